@@ -1,0 +1,47 @@
+/** What every error code means to a caller. `exitCode` is the CLI's, `http` the service's status. */
+export interface ErrorEntry {
+  http: number;
+  exitCode: 2 | 3 | 4 | 130;
+  /** Whether the same call may succeed later without a change. */
+  retry: boolean;
+  /** One line of advice. */
+  advice: string;
+}
+
+/** The closed list of error codes. `docs/errors.md` is generated from it. */
+export const ERROR_REGISTRY = {
+  'usage.invalid': { http: 400, exitCode: 2, retry: false, advice: 'Correct the named flag or argument; `skillcell --help` lists them.' },
+  'job.invalid': { http: 400, exitCode: 2, retry: false, advice: 'Correct the named field of the job.' },
+  'file.unreadable': { http: 400, exitCode: 2, retry: false, advice: 'Name a regular file that can be read and is not larger than its limit.' },
+  'feature.later': { http: 501, exitCode: 2, retry: false, advice: 'Not in this version; see CHANGELOG.md for what is.' },
+  'skills.root-missing': { http: 400, exitCode: 2, retry: false, advice: 'Create the folder, or correct the root in the descriptor or on the command line.' },
+  'skills.descriptor-invalid': { http: 400, exitCode: 2, retry: false, advice: 'Correct the descriptor; `skillcell skills descriptor` prints a valid one.' },
+  'skills.reference-unknown': { http: 400, exitCode: 2, retry: false, advice: 'Use an id that `skillcell skills list` shows.' },
+  'skills.reference-denied': { http: 403, exitCode: 2, retry: false, advice: 'The policy of this consumer forbids the skill; ask for another one or change agents_config.' },
+  'skills.invalid': { http: 400, exitCode: 2, retry: false, advice: 'Mend the skill; `skillcell skills validate` names each fault.' },
+  'skills.too-large': { http: 413, exitCode: 2, retry: false, advice: 'Ask for fewer or smaller skills; a job carries at most 64 MiB of them.' },
+  'skills.digest-mismatch': { http: 409, exitCode: 4, retry: true, advice: 'A skill changed while it was on its way. Start the job again once nothing writes to the skill.' },
+  'skills.instruction-mismatch': { http: 500, exitCode: 4, retry: false, advice: 'Host and sandbox render skills differently; rebuild the runtime bundle.' },
+  'runner.isolation-unmet': { http: 503, exitCode: 3, retry: false, advice: 'Install bubblewrap, allow user namespaces, or pass `--isolation none` for code that you trust.' },
+  'runner.unavailable': { http: 503, exitCode: 3, retry: false, advice: 'Choose a runner that `skillcell doctor` shows as available.' },
+  'runtime.missing': { http: 503, exitCode: 3, retry: false, advice: 'Install the interpreter for this language on the machine that runs the sandbox.' },
+  'runtime.bundle-missing': { http: 503, exitCode: 3, retry: false, advice: 'Build the runtime bundle: `npm run build` in a checkout, or install the package again.' },
+  'sandbox.start-failed': { http: 503, exitCode: 4, retry: true, advice: 'Run `skillcell doctor`; it names what keeps a sandbox from starting.' },
+  'sandbox.lost': { http: 500, exitCode: 4, retry: true, advice: 'The sandbox ended without a result. Try again; if it repeats, run `skillcell doctor`.' },
+  'channel.protocol': { http: 500, exitCode: 4, retry: false, advice: 'The sandbox sent something that is no valid frame and was ended.' },
+  'model.not-configured': { http: 503, exitCode: 3, retry: false, advice: 'Set SKILLCELL_MODEL and its key, pass --model, or replay a recording with --replay.' },
+  'model.failed': { http: 502, exitCode: 4, retry: true, advice: 'The model service did not answer in a usable way; try again later.' },
+  'model.refused': { http: 502, exitCode: 3, retry: false, advice: 'The model service refused the request; check the key, the model name and the base URL.' },
+  'model.replay-mismatch': { http: 409, exitCode: 2, retry: false, advice: 'The prompt is not the recorded one; record again with --record, or undo the change.' },
+  'call.refused': { http: 403, exitCode: 2, retry: false, advice: 'Call a tool that the job lists, within the limit of calls.' },
+  'artifact.write-failed': { http: 500, exitCode: 4, retry: true, advice: 'Check space and permissions of the output folder.' },
+  'state.write-failed': { http: 500, exitCode: 4, retry: true, advice: 'Check space and permissions of the state folder.' },
+  'job.host-lost': { http: 500, exitCode: 4, retry: true, advice: 'The host ended before the job did. Submit it again.' },
+  'job.canceled': { http: 409, exitCode: 130, retry: true, advice: 'The job was canceled before it started.' },
+  'orchestrator.closed': { http: 503, exitCode: 4, retry: false, advice: 'The orchestrator was closed; create a new one.' },
+  'orchestrator.queue-full': { http: 429, exitCode: 4, retry: true, advice: 'Too many jobs wait; try again later or raise the limit of the queue.' },
+  'internal.fault': { http: 500, exitCode: 4, retry: false, advice: 'This is a fault of skillcell; please report it with the message.' },
+} as const satisfies Record<string, ErrorEntry>;
+
+/** A code of the closed registry. */
+export type ErrorCode = keyof typeof ERROR_REGISTRY;

@@ -1,0 +1,44 @@
+import type { SkillsDescriptor } from './descriptor.ts';
+import type { JobKind } from './result.ts';
+import type { SkillVariant, SourceRow } from './skill.ts';
+import type { Language } from './job.ts';
+import type { JobLimits } from './limits.ts';
+
+/** A tool that sandboxed code may call through the broker. `parameters` is a JSON schema. */
+export interface ToolDescription {
+  name: string;
+  description: string;
+  parameters?: Record<string, unknown>;
+}
+
+/** What the sandbox has to know of its job. Nothing here names a path or a secret of the host. */
+export interface SandboxJob {
+  kind: JobKind;
+  language: Language;
+  /** Verbatim user code; absent for codegen. */
+  code?: string;
+  /** What the user's file is called in messages; a plain file name. */
+  fileName?: string;
+  args: string[];
+  env: Record<string, string>;
+  /** Declared outputs, relative to the output folder. */
+  expect: string[];
+  limits: JobLimits;
+  skills: { refs: string[]; consumer: string; variant: SkillVariant };
+  codegen?: {
+    task: string;
+    model: string;
+    maxAttempts: number;
+    /** Build the prompt and ask no model. */
+    dryRun: boolean;
+  };
+}
+
+/** The JSON object that the host hands to the entry script. */
+export interface RuntimeGlobals {
+  SKILLS_DESCRIPTOR: SkillsDescriptor | null;
+  SOURCES_POOL: SourceRow[];
+  JOB: SandboxJob;
+  EXECUTION_ID: string;
+  TOOLS: ToolDescription[];
+}
