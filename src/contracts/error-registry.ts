@@ -41,7 +41,12 @@ export const ERROR_REGISTRY = {
   'orchestrator.closed': { http: 503, exitCode: 4, retry: false, advice: 'The orchestrator was closed; create a new one.' },
   'orchestrator.queue-full': { http: 429, exitCode: 4, retry: true, advice: 'Too many jobs wait; try again later or raise the limit of the queue.' },
   'internal.fault': { http: 500, exitCode: 4, retry: false, advice: 'This is a fault of skillcell; please report it with the message.' },
-} as const satisfies Record<string, ErrorEntry>;
+} as const;
 
 /** A code of the closed registry. */
 export type ErrorCode = keyof typeof ERROR_REGISTRY;
+
+/** The registry's entry of a code. */
+export function errorEntry(code: ErrorCode): ErrorEntry {
+  return ERROR_REGISTRY[code];
+}

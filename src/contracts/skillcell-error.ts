@@ -1,4 +1,4 @@
-import { ERROR_REGISTRY, type ErrorCode, type ErrorEntry } from './error-registry.ts';
+import { errorEntry, type ErrorCode, type ErrorEntry } from './error-registry.ts';
 import type { Diagnostic } from './diagnostic.ts';
 
 const MARKER = Symbol.for('skillcell.error');
@@ -16,7 +16,6 @@ export interface SkillcellErrorOptions {
  * Messages read "Cannot <action>: <what is wrong>, got <value>."
  */
 export class SkillcellError extends Error {
-  readonly [MARKER] = true;
   readonly code: ErrorCode;
   readonly hint: string;
   readonly diagnostics: Diagnostic[];
@@ -24,14 +23,15 @@ export class SkillcellError extends Error {
   constructor(code: ErrorCode, message: string, options: SkillcellErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.name = 'SkillcellError';
+    Object.defineProperty(this, MARKER, { value: true });
     this.code = code;
-    this.hint = options.hint ?? ERROR_REGISTRY[code].advice;
+    this.hint = options.hint ?? errorEntry(code).advice;
     this.diagnostics = options.diagnostics ?? [];
   }
 
   /** The registry's entry of this error's code. */
   get entry(): ErrorEntry {
-    return ERROR_REGISTRY[this.code];
+    return errorEntry(this.code);
   }
 
   /** Whether a value is a SkillcellError, of this or of another copy of the package. */
