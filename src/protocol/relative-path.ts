@@ -1,0 +1,24 @@
+/** Deepest path that crosses the channel, in components. */
+const MAX_DEPTH = 64;
+
+// Control characters, lone surrogates, and U+FFFD, which stands where a name was not UTF-8.
+const FORBIDDEN = /[\p{Cc}\p{Cs}\\\ufffd]/u;
+
+/**
+ * Says what is wrong with a relative path, or `undefined` when it may become the name of a file: no absolute path, no
+ * empty, `.` or `..` component, no control characters or backslashes, at most 255 bytes a component and 4,096 in all.
+ */
+export function relativePathFault(path: string): string | undefined {
+  if (path === '') return 'empty path';
+  if (path.startsWith('/')) return 'absolute path';
+  if (FORBIDDEN.test(path)) return 'control character, backslash or invalid UTF-8 in the name';
+  const components = path.split('/');
+  if (components.length > MAX_DEPTH) return `deeper than ${MAX_DEPTH} folders`;
+  if (Buffer.byteLength(path) > 4_096) return 'path over 4,096 bytes';
+  for (const component of components) {
+    if (component === '') return 'empty component';
+    if (component === '.' || component === '..') return 'a . or .. component';
+    if (Buffer.byteLength(component) > 255) return 'name over 255 bytes';
+  }
+  return undefined;
+}
