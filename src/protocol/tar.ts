@@ -115,10 +115,16 @@ async function readArchive(
     for await (const chunk of source) {
       if (archive.destroyed) return;
       if (!archive.write(chunk)) {
-        await new Promise<void>((resolve) => archive.once('drain', resolve).once('close', resolve));
+        await new Promise<void>((resolve) => {
+          const go = (): void => {
+            archive.off('drain', go).off('close', go);
+            resolve();
+          };
+          archive.on('drain', go).on('close', go);
+        });
       }
     }
-    archive.end();
+    archive.end(undefined);
   })();
   feed.catch((error: unknown) => archive.destroy(error instanceof Error ? error : new Error(String(error))));
   const seen = new Set<string>();
