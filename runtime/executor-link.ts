@@ -1,0 +1,113 @@
+import type { Readable, Writable } from 'node:stream';
+import { parseBoundedJson } from '../src/protocol/bounded-json.ts';
+
+/** A message from an executor. Its process runs user code, so nothing in it is believed but its form. */
+export type ExecutorMessage =
+  | { type: 'waiting' }
+  | { type: 'started' }
+  | { type: 'call'; id: unknown; target: unknown; name: unknown; args: unknown }
+  | { type: 'exit'; code: number; error?: unknown; json?: unknown };
+
+/** Messages to and from one executor: a 4-byte little-endian length and JSON, each way. */
+export interface ExecutorLink {
+  send(message: object): void;
+  /** Sends NUL-terminated strings, which is what the bash executor reads. */
+  sendStrings(strings: readonly string[]): void;
+}
+
+/** Connects to an executor. A message over `maxBytes`, or one that is no message, is reported as `onFault`. */
+export function connectExecutor(
+  input: Readable,
+  output: Writable,
+  maxBytes: number,
+  onMessage: (message: ExecutorMessage) => void,
+  onFault: (reason: string) => void,
+): ExecutorLink {
+  let held: Buffer[] = [];
+  let size = 0;
+  let broken = false;
+
+  const fail = (reason: string): void => {
+    broken = true;
+    held = [];
+    onFault(reason);
+  };
+
+  const next = (): Buffer | undefined => {
+    if (size < 4) return undefined;
+    let whole = held.length === 1 ? (held[0] as Buffer) : Buffer.concat(held);
+    held = [whole];
+    const length = whole.readUInt32LE(0);
+    if (length > maxBytes) {
+      fail(`a message over ${maxBytes} bytes`);
+      return undefined;
+    }
+    if (size < 4 + length) return undefined;
+    const body = whole.subarray(4, 4 + length);
+    whole = whole.subarray(4 + length);
+    size = whole.length;
+    held = size > 0 ? [whole] : [];
+    return body;
+  };
+
+  input.on('data', (chunk: Buffer) => {
+    if (broken) return;
+    held.push(chunk);
+    size += chunk.length;
+    // A large message arrives in many chunks; joining them waits until the announced length is there.
+    if (size >= 4 && held.length > 1 && (held[0] as Buffer).length >= 4) {
+      const announced = (held[0] as Buffer).readUInt32LE(0);
+      if (announced <= maxBytes && size < 4 + announced) return;
+    }
+    for (let body = next(); body !== undefined; body = next()) {
+      const message = readMessage(body, maxBytes);
+      if (message === undefined) {
+        fail('a message of no known form');
+        return;
+      }
+      onMessage(message);
+    }
+  });
+  // The executor's end is noticed by its process, and a write to an executor that is gone is of no use to anyone.
+  input.on('error', () => undefined);
+  output.on('error', () => undefined);
+
+  return {
+    send(message) {
+      const body = Buffer.from(JSON.stringify(message));
+      const length = Buffer.allocUnsafe(4);
+      length.writeUInt32LE(body.length, 0);
+      output.write(Buffer.concat([length, body]));
+    },
+    sendStrings(strings) {
+      output.write(Buffer.from(strings.map((text) => `${text}\0`).join('')));
+    },
+  };
+}
+
+function readMessage(body: Buffer, maxBytes: number): ExecutorMessage | undefined {
+  let parsed: unknown;
+  try {
+    parsed = parseBoundedJson(body, { maxBytes });
+  } catch {
+    // Hostile or broken input; the caller ends the run with its own reason.
+    return undefined;
+  }
+  if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) return undefined;
+  const fields = parsed as Record<string, unknown>;
+  switch (fields['type']) {
+    case 'waiting':
+      return { type: 'waiting' };
+    case 'started':
+      return { type: 'started' };
+    case 'call':
+      return { type: 'call', id: fields['id'], target: fields['target'], name: fields['name'], args: fields['args'] };
+    case 'exit': {
+      const code = fields['code'];
+      if (typeof code !== 'number' || !Number.isInteger(code)) return undefined;
+      return { type: 'exit', code: code & 255, error: fields['error'], json: fields['json'] };
+    }
+    default:
+      return undefined;
+  }
+}

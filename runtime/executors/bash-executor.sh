@@ -1,0 +1,21 @@
+# Waits for one run, then runs the user's script in a bash of its own with exactly the environment it was given.
+# In: NUL-terminated strings: number of variables, NAME=value..., number of arguments, arguments..., path of the script.
+# Out: one message, a 4-byte little-endian length and JSON.
+say() {
+  local text=$1 length=${#1}
+  printf "\\$(printf '%03o' $((length & 255)))\\$(printf '%03o' $((length >> 8)))\\000\\000%s" "$text" >&4
+}
+take() { IFS= read -r -d '' "$1" <&3; }
+
+say '{"type":"waiting"}'
+take count || exit 0
+variables=()
+for ((i = 0; i < count; i++)); do take item && variables+=("$item"); done
+take count
+arguments=()
+for ((i = 0; i < count; i++)); do take item && arguments+=("$item"); done
+take script
+
+say '{"type":"started"}'
+env -i "${variables[@]}" /bin/bash --noprofile --norc -- "$script" "${arguments[@]}" 3<&- 4>&-
+say "{\"type\":\"exit\",\"code\":$?}"

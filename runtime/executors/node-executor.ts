@@ -1,0 +1,147 @@
+/**
+ * Runs one user program in JavaScript or TypeScript. Starts ahead of the job, loads a small module through the loader
+ * that the program will use, and waits. Descriptor 3 brings messages, 4 takes them; both end with this process.
+ */
+import { readFileSync, writeSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { Socket } from 'node:net';
+import { pathToFileURL } from 'node:url';
+
+interface RunMessage {
+  type: 'run';
+  path: string;
+  args: string[];
+  env: Record<string, string>;
+  cwd: string;
+  skills: string;
+  valueBytes: number;
+}
+
+interface ReplyMessage {
+  type: 'reply';
+  id: number;
+  ok: boolean;
+  value?: unknown;
+  error?: { name: string; message: string };
+}
+
+const language = process.argv[2];
+const incoming = new Socket({ fd: 3, readable: true, writable: false });
+const pending = new Map<number, { resolve: (value: unknown) => void; reject: (error: Error) => void }>();
+let failure: unknown;
+let value: { json: string } | undefined;
+let skillsFolder = '';
+let lastCall = 0;
+let ended = false;
+
+/** Writes a whole message before it returns: the process may be about to end. */
+function send(message: object): void {
+  const body = Buffer.from(JSON.stringify(message));
+  const bytes = Buffer.allocUnsafe(4 + body.length);
+  bytes.writeUInt32LE(body.length, 0);
+  body.copy(bytes, 4);
+  for (let offset = 0; offset < bytes.length; ) {
+    try {
+      offset += writeSync(4, bytes, offset);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') throw error;
+    }
+  }
+}
+
+let held: Buffer = Buffer.alloc(0);
+incoming.on('data', (chunk: Buffer) => {
+  held = held.length === 0 ? chunk : Buffer.concat([held, chunk]);
+  while (held.length >= 4) {
+    const length = held.readUInt32LE(0);
+    if (held.length < 4 + length) return;
+    const message = JSON.parse(held.toString('utf8', 4, 4 + length)) as RunMessage | ReplyMessage;
+    held = held.subarray(4 + length);
+    if (message.type === 'run') run(message);
+    else settle(message);
+  }
+});
+// Without the entry nobody waits for this program.
+incoming.on('close', () => process.exit(70));
+
+function settle(message: ReplyMessage): void {
+  const call = pending.get(message.id);
+  if (call === undefined) return;
+  pending.delete(message.id);
+  if (pending.size === 0) incoming.unref();
+  if (message.ok) {
+    call.resolve(message.value);
+    return;
+  }
+  const error = new Error(message.error?.message ?? 'the call failed');
+  error.name = message.error?.name ?? 'CallError';
+  call.reject(error);
+}
+
+/** What the `skillcell` module of user programs stands on. */
+const bridge = {
+  call(target: 'tool' | 'model', name: string, args: unknown): Promise<unknown> {
+    lastCall += 1;
+    const id = lastCall;
+    incoming.ref();
+    return new Promise((resolve, reject) => {
+      pending.set(id, { resolve, reject });
+      send({ type: 'call', id, target, name, args });
+    });
+  },
+  setValue(given: unknown): void {
+    const json = JSON.stringify(given);
+    if (json === undefined) throw new TypeError('Cannot set the value: it has no JSON form.');
+    value = { json };
+  },
+  readSkillFile(id: string, path: string): Buffer {
+    const parts = [...id.split('.', 2), ...path.split('/')];
+    if (parts.some((part) => part === '' || part === '.' || part === '..')) {
+      throw new Error(`Cannot read a skill file: no such file, got ${id} ${path}.`);
+    }
+    return readFileSync(`${skillsFolder}/${parts.join('/')}`);
+  },
+};
+Object.defineProperty(globalThis, Symbol.for('skillcell.bridge'), { value: bridge });
+
+function run(message: RunMessage): void {
+  skillsFolder = message.skills;
+  incoming.unref();
+  for (const name of Object.keys(process.env)) delete process.env[name];
+  Object.assign(process.env, message.env);
+  process.argv = [process.argv[0] ?? 'node', message.path, ...message.args];
+  process.chdir(message.cwd);
+  // Model-written programs mix both module systems; a module file gets `require` as well.
+  Object.defineProperty(globalThis, 'require', {
+    value: createRequire(pathToFileURL(message.path)),
+    configurable: true,
+    writable: true,
+  });
+  process.on('uncaughtExceptionMonitor', (error: unknown) => {
+    failure = error;
+  });
+  process.on('exit', (code) => finish(code));
+  send({ type: 'started' });
+  // A rejection is left unhandled on purpose: Node prints it as it does for any program, and ends with code 1.
+  void import(pathToFileURL(message.path).href).then((namespace: { default?: unknown }) => {
+    const given = namespace.default;
+    if (value === undefined && given !== undefined && typeof given !== 'function') bridge.setValue(given);
+  });
+}
+
+function finish(code: number): void {
+  if (ended) return;
+  ended = true;
+  send({ type: 'exit', code, error: describe(failure), json: value?.json });
+}
+
+function describe(error: unknown): { name: string; message: string; stack: string } | undefined {
+  if (error === undefined) return undefined;
+  if (!(error instanceof Error)) return { name: 'Error', message: String(error), stack: String(error) };
+  return { name: String(error.name), message: String(error.message), stack: String(error.stack ?? error.message) };
+}
+
+// The loader compiles itself at its first use; that cost is paid here, ahead of the job.
+const sample = language === 'typescript' ? './sample-module.mts' : './sample-module.mjs';
+await import(new URL(sample, import.meta.url).href);
+send({ type: 'waiting' });

@@ -1,0 +1,71 @@
+import { readFileSync, readdirSync } from 'node:fs';
+
+/** One process as `/proc` shows it. */
+export interface ProcessRow {
+  pid: number;
+  parent: number;
+  /** One letter; `Z` and `X` are dead. */
+  state: string;
+  threads: number;
+  /** Resident memory in pages. */
+  residentPages: number;
+}
+
+/** Lists the processes that this process can see. One that ends meanwhile is left out. */
+export function listProcesses(): ProcessRow[] {
+  const rows: ProcessRow[] = [];
+  for (const name of readdirSync('/proc')) {
+    const first = name.charCodeAt(0);
+    if (first < 48 || first > 57) continue;
+    const row = readProcess(Number(name));
+    if (row !== undefined) rows.push(row);
+  }
+  return rows;
+}
+
+function readProcess(pid: number): ProcessRow | undefined {
+  let stat: string;
+  try {
+    stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+  } catch {
+    // Ended between the listing and here.
+    return undefined;
+  }
+  // The name stands in brackets and may hold anything, brackets too.
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return {
+    pid,
+    state: fields[0] ?? '?',
+    parent: Number(fields[1]),
+    threads: Number(fields[17]),
+    residentPages: Number(fields[21]),
+  };
+}
+
+/** Whether a process still runs; one that only waits to be reaped does not. */
+export function isAlive(row: ProcessRow): boolean {
+  return row.state !== 'Z' && row.state !== 'X';
+}
+
+/** The last process id of `NSpid`, when the process is in a namespace below ours: 1 is that namespace's reaper. */
+export function innerPid(pid: number): number | undefined {
+  let status: string;
+  try {
+    status = readFileSync(`/proc/${pid}/status`, 'latin1');
+  } catch {
+    // Ended between the listing and here.
+    return undefined;
+  }
+  const ids = /^NSpid:\s+(.*)$/m.exec(status)?.[1]?.split(/\s+/) ?? [];
+  return ids.length > 1 ? Number(ids.at(-1)) : undefined;
+}
+
+/** Whether the environment that a process was started with holds `entry`, a whole `NAME=value`. */
+export function hasEnvironmentEntry(pid: number, entry: string): boolean {
+  try {
+    return readFileSync(`/proc/${pid}/environ`, 'latin1').split('\0').includes(entry);
+  } catch {
+    // Another user's process, or one that has just ended: in both cases none of this job's.
+    return false;
+  }
+}
