@@ -1,0 +1,73 @@
+import { isAlias, isMap, isScalar, isSeq, parseDocument, Schema } from 'yaml';
+import type { Node, ParsedNode, Scalar } from 'yaml';
+
+/** What a YAML text holds, or why it is no YAML for us. `line` counts from 1 within the text. */
+export type YamlReading = { ok: true; root: ParsedNode | null } | { ok: false; message: string; line: number };
+
+const CORE_TAGS: ReadonlySet<string> = new Set(
+  ['str', 'int', 'float', 'bool', 'null', 'seq', 'map'].map((name) => `tag:yaml.org,2002:${name}`),
+);
+
+/** One for all documents: building it costs as much as reading a small block. Known tags beyond the core would be added to it, so none are. */
+const CORE_SCHEMA: Schema = new Schema({ schema: 'core', merge: false, resolveKnownTags: false });
+
+/**
+ * Reads one YAML 1.2 document with the core schema. Refused besides syntax errors: aliases, a second document, duplicate keys, keys
+ * that are lists or maps, and tags outside the core schema. `<<` is an ordinary key.
+ *
+ * @param text the document
+ * @returns its root node, null if it is empty, or the first fault
+ */
+export function readYaml(text: string): YamlReading {
+  // The library's own check of unique keys compares every key with every other one; a large file would take minutes.
+  const document = parseDocument(text, {
+    schema: CORE_SCHEMA,
+    version: '1.2',
+    uniqueKeys: false,
+    prettyErrors: false,
+    logLevel: 'error',
+  });
+  const [problem] = document.errors.length > 0 ? document.errors : document.warnings;
+  if (problem !== undefined) return { ok: false, message: problem.message, line: lineAt(text, problem.pos[0]) };
+  const fault = findFault(document.contents);
+  if (fault !== undefined) return { ok: false, message: fault.message, line: lineAt(text, fault.node.range?.[0] ?? 0) };
+  return { ok: true, root: document.contents };
+}
+
+/** Looks for what the parser accepts and we don't. Goes without recursion: the nesting is the author's. */
+function findFault(root: ParsedNode | null): { message: string; node: Node } | undefined {
+  const pending: unknown[] = [root];
+  while (pending.length > 0) {
+    const node = pending.pop();
+    if (isAlias(node)) return { message: 'An alias is not allowed', node };
+    if (!isScalar(node) && !isMap(node) && !isSeq(node)) continue;
+    if (node.tag !== undefined && !CORE_TAGS.has(node.tag))
+      return { message: `The tag ${node.tag} is not allowed`, node };
+    if (isSeq(node)) for (const item of node.items) pending.push(item);
+    if (!isMap(node)) continue;
+    const keys = new Set<unknown>();
+    for (const { key, value } of node.items) {
+      if (!isScalar(key)) return { message: 'A key must be a plain or quoted text', node };
+      if (keys.has(key.value)) return { message: `The key ${keyText(key)} is there twice`, node: key };
+      keys.add(key.value);
+      pending.push(key, value);
+    }
+  }
+  return undefined;
+}
+
+/**
+ * Gives the text of a key.
+ *
+ * @param key key of a map that {@link readYaml} accepted
+ * @returns the key as it was written, quotes resolved
+ */
+export function keyText(key: Scalar): string {
+  return key.source ?? String(key.value);
+}
+
+function lineAt(text: string, offset: number): number {
+  let line = 1;
+  for (let at = text.indexOf('\n'); at >= 0 && at < offset; at = text.indexOf('\n', at + 1)) line += 1;
+  return line;
+}

@@ -1,0 +1,7 @@
+import type { Diagnostic } from '../../src/contracts/diagnostic.ts';
+import { compareCodePoints } from '../../src/skills/text.ts';
+
+/** Gives the sorted set of the codes of diagnostics. */
+export function sortedCodes(diagnostics: Diagnostic[]): string[] {
+  return [...new Set(diagnostics.map(({ code }) => code))].toSorted(compareCodePoints);
+}
