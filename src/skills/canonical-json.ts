@@ -1,0 +1,21 @@
+import { compareCodePoints } from './text.ts';
+
+/**
+ * Writes a value as canonical JSON: keys sorted by code point, no blanks, strings escaped as `JSON.stringify` does.
+ * Members that are undefined are left out.
+ *
+ * @param value plain data: null, booleans, finite numbers, strings, arrays and objects of them
+ * @returns the text whose UTF-8 bytes digests are taken of
+ */
+export function canonicalJson(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map((item) => canonicalJson(item ?? null)).join(',')}]`;
+  if (typeof value === 'object' && value !== null) {
+    const members: string[] = [];
+    for (const key of Object.keys(value).sort(compareCodePoints)) {
+      const member = (value as Record<string, unknown>)[key];
+      if (member !== undefined) members.push(`${JSON.stringify(key)}:${canonicalJson(member)}`);
+    }
+    return `{${members.join(',')}}`;
+  }
+  return JSON.stringify(value);
+}

@@ -1,0 +1,14 @@
+/** A line's beginning that a reader could take for a marker or a heading of ours. Lines end at every kind of line end. */
+const LOOK_ALIKE =
+  /(^|[\n\r\v\f\u0085\u2028\u2029])([^\S\n\r\v\f\u2028\u2029]*)(?=\[ACTIVE SKILLS\]|\[END ACTIVE SKILLS\]|#{1,6}[^\S\n\r\v\f\u2028\u2029]*Skill:)/giu;
+
+/**
+ * Puts a backslash before the first non-blank character of every line that looks like a marker of the `[ACTIVE SKILLS]`
+ * block or like the heading of a skill in it.
+ *
+ * @param text the body of a skill
+ * @returns the text, in which no line begins with a marker
+ */
+export function escapeMarkers(text: string): string {
+  return text.replace(LOOK_ALIKE, (_whole, lineEnd: string, blanks: string) => `${lineEnd}${blanks}\\`);
+}

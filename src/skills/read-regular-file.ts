@@ -1,0 +1,75 @@
+import { createHash } from 'node:crypto';
+import { closeSync, constants, fstatSync, openSync, readlinkSync, readSync, realpathSync } from 'node:fs';
+import { digestOf } from './digest.ts';
+
+const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
+const PIECE = 1024 * 1024;
+
+/** A regular file that was read, or hashed. */
+export interface RegularFile {
+  bytes: number;
+  executable: boolean;
+  /** `sha256:<64 hex>` of all bytes. */
+  digest: string;
+  /** The whole content; undefined when the file has more than `keep` bytes. */
+  content?: Buffer;
+}
+
+/**
+ * Reads a regular file of an untrusted folder. Never follows a link, never waits on a fifo, never reads a device, and
+ * refuses a file that isn't where its path says, which is how a folder that was swapped for a link shows up.
+ *
+ * @param path absolute path whose folder has no links in it
+ * @param keep the content of a larger file isn't kept, only hashed
+ * @returns size, mode and digest, with the content if it is small enough
+ * @throws Error when the file can't be opened, is no regular file, or lies elsewhere
+ */
+export function readRegularFile(path: string, keep: number): RegularFile {
+  const descriptor = openSync(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+  try {
+    const found = fstatSync(descriptor);
+    if (!found.isFile()) throw new Error(`${path} is no regular file`);
+    assertPlace(descriptor, path);
+    const executable = (found.mode & 0o111) !== 0;
+    if (found.size > keep) return { ...hashPieces(descriptor, found.size), executable };
+    const content = readWhole(descriptor, found.size);
+    return { bytes: content.length, executable, digest: digestOf(content), content };
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+function assertPlace(descriptor: number, path: string): void {
+  let place: string;
+  try {
+    place = readlinkSync(`/proc/self/fd/${descriptor}`);
+  } catch {
+    // Without /proc the check is made by name: it still finds a link that stays.
+    place = realpathSync.native(path);
+  }
+  if (place !== path) throw new Error(`${path} is reached through a link`);
+}
+
+function readWhole(descriptor: number, size: number): Buffer {
+  const content = Buffer.allocUnsafeSlow(size);
+  let length = 0;
+  while (length < size) {
+    const read = readSync(descriptor, content, length, size - length, null);
+    if (read === 0) break;
+    length += read;
+  }
+  return length === size ? content : content.subarray(0, length);
+}
+
+function hashPieces(descriptor: number, size: number): { bytes: number; digest: string } {
+  const hash = createHash('sha256');
+  const piece = Buffer.allocUnsafe(PIECE);
+  let bytes = 0;
+  while (bytes < size) {
+    const read = readSync(descriptor, piece, 0, Math.min(PIECE, size - bytes), null);
+    if (read === 0) break;
+    hash.update(piece.subarray(0, read));
+    bytes += read;
+  }
+  return { bytes, digest: `sha256:${hash.digest('hex')}` };
+}

@@ -1,0 +1,50 @@
+import { codePointLength, hasHidden } from './text.ts';
+
+const SLUG_LIMIT = 64;
+const SLUG = /^[\p{L}\p{M}\p{N}]+(?:-[\p{L}\p{M}\p{N}]+)*$/u;
+const NO_SLUG_CHARACTERS = /[^\p{L}\p{M}\p{N}]+/gu;
+const NO_SLUG_CHARACTER = /[^\p{L}\p{M}\p{N}]/u;
+
+/** The id that a folder name gives. */
+export interface FolderId {
+  /** Empty when nothing is left of the name. */
+  id: string;
+  /** Whether the name had to be changed beyond NFKC. */
+  slugged: boolean;
+}
+
+/**
+ * Makes a skill's id from its folder name: NFKC, then a slug of letters, marks and digits of any script with single inner
+ * hyphens, lower case, at most 64 code points. Marks that can't be seen are no part of a slug: two folders whose names
+ * look alike get one id, and the second is reported.
+ *
+ * @param folderName name of the skill folder
+ * @returns the id, and whether it differs from the name
+ */
+export function folderId(folderName: string): FolderId {
+  const name = folderName.normalize('NFKC');
+  if (isSlug(name)) return { id: name, slugged: false };
+  const visible = [...name.toLowerCase().normalize('NFKC')]
+    .map((character) => (isHidden(character) ? ' ' : character))
+    .join('');
+  const joined = trimHyphens(visible.replace(NO_SLUG_CHARACTERS, '-'));
+  return { id: trimHyphens([...joined].slice(0, SLUG_LIMIT).join('')), slugged: true };
+}
+
+/**
+ * Tells whether a text is a skill id.
+ *
+ * @param text normalized text
+ * @returns true for a slug
+ */
+export function isSlug(text: string): boolean {
+  return SLUG.test(text) && text === text.toLowerCase() && codePointLength(text) <= SLUG_LIMIT && !hasHidden(text);
+}
+
+function isHidden(character: string): boolean {
+  return NO_SLUG_CHARACTER.test(character) || hasHidden(character);
+}
+
+function trimHyphens(text: string): string {
+  return text.replace(/^-+/, '').replace(/-+$/, '');
+}
