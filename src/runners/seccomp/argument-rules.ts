@@ -1,0 +1,97 @@
+/** Holds where the lower 32 bits of an argument, reduced to the bits of the mask, equal the value. */
+export interface ArgumentTest {
+  readonly index: number;
+  readonly mask: number;
+  readonly value: number;
+}
+
+/**
+ * A system call that is allowed for some arguments only. The kernel reads each of these arguments as a type of 32 bits
+ * or fewer, so the upper half must not take part: a comparison of 64 bits lets a forbidden value pass with noise above.
+ */
+export type ArgumentRule = {
+  readonly names: readonly string[];
+  readonly why: string;
+} & (
+  | {
+      /** Allowed where all tests of at least one of these lists hold. */
+      readonly allowWhen: readonly (readonly ArgumentTest[])[];
+    }
+  | {
+      /** Allowed unless the argument is one of the values. */
+      readonly refuseValues: { readonly index: number; readonly values: readonly number[] };
+    }
+);
+
+const ALL_BITS = 0xffff_ffff;
+
+function equals(index: number, value: number): ArgumentTest {
+  return { index, mask: ALL_BITS, value };
+}
+
+const AF_UNIX = 1;
+const AF_INET = 2;
+const AF_INET6 = 10;
+const AF_NETLINK = 16;
+const NETLINK_ROUTE = 0;
+
+/** CLONE_NEW{TIME,NS,CGROUP,UTS,IPC,USER,PID,NET} of `linux/sched.h`. */
+const NAMESPACE_FLAGS = 0x7e02_0080;
+
+const PERSONALITY_LINUX = 0;
+const PERSONALITY_UNAME26 = 0x0002_0000;
+const PERSONALITY_QUERY = 0xffff_ffff;
+
+const FILE_TYPE_MASK = 0o170_000;
+/** No type (which means a regular file), regular file, fifo and socket; device nodes and whiteouts stay out. */
+const FILE_TYPES = [0, 0o100_000, 0o010_000, 0o140_000];
+
+const TIOCSTI = 0x5412;
+const TIOCLINUX = 0x541c;
+const TIOCSETD = 0x5423;
+
+function fileTypeAt(index: number): ArgumentTest[][] {
+  return FILE_TYPES.map((value) => [{ index, mask: FILE_TYPE_MASK, value }]);
+}
+
+/** The system calls that are allowed for some arguments only. */
+export const ARGUMENT_RULES: readonly ArgumentRule[] = [
+  {
+    names: ['clone'],
+    why: 'Processes and threads, but no new namespace, in which the caller would be privileged.',
+    allowWhen: [[{ index: 0, mask: NAMESPACE_FLAGS, value: 0 }]],
+  },
+  {
+    names: ['socket'],
+    why: 'Local, IPv4 and IPv6 sockets, and the route family of netlink, which lists network interfaces.',
+    allowWhen: [
+      [equals(0, AF_UNIX)],
+      [equals(0, AF_INET)],
+      [equals(0, AF_INET6)],
+      [equals(0, AF_NETLINK), equals(2, NETLINK_ROUTE)],
+    ],
+  },
+  {
+    names: ['socketpair'],
+    why: 'Pairs of local sockets: the standard streams of a Node child process.',
+    allowWhen: [[equals(0, AF_UNIX)]],
+  },
+  {
+    names: ['ioctl'],
+    why: 'Terminals, pipes and file clones, but no typing into a terminal (TIOCSTI, TIOCLINUX) and no line disciplines (TIOCSETD).',
+    refuseValues: { index: 1, values: [TIOCSTI, TIOCLINUX, TIOCSETD] },
+  },
+  {
+    names: ['personality'],
+    why: 'Ask for the personality or set the usual one; address randomisation stays on.',
+    allowWhen: [PERSONALITY_LINUX, PERSONALITY_UNAME26, PERSONALITY_QUERY].map((value) => [equals(0, value)]),
+  },
+  { names: ['mknod'], why: 'Files, fifos and sockets, but no devices.', allowWhen: fileTypeAt(1) },
+  { names: ['mknodat'], why: 'Files, fifos and sockets, but no devices.', allowWhen: fileTypeAt(2) },
+];
+
+/**
+ * System calls that answer ENOSYS. libc falls back from clone3, whose flags lie behind a pointer that a filter can't
+ * follow, to clone; EPERM would make every thread and child process fail.
+ */
+export const UNIMPLEMENTED_CALLS: readonly string[] = ['clone3'];

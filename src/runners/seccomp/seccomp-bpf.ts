@@ -1,0 +1,110 @@
+import { ARGUMENT_RULES, UNIMPLEMENTED_CALLS, type ArgumentRule } from './argument-rules.ts';
+import {
+  encodeProgram,
+  keepBits,
+  loadWord,
+  skipIfAtLeast,
+  skipIfEqual,
+  verdict,
+  type BpfInstruction,
+} from './bpf-instruction.ts';
+import { searchTree, type NumberRange } from './search-tree.ts';
+import { SECCOMP_GROUPS } from './seccomp-groups.ts';
+import { systemCallNumbers, type SeccompArchitecture } from './system-call-numbers.ts';
+
+/** Byte offsets in `struct seccomp_data`; both architectures are little endian, so an argument's lower half comes first. */
+const NUMBER_OFFSET = 0;
+const ARCHITECTURE_OFFSET = 4;
+const ARGUMENTS_OFFSET = 16;
+const BYTES_PER_ARGUMENT = 8;
+
+/** AUDIT_ARCH_X86_64 and AUDIT_ARCH_AARCH64 of `linux/audit.h`. */
+const AUDIT_ARCHITECTURES: Record<SeccompArchitecture, number> = { x64: 0xc000_003e, arm64: 0xc000_00b7 };
+
+/** Set in the number of every call of the x32 interface, which shares its audit architecture with x86_64. */
+const X32_CALL_BIT = 0x4000_0000;
+
+const EPERM = 1;
+const ENOSYS = 38;
+const SECCOMP_RET_ERRNO = 0x0005_0000;
+
+type Code = readonly BpfInstruction[];
+
+const KILL: Code = [verdict(0x8000_0000)];
+const ALLOW: Code = [verdict(0x7fff_0000)];
+const REFUSE: Code = [verdict(SECCOMP_RET_ERRNO | EPERM)];
+const UNIMPLEMENTED: Code = [verdict(SECCOMP_RET_ERRNO | ENOSYS)];
+
+function loadArgument(index: number): BpfInstruction {
+  return loadWord(ARGUMENTS_OFFSET + index * BYTES_PER_ARGUMENT);
+}
+
+/** Code that decides by the arguments of a call. */
+function codeOfRule(rule: ArgumentRule): Code {
+  if ('refuseValues' in rule) {
+    const { index, values } = rule.refuseValues;
+    return [loadArgument(index), ...values.flatMap((value) => [skipIfEqual(value, 0, 1), ...REFUSE]), ...ALLOW];
+  }
+  const alternatives = rule.allowWhen.flatMap((tests) =>
+    tests.reduceRight<Code>(
+      (rest, { index, mask, value }) => [
+        loadArgument(index),
+        keepBits(mask),
+        skipIfEqual(value, 0, rest.length),
+        ...rest,
+      ],
+      ALLOW,
+    ),
+  );
+  return [...alternatives, ...REFUSE];
+}
+
+/** The code of every call number that isn't refused. */
+function codeByNumber(numbers: ReadonlyMap<string, number>): Map<number, Code> {
+  const codes = new Map<number, Code>();
+  const assign = (names: readonly string[], code: Code): void => {
+    for (const name of names) {
+      const number = numbers.get(name);
+      if (number !== undefined) codes.set(number, code);
+    }
+  };
+  for (const { names } of SECCOMP_GROUPS) assign(names, ALLOW);
+  for (const rule of ARGUMENT_RULES) assign(rule.names, codeOfRule(rule));
+  assign(UNIMPLEMENTED_CALLS, UNIMPLEMENTED);
+  return codes;
+}
+
+/** All call numbers, neighbours with the same code taken together. */
+function numberRanges(numbers: ReadonlyMap<string, number>): NumberRange[] {
+  const codes = codeByNumber(numbers);
+  const newest = Math.max(...numbers.values());
+  const ranges: NumberRange[] = [];
+  for (let number = 0; number <= newest; number += 1) {
+    const code = codes.get(number) ?? REFUSE;
+    if (ranges.at(-1)?.code !== code) ranges.push({ first: number, code });
+  }
+  // A libc that knows a newer call falls back to an older one on ENOSYS, but takes EPERM for the final answer.
+  ranges.push({ first: newest + 1, code: UNIMPLEMENTED });
+  return ranges;
+}
+
+/**
+ * The seccomp filter of user code as a classic BPF program: `struct sock_filter` after `struct sock_filter`, as
+ * bubblewrap reads it from the descriptor of `--seccomp`. Calls that aren't listed answer EPERM, calls newer than our
+ * table ENOSYS; a call through the interface of another architecture (i386, x32, 32-bit arm) kills the process, since
+ * its numbers mean other calls.
+ *
+ * @param architecture - the processor that the filter is for, as in `process.arch`
+ * @returns the bytes of the program
+ */
+export function seccompBpf(architecture: SeccompArchitecture): Uint8Array {
+  const foreignNumbers = architecture === 'x64' ? [skipIfAtLeast(X32_CALL_BIT, 0, 1), ...KILL] : [];
+  return encodeProgram([
+    loadWord(ARCHITECTURE_OFFSET),
+    skipIfEqual(AUDIT_ARCHITECTURES[architecture], 1, 0),
+    ...KILL,
+    loadWord(NUMBER_OFFSET),
+    ...foreignNumbers,
+    ...searchTree(numberRanges(systemCallNumbers(architecture))),
+  ]);
+}
