@@ -25,6 +25,8 @@ export const ERROR_REGISTRY = {
   'runner.isolation-unmet': { http: 503, exitCode: 3, retry: false, advice: 'Install bubblewrap, allow user namespaces, or pass `--isolation none` for code that you trust.' },
   'runner.unavailable': { http: 503, exitCode: 3, retry: false, advice: 'Choose a runner that `skillcell doctor` shows as available.' },
   'runtime.missing': { http: 503, exitCode: 3, retry: false, advice: 'Install the interpreter for this language on the machine that runs the sandbox.' },
+  'runtime.node-too-old': { http: 503, exitCode: 3, retry: false, advice: 'Install Node 24 or newer and run the same command with it.' },
+  'runtime.setup-failed': { http: 503, exitCode: 3, retry: true, advice: 'Connect to the network or mend what the message names, then run the same command again.' },
   'runtime.bundle-missing': { http: 503, exitCode: 3, retry: false, advice: 'Build the runtime bundle: `npm run build` in a checkout, or install the package again.' },
   'sandbox.start-failed': { http: 503, exitCode: 4, retry: true, advice: 'Run `skillcell doctor`; it names what keeps a sandbox from starting.' },
   'sandbox.lost': { http: 500, exitCode: 4, retry: true, advice: 'The sandbox ended without a result. Try again; if it repeats, run `skillcell doctor`.' },

@@ -1,0 +1,60 @@
+#!/usr/bin/env node
+// Plain JavaScript for any Node from 18 on. From a checkout it sets up what is missing and runs src/cli as it is; from
+// the installed package it runs dist/cli. Under a Node that is too old it starts the project's own one with this file.
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const argv = process.argv.slice(2);
+
+process.exitCode = await (existsSync(`${root}src/cli/main.ts`) ? runCheckout() : runPackage());
+
+async function runCheckout() {
+  const { readyNode } = await import('../scripts/setup/ready.js');
+  let node = readyNode(root);
+  if (node === undefined) {
+    const { setUp } = await import('../scripts/setup/set-up.js');
+    try {
+      node = await setUp(root);
+    } catch (error) {
+      return refuse('runtime.setup-failed', error.message, error.hint ?? 'Remove the folder .toolchain and run it again.');
+    }
+  }
+  return node === process.execPath ? runMain('../src/cli/main.ts') : startOther(node);
+}
+
+async function runPackage() {
+  if (Number.parseInt(process.versions.node, 10) >= 24) return runMain('../dist/cli/main.js');
+  return refuse(
+    'runtime.node-too-old',
+    `Cannot start skillcell: Node 24 or newer is needed, got ${process.versions.node}.`,
+    'Install Node 24 and run the same command with it.',
+  );
+}
+
+/** @param {string} path */
+async function runMain(path) {
+  const { main } = await import(path);
+  return main(argv, process);
+}
+
+/** @param {string} node */
+async function startOther(node) {
+  const { startNode } = await import('./start-node.js');
+  return startNode(node, [fileURLToPath(import.meta.url), ...argv]);
+}
+
+/**
+ * The command line cannot start at all: exit code 3, as for any environment that cannot do the work.
+ *
+ * @param {string} code
+ * @param {string} message
+ * @param {string} hint
+ */
+function refuse(code, message, hint) {
+  const end = argv.indexOf('--');
+  const options = end < 0 ? argv : argv.slice(0, end);
+  if (options.includes('--json')) process.stdout.write(`${JSON.stringify({ error: { code, message, hint } }, null, 2)}\n`);
+  else process.stderr.write(`${message}\n${hint}\n`);
+  return 3;
+}

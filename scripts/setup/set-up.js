@@ -1,0 +1,52 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { withLock } from './lock.js';
+import { installPackages, packagesReady } from './packages.js';
+import { findNode, NODE_VERSION, readyNode } from './ready.js';
+import { installNode } from './toolchain.js';
+
+/**
+ * Makes a checkout ready: Node 24 and the packages of `package-lock.json`, all inside the checkout. Milliseconds when
+ * nothing is to be done; safe when two start at once; what an interrupted run left is cleared away by the next one.
+ *
+ * @param {string} root the checkout
+ * @returns {Promise<string>} the Node to run the project with
+ */
+export async function setUp(root) {
+  const ready = readyNode(root);
+  if (ready !== undefined) return ready;
+  return withLock(
+    join(root, '.toolchain', 'locks'),
+    (owner) => say(`another set-up is at work (${owner}), waiting for it\n`),
+    async () => {
+      rmSync(join(root, '.toolchain', 'staging'), { recursive: true, force: true });
+      const node = findNode(root) ?? (await step(`Node ${NODE_VERSION} into .toolchain`, () => installNode(root)));
+      if (!packagesReady(root)) await step('packages into node_modules', () => installPackages(root));
+      return node;
+    },
+  );
+}
+
+/**
+ * @template T
+ * @param {string} name
+ * @param {() => Promise<T>} run
+ * @returns {Promise<T>}
+ */
+async function step(name, run) {
+  const start = performance.now();
+  say(`${name} … `);
+  try {
+    const result = await run();
+    process.stderr.write(`${((performance.now() - start) / 1000).toFixed(1)} s\n`);
+    return result;
+  } catch (error) {
+    process.stderr.write('failed\n');
+    throw error;
+  }
+}
+
+/** @param {string} text */
+function say(text) {
+  process.stderr.write(`set-up: ${text}`);
+}

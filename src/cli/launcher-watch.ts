@@ -1,0 +1,26 @@
+import { Socket } from 'node:net';
+
+const LAUNCHER_FD = 'SKILLCELL_LAUNCHER_FD';
+/** A shut-down that takes longer than this after the launcher died is stuck. */
+const STUCK_AFTER_MS = 10_000;
+
+/**
+ * Ends this process when its launcher does. The launcher (`bin/start-node.js`) holds a pipe open that closes with it, even
+ * when it is killed; what follows is the clean shut-down of a SIGTERM. Without a launcher it does nothing.
+ *
+ * @param environment where the number of the pipe's descriptor stands; the variable is removed
+ */
+export function watchLauncher(environment: NodeJS.ProcessEnv = process.env): void {
+  const descriptor = Number(environment[LAUNCHER_FD]);
+  delete environment[LAUNCHER_FD];
+  if (!Number.isInteger(descriptor) || descriptor < 3) return;
+  const pipe = new Socket({ fd: descriptor, readable: true, writable: false });
+  pipe.once('close', () => {
+    setTimeout(() => process.kill(process.pid, 'SIGKILL'), STUCK_AFTER_MS).unref();
+    process.kill(process.pid, 'SIGTERM');
+  });
+  // A pipe that breaks closes too, which is handled above.
+  pipe.on('error', () => undefined);
+  pipe.resume();
+  pipe.unref();
+}
