@@ -13,16 +13,14 @@ export interface ExecutorLink {
   send(message: object): void;
   /** Sends NUL-terminated strings, which is what the bash executor reads. */
   sendStrings(strings: readonly string[]): void;
+  /** Who takes the messages; set anew when a run begins. */
+  onMessage: (message: ExecutorMessage) => void;
+  /** Told once when something arrives that is no message, or one over the cap. */
+  onFault: (reason: string) => void;
 }
 
-/** Connects to an executor. A message over `maxBytes`, or one that is no message, is reported as `onFault`. */
-export function connectExecutor(
-  input: Readable,
-  output: Writable,
-  maxBytes: number,
-  onMessage: (message: ExecutorMessage) => void,
-  onFault: (reason: string) => void,
-): ExecutorLink {
+/** Connects to an executor, whose messages may have at most `maxBytes`. */
+export function connectExecutor(input: Readable, output: Writable, maxBytes: number): ExecutorLink {
   let held: Buffer[] = [];
   let size = 0;
   let broken = false;
@@ -30,7 +28,7 @@ export function connectExecutor(
   const fail = (reason: string): void => {
     broken = true;
     held = [];
-    onFault(reason);
+    link.onFault(reason);
   };
 
   const next = (): Buffer | undefined => {
@@ -65,14 +63,16 @@ export function connectExecutor(
         fail('a message of no known form');
         return;
       }
-      onMessage(message);
+      link.onMessage(message);
     }
   });
   // The executor's end is noticed by its process, and a write to an executor that is gone is of no use to anyone.
   input.on('error', () => undefined);
   output.on('error', () => undefined);
 
-  return {
+  const link: ExecutorLink = {
+    onMessage: () => undefined,
+    onFault: () => undefined,
     send(message) {
       const body = Buffer.from(JSON.stringify(message));
       const length = Buffer.allocUnsafe(4);
@@ -83,6 +83,7 @@ export function connectExecutor(
       output.write(Buffer.from(strings.map((text) => `${text}\0`).join('')));
     },
   };
+  return link;
 }
 
 function readMessage(body: Buffer, maxBytes: number): ExecutorMessage | undefined {

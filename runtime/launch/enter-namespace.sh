@@ -1,7 +1,7 @@
 #!/bin/sh
-# First process inside the outer namespace: mounts the job's folders, starts the first executor beside the entry (both
-# need their interpreter's start-up time, and a job waits for the slower one only), then becomes the entry.
-# Arguments: language, workspace bytes, workspace inodes, limit of processes or 0, protection of the entry's arguments.
+# First process inside the outer namespace: mounts the job's workspace, starts the first executor beside the entry (both
+# need their interpreter's start-up time, and so a job waits for the slower one only), then becomes the entry.
+# Arguments: language, workspace bytes, workspace inodes, most processes of user code or 0, then the entry's own.
 set -eu
 language=$1 workspace_bytes=$2 workspace_inodes=$3
 export SKILLCELL_NPROC="$4"
@@ -9,12 +9,11 @@ shift 4
 
 mount -t tmpfs -o "nosuid,nodev,mode=0755,size=$workspace_bytes,nr_inodes=$workspace_inodes" workspace /workspace
 mkdir /workspace/out
-mkfifo /run/stdin /run/stdout /run/stderr /run/to-executor /run/from-executor
+mkfifo /run/status /run/stdin /run/stdout /run/stderr /run/to-executor /run/from-executor
 
-# Opened for both directions first, so that no later open waits for its peer; the entry closes these five.
-exec 5<>/run/stdin 6<>/run/stdout 7<>/run/stderr 8<>/run/to-executor 9<>/run/from-executor
-/bin/sh /opt/skillcell/launch/start-executor.sh "$language" \
-  </run/stdin >/run/stdout 2>/run/stderr 3</run/to-executor 4>/run/from-executor \
-  5<&- 6<&- 7<&- 8<&- 9<&- &
-export SKILLCELL_EXECUTOR_PID=$!
-exec /opt/skillcell/bin/node "$@"
+# Held open in both directions until the executor answers, so that neither side waits for the other or sees an early
+# end. The entry closes these six. Descriptor 3 is the host's channel.
+exec 4<>/run/status 5<>/run/stdin 6<>/run/stdout 7<>/run/stderr 8<>/run/to-executor 9<>/run/from-executor
+SKILLCELL_STATUS_FD=5 /bin/sh /opt/skillcell/launch/start-executor.sh "$language" \
+  </run/stdin >&6 2>&7 3<&8 5>&4 4>&9 6<&- 7<&- 8<&- 9<&- &
+SKILLCELL_FIRST_EXECUTOR=$! exec /opt/skillcell/bin/node "$@"

@@ -16,6 +16,7 @@ case $language in
   *) echo "unknown language" >&2 && exit 64 ;;
 esac
 if [ "${SKILLCELL_NPROC:-0}" -gt 0 ]; then set -- /usr/bin/prlimit "--nproc=$SKILLCELL_NPROC" -- "$@"; fi
+set -- -- "$@"
 for folder in bin sbin lib lib32 lib64; do
   if [ -L "/$folder" ]; then
     set -- --symlink "usr/$folder" "/$folder" "$@"
@@ -23,6 +24,8 @@ for folder in bin sbin lib lib32 lib64; do
     set -- --ro-bind "/$folder" "/$folder" "$@"
   fi
 done
+
+if [ -n "${SKILLCELL_STATUS_FD:-}" ]; then set -- --json-status-fd "$SKILLCELL_STATUS_FD" "$@"; fi
 
 exec bwrap \
   --unshare-user --uid 1000 --gid 1000 --unshare-pid --unshare-net --unshare-ipc --unshare-uts --unshare-cgroup-try \

@@ -1,0 +1,145 @@
+import { spawn } from 'node:child_process';
+import { closeSync, constants, openSync } from 'node:fs';
+import { Socket } from 'node:net';
+import { constants as systemConstants } from 'node:os';
+import { join } from 'node:path';
+import type { Readable, Writable } from 'node:stream';
+import type { Language } from '../src/contracts/job.ts';
+import { connectExecutor, type ExecutorLink } from './executor-link.ts';
+import type { SandboxLayout } from './sandbox-layout.ts';
+
+/** How a process ended. */
+export interface ProcessEnd {
+  code: number | null;
+  signal: string | null;
+}
+
+/** A started executor. The streams end when the last process that holds them ends. */
+export interface ExecutorProcess {
+  language: Language;
+  pid: number | undefined;
+  stdin: Writable;
+  stdout: Readable;
+  stderr: Readable;
+  messagesIn: Readable;
+  messagesOut: Writable;
+  link: ExecutorLink;
+  /** Resolves when the executor is loaded and waits for its run. */
+  waiting: Promise<void>;
+  ended: Promise<ProcessEnd>;
+}
+
+/** Room for a message beside its 256 KiB of arguments or its value. */
+const MAX_EXECUTOR_MESSAGE = 8 * 1024 * 1024;
+
+/** Starts an executor; at level namespace within an inner namespace of its own. */
+export function startExecutor(layout: SandboxLayout, language: Language, marker: string): ExecutorProcess {
+  const [command, args] = layout.level === 'none' ? directCommand(layout, language) : innerCommand(layout, language);
+  const child = spawn(command, args, {
+    cwd: layout.workspace,
+    detached: true,
+    stdio: ['pipe', 'pipe', 'pipe', 'pipe', 'pipe'],
+    env: {
+      PATH: process.env['PATH'] ?? '/usr/bin:/bin',
+      LANG: 'C.UTF-8',
+      HOME: layout.workspace,
+      SKILLCELL_NPROC: process.env['SKILLCELL_NPROC'] ?? '0',
+      ...(layout.level === 'none' ? markerVariable(marker) : {}),
+    },
+  });
+  const ended = new Promise<ProcessEnd>((resolve) => {
+    child.once('error', () => resolve({ code: 127, signal: null }));
+    child.once('exit', (code, signal) => resolve(layout.level === 'none' ? { code, signal } : relayedEnd(code, signal)));
+  });
+  const [, , , messagesOut, messagesIn] = child.stdio as [Writable, Readable, Readable, Writable, Readable];
+  const { pid, stdin, stdout, stderr } = child;
+  return withLink({ language, pid, stdin, stdout, stderr, messagesIn, messagesOut, ended });
+}
+
+function withLink(parts: Omit<ExecutorProcess, 'link' | 'waiting'>, onWaiting?: () => void): ExecutorProcess {
+  const link = connectExecutor(parts.messagesIn, parts.messagesOut, MAX_EXECUTOR_MESSAGE);
+  const waiting = new Promise<void>((resolve) => {
+    link.onMessage = (message) => {
+      if (message.type !== 'waiting') return;
+      onWaiting?.();
+      resolve();
+    };
+  });
+  return { ...parts, link, waiting };
+}
+
+/** The variable that marks a job's processes at level none. */
+export function markerVariable(marker: string): Record<string, string> {
+  return { SKILLCELL_JOB_MARK: marker };
+}
+
+function directCommand(layout: SandboxLayout, language: Language): [string, string[]] {
+  const executors = join(layout.runtime, 'executors');
+  switch (language) {
+    case 'javascript':
+    case 'typescript':
+      return [
+        process.execPath,
+        ['--disable-warning=ExperimentalWarning', join(executors, 'node-executor.mjs'), language],
+      ];
+    case 'python':
+      return [layout.python ?? 'python3', ['-I', '-B', '-u', join(executors, 'python_executor.py')]];
+    case 'bash':
+      return ['/bin/bash', ['--noprofile', '--norc', join(executors, 'bash-executor.sh')]];
+  }
+}
+
+function innerCommand(layout: SandboxLayout, language: Language): [string, string[]] {
+  return ['/bin/sh', [join(layout.runtime, 'launch', 'start-executor.sh'), language]];
+}
+
+/** bubblewrap ends with 128 + n when the program in it was ended by signal n. */
+function relayedEnd(code: number | null, signal: string | null): ProcessEnd {
+  if (code === null || code <= 128) return { code, signal };
+  return { code: null, signal: signalName(code - 128) };
+}
+
+function signalName(number: number): string {
+  const found = Object.entries(systemConstants.signals).find(([, value]) => value === number);
+  return found?.[0] ?? `SIG${number}`;
+}
+
+const HELD_DESCRIPTORS = [4, 5, 6, 7, 8, 9];
+
+/** Takes over the executor that the launch script started, or returns `undefined` where there is none. */
+export function adoptFirstExecutor(language: Language): ExecutorProcess | undefined {
+  const pid = Number(process.env['SKILLCELL_FIRST_EXECUTOR']);
+  if (!Number.isInteger(pid) || pid <= 0) return undefined;
+  const status = reader('/run/status');
+  let statusText = '';
+  status.on('data', (chunk: Buffer) => (statusText += chunk.toString('latin1')));
+  const ended = new Promise<ProcessEnd>((resolve) => {
+    status.once('close', () => {
+      const code = /"exit-code":\s*(\d+)/.exec(statusText)?.[1];
+      resolve(code === undefined ? { code: null, signal: 'SIGKILL' } : relayedEnd(Number(code), null));
+    });
+  });
+  const parts = {
+    language,
+    pid,
+    stdin: writer('/run/stdin'),
+    stdout: reader('/run/stdout'),
+    stderr: reader('/run/stderr'),
+    messagesIn: reader('/run/from-executor'),
+    messagesOut: writer('/run/to-executor'),
+    ended,
+  };
+  return withLink(parts, () => {
+    for (const descriptor of HELD_DESCRIPTORS) closeSync(descriptor);
+  });
+}
+
+function reader(path: string): Readable {
+  const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  return new Socket({ fd, readable: true, writable: false });
+}
+
+function writer(path: string): Writable {
+  const fd = openSync(path, constants.O_WRONLY | constants.O_NONBLOCK);
+  return new Socket({ fd, readable: false, writable: true });
+}

@@ -1,0 +1,92 @@
+import { StringDecoder } from 'node:string_decoder';
+import type { Readable } from 'node:stream';
+import type { OutputText } from '../src/contracts/result.ts';
+import type { StreamWriter } from '../src/protocol/channel.ts';
+
+/** Both output streams of one run: kept up to a cap, counted to the end, and ended by the caller above the total. */
+export interface OutputCapture {
+  stdout(): OutputText;
+  stderr(): OutputText;
+  /** Settles when both streams have ended, or after `graceMs` when something still holds them. */
+  finish(graceMs: number): Promise<void>;
+}
+
+/** Options of {@link captureOutput}. */
+export interface OutputCaptureOptions {
+  /** Bytes kept of each stream. */
+  keptBytes: number;
+  /** Bytes of both together at which `onTotal` is called. */
+  totalBytes: number;
+  onTotal(): void;
+  /** Where the kept bytes go as they come. */
+  writers: { stdout: StreamWriter; stderr: StreamWriter };
+}
+
+/** Reads an executor's output. What is over the cap is drained and counted, so that the program never blocks on it. */
+export function captureOutput(stdout: Readable, stderr: Readable, options: OutputCaptureOptions): OutputCapture {
+  let total = 0;
+  const count = (size: number): void => {
+    const before = total;
+    total += size;
+    if (before <= options.totalBytes && total > options.totalBytes) options.onTotal();
+  };
+  const first = captureStream(stdout, options.keptBytes, options.writers.stdout, count);
+  const second = captureStream(stderr, options.keptBytes, options.writers.stderr, count);
+  return {
+    stdout: first.text,
+    stderr: second.text,
+    async finish(graceMs) {
+      let timer: NodeJS.Timeout | undefined;
+      const grace = new Promise<void>((resolve) => (timer = setTimeout(resolve, graceMs)));
+      await Promise.race([Promise.all([first.ended, second.ended]), grace]);
+      clearTimeout(timer);
+      stdout.destroy();
+      stderr.destroy();
+      options.writers.stdout.end();
+      options.writers.stderr.end();
+    },
+  };
+}
+
+interface StreamCapture {
+  text(): OutputText;
+  ended: Promise<void>;
+}
+
+function captureStream(
+  stream: Readable,
+  keptBytes: number,
+  writer: StreamWriter,
+  count: (size: number) => void,
+): StreamCapture {
+  const kept: Buffer[] = [];
+  let keptSize = 0;
+  let bytes = 0;
+  stream.on('data', (chunk: Buffer) => {
+    bytes += chunk.length;
+    const room = keptBytes - keptSize;
+    if (room > 0) {
+      const part = chunk.length > room ? Buffer.from(chunk.subarray(0, room)) : chunk;
+      kept.push(part);
+      keptSize += part.length;
+      stream.pause();
+      void writer.write(part).then(() => stream.resume());
+    }
+    count(chunk.length);
+  });
+  const ended = new Promise<void>((resolve) => {
+    stream.once('end', resolve);
+    stream.once('close', resolve);
+    stream.once('error', () => resolve());
+  });
+  return {
+    ended,
+    text() {
+      const decoder = new StringDecoder('utf8');
+      const truncated = bytes > keptSize;
+      const text = decoder.write(Buffer.concat(kept));
+      // A character that the cap cuts in two is left out; one that the program left unfinished is shown as broken.
+      return { text: truncated ? text : text + decoder.end(), bytes, truncated };
+    },
+  };
+}

@@ -1,0 +1,65 @@
+import { lstatSync, readdirSync, statfsSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** What the workspace takes and may take. */
+export interface WorkspaceLimits {
+  bytes: number;
+  inodes: number;
+}
+
+/** Which of its limits a workspace with a file system of its own has reached: nothing more can be written to it. */
+export function exhaustedFileSystem(folder: string): 'workspace' | 'inodes' | undefined {
+  const usage = statfsSync(folder);
+  if (usage.files > 0 && usage.ffree === 0) return 'inodes';
+  // A few pages stay unused when a write of several pages no longer fits.
+  if (usage.bfree * usage.bsize <= 4 * usage.bsize) return 'workspace';
+  return undefined;
+}
+
+/**
+ * Where the workspace is an ordinary folder: adds up what is in it every 250 ms, without following links, and calls
+ * `onOver` once. The walk stops as soon as a limit is passed.
+ *
+ * @returns a function that stops the watch.
+ */
+export function watchWorkspace(
+  folder: string,
+  limits: WorkspaceLimits,
+  onOver: (limit: 'workspace' | 'inodes') => void,
+): () => void {
+  const timer = setInterval(() => {
+    const over = measure(folder, limits);
+    if (over === undefined) return;
+    clearInterval(timer);
+    onOver(over);
+  }, 250);
+  return () => clearInterval(timer);
+}
+
+function measure(folder: string, limits: WorkspaceLimits): 'workspace' | 'inodes' | undefined {
+  let bytes = 0;
+  let inodes = 0;
+  const waiting = [folder];
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    for (const name of namesIn(next)) {
+      const path = join(next, name);
+      const status = lstatSync(path, { throwIfNoEntry: false });
+      if (status === undefined) continue;
+      inodes += 1;
+      bytes += status.blocks * 512;
+      if (inodes > limits.inodes) return 'inodes';
+      if (bytes > limits.bytes) return 'workspace';
+      if (status.isDirectory()) waiting.push(path);
+    }
+  }
+  return undefined;
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    // Removed or made unreadable by the program while it runs; the next round looks again.
+    return [];
+  }
+}
