@@ -1,9 +1,17 @@
 import { defineConfig } from 'vitest/config';
 
+// These start sandboxes, servers or npm and measure time: one file after the other, after everything else.
+const SERIAL = ['test/{attacks,cli,e2e,orchestrator}/**/*.test.ts', 'test/runners/**/*.test.ts'];
+
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
+    reporters: ['default', './scripts/closing-line-reporter.ts'],
+    setupFiles: ['test/setup.ts'],
     testTimeout: 30_000,
     hookTimeout: 60_000,
+    projects: [
+      { extends: true, test: { name: 'parallel', include: ['test/**/*.test.ts'], exclude: SERIAL, sequence: { groupOrder: 0 } } },
+      { extends: true, test: { name: 'serial', include: SERIAL, maxWorkers: 1, sequence: { groupOrder: 1 } } },
+    ],
   },
 });
