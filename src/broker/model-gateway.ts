@@ -1,0 +1,42 @@
+/** Tokens of one model request; null where the service does not say. */
+export interface ModelUsage {
+  inputTokens: number | null;
+  outputTokens: number | null;
+}
+
+/** One turn of a conversation with a model. */
+export interface ModelMessage {
+  role: 'user' | 'assistant';
+  content: string;
+}
+
+/** What a model is asked. */
+export interface ModelRequest {
+  /** `provider/model`; without it the gateway's own model. */
+  model?: string;
+  system: string;
+  messages: ModelMessage[];
+  maxOutputTokens?: number;
+}
+
+/** What a model answered. */
+export interface ModelAnswer {
+  text: string;
+  usage: ModelUsage;
+  /** `provider/model` that answered. */
+  model: string;
+  /** `stop`, `length`, `content-filter`, `tool-calls`, `error` or `other`. */
+  finishReason: string;
+}
+
+/** The one way from a job to a model. Keys stay behind it: no answer and no error of a gateway holds one. */
+export interface ModelGateway {
+  /** `provider/model`, or `replay`. */
+  readonly id: string;
+  /**
+   * Asks the model once; retries are the gateway's own.
+   *
+   * @throws the signal's reason once it is aborted; otherwise a `SkillcellError` with a `model.` code
+   */
+  generate(request: ModelRequest, options: { signal: AbortSignal }): Promise<ModelAnswer>;
+}

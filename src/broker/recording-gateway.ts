@@ -1,0 +1,50 @@
+import { randomUUID } from 'node:crypto';
+import { rename, rm, writeFile } from 'node:fs/promises';
+import { SkillcellError } from '../contracts/skillcell-error.ts';
+import type { ModelGateway } from './model-gateway.ts';
+import { formatRecording, recordRequest, type RecordedRequest } from './model-recording.ts';
+
+/**
+ * A gateway that writes down what another one is asked and answers. The file is replaced as a whole after each answer,
+ * and a first time, empty, before the first request: a file that cannot be written costs no request.
+ *
+ * @param inner the gateway that really asks
+ * @param file where the recording goes; an older recording there is replaced
+ * @returns the gateway; its `generate` throws `usage.invalid` when the file cannot be written
+ */
+export function recordingGateway(inner: ModelGateway, file: string): ModelGateway {
+  const requests: RecordedRequest[] = [];
+  let lastWrite: Promise<void> | undefined;
+
+  const write = (): Promise<void> => {
+    // One write at a time, each with all that was answered so far: the last one on disk is the fullest.
+    lastWrite = (lastWrite ?? Promise.resolve()).then(() => replaceFile(file, formatRecording(requests)));
+    return lastWrite;
+  };
+
+  return {
+    id: inner.id,
+    async generate(request, options) {
+      await (lastWrite ?? write());
+      const answer = await inner.generate(request, options);
+      requests.push(recordRequest(request, answer));
+      await write();
+      return answer;
+    },
+  };
+}
+
+async function replaceFile(file: string, text: string): Promise<void> {
+  const temporary = `${file}.${randomUUID()}.tmp`;
+  try {
+    await writeFile(temporary, text, { flag: 'wx', mode: 0o600 });
+    await rename(temporary, file);
+  } catch (cause) {
+    await rm(temporary, { force: true });
+    throw new SkillcellError('usage.invalid', `Cannot write the recording: ${reason(cause)}, got ${file}.`, { cause });
+  }
+}
+
+function reason(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : String(error);
+}

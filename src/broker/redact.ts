@@ -1,0 +1,42 @@
+/** What stands where a secret stood. */
+const REDACTED = '[redacted]';
+
+/**
+ * Removes secrets from a text, in the forms in which services and libraries echo them.
+ *
+ * @param text any text
+ * @param secrets exact values; empty ones are ignored
+ * @returns the text with `[redacted]` for each occurrence
+ */
+export function redact(text: string, secrets: readonly string[]): string {
+  let redacted = text;
+  for (const secret of secrets) {
+    if (secret === '') continue;
+    const forms = [secret, encodeURIComponent(secret), Buffer.from(secret).toString('base64')];
+    for (const form of forms) redacted = redacted.replaceAll(form, () => REDACTED);
+  }
+  return redacted;
+}
+
+/** Absolute paths of POSIX and Windows and file addresses, up to the next blank, quote or bracket. */
+const HOST_PATH = /(?:file:\/\/|(?<![\w.:/~-])[/\\]|(?<![\w])[A-Za-z]:[\\/]|~\/)[^\s'"`<>()[\]{},;]+/g;
+/** The same between quotes, where blanks belong to the path. */
+const QUOTED_PATH = /(['"`])(?:file:\/\/|[/\\]|[A-Za-z]:[\\/]|~\/)[^'"`]*\1/g;
+const CREDENTIAL = /\b(?:Bearer\s+|sk-|ghp_|github_pat_|xox[abp]-|AKIA)[\w.~+/=-]{6,}/g;
+
+/**
+ * Makes an error text fit to cross into a sandbox: its first line only, without paths of the host and without what
+ * looks like a credential, at most 500 characters.
+ *
+ * @param text an error message of the host
+ * @param secrets exact values that never may cross
+ * @returns the text for the sandbox
+ */
+export function sanitizeErrorText(text: string, secrets: readonly string[] = []): string {
+  const [firstLine = ''] = redact(text, secrets).split(/[\r\n\u2028\u2029]/, 1);
+  return firstLine
+    .replace(CREDENTIAL, REDACTED)
+    .replace(QUOTED_PATH, '$1[path]$1')
+    .replace(HOST_PATH, '[path]')
+    .slice(0, 500);
+}

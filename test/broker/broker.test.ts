@@ -1,0 +1,350 @@
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import * as z from 'zod';
+import { createBroker, type Broker, type BrokerOptions } from '../../src/broker/broker.ts';
+import type { BrokerCall } from '../../src/broker/broker-call.ts';
+import { deferred } from '../fixtures/deferred.ts';
+import { ToolError, describeTools, type ToolContext, type ToolHandler } from '../../src/broker/tool-handler.ts';
+
+const live = new AbortController().signal;
+const brokers: Broker[] = [];
+
+afterEach(() => {
+  for (const broker of brokers.splice(0)) broker.close();
+});
+
+function brokerWith(tools: Record<string, ToolHandler['execute'] | ToolHandler>, options: Partial<BrokerOptions> = {}) {
+  const handlers = Object.entries(tools).map(([name, tool]): [string, ToolHandler] => [
+    name,
+    typeof tool === 'function' ? { description: name, execute: tool } : tool,
+  ]);
+  const broker = createBroker({
+    jobId: 'job-1',
+    tools: new Map(handlers),
+    limits: { calls: 1000, modelTimeoutMs: 1000 },
+    ...options,
+  });
+  brokers.push(broker);
+  return broker;
+}
+
+const tool = (id: unknown, name: string, args: unknown = {}): BrokerCall =>
+  ({ id, target: 'tool', name, args }) as BrokerCall;
+const refused = (reason: RegExp) => ({
+  ok: false,
+  error: { name: 'CallRefused', message: expect.stringMatching(reason) },
+});
+
+describe('a call that is in order', () => {
+  test('returns the value of the tool and leaves a row', async () => {
+    const broker = brokerWith({ add: async (args) => (args as { a: number; b: number }).a + 1 });
+    expect(await broker.call(tool(1, 'add', { a: 41 }), { signal: live })).toEqual({ ok: true, value: 42 });
+    expect(broker.rows).toEqual([
+      { id: 1, target: 'tool', name: 'add', ok: true, durationMs: expect.any(Number) as number },
+    ]);
+    expect(broker.exhausted).toBe(false);
+  });
+
+  test('rows stand in order of start, not of end', async () => {
+    const gate = deferred<void>();
+    const broker = brokerWith({ slow: () => gate.promise, fast: async () => 1 });
+    const slow = broker.call(tool(1, 'slow'), { signal: live });
+    await broker.call(tool(2, 'fast'), { signal: live });
+    gate.resolve(undefined);
+    await slow;
+    expect(broker.rows.map(({ id, ok }) => [id, ok])).toEqual([
+      [1, true],
+      [2, true],
+    ]);
+  });
+
+  test('returns undefined as null, and a copy without getters or prototypes', async () => {
+    class Row {
+      x = 1;
+      get secret() {
+        return 2;
+      }
+    }
+    const broker = brokerWith({ nothing: async () => undefined, row: async () => new Row() });
+    expect(await broker.call(tool(1, 'nothing'), { signal: live })).toEqual({ ok: true, value: null });
+    const reply = await broker.call(tool(2, 'row'), { signal: live });
+    expect(reply).toStrictEqual({ ok: true, value: { x: 1 } });
+  });
+
+  test('at most 16 calls run at once, the others wait for their turn', async () => {
+    let running = 0;
+    let most = 0;
+    const broker = brokerWith({
+      count: async () => {
+        running += 1;
+        most = Math.max(most, running);
+        await new Promise((resolve) => setTimeout(resolve, 5));
+        running -= 1;
+      },
+    });
+    const replies = await Promise.all(
+      Array.from({ length: 60 }, (_, index) => broker.call(tool(index + 1, 'count'), { signal: live })),
+    );
+    expect(most).toBe(16);
+    expect(replies.every(({ ok }) => ok)).toBe(true);
+  });
+
+  test('calls that would keep over 16 MiB of arguments waiting are refused', async () => {
+    const gate = deferred<void>();
+    const broker = brokerWith({ hold: () => gate.promise });
+    const args = { text: 'x'.repeat(250 * 1024) };
+    const replies = Array.from({ length: 100 }, (_, index) =>
+      broker.call(tool(index + 1, 'hold', args), { signal: live }),
+    );
+    gate.resolve(undefined);
+    const settled = await Promise.all(replies);
+    const rejected = settled.filter(({ ok }) => !ok);
+    expect(rejected.length).toBeGreaterThan(10);
+    expect(rejected.length).toBeLessThan(40);
+    expect(rejected[0]).toEqual(refused(/too many calls wait/));
+  });
+});
+
+describe('arguments', () => {
+  const parameters = {
+    type: 'object',
+    properties: { n: { type: 'number' } },
+    required: ['n'],
+    additionalProperties: false,
+  };
+
+  test.each([
+    ['a zod schema', z.strictObject({ n: z.number() })],
+    ['a JSON schema', parameters],
+  ])('are checked against %s before the tool runs', async (_kind, schema) => {
+    const execute = vi.fn(async (args: unknown) => args);
+    const broker = brokerWith({ echo: { description: 'echo', parameters: schema, execute } });
+    expect(await broker.call(tool(1, 'echo', { n: 'x' }), { signal: live })).toEqual(refused(/n: expected number/));
+    expect(await broker.call(tool(2, 'echo', { n: 1, more: 1 }), { signal: live })).toEqual(refused(/do not fit/));
+    expect(execute).not.toHaveBeenCalled();
+    expect(await broker.call(tool(3, 'echo', { n: 1 }), { signal: live })).toEqual({ ok: true, value: { n: 1 } });
+  });
+
+  test('a JSON schema that cannot be enforced lets nothing through', async () => {
+    const execute = vi.fn(async () => 1);
+    const onToolFailure = vi.fn();
+    const broken = { $ref: 'https://example.org/other.json' };
+    const broker = brokerWith({ odd: { description: '', parameters: broken, execute } }, { onToolFailure });
+    expect(await broker.call(tool(1, 'odd', {}), { signal: live })).toMatchObject({ ok: false });
+    expect(execute).not.toHaveBeenCalled();
+    expect(onToolFailure).toHaveBeenCalledOnce();
+  });
+
+  test('tools are described with a JSON schema of either kind', () => {
+    const execute = async () => null;
+    const handlers = new Map<string, ToolHandler>([
+      ['a', { description: 'A.', parameters: z.strictObject({ n: z.number() }), execute }],
+      ['b', { description: 'B.', parameters, execute }],
+      ['c', { description: 'C.', execute }],
+    ]);
+    const [a, b, c] = describeTools(handlers);
+    expect(a).toMatchObject({ name: 'a', parameters: { properties: { n: { type: 'number' } }, required: ['n'] } });
+    expect(b).toEqual({ name: 'b', description: 'B.', parameters });
+    expect(c).toEqual({ name: 'c', description: 'C.' });
+  });
+
+  test('of exactly 256 KiB are taken, one byte more is refused', async () => {
+    const broker = brokerWith({ size: async (args) => JSON.stringify(args).length });
+    const fitting = { text: 'x'.repeat(256 * 1024 - JSON.stringify({ text: '' }).length - 2) };
+    expect(await broker.call(tool(1, 'size', fitting), { signal: live })).toMatchObject({ ok: true });
+    const large = { text: 'x'.repeat(256 * 1024) };
+    expect(await broker.call(tool(2, 'size', large), { signal: live })).toEqual(refused(/over 262144 bytes/));
+  });
+});
+
+describe('attacks', () => {
+  test.each([
+    ['__proto__', '{"__proto__":{"polluted":1}}'],
+    ['an escaped __proto__', '{"a":[{"\\u005f\\u005fproto__":{"polluted":1}}]}'],
+    ['constructor.prototype', '{"constructor":{"prototype":{"polluted":1}}}'],
+  ])('E03 %s in the arguments is refused and pollutes nothing', async (_name, json) => {
+    const execute = vi.fn(async (args: unknown) => args);
+    const broker = brokerWith({ echo: execute });
+    const reply = await broker.call(tool(1, 'echo', JSON.parse(json)), { signal: live });
+    expect(reply).toEqual(refused(/is not allowed/));
+    expect(execute).not.toHaveBeenCalled();
+    expect(({} as { polluted?: number }).polluted).toBeUndefined();
+  });
+
+  test.each(['constructor', 'toString', '__proto__', 'hasOwnProperty', '../../admin', 'get', 'add\0'])(
+    'E04 the name %j is no tool',
+    async (name) => {
+      const broker = brokerWith({ add: async () => 1 });
+      expect(await broker.call(tool(1, name), { signal: live })).toEqual(refused(/no tool of this name/));
+    },
+  );
+
+  test.each(['constructor', 'toString', '__proto__', 'id'])(
+    'E04 the name %j is no request to a model',
+    async (name) => {
+      const generate = vi.fn();
+      const broker = brokerWith({}, { model: { id: 'x/y', generate } });
+      const call: BrokerCall = { id: 1, target: 'model', name, args: { system: '', messages: [] } };
+      expect(await broker.call(call, { signal: live })).toEqual(refused(/cannot be asked for this/));
+      expect(generate).not.toHaveBeenCalled();
+    },
+  );
+
+  test('E05 a replayed id is refused and changes nothing', async () => {
+    const execute = vi.fn(async () => 1);
+    const broker = brokerWith({ add: execute });
+    await broker.call(tool(7, 'add'), { signal: live });
+    const rows = structuredClone(broker.rows);
+    expect(await broker.call(tool(7, 'add'), { signal: live })).toEqual(refused(/used before/));
+    expect(broker.rows).toEqual(rows);
+    expect(execute).toHaveBeenCalledOnce();
+  });
+
+  test('E05 an id that is in flight is refused', async () => {
+    const gate = deferred<number>();
+    const broker = brokerWith({ wait: () => gate.promise });
+    const first = broker.call(tool(1, 'wait'), { signal: live });
+    expect(await broker.call(tool(1, 'wait'), { signal: live })).toEqual(refused(/used before/));
+    gate.resolve(5);
+    expect(await first).toEqual({ ok: true, value: 5 });
+  });
+
+  test.each([{}, Number.NaN, Infinity, 0, -1, 1.5, '1', null, undefined, 2 ** 53, [1]])(
+    'E05 the id %j is refused without a row',
+    async (id) => {
+      const execute = vi.fn(async () => 1);
+      const broker = brokerWith({ add: execute });
+      expect(await broker.call(tool(id, 'add'), { signal: live })).toEqual(refused(/not of the form/));
+      expect(broker.rows).toEqual([]);
+      expect(execute).not.toHaveBeenCalled();
+    },
+  );
+
+  test('E06 a call that names a job or a tenant is refused; the context names our job', async () => {
+    const execute = vi.fn(async (_args: unknown, context: ToolContext) => context.jobId);
+    const broker = brokerWith({ who: execute });
+    const forged = { ...tool(1, 'who'), jobId: 'job-2', tenant: 'other' };
+    expect(await broker.call(forged, { signal: live })).toEqual(refused(/not of the form/));
+    const reply = await broker.call(tool(2, 'who', { jobId: 'job-2' }), { signal: live });
+    expect(reply).toEqual({ ok: true, value: 'job-1' });
+  });
+
+  test('E09 arguments that are too deep or too many are refused without a RangeError', async () => {
+    const execute = vi.fn(async () => 1);
+    const broker = brokerWith({ add: execute });
+    let deep: unknown = 1;
+    for (let level = 0; level < 100_000; level += 1) deep = [deep];
+    expect(await broker.call(tool(1, 'add', deep), { signal: live })).toEqual(refused(/nested over 64/));
+    const many = Array.from({ length: 200_001 }, () => 0);
+    expect(await broker.call(tool(2, 'add', many), { signal: live })).toEqual(refused(/over 200000 values/));
+    const cycle: Record<string, unknown> = {};
+    cycle['self'] = cycle;
+    expect(await broker.call(tool(3, 'add', cycle), { signal: live })).toEqual(refused(/nested over 64/));
+    expect(execute).not.toHaveBeenCalled();
+  });
+
+  test('E10 200,000 small calls: the budget ends them, and the host keeps no more rows than the budget', async () => {
+    const execute = vi.fn(async () => 1);
+    const broker = brokerWith({ add: execute }, { limits: { calls: 50, modelTimeoutMs: 1000 } });
+    for (let id = 1; id <= 50; id += 1) await broker.call(tool(id, 'add'), { signal: live });
+    expect(broker.exhausted).toBe(false);
+    let last;
+    for (let id = 51; id <= 200_000; id += 1) last = await broker.call(tool(id, 'add'), { signal: live });
+    expect(last).toEqual(refused(/may make 50 calls/));
+    expect(broker.exhausted).toBe(true);
+    expect(broker.rows).toHaveLength(50);
+    expect(execute).toHaveBeenCalledTimes(50);
+  });
+
+  test('E10 refused calls count too, so that a flood of bad ones ends the job', async () => {
+    const broker = brokerWith({}, { limits: { calls: 3, modelTimeoutMs: 1000 } });
+    for (let count = 0; count < 4; count += 1) await broker.call(tool('bad', 'x'), { signal: live });
+    expect(broker.exhausted).toBe(true);
+    expect(broker.rows).toEqual([]);
+  });
+
+  test('E11 calls after close, and after the job was canceled, are refused', async () => {
+    const execute = vi.fn(async () => 1);
+    const broker = brokerWith({ add: execute });
+    const canceled = AbortSignal.abort(new Error('canceled'));
+    expect(await broker.call(tool(1, 'add'), { signal: canceled })).toEqual(refused(/the job is over/));
+    broker.close();
+    broker.close();
+    expect(await broker.call(tool(2, 'add'), { signal: live })).toEqual(refused(/the job is over/));
+    expect(execute).not.toHaveBeenCalled();
+    expect(broker.rows).toEqual([]);
+  });
+
+  test('E11 close() ends a call whose tool ignores its signal, and a late value goes nowhere', async () => {
+    const gate = deferred<string>();
+    let seen: AbortSignal | undefined;
+    const broker = brokerWith({
+      wait: (_args, { signal }) => {
+        seen = signal;
+        return gate.promise;
+      },
+    });
+    const pending = broker.call(tool(1, 'wait'), { signal: live });
+    await vi.waitFor(() => expect(seen).toBeDefined());
+    broker.close();
+    expect(await pending).toEqual(refused(/the job is over/));
+    expect(seen?.aborted).toBe(true);
+    gate.resolve('late');
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(broker.rows[0]).toMatchObject({ ok: false, error: expect.stringContaining('over') as string });
+  });
+
+  test('E11 a call that waits for a place when the job ends never runs', async () => {
+    const gate = deferred<void>();
+    const execute = vi.fn(() => gate.promise);
+    const broker = brokerWith({ wait: execute });
+    const calls = Array.from({ length: 20 }, (_, index) => broker.call(tool(index + 1, 'wait'), { signal: live }));
+    await vi.waitFor(() => expect(execute).toHaveBeenCalledTimes(16));
+    broker.close();
+    gate.resolve(undefined);
+    await Promise.all(calls);
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(execute).toHaveBeenCalledTimes(16);
+  });
+
+  test('E13 an error of the host stays on the host: no path, no stack, no variable', async () => {
+    const failure = Object.assign(new Error(`ENOENT: no such file or directory, open '/srv/data/secret.json'`), {
+      path: '/srv/data/secret.json',
+    });
+    const onToolFailure = vi.fn();
+    const broker = brokerWith({ read: () => Promise.reject(failure) }, { onToolFailure });
+    const reply = await broker.call(tool(1, 'read'), { signal: live });
+    expect(reply).toEqual({ ok: false, error: { name: 'ToolError', message: 'The tool read failed on the host.' } });
+    expect(onToolFailure).toHaveBeenCalledExactlyOnceWith('read', failure);
+    expect(broker.rows[0]?.error).toBe('The tool read failed on the host.');
+  });
+
+  test('E13 the message of a ToolError arrives, less paths, keys and further lines', async () => {
+    const text =
+      `No row 7 in '/home/jane doe/rows.db' or /var/lib/rows or C:\\data\\rows with key canary-4711, ` +
+      `see https://example.org/rows\n    at read (/srv/tool.js:1:1)`;
+    const broker = brokerWith({ read: () => Promise.reject(new ToolError(text)) }, { secrets: ['canary-4711'] });
+    const reply = await broker.call(tool(1, 'read'), { signal: live });
+    expect(reply).toEqual({
+      ok: false,
+      error: {
+        name: 'ToolError',
+        message: "No row 7 in '[path]' or [path] or [path] with key [redacted], see https://example.org/rows",
+      },
+    });
+  });
+
+  test('E13 a tool that returns what is no JSON, or too much of it, gives an error', async () => {
+    const cycle: Record<string, unknown> = {};
+    cycle['self'] = cycle;
+    const broker = brokerWith({
+      cycle: async () => cycle,
+      large: async () => 'x'.repeat(300_000),
+      big: async () => 1n,
+    });
+    expect(await broker.call(tool(1, 'cycle'), { signal: live })).toMatchObject({ ok: false });
+    expect(await broker.call(tool(2, 'large'), { signal: live })).toMatchObject({
+      error: { message: expect.stringMatching(/returned 300002 bytes/) as string },
+    });
+    expect(await broker.call(tool(3, 'big'), { signal: live })).toMatchObject({ ok: false });
+  });
+});
