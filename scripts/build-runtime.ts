@@ -1,0 +1,137 @@
+import { build, type Plugin } from 'esbuild';
+import { createHash } from 'node:crypto';
+import { chmod, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** What a runtime bundle consists of; `manifest.json` at its top. */
+export interface RuntimeManifest {
+  /** `sha256:<64 hex>` over the sorted lines `<sha256>  <path>` of all files. */
+  digest: string;
+  /** 64 hex digits by path below the bundle's folder. */
+  files: Record<string, string>;
+}
+
+/** The entry is read by every sandbox at its start. */
+const MAX_ENTRY_BYTES = 200_000;
+const root = fileURLToPath(new URL('..', import.meta.url));
+/** Folders of `runtime/` whose files stay files of their own. */
+const LOOSE_FOLDERS = ['executors', 'guest', 'launch'];
+const COMMON = {
+  absWorkingDir: root,
+  bundle: true,
+  platform: 'node',
+  target: 'node24',
+  charset: 'utf8',
+  legalComments: 'none',
+  logLevel: 'silent',
+  minify: true,
+  write: true,
+} as const;
+
+/**
+ * Builds what runs inside a sandbox: `entry.cjs`, the packages that it loads at first use, and the loose files of `runtime/`.
+ * The folder appears by one rename and must not be there before.
+ *
+ * @param folder where the bundle goes
+ * @returns the manifest, which is written too
+ */
+export async function buildRuntime(folder: string): Promise<RuntimeManifest> {
+  await mkdir(dirname(folder), { recursive: true });
+  const staging = await mkdtemp(`${folder}.building-`);
+  try {
+    await buildEntry(staging);
+    for (const name of LOOSE_FOLDERS) await copyLoose(join('runtime', name), join(staging, name));
+    const manifest = await describeFiles(staging);
+    await writeFile(join(staging, 'manifest.json'), `${JSON.stringify(manifest, null, 2)}\n`);
+    // A sandbox started by root reads the bundle as another user, whatever the umask was.
+    await chmod(staging, 0o755);
+    await rename(staging, folder);
+    return manifest;
+  } finally {
+    await rm(staging, { recursive: true, force: true });
+  }
+}
+
+async function buildEntry(folder: string): Promise<void> {
+  const lazy = new Set<string>();
+  const outfile = join(folder, 'entry.cjs');
+  await build({
+    ...COMMON,
+    entryPoints: ['runtime/entry.ts'],
+    outfile,
+    format: 'cjs',
+    // `import()` of a package becomes a promise of `require`, which starts no second module loader.
+    supported: { 'dynamic-import': false },
+    plugins: [lazyPackages(lazy)],
+  });
+  const bytes = (await readFile(outfile)).length;
+  if (bytes > MAX_ENTRY_BYTES) {
+    throw new Error(`Cannot build the runtime bundle: entry.cjs is larger than ${MAX_ENTRY_BYTES} bytes, got ${bytes}.`);
+  }
+  for (const name of lazy) {
+    await build({
+      ...COMMON,
+      stdin: { contents: `module.exports = require(${JSON.stringify(name)})`, resolveDir: root },
+      outfile: join(folder, packageFile(name)),
+      format: 'cjs',
+    });
+  }
+}
+
+/**
+ * Turns `require('name')` in a `lazy-*.ts` file and `import('name')` anywhere into the load of a file beside the entry. On the
+ * host the same sources load the package itself: see docs/decisions/0002-lazy-modules.md.
+ */
+function lazyPackages(found: Set<string>): Plugin {
+  const hostLine = 'const require = createRequire(import.meta.url);';
+  return {
+    name: 'lazy-packages',
+    setup({ onLoad, onResolve }) {
+      onLoad({ filter: /[\\/]lazy-[a-z-]+\.ts$/ }, async ({ path }) => {
+        const source = await readFile(path, 'utf8');
+        if (!source.includes(hostLine)) throw new Error(`Cannot bundle ${path}: the line is missing, \`${hostLine}\`.`);
+        return { contents: source.replace(hostLine, ''), loader: 'ts' };
+      });
+      onResolve({ filter: /^[^./]/ }, ({ path, kind, importer }) => {
+        const ours = importer.startsWith(root) && !importer.includes('node_modules');
+        if (!ours || path.startsWith('node:') || (kind !== 'require-call' && kind !== 'dynamic-import')) return undefined;
+        found.add(path);
+        return { path: `./${packageFile(path)}`, external: true };
+      });
+    },
+  };
+}
+
+function packageFile(name: string): string {
+  return `packages/${name.replaceAll('/', '-')}.cjs`;
+}
+
+async function copyLoose(from: string, to: string): Promise<void> {
+  await mkdir(to, { recursive: true });
+  await chmod(to, 0o755);
+  for (const entry of await readdir(join(root, from), { withFileTypes: true })) {
+    const source = join(from, entry.name);
+    if (entry.isDirectory()) {
+      if (entry.name !== '__pycache__') await copyLoose(source, join(to, entry.name));
+    } else if (/(?<!\.d)\.ts$/.test(entry.name)) {
+      // `.mts` stays as it is: the executor warms Node's own type stripping up with it.
+      const outfile = join(to, entry.name.replace(/ts$/, 'mjs'));
+      await build({ ...COMMON, entryPoints: [source], outfile, format: 'esm', minify: false });
+    } else {
+      await writeFile(join(to, entry.name), await readFile(join(root, source)), { mode: 0o644 });
+    }
+  }
+}
+
+async function describeFiles(folder: string): Promise<RuntimeManifest> {
+  const files: Record<string, string> = {};
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const paths = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1));
+  for (const path of paths.toSorted()) {
+    await chmod(join(folder, path), 0o644);
+    files[path] = createHash('sha256').update(await readFile(join(folder, path))).digest('hex');
+  }
+  const lines = Object.entries(files).map(([path, digest]) => `${digest}  ${path}\n`);
+  return { digest: `sha256:${createHash('sha256').update(lines.join('')).digest('hex')}`, files };
+}

@@ -1,0 +1,81 @@
+import { createHash } from 'node:crypto';
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { buildRuntime, type RuntimeManifest } from '../../scripts/build-runtime.ts';
+import { checkoutRuntime } from '../../scripts/checkout-runtime.ts';
+import { ensureRuntime } from '../../src/runners/runtime-bundle.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+
+describe('buildRuntime()', () => {
+  let parent: string;
+  let folder: string;
+  let manifest: RuntimeManifest;
+
+  beforeAll(async () => {
+    parent = mkdtempSync(join(tmpdir(), 'skillcell-bundle-'));
+    folder = join(parent, 'first');
+    manifest = await buildRuntime(folder);
+  });
+
+  afterAll(() => rmSync(parent, { recursive: true }));
+
+  it('keeps the entry within 200 KB and names nothing of the machine that built it', () => {
+    expect(statSync(join(folder, 'entry.cjs')).size).toBeLessThanOrEqual(200_000);
+    for (const path of Object.keys(manifest.files)) {
+      expect(readFileSync(join(folder, path), 'latin1').includes(root), path).toBe(false);
+    }
+  });
+
+  it('lists every file with its digest, and ends in the same digest each time', async () => {
+    for (const [path, digest] of Object.entries(manifest.files)) {
+      expect(createHash('sha256').update(readFileSync(join(folder, path))).digest('hex'), path).toBe(digest);
+    }
+    const second = await buildRuntime(join(parent, 'second'));
+    expect(second).toEqual(manifest);
+  });
+
+  it('leaves heavy packages outside the entry, each a file that loads by itself', () => {
+    const require = createRequire(import.meta.url);
+    const entry = readFileSync(join(folder, 'entry.cjs'), 'utf8');
+    const { pack } = require(join(folder, 'packages/tar-stream.cjs')) as { pack: unknown };
+    expect(pack).toBeTypeOf('function');
+    expect(entry).toContain('require("./packages/tar-stream.cjs")');
+    expect(entry).not.toContain('createRequire(');
+  });
+
+  it('carries executors as modules that start without the packages of the project', () => {
+    expect(manifest.files).toHaveProperty(['executors/node-executor.mjs']);
+    expect(manifest.files).toHaveProperty(['executors/sample-module.mts']);
+    expect(manifest.files).toHaveProperty(['executors/python_executor.py']);
+  });
+});
+
+describe('checkoutRuntime()', () => {
+  it('gives two that start at once the same whole bundle', async () => {
+    const cache = mkdtempSync(join(tmpdir(), 'skillcell-cache-'));
+    try {
+      const [first, second] = await Promise.all([checkoutRuntime(cache), checkoutRuntime(cache)]);
+      expect(first).toBe(second);
+      expect(existsSync(join(first, 'manifest.json'))).toBe(true);
+      const before = statSync(join(cache, 'current.json')).mtimeMs;
+      expect(await checkoutRuntime(cache)).toBe(first);
+      expect(statSync(join(cache, 'current.json')).mtimeMs).toBe(before);
+    } finally {
+      rmSync(cache, { recursive: true });
+    }
+  });
+});
+
+describe('ensureRuntime()', () => {
+  it('finds the bundle of the checkout', async () => {
+    const bundle = await ensureRuntime();
+    expect(readFileSync(join(bundle.folder, 'entry.cjs')).length).toBeGreaterThan(1000);
+    expect(Object.keys(bundle.files)).toContain('entry.cjs');
+    expect(bundle.digest).toMatch(/^sha256:[0-9a-f]{64}$/);
+  });
+});
