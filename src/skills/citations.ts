@@ -1,0 +1,117 @@
+import type { Diagnostic } from '../contracts/diagnostic.ts';
+import type { SourceRow } from '../contracts/skill.ts';
+import { CITATION_TOKEN, parseCitation, RANGE_LIMIT } from './citation-token.ts';
+import { codeRanges } from './code-ranges.ts';
+import { diagnostic } from './diagnostic-codes.ts';
+import { createSourcesPool } from './sources-pool.ts';
+
+export { createSourcesPool } from './sources-pool.ts';
+
+/** A text whose citations are rewritten, with the sources that they mean. */
+export interface CitingSkill {
+  /** Full id. */
+  id: string;
+  sources: readonly SourceRow[];
+  text: string;
+}
+
+/** What {@link rewriteCitations} takes. */
+export interface CitationsRequest {
+  /** The pool of the turn so far. */
+  pool: readonly SourceRow[];
+  /** Skills in render order. */
+  skills: readonly CitingSkill[];
+}
+
+/** Texts that cite the pool. */
+export interface CitationsResult {
+  /** Texts by full id. */
+  texts: Record<string, string>;
+  /** The pool afterwards, sorted by sid. */
+  pool: SourceRow[];
+  /** For each skill, its own sids and those of the pool. */
+  map: Record<string, Record<string, number>>;
+  diagnostics: Diagnostic[];
+}
+
+/**
+ * Merges the sources of skills into the pool of the turn and rewrites `[[S:…]]` in their texts to the sids of the pool. A token that cites
+ * nothing of its skill is removed; code stays as it is.
+ *
+ * @param request pool and skills; neither is changed
+ * @returns new texts, the new pool, and what was dropped
+ */
+export function rewriteCitations(request: CitationsRequest): CitationsResult {
+  const pool = createSourcesPool(request.pool);
+  const result: CitationsResult = { texts: {}, pool: [], map: {}, diagnostics: [] };
+  for (const { id, sources, text } of request.skills) {
+    const map = pool.merge(sources);
+    result.map[id] = Object.fromEntries(map);
+    result.texts[id] = rewriteText(text, map, (code, message) => {
+      result.diagnostics.push(diagnostic(code, `${message}, in ${id}.`));
+    });
+  }
+  result.pool = pool.rows();
+  return result;
+}
+
+type Report = (code: 'citation.unmapped' | 'citation.invalid' | 'citation.range', message: string) => void;
+
+function rewriteText(text: string, map: ReadonlyMap<number, number>, report: Report): string {
+  if (!text.includes('[[')) return text;
+  const code = codeRanges(text);
+  const own = [...map.keys()].toSorted((a, b) => a - b);
+  let out = '';
+  let done = 0;
+  let range = 0;
+  for (const token of text.matchAll(CITATION_TOKEN)) {
+    while ((code[range]?.end ?? Infinity) <= token.index) range += 1;
+    if ((code[range]?.start ?? Infinity) <= token.index) continue;
+    out += text.slice(done, token.index);
+    done = token.index + token[0].length;
+    const cited = citedSids(token, map, own, report);
+    if (cited.length > 0) out += `[[S:${cited.join(',')}]]`;
+    else if (out.endsWith(' ') || out.endsWith('\t')) out = out.slice(0, -1);
+  }
+  return out + text.slice(done);
+}
+
+/** Lists the pool's sids that a token cites, in order of appearance, each once. */
+function citedSids(
+  token: RegExpExecArray,
+  map: ReadonlyMap<number, number>,
+  own: readonly number[],
+  report: Report,
+): number[] {
+  const shown = JSON.stringify(token[0].slice(0, 80));
+  const { ranges, invalid, tooLong } = parseCitation(token[1] ?? '');
+  if (tooLong) {
+    report('citation.range', `A range holds more than ${RANGE_LIMIT} ids, the token was removed: ${shown}`);
+    return [];
+  }
+  if (invalid.length > 0) report('citation.invalid', `Neither a number nor a range was dropped: ${shown}`);
+  const cited = new Set<number>();
+  let unmapped = false;
+  for (const { low, high } of ranges) {
+    let known = 0;
+    for (let at = firstFrom(own, low); at < own.length && BigInt(own[at] ?? 0) <= high; at += 1) {
+      cited.add(map.get(own[at] ?? 0) ?? 0);
+      known += 1;
+    }
+    unmapped ||= high - low >= known;
+  }
+  if (unmapped) report('citation.unmapped', `Ids that the skill's sources don't have were dropped: ${shown}`);
+  return [...cited];
+}
+
+/** Finds by halves where the own sids reach `low`. */
+function firstFrom(own: readonly number[], low: bigint): number {
+  let from = 0;
+  let to = own.length;
+  while (from < to) {
+    const middle = (from + to) >> 1;
+    if (BigInt(own[middle] ?? 0) < low) from = middle + 1;
+    else to = middle;
+  }
+  return from;
+}
