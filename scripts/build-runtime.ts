@@ -81,7 +81,7 @@ async function buildEntry(folder: string): Promise<void> {
 
 /**
  * Turns `require('name')` in a `lazy-*.ts` file and `import('name')` anywhere into the load of a file beside the entry. On the
- * host the same sources load the package itself: see docs/decisions/0002-lazy-modules.md.
+ * host the same sources load the package itself: see docs/decisions/2026-11-22-lazy-modules.md.
  */
 function lazyPackages(found: Set<string>): Plugin {
   const hostLine = 'const require = createRequire(import.meta.url);';

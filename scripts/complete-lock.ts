@@ -1,7 +1,7 @@
 /**
  * Adds to package-lock.json the optional packages of other platforms that the registry in use did not offer when the lock
  * was written. `npm ci` refuses a lock without them, and never fetches them: their `os` and `cpu` keep them out here.
- * Run it after every `npm install`; see docs/decisions/0003-package-lock.md.
+ * Run it after every `npm install`; see docs/decisions/2026-11-22-package-lock.md.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';

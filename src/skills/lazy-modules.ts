@@ -2,7 +2,7 @@ import { createRequire } from 'node:module';
 import type * as grayMatter from 'gray-matter';
 import type * as re2js from 're2js';
 
-// The runtime bundle replaces the next line: see docs/decisions/0002-lazy-modules.md.
+// The runtime bundle replaces the next line: see docs/decisions/2026-11-22-lazy-modules.md.
 const require = createRequire(import.meta.url);
 
 /** The regular expressions without backtracking; loaded at the first call, since they take longer than the rest of the entry. */
