@@ -7,6 +7,7 @@ import { diagnostic } from './diagnostic-codes.ts';
 import type { DiagnosticCode } from './diagnostic-codes.ts';
 import { readFrontMatter } from './front-matter.ts';
 import { readFields } from './skill-fields.ts';
+import { compilePatterns } from './trigger-patterns.ts';
 import { codePointLength, firstSentence, hasHidden, oneLine } from './text.ts';
 
 /** The most code points that a description should have (Agent Skills specification). */
@@ -77,6 +78,8 @@ export function parseSkillMarkdown(bytes: Uint8Array, options: ParseSkillOptions
   if (hasHidden(decoded.text) || (frontMatter.block.includes('\\') && holdsHidden(frontMatter.root))) {
     report('skill.hidden-text', 'The file holds characters that cannot be seen; they are left out of every prompt.');
   }
+  const patterns = fields.triggers?.patterns;
+  if (patterns !== undefined) diagnostics.push(...compilePatterns(patterns, path).diagnostics);
   const brief =
     fields.briefDescription === undefined ? firstSentence(oneLine(description)) : oneLine(fields.briefDescription);
   return { loaded: true, fields, extra, body: frontMatter.body, brief, diagnostics };

@@ -8,8 +8,11 @@ const CORE_TAGS: ReadonlySet<string> = new Set(
   ['str', 'int', 'float', 'bool', 'null', 'seq', 'map'].map((name) => `tag:yaml.org,2002:${name}`),
 );
 
-/** One for all documents: building it costs as much as reading a small block. Known tags beyond the core would be added to it, so none are. */
-const CORE_SCHEMA: Schema = new Schema({ schema: 'core', merge: false, resolveKnownTags: false });
+/**
+ * One schema for all documents: building it costs as much as reading a small block. Known tags beyond the core would be added to it, so
+ * none are.
+ */
+let coreSchema: Schema | undefined;
 
 /**
  * Reads one YAML 1.2 document with the core schema. Refused besides syntax errors: aliases, a second document, duplicate keys, keys
@@ -19,9 +22,10 @@ const CORE_SCHEMA: Schema = new Schema({ schema: 'core', merge: false, resolveKn
  * @returns its root node, null if it is empty, or the first fault
  */
 export function readYaml(text: string): YamlReading {
+  coreSchema ??= new Schema({ schema: 'core', merge: false, resolveKnownTags: false });
   // The library's own check of unique keys compares every key with every other one; a large file would take minutes.
   const document = parseDocument(text, {
-    schema: CORE_SCHEMA,
+    schema: coreSchema,
     version: '1.2',
     uniqueKeys: false,
     prettyErrors: false,
