@@ -63,6 +63,8 @@ async function buildEntry(folder: string): Promise<void> {
     format: 'cjs',
     // `import()` of a package becomes a promise of `require`, which starts no second module loader.
     supported: { 'dynamic-import': false },
+    // The same code as ES modules, of which the bundler leaves out what nobody calls: 43 KB instead of 115.
+    alias: { yaml: join(root, 'node_modules/yaml/browser/dist/index.js') },
     plugins: [lazyPackages(lazy)],
   });
   const bytes = (await readFile(outfile)).length;

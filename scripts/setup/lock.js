@@ -73,7 +73,7 @@ function createExclusively(path) {
 function isHeld(path) {
   const owner = readOwner(path);
   if (owner === 'gone') return false;
-  const quietMs = Date.now() - statSync(path, { throwIfNoEntry: false })?.mtimeMs;
+  const quietMs = Date.now() - (statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0);
   // Between creation and the first byte there is no owner to look up.
   if (owner === 'unwritten') return quietMs < HEARTBEAT_MS;
   if (owner.released) return false;

@@ -1,0 +1,36 @@
+/** Builds `dist/`: the library and the command line by tsc, the runtime bundle by esbuild. */
+import { execa } from 'execa';
+import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { buildRuntime } from './build-runtime.ts';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+
+/**
+ * Writes `dist/` anew; the old one stays until the new one is whole.
+ *
+ * @returns false when the compiler refused; what it says goes to stderr
+ */
+export async function buildPackage(): Promise<boolean> {
+  await mkdir(join(root, '.tmp'), { recursive: true });
+  const staging = await mkdtemp(join(root, '.tmp', 'build-'));
+  try {
+    const fresh = join(staging, 'dist');
+    const { exitCode } = await execa(process.execPath, ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json', '--outDir', fresh], {
+      cwd: root,
+      stdout: process.stderr,
+      stderr: 'inherit',
+      reject: false,
+    });
+    if (exitCode !== 0) return false;
+    await buildRuntime(join(fresh, 'runtime'));
+    await rm(join(root, 'dist'), { recursive: true, force: true });
+    await rename(fresh, join(root, 'dist'));
+    return true;
+  } finally {
+    await rm(staging, { recursive: true, force: true });
+  }
+}
+
+if (import.meta.main && !(await buildPackage())) process.exitCode = 1;

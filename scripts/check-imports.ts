@@ -1,0 +1,124 @@
+/** Refuses imports against the arrows of the architecture: upward, in a cycle, from one runner to another, of the wrong package. */
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { isBuiltin } from 'node:module';
+import { dirname, join, relative, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { type ScannedImport, scanImports } from './scan-imports.ts';
+
+/** Something that is imported where it may not be. */
+export interface ImportFault {
+  /** Path below the root. */
+  file: string;
+  line: number;
+  message: string;
+}
+
+/** Layers of `src/`, lowest first. A layer imports itself and what stands before it. */
+const LAYERS = [
+  'contracts', 'skills', 'protocol', 'runners', 'broker', 'orchestrator', 'stores', 'registry', 'queue', 'server', 'mcp', 'cli',
+];
+/** Layers that stand side by side in spite of their order. */
+const APART: Record<string, string[]> = { protocol: ['skills'], broker: ['runners'] };
+/** What runs inside the sandbox is bundled from these. */
+const BUNDLED = ['contracts', 'skills', 'protocol', 'runtime'];
+const RUNNERS = ['local', 'docker'];
+/** Packages that the bundle keeps apart from the entry. */
+const HEAVY = ['re2js', 'gray-matter', 'tar-stream'];
+
+/** Checks all sources below `src/` and `runtime/`. */
+export function checkImports(root: string): ImportFault[] {
+  const files = ['src', 'runtime'].filter((name) => existsSync(join(root, name))).flatMap((name) => sourceFiles(root, name));
+  const graph = new Map(files.map((file) => [file, scanImports(readFileSync(join(root, file), 'utf8'))]));
+  const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { dependencies?: Record<string, string> };
+  const packages = new Set(Object.keys(manifest.dependencies ?? {}));
+  const faults: ImportFault[] = [];
+  for (const [file, imports] of graph) {
+    for (const found of imports) {
+      const message = isRelative(found) ? arrowFault(file, target(file, found)) : packageFault(file, found, packages);
+      if (message !== undefined) faults.push({ file, line: found.line, message });
+    }
+  }
+  return [...faults, ...cycleFaults(graph)];
+}
+
+function arrowFault(from: string, to: string): string | undefined {
+  const [source, goal] = [layerOf(from), layerOf(to)];
+  if (goal === undefined) return `${from} imports ${to}, which the package does not hold`;
+  if (source === 'runtime' || goal === 'runtime') {
+    return source === 'runtime' && BUNDLED.includes(goal) ? undefined : `${source} imports ${goal}: ${to}`;
+  }
+  if (source === goal) {
+    const [a, b] = [runnerOf(from), runnerOf(to)];
+    return a !== undefined && b !== undefined && a !== b ? `the runner ${a} imports its sibling ${b}: ${to}` : undefined;
+  }
+  if (source === 'top') return undefined;
+  const upward = goal === 'top' || LAYERS.indexOf(goal) > LAYERS.indexOf(source ?? '');
+  return upward || APART[source ?? '']?.includes(goal) ? `${source} imports ${goal}: ${to}` : undefined;
+}
+
+function packageFault(file: string, { specifier, kind }: ScannedImport, packages: ReadonlySet<string>): string | undefined {
+  if (isBuiltin(specifier)) return undefined;
+  const name = specifier.split('/').slice(0, specifier.startsWith('@') ? 2 : 1).join('/');
+  if (!packages.has(name)) return `the package ${name} is not among the dependencies`;
+  if (!BUNDLED.includes(layerOf(file) ?? '')) return undefined;
+  if (specifier === 'zod') return 'the bundle takes zod/mini, not zod';
+  return HEAVY.includes(name) && kind === 'static' ? `${name} loads at first use only; see docs/decisions` : undefined;
+}
+
+/** Each cycle once, at the file of it that comes first in the alphabet. */
+function cycleFaults(graph: ReadonlyMap<string, ScannedImport[]>): ImportFault[] {
+  const faults: ImportFault[] = [];
+  const done = new Set<string>();
+  const path: string[] = [];
+  const visit = (file: string): void => {
+    const start = path.indexOf(file);
+    if (start >= 0) {
+      const cycle = path.slice(start);
+      faults.push({ file: cycle.toSorted()[0] ?? file, line: 1, message: `cycle: ${[...cycle, file].join(' → ')}` });
+      return;
+    }
+    if (done.has(file)) return;
+    done.add(file);
+    path.push(file);
+    for (const found of graph.get(file) ?? []) if (isRelative(found)) visit(target(file, found));
+    path.pop();
+  };
+  for (const file of [...graph.keys()].toSorted()) visit(file);
+  return faults;
+}
+
+function layerOf(file: string): string | undefined {
+  const [top, second, ...rest] = file.split('/');
+  if (top === 'runtime') return 'runtime';
+  if (top !== 'src' || second === undefined) return undefined;
+  if (rest.length === 0) return 'top';
+  if (!LAYERS.includes(second)) throw new Error(`Cannot check imports: the folder has no place among the layers, got src/${second}.`);
+  return second;
+}
+
+function runnerOf(file: string): string | undefined {
+  return RUNNERS.find((name) => file.startsWith(`src/runners/${name}/`));
+}
+
+function isRelative({ specifier }: ScannedImport): boolean {
+  return specifier.startsWith('.');
+}
+
+function target(file: string, { specifier }: ScannedImport): string {
+  return relative('/', resolve('/', dirname(file), specifier));
+}
+
+function sourceFiles(root: string, folder: string): string[] {
+  return readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && /\.[cm]?[jt]s$/.test(entry.name))
+    .map((entry) => relative(root, join(entry.parentPath, entry.name)))
+    // Code for user programs: what it imports is there in the sandbox only.
+    .filter((file) => !file.startsWith('runtime/guest/'))
+    .toSorted();
+}
+
+if (import.meta.main) {
+  const faults = checkImports(fileURLToPath(new URL('..', import.meta.url)));
+  for (const { file, line, message } of faults) process.stderr.write(`${file}:${line}: ${message}\n`);
+  if (faults.length > 0) process.exitCode = 1;
+}

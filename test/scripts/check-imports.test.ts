@@ -1,0 +1,113 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { checkImports } from '../../scripts/check-imports.ts';
+import { scanImports } from '../../scripts/scan-imports.ts';
+
+describe('checkImports()', () => {
+  let root: string;
+
+  beforeEach(() => {
+    root = mkdtempSync(join(tmpdir(), 'skillcell-imports-'));
+    write('package.json', JSON.stringify({ dependencies: { zod: '1.0.0', re2js: '1.0.0' }, devDependencies: { vitest: '1.0.0' } }));
+  });
+
+  afterEach(() => rmSync(root, { recursive: true }));
+
+  function write(path: string, text: string): void {
+    mkdirSync(dirname(join(root, path)), { recursive: true });
+    writeFileSync(join(root, path), text);
+  }
+
+  function messages(): string[] {
+    return checkImports(root).map(({ file, line, message }) => `${file}:${line} ${message}`);
+  }
+
+  it('accepts imports that point down', () => {
+    write('src/contracts/job.ts', "import * as z from 'zod/mini';\nexport const job = z;");
+    write('src/skills/lazy-modules.ts', "import type * as re2js from 're2js';\nexport const load = () => require('re2js') as typeof re2js;");
+    write('src/runners/runner.ts', "import { job } from '../contracts/job.ts';\nexport default job;");
+    write('src/runners/local/start.ts', "export { default } from '../runner.ts';");
+    write('src/cli/main.ts', "import start from '../runners/local/start.ts';\nimport { readFile } from 'node:fs';\nexport { start, readFile };");
+    write('src/index.ts', "export * from './cli/main.ts';");
+    write('runtime/entry.ts', "import { job } from '../src/contracts/job.ts';\nexport { job };");
+    expect(messages()).toEqual([]);
+  });
+
+  it('refuses an import of a higher layer, a type too', () => {
+    write('src/contracts/job.ts', "\nimport type { Runner } from '../runners/runner.ts';\nexport type Job = Runner;");
+    write('src/runners/runner.ts', 'export interface Runner { name: string }');
+    expect(messages()).toEqual(['src/contracts/job.ts:2 contracts imports runners: src/runners/runner.ts']);
+  });
+
+  it('refuses what stands beside a layer or outside the package', () => {
+    write('src/skills/skill.ts', 'export const skill = 1;');
+    write('src/protocol/frame.ts', "import { skill } from '../skills/skill.ts';\nexport default skill;");
+    write('src/runners/start.ts', "const run = await import('../../scripts/run.js');\nexport default run;");
+    write('runtime/entry.ts', "export * from '../src/runners/start.ts';");
+    write('src/cli/main.ts', "export * from '../../runtime/entry.ts';");
+    expect(messages().toSorted()).toEqual([
+      'runtime/entry.ts:1 runtime imports runners: src/runners/start.ts',
+      'src/cli/main.ts:1 cli imports runtime: runtime/entry.ts',
+      'src/protocol/frame.ts:1 protocol imports skills: src/skills/skill.ts',
+      'src/runners/start.ts:1 src/runners/start.ts imports scripts/run.js, which the package does not hold',
+    ]);
+  });
+
+  it('refuses a runner that imports its sibling', () => {
+    write('src/runners/local/start.ts', "import '../docker/engine.ts';");
+    write('src/runners/docker/engine.ts', 'export {};');
+    expect(messages()).toEqual(['src/runners/local/start.ts:1 the runner local imports its sibling docker: src/runners/docker/engine.ts']);
+  });
+
+  it('refuses a cycle within a layer', () => {
+    write('src/skills/a.ts', "import './b.ts';");
+    write('src/skills/b.ts', "import './c.ts';");
+    write('src/skills/c.ts', "import './a.ts';");
+    expect(messages()).toEqual(['src/skills/a.ts:1 cycle: src/skills/a.ts → src/skills/b.ts → src/skills/c.ts → src/skills/a.ts']);
+  });
+
+  it('refuses development packages, heavy packages at load, and zod where zod/mini belongs', () => {
+    write('src/skills/match.ts', "import { RE2JS } from 're2js';\nimport * as z from 'zod';\nexport { RE2JS, z };");
+    write('src/cli/main.ts', "import * as z from 'zod';\nimport { it } from 'vitest';\nexport { z, it };");
+    expect(messages()).toEqual([
+      'src/cli/main.ts:2 the package vitest is not among the dependencies',
+      'src/skills/match.ts:1 re2js loads at first use only; see docs/decisions',
+      'src/skills/match.ts:2 the bundle takes zod/mini, not zod',
+    ]);
+  });
+
+  it('refuses a folder that has no place among the layers', () => {
+    write('src/helpers/text.ts', "import '../contracts/job.ts';");
+    expect(() => checkImports(root)).toThrow('got src/helpers');
+  });
+});
+
+describe('scanImports()', () => {
+  it('finds every form, with its line', () => {
+    const source = [
+      "import a, {",
+      '  type B,',
+      "} from './a.ts';",
+      "export type { C } from './c.ts';",
+      "import './d.ts';",
+      "const e = await import('./e.ts');",
+      "type F = typeof import('./f.ts');",
+      'const g = require("./g.cjs");',
+    ].join('\n');
+    expect(scanImports(source)).toEqual([
+      { specifier: './a.ts', line: 3, kind: 'static' },
+      { specifier: './c.ts', line: 4, kind: 'type' },
+      { specifier: './d.ts', line: 5, kind: 'static' },
+      { specifier: './e.ts', line: 6, kind: 'dynamic' },
+      { specifier: './f.ts', line: 7, kind: 'type' },
+      { specifier: './g.cjs', line: 8, kind: 'require' },
+    ]);
+  });
+
+  it('passes over comments, and over texts that follow an export', () => {
+    const source = ["// import './a.ts';", "/* import './b.ts';\n*/", "export const url = 'http://host/c.ts'; // from './d.ts'"].join('\n');
+    expect(scanImports(source)).toEqual([]);
+  });
+});
