@@ -2,14 +2,13 @@
  * The trusted process inside a sandbox. Serves exactly one job and ends; it also ends, with everything it started,
  * when the channel to the host does.
  */
-import { randomBytes } from 'node:crypto';
 import { Socket } from 'node:net';
 import type { RuntimeGlobals } from '../src/contracts/globals.ts';
 import type { Language } from '../src/contracts/job.ts';
 import { createChannel, type Channel, type StreamReader } from '../src/protocol/channel.ts';
 import { HOST_STREAM, PROTOCOL_VERSION, type CancelReason, type HostMessage } from '../src/protocol/messages.ts';
 import { createCallPort } from './call-port.ts';
-import { adoptFirstExecutor, markerVariable, startExecutor } from './executor-process.ts';
+import { adoptFirstExecutor, startExecutor } from './executor-process.ts';
 import { receiveBytes, receiveFiles, receiveSkills, receiveStdin } from './incoming-streams.ts';
 import { readLayout } from './sandbox-layout.ts';
 import { serveJob } from './serve-job.ts';
@@ -21,12 +20,12 @@ const MAX_GLOBALS_BYTES = 64 * 1024 * 1024;
 const args = process.argv.slice(2);
 const layout = readLayout(args);
 const language = (args.find((argument) => argument.startsWith('--language='))?.slice(11) ?? 'javascript') as Language;
-const marker = randomBytes(16).toString('hex');
+const marker = layout.marker;
 
 let executor = adoptFirstExecutor(language) ?? startExecutor(layout, language, marker);
 const processes =
   layout.level === 'none'
-    ? markedProcesses(`SKILLCELL_JOB_MARK=${markerVariable(marker)['SKILLCELL_JOB_MARK'] ?? ''}`, () => executor.pid)
+    ? markedProcesses(`SKILLCELL_JOB_MARK=${marker}`, () => executor.pid)
     : namespaceProcesses();
 
 const cancellation = new AbortController();
@@ -91,4 +90,4 @@ async function serve(start: HostMessage & { type: 'start' }): Promise<void> {
 let used = false;
 
 process.on('SIGTERM', () => void end(0));
-void executor.waiting.then(() => channel.send({ type: 'ready', protocol: PROTOCOL_VERSION, bundle: '' }));
+void executor.waiting.then(() => channel.send({ type: 'ready', protocol: PROTOCOL_VERSION }));

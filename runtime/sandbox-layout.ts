@@ -15,6 +15,8 @@ export interface SandboxLayout {
   runtime: string;
   /** Absolute path of the Python interpreter; only at level none, where the host's own is used. */
   python: string | undefined;
+  /** What marks a job's processes at level none; it begins with the owner's name. */
+  marker: string;
   /** Whether the entry has to watch memory, since no control group does. */
   watchMemory: boolean;
   /** Whether the entry has to watch the size of the workspace, since it is no file system of its own. */
@@ -42,6 +44,7 @@ export function readLayout(args: readonly string[]): SandboxLayout {
     value: join(root, 'value'),
     runtime: dirname(__filename),
     python: options.get('python'),
+    marker: options.get('marker') ?? '',
     watchMemory: options.get('watch-memory') === '1',
     watchWorkspace: level === 'none',
   };

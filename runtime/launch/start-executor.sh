@@ -16,7 +16,8 @@ case $language in
   *) echo "unknown language" >&2 && exit 64 ;;
 esac
 if [ "${SKILLCELL_NPROC:-0}" -gt 0 ]; then set -- /usr/bin/prlimit "--nproc=$SKILLCELL_NPROC" -- "$@"; fi
-set -- -- "$@"
+# Links are made before the root becomes read-only, so they go in front of this.
+set -- --remount-ro /dev --remount-ro / --chdir /workspace --seccomp 9 -- "$@"
 for folder in bin sbin lib lib32 lib64; do
   if [ -L "/$folder" ]; then
     set -- --symlink "usr/$folder" "/$folder" "$@"
@@ -35,5 +36,5 @@ exec bwrap \
   --ro-bind /opt/skillcell/guest/node /node_modules/skillcell \
   --bind /workspace /workspace --bind /value /value --ro-bind /skills /skills \
   --proc /proc --ro-bind /proc/sys /proc/sys --dev /dev \
-  --size 8388608 --tmpfs /dev/shm --size 16777216 --tmpfs /tmp --remount-ro /dev --remount-ro / \
-  --chdir /workspace --seccomp 9 "$@" 9</opt/skillcell/seccomp.bpf
+  --size 8388608 --tmpfs /dev/shm --size 16777216 --tmpfs /tmp \
+  "$@" 9</opt/skillcell/seccomp.bpf

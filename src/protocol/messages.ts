@@ -57,7 +57,7 @@ export interface SandboxResult {
 
 /** What the entry sends. */
 export type SandboxMessage =
-  | { type: 'ready'; protocol: number; bundle: string }
+  | { type: 'ready'; protocol: number }
   | { type: 'skills'; skills: ResultSkills }
   | { type: 'run'; run: number }
   | { type: 'attempt'; attempt: number; maxAttempts: number; phase: 'asking' | 'running' }
@@ -114,7 +114,7 @@ const skills = z.strictObject({
 
 /** Validates what a sandbox sent; everything outside of the known messages is refused. */
 export const sandboxMessageSchema: z.ZodMiniType<SandboxMessage> = z.discriminatedUnion('type', [
-  z.strictObject({ type: z.literal('ready'), protocol: count, bundle: text(100) }),
+  z.strictObject({ type: z.literal('ready'), protocol: count }),
   z.strictObject({ type: z.literal('skills'), skills }),
   z.strictObject({ type: z.literal('run'), run: count.check(z.minimum(1), z.maximum(MAX_RUNS)) }),
   z.strictObject({

@@ -1,0 +1,44 @@
+import type { Language } from '../../src/contracts/job.ts';
+import type { RunOutcome } from '../run-outcome.ts';
+
+/** One turn of the agent's conversation with the model. */
+export interface AgentMessage {
+  role: 'user' | 'assistant';
+  content: string;
+}
+
+/** What the agent asks the model. Which model that is, the host decides. */
+export interface AgentRequest {
+  system: string;
+  messages: AgentMessage[];
+}
+
+/** What comes back. */
+export interface AgentAnswer {
+  text: string;
+  usage: { inputTokens: number | null; outputTokens: number | null };
+  /** `provider/model`. */
+  model: string;
+  /** `length` when the answer was cut off. */
+  finishReason?: string;
+}
+
+/** Tells the host how far the agent is. */
+export interface AttemptEvent {
+  type: 'attempt';
+  /** From 1. */
+  attempt: number;
+  maxAttempts: number;
+  phase: 'asking' | 'running';
+}
+
+/** All that the agent can do. */
+export interface AgentPorts {
+  /** Asks the model through the broker; rejects when it gives no answer. */
+  askModel(request: AgentRequest): Promise<AgentAnswer>;
+  /** Runs one program in an executor. A failing program is an outcome, not a rejection. */
+  runCode(code: string, language: Language): Promise<RunOutcome>;
+  event(event: AttemptEvent): void;
+  /** Aborted when the job is over. */
+  signal: AbortSignal;
+}

@@ -1,0 +1,103 @@
+import type { ToolDescription } from '../../src/contracts/globals.ts';
+import type { Language } from '../../src/contracts/job.ts';
+import { compareCodePoints, oneLine } from '../../src/skills/text.ts';
+import { LANGUAGE_GUIDES } from './language-guides.ts';
+
+/** What a prompt is made of. */
+export interface PromptInput {
+  /** The `[ACTIVE SKILLS]` block; empty without skills. */
+  instructionBlock: string;
+  task: string;
+  language: Language;
+  /** Input files, by their path below the working folder. */
+  files: readonly { path: string; bytes: number }[];
+  /** Declared outputs, relative to the output folder. */
+  expect: readonly string[];
+  tools: readonly ToolDescription[];
+}
+
+/** The two texts that a conversation begins with. */
+export interface Prompt {
+  system: string;
+  user: string;
+}
+
+/** Files that are named one by one. */
+const LISTED_FILES = 200;
+
+/**
+ * Builds the prompt of a codegen job. The same input gives the same bytes on every machine: no path, date, locale or
+ * level of isolation goes in. The `[ACTIVE SKILLS]` block goes in byte for byte.
+ *
+ * @param input task, skills, files, outputs and tools
+ * @returns system prompt and first message
+ */
+export function buildPrompt(input: PromptInput): Prompt {
+  return { system: systemPrompt(input), user: userPrompt(input) };
+}
+
+function systemPrompt({ instructionBlock, language, tools }: PromptInput): string {
+  const guide = LANGUAGE_GUIDES[language];
+  const outputFolder = language === 'bash' ? '`$SKILLCELL_OUTPUT`' : 'the environment variable `SKILLCELL_OUTPUT`';
+  const sections = [
+    [
+      `You are an expert programmer. You write one complete ${guide.tag} program that does the user's task.`,
+      'It is started once, as you wrote it, in an isolated sandbox: no terminal, no questions, no second step by hand.',
+    ],
+    [
+      'Answer',
+      `- Give exactly one fenced code block, marked ${guide.tag}, with the whole program in it. No second block, no example of use, no commands to run.`,
+      '- Never shorten: no "…", no "rest as before". A corrected program is given whole again.',
+      '- If a line of the program begins with three backticks, fence the block with four.',
+    ],
+    [
+      'Program',
+      ...guide.rules.map((rule) => `- ${rule}`),
+      '- Read input files by the relative paths that the user lists. Let the program find out what is in them (header, delimiter, units, missing values) instead of assuming it, and stream what is large: time and memory are limited.',
+      `- Write every output below the folder that ${outputFolder} names, under exactly the names asked for. The folder exists; make subfolders yourself. Files elsewhere are lost.`,
+      '- There is no network, nothing can be installed, and no other program answers.',
+      '- Print a short summary of what was found and written to standard output.',
+      `- ${guide.value}`,
+      ...(tools.length > 0 && guide.tools !== undefined ? [`- ${guide.tools}`] : []),
+      ...(instructionBlock === '' ? [] : [`- ${guide.skillFiles}`]),
+      '- When something is wrong, fail with a clear error and a non-zero exit code. Never invent data, and never hide an error.',
+      '- No randomness and no clock in results, unless the task asks for them.',
+    ],
+    instructionBlock === ''
+      ? []
+      : [
+          'Skills',
+          'The block below holds expert instructions for this task. Follow them where they apply; where they say otherwise, the task and the rules above go first.',
+        ],
+  ];
+  const text = sections
+    .filter((lines) => lines.length > 0)
+    .map((lines) => `${lines.join('\n')}\n`)
+    .join('\n');
+  return instructionBlock === '' ? text : `${text}\n${instructionBlock}`;
+}
+
+function userPrompt({ task, language, files, expect, tools }: PromptInput): string {
+  const sections = [task.trim()];
+  sections.push(files.length === 0 ? 'There are no input files.' : `Input files:\n${fileLines(files)}`);
+  if (expect.length > 0) {
+    const names = expect.map((path) => `- ${JSON.stringify(path)}`).join('\n');
+    sections.push(`Files that must be in the output folder when the program ends:\n${names}`);
+  }
+  if (tools.length > 0 && LANGUAGE_GUIDES[language].tools !== undefined) {
+    sections.push(`Tools that the program may call:\n${tools.map(toolLines).join('\n')}`);
+  }
+  return `${sections.join('\n\n')}\n`;
+}
+
+function fileLines(files: PromptInput['files']): string {
+  const sorted = [...files].sort((a, b) => compareCodePoints(a.path, b.path));
+  const lines = sorted.slice(0, LISTED_FILES).map(({ path, bytes }) => `- ${JSON.stringify(path)} (${bytes} bytes)`);
+  if (sorted.length > LISTED_FILES) lines.push(`- and ${sorted.length - LISTED_FILES} more`);
+  return lines.join('\n');
+}
+
+function toolLines({ name, description, parameters }: ToolDescription): string {
+  const line = `- ${name}: ${oneLine(description)}`;
+  return parameters === undefined ? line : `${line}\n  arguments, as JSON schema: ${JSON.stringify(parameters)}`;
+}

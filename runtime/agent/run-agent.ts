@@ -1,0 +1,107 @@
+import { createHash } from 'node:crypto';
+import type { CodegenAttempt, Outcome } from '../../src/contracts/result.ts';
+import { canonicalJson } from '../../src/skills/canonical-json.ts';
+import type { RunOutcome } from '../run-outcome.ts';
+import type { AgentAnswer, AgentPorts, AgentRequest } from './agent-ports.ts';
+import { buildPrompt, type Prompt, type PromptInput } from './build-prompt.ts';
+import { extractCode, type ExtractedCode } from './extract-code.ts';
+import { faultMessage, repairMessage, type PathAlias } from './repair-message.ts';
+
+/** What a codegen job asks of the agent. */
+export interface AgentInput extends PromptInput {
+  maxAttempts: number;
+  /** Build the prompt, ask nothing, run nothing. */
+  dryRun: boolean;
+  /** Folders of the sandbox whose real place differs from machine to machine; the model never reads it. */
+  pathAliases?: readonly PathAlias[];
+}
+
+/** What the agent did. */
+export interface AgentResult {
+  attempts: CodegenAttempt[];
+  /** The last run; one that stands for an answer without a program has `error.name` `CodegenError`. Absent in a dry run. */
+  last?: RunOutcome;
+  prompt: Prompt;
+}
+
+/**
+ * Has a program written, runs it, and has it repaired until it succeeds with all its outputs or the attempts are used up.
+ *
+ * @param input task, skills and how often to try
+ * @param ports model and executor
+ * @returns the attempts and the last run
+ * @throws what `askModel` rejects with, or the signal's reason once it is aborted
+ */
+export async function runAgent(input: AgentInput, ports: AgentPorts): Promise<AgentResult> {
+  const { language, maxAttempts } = input;
+  const prompt = buildPrompt(input);
+  const attempts: CodegenAttempt[] = [];
+  if (input.dryRun) return { attempts, prompt };
+
+  const request: AgentRequest = { system: prompt.system, messages: [{ role: 'user', content: prompt.user }] };
+  for (let attempt = 1; ; attempt += 1) {
+    ports.signal.throwIfAborted();
+    ports.event({ type: 'attempt', attempt, maxAttempts, phase: 'asking' });
+    const promptSha256 = digestOf(request);
+    const answer = await ports.askModel(structuredClone(request));
+    const { model, usage } = answer;
+    const extracted = programOf(answer, input);
+    const row = { model, promptSha256, usage };
+
+    let last: RunOutcome;
+    let reply: string;
+    if ('fault' in extracted) {
+      last = withoutRun(extracted.fault, input.expect);
+      reply = faultMessage(extracted.fault);
+      attempts.push({ ...row, code: '', outcome: 'failed' });
+    } else {
+      ports.signal.throwIfAborted();
+      ports.event({ type: 'attempt', attempt, maxAttempts, phase: 'running' });
+      last = await ports.runCode(extracted.code, language);
+      reply = repairMessage(last, input.pathAliases);
+      attempts.push({ ...row, code: extracted.code, outcome: outcomeOf(last) });
+    }
+    if (attempt >= maxAttempts || !repairable(last)) return { attempts, last, prompt };
+    // Services refuse messages without text.
+    const said = answer.text.trim() === '' ? '(no text)' : answer.text;
+    request.messages.push({ role: 'assistant', content: said }, { role: 'user', content: reply });
+  }
+}
+
+/** A block without its closing fence is complete unless the model says that it was cut off. */
+function programOf(answer: AgentAnswer, { language }: AgentInput): ExtractedCode {
+  const extracted = extractCode(answer.text, language);
+  const whole = answer.finishReason !== 'length' || ('closed' in extracted && extracted.closed);
+  return whole ? extracted : { fault: 'The answer was cut off at its greatest length. Give a shorter program, whole.' };
+}
+
+/** A program whose declared outputs are missing has failed, whatever its exit code. */
+function outcomeOf({ outcome, missing }: RunOutcome): Outcome {
+  return outcome === 'succeeded' && missing.length > 0 ? 'failed' : outcome;
+}
+
+/** Output and calls are counted for the whole job: once they are used up, no further run can succeed. */
+function repairable(run: RunOutcome): boolean {
+  const outcome = outcomeOf(run);
+  if (outcome === 'succeeded' || outcome === 'canceled') return false;
+  return outcome !== 'limit' || (run.limit !== 'calls' && run.limit !== 'output');
+}
+
+function digestOf({ system, messages }: AgentRequest): string {
+  return createHash('sha256').update(canonicalJson({ system, messages })).digest('hex');
+}
+
+function withoutRun(fault: string, expect: readonly string[]): RunOutcome {
+  const nothing = { text: '', bytes: 0, truncated: false };
+  return {
+    outcome: 'failed',
+    exitCode: null,
+    signal: null,
+    stdout: { ...nothing },
+    stderr: { ...nothing },
+    error: { name: 'CodegenError', message: fault, stack: '' },
+    missing: [...expect],
+    diagnostics: [],
+    runMs: 0,
+  };
+}

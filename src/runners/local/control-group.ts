@@ -1,0 +1,150 @@
+import { existsSync, mkdirSync, readFileSync, readdirSync, rmdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { SandboxLimits, SandboxUsage } from '../runner.ts';
+
+const MIB = 1024 * 1024;
+const ROOT = '/sys/fs/cgroup';
+const FOLDER = 'skillcell';
+/** The supervisor's share beside user code and its workspace. */
+const SUPERVISOR_MIB = 64;
+const SUPERVISOR_PIDS = 24;
+const CPU_PERIOD_US = 100_000;
+
+/** One control group for one sandbox, in one folder (version 2) or one a controller (version 1). */
+export interface ControlGroup {
+  /** Files that a process writes its own id to in order to enter. */
+  entrances: string[];
+  usage(): SandboxUsage;
+  /** Removes the group; it must be empty. Says whether it is gone. */
+  remove(): boolean;
+}
+
+interface Layout {
+  /** Version 2 has one folder for all three. */
+  folders: { memory: string; pids: string; cpu: string; cpuacct: string };
+  unified: boolean;
+}
+
+let known: Layout | null | undefined;
+
+/** The folders of groups that this process may make, or `null` where it may make none. Found out once. */
+export function controlGroupLayout(): Layout | null {
+  known ??= findLayout();
+  return known;
+}
+
+function findLayout(): Layout | null {
+  const unified = existsSync(join(ROOT, 'cgroup.controllers'));
+  const at = (controller: string): string => (unified ? join(ROOT, FOLDER) : join(ROOT, controller, FOLDER));
+  const folders = { memory: at('memory'), pids: at('pids'), cpu: at('cpu'), cpuacct: at('cpuacct') };
+  try {
+    for (const folder of new Set(Object.values(folders))) mkdirSync(folder, { recursive: true });
+    if (unified) {
+      writeFileSync(join(ROOT, 'cgroup.subtree_control'), '+memory +pids +cpu');
+      writeFileSync(join(folders.memory, 'cgroup.subtree_control'), '+memory +pids +cpu');
+    }
+    return { folders, unified };
+  } catch {
+    // Not ours to write: an ordinary user, or a container with a read-only tree. Limits are then held otherwise.
+    return null;
+  }
+}
+
+/** Makes a group with the limits of a sandbox: the job's, its workspace's, and the supervisor's share. */
+export function createControlGroup(name: string, limits: SandboxLimits): ControlGroup | null {
+  const layout = controlGroupLayout();
+  if (layout === null) return null;
+  const folder = (controller: keyof Layout['folders']): string => join(layout.folders[controller], name);
+  const all = [...new Set([folder('memory'), folder('pids'), folder('cpu'), folder('cpuacct')])];
+  for (const path of all) mkdirSync(path);
+  const memory = `${(limits.memoryMib + limits.workspaceMib + SUPERVISOR_MIB) * MIB}`;
+  const quota = Math.max(1_000, Math.round(limits.cpus * CPU_PERIOD_US));
+  const set = (controller: keyof Layout['folders'], file: string, value: string): void =>
+    writeFileSync(join(folder(controller), file), value);
+  set('pids', 'pids.max', `${limits.pids + SUPERVISOR_PIDS}`);
+  if (layout.unified) {
+    set('memory', 'memory.max', memory);
+    setWhereThere(join(folder('memory'), 'memory.swap.max'), '0');
+    set('cpu', 'cpu.max', `${quota} ${CPU_PERIOD_US}`);
+  } else {
+    set('memory', 'memory.limit_in_bytes', memory);
+    setWhereThere(join(folder('memory'), 'memory.memsw.limit_in_bytes'), memory);
+    set('cpu', 'cpu.cfs_period_us', `${CPU_PERIOD_US}`);
+    set('cpu', 'cpu.cfs_quota_us', `${quota}`);
+  }
+  return {
+    entrances: all.map((path) => join(path, 'cgroup.procs')),
+    usage: () => readUsage(layout.unified, folder),
+    remove: () => all.map(removeGroup).every(Boolean),
+  };
+}
+
+/** Names of the groups that exist now, whoever made them. */
+export function listControlGroups(): string[] {
+  const layout = controlGroupLayout();
+  if (layout === null) return [];
+  const names = new Set<string>();
+  for (const folder of new Set(Object.values(layout.folders))) {
+    for (const entry of readdirSync(folder, { withFileTypes: true })) if (entry.isDirectory()) names.add(entry.name);
+  }
+  return [...names];
+}
+
+/** Kills what is in a group by name, and removes the group. */
+export function destroyControlGroup(name: string): boolean {
+  const layout = controlGroupLayout();
+  if (layout === null) return false;
+  return [...new Set(Object.values(layout.folders))]
+    .map((folder) => join(folder, name))
+    .filter((path) => existsSync(path))
+    .map((path) => {
+      for (const pid of readFileSync(join(path, 'cgroup.procs'), 'latin1').split('\n')) {
+        if (pid !== '') killQuietly(Number(pid));
+      }
+      return removeGroup(path);
+    })
+    .every(Boolean);
+}
+
+function killQuietly(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // It ended by itself.
+  }
+}
+
+function removeGroup(path: string): boolean {
+  try {
+    rmdirSync(path);
+    return true;
+  } catch (error) {
+    // Busy while its last process is being reaped; the caller tries again.
+    return (error as NodeJS.ErrnoException).code === 'ENOENT';
+  }
+}
+
+function setWhereThere(path: string, value: string): void {
+  if (existsSync(path)) writeFileSync(path, value);
+}
+
+function readUsage(unified: boolean, folder: (controller: keyof Layout['folders']) => string): SandboxUsage {
+  const number = (controller: keyof Layout['folders'], file: string, key?: string): number | null => {
+    let text: string;
+    try {
+      text = readFileSync(join(folder(controller), file), 'latin1');
+    } catch {
+      // Older kernels lack some of the files; the number is then unknown.
+      return null;
+    }
+    const value = key === undefined ? text : new RegExp(`^${key} (\\d+)$`, 'm').exec(text)?.[1];
+    return value === undefined ? null : Number(value);
+  };
+  const cpu = unified ? number('cpu', 'cpu.stat', 'usage_usec') : number('cpuacct', 'cpuacct.usage');
+  return {
+    cpuMs: cpu === null ? null : cpu / (unified ? 1_000 : 1_000_000),
+    maxRssBytes: number('memory', unified ? 'memory.peak' : 'memory.max_usage_in_bytes'),
+    oomKills: number('memory', unified ? 'memory.events' : 'memory.oom_control', 'oom_kill'),
+    pidsRefused: number('pids', 'pids.events', 'max'),
+  };
+}

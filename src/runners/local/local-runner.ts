@@ -1,0 +1,91 @@
+import { randomBytes } from 'node:crypto';
+import { SkillcellError } from '../../contracts/skillcell-error.ts';
+import { currentOwner, ownerName } from '../owner.ts';
+import { ensureRuntime, type RuntimeBundle } from '../runtime-bundle.ts';
+import { RUNNER_CONTRACT, type Runner, type RunnerReport, type Sandbox, type SandboxSpec } from '../runner.ts';
+import { DEFAULT_LIMITS } from '../../contracts/limits.ts';
+import { controlGroupLayout } from './control-group.ts';
+import { limitEnforcement } from './limit-enforcement.ts';
+import { startDirect } from './start-direct.ts';
+import { startNamespace } from './start-namespace.ts';
+import { sweepLocal } from './sweep-local.ts';
+import { awaitReady } from './await-ready.ts';
+
+/** Options of {@link createLocalRunner}. */
+export interface LocalRunnerOptions {
+  /** What runs inside the sandboxes. Default: this copy's own bundle. */
+  bundle?: RuntimeBundle;
+}
+
+/** Creates the runner of local sandboxes: levels `namespace` and `none`. */
+export function createLocalRunner(options: LocalRunnerOptions = {}): Runner {
+  let bundle: Promise<RuntimeBundle> | undefined;
+  const running = new Set<Sandbox>();
+  let closed = false;
+
+  const start = async (spec: SandboxSpec, { signal }: { signal: AbortSignal }): Promise<Sandbox> => {
+    if (closed) throw new SkillcellError('orchestrator.closed', 'Cannot start a sandbox: the runner is closed.');
+    if (spec.isolation !== 'none' && spec.isolation !== 'namespace') {
+      throw new SkillcellError(
+        'runner.isolation-unmet',
+        `Cannot start a sandbox: the local runner reaches level namespace, got ${spec.isolation}.`,
+      );
+    }
+    signal.throwIfAborted();
+    bundle ??= options.bundle === undefined ? ensureRuntime() : Promise.resolve(options.bundle);
+    const name = `${ownerName(currentOwner())}-${randomBytes(6).toString('hex')}`;
+    const sandbox =
+      spec.isolation === 'none'
+        ? await startDirect(spec, await bundle, name)
+        : await startNamespace(spec, await bundle, name);
+    running.add(sandbox);
+    void sandbox.exited.then(() => running.delete(sandbox));
+    if (closed || signal.aborted) {
+      await sandbox.kill('the start was canceled');
+      signal.throwIfAborted();
+    }
+    return sandbox;
+  };
+
+  const probeLevel = async (isolation: 'none' | 'namespace', signal: AbortSignal): Promise<RunnerReport> => {
+    const groups = controlGroupLayout() !== null;
+    const report: RunnerReport = {
+      runner: 'local',
+      isolation,
+      available: true,
+      reasons: [],
+      limits: limitEnforcement(isolation, groups),
+    };
+    try {
+      const { memoryMib, cpus, pids, workspaceMib, workspaceInodes } = DEFAULT_LIMITS;
+      const limits = { memoryMib, cpus, pids, workspaceMib, workspaceInodes };
+      const sandbox = await start({ isolation, language: 'javascript', limits }, { signal });
+      try {
+        await awaitReady(sandbox, signal);
+      } finally {
+        await sandbox.kill('the probe is over');
+      }
+    } catch (error) {
+      report.available = false;
+      report.reasons.push(error instanceof Error ? error.message : String(error));
+    }
+    return report;
+  };
+
+  return {
+    name: 'local',
+    contract: RUNNER_CONTRACT,
+    start,
+    async probe({ signal = new AbortController().signal } = {}) {
+      return [await probeLevel('namespace', signal), await probeLevel('none', signal)];
+    },
+    sweep: () => sweepLocal(),
+    async close() {
+      closed = true;
+      await Promise.all([...running].map((sandbox) => sandbox.kill('the runner is closed')));
+    },
+    async [Symbol.asyncDispose]() {
+      await this.close();
+    },
+  };
+}

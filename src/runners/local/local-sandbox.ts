@@ -1,0 +1,88 @@
+import type { ChildProcess } from 'node:child_process';
+import type { Duplex } from 'node:stream';
+import type { Diagnostic } from '../../contracts/diagnostic.ts';
+import type { Isolation } from '../../contracts/result.ts';
+import type { Sandbox, SandboxExit, SandboxUsage } from '../runner.ts';
+import type { ControlGroup } from './control-group.ts';
+
+/** Bytes kept of what the sandbox's own programs complain about. */
+const COMPLAINT_BYTES = 4_096;
+const NO_USAGE: SandboxUsage = { cpuMs: null, maxRssBytes: null, oomKills: null, pidsRefused: null };
+
+/** The parts of a started local sandbox. */
+export interface LocalSandboxParts {
+  isolation: Isolation;
+  child: ChildProcess;
+  group: ControlGroup | null;
+  diagnostics: Diagnostic[];
+  /** Removes what only this sandbox used, after its last process has ended. */
+  cleanUp(): Promise<void>;
+}
+
+/** Puts the process that holds a local sandbox behind the runner contract. Its descriptor 3 is the channel. */
+export function localSandbox({ isolation, child, group, diagnostics, cleanUp }: LocalSandboxParts): Sandbox {
+  const channel = child.stdio[3] as Duplex;
+  // The channel's own user hears of errors; without one yet, a sandbox that ends at once must not end the host.
+  channel.on('error', () => undefined);
+  let complaint = '';
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+    complaint = (complaint + text).slice(-COMPLAINT_BYTES);
+  });
+  let killed = false;
+  let last = NO_USAGE;
+  const usage = (): SandboxUsage => (group === null ? NO_USAGE : (last = keepKnown(last, group.usage())));
+
+  const exited = new Promise<SandboxExit>((resolve) => {
+    child.once('error', () => resolve({ cause: 'lost', oom: null, code: null }));
+    child.once('exit', (code) => {
+      const { oomKills } = usage();
+      resolve({ cause: killed ? 'killed' : 'exit', oom: oomKills === null ? null : oomKills > 0, code });
+    });
+  });
+  const gone = exited.then(async () => {
+    channel.destroy();
+    await removeGroup(group);
+    await cleanUp();
+  });
+  // A failure to clean up is reported by `kill`, and left to the sweep otherwise.
+  gone.catch(() => undefined);
+
+  return {
+    isolation,
+    runner: 'local',
+    channel,
+    diagnostics,
+    usage,
+    complaint: () => complaint,
+    exited,
+    async kill() {
+      killed = true;
+      if (isolation === 'none') {
+        // The entry ends what it started when its channel does; it is killed only when it does not.
+        channel.destroy();
+        const timer = setTimeout(() => child.kill('SIGKILL'), 2_500);
+        await exited;
+        clearTimeout(timer);
+      } else child.kill('SIGKILL');
+      await gone;
+    },
+  };
+}
+
+/** Numbers that were read before the group was removed stay known. */
+function keepKnown(before: SandboxUsage, now: SandboxUsage): SandboxUsage {
+  return {
+    cpuMs: now.cpuMs ?? before.cpuMs,
+    maxRssBytes: now.maxRssBytes ?? before.maxRssBytes,
+    oomKills: now.oomKills ?? before.oomKills,
+    pidsRefused: now.pidsRefused ?? before.pidsRefused,
+  };
+}
+
+/** A group is busy until the kernel has reaped its last process. */
+async function removeGroup(group: ControlGroup | null): Promise<void> {
+  for (let tries = 0; group !== null && tries < 200; tries += 1) {
+    if (group.remove()) return;
+    await new Promise((resolve) => setTimeout(resolve, tries < 20 ? 2 : 20));
+  }
+}

@@ -1,0 +1,101 @@
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { chmod, copyFile, cp, mkdir, mkdtemp, readFile, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { seccompBpf } from '../seccomp/seccomp-bpf.ts';
+import type { RuntimeBundle } from '../runtime-bundle.ts';
+
+/**
+ * Where sandboxes of level namespace read Node and the runtime bundle from: a copy that a process without privileges
+ * can read, wherever the checkout is. Started by uid 0 it is root's, and nobody else can write it.
+ */
+export async function cachedRuntime(bundle: RuntimeBundle, cacheRoot: string = defaultCacheRoot()): Promise<string> {
+  const nodeId = await nodeDigest(cacheRoot);
+  const filter = seccompBpf(process.arch === 'arm64' ? 'arm64' : 'x64');
+  const name = createHash('sha256').update(bundle.digest).update(nodeId).update(filter).digest('hex').slice(0, 32);
+  const folder = join(cacheRoot, name);
+  if (await isIntact(folder)) return folder;
+
+  await mkdir(cacheRoot, { recursive: true, mode: 0o755 });
+  const fresh = await mkdtemp(join(cacheRoot, '.new-'));
+  try {
+    await cp(bundle.folder, fresh, { recursive: true });
+    await mkdir(join(fresh, 'bin'), { recursive: true });
+    await copyFile(process.execPath, join(fresh, 'bin', 'node'));
+    await writeFile(join(fresh, 'seccomp.bpf'), filter);
+    const digest = await fileDigest(join(fresh, 'bin', 'node'));
+    if (digest !== nodeId) throw new Error('Node changed while it was copied');
+    await makeReadable(fresh);
+    await writeFile(join(fresh, COMPLETE), await identityOf(fresh));
+    await rm(folder, { recursive: true, force: true });
+    await rename(fresh, folder).catch(async (error: unknown) => {
+      // Another process finished first; its copy has the same digests.
+      if (!(await isIntact(folder))) throw error;
+    });
+  } finally {
+    await rm(fresh, { recursive: true, force: true });
+  }
+  return folder;
+}
+
+const COMPLETE = '.complete';
+const GUARDED = ['bin/node', 'entry.cjs', 'manifest.json', 'seccomp.bpf'];
+
+function defaultCacheRoot(): string {
+  if (process.getuid?.() === 0) return '/var/cache/skillcell';
+  return join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'skillcell');
+}
+
+/** Whether the copy is whole and nothing in it was changed since its digests were checked. */
+async function isIntact(folder: string): Promise<boolean> {
+  try {
+    return (await readFile(join(folder, COMPLETE), 'utf8')) === (await identityOf(folder));
+  } catch {
+    // Not there, or not whole: it is made anew.
+    return false;
+  }
+}
+
+/** Size, change time and inode of the files that matter: what a change of their bytes cannot leave as it is. */
+async function identityOf(folder: string): Promise<string> {
+  const lines: string[] = [];
+  for (const file of GUARDED) {
+    const status = await stat(join(folder, file), { bigint: true });
+    lines.push(`${file} ${status.size} ${status.ino} ${status.mtimeNs} ${status.uid}`);
+  }
+  return lines.join('\n');
+}
+
+/** Digest of this process's own Node, computed once per version of the file. */
+async function nodeDigest(cacheRoot: string): Promise<string> {
+  const status = await stat(process.execPath, { bigint: true });
+  const identity = `${process.execPath} ${status.size} ${status.ino} ${status.mtimeNs}`;
+  const note = join(cacheRoot, `node-${createHash('sha256').update(identity).digest('hex').slice(0, 16)}`);
+  try {
+    return await readFile(note, 'utf8');
+  } catch {
+    // Not computed yet.
+    const digest = await fileDigest(process.execPath);
+    await mkdir(cacheRoot, { recursive: true, mode: 0o755 });
+    await writeFile(`${note}.${process.pid}`, digest);
+    await rename(`${note}.${process.pid}`, note);
+    return digest;
+  }
+}
+
+async function fileDigest(path: string): Promise<string> {
+  const hash = createHash('sha256');
+  await pipeline(createReadStream(path), hash);
+  return hash.digest('hex');
+}
+
+async function makeReadable(folder: string): Promise<void> {
+  await chmod(folder, 0o755);
+  for (const entry of await readdir(folder, { withFileTypes: true })) {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) await makeReadable(path);
+    else await chmod(path, entry.name === 'node' ? 0o755 : 0o644);
+  }
+}

@@ -1,0 +1,84 @@
+import { access, chmod, mkdir, mkdtemp, readdir, rm, symlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { SkillcellError } from '../../contracts/skillcell-error.ts';
+import type { RuntimeBundle } from '../runtime-bundle.ts';
+import type { Sandbox, SandboxSpec } from '../runner.ts';
+import { createControlGroup } from './control-group.ts';
+import { unenforcedLimits } from './limit-enforcement.ts';
+import { localSandbox } from './local-sandbox.ts';
+import { startProcess } from './start-process.ts';
+
+const MIB = 1024 * 1024;
+
+/** Beginning of the names of all folders that jobs at level none work in. */
+export const WORK_FOLDER_PREFIX = 'skillcell-';
+
+/** Starts a sandbox at level none: a child process with a folder of its own. Development only. */
+export async function startDirect(spec: SandboxSpec, bundle: RuntimeBundle, name: string): Promise<Sandbox> {
+  const python = spec.language === 'python' ? await findPython() : undefined;
+  const root = await mkdtemp(join(tmpdir(), `${WORK_FOLDER_PREFIX}${name}-`));
+  const group = createControlGroup(name, spec.limits);
+  try {
+    await mkdir(join(root, 'workspace', 'out'), { recursive: true });
+    await mkdir(join(root, 'skills'));
+    await mkdir(join(root, 'value'));
+    await mkdir(join(root, 'node_modules'));
+    await symlink(join(bundle.folder, 'guest', 'node'), join(root, 'node_modules', 'skillcell'));
+    const command = [
+      process.execPath,
+      join(bundle.folder, 'entry.cjs'),
+      '--level=none',
+      `--root=${root}`,
+      `--language=${spec.language}`,
+      `--marker=${name}`,
+      `--watch-memory=${group === null ? 1 : 0}`,
+      ...(python === undefined ? [] : [`--python=${python}`]),
+    ];
+    const env = { PATH: '/usr/local/bin:/usr/bin:/bin', LANG: 'C.UTF-8', HOME: join(root, 'workspace') };
+    const child = startProcess(command, { group, fileBytes: spec.limits.workspaceMib * MIB, env });
+    return localSandbox({
+      isolation: 'none',
+      child,
+      group,
+      diagnostics: unenforcedLimits('none', group !== null),
+      cleanUp: () => removeTree(root),
+    });
+  } catch (error) {
+    group?.remove();
+    await removeTree(root);
+    throw error;
+  }
+}
+
+/** Removes a folder that user code wrote: never through a link, and past folders that were made unreadable. */
+export async function removeTree(folder: string): Promise<void> {
+  try {
+    await rm(folder, { recursive: true, force: true });
+  } catch {
+    // A folder without permissions stops an ordinary user; they are given back, and the removal tried once more.
+    await openFolders(folder);
+    await rm(folder, { recursive: true, force: true, maxRetries: 3 });
+  }
+}
+
+async function openFolders(folder: string): Promise<void> {
+  await chmod(folder, 0o700);
+  for (const entry of await readdir(folder, { withFileTypes: true })) {
+    if (entry.isDirectory()) await openFolders(join(folder, entry.name));
+  }
+}
+
+const PYTHON_PLACES = ['/usr/bin/python3', '/usr/local/bin/python3', '/opt/homebrew/bin/python3'];
+
+async function findPython(): Promise<string> {
+  for (const path of PYTHON_PLACES) {
+    try {
+      await access(path);
+      return path;
+    } catch {
+      // Not here; the next place.
+    }
+  }
+  throw new SkillcellError('runtime.missing', 'Cannot run Python: no python3 interpreter on this machine.');
+}

@@ -1,0 +1,67 @@
+import { readFileSync, readdirSync } from 'node:fs';
+import { readdir } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { isDead, parseOwnerName } from '../owner.ts';
+import type { SweepReport } from '../runner.ts';
+import { destroyControlGroup, listControlGroups } from './control-group.ts';
+import { removeTree, WORK_FOLDER_PREFIX } from './start-direct.ts';
+
+const MARK = 'SKILLCELL_JOB_MARK=';
+
+/** Removes what local sandboxes of dead owners left: marked processes, control groups, work folders. */
+export async function sweepLocal(): Promise<SweepReport> {
+  const report: SweepReport = { removed: [], failed: [] };
+  if (process.platform === 'linux') {
+    killMarkedProcesses(report);
+    await destroyGroups(report);
+  }
+  for (const name of await readdir(tmpdir())) {
+    if (!name.startsWith(WORK_FOLDER_PREFIX) || !ownedByDead(name.slice(WORK_FOLDER_PREFIX.length))) continue;
+    try {
+      await removeTree(join(tmpdir(), name));
+      report.removed.push({ kind: 'folder', name });
+    } catch (error) {
+      report.failed.push({ kind: 'folder', name, reason: String(error) });
+    }
+  }
+  return report;
+}
+
+function ownedByDead(name: string): boolean {
+  const owner = parseOwnerName(name);
+  return owner !== undefined && isDead(owner);
+}
+
+function killMarkedProcesses(report: SweepReport): void {
+  for (const name of readdirSync('/proc')) {
+    if (!/^\d+$/.test(name)) continue;
+    let environment: string;
+    try {
+      environment = readFileSync(`/proc/${name}/environ`, 'latin1');
+    } catch {
+      // Another user's process, or one that has just ended.
+      continue;
+    }
+    const mark = environment.split('\0').find((entry) => entry.startsWith(MARK));
+    if (mark === undefined || !ownedByDead(mark.slice(MARK.length))) continue;
+    try {
+      process.kill(Number(name), 'SIGKILL');
+      report.removed.push({ kind: 'process', name });
+    } catch (error) {
+      report.failed.push({ kind: 'process', name, reason: String(error) });
+    }
+  }
+}
+
+async function destroyGroups(report: SweepReport): Promise<void> {
+  for (const name of listControlGroups().filter(ownedByDead)) {
+    let gone = false;
+    for (let tries = 0; tries < 50 && !gone; tries += 1) {
+      gone = destroyControlGroup(name);
+      if (!gone) await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+    if (gone) report.removed.push({ kind: 'cgroup', name });
+    else report.failed.push({ kind: 'cgroup', name, reason: 'it still holds processes' });
+  }
+}
