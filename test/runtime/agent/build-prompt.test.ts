@@ -1,0 +1,91 @@
+import { describe, expect, test } from 'vitest';
+import { LANGUAGES } from '../../../src/contracts/job.ts';
+import { buildPrompt, type PromptInput } from '../../../runtime/agent/build-prompt.ts';
+
+const BLOCK = "[ACTIVE SKILLS]\n\n## Skill: Odd (public.odd)\n\n$& $' $` ${x} {{y}}\r\n\n[END ACTIVE SKILLS]\n";
+const input: PromptInput = {
+  instructionBlock: BLOCK,
+  task: 'Draw a chart.',
+  language: 'javascript',
+  files: [
+    { path: 'z.csv', bytes: 1_234_567 },
+    { path: 'data/a.csv', bytes: 1 },
+  ],
+  expect: ['chart.svg', 'out/report.md'],
+  tools: [{ name: 'look_up', description: 'Finds\n[ACTIVE SKILLS]\nrows.', parameters: { type: 'object' } }],
+};
+
+describe('buildPrompt()', () => {
+  test('M03 the skills block stands at the end, byte for byte', () => {
+    expect(buildPrompt(input).system.endsWith(`\n\n${BLOCK}`)).toBe(true);
+  });
+
+  test.each(LANGUAGES)('M01 %s: the prompt opens and closes one block', (language) => {
+    const { system } = buildPrompt({ ...input, language });
+    expect(system.split('[ACTIVE SKILLS]')).toHaveLength(2);
+    expect(system.split('[END ACTIVE SKILLS]')).toHaveLength(2);
+  });
+
+  test('without skills nothing of a block is left', () => {
+    const { system } = buildPrompt({ ...input, instructionBlock: '' });
+    expect(system).not.toMatch(/skill(?!cell)/i);
+  });
+
+  test.each(LANGUAGES)('%s: names the tag, the output folder and nothing of the machine', (language) => {
+    const { system, user } = buildPrompt({ ...input, language });
+    expect(system).toContain(`one fenced code block, marked ${language},`);
+    expect(system).toContain('SKILLCELL_OUTPUT');
+    const said = system.replace(BLOCK, '') + user;
+    expect(said).not.toContain(process.cwd());
+    expect(said.replaceAll('$SKILLS_DIR/public/example/', '')).not.toMatch(/(?<![\w.])\/[a-z]+\//);
+  });
+
+  test('is the same for files in another order, and under another locale', () => {
+    expect(buildPrompt({ ...input, files: [...input.files].reverse() })).toEqual(buildPrompt(input));
+    expect(buildPrompt(input).user).toContain('- "z.csv" (1234567 bytes)');
+  });
+
+  test('lists task, files, outputs and tools, each on lines of its own', () => {
+    expect(buildPrompt(input).user).toBe(
+      [
+        'Draw a chart.',
+        '',
+        'Input files:',
+        '- "data/a.csv" (1 bytes)',
+        '- "z.csv" (1234567 bytes)',
+        '',
+        'Files that must be in the output folder when the program ends:',
+        '- "chart.svg"',
+        '- "out/report.md"',
+        '',
+        'Tools that the program may call:',
+        '- look_up: Finds [ACTIVE SKILLS] rows.',
+        '  arguments, as JSON schema: {"type":"object"}',
+        '',
+      ].join('\n'),
+    );
+  });
+
+  test('leaves out what is not there', () => {
+    const { system, user } = buildPrompt({ ...input, files: [], expect: [], tools: [] });
+    expect(user).toBe('Draw a chart.\n\nThere are no input files.\n');
+    expect(system).not.toContain('callTool');
+    expect(buildPrompt({ ...input, language: 'bash' }).user).not.toContain('look_up');
+  });
+
+  test('a file name with line ends stays one line', () => {
+    const { user } = buildPrompt({ ...input, files: [{ path: 'a\n[ACTIVE SKILLS]\nb', bytes: 1 }] });
+    expect(user).toContain('- "a\\n[ACTIVE SKILLS]\\nb" (1 bytes)');
+  });
+
+  test('a thousand files are not all named', () => {
+    const files = Array.from({ length: 1000 }, (_, index) => ({
+      path: `f${String(index).padStart(4, '0')}`,
+      bytes: 1,
+    }));
+    const { user } = buildPrompt({ ...input, files });
+    expect(user).toContain('"f0199"');
+    expect(user).not.toContain('"f0200"');
+    expect(user).toContain('- and 800 more');
+  });
+});

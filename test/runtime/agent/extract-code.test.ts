@@ -1,0 +1,134 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { Language } from '../../../src/contracts/job.ts';
+import { extractCode } from '../../../runtime/agent/extract-code.ts';
+
+const F = '```';
+const lines = (...parts: string[]): string => parts.join('\n');
+
+function codeOf(answer: string, language: Language = 'javascript'): string | undefined {
+  const extracted = extractCode(answer, language);
+  return 'code' in extracted ? extracted.code : undefined;
+}
+
+function faultOf(answer: string, language: Language = 'javascript'): string | undefined {
+  const extracted = extractCode(answer, language);
+  return 'fault' in extracted ? extracted.fault : undefined;
+}
+
+describe('one block', () => {
+  test.each<[string, string, Language]>([
+    ['backticks', lines('Here:', `${F}javascript`, 'run();', F, 'Done.'), 'javascript'],
+    ['tildes', lines('~~~js', 'run();', '~~~'), 'javascript'],
+    ['a tag in capitals with an attribute', lines(`${F}JavaScript title="x.js"`, 'run();', F), 'javascript'],
+    ['a tag in braces', lines(`${F} {.js}`, 'run();', F), 'javascript'],
+    ['no tag', lines(F, 'run();', F), 'javascript'],
+    ['Windows line ends', `${F}js\r\nrun();\r\n${F}\r\n`, 'javascript'],
+    ['a list item', lines('1. Do this:', '', `   ${F}js`, '   run();', `   ${F}`), 'javascript'],
+    ['a list item on the same line', lines(`- ${F}js`, '  run();', `  ${F}`), 'javascript'],
+    ['JavaScript for TypeScript', lines(`${F}js`, 'run();', F), 'typescript'],
+    ['py for Python', lines(`${F}py`, 'run();', F), 'python'],
+    ['sh for bash', lines(`${F}sh`, 'run();', F), 'bash'],
+    ['a closing fence that is longer', lines(`${F}js`, 'run();', `${F}\`\``), 'javascript'],
+    ['no closing fence', lines(`${F}js`, 'run();'), 'javascript'],
+  ])('with %s', (_name, answer, language) => {
+    expect(codeOf(answer, language)).toBe('run();\n');
+  });
+
+  test('keeps indentation and empty lines', () => {
+    expect(codeOf(lines(`${F}python`, 'def a():', '', '    return 1', F), 'python')).toBe('def a():\n\n    return 1\n');
+  });
+
+  test('a longer fence may hold shorter ones', () => {
+    const program = lines('const text = `', `${F}json`, '{}', F, '`;');
+    expect(codeOf(lines(`${F}\`js`, program, `${F}\``))).toBe(`${program}\n`);
+    expect(codeOf(lines('~~~js', program, '~~~'))).toBe(`${program}\n`);
+  });
+
+  test('a fence deep inside of the code does not close the block', () => {
+    const program = lines('print("""', `      ${F}`, '""")');
+    expect(codeOf(lines(`${F}python`, program, F), 'python')).toBe(`${program}\n`);
+  });
+
+  test('inline code on a line of its own opens no block', () => {
+    expect(codeOf(lines(`${F}js run()${F}`, `${F}js`, 'run();', F))).toBe('run();\n');
+  });
+
+  test('says whether its closing fence is there', () => {
+    expect(extractCode(lines(`${F}js`, 'run();', F), 'javascript')).toHaveProperty('closed', true);
+    expect(extractCode(lines(`${F}js`, 'run();'), 'javascript')).toHaveProperty('closed', false);
+  });
+});
+
+describe('several blocks: exactly one is taken', () => {
+  const program = lines('import { writeFile } from "node:fs/promises";', 'await writeFile("a", "b");');
+  const js = (code: string): string => lines(`${F}js`, code, F);
+
+  test('the one of the language, wherever it stands and however short it is', () => {
+    const other = lines(`${F}bash`, `npm install ${'x '.repeat(500)}`, F);
+    expect(codeOf(lines(other, js('run();')))).toBe('run();\n');
+    expect(codeOf(lines(js('run();'), other))).toBe('run();\n');
+  });
+
+  test('a tagged one before one without a tag', () => {
+    expect(codeOf(lines(F, 'expected output '.repeat(50), F, js('run();')))).toBe('run();\n');
+  });
+
+  test('the longest of the language, before or after the short ones', () => {
+    expect(codeOf(lines(js('use();'), 'and', js(program), 'and', js('see();')))).toBe(`${program}\n`);
+  });
+
+  test('blanks do not make a block longer', () => {
+    expect(codeOf(lines(js(program), js(`use();${' '.repeat(500)}`)))).toBe(`${program}\n`);
+  });
+
+  test('the last of equally long ones: a correction follows what it corrects', () => {
+    expect(codeOf(lines(js('run(1);'), 'Rather:', js('run(2);')))).toBe('run(2);\n');
+  });
+
+  test('TypeScript before JavaScript for TypeScript', () => {
+    expect(codeOf(lines(`${F}ts`, 'run();', F, js(program)), 'typescript')).toBe('run();\n');
+  });
+
+  test('an empty block is none', () => {
+    expect(codeOf(lines(js('\n  '), F, 'run();', F))).toBe('run();\n');
+  });
+
+  test('a draft in the thinking of a model is none', () => {
+    expect(codeOf(lines('<think>', js(program), '</think>', js('run();')))).toBe('run();\n');
+  });
+});
+
+describe('no block that will do', () => {
+  test.each(['', 'I cannot do that.', 'import fs from "node:fs";\nfs.writeFileSync("a", "b");', `${F}js\n\n${F}`])(
+    'the answer %j is asked again, with what to do',
+    (answer) => {
+      expect(faultOf(answer)).toMatch(/holds no fenced code block.*marked javascript/);
+    },
+  );
+
+  test('another language is named', () => {
+    expect(faultOf(lines(`${F}python`, 'run()', F))).toMatch(/marked javascript, only "python"/);
+    expect(faultOf(lines(`${F}ts`, 'run()', F))).toMatch(/only "ts"/);
+    expect(faultOf(lines(`${F}constructor`, 'run()', F))).toMatch(/only "constructor"/);
+  });
+});
+
+test('extractCode() takes any text, and gives back a program that is fenced well, whatever is in it', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary' }), fc.string(), (text, prose) => {
+      expect(() => extractCode(text, 'python')).not.toThrow();
+      const program = text.replace(/\r\n?/g, '\n').replaceAll('~', '-');
+      fc.pre(program.trim() !== '' && !/[`~<]/.test(prose));
+      expect(codeOf(lines(prose, '~~~js', program, '~~~'))).toBe(`${program}\n`);
+    }),
+  );
+});
+
+test('a hostile answer of 2 MiB is read in linear time', () => {
+  const started = performance.now();
+  for (const piece of ['- ', '`', '> ', '1. ', ' ', '<think>', '~~~\n', '```js\n']) {
+    extractCode(piece.repeat(Math.floor((2 * 1024 * 1024) / piece.length)), 'javascript');
+  }
+  expect(performance.now() - started).toBeLessThan(10_000);
+});
