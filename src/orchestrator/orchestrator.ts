@@ -1,0 +1,71 @@
+import type { Readable } from 'node:stream';
+import type { Logger } from 'pino';
+import type { ModelGateway } from '../broker/model-gateway.ts';
+import type { ToolHandler } from '../broker/tool-handler.ts';
+import type { JobEvent } from '../contracts/events.ts';
+import type { CodegenOptions, ExecOptions, Language } from '../contracts/job.ts';
+import type { JobLimits } from '../contracts/limits.ts';
+import type { Isolation, JobResult } from '../contracts/result.ts';
+import type { Runner, RunnerReport, SweepReport } from '../runners/runner.ts';
+import type { SkillsSubsystem } from '../skills/skills-subsystem.ts';
+
+/** Warm sandboxes that are started ahead. */
+export interface PoolOptions {
+  /** Sandboxes a language; 0 turns the pool off. @default 0 */
+  size: number;
+  /** @default ['javascript'] */
+  languages?: Language[];
+  /** @default the best level of the runner */
+  isolation?: Isolation;
+  /** Limits of the warm sandboxes; a job with others starts cold. @default DEFAULT_LIMITS */
+  limits?: Partial<JobLimits>;
+}
+
+/** Options of `createOrchestrator`. */
+export interface OrchestratorOptions {
+  /** The skills that jobs may ask for. Without it jobs have none. */
+  skills?: SkillsSubsystem;
+  /** Where codegen jobs ask for code. Its key stays in this process. */
+  model?: ModelGateway;
+  /** What sandboxed code may call, by name. */
+  tools?: ReadonlyMap<string, ToolHandler>;
+  /** Default: the local runner. */
+  runners?: Runner[];
+  /** Take a weaker level than `namespace` where nothing better is there, for jobs that don't demand one. @default false */
+  allowUnisolated?: boolean;
+  /** Jobs that run at once. @default the number of processors, at least 2 */
+  concurrency?: number;
+  /** Jobs that may wait. @default 10,000 */
+  queue?: number;
+  pool?: PoolOptions;
+  /** The most that a job may ask of each limit. */
+  ceilings?: Partial<JobLimits>;
+  /** Default: silent. */
+  logger?: Logger;
+}
+
+/** A job under way. Iterating gives its events from the first on; a slow reader slows the job. */
+export interface JobStream extends AsyncIterable<JobEvent> {
+  readonly jobId: string;
+  readonly result: Promise<JobResult>;
+}
+
+/** Accepts jobs, runs them in sandboxes, and gives each exactly one result. */
+export interface Orchestrator extends AsyncDisposable {
+  /** Runs code. @throws SkillcellError when the job cannot be accepted, or we failed. */
+  exec(options: ExecOptions): Promise<JobResult>;
+  /** Has code written and runs it. @throws SkillcellError as `exec`, and with a `model.` code. */
+  codegen(options: CodegenOptions): Promise<JobResult>;
+  /** The same, with events. */
+  stream(job: ({ kind: 'exec' } & ExecOptions) | ({ kind: 'codegen' } & CodegenOptions)): JobStream;
+  /** Ends a job that waits or runs. Says whether there was one. */
+  cancel(jobId: string): boolean;
+  /** The bytes of an artifact of a job that kept them in memory. @throws SkillcellError `file.unreadable` */
+  artifact(jobId: string, path: string): Readable;
+  /** Resolves when the warm sandboxes are ready; at once without a pool. */
+  warm(): Promise<void>;
+  probe(): Promise<RunnerReport[]>;
+  sweep(): Promise<SweepReport>;
+  /** Cancels what waits and runs, and ends the pool. Idempotent. */
+  close(): Promise<void>;
+}
