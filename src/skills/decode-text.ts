@@ -11,7 +11,7 @@ export interface DecodedText {
 
 /** Why bytes are no text file of a skill. */
 export interface DecodeFault {
-  /** `encoding`: no UTF-8, or a NUL; `too-large`: over {@link TEXT_FILE_LIMIT} bytes. */
+  /** `encoding`: no UTF-8, or a NUL; `too-large`: over the limit. */
   fault: 'encoding' | 'too-large';
 }
 
@@ -21,10 +21,11 @@ const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
  * Reads the bytes of a text file: strict UTF-8, no NUL, one byte order mark dropped, CRLF read as LF.
  *
  * @param bytes the whole file
+ * @param limit the most bytes that it may have
  * @returns the text, or what is wrong with the bytes
  */
-export function decodeText(bytes: Uint8Array): DecodedText | DecodeFault {
-  if (bytes.length > TEXT_FILE_LIMIT) return { fault: 'too-large' };
+export function decodeText(bytes: Uint8Array, limit: number = TEXT_FILE_LIMIT): DecodedText | DecodeFault {
+  if (bytes.length > limit) return { fault: 'too-large' };
   if (bytes.includes(0)) return { fault: 'encoding' };
   let text: string;
   try {

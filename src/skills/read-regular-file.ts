@@ -11,27 +11,48 @@ export interface RegularFile {
   executable: boolean;
   /** `sha256:<64 hex>` of all bytes. */
   digest: string;
-  /** The whole content; undefined when the file has more than `keep` bytes. */
+  /** The whole content; undefined when the file has more bytes than were to be kept. */
   content?: Buffer;
+}
+
+/** How much of a file is wanted. */
+export interface ReadRegularFileOptions {
+  /** Bytes; the content of a larger file isn't kept, only hashed. */
+  keep: number;
+  /** Bytes; a larger file is refused before it is read. */
+  limit: number;
+}
+
+/** The file has more bytes than the caller takes. */
+export class FileTooLarge extends Error {
+  readonly bytes: number;
+
+  constructor(path: string, bytes: number) {
+    super(`${path} has ${bytes} bytes`);
+    this.name = 'FileTooLarge';
+    this.bytes = bytes;
+  }
 }
 
 /**
  * Reads a regular file of an untrusted folder. Never follows a link, never waits on a fifo, never reads a device, and
  * refuses a file that isn't where its path says, which is how a folder that was swapped for a link shows up.
  *
- * @param path absolute path whose folder has no links in it
- * @param keep the content of a larger file isn't kept, only hashed
+ * @param path absolute path of which no folder is a link
+ * @param options how much of the file is wanted
  * @returns size, mode and digest, with the content if it is small enough
+ * @throws FileTooLarge when the file is over the limit
  * @throws Error when the file can't be opened, is no regular file, or lies elsewhere
  */
-export function readRegularFile(path: string, keep: number): RegularFile {
+export function readRegularFile(path: string, options: ReadRegularFileOptions): RegularFile {
   const descriptor = openSync(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
   try {
     const found = fstatSync(descriptor);
     if (!found.isFile()) throw new Error(`${path} is no regular file`);
+    if (found.size > options.limit) throw new FileTooLarge(path, found.size);
     assertPlace(descriptor, path);
     const executable = (found.mode & 0o111) !== 0;
-    if (found.size > keep) return { ...hashPieces(descriptor, found.size), executable };
+    if (found.size > options.keep) return { ...hashPieces(descriptor, found.size), executable };
     const content = readWhole(descriptor, found.size);
     return { bytes: content.length, executable, digest: digestOf(content), content };
   } finally {
@@ -51,7 +72,7 @@ function assertPlace(descriptor: number, path: string): void {
 }
 
 function readWhole(descriptor: number, size: number): Buffer {
-  const content = Buffer.allocUnsafeSlow(size);
+  const content = Buffer.allocUnsafe(size);
   let length = 0;
   while (length < size) {
     const read = readSync(descriptor, content, length, size - length, null);

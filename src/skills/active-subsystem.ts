@@ -1,0 +1,35 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { SkillsSubsystem } from './subsystem.ts';
+
+const storage = new AsyncLocalStorage<SkillsSubsystem>();
+let processDefault: SkillsSubsystem | undefined;
+
+/**
+ * Gives the subsystem of the current turn, else the one that the process was given.
+ *
+ * @returns the active subsystem, if there is one
+ */
+export function getActiveSkillsSubsystem(): SkillsSubsystem | undefined {
+  return storage.getStore() ?? processDefault;
+}
+
+/**
+ * Runs a function with a subsystem as the active one, for everything that it starts and waits for. Two turns in one
+ * process never see each other's skills.
+ *
+ * @param subsystem the skills of the turn
+ * @param run what to run
+ * @returns what `run` returns
+ */
+export function runWithSkills<T>(subsystem: SkillsSubsystem, run: () => T): T {
+  return storage.run(subsystem, run);
+}
+
+/**
+ * Makes a subsystem the active one wherever no turn has its own.
+ *
+ * @param subsystem the skills of the process
+ */
+export function setProcessSkills(subsystem: SkillsSubsystem): void {
+  processDefault = subsystem;
+}

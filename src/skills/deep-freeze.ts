@@ -1,0 +1,12 @@
+/**
+ * Freezes plain data with everything in it.
+ *
+ * @param value plain data without cycles
+ * @returns the same value
+ */
+export function deepFreeze<T>(value: T): T {
+  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
+  Object.freeze(value);
+  for (const member of Object.values(value)) deepFreeze(member);
+  return value;
+}
