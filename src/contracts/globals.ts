@@ -24,7 +24,14 @@ export interface SandboxJob {
   /** Declared outputs, relative to the output folder. */
   expect: string[];
   limits: JobLimits;
-  skills: { refs: string[]; consumer: string; variant: SkillVariant };
+  skills: {
+    /** Full ids in request order; short ids mean nothing in the sandbox. */
+    refs: string[];
+    consumer: string;
+    variant: SkillVariant;
+    /** Whether the host asked for internal skills; the sandbox applies the same policy again. */
+    includeInternal?: boolean;
+  };
   codegen?: {
     task: string;
     model: string;

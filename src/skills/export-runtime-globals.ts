@@ -1,0 +1,90 @@
+import type { FullDescriptor } from '../contracts/descriptor.ts';
+import type { Diagnostic } from '../contracts/diagnostic.ts';
+import type { AgentsConfig, ReferenceRow, Skill, SkillTrees, SkillVariant, SourceRow } from '../contracts/skill.ts';
+import { SkillcellError } from '../contracts/skillcell-error.ts';
+import type { Catalog } from './catalog.ts';
+import { takeCatalog } from './catalog.ts';
+import { makePortableDescriptor } from './make-descriptor.ts';
+import { EVERY_CONSUMER } from './policy.ts';
+import type { SkillsSubsystem } from './subsystem.ts';
+import { compareCodePoints } from './text.ts';
+
+/** The most bytes of skills that one job carries. */
+export const JOB_SKILL_BYTES: number = 64 * 1024 * 1024;
+
+/** Which skills a job asks for, and how it will render them. */
+export interface ExportJob {
+  refs: readonly string[];
+  consumer: string;
+  includeInternal?: boolean | undefined;
+  /** The snapshot that short ids in `refs` mean. */
+  catalog?: Catalog | undefined;
+  variant?: SkillVariant | undefined;
+  pool?: readonly SourceRow[] | undefined;
+}
+
+/** What a job's skills are on their way into a sandbox. */
+export interface ExportedGlobals {
+  /** Portable; holds the closure of this job and the policy of its consumer, nothing else. */
+  descriptor: FullDescriptor;
+  /** Bytes as they are on disk now. Their digests are those seen at load, so the sandbox finds what changed since. */
+  trees: SkillTrees;
+  rows: ReferenceRow[];
+  /** Full ids of the rows that are loaded, in request order: what the sandbox is to ask for. Short ids mean nothing there. */
+  refs: string[];
+  /** Full ids in load order. */
+  active: string[];
+  diagnostics: Diagnostic[];
+}
+
+/**
+ * Exports what a job's consumer may load for this job: the requested skills with their imports. A denied or unrelated skill
+ * never becomes bytes.
+ *
+ * @param subsystem the caller's skills
+ * @param job who asks for what
+ * @returns descriptor and bytes for {@link setSkillsDescriptor} in the sandbox
+ * @throws SkillcellError `skills.too-large` when the skills have more bytes than a job carries
+ */
+export function exportRuntimeGlobals(subsystem: SkillsSubsystem, job: ExportJob): ExportedGlobals {
+  const { skills, rows, diagnostics } = subsystem.importSkillset(job.refs, job);
+  const closure = skills.toSorted((a, b) => compareCodePoints(a.id, b.id));
+  assertSize(closure);
+  const visible = new Set(subsystem.visible(job).map((skill) => skill.id));
+  const inClosure = new Set(closure.map((skill) => skill.id));
+  const descriptor = makePortableDescriptor(
+    {
+      customSkillsRoot: null,
+      bundleRoot: null,
+      agentsConfig: policyOf(subsystem.agentsConfig, job.consumer),
+      overrides: subsystem.overrides.filter((id) => inClosure.has(id)),
+      catalog: takeCatalog(
+        job.consumer,
+        closure.filter((skill) => visible.has(skill.id)),
+      ),
+    },
+    closure,
+  );
+  return {
+    descriptor,
+    trees: new Map(closure.map((skill) => [skill.id, subsystem.skillTree(skill.id)])),
+    rows,
+    refs: rows.flatMap((row) => (row.status === 'loaded' && row.id !== undefined ? [row.id] : [])),
+    active: skills.map((skill) => skill.id),
+    diagnostics,
+  };
+}
+
+/** The rules that apply to one consumer; others are nobody's business in its sandbox. */
+function policyOf(config: AgentsConfig, consumer: string): AgentsConfig {
+  const applying = Object.keys(config).filter((name) => name === EVERY_CONSUMER || name === consumer);
+  return Object.fromEntries(applying.map((name) => [name, config[name] ?? {}]));
+}
+
+function assertSize(skills: readonly Skill[]): void {
+  let bytes = 0;
+  for (const skill of skills) for (const file of skill.files) bytes += file.bytes;
+  if (bytes <= JOB_SKILL_BYTES) return;
+  const message = `Cannot export the skills of a job: they have at most ${JOB_SKILL_BYTES} bytes, got ${bytes}.`;
+  throw new SkillcellError('skills.too-large', message);
+}
