@@ -10,7 +10,10 @@ export default defineConfig({
     testTimeout: 30_000,
     hookTimeout: 60_000,
     projects: [
-      { extends: true, test: { name: 'parallel', include: ['test/**/*.test.ts'], exclude: SERIAL, sequence: { groupOrder: 0 } } },
+      {
+        extends: true,
+        test: { name: 'parallel', include: ['test/**/*.test.ts'], exclude: SERIAL, sequence: { groupOrder: 0 } },
+      },
       { extends: true, test: { name: 'serial', include: SERIAL, maxWorkers: 1, sequence: { groupOrder: 1 } } },
     ],
   },

@@ -17,7 +17,11 @@ async function runCheckout() {
     try {
       node = await setUp(root);
     } catch (error) {
-      return refuse('runtime.setup-failed', error.message, error.hint ?? 'Remove the folder .toolchain and run it again.');
+      return refuse(
+        'runtime.setup-failed',
+        error.message,
+        error.hint ?? 'Remove the folder .toolchain and run it again.',
+      );
     }
   }
   return node === process.execPath ? runMain('../src/cli/main.ts') : startOther(node);
@@ -54,7 +58,8 @@ async function startOther(node) {
 function refuse(code, message, hint) {
   const end = argv.indexOf('--');
   const options = end < 0 ? argv : argv.slice(0, end);
-  if (options.includes('--json')) process.stdout.write(`${JSON.stringify({ error: { code, message, hint } }, null, 2)}\n`);
+  if (options.includes('--json'))
+    process.stdout.write(`${JSON.stringify({ error: { code, message, hint } }, null, 2)}\n`);
   else process.stderr.write(`${message}\n${hint}\n`);
   return 3;
 }

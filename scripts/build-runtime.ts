@@ -69,7 +69,9 @@ async function buildEntry(folder: string): Promise<void> {
   });
   const bytes = (await readFile(outfile)).length;
   if (bytes > MAX_ENTRY_BYTES) {
-    throw new Error(`Cannot build the runtime bundle: entry.cjs is larger than ${MAX_ENTRY_BYTES} bytes, got ${bytes}.`);
+    throw new Error(
+      `Cannot build the runtime bundle: entry.cjs is larger than ${MAX_ENTRY_BYTES} bytes, got ${bytes}.`,
+    );
   }
   for (const name of lazy) {
     await build({
@@ -97,7 +99,8 @@ function lazyPackages(found: Set<string>): Plugin {
       });
       onResolve({ filter: /^[^./]/ }, ({ path, kind, importer }) => {
         const ours = importer.startsWith(root) && !importer.includes('node_modules');
-        if (!ours || path.startsWith('node:') || (kind !== 'require-call' && kind !== 'dynamic-import')) return undefined;
+        if (!ours || path.startsWith('node:') || (kind !== 'require-call' && kind !== 'dynamic-import'))
+          return undefined;
         found.add(path);
         return { path: `./${packageFile(path)}`, external: true };
       });
@@ -129,10 +132,14 @@ async function copyLoose(from: string, to: string): Promise<void> {
 async function describeFiles(folder: string): Promise<RuntimeManifest> {
   const files: Record<string, string> = {};
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
-  const paths = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1));
+  const paths = entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1));
   for (const path of paths.toSorted()) {
     await chmod(join(folder, path), 0o644);
-    files[path] = createHash('sha256').update(await readFile(join(folder, path))).digest('hex');
+    files[path] = createHash('sha256')
+      .update(await readFile(join(folder, path)))
+      .digest('hex');
   }
   const lines = Object.entries(files).map(([path, digest]) => `${digest}  ${path}\n`);
   return { digest: `sha256:${createHash('sha256').update(lines.join('')).digest('hex')}`, files };

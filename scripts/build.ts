@@ -17,12 +17,16 @@ export async function buildPackage(): Promise<boolean> {
   const staging = await mkdtemp(join(root, '.tmp', 'build-'));
   try {
     const fresh = join(staging, 'dist');
-    const { exitCode } = await execa(process.execPath, ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json', '--outDir', fresh], {
-      cwd: root,
-      stdout: process.stderr,
-      stderr: 'inherit',
-      reject: false,
-    });
+    const { exitCode } = await execa(
+      process.execPath,
+      ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json', '--outDir', fresh],
+      {
+        cwd: root,
+        stdout: process.stderr,
+        stderr: 'inherit',
+        reject: false,
+      },
+    );
     if (exitCode !== 0) return false;
     await buildRuntime(join(fresh, 'runtime'));
     await rm(join(root, 'dist'), { recursive: true, force: true });

@@ -15,7 +15,18 @@ export interface ImportFault {
 
 /** Layers of `src/`, lowest first. A layer imports itself and what stands before it. */
 const LAYERS = [
-  'contracts', 'skills', 'protocol', 'runners', 'broker', 'orchestrator', 'stores', 'registry', 'queue', 'server', 'mcp', 'cli',
+  'contracts',
+  'skills',
+  'protocol',
+  'runners',
+  'broker',
+  'orchestrator',
+  'stores',
+  'registry',
+  'queue',
+  'server',
+  'mcp',
+  'cli',
 ];
 /** Layers that stand side by side in spite of their order. */
 const APART: Record<string, string[]> = { protocol: ['skills'], broker: ['runners'] };
@@ -27,9 +38,13 @@ const HEAVY = ['re2js', 'gray-matter', 'tar-stream'];
 
 /** Checks all sources below `src/` and `runtime/`. */
 export function checkImports(root: string): ImportFault[] {
-  const files = ['src', 'runtime'].filter((name) => existsSync(join(root, name))).flatMap((name) => sourceFiles(root, name));
+  const files = ['src', 'runtime']
+    .filter((name) => existsSync(join(root, name)))
+    .flatMap((name) => sourceFiles(root, name));
   const graph = new Map(files.map((file) => [file, scanImports(readFileSync(join(root, file), 'utf8'))]));
-  const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { dependencies?: Record<string, string> };
+  const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+    dependencies?: Record<string, string>;
+  };
   const packages = new Set(Object.keys(manifest.dependencies ?? {}));
   const faults: ImportFault[] = [];
   for (const [file, imports] of graph) {
@@ -49,16 +64,25 @@ function arrowFault(from: string, to: string): string | undefined {
   }
   if (source === goal) {
     const [a, b] = [runnerOf(from), runnerOf(to)];
-    return a !== undefined && b !== undefined && a !== b ? `the runner ${a} imports its sibling ${b}: ${to}` : undefined;
+    return a !== undefined && b !== undefined && a !== b
+      ? `the runner ${a} imports its sibling ${b}: ${to}`
+      : undefined;
   }
   if (source === 'top') return undefined;
   const upward = goal === 'top' || LAYERS.indexOf(goal) > LAYERS.indexOf(source ?? '');
   return upward || APART[source ?? '']?.includes(goal) ? `${source} imports ${goal}: ${to}` : undefined;
 }
 
-function packageFault(file: string, { specifier, kind }: ScannedImport, packages: ReadonlySet<string>): string | undefined {
+function packageFault(
+  file: string,
+  { specifier, kind }: ScannedImport,
+  packages: ReadonlySet<string>,
+): string | undefined {
   if (isBuiltin(specifier)) return undefined;
-  const name = specifier.split('/').slice(0, specifier.startsWith('@') ? 2 : 1).join('/');
+  const name = specifier
+    .split('/')
+    .slice(0, specifier.startsWith('@') ? 2 : 1)
+    .join('/');
   if (!packages.has(name)) return `the package ${name} is not among the dependencies`;
   if (!BUNDLED.includes(layerOf(file) ?? '')) return undefined;
   if (specifier === 'zod') return 'the bundle takes zod/mini, not zod';
@@ -92,7 +116,8 @@ function layerOf(file: string): string | undefined {
   if (top === 'runtime') return 'runtime';
   if (top !== 'src' || second === undefined) return undefined;
   if (rest.length === 0) return 'top';
-  if (!LAYERS.includes(second)) throw new Error(`Cannot check imports: the folder has no place among the layers, got src/${second}.`);
+  if (!LAYERS.includes(second))
+    throw new Error(`Cannot check imports: the folder has no place among the layers, got src/${second}.`);
   return second;
 }
 
@@ -109,12 +134,14 @@ function target(file: string, { specifier }: ScannedImport): string {
 }
 
 function sourceFiles(root: string, folder: string): string[] {
-  return readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile() && /\.[cm]?[jt]s$/.test(entry.name))
-    .map((entry) => relative(root, join(entry.parentPath, entry.name)))
-    // Code for user programs: what it imports is there in the sandbox only.
-    .filter((file) => !file.startsWith('runtime/guest/'))
-    .toSorted();
+  return (
+    readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile() && /\.[cm]?[jt]s$/.test(entry.name))
+      .map((entry) => relative(root, join(entry.parentPath, entry.name)))
+      // Code for user programs: what it imports is there in the sandbox only.
+      .filter((file) => !file.startsWith('runtime/guest/'))
+      .toSorted()
+  );
 }
 
 if (import.meta.main) {

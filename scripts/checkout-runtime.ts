@@ -6,7 +6,14 @@ import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 /** What the bundle is made from. */
-const SOURCES = ['runtime', 'src/contracts', 'src/protocol', 'src/skills', 'scripts/build-runtime.ts', 'package-lock.json'];
+const SOURCES = [
+  'runtime',
+  'src/contracts',
+  'src/protocol',
+  'src/skills',
+  'scripts/build-runtime.ts',
+  'package-lock.json',
+];
 /** A bundle that is no longer the current one may still serve jobs. */
 const KEPT_MS = 24 * 60 * 60 * 1000;
 

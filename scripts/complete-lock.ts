@@ -55,7 +55,9 @@ function platformEntry(name: string, version: string, dev: boolean): LockEntry {
   const platform = name.slice(name.lastIndexOf('/') + 1);
   const cpu = PROCESSORS.filter(([pattern]) => pattern.test(platform)).map(([, processor]) => processor);
   if (os.length === 0 && cpu.length === 0) {
-    throw new Error(`Cannot complete package-lock.json: the platform of an optional package is not in its name, got ${name}.`);
+    throw new Error(
+      `Cannot complete package-lock.json: the platform of an optional package is not in its name, got ${name}.`,
+    );
   }
   return {
     version,

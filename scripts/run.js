@@ -31,11 +31,15 @@ async function run(command) {
   try {
     node = await setUp(root);
   } catch (error) {
-    process.stderr.write(`${error.message}\n${error.hint ?? 'Remove the folder .toolchain and run the same command again.'}\n`);
+    process.stderr.write(
+      `${error.message}\n${error.hint ?? 'Remove the folder .toolchain and run the same command again.'}\n`,
+    );
     return 3;
   }
+  // Paths on the command line count from where the caller is; npm and the next line both leave that folder.
+  const callerFolder = process.env.INIT_CWD ?? process.cwd();
   process.chdir(root);
   // Tools that are started by name find the same Node as the project.
   const path = [dirname(node), process.env.PATH].filter(Boolean).join(delimiter);
-  return startNode(node, [...command, ...args], { ...process.env, PATH: path });
+  return startNode(node, [...command, ...args], { ...process.env, PATH: path, INIT_CWD: callerFolder });
 }

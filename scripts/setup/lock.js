@@ -1,4 +1,13 @@
-import { mkdirSync, readFileSync, readdirSync, readlinkSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  readlinkSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -38,7 +47,7 @@ export async function withLock(folder, onWait, run) {
  */
 async function acquire(folder, onWait) {
   mkdirSync(folder, { recursive: true });
-  for (let waited = false; ; ) {
+  for (let waited = false; ;) {
     const highest = highestNumber(folder);
     if (highest > 0 && isHeld(join(folder, String(highest)))) {
       if (!waited) onWait(ownerName(join(folder, String(highest))));

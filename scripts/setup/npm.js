@@ -4,7 +4,8 @@ import { SetupError } from './setup-error.js';
 
 const KEPT_CHARACTERS = 64 * 1024;
 /** What npm says when it never got an answer. */
-const OFFLINE = /ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ENETUNREACH|EHOSTUNREACH|ETIMEDOUT|ERR_SOCKET_TIMEOUT|ENOTCACHED/;
+const OFFLINE =
+  /ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ENETUNREACH|EHOSTUNREACH|ETIMEDOUT|ERR_SOCKET_TIMEOUT|ENOTCACHED/;
 const RETRIES = ['--fetch-retries=2', '--fetch-retry-mintimeout=1000', '--fetch-retry-maxtimeout=5000'];
 
 /**
@@ -16,11 +17,15 @@ const RETRIES = ['--fetch-retries=2', '--fetch-retry-mintimeout=1000', '--fetch-
  */
 export async function runNpm(args, folder) {
   const [command, ...first] = npmCommand();
-  const child = spawn(command, [...first, ...args, '--prefer-offline', '--no-audit', '--no-fund', '--loglevel=error', ...RETRIES], {
-    cwd: folder,
-    env: npmEnvironment(),
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
+  const child = spawn(
+    command,
+    [...first, ...args, '--prefer-offline', '--no-audit', '--no-fund', '--loglevel=error', ...RETRIES],
+    {
+      cwd: folder,
+      env: npmEnvironment(),
+      stdio: ['ignore', 'pipe', 'pipe'],
+    },
+  );
   let output = '';
   for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding('utf8').on('data', (text) => (output = (output + text).slice(-KEPT_CHARACTERS)));
@@ -32,9 +37,13 @@ export async function runNpm(args, folder) {
     if (code !== 0) throw failure(args, output);
   } catch (error) {
     if (error instanceof SetupError) throw error;
-    throw new SetupError('Cannot run npm: it does not start.', 'Install npm (it comes with Node) and run the same command again.', {
-      cause: error,
-    });
+    throw new SetupError(
+      'Cannot run npm: it does not start.',
+      'Install npm (it comes with Node) and run the same command again.',
+      {
+        cause: error,
+      },
+    );
   } finally {
     process.off('exit', stop);
   }
@@ -49,7 +58,8 @@ function npmCommand() {
 
 /** The environment without what an outer `npm run` says about its own package and how loud it is. */
 function npmEnvironment() {
-  const dropped = /^npm_(package|lifecycle|command|config_(loglevel|local_prefix|global|omit|include|dry_run|production)$)/i;
+  const dropped =
+    /^npm_(package|lifecycle|command|config_(loglevel|local_prefix|global|omit|include|dry_run|production)$)/i;
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => name !== 'NODE_ENV' && !dropped.test(name)));
 }
 

@@ -1,5 +1,14 @@
 import { createHash } from 'node:crypto';
-import { copyFileSync, existsSync, mkdtempSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { basename, join } from 'node:path';
 import { runNpm } from './npm.js';
 import { packagesUnchanged, PLATFORM, readJson, stampPath } from './ready.js';
@@ -30,7 +39,8 @@ export function packagesReady(root) {
 export async function installPackages(root) {
   const staging = mkdtempSync(join(stagingFolder(root), 'packages-'));
   try {
-    for (const name of ['package.json', 'package-lock.json', '.npmrc']) copyFileSync(join(root, name), join(staging, name));
+    for (const name of ['package.json', 'package-lock.json', '.npmrc'])
+      copyFileSync(join(root, name), join(staging, name));
     await runNpm(['ci', '--include=dev', '--include=optional', '--ignore-scripts'], staging);
     const fresh = join(staging, 'node_modules');
     writeStamp(root, fresh);
@@ -55,7 +65,11 @@ function adopt(root) {
   for (const [path, entry] of Object.entries(wanted)) {
     if (path === '') continue;
     const there = installed[path];
-    if (there === undefined ? entry.optional !== true : there.version !== entry.version || there.integrity !== entry.integrity) {
+    if (
+      there === undefined
+        ? entry.optional !== true
+        : there.version !== entry.version || there.integrity !== entry.integrity
+    ) {
       return false;
     }
   }
@@ -78,5 +92,7 @@ function writeStamp(root, folder) {
 
 /** @param {string} root */
 function lockDigest(root) {
-  return createHash('sha256').update(readFileSync(join(root, 'package-lock.json'))).digest('hex');
+  return createHash('sha256')
+    .update(readFileSync(join(root, 'package-lock.json')))
+    .digest('hex');
 }

@@ -52,7 +52,10 @@ async function fetchNode(folder) {
   if (name === undefined) {
     // The package `node` picks the binary of its platform in a script of its own.
     writeFileSync(join(folder, 'package.json'), '{ "private": true }\n');
-    await runNpm(['install', '--no-save', '--no-package-lock', '--ignore-scripts=false', `node@${NODE_VERSION}`], folder);
+    await runNpm(
+      ['install', '--no-save', '--no-package-lock', '--ignore-scripts=false', `node@${NODE_VERSION}`],
+      folder,
+    );
     return;
   }
   const dependencies = { [name]: NODE_VERSION };

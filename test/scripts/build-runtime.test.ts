@@ -33,7 +33,12 @@ describe('buildRuntime()', () => {
 
   it('lists every file with its digest, and ends in the same digest each time', async () => {
     for (const [path, digest] of Object.entries(manifest.files)) {
-      expect(createHash('sha256').update(readFileSync(join(folder, path))).digest('hex'), path).toBe(digest);
+      expect(
+        createHash('sha256')
+          .update(readFileSync(join(folder, path)))
+          .digest('hex'),
+        path,
+      ).toBe(digest);
     }
     const second = await buildRuntime(join(parent, 'second'));
     expect(second).toEqual(manifest);

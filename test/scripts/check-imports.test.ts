@@ -10,7 +10,10 @@ describe('checkImports()', () => {
 
   beforeEach(() => {
     root = mkdtempSync(join(tmpdir(), 'skillcell-imports-'));
-    write('package.json', JSON.stringify({ dependencies: { zod: '1.0.0', re2js: '1.0.0' }, devDependencies: { vitest: '1.0.0' } }));
+    write(
+      'package.json',
+      JSON.stringify({ dependencies: { zod: '1.0.0', re2js: '1.0.0' }, devDependencies: { vitest: '1.0.0' } }),
+    );
   });
 
   afterEach(() => rmSync(root, { recursive: true }));
@@ -26,10 +29,16 @@ describe('checkImports()', () => {
 
   it('accepts imports that point down', () => {
     write('src/contracts/job.ts', "import * as z from 'zod/mini';\nexport const job = z;");
-    write('src/skills/lazy-modules.ts', "import type * as re2js from 're2js';\nexport const load = () => require('re2js') as typeof re2js;");
+    write(
+      'src/skills/lazy-modules.ts',
+      "import type * as re2js from 're2js';\nexport const load = () => require('re2js') as typeof re2js;",
+    );
     write('src/runners/runner.ts', "import { job } from '../contracts/job.ts';\nexport default job;");
     write('src/runners/local/start.ts', "export { default } from '../runner.ts';");
-    write('src/cli/main.ts', "import start from '../runners/local/start.ts';\nimport { readFile } from 'node:fs';\nexport { start, readFile };");
+    write(
+      'src/cli/main.ts',
+      "import start from '../runners/local/start.ts';\nimport { readFile } from 'node:fs';\nexport { start, readFile };",
+    );
     write('src/index.ts', "export * from './cli/main.ts';");
     write('runtime/entry.ts', "import { job } from '../src/contracts/job.ts';\nexport { job };");
     expect(messages()).toEqual([]);
@@ -58,14 +67,18 @@ describe('checkImports()', () => {
   it('refuses a runner that imports its sibling', () => {
     write('src/runners/local/start.ts', "import '../docker/engine.ts';");
     write('src/runners/docker/engine.ts', 'export {};');
-    expect(messages()).toEqual(['src/runners/local/start.ts:1 the runner local imports its sibling docker: src/runners/docker/engine.ts']);
+    expect(messages()).toEqual([
+      'src/runners/local/start.ts:1 the runner local imports its sibling docker: src/runners/docker/engine.ts',
+    ]);
   });
 
   it('refuses a cycle within a layer', () => {
     write('src/skills/a.ts', "import './b.ts';");
     write('src/skills/b.ts', "import './c.ts';");
     write('src/skills/c.ts', "import './a.ts';");
-    expect(messages()).toEqual(['src/skills/a.ts:1 cycle: src/skills/a.ts → src/skills/b.ts → src/skills/c.ts → src/skills/a.ts']);
+    expect(messages()).toEqual([
+      'src/skills/a.ts:1 cycle: src/skills/a.ts → src/skills/b.ts → src/skills/c.ts → src/skills/a.ts',
+    ]);
   });
 
   it('refuses development packages, heavy packages at load, and zod where zod/mini belongs', () => {
@@ -87,7 +100,7 @@ describe('checkImports()', () => {
 describe('scanImports()', () => {
   it('finds every form, with its line', () => {
     const source = [
-      "import a, {",
+      'import a, {',
       '  type B,',
       "} from './a.ts';",
       "export type { C } from './c.ts';",
@@ -107,7 +120,11 @@ describe('scanImports()', () => {
   });
 
   it('passes over comments, and over texts that follow an export', () => {
-    const source = ["// import './a.ts';", "/* import './b.ts';\n*/", "export const url = 'http://host/c.ts'; // from './d.ts'"].join('\n');
+    const source = [
+      "// import './a.ts';",
+      "/* import './b.ts';\n*/",
+      "export const url = 'http://host/c.ts'; // from './d.ts'",
+    ].join('\n');
     expect(scanImports(source)).toEqual([]);
   });
 });

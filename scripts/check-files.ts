@@ -1,0 +1,68 @@
+/** Checks what no other tool looks at: lengths of files, the lock file, and that nothing names the machine it was made on. */
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { homedir, hostname } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { missingOptionalPackages, type PackageLock } from './complete-lock.ts';
+
+/** Longest source file, in lines. */
+const MAX_LINES = 400;
+
+/** Says which of a file's lines are wrong, and why. */
+export function fileFaults(path: string, text: string, machineNames: readonly string[]): string[] {
+  const faults: string[] = [];
+  const lines = text.split('\n');
+  if (/^(src|runtime)\/.*\.[cm]?ts$/.test(path) && lines.length - 1 > MAX_LINES) {
+    faults.push(`${path}: a source file has at most ${MAX_LINES} lines, got ${lines.length - 1}`);
+  }
+  for (const name of machineNames) {
+    // A longer word or path that only contains the name is something else.
+    const pattern = new RegExp(`(?<![\\w.-])${name.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')}(?![\\w-])`);
+    const index = lines.findIndex((line) => pattern.test(line));
+    if (index >= 0) faults.push(`${path}:${index + 1}: names the machine that it was made on, got ${name}`);
+  }
+  return faults;
+}
+
+/** Says what is wrong with a package-lock.json. */
+export function lockFaults(lock: PackageLock): string[] {
+  const faults: string[] = [];
+  for (const [path, { resolved }] of Object.entries(lock.packages)) {
+    if (resolved !== undefined) faults.push(`package-lock.json: ${path} has a download address, got ${resolved}`);
+  }
+  for (const path of Object.keys(missingOptionalPackages(lock))) {
+    faults.push(`package-lock.json: ${path} is missing; run \`node scripts/complete-lock.ts\``);
+  }
+  return faults;
+}
+
+/** What would give this machine away: folders of at least two names, its own name, a registry that isn't the public one. */
+export function namesOfMachine(root: string, registry: string): string[] {
+  const folders = [root.replace(/\/$/, ''), homedir()].filter((path) => /^\/[^/]+\/./.test(path));
+  const host = URL.canParse(registry) ? new URL(registry).host : '';
+  return [
+    ...folders,
+    ...[hostname(), host].filter((name) => name.length >= 8 && !/^(localhost|.*npmjs\.(org|com))$/.test(name)),
+  ];
+}
+
+if (import.meta.main) {
+  const root = fileURLToPath(new URL('..', import.meta.url));
+  const git = ['ls-files', '-z', '--cached', '--others', '--exclude-standard'];
+  const paths = execFileSync('git', git, { cwd: root, encoding: 'utf8' })
+    .split('\0')
+    .filter((path) => path !== '');
+  const registry = execFileSync('npm', ['config', 'get', 'registry'], {
+    cwd: root,
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  const names = namesOfMachine(root, registry.trim());
+  const faults = lockFaults(JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) as PackageLock);
+  for (const path of paths.filter((name) => existsSync(join(root, name)))) {
+    faults.push(...fileFaults(path, readFileSync(join(root, path), 'utf8'), names));
+  }
+  for (const fault of faults) process.stderr.write(`${fault}\n`);
+  if (faults.length > 0) process.exitCode = 1;
+}

@@ -1,0 +1,59 @@
+/** Runs every check that is no test, one line a step; see CONTRIBUTING.md. `npm run check -- NAME…` runs the named ones. */
+import { execa } from 'execa';
+import { availableParallelism } from 'node:os';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const bin = (name: string): string => `node_modules/${name}`;
+
+/** Steps by name; each is a list of commands of our own Node, run one after the other. */
+const STEPS: Record<string, string[][]> = {
+  types: [
+    [bin('typescript/bin/tsc'), '-p', '.'],
+    [bin('typescript/bin/tsc'), '-p', 'tsconfig.setup.json'],
+  ],
+  lint: [[bin('oxlint/bin/oxlint'), '--type-aware', '--deny-warnings', '.']],
+  format: [[bin('oxfmt/bin/oxfmt'), '--check', '.']],
+  imports: [['scripts/check-imports.ts']],
+  files: [['scripts/check-files.ts']],
+  generated: [['scripts/generate-errors.ts', '--check']],
+  unused: [[bin('knip/bin/knip.js')]],
+  package: [['scripts/build.ts'], [bin('publint/src/cli.js'), '--strict', '--pack', 'false']],
+};
+
+const names = process.argv.slice(2).length > 0 ? process.argv.slice(2) : Object.keys(STEPS);
+const waiting = names.map((name) => ({ name, commands: STEPS[name] }));
+const unknown = waiting.find(({ commands }) => commands === undefined);
+if (unknown === undefined) {
+  await Promise.all(Array.from({ length: availableParallelism() }, work));
+} else {
+  process.stderr.write(`Cannot check: a step is one of ${Object.keys(STEPS).join(', ')}, got ${unknown.name}.\n`);
+  process.exitCode = 2;
+}
+
+async function work(): Promise<void> {
+  for (let next = waiting.shift(); next !== undefined; next = waiting.shift())
+    await runStep(next.name, next.commands ?? []);
+}
+
+async function runStep(name: string, commands: string[][]): Promise<void> {
+  const start = performance.now();
+  let output = '';
+  let ok = true;
+  for (const command of commands) {
+    const { all, exitCode } = await execa(process.execPath, command, {
+      cwd: root,
+      all: true,
+      reject: false,
+      stdin: 'ignore',
+    });
+    output += `${all}\n`;
+    ok &&= exitCode === 0;
+    if (!ok) break;
+  }
+  const seconds = ((performance.now() - start) / 1000).toFixed(1);
+  process.stdout.write(`${ok ? 'ok  ' : 'FAIL'} ${name.padEnd(10)} ${seconds.padStart(5)} s\n`);
+  if (ok) return;
+  process.stderr.write(`${output.trimEnd()}\n`);
+  process.exitCode = 1;
+}

@@ -1,0 +1,58 @@
+import { describe, expect, it } from 'vitest';
+import { fileFaults, lockFaults, namesOfMachine } from '../../scripts/check-files.ts';
+import { errorsPage } from '../../scripts/generate-errors.ts';
+
+describe('fileFaults()', () => {
+  it('refuses a source file of more than 400 lines, but not a test', () => {
+    expect(fileFaults('src/a.ts', 'x\n'.repeat(400), [])).toEqual([]);
+    expect(fileFaults('src/a.ts', 'x\n'.repeat(401), [])).toEqual([
+      'src/a.ts: a source file has at most 400 lines, got 401',
+    ]);
+    expect(fileFaults('test/a.test.ts', 'x\n'.repeat(401), [])).toEqual([]);
+  });
+
+  it('finds the folder of the checkout, and nothing that only contains its name', () => {
+    const names = ['/some/where'];
+    expect(fileFaults('README.md', 'first\nsee /some/where/file\n', names)).toEqual([
+      'README.md:2: names the machine that it was made on, got /some/where',
+    ]);
+    expect(fileFaults('README.md', '../some/where and /some/wherever and ./some/where', names)).toEqual([]);
+  });
+});
+
+describe('namesOfMachine()', () => {
+  it('takes folders of two names and more, and registries that are not the public one', () => {
+    const names = namesOfMachine('/data/skillcell/', 'http://mirror.example:4873/');
+    expect(names).toContain('/data/skillcell');
+    expect(names).toContain('mirror.example:4873');
+    expect(namesOfMachine('/app/', 'https://registry.npmjs.org/')).not.toContain('/app');
+    expect(namesOfMachine('/app/', 'https://registry.npmjs.org/')).not.toContain('registry.npmjs.org');
+  });
+});
+
+describe('lockFaults()', () => {
+  it('refuses download addresses and a missing package of another platform', () => {
+    const packages = {
+      'node_modules/tool': {
+        resolved: 'http://host/tool.tgz',
+        optionalDependencies: { '@tool/darwin-arm64': '1.0.0' },
+      },
+    };
+    expect(lockFaults({ packages })).toEqual([
+      'package-lock.json: node_modules/tool has a download address, got http://host/tool.tgz',
+      'package-lock.json: node_modules/@tool/darwin-arm64 is missing; run `node scripts/complete-lock.ts`',
+    ]);
+    const complete = {
+      'node_modules/tool': packages['node_modules/tool'],
+      'node_modules/@tool/darwin-arm64': { version: '1.0.0' },
+    };
+    expect(lockFaults({ packages: complete })).toHaveLength(1);
+  });
+});
+
+describe('errorsPage()', () => {
+  it('has a row for every code, and keeps the table whole', () => {
+    const page = errorsPage({ 'a.b': { http: 400, exitCode: 2, retry: true, advice: 'Use x | y.' } });
+    expect(page).toContain('| `a.b` | 2 | 400 | yes | Use x \\| y. |');
+  });
+});
