@@ -55,9 +55,10 @@ export function createSourcesPool(initial: readonly SourceRow[]): SourcesPool {
     index(sid, known);
   };
 
-  for (const row of initial) add(row);
+  // By sid, so that of two rows of one page the lower one is found, in whatever order they came.
+  for (const row of initial.toSorted(bySidThenRest)) add(row);
   return {
-    rows: () => [...bySid.values()].toSorted((a, b) => (a.sid ?? 0) - (b.sid ?? 0)),
+    rows: () => [...bySid.values()].toSorted(bySidThenRest),
     merge(sources) {
       const map = new Map<number, number>();
       for (const source of sources) {
@@ -72,6 +73,11 @@ export function createSourcesPool(initial: readonly SourceRow[]): SourcesPool {
       return map;
     },
   };
+}
+
+/** Orders rows by sid, those without one last. */
+function bySidThenRest(a: SourceRow, b: SourceRow): number {
+  return (a.sid ?? Number.MAX_SAFE_INTEGER) - (b.sid ?? Number.MAX_SAFE_INTEGER);
 }
 
 function keysOf(row: SourceRow): { url: string | undefined; path: string | undefined } {
