@@ -26,7 +26,7 @@ export const brokerCallSchema: z.ZodMiniType<BrokerCall> = z.strictObject({
   target: z.enum(['tool', 'model']),
   name: z.string().check(z.minLength(1), z.maxLength(200)),
   args: z.unknown(),
-}) as unknown as z.ZodMiniType<BrokerCall>;
+});
 
 /** A reply that refuses a call: it was not made. */
 export function refusal(reason: string): BrokerReply & { ok: false } {

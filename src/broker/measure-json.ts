@@ -8,7 +8,7 @@ export interface JsonValueCaps {
   maxValues?: number;
 }
 
-/** The size of an acceptable value, or what is wrong with it. */
+/** The size of an acceptable value as JSON without blanks, or what is wrong with it. */
 export type JsonMeasure = { bytes: number } | { fault: string };
 
 /**
@@ -36,7 +36,7 @@ export function measureJson(value: unknown, caps: JsonValueCaps): JsonMeasure {
       const entries = plainEntries(current);
       if (typeof entries === 'string') return { fault: entries };
       values += entries.length;
-      bytes += 2 + entries.length;
+      bytes += 2 + Math.max(0, entries.length - 1);
       if (values > maxValues) return { fault: `over ${maxValues} values` };
       for (const [key, child] of entries) {
         if (key !== undefined) bytes += textBytes(key, caps.maxBytes) + 1;
@@ -65,8 +65,8 @@ function plainEntries(value: object): [string | undefined, unknown][] | string {
 function scalarBytes(value: unknown, maxBytes: number): number | undefined {
   if (typeof value === 'string') return textBytes(value, maxBytes);
   if (typeof value === 'number') return Number.isFinite(value) ? String(value).length : undefined;
-  if (typeof value === 'boolean' || value === null) return 5;
-  return undefined;
+  if (value === null || value === true) return 4;
+  return value === false ? 5 : undefined;
 }
 
 /** A text that alone is over the cap is not scanned: its length already says so. */

@@ -149,9 +149,10 @@ describe('arguments', () => {
 
   test('of exactly 256 KiB are taken, one byte more is refused', async () => {
     const broker = brokerWith({ size: async (args) => JSON.stringify(args).length });
-    const fitting = { text: 'x'.repeat(256 * 1024 - JSON.stringify({ text: '' }).length - 2) };
-    expect(await broker.call(tool(1, 'size', fitting), { signal: live })).toMatchObject({ ok: true });
-    const large = { text: 'x'.repeat(256 * 1024) };
+    const empty = Buffer.byteLength(JSON.stringify({ text: '' }));
+    const fitting = { text: 'x'.repeat(256 * 1024 - empty) };
+    expect(await broker.call(tool(1, 'size', fitting), { signal: live })).toEqual({ ok: true, value: 256 * 1024 });
+    const large = { text: `${fitting.text}x` };
     expect(await broker.call(tool(2, 'size', large), { signal: live })).toEqual(refused(/over 262144 bytes/));
   });
 });

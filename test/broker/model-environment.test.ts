@@ -56,15 +56,17 @@ describe('readModelSettings()', () => {
     },
   );
 
-  test.each(['ftp://example.org', 'example.org', 'http://user:canary-pass@example.org/v1'])(
-    'refuses the address %j and does not repeat it',
-    (address) => {
-      const environment = { ...OWN, SKILLCELL_MODEL_BASE_URL: address };
-      const read = (): unknown => readModelSettings(undefined, environment);
-      expect(read).toThrow(expect.objectContaining({ code: 'usage.invalid' }));
-      expect(read).not.toThrow(address);
-    },
-  );
+  test.each([
+    'ftp://example.org',
+    'example.org',
+    'http://user:canary-pass@example.org/v1',
+    'http://canary-token@example.org/v1',
+  ])('refuses the address %j and does not repeat it', (address) => {
+    const environment = { ...OWN, SKILLCELL_MODEL_BASE_URL: address };
+    const read = (): unknown => readModelSettings(undefined, environment);
+    expect(read).toThrow(expect.objectContaining({ code: 'usage.invalid' }));
+    expect(read).not.toThrow(address);
+  });
 
   test('refuses a key that no header can carry, and does not repeat it', () => {
     const read = (): unknown => readModelSettings(undefined, { ...OWN, SKILLCELL_MODEL_API_KEY: 'canary\nkey' });

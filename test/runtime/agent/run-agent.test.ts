@@ -272,6 +272,13 @@ describe('runAgent()', () => {
     expect(made.runCode).not.toHaveBeenCalled();
   });
 
+  test('what was asked does not change afterwards', async () => {
+    const made = ports(outcome({}));
+    await runAgent(input(), made);
+    const asked = made.askModel.mock.calls as unknown as [{ messages: unknown[] }][];
+    expect(asked.map(([request]) => request.messages.length)).toEqual([1, 3, 5]);
+  });
+
   test('promptSha256 is the digest of the canonical JSON of what was asked', async () => {
     const made = ports(outcome({}));
     const { attempts, prompt } = await runAgent(input({ maxAttempts: 2 }), made);
