@@ -1,4 +1,4 @@
-import { execa, type Result } from 'execa';
+import { execa } from 'execa';
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -12,7 +12,7 @@ const OFFLINE = /ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ENETUNREACH|EHOSTUNREACH|ETIME
 
 describe('the packed package', () => {
   let folder: string;
-  let install: Result<{ reject: false }>;
+  let install: { exitCode: number | undefined; stderr: string };
 
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), 'skillcell-packed-'));
@@ -70,9 +70,15 @@ describe('the packed package', () => {
   });
 });
 
-function npm(args: string[], cwd: string): Promise<Result<{ reject: false }>> {
-  const options = { cwd, env: plainEnvironment(), extendEnv: false, reject: false, stdin: 'ignore' } as const;
-  return execa('npm', [...args, '--no-audit', '--no-fund', '--loglevel=error'], options);
+async function npm(args: string[], cwd: string): Promise<{ exitCode: number | undefined; stderr: string }> {
+  const { exitCode, stderr } = await execa('npm', [...args, '--no-audit', '--no-fund', '--loglevel=error'], {
+    cwd,
+    env: plainEnvironment(),
+    extendEnv: false,
+    reject: false,
+    stdin: 'ignore',
+  });
+  return { exitCode, stderr };
 }
 
 /** The environment of a user's terminal: without what npm and vitest set for this run. */
