@@ -1,0 +1,108 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+
+type Check = (root: string) => boolean;
+const setup = new URL('../../scripts/setup/', import.meta.url).href;
+// Plain JavaScript without declarations: the compiler does not follow these.
+const { packagesReady } = (await import(`${setup}packages.js`)) as { packagesReady: Check };
+const { packagesUnchanged } = (await import(`${setup}ready.js`)) as { packagesUnchanged: Check };
+
+const takeLock = fileURLToPath(new URL('../fixtures/set-up/take-lock.js', import.meta.url));
+let folder: string;
+const children: ChildProcess[] = [];
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'skillcell-set-up-'));
+});
+
+afterEach(() => {
+  for (const child of children.splice(0)) child.kill('SIGKILL');
+  rmSync(folder, { recursive: true });
+});
+
+describe('withLock()', () => {
+  function start(holdMs: number): ChildProcess {
+    const child = spawn(process.execPath, [takeLock, join(folder, 'locks'), join(folder, 'log'), String(holdMs)], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    children.push(child);
+    return child;
+  }
+
+  it('lets one in at a time', async () => {
+    const ends = [1, 2, 3, 4].map(() => once(start(50), 'exit'));
+    expect((await Promise.all(ends)).map(([code]) => code as unknown)).toEqual([0, 0, 0, 0]);
+    const rows = readFileSync(join(folder, 'log'), 'utf8').trim().split('\n');
+    expect(rows).toHaveLength(8);
+    for (let index = 0; index < 8; index += 2) expect(rows[index + 1]).toBe(rows[index]?.replace('in', 'out'));
+  });
+
+  it('goes on at once after a holder that was killed', async () => {
+    const first = start(60_000);
+    await once(first.stdout!, 'data');
+    first.kill('SIGKILL');
+    await once(first, 'exit');
+    const second = start(0);
+    expect(String((await once(second.stdout!, 'data'))[0])).toBe('held\n');
+    expect(await once(second, 'exit')).toEqual([0, null]);
+  });
+
+  it('takes over once from a dead owner, however many wait', async () => {
+    mkdirSync(join(folder, 'locks'));
+    writeFileSync(join(folder, 'locks', '7'), JSON.stringify({ pid: 2 ** 22 + 1, start: '1', space: 'elsewhere' }));
+    utimesSync(join(folder, 'locks', '7'), new Date(0), new Date(0));
+    const ends = [1, 2, 3].map(() => once(start(30), 'exit'));
+    await Promise.all(ends);
+    const rows = readFileSync(join(folder, 'log'), 'utf8').trim().split('\n');
+    for (let index = 0; index < 6; index += 2) expect(rows[index + 1]).toBe(rows[index]?.replace('in', 'out'));
+    expect(readdirSync(join(folder, 'locks'))).toEqual(['10']);
+  });
+});
+
+describe('packagesReady()', () => {
+  const lock = {
+    packages: {
+      '': { name: 'x' },
+      'node_modules/a': { version: '1.0.0', integrity: 'sha512-a' },
+      'node_modules/b-darwin': { version: '1.0.0', integrity: 'sha512-b', optional: true },
+    },
+  };
+
+  function write(path: string, value: unknown): void {
+    mkdirSync(join(folder, 'node_modules'), { recursive: true });
+    writeFileSync(join(folder, path), JSON.stringify(value));
+  }
+
+  it('asks for an installation when there is none, or one of another lock', () => {
+    write('package-lock.json', lock);
+    expect(packagesReady(folder)).toBe(false);
+    write('node_modules/.package-lock.json', {
+      packages: { 'node_modules/a': { version: '0.9.0', integrity: 'sha512-a' } },
+    });
+    expect(packagesReady(folder)).toBe(false);
+  });
+
+  it('takes over what npm itself installed, and then needs the stamp only', () => {
+    write('package-lock.json', lock);
+    write('node_modules/.package-lock.json', { packages: { 'node_modules/a': lock.packages['node_modules/a'] } });
+    expect(packagesUnchanged(folder)).toBe(false);
+    expect(packagesReady(folder)).toBe(true);
+    expect(packagesUnchanged(folder)).toBe(true);
+  });
+
+  it('compares contents when the time of the lock changed, and sees a change', () => {
+    write('package-lock.json', lock);
+    write('node_modules/.package-lock.json', { packages: { 'node_modules/a': lock.packages['node_modules/a'] } });
+    packagesReady(folder);
+    utimesSync(join(folder, 'package-lock.json'), new Date(), new Date(1000));
+    expect(packagesUnchanged(folder)).toBe(false);
+    expect(packagesReady(folder)).toBe(true);
+    write('package-lock.json', { packages: { ...lock.packages, 'node_modules/c': { version: '1.0.0' } } });
+    expect(packagesReady(folder)).toBe(false);
+  });
+});
