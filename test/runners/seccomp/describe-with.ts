@@ -1,7 +1,7 @@
 import { describe, test } from 'vitest';
 
 /**
- * Describes tests that need something of the machine. Where it is missing they are skipped with the reason in their name;
+ * Describes tests that need something of the machine. Where it is missing they are skipped with the reason as their note;
  * in CI that is a failure, so that nothing goes untested unseen.
  */
 export function describeWith(title: string, missing: string | undefined, body: () => void): void {
@@ -12,6 +12,6 @@ export function describeWith(title: string, missing: string | undefined, body: (
       throw new Error(`this machine lacks what the tests need: ${missing}`);
     });
   } else {
-    test.skip(`${title} (skipped: ${missing})`);
+    test(title, ({ skip }) => skip(`this machine lacks ${missing}`));
   }
 }

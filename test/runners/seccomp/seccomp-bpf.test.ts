@@ -67,7 +67,7 @@ describe.each(['x64', 'arm64'] as const)('seccompBpf(%s)', (architecture) => {
     );
   });
 
-  test.each(DENIED_ARGUMENTS.filter(({ name }) => numbers.has(name)))('$attacks refuses $name of $title', (denied) => {
+  test.each(DENIED_ARGUMENTS.filter(({ name }) => numbers.has(name)))('$title: refuses $name', (denied) => {
     const tried = denied.arguments.map((argument) => (typeof argument === 'number' ? argument : 0));
     expect(verdictOf(denied.name, ...tried)).toBe(denied.answer === 'ENOSYS' ? UNIMPLEMENTED : REFUSED);
   });
