@@ -1,0 +1,65 @@
+import { createHash } from 'node:crypto';
+import type { JobLimits } from '../contracts/limits.ts';
+import type { Artifact, OmittedFile } from '../contracts/result.ts';
+import type { StreamReader } from '../protocol/channel.ts';
+import { createTarReader } from '../protocol/tar.ts';
+import { mediaType } from './media-type.ts';
+import { writeBeneath } from './write-beneath.ts';
+
+/** Takes the artifacts that a sandbox sends. The archive is hostile until its caps and names are checked. */
+export interface ArtifactCollector {
+  reader: StreamReader;
+  /** Resolves when the archive is complete, at once when none began. */
+  done(): Promise<void>;
+  artifacts: Artifact[];
+  /** Files that arrived and could not be written. */
+  omitted: OmittedFile[];
+  /** Bytes by path, when no folder was given. */
+  kept: Map<string, Buffer>;
+}
+
+/** Creates the collector of one job. `folder` is where the caller wants the files; without it they stay in memory. */
+export function collectArtifacts(
+  limits: JobLimits,
+  folder: string | undefined,
+  onArtifact: (artifact: Artifact) => Promise<void>,
+): ArtifactCollector {
+  const artifacts: Artifact[] = [];
+  const omitted: OmittedFile[] = [];
+  const kept = new Map<string, Buffer>();
+  let begun = false;
+  const caps = {
+    files: limits.artifactFiles,
+    fileBytes: limits.artifactFileBytes,
+    totalBytes: limits.artifactTotalBytes,
+  };
+  const archive = createTarReader(caps, async ({ path, bytes }) => {
+    const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    if (folder === undefined) kept.set(path, buffer);
+    else {
+      try {
+        await writeBeneath(folder, path, buffer);
+      } catch (error) {
+        omitted.push({ path, reason: `it cannot be written (${(error as NodeJS.ErrnoException).code ?? 'error'})` });
+        return;
+      }
+    }
+    const sha256 = createHash('sha256').update(buffer).digest('hex');
+    const artifact: Artifact = { path, bytes: buffer.length, sha256, mediaType: mediaType(path), visibility: 'external' };
+    artifacts.push(artifact);
+    await onArtifact(artifact);
+  });
+  return {
+    artifacts,
+    omitted,
+    kept,
+    done: () => (begun ? archive.done : Promise.resolve()),
+    reader: {
+      data(chunk) {
+        begun = true;
+        return archive.reader.data(chunk);
+      },
+      end: () => archive.reader.end(),
+    },
+  };
+}

@@ -1,0 +1,81 @@
+import type { Broker } from '../broker/broker.ts';
+import type { JobResult, ResultSkills } from '../contracts/result.ts';
+import type { SandboxResult } from '../protocol/messages.ts';
+import type { Sandbox } from '../runners/runner.ts';
+import type { ArtifactCollector } from './artifact-collector.ts';
+import type { OutputCollector } from './output-collector.ts';
+import type { PreparedJob } from './prepare-job.ts';
+
+/** All that a result is made of. */
+export interface ResultParts {
+  job: PreparedJob;
+  result: SandboxResult;
+  output: OutputCollector;
+  artifacts: ArtifactCollector;
+  skills: ResultSkills | undefined;
+  broker: Broker;
+  sandbox: Sandbox;
+  options: { warm: boolean; attempt: number };
+  wallMs: number;
+  startMs: number | null;
+}
+
+/** Puts the sandbox's report together with what only the host knows: the kernel's counters, calls, files. */
+export function assembleResult(parts: ResultParts): JobResult {
+  const { job, result, artifacts, broker, sandbox, options } = parts;
+  const usage = sandbox.usage();
+  const verdict = judge(result, usage.oomKills ?? 0, usage.pidsRefused ?? 0, broker);
+  const expected = job.globals.JOB.expect;
+  return {
+    jobId: job.jobId,
+    kind: job.kind,
+    runner: sandbox.runner,
+    isolation: sandbox.isolation,
+    attempt: options.attempt,
+    outcome: verdict.outcome,
+    ...(verdict.limit === undefined ? {} : { limit: verdict.limit }),
+    exitCode: result.exitCode,
+    signal: result.signal,
+    stdout: parts.output.text('stdout', result.stdoutBytes),
+    stderr: parts.output.text('stderr', result.stderrBytes),
+    ...('value' in result ? { value: result.value } : {}),
+    ...(verdict.error === undefined ? {} : { error: verdict.error }),
+    artifacts: artifacts.artifacts,
+    omitted: [...result.omitted, ...artifacts.omitted],
+    ...(expected.length === 0
+      ? {}
+      : { contract: { satisfied: result.missing.length === 0, missing: result.missing } }),
+    calls: broker.rows,
+    skills: parts.skills ?? { active: [], digest: null, instructionSha256: null },
+    sources: result.sources,
+    usage: {
+      wallMs: round(parts.wallMs),
+      cpuMs: round(usage.cpuMs),
+      maxRssBytes: usage.maxRssBytes,
+      startMs: round(parts.startMs),
+      warm: options.warm,
+    },
+    diagnostics: [...job.diagnostics, ...sandbox.diagnostics, ...result.diagnostics],
+    ...(job.kind === 'codegen' ? { codegen: { attempts: result.attempts ?? [] } } : {}),
+  };
+}
+
+type Verdict = Pick<SandboxResult, 'outcome' | 'limit' | 'error'>;
+
+/** The kernel's word goes before the program's: an exit code says nothing about memory. */
+function judge(result: SandboxResult, oomKills: number, pidsRefused: number, broker: Broker): Verdict {
+  const { outcome, limit, error } = result;
+  if (oomKills > 0 && (outcome === 'succeeded' || outcome === 'failed' || outcome === 'limit')) {
+    return { outcome: 'out_of_memory', ...(error === undefined ? {} : { error }) };
+  }
+  const timeout = broker.modelFailure;
+  if (timeout?.name === 'ModelTimeout') {
+    return { outcome: 'timeout', error: { name: 'ModelTimeout', message: timeout.message, stack: '' } };
+  }
+  if (outcome === 'failed' && pidsRefused > 0) return { outcome: 'limit', limit: 'pids', ...(error === undefined ? {} : { error }) };
+  return { outcome, ...(limit === undefined ? {} : { limit }), ...(error === undefined ? {} : { error }) };
+}
+
+function round(value: number | null): number | null {
+  return value === null ? null : Math.round(value * 1000) / 1000;
+}

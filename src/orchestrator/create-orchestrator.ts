@@ -1,0 +1,164 @@
+import { availableParallelism } from 'node:os';
+import { Readable } from 'node:stream';
+import { randomUUID } from 'node:crypto';
+import type { JobEvent } from '../contracts/events.ts';
+import type { JobResult } from '../contracts/result.ts';
+import { SkillcellError } from '../contracts/skillcell-error.ts';
+import { createLocalRunner } from '../runners/local/local-runner.ts';
+import { createArtifactStore } from './artifact-store.ts';
+import { createEventStream, type EventStream } from './event-stream.ts';
+import { createJobQueue } from './job-queue.ts';
+import type { JobRequest } from './job-schema.ts';
+import type { Orchestrator, OrchestratorOptions } from './orchestrator.ts';
+import { prepareJob } from './prepare-job.ts';
+import { runJob } from './run-job.ts';
+import { createSandboxSupply } from './sandbox-supply.ts';
+
+/**
+ * Creates an orchestrator. It starts nothing but its pool; close it when done.
+ *
+ * @example
+ * await using orchestrator = createOrchestrator({ skills: loadSkillsSubsystem({ builtinRoot }) });
+ * const result = await orchestrator.exec({ code: 'console.log(6 * 7)' });
+ */
+export function createOrchestrator(options: OrchestratorOptions = {}): Orchestrator {
+  const runners = options.runners ?? [createLocalRunner()];
+  const queue = createJobQueue(options.concurrency ?? Math.max(2, availableParallelism()), options.queue ?? 10_000);
+  const log = options.logger;
+  const tools = options.tools ?? new Map();
+  const active = new Map<string, AbortController>();
+  const settled = new Set<Promise<unknown>>();
+  const artifacts = createArtifactStore();
+  const supply = createSandboxSupply({
+    runners,
+    allowUnisolated: options.allowUnisolated ?? false,
+    pool: options.pool ?? { size: 0 },
+    isBusy: () => queue.running > 0,
+    onFailure: (error) => log?.warn({ err: error }, 'a warm sandbox could not be started or ended'),
+  });
+  let closed = false;
+
+  const run = async (request: JobRequest, events: EventStream | undefined): Promise<JobResult> => {
+    if (closed) throw new SkillcellError('orchestrator.closed', 'Cannot accept the job: the orchestrator is closed.');
+    const model = options.model?.id ?? 'none';
+    const job = await prepareJob(request, { skills: options.skills, tools, ceilings: options.ceilings ?? {}, model });
+    const { jobId } = job;
+    if (active.has(jobId)) throw new SkillcellError('job.invalid', `Cannot accept the job: its id is in use, got ${jobId}.`);
+    if (job.kind === 'codegen' && job.globals.JOB.codegen?.dryRun !== true && options.model === undefined) {
+      throw new SkillcellError('model.not-configured', 'Cannot run a codegen job: no model is configured.');
+    }
+    const emit = (event: JobEvent): Promise<void> => events?.push(event) ?? Promise.resolve();
+    const cancellation = new AbortController();
+    const leave = linkAbort(request.signal, cancellation);
+    active.set(jobId, cancellation);
+    log?.info({ jobId, kind: job.kind }, 'job accepted');
+    void emit({ type: 'accepted', jobId });
+    try {
+      const result = await runAccepted(job, cancellation.signal, emit);
+      log?.info({ jobId, outcome: result.outcome, wallMs: result.usage.wallMs }, 'job finished');
+      void emit({ type: 'finished', jobId, result });
+      return result;
+    } finally {
+      active.delete(jobId);
+      leave();
+    }
+  };
+
+  const runAccepted = async (
+    job: Awaited<ReturnType<typeof prepareJob>>,
+    signal: AbortSignal,
+    emit: (event: JobEvent) => Promise<void>,
+  ): Promise<JobResult> => {
+    const { jobId } = job;
+    const release = await queue.enter(signal);
+    try {
+      const demand = {
+        runner: job.request.runner ?? ('auto' as const),
+        isolation: job.request.isolation,
+        language: job.language,
+        limits: job.limits,
+      };
+      const { session, warm } = await supply.take(demand, signal);
+      const { sandbox } = session;
+      log?.debug({ jobId, runner: sandbox.runner, isolation: sandbox.isolation, warm }, 'sandbox taken');
+      void emit({ type: 'started', jobId, runner: sandbox.runner, isolation: sandbox.isolation, warm });
+      try {
+        const { result, kept } = await runJob(job, session, {
+          tools,
+          model: options.model,
+          warm,
+          attempt: 1,
+          signal,
+          emit: async (event) => await emit(event),
+          onToolFailure: (name, error) => log?.error({ jobId, tool: name, err: error }, 'a tool failed'),
+        });
+        if (kept.size > 0) artifacts.keep(jobId, kept);
+        return result;
+      } finally {
+        // The caller has its result; what the sandbox leaves is removed beside that, and awaited by `close`.
+        track(sandbox.kill('its job is over'));
+      }
+    } finally {
+      release();
+    }
+  };
+
+  const track = (work: Promise<unknown>): void => {
+    const entry: Promise<unknown> = work
+      .catch((error: unknown) => log?.warn({ err: error }, 'a sandbox could not be removed'))
+      .finally(() => settled.delete(entry));
+    settled.add(entry);
+  };
+
+  const orchestrator: Orchestrator = {
+    exec: (given) => run({ ...given, kind: 'exec' }, undefined),
+    codegen: (given) => run({ ...given, kind: 'codegen' }, undefined),
+    stream(given) {
+      const events = createEventStream();
+      const jobId = given.jobId ?? randomUUID();
+      const result = run({ ...given, jobId }, events);
+      result.then(
+        () => events.end(),
+        (error: Error) => {
+          void events.push({ type: 'faulted', jobId, error });
+          events.end();
+        },
+      );
+      return { jobId, result, [Symbol.asyncIterator]: () => events[Symbol.asyncIterator]() };
+    },
+    cancel(jobId) {
+      const cancellation = active.get(jobId);
+      cancellation?.abort(canceledError());
+      return cancellation !== undefined;
+    },
+    artifact: (jobId, path) => Readable.from([artifacts.take(jobId, path)]),
+    warm: () => supply.filled(),
+    probe: async () => (await Promise.all(runners.map((runner) => runner.probe()))).flat(),
+    async sweep() {
+      const reports = await Promise.all(runners.map((runner) => runner.sweep()));
+      return { removed: reports.flatMap((report) => report.removed), failed: reports.flatMap((report) => report.failed) };
+    },
+    async close() {
+      closed = true;
+      for (const cancellation of active.values()) cancellation.abort(canceledError());
+      await supply.close();
+      await Promise.all(runners.map((runner) => runner.close()));
+      await Promise.all(settled);
+    },
+    [Symbol.asyncDispose]: () => orchestrator.close(),
+  };
+  return orchestrator;
+}
+
+function canceledError(): SkillcellError {
+  return new SkillcellError('job.canceled', 'Cannot run the job: it was canceled before it started.');
+}
+
+/** Passes an abort on; the returned function takes the listener away again. */
+function linkAbort(signal: AbortSignal | undefined, target: AbortController): () => void {
+  if (signal === undefined) return () => undefined;
+  const pass = (): void => target.abort(canceledError());
+  if (signal.aborted) pass();
+  signal.addEventListener('abort', pass, { once: true });
+  return () => signal.removeEventListener('abort', pass);
+}

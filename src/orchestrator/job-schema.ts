@@ -1,0 +1,125 @@
+import * as z from 'zod/mini';
+import { LANGUAGES, type CodegenOptions, type ExecOptions } from '../contracts/job.ts';
+import { limitsSchema } from '../contracts/limits.ts';
+import { ISOLATION_LEVELS } from '../contracts/result.ts';
+import { SkillcellError } from '../contracts/skillcell-error.ts';
+import { relativePathFault } from '../protocol/relative-path.ts';
+
+/** Bytes of a program. */
+export const MAX_CODE_BYTES: number = 4 * 1024 * 1024;
+const MAX_ENV_BYTES = 128 * 1024;
+
+/** A job as a caller gives it. */
+export type JobRequest = ({ kind: 'exec' } & ExecOptions) | ({ kind: 'codegen' } & CodegenOptions);
+
+const noNul = z.string().check(z.refine((text) => !text.includes('\0'), 'holds a NUL character'));
+const relativePath = z.string().check(
+  z.superRefine((path, context) => {
+    const fault = relativePathFault(path);
+    if (fault !== undefined) context.addIssue({ code: 'custom', message: `must be a relative path: ${fault}` });
+  }),
+);
+const bytes = z.custom<Uint8Array>((value) => value instanceof Uint8Array, 'must be bytes');
+const consumer = z.string().check(z.regex(/^[\p{L}\p{N}][\p{L}\p{N}._:-]{0,127}$/u, 'must be an id of letters, digits and . _ : -'));
+
+const common = {
+  jobId: z.optional(z.string().check(z.regex(/^[A-Za-z0-9_-]{1,64}$/, 'must be 1 to 64 letters, digits, - or _'))),
+  runner: z.optional(z.enum(['auto', 'local', 'docker'])),
+  isolation: z.optional(z.enum(ISOLATION_LEVELS as unknown as [string, ...string[]])),
+  files: z.optional(
+    z.array(
+      z.union([
+        z.strictObject({ destination: relativePath, bytes, executable: z.optional(z.boolean()) }),
+        z.strictObject({ destination: relativePath, source: z.string().check(z.minLength(1)) }),
+      ]),
+    ),
+  ),
+  stdin: z.optional(z.union([bytes, z.strictObject({ source: z.string() })])),
+  args: z.optional(z.array(noNul).check(z.maxLength(10_000))),
+  env: z.optional(z.record(z.string().check(z.regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'must be a name of letters, digits and _')), noNul)),
+  expect: z.optional(z.array(relativePath)),
+  limits: z.optional(limitsSchema),
+  skills: z.optional(
+    z.strictObject({
+      refs: z.optional(z.array(z.string())),
+      consumer: z.optional(consumer),
+      variant: z.optional(z.enum(['full', 'compact'])),
+      includeInternal: z.optional(z.boolean()),
+      pool: z.optional(z.array(z.record(z.string(), z.unknown()))),
+    }),
+  ),
+  output: z.optional(z.string().check(z.minLength(1))),
+  signal: z.optional(z.custom<AbortSignal>((value) => value instanceof AbortSignal, 'must be an AbortSignal')),
+};
+const language = z.optional(z.enum(LANGUAGES as unknown as [string, ...string[]]));
+
+const requestSchema = z.discriminatedUnion('kind', [
+  z.strictObject({
+    kind: z.literal('exec'),
+    ...common,
+    language,
+    code: noNulCode(),
+    fileName: z.optional(z.string().check(z.regex(/^[\p{L}\p{N}_][\p{L}\p{N}._ -]{0,100}$/u, 'must be a plain file name'))),
+  }),
+  z.strictObject({
+    kind: z.literal('codegen'),
+    ...common,
+    language,
+    task: z.string().check(z.refine((text) => text.trim() !== '', 'must not be empty'), z.maxLength(1_000_000)),
+    model: z.optional(z.string()),
+    maxAttempts: z.optional(z.number().check(z.int(), z.minimum(1), z.maximum(20))),
+    dryRun: z.optional(z.boolean()),
+  }),
+]);
+
+function noNulCode(): z.ZodMiniString {
+  return z.string().check(
+    z.refine((text) => text.trim() !== '', 'must not be empty'),
+    z.refine((text) => Buffer.byteLength(text) <= MAX_CODE_BYTES, `must have at most ${MAX_CODE_BYTES} bytes`),
+  );
+}
+
+/**
+ * Validates a job at the edge. Unknown fields are refused, so that a misspelt limit is never ignored.
+ *
+ * @throws SkillcellError `job.invalid`, naming the field and what is allowed
+ */
+export function checkRequest(request: unknown): JobRequest {
+  const parsed = z.safeParse(requestSchema, request);
+  if (!parsed.success) {
+    const issue = parsed.error.issues[0];
+    const path = issue?.path.join('.') ?? '';
+    throw new SkillcellError('job.invalid', `Cannot accept the job: ${path === '' ? 'the job' : path} ${issue?.message ?? 'is not valid'}${received(request, issue?.path)}.`);
+  }
+  const job = parsed.data as JobRequest;
+  const envBytes = Object.entries(job.env ?? {}).reduce((sum, [name, value]) => sum + name.length + Buffer.byteLength(value), 0);
+  if (envBytes > MAX_ENV_BYTES) throw invalid(`env must have at most ${MAX_ENV_BYTES} bytes in all, got ${envBytes}`);
+  checkDestinations(job);
+  return job;
+}
+
+function checkDestinations(job: JobRequest): void {
+  const seen = new Set<string>();
+  for (const { destination } of job.files ?? []) {
+    if (seen.has(destination)) throw invalid(`two files have one destination, got ${destination}`);
+    seen.add(destination);
+  }
+  for (const destination of seen) {
+    for (let cut = destination.indexOf('/'); cut > 0; cut = destination.indexOf('/', cut + 1)) {
+      if (seen.has(destination.slice(0, cut))) throw invalid(`a destination is both a file and a folder, got ${destination.slice(0, cut)}`);
+    }
+  }
+}
+
+function received(request: unknown, path: readonly PropertyKey[] | undefined): string {
+  let value: unknown = request;
+  for (const key of path ?? []) value = typeof value === 'object' && value !== null ? Reflect.get(value, key) : undefined;
+  if (typeof value === 'number' || typeof value === 'boolean') return `, got ${value}`;
+  if (typeof value === 'string') return `, got ${JSON.stringify(value.slice(0, 100))}`;
+  return '';
+}
+
+/** An error of the job's own form. */
+export function invalid(reason: string): SkillcellError {
+  return new SkillcellError('job.invalid', `Cannot accept the job: ${reason}.`);
+}

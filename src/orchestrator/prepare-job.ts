@@ -1,0 +1,139 @@
+import { randomUUID } from 'node:crypto';
+import { describeTools, type ToolHandler } from '../broker/tool-handler.ts';
+import type { Diagnostic } from '../contracts/diagnostic.ts';
+import type { RuntimeGlobals } from '../contracts/globals.ts';
+import { DEFAULT_CONSUMER, type InputFile, type Language } from '../contracts/job.ts';
+import type { JobLimits } from '../contracts/limits.ts';
+import type { JobKind } from '../contracts/result.ts';
+import type { SkillTrees } from '../contracts/skill.ts';
+import { SkillcellError } from '../contracts/skillcell-error.ts';
+import { exportRuntimeGlobals, runWithSkills, type SkillsSubsystem } from '../skills/index.ts';
+import { effectiveLimits } from './effective-limits.ts';
+import { checkInputFiles, readHostFile } from './input-files.ts';
+import { checkRequest, invalid, type JobRequest } from './job-schema.ts';
+
+const MIB = 1024 * 1024;
+
+/** A job that is accepted: checked, its skills exported, nothing started. */
+export interface PreparedJob {
+  jobId: string;
+  kind: JobKind;
+  request: JobRequest;
+  language: Language;
+  limits: JobLimits;
+  globals: RuntimeGlobals;
+  trees: SkillTrees;
+  files: InputFile[];
+  stdin: Uint8Array | undefined;
+  /** The skills in load order. */
+  active: string[];
+  /** What the entry has to arrive at; null where nothing is rendered. */
+  instructionSha256: string | null;
+  diagnostics: Diagnostic[];
+}
+
+/** What a job is prepared with. */
+export interface PreparationOptions {
+  skills: SkillsSubsystem | undefined;
+  tools: ReadonlyMap<string, ToolHandler>;
+  ceilings: Partial<JobLimits>;
+  model: string;
+}
+
+/**
+ * Checks a request and gathers what its sandbox will be sent.
+ *
+ * @throws SkillcellError `job.invalid`, `file.unreadable`, or a `skills.` code
+ */
+export async function prepareJob(given: unknown, options: PreparationOptions): Promise<PreparedJob> {
+  const request = checkRequest(given);
+  const limits = effectiveLimits(request.kind, request.limits ?? {}, options.ceilings);
+  const workspaceBytes = limits.workspaceMib * MIB;
+  const files = request.files ?? [];
+  await checkInputFiles(files, workspaceBytes);
+  const stdin = await readStdin(request, workspaceBytes);
+  const skills = prepareSkills(request, options.skills);
+  const jobId = request.jobId ?? randomUUID();
+  const language = request.language ?? 'javascript';
+  const globals: RuntimeGlobals = {
+    SKILLS_DESCRIPTOR: skills.descriptor,
+    SOURCES_POOL: request.skills?.pool ?? [],
+    EXECUTION_ID: jobId,
+    TOOLS: describeTools(options.tools),
+    JOB: {
+      kind: request.kind,
+      language,
+      args: request.args ?? [],
+      env: request.env ?? {},
+      expect: request.expect ?? [],
+      limits,
+      skills: {
+        refs: skills.refs,
+        consumer: request.skills?.consumer ?? DEFAULT_CONSUMER,
+        variant: request.skills?.variant ?? 'full',
+        includeInternal: request.skills?.includeInternal ?? false,
+      },
+      ...(request.kind === 'exec'
+        ? { code: request.code, ...(request.fileName === undefined ? {} : { fileName: request.fileName }) }
+        : {
+            codegen: {
+              task: request.task,
+              model: request.model ?? options.model,
+              maxAttempts: request.maxAttempts ?? 3,
+              dryRun: request.dryRun ?? false,
+            },
+          }),
+    },
+  };
+  const { trees, active, instructionSha256, diagnostics } = skills;
+  return { jobId, kind: request.kind, request, language, limits, globals, trees, files, stdin, active, instructionSha256, diagnostics };
+}
+
+async function readStdin(request: JobRequest, maxBytes: number): Promise<Uint8Array | undefined> {
+  const { stdin } = request;
+  if (stdin === undefined || stdin instanceof Uint8Array) return stdin;
+  return (await readHostFile(stdin.source, maxBytes)).bytes;
+}
+
+type PreparedSkills = Pick<PreparedJob, 'trees' | 'active' | 'instructionSha256' | 'diagnostics'> & {
+  descriptor: RuntimeGlobals['SKILLS_DESCRIPTOR'];
+  refs: string[];
+};
+
+const NO_SKILLS: PreparedSkills = {
+  descriptor: null,
+  trees: new Map(),
+  active: [],
+  instructionSha256: null,
+  diagnostics: [],
+  refs: [],
+};
+
+/** The closure of the job's skills. A reference that cannot be loaded fails the job: it would run without its rules. */
+function prepareSkills(request: JobRequest, subsystem: SkillsSubsystem | undefined): PreparedSkills {
+  const asked = request.skills ?? {};
+  const refs = asked.refs ?? [];
+  if (refs.length === 0) return NO_SKILLS;
+  if (subsystem === undefined) throw invalid(`skills.refs cannot be loaded without skills, got ${refs.join(', ')}`);
+  const selection = { ...asked, refs, consumer: asked.consumer ?? DEFAULT_CONSUMER };
+  return runWithSkills(subsystem, () => {
+    const exported = exportRuntimeGlobals(subsystem, selection);
+    const refused = exported.rows.find((row) => row.status === 'unknown' || row.status === 'denied');
+    if (refused !== undefined) {
+      throw new SkillcellError(
+        refused.status === 'denied' ? 'skills.reference-denied' : 'skills.reference-unknown',
+        `Cannot load a skill for ${selection.consumer}: ${refused.reason ?? refused.status}, got ${JSON.stringify(refused.ref)}.`,
+        { diagnostics: exported.diagnostics },
+      );
+    }
+    const block = request.kind === 'codegen' ? subsystem.buildSkillsInstructionBlock(selection) : undefined;
+    return {
+      descriptor: exported.descriptor,
+      trees: exported.trees,
+      refs: exported.refs,
+      active: exported.active,
+      instructionSha256: block?.sha256 ?? null,
+      diagnostics: block?.diagnostics ?? exported.diagnostics,
+    };
+  });
+}

@@ -1,0 +1,81 @@
+import * as z from 'zod/mini';
+import { SkillcellError } from '../contracts/skillcell-error.ts';
+import { createChannel, type Channel, type StreamReader } from '../protocol/channel.ts';
+import { PROTOCOL_VERSION, sandboxMessageSchema, type SandboxMessage } from '../protocol/messages.ts';
+import type { Sandbox } from '../runners/runner.ts';
+
+/** Who takes what a sandbox sends. Set when a job begins. */
+export interface SessionHandlers {
+  message(message: SandboxMessage): void;
+  stream(number: number): StreamReader | undefined;
+  /** Called once, with what went wrong, or nothing when the sandbox just ended. */
+  closed(error: Error | undefined): void;
+}
+
+/** A sandbox and the channel to it. */
+export interface SandboxSession {
+  sandbox: Sandbox;
+  channel: Channel;
+  /** Resolves when entry and executor wait for a job. Rejects when the sandbox ends before. */
+  ready: Promise<void>;
+  /** Milliseconds from the start until it was ready; null until then. */
+  readonly startMs: number | null;
+  /** When something last arrived, by `performance.now()`. */
+  readonly heardAt: number;
+  attach(handlers: SessionHandlers): void;
+}
+
+/** Opens the channel of a sandbox. Every message is validated before anyone sees it. */
+export function openSession(sandbox: Sandbox, startedAt: number): SandboxSession {
+  let handlers: SessionHandlers | undefined;
+  let startMs: number | null = null;
+  let heardAt = performance.now();
+  let closedWith: { error: Error | undefined } | undefined;
+  let settle: { resolve: () => void; reject: (error: Error) => void } | undefined;
+  const ready = new Promise<void>((resolve, reject) => (settle = { resolve, reject }));
+  // Whoever waits for it sees the rejection; a job that runs hears of the end through its handlers.
+  ready.catch(() => undefined);
+
+  const channel = createChannel(sandbox.channel, {
+    onMessage(given) {
+      heardAt = performance.now();
+      const parsed = z.safeParse(sandboxMessageSchema, given);
+      if (!parsed.success) throw new Error(`a message of no known form (${parsed.error.issues[0]?.message ?? ''})`);
+      const message = parsed.data;
+      if (message.type !== 'ready') return handlers?.message(message);
+      if (message.protocol !== PROTOCOL_VERSION) throw new Error(`protocol version ${message.protocol}`);
+      startMs ??= performance.now() - startedAt;
+      settle?.resolve();
+    },
+    onStream(number) {
+      return handlers?.stream(number);
+    },
+    onClose(error) {
+      closedWith = { error };
+      settle?.reject(startFailure(sandbox, error));
+      handlers?.closed(error);
+    },
+  });
+
+  return {
+    sandbox,
+    channel,
+    ready,
+    get startMs() {
+      return startMs;
+    },
+    get heardAt() {
+      return heardAt;
+    },
+    attach(given) {
+      handlers = given;
+      if (closedWith !== undefined) given.closed(closedWith.error);
+    },
+  };
+}
+
+function startFailure(sandbox: Sandbox, error: Error | undefined): SkillcellError {
+  const said = sandbox.complaint().trim();
+  const reason = said === '' ? 'it ended before it was ready' : said;
+  return new SkillcellError('sandbox.start-failed', `Cannot start a sandbox: ${reason}.`, { cause: error });
+}

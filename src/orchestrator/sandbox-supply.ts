@@ -1,0 +1,151 @@
+import type { Language } from '../contracts/job.ts';
+import { DEFAULT_LIMITS, type JobLimits } from '../contracts/limits.ts';
+import { ISOLATION_LEVELS, type Isolation, type RunnerName } from '../contracts/result.ts';
+import { SkillcellError } from '../contracts/skillcell-error.ts';
+import type { Runner, SandboxLimits, SandboxSpec } from '../runners/runner.ts';
+import { createWarmPool, type WarmPool } from '../runners/warm-pool.ts';
+import type { PoolOptions } from './orchestrator.ts';
+import { openSession, type SandboxSession } from './sandbox-session.ts';
+
+/** What a job demands of its sandbox. */
+export interface SandboxDemand {
+  runner: 'auto' | RunnerName;
+  /** The least that is acceptable; undefined for the default. */
+  isolation: Isolation | undefined;
+  language: Language;
+  limits: JobLimits;
+}
+
+/** Gives sandboxes to jobs: warm ones where the demand fits, else freshly started ones. */
+export interface SandboxSupply {
+  take(demand: SandboxDemand, signal: AbortSignal): Promise<{ session: SandboxSession; warm: boolean }>;
+  filled(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Options of {@link createSandboxSupply}. */
+export interface SandboxSupplyOptions {
+  runners: readonly Runner[];
+  allowUnisolated: boolean;
+  pool: PoolOptions;
+  isBusy(): boolean;
+  onFailure(error: unknown): void;
+}
+
+/** The levels that each runner starts, strongest first. */
+const LEVELS: Record<RunnerName, Isolation[]> = { local: ['namespace', 'none'], docker: ['kernel', 'container'] };
+
+/** Creates the supply of one orchestrator. */
+export function createSandboxSupply(options: SandboxSupplyOptions): SandboxSupply {
+  const pools = new Map<string, WarmPool<SandboxSession>>();
+
+  const startSession = async (runner: Runner, spec: SandboxSpec, signal: AbortSignal): Promise<SandboxSession> => {
+    const startedAt = performance.now();
+    return openSession(await runner.start(spec, { signal }), startedAt);
+  };
+
+  const startReady = async (runner: Runner, spec: SandboxSpec, signal: AbortSignal): Promise<SandboxSession> => {
+    const session = await startSession(runner, spec, signal);
+    try {
+      await session.ready;
+      return session;
+    } catch (error) {
+      await session.sandbox.kill('it did not become ready');
+      throw error;
+    }
+  };
+
+  const pooled = options.pool.size > 0 ? options.runners[0] : undefined;
+  if (pooled !== undefined) {
+    const limits = sandboxLimits({ ...DEFAULT_LIMITS, ...options.pool.limits });
+    const isolation = options.pool.isolation ?? LEVELS[pooled.name][0] ?? 'namespace';
+    for (const language of options.pool.languages ?? ['javascript']) {
+      const spec: SandboxSpec = { isolation, language, limits };
+      const pool = createWarmPool<SandboxSession>({
+        size: options.pool.size,
+        start: (signal) => startReady(pooled, spec, signal),
+        destroy: (session) => session.sandbox.kill('the pool lets it go'),
+        onEnd: (session, callback) => void session.sandbox.exited.then(callback),
+        isBusy: options.isBusy,
+        onFailure: options.onFailure,
+      });
+      pools.set(keyOf(pooled.name, spec), pool);
+    }
+  }
+
+  return {
+    async take(demand, signal) {
+      const refusals: unknown[] = [];
+      for (const [runner, isolation] of candidates(demand, options)) {
+        const spec: SandboxSpec = { isolation, language: demand.language, limits: sandboxLimits(demand.limits) };
+        const warm = pools.get(keyOf(runner.name, spec))?.take();
+        if (warm !== undefined) return { session: warm, warm: true };
+        try {
+          return { session: await startUsable(() => startSession(runner, spec, signal)), warm: false };
+        } catch (error) {
+          signal.throwIfAborted();
+          if (!isUnmet(error)) throw error;
+          refusals.push(error);
+        }
+      }
+      if (refusals.length > 0) throw refusals[0];
+      throw new SkillcellError(
+        demand.runner === 'docker' ? 'runner.unavailable' : 'runner.isolation-unmet',
+        `Cannot start a sandbox: no runner here reaches what was asked for, got ${demand.isolation ?? 'namespace'} on ${demand.runner}.`,
+      );
+    },
+    async filled() {
+      await Promise.all([...pools.values()].map((pool) => pool.filled()));
+    },
+    async close() {
+      await Promise.all([...pools.values()].map((pool) => pool.close()));
+    },
+  };
+}
+
+/**
+ * A level that cannot be had shows itself at its first start: bubblewrap ends before the entry speaks. That is the
+ * probe, made with the sandbox that the job will use.
+ */
+async function startUsable(start: () => Promise<SandboxSession>): Promise<SandboxSession> {
+  const session = await start();
+  if (session.sandbox.isolation === 'none') return session;
+  try {
+    await session.ready;
+    return session;
+  } catch (cause) {
+    await session.sandbox.kill('it did not become ready');
+    if (SkillcellError.isInstance(cause) && cause.code === 'sandbox.start-failed' && /bwrap|setpriv|unshare/.test(cause.message)) {
+      throw new SkillcellError('runner.isolation-unmet', cause.message, { cause });
+    }
+    throw cause;
+  }
+}
+
+function* candidates(demand: SandboxDemand, options: SandboxSupplyOptions): Generator<[Runner, Isolation]> {
+  const least = demand.isolation ?? (options.allowUnisolated ? 'none' : 'namespace');
+  for (const runner of options.runners) {
+    if (demand.runner !== 'auto' && demand.runner !== runner.name) continue;
+    for (const level of LEVELS[runner.name]) {
+      // Level none is taken only by who names it, or where nothing better can be had and the caller allows that.
+      if (demand.isolation === 'none' && runner.name === 'local' && level !== 'none') continue;
+      if (rank(level) >= rank(least)) yield [runner, level];
+    }
+  }
+}
+
+function rank(isolation: Isolation): number {
+  return ISOLATION_LEVELS.indexOf(isolation);
+}
+
+function isUnmet(error: unknown): boolean {
+  return SkillcellError.isInstance(error) && error.code === 'runner.isolation-unmet';
+}
+
+function sandboxLimits({ memoryMib, cpus, pids, workspaceMib, workspaceInodes }: SandboxLimits): SandboxLimits {
+  return { memoryMib, cpus, pids, workspaceMib, workspaceInodes };
+}
+
+function keyOf(runner: RunnerName, { isolation, language, limits }: SandboxSpec): string {
+  return [runner, isolation, language, ...Object.values(limits)].join(' ');
+}

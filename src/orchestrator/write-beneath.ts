@@ -1,0 +1,64 @@
+import { randomBytes } from 'node:crypto';
+import { constants } from 'node:fs';
+import { mkdir, open, rename, unlink, type FileHandle } from 'node:fs/promises';
+import { join } from 'node:path';
+
+const FOLDER = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
+const NEW_FILE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
+
+/**
+ * Writes a file below a folder: every folder on the way is opened from its parent without following links, and the
+ * file appears under its name by a rename, so that neither a link at its place nor one on the way leads elsewhere.
+ *
+ * @param root a folder of the host; links on the way to it are the caller's own and are followed
+ * @param path relative and checked
+ * @throws the system's error, ELOOP or ENOTDIR for a link on the way
+ */
+export async function writeBeneath(root: string, path: string, bytes: Uint8Array): Promise<void> {
+  const components = path.split('/');
+  const name = components.pop() ?? path;
+  await mkdir(root, { recursive: true });
+  let folder = await open(root, constants.O_RDONLY | constants.O_DIRECTORY);
+  try {
+    for (const component of components) {
+      const next = await openFolder(folder, root, component);
+      await folder.close();
+      folder = next;
+    }
+    await writeInto(folderPath(folder, join(root, ...components)), name, bytes);
+  } finally {
+    await folder.close();
+  }
+}
+
+async function openFolder(parent: FileHandle, root: string, name: string): Promise<FileHandle> {
+  const path = join(folderPath(parent, root), name);
+  try {
+    return await open(path, FOLDER);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    await mkdir(path, { mode: 0o755 });
+    return await open(path, FOLDER);
+  }
+}
+
+/** A path that goes through the open descriptor, so that nobody can put a link in the way meanwhile. */
+function folderPath(folder: FileHandle, otherwise: string): string {
+  return process.platform === 'linux' ? `/proc/self/fd/${folder.fd}` : otherwise;
+}
+
+async function writeInto(folder: string, name: string, bytes: Uint8Array): Promise<void> {
+  const temporary = join(folder, `.${randomBytes(8).toString('hex')}.part`);
+  const file = await open(temporary, NEW_FILE, 0o644);
+  try {
+    try {
+      await file.writeFile(bytes);
+    } finally {
+      await file.close();
+    }
+    await rename(temporary, join(folder, name));
+  } catch (error) {
+    await unlink(temporary).catch(() => undefined);
+    throw error;
+  }
+}
