@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { SetupError } from './setup-error.js';
 
 const KEPT_CHARACTERS = 64 * 1024;
@@ -23,15 +24,13 @@ export async function runNpm(args, folder) {
     {
       cwd: folder,
       env: npmEnvironment(),
-      stdio: ['ignore', 'pipe', 'pipe'],
+      stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
     },
   );
   let output = '';
   for (const stream of [child.stdout, child.stderr]) {
-    stream.setEncoding('utf8').on('data', (text) => (output = (output + text).slice(-KEPT_CHARACTERS)));
+    stream?.setEncoding('utf8').on('data', (text) => (output = (output + text).slice(-KEPT_CHARACTERS)));
   }
-  const stop = () => child.kill('SIGTERM');
-  process.once('exit', stop);
   try {
     const code = await new Promise((resolve, reject) => child.once('error', reject).once('close', resolve));
     if (code !== 0) throw failure(args, output);
@@ -44,8 +43,6 @@ export async function runNpm(args, folder) {
         cause: error,
       },
     );
-  } finally {
-    process.off('exit', stop);
   }
 }
 
@@ -59,8 +56,11 @@ function npmCommand() {
 /** The environment without what an outer `npm run` says about its own package and how loud it is. */
 function npmEnvironment() {
   const dropped =
-    /^npm_(package|lifecycle|command|config_(loglevel|local_prefix|global|omit|include|dry_run|production)$)/i;
-  return Object.fromEntries(Object.entries(process.env).filter(([name]) => name !== 'NODE_ENV' && !dropped.test(name)));
+    /^(node_env|npm_(package|lifecycle|command|config_(loglevel|local_prefix|global|omit|include|dry_run|production)$))/i;
+  const kept = Object.entries(process.env).filter(([name]) => !dropped.test(name));
+  const preload = fileURLToPath(new URL('die-with-parent.cjs', import.meta.url));
+  const options = `${process.env.NODE_OPTIONS ?? ''} --require ${JSON.stringify(preload)}`;
+  return { ...Object.fromEntries(kept), NODE_OPTIONS: options, SKILLCELL_SETUP_PID: String(process.pid) };
 }
 
 /**
