@@ -15,7 +15,8 @@ const QUESTIONS: readonly RegExp[] = [
 const LONGEST_QUESTION = 200;
 
 /**
- * Tells whether a query asks which skills there are. A question with an object ("… with this PDF") is a task and doesn't.
+ * Tells whether a query asks which skills there are. A question with an object ("… with this PDF") is a task and
+ * doesn't.
  *
  * @param query the whole query
  */

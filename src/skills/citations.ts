@@ -35,8 +35,8 @@ export interface CitationsResult {
 }
 
 /**
- * Merges the sources of skills into the pool of the turn and rewrites `[[S:…]]` in their texts to the sids of the pool. A token that cites
- * nothing of its skill is removed; code stays as it is.
+ * Merges the sources of skills into the pool of the turn and rewrites `[[S:…]]` in their texts to the sids of the
+ * pool. A token that cites nothing of its skill is removed; code stays as it is.
  *
  * @param request pool and skills; neither is changed
  * @returns new texts, the new pool, and what was dropped

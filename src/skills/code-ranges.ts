@@ -9,7 +9,8 @@ const CLOSING_FENCE = /^\s*(`{3,}|~{3,})\s*$/;
 const BACKTICK_RUN = /`+/g;
 
 /**
- * Finds the code in a Markdown text: fenced blocks, and inline code within a paragraph. A fence that isn't closed reaches to the end.
+ * Finds the code in a Markdown text: fenced blocks, and inline code within a paragraph. A fence that isn't closed
+ * reaches to the end.
  *
  * @param text Markdown
  * @returns the stretches that are code, in order

@@ -75,7 +75,10 @@ export type DiagnosticCode =
   | 'strict.compatibility'
   | 'strict.metadata';
 
-/** How serious each code is: an error was not loaded or not accepted, a warning changed or ignored something, info is worth knowing. */
+/**
+ * How serious each code is: an error was not loaded or not accepted, a warning changed or ignored something, info is
+ * worth knowing.
+ */
 export const DIAGNOSTIC_SEVERITIES: Readonly<Record<DiagnosticCode, Severity>> = {
   'skill.missing': 'error',
   'skill.encoding': 'error',

@@ -13,8 +13,8 @@ export function foldText(text: string): string {
 }
 
 /**
- * Case folding by the mappings that JavaScript has: upper case expands (`ß` to `SS`), lower case settles it. A dotless ı has no other
- * case form in folding, and a final sigma is a sigma.
+ * Case folding by the mappings that JavaScript has: upper case expands (`ß` to `SS`), lower case settles it. A
+ * dotless ı has no other case form in folding, and a final sigma is a sigma.
  */
 function foldCase(text: string): string {
   return text

@@ -17,8 +17,8 @@ const HIDDEN = `[${HIDDEN_ALWAYS}]|(?<!${NEIGHBOUR})[${JOINERS}]|[${JOINERS}](?!
 const HIDDEN_FIRST: RegExp = new RegExp(HIDDEN, 'u');
 const HIDDEN_EACH: RegExp = new RegExp(HIDDEN, 'gu');
 /**
- * 16-bit units that a hidden character or a joiner may begin with, all high surrogates among them. Most texts hold none,
- * and a class of single units is searched many times faster than one of code points with a look at neighbours.
+ * 16-bit units that a hidden character or a joiner may begin with, all high surrogates among them. Most texts hold
+ * none, and a class of single units is searched many times faster than one of code points with a look at neighbours.
  */
 const CANDIDATE =
   /[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ud800-\udbff\ufe00-\ufe0d\ufeff\uffa0\ufff0-\ufff8]/;

@@ -34,8 +34,8 @@ export function foldForMention(text: string): string {
 }
 
 /**
- * Tells whether a query names a skill. A name that is one plain word counts only as `sk:word`, in quotes or backticks, or right beside the
- * word skill.
+ * Tells whether a query names a skill. A name that is one plain word counts only as `sk:word`, in quotes or
+ * backticks, or right beside the word skill.
  *
  * @param query query folded by {@link foldForMention}
  * @param name id or name folded by {@link foldForMention}

@@ -11,8 +11,9 @@ export interface NormalizedUrl {
 }
 
 /**
- * Normalizes the URL of a source by the WHATWG parser: scheme and host lower case; default port, fragment, tracking parameters and one
- * trailing slash of a non-root path gone. The rest of the query keeps its bytes. Anything but http and https is kept as text.
+ * Normalizes the URL of a source by the WHATWG parser: scheme and host lower case; default port, fragment, tracking
+ * parameters and one trailing slash of a non-root path gone. The rest of the query keeps its bytes. Anything but http
+ * and https is kept as text.
  *
  * @param url as it was written
  * @returns the normalized URL, or the trimmed text with a warning

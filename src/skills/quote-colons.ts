@@ -10,8 +10,9 @@ const COMMENT = /(?:^|[ \t])#.*$/s;
 const COLON_BEFORE_BLANK = /:(?:[ \t]|$)/m;
 
 /**
- * Quotes the plain values of a broken YAML block that hold a colon before a blank or at their end. Each value is taken with its
- * deeper-indented continuation lines, folded as YAML folds them. Quoted, flow and block values are left alone. Line numbers stay.
+ * Quotes the plain values of a broken YAML block that hold a colon before a blank or at their end. Each value is
+ * taken with its deeper-indented continuation lines, folded as YAML folds them. Quoted, flow and block values are
+ * left alone. Line numbers stay.
  *
  * @param block the text between the fences
  * @returns the block with quoted values; the same text if there is nothing to quote

@@ -9,14 +9,14 @@ const CORE_TAGS: ReadonlySet<string> = new Set(
 );
 
 /**
- * One schema for all documents: building it costs as much as reading a small block. Known tags beyond the core would be added to it, so
- * none are.
+ * One schema for all documents: building it costs as much as reading a small block. Known tags beyond the core would
+ * be added to it, so none are.
  */
 let coreSchema: Schema | undefined;
 
 /**
- * Reads one YAML 1.2 document with the core schema. Refused besides syntax errors: aliases, a second document, duplicate keys, keys
- * that are lists or maps, and tags outside the core schema. `<<` is an ordinary key.
+ * Reads one YAML 1.2 document with the core schema. Refused besides syntax errors: aliases, a second document,
+ * duplicate keys, keys that are lists or maps, and tags outside the core schema. `<<` is an ordinary key.
  *
  * @param text the document
  * @returns its root node, null if it is empty, or the first fault

@@ -32,8 +32,8 @@ export interface SourceRowReading {
 }
 
 /**
- * Puts a row of sources into the form that the pool takes: `url` from `url` or `href`, normalized; `physical_path` from itself or
- * `local_path`; a positive integer as `sid`; known optional fields as they are, others dropped.
+ * Puts a row of sources into the form that the pool takes: `url` from `url` or `href`, normalized; `physical_path`
+ * from itself or `local_path`; a positive integer as `sid`; known optional fields as they are, others dropped.
  *
  * @param raw a row as it was written
  * @param path path that diagnostics name

@@ -16,8 +16,8 @@ export interface SourcesPool {
 }
 
 /**
- * Makes a pool from the rows of a turn so far. They keep their sids and their values; only missing values are filled. The rows given
- * are not changed.
+ * Makes a pool from the rows of a turn so far. They keep their sids and their values; only missing values are filled.
+ * The rows given are not changed.
  *
  * @param initial rows of the pool
  * @returns the pool

@@ -30,8 +30,8 @@ export interface CompiledPatterns {
 const compiled = new WeakMap<readonly string[], CompiledPatterns>();
 
 /**
- * Compiles the patterns of a skill with a linear-time engine (RE2 syntax). Look-around, back-references, broken syntax and overlong
- * patterns are refused.
+ * Compiles the patterns of a skill with a linear-time engine (RE2 syntax). Look-around, back-references, broken
+ * syntax and overlong patterns are refused.
  *
  * @param sources patterns as the skill holds them; the result is kept for this list
  * @param path path that diagnostics name; default `SKILL.md`

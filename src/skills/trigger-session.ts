@@ -29,8 +29,8 @@ export interface TriggerSession {
 }
 
 /**
- * Starts a session. A skill that matched in turn `t` is active up to turn `t + 5`, unless it is released; a query that asks which skills
- * there are activates nothing. A skill that the consumer may no longer see is not active.
+ * Starts a session. A skill that matched in turn `t` is active up to turn `t + 5`, unless it is released; a query
+ * that asks which skills there are activates nothing. A skill that the consumer may no longer see is not active.
  *
  * @returns the session, with no skill active
  */

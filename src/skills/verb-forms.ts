@@ -1,5 +1,6 @@
 /**
- * Lists the plain English forms of a verb: as it is, -s, -es, -ed, -ing; silent e; consonant and y; doubled last consonant.
+ * Lists the plain English forms of a verb: as it is, -s, -es, -ed, -ing; silent e; consonant and y; doubled last
+ * consonant.
  *
  * @param verb folded verb
  * @returns its forms; some are no words and do no harm

@@ -3,8 +3,9 @@ const WORD_CHARACTER = /[\p{L}\p{M}\p{N}_]/u;
 const NO_WORD_ENDS = /[\p{scx=Han}\p{scx=Hira}\p{scx=Kana}\p{scx=Thai}\p{scx=Lao}\p{scx=Khmr}\p{scx=Mymr}]/u;
 
 /**
- * Tells whether a word or phrase occurs as whole words. A word ends where its neighbour is no letter, mark, digit or `_`, whatever its
- * own last character is, so `c++` and `node.js` are words; scripts without blanks have no word ends.
+ * Tells whether a word or phrase occurs as whole words. A word ends where its neighbour is no letter, mark, digit or
+ * `_`, whatever its own last character is, so `c++` and `node.js` are words; scripts without blanks have no word
+ * ends.
  *
  * @param text folded text
  * @param word folded word or phrase

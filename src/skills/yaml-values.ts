@@ -49,7 +49,8 @@ export function writtenText(node: unknown): string | undefined {
 }
 
 /**
- * Gives the value of a node in the YAML 1.2 core schema. Every call makes fresh objects; `__proto__` is a key like any other.
+ * Gives the value of a node in the YAML 1.2 core schema. Every call makes fresh objects; `__proto__` is a key like
+ * any other.
  *
  * @param node a node that `readYaml` accepted
  * @returns plain data

@@ -75,13 +75,14 @@ const rows = fc.uniqueArray(fc.record({ sid: fc.integer({ min: 1, max: 12 }), ur
   selector: ({ sid }) => sid,
   maxLength: 6,
 });
+// Words stand around every token: where one is removed, what is left must not become a fence or another run of backticks.
 const text = fc
   .array(
     fc.constantFrom(
       'word ',
-      '[[S:1]]',
-      ' [[S:2-5]]',
-      '[[s: 3 , 12 ]]',
+      'a[[S:1]]b',
+      'a [[S:2-5]]b',
+      'a [[s: 3 , 12 ]] b',
       '`',
       '``',
       '\n',

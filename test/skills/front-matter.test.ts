@@ -174,6 +174,10 @@ describe('recovery of unquoted colons', () => {
     });
   });
 
+  test('ends a value at a comment line', () => {
+    expect(values('x: a: b\n  # note: this\ny: 1')).toEqual({ x: 'a: b', y: 1, codes: ['frontmatter.recovered'] });
+  });
+
   test('leaves quoted, flow and block values alone, those in lists too', () => {
     const untouched =
       'b: |\n  k: v: w\n\n  k: v: w\nq: "one\n  k: v: w"\ns:\n  - >-\n    k: v: w\n  - "k: v: w"\nt: !!str |\n  k: v: w\n';
