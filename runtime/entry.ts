@@ -5,6 +5,7 @@
 import { Socket } from 'node:net';
 import type { RuntimeGlobals } from '../src/contracts/globals.ts';
 import type { Language } from '../src/contracts/job.ts';
+import { SkillcellError } from '../src/contracts/skillcell-error.ts';
 import { createChannel, type Channel, type StreamReader } from '../src/protocol/channel.ts';
 import { HOST_STREAM, PROTOCOL_VERSION, type CancelReason, type HostMessage } from '../src/protocol/messages.ts';
 import { createCallPort } from './call-port.ts';
@@ -83,8 +84,9 @@ async function serve(start: HostMessage & { type: 'start' }): Promise<void> {
       },
     });
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
-    channel.send({ type: 'fault', code: 'internal.fault', message: message.slice(0, 4_000), diagnostics: [] });
+    const message = (error instanceof Error ? error.message : String(error)).slice(0, 4_000);
+    const [code, diagnostics] = SkillcellError.isInstance(error) ? [error.code, error.diagnostics] : ['internal.fault', []];
+    channel.send({ type: 'fault', code, message, diagnostics });
   }
 }
 let used = false;

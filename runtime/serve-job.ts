@@ -1,3 +1,4 @@
+import { rmSync } from 'node:fs';
 import type { Readable } from 'node:stream';
 import type { RuntimeGlobals } from '../src/contracts/globals.ts';
 import type { Language } from '../src/contracts/job.ts';
@@ -8,7 +9,6 @@ import { ARTIFACT_STREAM, outputStreams, type SandboxMessage, type SandboxResult
 import { writeTar } from '../src/protocol/tar.ts';
 import type { CallPort } from './answer-calls.ts';
 import { checkArrived, writeSkills } from './arrived-skills.ts';
-import { serveCodegen } from './serve-codegen.ts';
 import { collectArtifacts, type Collection } from './collect-output.ts';
 import type { ExecutorProcess } from './executor-process.ts';
 import { runCode } from './run-code.ts';
@@ -41,19 +41,30 @@ export async function serveJob(around: JobSurroundings): Promise<void> {
     const message = `Cannot run the job: the skills that arrived are not those that were sent, got ${faults[0]?.message ?? ''}`;
     return say({ type: 'fault', code: 'skills.digest-mismatch', message, diagnostics: faults });
   }
-  if (globals.JOB.kind === 'codegen') return await serveCodegen(around);
+  if (globals.JOB.kind === 'codegen') {
+    // The agent and the parsers of skills are loaded only by the jobs that need them.
+    const { serveCodegen } = await import('./serve-codegen.ts');
+    return await serveCodegen(around);
+  }
 
   writeSkills(around.layout.skills, trees);
   await around.filesWritten;
   say({ type: 'skills', skills: unrenderedSkills(globals, trees) });
-  const outcome = await runOnce(around, 1, globals.JOB.code ?? '');
+  const outcome = await runOnce(around, 1, globals.JOB.code ?? '', around.stdin);
   await sendOutputs(around, outcome, {});
 }
 
 /** One run of the job's program or of one that the agent wrote. Runs are numbered from 1. */
-export async function runOnce(around: JobSurroundings, run: number, code: string): Promise<RunOutcome> {
-  const { channel, globals } = around;
+export async function runOnce(
+  around: JobSurroundings,
+  run: number,
+  code: string,
+  stdin: Readable | undefined,
+): Promise<RunOutcome> {
+  const { channel, globals, layout } = around;
   const job = globals.JOB;
+  // What a failed attempt wrote is no output of the next one. None of its processes is left that could be in the way.
+  if (run > 1) rmSync(layout.output, { recursive: true, force: true });
   channel.send({ type: 'run', run } satisfies SandboxMessage);
   const streams = outputStreams(run);
   return await runCode(
@@ -66,7 +77,7 @@ export async function runOnce(around: JobSurroundings, run: number, code: string
       env: job.env,
       expect: job.expect,
       limits: job.limits,
-      stdin: run === 1 ? around.stdin : undefined,
+      stdin,
       writers: { stdout: channel.openStream(streams.stdout), stderr: channel.openStream(streams.stderr) },
     },
     around,

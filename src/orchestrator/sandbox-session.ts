@@ -1,7 +1,8 @@
 import * as z from 'zod/mini';
 import { SkillcellError } from '../contracts/skillcell-error.ts';
 import { createChannel, type Channel, type StreamReader } from '../protocol/channel.ts';
-import { PROTOCOL_VERSION, sandboxMessageSchema, type SandboxMessage } from '../protocol/messages.ts';
+import { sandboxMessageSchema } from '../protocol/message-schema.ts';
+import { PROTOCOL_VERSION, type SandboxMessage } from '../protocol/messages.ts';
 import type { Sandbox } from '../runners/runner.ts';
 
 /** Who takes what a sandbox sends. Set when a job begins. */

@@ -1,4 +1,3 @@
-import * as z from 'zod/mini';
 import type { Diagnostic } from '../contracts/diagnostic.ts';
 import type {
   CodegenAttempt,
@@ -64,72 +63,3 @@ export type SandboxMessage =
   | { type: 'call'; id: number; target: 'tool' | 'model'; name: string; args?: unknown }
   | { type: 'fault'; code: string; message: string; diagnostics: Diagnostic[] }
   | { type: 'result'; result: SandboxResult };
-
-const count = z.number().check(z.int(), z.nonnegative());
-const text = (maximum: number): z.ZodMiniString => z.string().check(z.maxLength(maximum));
-const outcome = z.enum(['succeeded', 'failed', 'timeout', 'out_of_memory', 'limit', 'canceled']);
-const limit = z.enum(['output', 'workspace', 'inodes', 'pids', 'artifacts', 'calls']);
-
-const diagnostic = z.strictObject({
-  code: text(100),
-  severity: z.enum(['error', 'warning', 'info']),
-  message: text(4_000),
-  path: z.optional(text(4_096)),
-  line: z.optional(count),
-});
-const diagnostics = z.array(diagnostic).check(z.maxLength(1_000));
-
-const attempt = z.strictObject({
-  model: text(200),
-  promptSha256: text(64),
-  code: z.string(),
-  outcome,
-  usage: z.strictObject({ inputTokens: z.nullable(count), outputTokens: z.nullable(count) }),
-});
-
-const result = z.strictObject({
-  outcome,
-  limit: z.optional(limit),
-  exitCode: z.nullable(z.number().check(z.int())),
-  signal: z.nullable(text(20)),
-  stdoutBytes: count,
-  stderrBytes: count,
-  value: z.optional(z.unknown()),
-  error: z.optional(
-    z.strictObject({ name: text(200), message: text(70_000), stack: text(70_000), line: z.optional(count) }),
-  ),
-  omitted: z.array(z.strictObject({ path: text(8_192), reason: text(400) })).check(z.maxLength(201)),
-  missing: z.array(text(4_096)).check(z.maxLength(1_000)),
-  sources: z.array(z.record(z.string(), z.unknown())).check(z.maxLength(100_000)),
-  diagnostics,
-  runMs: z.number().check(z.nonnegative()),
-  attempts: z.optional(z.array(attempt).check(z.maxLength(MAX_RUNS))),
-});
-
-const skills = z.strictObject({
-  active: z.array(text(200)).check(z.maxLength(1_000)),
-  digest: z.nullable(text(80)),
-  instructionSha256: z.nullable(text(64)),
-});
-
-/** Validates what a sandbox sent; everything outside of the known messages is refused. */
-export const sandboxMessageSchema: z.ZodMiniType<SandboxMessage> = z.discriminatedUnion('type', [
-  z.strictObject({ type: z.literal('ready'), protocol: count }),
-  z.strictObject({ type: z.literal('skills'), skills }),
-  z.strictObject({ type: z.literal('run'), run: count.check(z.minimum(1), z.maximum(MAX_RUNS)) }),
-  z.strictObject({
-    type: z.literal('attempt'),
-    attempt: count,
-    maxAttempts: count,
-    phase: z.enum(['asking', 'running']),
-  }),
-  z.strictObject({
-    type: z.literal('call'),
-    id: z.number().check(z.int(), z.minimum(1)),
-    target: z.enum(['tool', 'model']),
-    name: text(200),
-    args: z.optional(z.unknown()),
-  }),
-  z.strictObject({ type: z.literal('fault'), code: text(100), message: text(8_000), diagnostics }),
-  z.strictObject({ type: z.literal('result'), result }),
-]) as unknown as z.ZodMiniType<SandboxMessage>;

@@ -1,4 +1,4 @@
-import { isScalar } from 'yaml';
+import { isScalar } from './lazy-yaml.ts';
 import { dataOf, entriesOf, isNull, itemsOf, setOwn, writtenText } from './yaml-values.ts';
 
 /** What a value of a known key gives. No `value`: it is empty and counts as absent. */

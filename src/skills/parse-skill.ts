@@ -1,5 +1,5 @@
 import type { YAMLMap } from 'yaml';
-import { isMap, isScalar, isSeq } from 'yaml';
+import { isMap, isScalar, isSeq } from './lazy-yaml.ts';
 import type { Diagnostic } from '../contracts/diagnostic.ts';
 import type { SkillFields } from '../contracts/skill.ts';
 import { decodeText } from './decode-text.ts';

@@ -49,7 +49,7 @@ export function readManifest(
   let left = SKILL_BYTES;
   for (const path of listed.paths) {
     try {
-      const file = readRegularFile(`${folder}/${path}`, { keep: TEXT_FILE_LIMIT, limit: left });
+      const file = readRegularFile(`${folder}/${path}`, { keep: TEXTS.has(path) ? TEXT_FILE_LIMIT : 0, limit: left });
       left -= file.bytes;
       if (TEXTS.has(path)) texts.set(path, file.content ?? null);
       files.push({ path, digest: file.digest, bytes: file.bytes, executable: file.executable });

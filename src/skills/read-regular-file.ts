@@ -3,7 +3,9 @@ import { closeSync, constants, fstatSync, openSync, readlinkSync, readSync, real
 import { digestOf } from './digest.ts';
 
 const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
-const PIECE = 1024 * 1024;
+
+/** For content that isn't kept. Nothing waits between filling it and hashing it, so one serves all. */
+const scratch = Buffer.allocUnsafeSlow(256 * 1024);
 
 /** A regular file that was read, or hashed. */
 export interface RegularFile {
@@ -83,14 +85,14 @@ function readWhole(descriptor: number, size: number): Buffer {
 }
 
 function hashPieces(descriptor: number, size: number): { bytes: number; digest: string } {
+  const first = readSync(descriptor, scratch, 0, Math.min(scratch.length, size), null);
+  if (first === size) return { bytes: size, digest: digestOf(scratch.subarray(0, size)) };
   const hash = createHash('sha256');
-  const piece = Buffer.allocUnsafe(PIECE);
   let bytes = 0;
-  while (bytes < size) {
-    const read = readSync(descriptor, piece, 0, Math.min(PIECE, size - bytes), null);
-    if (read === 0) break;
-    hash.update(piece.subarray(0, read));
+  for (let read = first; read > 0; read = readSync(descriptor, scratch, 0, Math.min(scratch.length, size - bytes), null)) {
+    hash.update(scratch.subarray(0, read));
     bytes += read;
+    if (bytes === size) break;
   }
   return { bytes, digest: `sha256:${hash.digest('hex')}` };
 }

@@ -1,5 +1,5 @@
-import { isAlias, isMap, isScalar, isSeq, parseDocument, Schema } from 'yaml';
-import type { Node, ParsedNode, Scalar } from 'yaml';
+import type { Node, ParsedNode, Scalar, Schema } from 'yaml';
+import { isMap, isScalar, isSeq, yaml } from './lazy-yaml.ts';
 
 /** What a YAML text holds, or why it is no YAML for us. `line` counts from 1 within the text. */
 export type YamlReading = { ok: true; root: ParsedNode | null } | { ok: false; message: string; line: number };
@@ -22,9 +22,9 @@ let coreSchema: Schema | undefined;
  * @returns its root node, null if it is empty, or the first fault
  */
 export function readYaml(text: string): YamlReading {
-  coreSchema ??= new Schema({ schema: 'core', merge: false, resolveKnownTags: false });
+  coreSchema ??= new (yaml().Schema)({ schema: 'core', merge: false, resolveKnownTags: false });
   // The library's own check of unique keys compares every key with every other one; a large file would take minutes.
-  const document = parseDocument(text, {
+  const document = yaml().parseDocument(text, {
     schema: coreSchema,
     version: '1.2',
     uniqueKeys: false,
@@ -43,7 +43,7 @@ function findFault(root: ParsedNode | null): { message: string; node: Node } | u
   const pending: unknown[] = [root];
   while (pending.length > 0) {
     const node = pending.pop();
-    if (isAlias(node)) return { message: 'An alias is not allowed', node };
+    if (yaml().isAlias(node)) return { message: 'An alias is not allowed', node };
     if (!isScalar(node) && !isMap(node) && !isSeq(node)) continue;
     if (node.tag !== undefined && !CORE_TAGS.has(node.tag))
       return { message: `The tag ${node.tag} is not allowed`, node };

@@ -1,4 +1,4 @@
-import { isScalar } from 'yaml';
+import { isScalar } from './lazy-yaml.ts';
 import type { Diagnostic } from '../contracts/diagnostic.ts';
 import type { ToolRow } from '../contracts/skill.ts';
 import { readDataFile } from './data-file.ts';

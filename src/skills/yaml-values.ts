@@ -1,4 +1,4 @@
-import { isMap, isScalar, isSeq } from 'yaml';
+import { isMap, isScalar, isSeq } from './lazy-yaml.ts';
 import { keyText } from './read-yaml.ts';
 
 /** A key of a map with the node of its value. */

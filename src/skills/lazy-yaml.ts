@@ -1,0 +1,28 @@
+import { createRequire } from 'node:module';
+import type * as Yaml from 'yaml';
+
+// The runtime bundle replaces the next line: see docs/decisions/0002-lazy-modules.md.
+const require = createRequire(import.meta.url);
+
+let loaded: typeof Yaml | undefined;
+
+/** The YAML package; loaded at the first call, since most sandboxes verify skills and never parse them. */
+export function yaml(): typeof Yaml {
+  loaded ??= require('yaml') as typeof Yaml;
+  return loaded;
+}
+
+/** Whether a node is a scalar. */
+export function isScalar<T = unknown>(node: unknown): node is Yaml.Scalar<T> {
+  return yaml().isScalar(node);
+}
+
+/** Whether a node is a mapping. */
+export function isMap<K = unknown, V = unknown>(node: unknown): node is Yaml.YAMLMap<K, V> {
+  return yaml().isMap(node);
+}
+
+/** Whether a node is a sequence. */
+export function isSeq<T = unknown>(node: unknown): node is Yaml.YAMLSeq<T> {
+  return yaml().isSeq(node);
+}
