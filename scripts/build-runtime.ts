@@ -17,8 +17,14 @@ const MAX_ENTRY_BYTES = 200_000;
 const root = fileURLToPath(new URL('..', import.meta.url));
 /** Folders of `runtime/` whose files stay files of their own. */
 const LOOSE_FOLDERS = ['executors', 'guest', 'launch'];
+/** The same code as ES modules, which become one scope: that loads in half the time, and what nobody calls can be left out. */
+const MODULES: Record<string, string> = {
+  re2js: join(root, 'node_modules/re2js/build/index.js'),
+  yaml: join(root, 'node_modules/yaml/browser/dist/index.js'),
+};
 const COMMON = {
   absWorkingDir: root,
+  alias: MODULES,
   bundle: true,
   platform: 'node',
   target: 'node24',
@@ -63,8 +69,6 @@ async function buildEntry(folder: string): Promise<void> {
     format: 'cjs',
     // `import()` of a package becomes a promise of `require`, which starts no second module loader.
     supported: { 'dynamic-import': false },
-    // The same code as ES modules, of which the bundler leaves out what nobody calls: 43 KB instead of 115.
-    alias: { yaml: join(root, 'node_modules/yaml/browser/dist/index.js') },
     plugins: [lazyPackages(lazy)],
   });
   const bytes = (await readFile(outfile)).length;
@@ -76,7 +80,7 @@ async function buildEntry(folder: string): Promise<void> {
   for (const name of lazy) {
     await build({
       ...COMMON,
-      stdin: { contents: `module.exports = require(${JSON.stringify(name)})`, resolveDir: root },
+      stdin: { contents: packageSource(name), resolveDir: root },
       outfile: join(folder, packageFile(name)),
       format: 'cjs',
     });
@@ -106,6 +110,10 @@ function lazyPackages(found: Set<string>): Plugin {
       });
     },
   };
+}
+
+function packageSource(name: string): string {
+  return name in MODULES ? `export * from '${name}'` : `module.exports = require('${name}')`;
 }
 
 function packageFile(name: string): string {
