@@ -1,4 +1,5 @@
-const SENTENCE_END = /[。！？]|[.!?]+["'”’»)\]}›]*(?=\s|$)/gu;
+/** A run of marks is looked at once, from its beginning: a text of dots only would take its square otherwise. */
+const SENTENCE_END = /[。！？]|(?<![.!?])[.!?]+["'”’»)\]}›]*(?=\s|$)/gu;
 
 /** Words whose dot is no end. */
 const ABBREVIATION =

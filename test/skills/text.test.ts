@@ -108,6 +108,17 @@ test('firstSentence() knows abbreviations, versions, quotes and other scripts', 
   for (const [text, expected] of cases) expect(firstSentence(text)).toBe(expected);
 });
 
+test('J05 our own expressions take linear time on texts made against them', () => {
+  const started = performance.now();
+  for (const piece of ['.', '!)', 'a.', 'u.s.', ' ', '\t', 'é\u200d', '\u200d', '👩\u200d']) {
+    const text = `${piece.repeat(100_000)}x`;
+    firstSentence(text);
+    expect(hasHidden(oneLine(text))).toBe(false);
+  }
+  // A quadratic search needs twenty seconds for the first text alone.
+  expect(performance.now() - started).toBeLessThan(3000);
+});
+
 test('decodeText() takes strict UTF-8 up to 1 MiB only', () => {
   const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
   expect(decodeText(bytes('\ufeff\ufeffa\r\nb\rc'))).toEqual({ text: '\ufeffa\nb\rc', byteOrderMark: true });
