@@ -1,13 +1,13 @@
 /** Writes the quick start's recording anew: the prompt as it is now, and the answer of examples/quickstart/answer.md. */
 import { readFileSync, rmSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import type { ModelGateway } from '../src/broker/model-gateway.ts';
-import { recordingGateway } from '../src/broker/recording-gateway.ts';
-import { createOrchestrator } from '../src/orchestrator/create-orchestrator.ts';
-import { loadSkillsSubsystem } from '../src/skills/index.ts';
+import type { ModelGateway } from '../../src/broker/model-gateway.ts';
+import { recordingGateway } from '../../src/broker/recording-gateway.ts';
+import { createOrchestrator } from '../../src/orchestrator/create-orchestrator.ts';
+import { loadSkillsSubsystem } from '../../src/skills/index.ts';
 import { quickstartJob, quickstartRecording } from './quickstart-job.ts';
 
-const answer = readFileSync(new URL('../examples/quickstart/answer.md', import.meta.url), 'utf8');
+const answer = readFileSync(new URL('./answer.md', import.meta.url), 'utf8');
 const author: ModelGateway = {
   id: 'recorded/answer',
   generate: () =>
@@ -20,7 +20,7 @@ const author: ModelGateway = {
 };
 
 rmSync(quickstartRecording, { force: true });
-const skills = loadSkillsSubsystem({ builtinRoot: fileURLToPath(new URL('../skills', import.meta.url)) });
+const skills = loadSkillsSubsystem({ builtinRoot: fileURLToPath(new URL('../../skills', import.meta.url)) });
 await using orchestrator = createOrchestrator({
   skills,
   model: recordingGateway(author, quickstartRecording),

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import type { CodegenOptions } from '../src/contracts/job.ts';
+import type { CodegenOptions } from '../../src/contracts/job.ts';
 
-const folder = fileURLToPath(new URL('../examples/quickstart/', import.meta.url));
+const folder = fileURLToPath(new URL('.', import.meta.url));
 
 /** The recorded conversation that stands in for a model where none is configured. */
 export const quickstartRecording: string = `${folder}recording.json`;

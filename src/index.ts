@@ -1,0 +1,23 @@
+/** Runs model-written code in isolated sandboxes and carries Agent Skills into them. */
+export { createModelGateway } from './broker/create-model-gateway.ts';
+export { readModelSettings } from './broker/model-environment.ts';
+export type { ModelAnswer, ModelGateway, ModelMessage, ModelRequest, ModelUsage } from './broker/model-gateway.ts';
+export type { ModelSettings } from './broker/model-settings.ts';
+export { recordingGateway } from './broker/recording-gateway.ts';
+export { replayGateway } from './broker/replay-gateway.ts';
+export { ToolError, type ToolContext, type ToolHandler, type ToolParameters } from './broker/tool-handler.ts';
+export type * from './contracts/descriptor.ts';
+export type { Diagnostic, Severity } from './contracts/diagnostic.ts';
+export { ERROR_REGISTRY, type ErrorCode, type ErrorEntry } from './contracts/error-registry.ts';
+export type { JobEvent } from './contracts/events.ts';
+export type { RuntimeGlobals, SandboxJob, ToolDescription } from './contracts/globals.ts';
+export type { CodegenOptions, ExecOptions, InputFile, JobOptions, JobSkillsOptions, Language } from './contracts/job.ts';
+export { DEFAULT_LIMITS, type JobLimits } from './contracts/limits.ts';
+export type * from './contracts/result.ts';
+export type * from './contracts/skill.ts';
+export { SkillcellError } from './contracts/skillcell-error.ts';
+export { createOrchestrator } from './orchestrator/create-orchestrator.ts';
+export type { JobStream, Orchestrator, OrchestratorOptions, PoolOptions } from './orchestrator/orchestrator.ts';
+export { createLocalRunner, type LocalRunnerOptions } from './runners/local/local-runner.ts';
+export type * from './runners/runner.ts';
+export * from './skills/index.ts';
