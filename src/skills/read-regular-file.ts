@@ -89,7 +89,11 @@ function hashPieces(descriptor: number, size: number): { bytes: number; digest: 
   if (first === size) return { bytes: size, digest: digestOf(scratch.subarray(0, size)) };
   const hash = createHash('sha256');
   let bytes = 0;
-  for (let read = first; read > 0; read = readSync(descriptor, scratch, 0, Math.min(scratch.length, size - bytes), null)) {
+  for (
+    let read = first;
+    read > 0;
+    read = readSync(descriptor, scratch, 0, Math.min(scratch.length, size - bytes), null)
+  ) {
     hash.update(scratch.subarray(0, read));
     bytes += read;
     if (bytes === size) break;

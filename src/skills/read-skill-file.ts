@@ -87,7 +87,10 @@ function bytesOf(skill: Skill, path: string, tree: SkillTree | undefined): { byt
   const file = skill.files.find((listed) => listed.path === path);
   const shown = JSON.stringify(path);
   if (file === undefined) {
-    throw new SkillcellError('file.unreadable', `Cannot read a file of ${skill.id}: it lists no such path, got ${shown}.`);
+    throw new SkillcellError(
+      'file.unreadable',
+      `Cannot read a file of ${skill.id}: it lists no such path, got ${shown}.`,
+    );
   }
   if (file.bytes > READ_LIMIT) {
     const message = `Cannot read ${shown} of ${skill.id}: the limit is ${READ_LIMIT} bytes, got ${file.bytes}.`;

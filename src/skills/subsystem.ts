@@ -172,7 +172,10 @@ export class SkillsSubsystem {
   }
 
   /** Answers references, one row each. */
-  resolve(refs: readonly string[], options: SelectionOptions = {}): { rows: ReferenceRow[]; diagnostics: Diagnostic[] } {
+  resolve(
+    refs: readonly string[],
+    options: SelectionOptions = {},
+  ): { rows: ReferenceRow[]; diagnostics: Diagnostic[] } {
     return { rows: resolveReferences(refs, this.#scope(options)), diagnostics: [] };
   }
 

@@ -63,7 +63,13 @@ function compareSkill(id: string, skill: DescriptorSkill, tree: SkillTree | unde
     }
   }
   const listed = new Set(skill.files.map((file) => file.path));
-  return [...found, ...extraFiles(id, [...(tree?.keys() ?? [])].filter((path) => !listed.has(path)))];
+  return [
+    ...found,
+    ...extraFiles(
+      id,
+      [...(tree?.keys() ?? [])].filter((path) => !listed.has(path)),
+    ),
+  ];
 }
 
 function extraFiles(id: string, paths: readonly string[]): Diagnostic[] {

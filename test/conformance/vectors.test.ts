@@ -7,7 +7,8 @@ for (const { name, cases } of readVectors(folder)) {
   describe(name, () => {
     for (const vector of cases) {
       test(`${vector.id}: ${vector.why}`, () => {
-        for (const { key, expected, actual } of runVector(name, vector)) expect({ [key]: actual }).toEqual({ [key]: expected });
+        for (const { key, expected, actual } of runVector(name, vector))
+          expect({ [key]: actual }).toEqual({ [key]: expected });
       });
     }
   });

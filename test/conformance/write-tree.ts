@@ -32,5 +32,5 @@ export function skillTreeOf(tree: Tree): SkillTree {
 }
 
 function isExecutable(content: Content): boolean {
-  return typeof content === 'object' && 'executable' in content && content.executable === true;
+  return typeof content === 'object' && 'executable' in content && content.executable;
 }

@@ -1,0 +1,12 @@
+import { SkillcellError } from '../../src/contracts/skillcell-error.ts';
+
+/** Gives the code of the SkillcellError that a function throws; anything else is a failure of the test. */
+export function codeOf(run: () => unknown): string {
+  try {
+    run();
+  } catch (error) {
+    if (SkillcellError.isInstance(error)) return error.code;
+    throw error;
+  }
+  throw new Error('Nothing was thrown.');
+}
