@@ -34,7 +34,8 @@ export function answerCalls(
   return {
     take({ id, target, name, args }) {
       if (!open) return;
-      if (typeof id !== 'number' || !Number.isSafeInteger(id) || id <= lastId) return refuse(id, 'its id is no new number');
+      if (typeof id !== 'number' || !Number.isSafeInteger(id) || id <= lastId)
+        return refuse(id, 'its id is no new number');
       lastId = id;
       if (target !== 'tool') return refuse(id, 'programs may call tools only');
       if (typeof name !== 'string' || name === '' || name.length > MAX_NAME) return refuse(id, 'it names no tool');

@@ -49,7 +49,9 @@ export function startExecutor(layout: SandboxLayout, language: Language, marker:
   });
   const ended = new Promise<ProcessEnd>((resolve) => {
     child.once('error', () => resolve({ code: 127, signal: null }));
-    child.once('exit', (code, signal) => resolve(layout.level === 'none' ? { code, signal } : relayedEnd(code, signal)));
+    child.once('exit', (code, signal) =>
+      resolve(layout.level === 'none' ? { code, signal } : relayedEnd(code, signal)),
+    );
   });
   const [, , , messagesOut, messagesIn] = child.stdio as [Writable, Readable, Readable, Writable, Readable];
   const { pid, stdin, stdout, stderr } = child;

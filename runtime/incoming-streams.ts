@@ -52,7 +52,7 @@ export function writeFileBelow(folder: string, file: TarFile): void {
   const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
   const descriptor = openSync(path, flags, 0o644);
   try {
-    for (let offset = 0; offset < file.bytes.length; ) offset += writeSync(descriptor, file.bytes, offset);
+    for (let offset = 0; offset < file.bytes.length;) offset += writeSync(descriptor, file.bytes, offset);
   } finally {
     closeSync(descriptor);
   }

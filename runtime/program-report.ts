@@ -14,7 +14,11 @@ export function readProgramError(reported: unknown, fileName: string): ProgramEr
     const value = fields[key];
     return typeof value === 'string' ? value.slice(0, MAX_TEXT) : '';
   };
-  const error: ProgramError = { name: text('name').slice(0, 200) || 'Error', message: text('message'), stack: text('stack') };
+  const error: ProgramError = {
+    name: text('name').slice(0, 200) || 'Error',
+    message: text('message'),
+    stack: text('stack'),
+  };
   const line = fields['line'];
   if (typeof line === 'number' && Number.isInteger(line) && line > 0) error.line = line;
   else {

@@ -207,19 +207,14 @@ function placeProgram(layout: SandboxLayout, fileName: string, code: string): st
   const descriptor = openSync(path, flags, 0o644);
   try {
     const bytes = Buffer.from(code);
-    for (let offset = 0; offset < bytes.length; ) offset += writeSync(descriptor, bytes, offset);
+    for (let offset = 0; offset < bytes.length;) offset += writeSync(descriptor, bytes, offset);
   } finally {
     closeSync(descriptor);
   }
   return path;
 }
 
-function sendRun(
-  link: ExecutorLink,
-  input: RunInput,
-  around: RunSurroundings,
-  path: string,
-): void {
+function sendRun(link: ExecutorLink, input: RunInput, around: RunSurroundings, path: string): void {
   const { layout, marker } = around;
   const env: Record<string, string> = {
     PATH: process.env['PATH'] ?? '/usr/local/bin:/usr/bin:/bin',

@@ -89,7 +89,11 @@ const NOTHING_RUN: RunOutcome = {
   runMs: 0,
 };
 
-function unfinished(canceled: AbortSignal, error: Error, jobTimeoutMs: number): Partial<SandboxResult> & Pick<SandboxResult, 'outcome'> {
+function unfinished(
+  canceled: AbortSignal,
+  error: Error,
+  jobTimeoutMs: number,
+): Partial<SandboxResult> & Pick<SandboxResult, 'outcome'> {
   switch (canceled.reason) {
     case 'timeout': {
       const message = `The job took longer than ${jobTimeoutMs / 1000} s.`;
@@ -142,7 +146,10 @@ function renderSkills({ globals, trees }: JobSurroundings): RenderedSkills {
   });
   const refused = block.rows.find((row) => row.status === 'unknown' || row.status === 'denied');
   if (refused !== undefined) {
-    throw new SkillcellError('skills.reference-denied', `Cannot load a skill in the sandbox: ${refused.status}, got ${refused.ref}.`);
+    throw new SkillcellError(
+      'skills.reference-denied',
+      `Cannot load a skill in the sandbox: ${refused.status}, got ${refused.ref}.`,
+    );
   }
   const digest = 'digest' in descriptor ? (descriptor.digest ?? null) : null;
   return {

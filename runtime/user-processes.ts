@@ -28,7 +28,7 @@ export function markedProcesses(marker: string, executorPid: () => number | unde
     const root = executorPid();
     if (root !== undefined) found.add(root);
     for (const row of rows) if (hasEnvironmentEntry(row.pid, marker)) found.add(row.pid);
-    for (let grown = true; grown; ) {
+    for (let grown = true; grown;) {
       grown = false;
       for (const row of rows) {
         if (!found.has(row.pid) && found.has(row.parent)) {

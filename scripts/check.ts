@@ -18,8 +18,11 @@ const STEPS: Record<string, string[][]> = {
   files: [['scripts/check-files.ts']],
   generated: [['scripts/generate-errors.ts', '--check']],
   unused: [[bin('knip/bin/knip.js')]],
-  package: [['scripts/build.ts'], [bin('publint/src/cli.js'), '--strict', '--pack', 'false']],
+  package: [['scripts/build.ts'], [bin('publint/src/cli.js'), '--strict', '--pack', 'npm']],
 };
+
+/** publint asks npm what the package would hold; that is no reason to build it again. */
+const ENVIRONMENT = { npm_config_ignore_scripts: 'true' };
 
 const names = process.argv.slice(2).length > 0 ? process.argv.slice(2) : Object.keys(STEPS);
 const waiting = names.map((name) => ({ name, commands: STEPS[name] }));

@@ -40,7 +40,7 @@ function send(message: object): void {
   const bytes = Buffer.allocUnsafe(4 + body.length);
   bytes.writeUInt32LE(body.length, 0);
   body.copy(bytes, 4);
-  for (let offset = 0; offset < bytes.length; ) {
+  for (let offset = 0; offset < bytes.length;) {
     try {
       offset += writeSync(4, bytes, offset);
     } catch (error) {
@@ -138,7 +138,7 @@ function finish(code: number): void {
 function describe(error: unknown): { name: string; message: string; stack: string } | undefined {
   if (error === undefined) return undefined;
   if (!(error instanceof Error)) return { name: 'Error', message: String(error), stack: String(error) };
-  return { name: String(error.name), message: String(error.message), stack: String(error.stack ?? error.message) };
+  return { name: `${error.name}`, message: `${error.message}`, stack: `${error.stack ?? error.message}` };
 }
 
 // The loader compiles itself at its first use; that cost is paid here, ahead of the job.

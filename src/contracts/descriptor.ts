@@ -72,8 +72,6 @@ export const descriptorSchema: z.ZodMiniType<FullDescriptor> = z.strictObject({
   agents_config: agentsConfigSchema,
   overrides: z.array(z.string()),
   skills: z.optional(z.record(z.string(), skillSchema)),
-  catalog: z.optional(
-    z.strictObject({ consumer: z.nullable(z.string()), ids: z.array(z.string()), digest }),
-  ),
+  catalog: z.optional(z.strictObject({ consumer: z.nullable(z.string()), ids: z.array(z.string()), digest })),
   digest: z.optional(digest),
 }) as unknown as z.ZodMiniType<FullDescriptor>;

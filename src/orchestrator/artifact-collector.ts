@@ -45,7 +45,13 @@ export function collectArtifacts(
       }
     }
     const sha256 = createHash('sha256').update(buffer).digest('hex');
-    const artifact: Artifact = { path, bytes: buffer.length, sha256, mediaType: mediaType(path), visibility: 'external' };
+    const artifact: Artifact = {
+      path,
+      bytes: buffer.length,
+      sha256,
+      mediaType: mediaType(path),
+      visibility: 'external',
+    };
     artifacts.push(artifact);
     await onArtifact(artifact);
   });

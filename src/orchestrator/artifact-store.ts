@@ -27,7 +27,10 @@ export function createArtifactStore(): ArtifactStore {
     take(jobId, path) {
       const found = jobs.get(jobId)?.get(path);
       if (found === undefined) {
-        throw new SkillcellError('file.unreadable', `Cannot read an artifact: there is none, got ${path} of job ${jobId}.`);
+        throw new SkillcellError(
+          'file.unreadable',
+          `Cannot read an artifact: there is none, got ${path} of job ${jobId}.`,
+        );
       }
       return found;
     },

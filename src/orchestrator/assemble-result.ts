@@ -42,9 +42,7 @@ export function assembleResult(parts: ResultParts): JobResult {
     ...(verdict.error === undefined ? {} : { error: verdict.error }),
     artifacts: artifacts.artifacts,
     omitted: [...result.omitted, ...artifacts.omitted],
-    ...(expected.length === 0
-      ? {}
-      : { contract: { satisfied: result.missing.length === 0, missing: result.missing } }),
+    ...(expected.length === 0 ? {} : { contract: { satisfied: result.missing.length === 0, missing: result.missing } }),
     calls: broker.rows,
     skills: parts.skills ?? { active: [], digest: null, instructionSha256: null },
     sources: result.sources,
@@ -72,7 +70,8 @@ function judge(result: SandboxResult, oomKills: number, pidsRefused: number, bro
   if (timeout?.name === 'ModelTimeout') {
     return { outcome: 'timeout', error: { name: 'ModelTimeout', message: timeout.message, stack: '' } };
   }
-  if (outcome === 'failed' && pidsRefused > 0) return { outcome: 'limit', limit: 'pids', ...(error === undefined ? {} : { error }) };
+  if (outcome === 'failed' && pidsRefused > 0)
+    return { outcome: 'limit', limit: 'pids', ...(error === undefined ? {} : { error }) };
   return { outcome, ...(limit === undefined ? {} : { limit }), ...(error === undefined ? {} : { error }) };
 }
 

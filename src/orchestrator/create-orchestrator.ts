@@ -43,7 +43,8 @@ export function createOrchestrator(options: OrchestratorOptions = {}): Orchestra
     const model = options.model?.id ?? 'none';
     const job = await prepareJob(request, { skills: options.skills, tools, ceilings: options.ceilings ?? {}, model });
     const { jobId } = job;
-    if (active.has(jobId)) throw new SkillcellError('job.invalid', `Cannot accept the job: its id is in use, got ${jobId}.`);
+    if (active.has(jobId))
+      throw new SkillcellError('job.invalid', `Cannot accept the job: its id is in use, got ${jobId}.`);
     if (job.kind === 'codegen' && job.globals.JOB.codegen?.dryRun !== true && options.model === undefined) {
       throw new SkillcellError('model.not-configured', 'Cannot run a codegen job: no model is configured.');
     }
@@ -136,7 +137,10 @@ export function createOrchestrator(options: OrchestratorOptions = {}): Orchestra
     probe: async () => (await Promise.all(runners.map((runner) => runner.probe()))).flat(),
     async sweep() {
       const reports = await Promise.all(runners.map((runner) => runner.sweep()));
-      return { removed: reports.flatMap((report) => report.removed), failed: reports.flatMap((report) => report.failed) };
+      return {
+        removed: reports.flatMap((report) => report.removed),
+        failed: reports.flatMap((report) => report.failed),
+      };
     },
     async close() {
       closed = true;

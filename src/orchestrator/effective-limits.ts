@@ -1,9 +1,4 @@
-import {
-  CODEGEN_JOB_TIMEOUT_MS,
-  DEFAULT_LIMITS,
-  LIMIT_CEILINGS,
-  type JobLimits,
-} from '../contracts/limits.ts';
+import { CODEGEN_JOB_TIMEOUT_MS, DEFAULT_LIMITS, LIMIT_CEILINGS, type JobLimits } from '../contracts/limits.ts';
 import type { JobKind } from '../contracts/result.ts';
 import { invalid } from './job-schema.ts';
 
@@ -21,7 +16,8 @@ export function effectiveLimits(kind: JobKind, asked: Partial<JobLimits>, ceilin
   for (const name of Object.keys(limits) as (keyof JobLimits)[]) {
     const ceiling = ceilings[name] ?? LIMIT_CEILINGS[name];
     const value = asked[name];
-    if (value !== undefined && value > ceiling) throw invalid(`limits.${name} is over what is allowed, ${ceiling}, got ${value}`);
+    if (value !== undefined && value > ceiling)
+      throw invalid(`limits.${name} is over what is allowed, ${ceiling}, got ${value}`);
     limits[name] = Math.min(value ?? limits[name], ceiling);
   }
   return limits;

@@ -74,5 +74,8 @@ async function openRegular(path: string) {
 }
 
 function tooLarge(path: string, maxBytes: number): SkillcellError {
-  return new SkillcellError('file.unreadable', `Cannot send the files: together they are over ${maxBytes} bytes, got ${path}.`);
+  return new SkillcellError(
+    'file.unreadable',
+    `Cannot send the files: together they are over ${maxBytes} bytes, got ${path}.`,
+  );
 }

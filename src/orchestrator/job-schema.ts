@@ -20,7 +20,9 @@ const relativePath = z.string().check(
   }),
 );
 const bytes = z.custom<Uint8Array>((value) => value instanceof Uint8Array, 'must be bytes');
-const consumer = z.string().check(z.regex(/^[\p{L}\p{N}][\p{L}\p{N}._:-]{0,127}$/u, 'must be an id of letters, digits and . _ : -'));
+const consumer = z
+  .string()
+  .check(z.regex(/^[\p{L}\p{N}][\p{L}\p{N}._:-]{0,127}$/u, 'must be an id of letters, digits and . _ : -'));
 
 const common = {
   jobId: z.optional(z.string().check(z.regex(/^[A-Za-z0-9_-]{1,64}$/, 'must be 1 to 64 letters, digits, - or _'))),
@@ -36,7 +38,9 @@ const common = {
   ),
   stdin: z.optional(z.union([bytes, z.strictObject({ source: z.string() })])),
   args: z.optional(z.array(noNul).check(z.maxLength(10_000))),
-  env: z.optional(z.record(z.string().check(z.regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'must be a name of letters, digits and _')), noNul)),
+  env: z.optional(
+    z.record(z.string().check(z.regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'must be a name of letters, digits and _')), noNul),
+  ),
   expect: z.optional(z.array(relativePath)),
   limits: z.optional(limitsSchema),
   skills: z.optional(
@@ -59,13 +63,18 @@ const requestSchema = z.discriminatedUnion('kind', [
     ...common,
     language,
     code: noNulCode(),
-    fileName: z.optional(z.string().check(z.regex(/^[\p{L}\p{N}_][\p{L}\p{N}._ -]{0,100}$/u, 'must be a plain file name'))),
+    fileName: z.optional(
+      z.string().check(z.regex(/^[\p{L}\p{N}_][\p{L}\p{N}._ -]{0,100}$/u, 'must be a plain file name')),
+    ),
   }),
   z.strictObject({
     kind: z.literal('codegen'),
     ...common,
     language,
-    task: z.string().check(z.refine((text) => text.trim() !== '', 'must not be empty'), z.maxLength(1_000_000)),
+    task: z.string().check(
+      z.refine((text) => text.trim() !== '', 'must not be empty'),
+      z.maxLength(1_000_000),
+    ),
     model: z.optional(z.string()),
     maxAttempts: z.optional(z.number().check(z.int(), z.minimum(1), z.maximum(20))),
     dryRun: z.optional(z.boolean()),
@@ -89,10 +98,16 @@ export function checkRequest(request: unknown): JobRequest {
   if (!parsed.success) {
     const issue = parsed.error.issues[0];
     const path = issue?.path.join('.') ?? '';
-    throw new SkillcellError('job.invalid', `Cannot accept the job: ${path === '' ? 'the job' : path} ${issue?.message ?? 'is not valid'}${received(request, issue?.path)}.`);
+    throw new SkillcellError(
+      'job.invalid',
+      `Cannot accept the job: ${path === '' ? 'the job' : path} ${issue?.message ?? 'is not valid'}${received(request, issue?.path)}.`,
+    );
   }
   const job = parsed.data as JobRequest;
-  const envBytes = Object.entries(job.env ?? {}).reduce((sum, [name, value]) => sum + name.length + Buffer.byteLength(value), 0);
+  const envBytes = Object.entries(job.env ?? {}).reduce(
+    (sum, [name, value]) => sum + name.length + Buffer.byteLength(value),
+    0,
+  );
   if (envBytes > MAX_ENV_BYTES) throw invalid(`env must have at most ${MAX_ENV_BYTES} bytes in all, got ${envBytes}`);
   checkDestinations(job);
   return job;
@@ -106,14 +121,16 @@ function checkDestinations(job: JobRequest): void {
   }
   for (const destination of seen) {
     for (let cut = destination.indexOf('/'); cut > 0; cut = destination.indexOf('/', cut + 1)) {
-      if (seen.has(destination.slice(0, cut))) throw invalid(`a destination is both a file and a folder, got ${destination.slice(0, cut)}`);
+      if (seen.has(destination.slice(0, cut)))
+        throw invalid(`a destination is both a file and a folder, got ${destination.slice(0, cut)}`);
     }
   }
 }
 
 function received(request: unknown, path: readonly PropertyKey[] | undefined): string {
   let value: unknown = request;
-  for (const key of path ?? []) value = typeof value === 'object' && value !== null ? Reflect.get(value, key) : undefined;
+  for (const key of path ?? [])
+    value = typeof value === 'object' && value !== null ? Reflect.get(value, key) : undefined;
   if (typeof value === 'number' || typeof value === 'boolean') return `, got ${value}`;
   if (typeof value === 'string') return `, got ${JSON.stringify(value.slice(0, 100))}`;
   return '';

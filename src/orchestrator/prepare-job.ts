@@ -86,7 +86,20 @@ export async function prepareJob(given: unknown, options: PreparationOptions): P
     },
   };
   const { trees, active, instructionSha256, diagnostics } = skills;
-  return { jobId, kind: request.kind, request, language, limits, globals, trees, files, stdin, active, instructionSha256, diagnostics };
+  return {
+    jobId,
+    kind: request.kind,
+    request,
+    language,
+    limits,
+    globals,
+    trees,
+    files,
+    stdin,
+    active,
+    instructionSha256,
+    diagnostics,
+  };
 }
 
 async function readStdin(request: JobRequest, maxBytes: number): Promise<Uint8Array | undefined> {

@@ -88,7 +88,10 @@ export async function runJob(
     channel.send({ type: 'cancel', reason } satisfies HostMessage);
     const overdue = (): void => {
       // A sandbox that still hands its artifacts over is heard from; one that is silent has had its time.
-      if (performance.now() - session.heardAt < HAND_OVER_MS && performance.now() - started < limits.jobTimeoutMs + 30_000) {
+      if (
+        performance.now() - session.heardAt < HAND_OVER_MS &&
+        performance.now() - started < limits.jobTimeoutMs + 30_000
+      ) {
         timers.push(setTimeout(overdue, HAND_OVER_MS));
       } else settle({ kind: 'overdue' });
     };
@@ -145,7 +148,18 @@ export async function runJob(
     }
     const wallMs = performance.now() - started;
     return {
-      result: assembleResult({ job, result, output, artifacts, skills, broker, sandbox, options, wallMs, startMs: session.startMs }),
+      result: assembleResult({
+        job,
+        result,
+        output,
+        artifacts,
+        skills,
+        broker,
+        sandbox,
+        options,
+        wallMs,
+        startMs: session.startMs,
+      }),
       kept: artifacts.kept,
     };
   } finally {
@@ -166,7 +180,9 @@ async function settleResult(
     try {
       await artifacts.done();
     } catch (cause) {
-      throw new SkillcellError('channel.protocol', 'Cannot take the artifacts: the archive is not acceptable.', { cause });
+      throw new SkillcellError('channel.protocol', 'Cannot take the artifacts: the archive is not acceptable.', {
+        cause,
+      });
     }
     return ended.result;
   }
@@ -200,7 +216,12 @@ function resultWithout(outcome: SandboxResult['outcome']): SandboxResult {
 
 async function sendJob(job: PreparedJob, { channel }: SandboxSession): Promise<void> {
   const { trees, files, stdin } = job;
-  const start: HostMessage = { type: 'start', skills: trees.size > 0, files: files.length > 0, stdin: stdin !== undefined };
+  const start: HostMessage = {
+    type: 'start',
+    skills: trees.size > 0,
+    files: files.length > 0,
+    stdin: stdin !== undefined,
+  };
   const globals = channel.openStream(HOST_STREAM.globals);
   let globalsSent: Promise<void> | undefined;
   channel.batch(() => {
@@ -252,8 +273,13 @@ function instructionMismatch(ours: string | null, theirs: string): SkillcellErro
 
 function lost(session: SandboxSession, error: Error | undefined): SkillcellError {
   if (error !== undefined) {
-    return new SkillcellError('channel.protocol', `Cannot go on with the job: the sandbox sent ${error.message}`, { cause: error });
+    return new SkillcellError('channel.protocol', `Cannot go on with the job: the sandbox sent ${error.message}`, {
+      cause: error,
+    });
   }
   const said = session.sandbox.complaint().trim();
-  return new SkillcellError('sandbox.lost', `Cannot finish the job: the sandbox ended without a result${said === '' ? '' : ` (${said.slice(-500)})`}.`);
+  return new SkillcellError(
+    'sandbox.lost',
+    `Cannot finish the job: the sandbox ended without a result${said === '' ? '' : ` (${said.slice(-500)})`}.`,
+  );
 }

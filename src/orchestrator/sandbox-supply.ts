@@ -65,7 +65,7 @@ export function createSandboxSupply(options: SandboxSupplyOptions): SandboxSuppl
         size: options.pool.size,
         start: (signal) => startReady(pooled, spec, signal),
         destroy: (session) => session.sandbox.kill('the pool lets it go'),
-        onEnd: (session, callback) => void session.sandbox.exited.then(callback),
+        onEnd: (session, ended) => void session.sandbox.exited.then(() => ended()),
         isBusy: options.isBusy,
         onFailure: options.onFailure,
       });
@@ -115,7 +115,11 @@ async function startUsable(start: () => Promise<SandboxSession>): Promise<Sandbo
     return session;
   } catch (cause) {
     await session.sandbox.kill('it did not become ready');
-    if (SkillcellError.isInstance(cause) && cause.code === 'sandbox.start-failed' && /bwrap|setpriv|unshare/.test(cause.message)) {
+    if (
+      SkillcellError.isInstance(cause) &&
+      cause.code === 'sandbox.start-failed' &&
+      /bwrap|setpriv|unshare/.test(cause.message)
+    ) {
       throw new SkillcellError('runner.isolation-unmet', cause.message, { cause });
     }
     throw cause;

@@ -107,7 +107,11 @@ export function createChannel(duplex: Duplex, options: ChannelOptions): Channel 
     if (size > 0) {
       const taken = entry.reader.data(frame.payload);
       if (taken === undefined) grant(stream, entry, size);
-      else taken.then(() => grant(stream, entry, size), (error: unknown) => shut(asError(error)));
+      else
+        taken.then(
+          () => grant(stream, entry, size),
+          (error: unknown) => shut(asError(error)),
+        );
     }
     if ((frame.flags & FLAG_END) !== 0) {
       incoming.delete(stream);
@@ -174,7 +178,7 @@ export function createChannel(duplex: Duplex, options: ChannelOptions): Channel 
       outgoing.set(stream, entry);
       return {
         async write(chunk) {
-          for (let offset = 0; offset < chunk.length; ) {
+          for (let offset = 0; offset < chunk.length;) {
             while (entry.credit === 0 && !closed) {
               await new Promise<void>((resolve) => entry.waiting.push(resolve));
             }

@@ -21,10 +21,7 @@ export class TarRefused extends Error {
 }
 
 /** Writes regular files as a tar stream. A file is asked for when its turn comes, so that not all are held at once. */
-export async function writeTar(
-  files: Iterable<TarFile> | AsyncIterable<TarFile>,
-  writer: StreamWriter,
-): Promise<void> {
+export async function writeTar(files: Iterable<TarFile> | AsyncIterable<TarFile>, writer: StreamWriter): Promise<void> {
   const { pack } = await import('tar-stream');
   const archive = pack();
   const pump = (async () => {
@@ -131,7 +128,7 @@ async function readArchive(
   let total = 0;
   try {
     for await (const entry of archive) {
-      const { name, size = 0, type, mode = 0 } = entry.header;
+      const { name, size, type, mode } = entry.header;
       const fault = relativePathFault(name);
       if (type !== 'file') throw new TarRefused(`Cannot take an archive: an entry is no regular file, got ${type}.`);
       if (fault !== undefined) throw new TarRefused(`Cannot take an archive: ${fault}.`);

@@ -41,7 +41,9 @@ export function isDead(owner: Owner): boolean {
 
 let knownBoot: string | undefined;
 function bootId(): string {
-  knownBoot ??= readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').replace(/[^0-9a-f]/g, '').slice(0, 12);
+  knownBoot ??= readFileSync('/proc/sys/kernel/random/boot_id', 'latin1')
+    .replace(/[^0-9a-f]/g, '')
+    .slice(0, 12);
   return knownBoot;
 }
 

@@ -25,5 +25,8 @@ export async function awaitReady(sandbox: Sandbox, signal: AbortSignal): Promise
 
 function failure(sandbox: Sandbox, reason: string): SkillcellError {
   const said = sandbox.complaint().trim();
-  return new SkillcellError('sandbox.start-failed', `Cannot start a sandbox: ${reason}${said === '' ? '' : `: ${said}`}.`);
+  return new SkillcellError(
+    'sandbox.start-failed',
+    `Cannot start a sandbox: ${reason}${said === '' ? '' : `: ${said}`}.`,
+  );
 }

@@ -23,6 +23,12 @@ export function unenforcedLimits(level: 'none' | 'namespace', groups: boolean): 
   return Object.entries(limitEnforcement(level, groups)).flatMap(([limit, how]): Diagnostic[] =>
     how === 'kernel'
       ? []
-      : [{ code: `limit.${how === 'watched' ? 'watched' : 'unenforced'}`, severity: 'warning', message: `The limit of ${limit} ${HOW[how]}.` }],
+      : [
+          {
+            code: `limit.${how === 'watched' ? 'watched' : 'unenforced'}`,
+            severity: 'warning',
+            message: `The limit of ${limit} ${HOW[how]}.`,
+          },
+        ],
   );
 }

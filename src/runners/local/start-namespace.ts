@@ -85,7 +85,10 @@ function topFolders(): string[] {
   });
 }
 
-const INTERPRETERS: Partial<Record<SandboxSpec['language'], string>> = { python: '/usr/bin/python3', bash: '/bin/bash' };
+const INTERPRETERS: Partial<Record<SandboxSpec['language'], string>> = {
+  python: '/usr/bin/python3',
+  bash: '/bin/bash',
+};
 
 function requirePrograms(spec: SandboxSpec): string {
   if (process.platform !== 'linux') {
@@ -98,7 +101,10 @@ function requirePrograms(spec: SandboxSpec): string {
   }
   const interpreter = INTERPRETERS[spec.language];
   if (interpreter !== undefined && !existsSync(interpreter)) {
-    throw new SkillcellError('runtime.missing', `Cannot run ${spec.language}: its interpreter is missing, got no ${interpreter}.`);
+    throw new SkillcellError(
+      'runtime.missing',
+      `Cannot run ${spec.language}: its interpreter is missing, got no ${interpreter}.`,
+    );
   }
   return bubblewrap;
 }

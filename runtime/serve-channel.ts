@@ -1,0 +1,99 @@
+import { Socket } from 'node:net';
+import type { RuntimeGlobals } from '../src/contracts/globals.ts';
+import type { Language } from '../src/contracts/job.ts';
+import { SkillcellError } from '../src/contracts/skillcell-error.ts';
+import { createChannel, type Channel, type StreamReader } from '../src/protocol/channel.ts';
+import { HOST_STREAM, PROTOCOL_VERSION, type CancelReason, type HostMessage } from '../src/protocol/messages.ts';
+import { createCallPort } from './call-port.ts';
+import { adoptFirstExecutor, startExecutor } from './executor-process.ts';
+import { receiveBytes, receiveFiles, receiveSkills, receiveStdin } from './incoming-streams.ts';
+import { readLayout } from './sandbox-layout.ts';
+import { serveJob } from './serve-job.ts';
+import { markedProcesses, namespaceProcesses } from './user-processes.ts';
+
+const CHANNEL_DESCRIPTOR = 3;
+const MAX_GLOBALS_BYTES = 64 * 1024 * 1024;
+
+/**
+ * Serves exactly one job over the channel and ends; it also ends, with everything it started, when the channel does.
+ *
+ * @param args the entry's arguments; they say nothing about the job
+ */
+export function serveChannel(args: readonly string[]): void {
+  const layout = readLayout(args);
+  const language = (args.find((argument) => argument.startsWith('--language='))?.slice(11) ?? 'javascript') as Language;
+  const marker = layout.marker;
+
+  let used = false;
+  let executor = adoptFirstExecutor(language) ?? startExecutor(layout, language, marker);
+  const processes =
+    layout.level === 'none'
+      ? markedProcesses(`SKILLCELL_JOB_MARK=${marker}`, () => executor.pid)
+      : namespaceProcesses();
+
+  const cancellation = new AbortController();
+  const globalsBytes = receiveBytes(MAX_GLOBALS_BYTES);
+  const skills = receiveSkills();
+  const files = receiveFiles(layout);
+  const stdin = receiveStdin();
+  const streams = new Map<number, StreamReader>([
+    [HOST_STREAM.globals, globalsBytes.reader],
+    [HOST_STREAM.skills, skills.reader],
+    [HOST_STREAM.files, files.reader],
+    [HOST_STREAM.stdin, stdin.reader],
+  ]);
+
+  const end = async (code: number): Promise<void> => {
+    await processes.killAll(2_000);
+    process.exit(code);
+  };
+
+  const channel: Channel = createChannel(new Socket({ fd: CHANNEL_DESCRIPTOR }), {
+    onMessage: (message) => receive(message as HostMessage),
+    onStream: (stream) => streams.get(stream),
+    onClose: () => void end(0),
+  });
+  const calls = createCallPort(channel);
+
+  const receive = (message: HostMessage): void => {
+    if (message.type === 'start') void serve(message);
+    else if (message.type === 'reply') calls.settle(message);
+    else cancellation.abort(message.reason satisfies CancelReason);
+  };
+
+  const serve = async (start: HostMessage & { type: 'start' }): Promise<void> => {
+    try {
+      const globals = JSON.parse((await globalsBytes.done).toString('utf8')) as RuntimeGlobals;
+      await serveJob({
+        globals,
+        layout,
+        processes,
+        marker,
+        channel,
+        calls,
+        canceled: cancellation.signal,
+        trees: start.skills ? await skills.done : new Map(),
+        filesWritten: start.files ? files.done : Promise.resolve(),
+        stdin: start.stdin ? stdin.stream : undefined,
+        takeExecutor(wanted) {
+          const first = executor;
+          if (first.language === wanted && !used) {
+            used = true;
+            return first;
+          }
+          executor = startExecutor(layout, wanted, marker);
+          return executor;
+        },
+      });
+    } catch (error) {
+      const message = (error instanceof Error ? error.message : String(error)).slice(0, 4_000);
+      const [code, diagnostics] = SkillcellError.isInstance(error)
+        ? [error.code, error.diagnostics]
+        : ['internal.fault', []];
+      channel.send({ type: 'fault', code, message, diagnostics });
+    }
+  };
+
+  process.on('SIGTERM', () => void end(0));
+  void executor.waiting.then(() => channel.send({ type: 'ready', protocol: PROTOCOL_VERSION }));
+}
