@@ -138,7 +138,7 @@ function finish(code: number): void {
 function describe(error: unknown): { name: string; message: string; stack: string } | undefined {
   if (error === undefined) return undefined;
   if (!(error instanceof Error)) return { name: 'Error', message: String(error), stack: String(error) };
-  return { name: `${error.name}`, message: `${error.message}`, stack: `${error.stack ?? error.message}` };
+  return { name: error.name, message: error.message, stack: error.stack ?? error.message };
 }
 
 // The loader compiles itself at its first use; that cost is paid here, ahead of the job.
