@@ -11,11 +11,19 @@ export type { Diagnostic, Severity } from './contracts/diagnostic.ts';
 export { ERROR_REGISTRY, type ErrorCode, type ErrorEntry } from './contracts/error-registry.ts';
 export type { JobEvent } from './contracts/events.ts';
 export type { RuntimeGlobals, SandboxJob, ToolDescription } from './contracts/globals.ts';
-export type { CodegenOptions, ExecOptions, InputFile, JobOptions, JobSkillsOptions, Language } from './contracts/job.ts';
+export type {
+  CodegenOptions,
+  ExecOptions,
+  InputFile,
+  JobOptions,
+  JobSkillsOptions,
+  Language,
+} from './contracts/job.ts';
 export { DEFAULT_LIMITS, type JobLimits } from './contracts/limits.ts';
 export type * from './contracts/result.ts';
 export type * from './contracts/skill.ts';
 export { SkillcellError } from './contracts/skillcell-error.ts';
+export { createLogger, type LoggerOptions } from './orchestrator/create-logger.ts';
 export { createOrchestrator } from './orchestrator/create-orchestrator.ts';
 export type { JobStream, Orchestrator, OrchestratorOptions, PoolOptions } from './orchestrator/orchestrator.ts';
 export { createLocalRunner, type LocalRunnerOptions } from './runners/local/local-runner.ts';

@@ -13,6 +13,7 @@ import type { Orchestrator, OrchestratorOptions } from './orchestrator.ts';
 import { prepareJob } from './prepare-job.ts';
 import { runJob } from './run-job.ts';
 import { createSandboxSupply } from './sandbox-supply.ts';
+import { runWithSkills } from '../skills/index.ts';
 
 /**
  * Creates an orchestrator. It starts nothing but its pool; close it when done.
@@ -90,7 +91,8 @@ export function createOrchestrator(options: OrchestratorOptions = {}): Orchestra
           warm,
           attempt: 1,
           signal,
-          emit: async (event) => await emit(event),
+          emit,
+          withSkills: (fn) => (options.skills === undefined ? fn() : runWithSkills(options.skills, fn)),
           onToolFailure: (name, error) => log?.error({ jobId, tool: name, err: error }, 'a tool failed'),
         });
         if (kept.size > 0) artifacts.keep(jobId, kept);

@@ -36,6 +36,8 @@ export interface RunJobOptions {
   /** Resolves when the reader of the events has room for more. */
   emit(event: JobEvent): Promise<void>;
   onToolFailure(name: string, error: unknown): void;
+  /** Calls a function with the job's skills as the active ones. */
+  withSkills<T>(fn: () => T): T;
 }
 
 /** How the host's side of a run ended. */
@@ -117,7 +119,7 @@ export async function runJob(
         void options.emit({ ...message, jobId });
         break;
       case 'call':
-        void answerCall(message, broker, cancellation.signal, session, () => cancel('calls'));
+        void options.withSkills(() => answerCall(message, broker, cancellation.signal, session, () => cancel('calls')));
         break;
       case 'fault':
         settle({ kind: 'fault', error: faultError(message, broker) });

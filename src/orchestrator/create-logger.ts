@@ -1,0 +1,24 @@
+import { pino, type DestinationStream, type Logger } from 'pino';
+
+/** Names of fields whose values never stand in a log, at any of the first three depths. */
+const SECRET_FIELDS = ['apiKey', 'api_key', 'authorization', 'cookie', 'env', 'key', 'password', 'secret', 'token'];
+
+/** Options of {@link createLogger}. */
+export interface LoggerOptions {
+  /** @default 'info' */
+  level?: 'trace' | 'debug' | 'info' | 'warn' | 'error';
+  /** @default the standard error stream */
+  destination?: DestinationStream;
+}
+
+/**
+ * Creates a logger for an orchestrator: one JSON object a line, secrets redacted. What a program prints is never logged, so
+ * that it cannot forge a line.
+ */
+export function createLogger(options: LoggerOptions = {}): Logger {
+  const paths = SECRET_FIELDS.flatMap((name) => [name, `*.${name}`, `*.*.${name}`]);
+  return pino(
+    { name: 'skillcell', level: options.level ?? 'info', redact: { paths, censor: '[redacted]' } },
+    options.destination ?? pino.destination({ fd: 2, sync: true }),
+  );
+}
