@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import type { Language } from '../src/contracts/job.ts';
 import { connectExecutor, type ExecutorLink } from './executor-link.ts';
+import { USER_UID } from './privileges.ts';
 import type { SandboxLayout } from './sandbox-layout.ts';
 
 /** How a process ended. */
@@ -34,7 +35,7 @@ const MAX_EXECUTOR_MESSAGE = 8 * 1024 * 1024;
 
 /** Starts an executor; at level namespace within an inner namespace of its own. */
 export function startExecutor(layout: SandboxLayout, language: Language, marker: string): ExecutorProcess {
-  const [command, args] = layout.level === 'none' ? directCommand(layout, language) : innerCommand(layout, language);
+  const [command, args] = COMMANDS[layout.level](layout, language);
   const child = spawn(command, args, {
     cwd: layout.workspace,
     detached: true,
@@ -50,7 +51,7 @@ export function startExecutor(layout: SandboxLayout, language: Language, marker:
   const ended = new Promise<ProcessEnd>((resolve) => {
     child.once('error', () => resolve({ code: 127, signal: null }));
     child.once('exit', (code, signal) =>
-      resolve(layout.level === 'none' ? { code, signal } : relayedEnd(code, signal)),
+      resolve(layout.level === 'namespace' ? relayedEnd(code, signal) : { code, signal }),
     );
   });
   const [, , , messagesOut, messagesIn] = child.stdio as [Writable, Readable, Readable, Writable, Readable];
@@ -69,6 +70,12 @@ function withLink(parts: Omit<ExecutorProcess, 'link' | 'waiting'>, onWaiting?: 
   });
   return { ...parts, link, waiting };
 }
+
+const COMMANDS: Record<SandboxLayout['level'], (layout: SandboxLayout, language: Language) => [string, string[]]> = {
+  none: directCommand,
+  namespace: innerCommand,
+  container: droppedCommand,
+};
 
 /** The variable that marks a job's processes at level none. */
 export function markerVariable(marker: string): Record<string, string> {
@@ -89,6 +96,22 @@ function directCommand(layout: SandboxLayout, language: Language): [string, stri
     case 'bash':
       return ['/bin/bash', ['--noprofile', '--norc', join(executors, 'bash-executor.sh')]];
   }
+}
+
+/**
+ * In a container: user code's id, no groups and no capabilities, not even to gain. The program that drops them has a
+ * fixed environment; the job's own is set by the executor. Raising one's own score for the memory killer needs no right.
+ */
+function droppedCommand(layout: SandboxLayout, language: Language): [string, string[]] {
+  const [command, args] = directCommand(layout, language);
+  const ids = [`--reuid=${USER_UID}`, `--regid=${USER_UID}`, '--clear-groups'];
+  const sets = ['--inh-caps=-all', '--ambient-caps=-all', '--bounding-set=-all', '--no-new-privs'];
+  const environment = ['PATH=/usr/local/bin:/usr/bin:/bin', 'LANG=C.UTF-8', `HOME=${layout.workspace}`, 'TMPDIR=/tmp'];
+  const expendable = 'echo 1000 >/proc/self/oom_score_adj; exec "$@"';
+  return [
+    '/usr/bin/setpriv',
+    [...ids, ...sets, '/usr/bin/env', '-i', ...environment, '/bin/sh', '-c', expendable, 'sh', command, ...args],
+  ];
 }
 
 function innerCommand(layout: SandboxLayout, language: Language): [string, string[]] {

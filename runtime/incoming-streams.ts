@@ -4,6 +4,7 @@ import { PassThrough, type Readable } from 'node:stream';
 import type { SkillTrees } from '../src/contracts/skill.ts';
 import type { StreamReader } from '../src/protocol/channel.ts';
 import { createTarReader, type TarFile } from '../src/protocol/tar.ts';
+import type { Privileges } from './privileges.ts';
 import type { SandboxLayout } from './sandbox-layout.ts';
 
 const NO_CAPS = { files: 1_000_000, fileBytes: Number.MAX_SAFE_INTEGER, totalBytes: Number.MAX_SAFE_INTEGER };
@@ -41,8 +42,11 @@ export function receiveSkills(): { reader: StreamReader; done: Promise<SkillTree
 }
 
 /** Unpacks the job's input files into the workspace as they come; user code has not started yet. */
-export function receiveFiles(layout: SandboxLayout): { reader: StreamReader; done: Promise<void> } {
-  return lazily(() => createTarReader(NO_CAPS, (file) => writeFileBelow(layout.workspace, file)));
+export function receiveFiles(
+  layout: SandboxLayout,
+  privileges: Privileges,
+): { reader: StreamReader; done: Promise<void> } {
+  return lazily(() => createTarReader(NO_CAPS, (file) => privileges.asUser(() => writeFileBelow(layout.workspace, file))));
 }
 
 /** Writes a new file below a folder, and the folders on the way. */

@@ -69,3 +69,14 @@ export function hasEnvironmentEntry(pid: number, entry: string): boolean {
     return false;
   }
 }
+
+/** The real user id of a process; `undefined` when it has ended. The owner of its folder says less: it may be hidden. */
+export function realUid(pid: number): number | undefined {
+  try {
+    const uid = /^Uid:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1];
+    return uid === undefined ? undefined : Number(uid);
+  } catch {
+    // Ended between the listing and here.
+    return undefined;
+  }
+}

@@ -14,6 +14,7 @@ import { type ExecutorProcess, markerVariable, type ProcessEnd } from './executo
 import { watchMemory } from './memory-watch.ts';
 import { captureOutput } from './output-capture.ts';
 import { readProgramError, readProgramValue } from './program-report.ts';
+import type { Privileges } from './privileges.ts';
 import type { RunOutcome } from './run-outcome.ts';
 import type { SandboxLayout } from './sandbox-layout.ts';
 import type { UserProcesses } from './user-processes.ts';
@@ -42,6 +43,7 @@ export interface RunInput {
 export interface RunSurroundings {
   layout: SandboxLayout;
   processes: UserProcesses;
+  privileges: Privileges;
   marker: string;
   calls: CallPort;
   canceled: AbortSignal;
@@ -53,8 +55,8 @@ type EndCause = 'itself' | 'run-deadline' | CancelReason | 'output' | 'memory' |
 /** Runs user code, ends all of its processes, and says what came of it. */
 export async function runCode(input: RunInput, around: RunSurroundings): Promise<RunOutcome> {
   const { executor, limits } = input;
-  const { layout, processes } = around;
-  const path = placeProgram(layout, input.fileName, input.code);
+  const { layout, privileges, processes } = around;
+  const path = privileges.asUser(() => placeProgram(layout, input.fileName, input.code));
   // The clock of the program starts with the program, not with its interpreter.
   await Promise.race([executor.waiting, executor.ended]);
 
@@ -130,8 +132,8 @@ export async function runCode(input: RunInput, around: RunSurroundings): Promise
     });
   }
   const error = readProgramError(exit?.error, input.fileName);
-  const value = readProgramValue(exit?.json, layout.value, limits.valueBytes);
-  const missing = missingOutputs(layout.output, input.expect);
+  const value = privileges.asUser(() => readProgramValue(exit?.json, layout.value, limits.valueBytes));
+  const missing = privileges.asUser(() => missingOutputs(layout.output, input.expect));
   const verdict = judge(ended, exit?.code ?? end?.code ?? null, layout, limits);
   return {
     ...verdict,

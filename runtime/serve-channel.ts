@@ -1,17 +1,17 @@
-import { Socket } from 'node:net';
 import type { RuntimeGlobals } from '../src/contracts/globals.ts';
 import type { Language } from '../src/contracts/job.ts';
 import { SkillcellError } from '../src/contracts/skillcell-error.ts';
 import { createChannel, type Channel, type StreamReader } from '../src/protocol/channel.ts';
 import { HOST_STREAM, PROTOCOL_VERSION, type CancelReason, type HostMessage } from '../src/protocol/messages.ts';
 import { createCallPort } from './call-port.ts';
-import { adoptFirstExecutor, startExecutor } from './executor-process.ts';
+import { adoptFirstExecutor, startExecutor, type ExecutorProcess } from './executor-process.ts';
 import { receiveBytes, receiveFiles, receiveSkills, receiveStdin } from './incoming-streams.ts';
+import { hostChannel } from './host-channel.ts';
 import { readLayout } from './sandbox-layout.ts';
 import { serveJob } from './serve-job.ts';
-import { markedProcesses, namespaceProcesses } from './user-processes.ts';
+import { takePrivileges } from './privileges.ts';
+import { userProcesses } from './user-processes.ts';
 
-const CHANNEL_DESCRIPTOR = 3;
 const MAX_GLOBALS_BYTES = 64 * 1024 * 1024;
 
 /**
@@ -24,17 +24,17 @@ export function serveChannel(args: readonly string[]): void {
   const language = (args.find((argument) => argument.startsWith('--language='))?.slice(11) ?? 'javascript') as Language;
   const marker = layout.marker;
 
+  const privileges = takePrivileges(layout);
+  const start = (wanted: Language): ExecutorProcess => privileges.asRoot(() => startExecutor(layout, wanted, marker));
+
   let used = false;
-  let executor = adoptFirstExecutor(language) ?? startExecutor(layout, language, marker);
-  const processes =
-    layout.level === 'none'
-      ? markedProcesses(`SKILLCELL_JOB_MARK=${marker}`, () => executor.pid)
-      : namespaceProcesses();
+  let executor = adoptFirstExecutor(language) ?? start(language);
+  const processes = userProcesses(layout, privileges, () => executor.pid);
 
   const cancellation = new AbortController();
   const globalsBytes = receiveBytes(MAX_GLOBALS_BYTES);
   const skills = receiveSkills();
-  const files = receiveFiles(layout);
+  const files = receiveFiles(layout, privileges);
   const stdin = receiveStdin();
   const streams = new Map<number, StreamReader>([
     [HOST_STREAM.globals, globalsBytes.reader],
@@ -48,7 +48,7 @@ export function serveChannel(args: readonly string[]): void {
     process.exit(code);
   };
 
-  const channel: Channel = createChannel(new Socket({ fd: CHANNEL_DESCRIPTOR }), {
+  const channel: Channel = createChannel(hostChannel(layout), {
     onMessage: (message) => receive(message as HostMessage),
     onStream: (stream) => streams.get(stream),
     onClose: () => void end(0),
@@ -61,27 +61,25 @@ export function serveChannel(args: readonly string[]): void {
     else cancellation.abort(message.reason satisfies CancelReason);
   };
 
-  const serve = async (start: HostMessage & { type: 'start' }): Promise<void> => {
+  const serve = async (sent: HostMessage & { type: 'start' }): Promise<void> => {
     try {
       const globals = JSON.parse((await globalsBytes.done).toString('utf8')) as RuntimeGlobals;
       await serveJob({
         globals,
         layout,
         processes,
+        privileges,
         marker,
         channel,
         calls,
         canceled: cancellation.signal,
-        trees: start.skills ? await skills.done : new Map(),
-        filesWritten: start.files ? files.done : Promise.resolve(),
-        stdin: start.stdin ? stdin.stream : undefined,
+        trees: sent.skills ? await skills.done : new Map(),
+        filesWritten: sent.files ? files.done : Promise.resolve(),
+        stdin: sent.stdin ? stdin.stream : undefined,
         takeExecutor(wanted) {
-          const first = executor;
-          if (first.language === wanted && !used) {
-            used = true;
-            return first;
-          }
-          executor = startExecutor(layout, wanted, marker);
+          const fresh = executor.language === wanted && !used;
+          used = true;
+          if (!fresh) executor = start(wanted);
           return executor;
         },
       });

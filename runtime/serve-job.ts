@@ -6,11 +6,12 @@ import type { ResultSkills } from '../src/contracts/result.ts';
 import type { SkillTrees } from '../src/contracts/skill.ts';
 import type { Channel } from '../src/protocol/channel.ts';
 import { ARTIFACT_STREAM, outputStreams, type SandboxMessage, type SandboxResult } from '../src/protocol/messages.ts';
-import { writeTar } from '../src/protocol/tar.ts';
+import { writeTar, type TarFile } from '../src/protocol/tar.ts';
 import type { CallPort } from './answer-calls.ts';
 import { checkArrived, writeSkills } from './arrived-skills.ts';
 import { collectArtifacts, type Collection } from './collect-output.ts';
 import type { ExecutorProcess } from './executor-process.ts';
+import type { Privileges } from './privileges.ts';
 import { runCode } from './run-code.ts';
 import type { RunOutcome } from './run-outcome.ts';
 import type { SandboxLayout } from './sandbox-layout.ts';
@@ -21,6 +22,7 @@ export interface JobSurroundings {
   globals: RuntimeGlobals;
   layout: SandboxLayout;
   processes: UserProcesses;
+  privileges: Privileges;
   marker: string;
   channel: Channel;
   calls: CallPort;
@@ -64,7 +66,7 @@ export async function runOnce(
   const { channel, globals, layout } = around;
   const job = globals.JOB;
   // What a failed attempt wrote is no output of the next one. None of its processes is left that could be in the way.
-  if (run > 1) rmSync(layout.output, { recursive: true, force: true });
+  if (run > 1) around.privileges.asUser(() => rmSync(layout.output, { recursive: true, force: true }));
   channel.send({ type: 'run', run } satisfies SandboxMessage);
   const streams = outputStreams(run);
   return await runCode(
@@ -92,9 +94,10 @@ export async function sendOutputs(
 ): Promise<void> {
   const { channel, layout, globals } = around;
   const collection: Collection = { omitted: [], overLimit: false };
-  const artifacts = collectArtifacts(layout.output, globals.JOB.limits, collection);
-  const first = artifacts.next();
-  if (first.done !== true) await writeTar(prepend(first.value, artifacts), channel.openStream(ARTIFACT_STREAM));
+  const found = collectArtifacts(layout.output, globals.JOB.limits, collection);
+  const next = (): IteratorResult<TarFile> => around.privileges.asUser(() => found.next());
+  const first = next();
+  if (first.done !== true) await writeTar(following(first.value, next), channel.openStream(ARTIFACT_STREAM));
   const result: SandboxResult = {
     outcome: outcome.outcome,
     ...(outcome.limit === undefined ? {} : { limit: outcome.limit }),
@@ -118,9 +121,9 @@ export async function sendOutputs(
   channel.send({ type: 'result', result } satisfies SandboxMessage);
 }
 
-function* prepend<T>(first: T, rest: Iterable<T>): Generator<T> {
+function* following<T>(first: T, next: () => IteratorResult<T>): Generator<T> {
   yield first;
-  yield* rest;
+  for (let step = next(); step.done !== true; step = next()) yield step.value;
 }
 
 /** A job that renders nothing reports which skills arrived whole. */

@@ -1,4 +1,7 @@
-import { hasEnvironmentEntry, innerPid, isAlive, listProcesses, type ProcessRow } from './process-table.ts';
+import type { Privileges } from './privileges.ts';
+import { USER_UID } from './privileges.ts';
+import { hasEnvironmentEntry, innerPid, isAlive, listProcesses, realUid, type ProcessRow } from './process-table.ts';
+import type { SandboxLayout } from './sandbox-layout.ts';
 
 /** The processes of user code, however they came to be. */
 export interface UserProcesses {
@@ -10,18 +13,46 @@ export interface UserProcesses {
   killAll(timeoutMs: number): Promise<boolean>;
 }
 
+/** The processes of user code at the level of this sandbox. */
+export function userProcesses(
+  layout: SandboxLayout,
+  privileges: Privileges,
+  executorPid: () => number | undefined,
+): UserProcesses {
+  switch (layout.level) {
+    case 'none':
+      return markedProcesses(`SKILLCELL_JOB_MARK=${layout.marker}`, executorPid);
+    case 'namespace':
+      return namespaceProcesses();
+    case 'container':
+      return containerProcesses(privileges);
+  }
+}
+
+/** In a container: all that runs as user code's id. One call reaches all that exist at that moment. */
+function containerProcesses({ asUser }: Privileges): UserProcesses {
+  const list = (): ProcessRow[] => listProcesses().filter((row) => isAlive(row) && realUid(row.pid) === USER_UID);
+  return withKilling(list, {
+    terminate: () => asUser(() => signal(-1, 'SIGTERM')),
+    kill: () => asUser(() => signal(-1, 'SIGKILL')),
+  });
+}
+
 /**
  * At level namespace: all that this process namespace holds besides the sandbox's first process, the entry and the
  * helpers that the entry names.
  */
-export function namespaceProcesses(): UserProcesses {
+function namespaceProcesses(): UserProcesses {
   const list = (): ProcessRow[] =>
     listProcesses().filter((row) => row.pid !== 1 && row.pid !== process.pid && isAlive(row));
-  return withKilling(list, (row) => (innerPid(row.pid) ?? 1) > 1);
+  return withKilling(list, {
+    terminate: (rows) => signalAll(rows.filter((row) => (innerPid(row.pid) ?? 1) > 1), 'SIGTERM'),
+    kill: (rows) => signalAll(rows, 'SIGKILL'),
+  });
 }
 
 /** At level none: the executor's process group, what descends from it, and what still carries the job's marker. */
-export function markedProcesses(marker: string, executorPid: () => number | undefined): UserProcesses {
+function markedProcesses(marker: string, executorPid: () => number | undefined): UserProcesses {
   const list = (): ProcessRow[] => {
     const rows = listProcesses().filter((row) => row.pid !== process.pid && isAlive(row));
     const found = new Set<number>();
@@ -39,26 +70,36 @@ export function markedProcesses(marker: string, executorPid: () => number | unde
     }
     return rows.filter((row) => found.has(row.pid));
   };
-  return withKilling(list, () => true);
+  return withKilling(list, {
+    terminate: (rows) => signalAll(rows, 'SIGTERM'),
+    kill: (rows) => signalAll(rows, 'SIGKILL'),
+  });
 }
 
-function withKilling(list: () => ProcessRow[], isUserCode: (row: ProcessRow) => boolean): UserProcesses {
+interface Signals {
+  terminate(rows: readonly ProcessRow[]): void;
+  kill(rows: readonly ProcessRow[]): void;
+}
+
+function withKilling(list: () => ProcessRow[], signals: Signals): UserProcesses {
   return {
     list,
-    terminate() {
-      for (const row of list()) if (isUserCode(row)) signal(row.pid, 'SIGTERM');
-    },
+    terminate: () => signals.terminate(list()),
     async killAll(timeoutMs) {
       const deadline = performance.now() + timeoutMs;
       for (;;) {
         const rows = list();
         if (rows.length === 0) return true;
-        for (const row of rows) signal(row.pid, 'SIGKILL');
+        signals.kill(rows);
         if (performance.now() > deadline) return false;
         await new Promise((resolve) => setTimeout(resolve, 1));
       }
     },
   };
+}
+
+function signalAll(rows: readonly ProcessRow[], name: NodeJS.Signals): void {
+  for (const row of rows) signal(row.pid, name);
 }
 
 function signal(pid: number, name: NodeJS.Signals): void {

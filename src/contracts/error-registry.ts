@@ -89,6 +89,36 @@ export const ERROR_REGISTRY = {
     retry: false,
     advice: 'Choose a runner that `skillcell doctor` shows as available.',
   },
+  'engine.unavailable': {
+    http: 503,
+    exitCode: 3,
+    retry: true,
+    advice: 'Start the Docker engine, or set DOCKER_HOST to one that answers; `skillcell doctor` tells more.',
+  },
+  'engine.failed': {
+    http: 502,
+    exitCode: 4,
+    retry: true,
+    advice: 'The engine refused or broke off; its own log says why. Try again.',
+  },
+  'image.missing': {
+    http: 503,
+    exitCode: 3,
+    retry: false,
+    advice: 'Build the image of the sandboxes: `skillcell image build`.',
+  },
+  'image.stale': {
+    http: 503,
+    exitCode: 3,
+    retry: false,
+    advice: 'The image holds another version of the runtime. Build it again: `skillcell image build`.',
+  },
+  'image.build-failed': {
+    http: 503,
+    exitCode: 3,
+    retry: true,
+    advice: 'Read the end of the build output; without a registry, mmdebstrap and a Debian mirror are needed, as root.',
+  },
   'runtime.missing': {
     http: 503,
     exitCode: 3,

@@ -31,12 +31,17 @@ export function parseOwnerName(name: string): Owner | undefined {
 
 /**
  * Whether an owner is surely dead. One of another process namespace of this boot cannot be judged from here and counts
- * as alive; one of an earlier boot is dead.
+ * as alive. One of another boot is dead where only this machine leaves traces, and cannot be judged where others do.
  */
-export function isDead(owner: Owner): boolean {
-  if (owner.boot !== bootId()) return true;
+export function isDead(owner: Owner, otherBoot: 'dead' | 'unknown' = 'dead'): boolean {
+  if (owner.boot !== bootId()) return otherBoot === 'dead';
   if (owner.pidNamespace !== pidNamespace()) return false;
   return startTimeOf(owner.pid) !== owner.startTime;
+}
+
+/** Whether an owner can be judged from here: it is of this boot and this process namespace. */
+export function isOurs(owner: Owner): boolean {
+  return owner.boot === bootId() && owner.pidNamespace === pidNamespace();
 }
 
 let knownBoot: string | undefined;

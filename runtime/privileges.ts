@@ -1,0 +1,40 @@
+import type { SandboxLayout } from './sandbox-layout.ts';
+
+/** User ids in a container. The image has accounts of these ids; neither is 0. */
+export const SUPERVISOR_UID = 10_001;
+/** The id of user code. */
+export const USER_UID = 10_002;
+
+/** Changes of the effective user id, each for the length of one synchronous call. */
+export interface Privileges {
+  /** With the rights of user code, so that what user code made unreadable stays unreadable. */
+  asUser<T>(action: () => T): T;
+  /** With uid 0 and the four capabilities that the container left it: to start an executor and to kill. */
+  asRoot<T>(action: () => T): T;
+}
+
+const NONE: Privileges = { asUser: (action) => action(), asRoot: (action) => action() };
+
+/**
+ * Gives up uid 0 for everything but {@link Privileges}: in a container the real id stays 0, and with the effective id
+ * the effective capabilities go and come. Elsewhere supervisor and user code share an id, and nothing changes.
+ */
+export function takePrivileges(layout: SandboxLayout): Privileges {
+  const { setegid, seteuid } = process;
+  if (layout.level !== 'container' || setegid === undefined || seteuid === undefined) return NONE;
+  const become = (uid: number): void => {
+    seteuid(0);
+    setegid(uid);
+    if (uid !== 0) seteuid(uid);
+  };
+  const during = <T>(uid: number, action: () => T): T => {
+    become(uid);
+    try {
+      return action();
+    } finally {
+      become(SUPERVISOR_UID);
+    }
+  };
+  become(SUPERVISOR_UID);
+  return { asUser: (action) => during(USER_UID, action), asRoot: (action) => during(0, action) };
+}

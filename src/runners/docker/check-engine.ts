@@ -1,0 +1,54 @@
+import type Docker from 'dockerode';
+import { SkillcellError } from '../../contracts/skillcell-error.ts';
+import { callEngine } from './engine.ts';
+
+/** What an engine is and has. */
+export interface EngineReport {
+  version: string;
+  runcVersion: string | undefined;
+  cgroupVersion: string;
+  appArmor: boolean;
+  rootless: boolean;
+  runtimes: string[];
+}
+
+/**
+ * Asks the engine what it can do, and refuses one that cannot hold what a container needs: there is no weaker mode.
+ *
+ * @throws SkillcellError `engine.unavailable`, `runner.isolation-unmet`
+ */
+export async function checkEngine(engine: Docker): Promise<EngineReport> {
+  const info = (await callEngine('ask the engine', () => engine.info())) as EngineInfo;
+  if (info.OSType !== 'linux') throw unmet(`it runs ${info.OSType ?? 'an unknown system'}, not Linux`);
+  const options = info.SecurityOptions ?? [];
+  const has = (name: string): boolean => options.some((option) => option.startsWith(`name=${name}`));
+  if (!has('seccomp')) throw unmet('it has no seccomp');
+  if (info.MemoryLimit === false) throw unmet('it cannot limit memory');
+  if (info.PidsLimit === false) throw unmet('it cannot limit processes');
+  if (info.CpuCfsQuota === false) throw unmet('it cannot limit processors');
+  return {
+    version: info.ServerVersion ?? 'unknown',
+    runcVersion: info.RuncCommit?.ID,
+    cgroupVersion: info.CgroupVersion ?? '1',
+    appArmor: has('apparmor'),
+    rootless: has('rootless'),
+    runtimes: Object.keys(info.Runtimes ?? {}),
+  };
+}
+
+/** The fields of the engine's own account that matter here; older engines lack some. */
+interface EngineInfo {
+  OSType?: string;
+  SecurityOptions?: string[] | null;
+  MemoryLimit?: boolean;
+  PidsLimit?: boolean;
+  CpuCfsQuota?: boolean;
+  ServerVersion?: string;
+  RuncCommit?: { ID?: string };
+  CgroupVersion?: string;
+  Runtimes?: Record<string, unknown> | null;
+}
+
+function unmet(reason: string): SkillcellError {
+  return new SkillcellError('runner.isolation-unmet', `Cannot use the Docker engine: ${reason}.`);
+}

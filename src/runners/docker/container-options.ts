@@ -1,0 +1,99 @@
+import type { ContainerCreateOptions } from 'dockerode';
+import { seccompEngineProfile } from '../seccomp/seccomp-engine-profile.ts';
+import type { SandboxSpec } from '../runner.ts';
+
+const MIB = 1024 * 1024;
+/** The supervisor's share beside user code and its workspace. */
+const SUPERVISOR_MIB = 64;
+const SUPERVISOR_PIDS = 24;
+/** The accounts of the image. */
+const SUPERVISOR_UID = 10_001;
+const USER_UID = 10_002;
+/** What a job may carry, and room for its folders. */
+const SKILLS_MIB = 72;
+const OPEN_FILES = 1_024;
+
+/** Labels of all that we make at an engine. No text of a user goes in. */
+export const LABEL = {
+  managed: 'skillcell.managed',
+  owner: 'skillcell.owner',
+  job: 'skillcell.job',
+  attempt: 'skillcell.attempt',
+} as const;
+
+/** What one container is made from. */
+export interface ContainerParts {
+  name: string;
+  owner: string;
+  /** Image id or digest, never a tag that may move. */
+  image: string;
+  /** An OCI runtime with a kernel of its own, for level kernel. */
+  runtime: string | undefined;
+  /** Whether the engine has AppArmor. */
+  appArmor: boolean;
+}
+
+/**
+ * The whole configuration of a sandbox's container. No caller can add to it: every line is here, a test asserts each on
+ * what the engine reports, and an attack shows what each is for.
+ */
+export function containerOptions(spec: SandboxSpec, parts: ContainerParts): ContainerCreateOptions {
+  const { limits } = spec;
+  const memory = (limits.memoryMib + limits.workspaceMib + SUPERVISOR_MIB) * MIB;
+  const writable = 'rw,nosuid,nodev';
+  return {
+    name: parts.name,
+    Image: parts.image,
+    Hostname: 'sandbox',
+    User: '0:0',
+    WorkingDir: '/',
+    Entrypoint: ['/usr/local/bin/node', '/opt/skillcell/entry.cjs'],
+    Cmd: ['--level=container', `--language=${spec.language}`],
+    Env: ['PATH=/usr/local/bin:/usr/bin:/bin', 'LANG=C.UTF-8'],
+    Labels: { [LABEL.managed]: 'true', [LABEL.owner]: parts.owner, [LABEL.job]: parts.name, [LABEL.attempt]: '1' },
+    Tty: false,
+    OpenStdin: true,
+    // The channel's end ends the supervisor: stdin closes when the one client that attached goes away.
+    StdinOnce: true,
+    AttachStdin: true,
+    AttachStdout: true,
+    AttachStderr: true,
+    NetworkDisabled: true,
+    HostConfig: {
+      NetworkMode: 'none',
+      Privileged: false,
+      CapDrop: ['ALL'],
+      // For the supervisor, to start executors as user code and to kill them. User code has none, and cannot gain any.
+      CapAdd: ['SETUID', 'SETGID', 'SETPCAP', 'KILL'],
+      SecurityOpt: [
+        'no-new-privileges',
+        `seccomp=${JSON.stringify(seccompEngineProfile())}`,
+        ...(parts.appArmor ? ['apparmor=docker-default'] : []),
+      ],
+      ReadonlyRootfs: true,
+      Tmpfs: {
+        '/workspace': `${writable},exec,size=${limits.workspaceMib * MIB},nr_inodes=${limits.workspaceInodes},uid=${USER_UID},gid=${USER_UID}`,
+        '/skills': `${writable},exec,size=${SKILLS_MIB * MIB},nr_inodes=32768,uid=${SUPERVISOR_UID},gid=${SUPERVISOR_UID}`,
+        '/value': `${writable},noexec,size=${MIB},nr_inodes=16,uid=${USER_UID},gid=${USER_UID}`,
+        '/tmp': `${writable},noexec,size=${16 * MIB},nr_inodes=1024,uid=${USER_UID},gid=${USER_UID}`,
+      },
+      Memory: memory,
+      MemorySwap: memory,
+      NanoCpus: Math.round(limits.cpus * 1e9),
+      PidsLimit: limits.pids + SUPERVISOR_PIDS,
+      Ulimits: [
+        { Name: 'nofile', Soft: OPEN_FILES, Hard: OPEN_FILES },
+        { Name: 'core', Soft: 0, Hard: 0 },
+        { Name: 'fsize', Soft: limits.workspaceMib * MIB, Hard: limits.workspaceMib * MIB },
+        { Name: 'msgqueue', Soft: 819_200, Hard: 819_200 },
+      ],
+      IpcMode: 'private',
+      ShmSize: 8 * MIB,
+      Init: true,
+      LogConfig: { Type: 'none', Config: {} },
+      RestartPolicy: { Name: 'no' },
+      AutoRemove: false,
+      ...(parts.runtime === undefined ? {} : { Runtime: parts.runtime }),
+    },
+  };
+}

@@ -1,0 +1,127 @@
+import { randomBytes } from 'node:crypto';
+import type Docker from 'dockerode';
+import { DEFAULT_LIMITS } from '../../contracts/limits.ts';
+import { SkillcellError } from '../../contracts/skillcell-error.ts';
+import { currentOwner, ownerName } from '../owner.ts';
+import { ensureRuntime, type RuntimeBundle } from '../runtime-bundle.ts';
+import { RUNNER_CONTRACT, type Runner, type RunnerReport, type Sandbox, type SandboxSpec } from '../runner.ts';
+import { containerOptions } from './container-options.ts';
+import { connectEngine, callEngine, type EngineOptions } from './engine.ts';
+import { checkEngine, type EngineReport } from './check-engine.ts';
+import { findImage, type ImageFlavor } from './image.ts';
+import { startContainer } from './start-container.ts';
+import { sweepContainers } from './sweep-containers.ts';
+
+/** Options of {@link createDockerRunner}. */
+export interface DockerRunnerOptions extends EngineOptions {
+  /** @default 'slim' */
+  flavor?: ImageFlavor;
+  /** Name of an OCI runtime with a kernel of its own, for level `kernel`: the engine must know it. */
+  kernelRuntime?: string;
+  /** What the image must hold. Default: this copy's own bundle. */
+  bundle?: RuntimeBundle;
+}
+
+interface Ready {
+  engine: Docker;
+  image: string;
+  report: EngineReport;
+}
+
+/** Creates the runner of containers: level `container`, and `kernel` where the engine has a runtime for it. */
+export function createDockerRunner(options: DockerRunnerOptions = {}): Runner {
+  const owner = ownerName(currentOwner());
+  const running = new Set<Sandbox>();
+  let ready: Promise<Ready> | undefined;
+  let closed = false;
+
+  const prepare = async (): Promise<Ready> => {
+    const engine = connectEngine(options);
+    const report = await checkEngine(engine);
+    const bundle = options.bundle ?? (await ensureRuntime());
+    return { engine, report, image: await findImage(engine, options.flavor ?? 'slim', bundle.digest) };
+  };
+
+  const start = async (spec: SandboxSpec, { signal }: { signal: AbortSignal }): Promise<Sandbox> => {
+    if (closed) throw new SkillcellError('orchestrator.closed', 'Cannot start a container: the runner is closed.');
+    const runtime = runtimeFor(spec, options);
+    signal.throwIfAborted();
+    ready ??= prepare();
+    // What could not be prepared is tried again by the next job: an engine may have been started meanwhile.
+    ready.catch(() => (ready = undefined));
+    const { engine, image, report } = await ready;
+    if (runtime !== undefined && !report.runtimes.includes(runtime)) {
+      throw new SkillcellError('runner.isolation-unmet', `Cannot start a container: the engine has no runtime ${runtime}.`);
+    }
+    const name = `skillcell-${randomBytes(8).toString('hex')}`;
+    const sandbox = await startContainer(
+      engine,
+      containerOptions(spec, { name, owner, image, runtime, appArmor: report.appArmor }),
+      spec.isolation,
+      signal,
+    );
+    running.add(sandbox);
+    void sandbox.exited.then(() => running.delete(sandbox));
+    if (closed) await sandbox.kill('the runner is closed');
+    return sandbox;
+  };
+
+  return {
+    name: 'docker',
+    contract: RUNNER_CONTRACT,
+    start,
+    async probe() {
+      const report = await probeContainer(start);
+      return options.kernelRuntime === undefined ? [report] : [await probeKernel(start, options.kernelRuntime), report];
+    },
+    async sweep() {
+      return await sweepContainers(connectEngine(options));
+    },
+    async close() {
+      closed = true;
+      await Promise.all([...running].map((sandbox) => sandbox.kill('the runner is closed')));
+    },
+    async [Symbol.asyncDispose]() {
+      await this.close();
+    },
+  };
+}
+
+function runtimeFor(spec: SandboxSpec, { kernelRuntime }: DockerRunnerOptions): string | undefined {
+  if (spec.isolation === 'container') return undefined;
+  if (spec.isolation === 'kernel' && kernelRuntime !== undefined) return kernelRuntime;
+  throw new SkillcellError('runner.isolation-unmet', `Cannot start a container at level ${spec.isolation}: it is not configured.`);
+}
+
+type Start = (spec: SandboxSpec, options: { signal: AbortSignal }) => Promise<Sandbox>;
+
+async function probeContainer(start: Start): Promise<RunnerReport> {
+  return await probe(start, 'container', []);
+}
+
+async function probeKernel(start: Start, runtime: string): Promise<RunnerReport> {
+  return await probe(start, 'kernel', [
+    `runtime ${runtime}: inodes are not limited, and a fork or memory bomb ends the whole sandbox`,
+  ]);
+}
+
+/** Finds out by really starting one. */
+async function probe(start: Start, isolation: 'container' | 'kernel', notes: string[]): Promise<RunnerReport> {
+  const limits = { memory: 'kernel', cpus: 'kernel', pids: 'kernel', workspace: 'kernel' } as const;
+  const inodes = isolation === 'kernel' ? 'none' : 'kernel';
+  const report: RunnerReport = { runner: 'docker', isolation, available: true, reasons: notes, limits: { ...limits, inodes } };
+  try {
+    const { memoryMib, cpus, pids, workspaceMib, workspaceInodes } = DEFAULT_LIMITS;
+    const spec: SandboxSpec = { isolation, language: 'javascript', limits: { memoryMib, cpus, pids, workspaceMib, workspaceInodes } };
+    const sandbox = await start(spec, { signal: AbortSignal.timeout(10_000) });
+    try {
+      await callEngine('hear from a container', () => new Promise<void>((resolve) => sandbox.channel.once('data', () => resolve())));
+    } finally {
+      await sandbox.kill('the probe is over');
+    }
+  } catch (error) {
+    report.available = false;
+    report.reasons.push(error instanceof Error ? error.message : String(error));
+  }
+  return report;
+}

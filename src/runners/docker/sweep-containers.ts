@@ -1,0 +1,40 @@
+import type Docker from 'dockerode';
+import { isDead, isOurs, parseOwnerName } from '../owner.ts';
+import type { SweepReport } from '../runner.ts';
+import { LABEL } from './container-options.ts';
+import { callEngine, isGone } from './engine.ts';
+
+/** How long a container that has ended may wait for an owner that cannot be judged from here, in seconds. */
+const LEASE_S = 3_600;
+
+/** Removes the containers of dead owners. One without our label, or of an owner that may live, is never touched. */
+export async function sweepContainers(engine: Docker): Promise<SweepReport> {
+  const report: SweepReport = { removed: [], failed: [] };
+  const found = await callEngine('list containers', (abortSignal) =>
+    engine.listContainers({ all: true, abortSignal, filters: { label: [`${LABEL.managed}=true`] } }),
+  );
+  for (const container of found) {
+    if (!isLeftOver(container)) continue;
+    const { Id, Names } = container;
+    const name = Names[0]?.slice(1) ?? Id;
+    try {
+      await callEngine('remove a container', (abortSignal) => engine.getContainer(Id).remove({ force: true, v: true, abortSignal }), 30_000);
+      report.removed.push({ kind: 'container', name });
+    } catch (error) {
+      if (isGone(error)) report.removed.push({ kind: 'container', name });
+      else report.failed.push({ kind: 'container', name, reason: (error as Error).message });
+    }
+  }
+  return report;
+}
+
+/**
+ * An engine may serve several machines. The owner's own machine and process namespace judge whether it lives; what others
+ * left is taken only when it has ended, and long ago.
+ */
+function isLeftOver({ Labels, State, Created }: Docker.ContainerInfo): boolean {
+  const owner = parseOwnerName(Labels[LABEL.owner] ?? '');
+  if (owner === undefined) return false;
+  if (isDead(owner, 'unknown')) return true;
+  return State !== 'running' && State !== 'created' && !isOurs(owner) && Date.now() / 1000 - Created > LEASE_S;
+}
