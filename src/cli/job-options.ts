@@ -1,5 +1,3 @@
-import { statSync } from 'node:fs';
-import { resolve } from 'node:path';
 import type { JobOptions } from '../contracts/job.ts';
 import { DEFAULT_LIMITS } from '../contracts/limits.ts';
 import type { Isolation } from '../contracts/result.ts';
@@ -9,6 +7,7 @@ import { consumerFromFlags } from './consumer-flag.ts';
 import { inputFiles } from './file-flags.ts';
 import { checkInputFile, unreadable } from './input-file.ts';
 import { limitsFromFlags } from './limit-flags.ts';
+import { outputFolder } from './output-folder.ts';
 import { environmentFromFlags, expectedOutputs } from './program-flags.ts';
 import { readStdin } from './read-stdin.ts';
 import { usageError } from './usage-error.ts';
@@ -29,7 +28,8 @@ export async function jobOptions(context: CommandContext, stdinTaken: boolean): 
   const env = environmentFromFlags(flagValues(given, 'env'));
   const expect = expectedOutputs(flagValues(given, 'expect'));
   const consumer = consumerFromFlags(given);
-  const output = outputFolder(context);
+  const folder = flagValue(given, 'output');
+  const output = folder === undefined ? undefined : outputFolder(folder, io);
   const files = inputFiles(flagValues(given, 'file'), workspaceMib, io);
   const runner = checkedRunner(flagValue(given, 'runner'));
   const isolation = flagValue(given, 'isolation') as Isolation | undefined;
@@ -47,19 +47,6 @@ export async function jobOptions(context: CommandContext, stdinTaken: boolean): 
     ...(output === undefined ? {} : { output }),
     signal: interruption.signal,
   };
-}
-
-function outputFolder({ arguments: given, io }: CommandContext): string | undefined {
-  const value = flagValue(given, 'output');
-  if (value === undefined) return undefined;
-  if (value === '') throw usageError('--output', 'it must be the path of a folder', value);
-  const path = resolve(io.cwd(), value);
-  try {
-    if (statSync(path, { throwIfNoEntry: false })?.isDirectory() !== false) return path;
-  } catch (cause) {
-    throw new SkillcellError('usage.invalid', `Cannot use --output: ${(cause as Error).message}`, { cause });
-  }
-  throw usageError('--output', 'it must be a folder, and this is none', value);
 }
 
 function checkedRunner(value: string | undefined): 'auto' | 'local' {
