@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 
 // These start sandboxes, servers or npm and measure time: one file after the other, after everything else.
@@ -12,9 +13,16 @@ export default defineConfig({
     projects: [
       {
         extends: true,
-        test: { name: 'parallel', include: ['test/**/*.test.ts'], exclude: SERIAL, sequence: { groupOrder: 0 } },
+        test: {
+          name: 'parallel',
+          include: ['test/**/*.test.ts'],
+          exclude: SERIAL,
+          // vitest alone would leave one of two cores idle.
+          maxWorkers: Math.max(2, availableParallelism() - 1),
+          sequence: { groupOrder: 1 },
+        },
       },
-      { extends: true, test: { name: 'serial', include: SERIAL, maxWorkers: 1, sequence: { groupOrder: 1 } } },
+      { extends: true, test: { name: 'serial', include: SERIAL, maxWorkers: 1, sequence: { groupOrder: 2 } } },
     ],
   },
 });

@@ -44,8 +44,8 @@ async function runMain(path) {
 
 /** @param {string} node */
 async function startOther(node) {
-  const { startNode } = await import('./start-node.js');
-  return startNode(node, [fileURLToPath(import.meta.url), ...argv]);
+  const { startNode, WATCHED } = await import('./start-node.js');
+  return startNode(node, [fileURLToPath(import.meta.url), ...argv], { ...process.env, ...WATCHED });
 }
 
 /**

@@ -1,14 +1,15 @@
 import { spawn } from 'node:child_process';
 import { constants } from 'node:os';
 
-/** The variable that tells a child at which descriptor its launcher holds a pipe open. */
-const LAUNCHER_FD = 'SKILLCELL_LAUNCHER_FD';
+/** The environment of a child that is to end with its launcher: it says at which descriptor the pipe is. */
+export const WATCHED = { SKILLCELL_LAUNCHER_FD: '3' };
 /** @type {NodeJS.Signals[]} */
 const FORWARDED = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT', 'SIGUSR2'];
 
 /**
  * Starts another Node as if it were this process: same standard streams, signals passed on, same exit. The child gets a
- * pipe that nothing is written to: it ends when this process does, however that happens.
+ * pipe that nothing is written to: it ends when this process does, however that happens. Who adds {@link WATCHED} to the
+ * environment makes the child watch it.
  *
  * @param {string} node path of the binary
  * @param {string[]} args
@@ -18,7 +19,7 @@ const FORWARDED = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT', 'SIGUSR2'];
 export async function startNode(node, args, env = process.env) {
   const child = spawn(node, args, {
     stdio: ['inherit', 'inherit', 'inherit', 'pipe'],
-    env: { ...env, [LAUNCHER_FD]: '3' },
+    env,
   });
   /** @param {NodeJS.Signals} signal */
   const forward = (signal) => void child.kill(signal);

@@ -46,6 +46,7 @@ async function runStep(name: string, commands: string[][]): Promise<void> {
   for (const command of commands) {
     const { all, exitCode } = await execa(process.execPath, command, {
       cwd: root,
+      env: ENVIRONMENT,
       all: true,
       reject: false,
       stdin: 'ignore',

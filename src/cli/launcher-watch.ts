@@ -1,3 +1,4 @@
+import { fstatSync } from 'node:fs';
 import { Socket } from 'node:net';
 
 const LAUNCHER_FD = 'SKILLCELL_LAUNCHER_FD';
@@ -13,7 +14,7 @@ const STUCK_AFTER_MS = 10_000;
 export function watchLauncher(environment: NodeJS.ProcessEnv = process.env): void {
   const descriptor = Number(environment[LAUNCHER_FD]);
   delete environment[LAUNCHER_FD];
-  if (!Number.isInteger(descriptor) || descriptor < 3) return;
+  if (!Number.isInteger(descriptor) || descriptor < 3 || !isPipe(descriptor)) return;
   const pipe = new Socket({ fd: descriptor, readable: true, writable: false });
   pipe.once('close', () => {
     setTimeout(() => process.kill(process.pid, 'SIGKILL'), STUCK_AFTER_MS).unref();
@@ -23,4 +24,15 @@ export function watchLauncher(environment: NodeJS.ProcessEnv = process.env): voi
   pipe.on('error', () => undefined);
   pipe.resume();
   pipe.unref();
+}
+
+/** Whether a launcher's pipe can be there: the variable may have come down from a process that is not our parent. */
+function isPipe(descriptor: number): boolean {
+  try {
+    const state = fstatSync(descriptor);
+    return state.isSocket() || state.isFIFO();
+  } catch {
+    // EBADF: nothing is open there.
+    return false;
+  }
 }

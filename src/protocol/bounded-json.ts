@@ -30,6 +30,8 @@ export function parseBoundedJson(bytes: Uint8Array, caps: JsonCaps): unknown {
   } catch (error) {
     throw new JsonRefused('not UTF-8', { cause: error });
   }
+  // The parser below would drop it without a word.
+  if (text.startsWith('\ufeff')) throw new JsonRefused('it begins with a byte order mark');
   try {
     return secureParse(text, null, { protoAction: 'error', constructorAction: 'error' });
   } catch (error) {

@@ -132,10 +132,15 @@ export function createChannel(duplex: Duplex, options: ChannelOptions): Channel 
   };
 
   const onMessagePart = (frame: Frame): void => {
+    const more = (frame.flags & FLAG_MORE) !== 0;
+    // Tiny parts would cost far more to hold than the bytes that the cap counts.
+    if (more && frame.payload.length < MAX_FRAME_PAYLOAD) {
+      throw new FrameError('Cannot take a message: a part of it that is not the last one is not full.');
+    }
     messageBytes += frame.payload.length;
     if (messageBytes > maxMessageBytes) throw new FrameError(`Cannot take a message: over ${maxMessageBytes} bytes.`);
     messageParts.push(frame.payload);
-    if ((frame.flags & FLAG_MORE) !== 0) return;
+    if (more) return;
     const bytes = messageParts.length === 1 ? frame.payload : Buffer.concat(messageParts);
     messageParts = [];
     messageBytes = 0;

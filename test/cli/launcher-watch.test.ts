@@ -8,6 +8,20 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 const fixtures = fileURLToPath(new URL('../fixtures/launcher/', import.meta.url));
 
+describe('watchLauncher()', () => {
+  it('takes no notice of a variable that comes from elsewhere', async () => {
+    const code = `
+      const { watchLauncher } = await import(${JSON.stringify(new URL('../../src/cli/launcher-watch.ts', import.meta.url))});
+      watchLauncher();
+      process.exitCode = process.env.SKILLCELL_LAUNCHER_FD === undefined ? 0 : 1;`;
+    const child = spawn(process.execPath, ['--input-type=module', '-e', code], {
+      env: { SKILLCELL_LAUNCHER_FD: '3' },
+      stdio: ['ignore', 'inherit', 'inherit'],
+    });
+    expect(await once(child, 'exit')).toEqual([0, null]);
+  });
+});
+
 describe('startNode()', () => {
   let folder: string;
   let launcher: ChildProcess | undefined;

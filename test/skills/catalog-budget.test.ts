@@ -59,6 +59,23 @@ describe('writeCatalog() within a budget', () => {
     expect(cuts).toBeGreaterThan(10);
   });
 
+  test('finds that length for every budget, where one description ends below another', () => {
+    const texts = [`${'wörd '.repeat(14)}end`, `${'word '.repeat(16)}end`, 'x'.repeat(70)];
+    for (const format of ['text', 'xml', 'markdown'] as const) {
+      const lengths = Array.from({ length: 24 }, (_, index) => 83 - index);
+      const cuts = lengths.map(
+        (length) =>
+          write(
+            texts.map((text) => cutTo(text, length)),
+            format,
+          ).text,
+      );
+      for (let budget = tokens(cuts.at(-1) ?? ''); budget <= tokens(cuts[0] ?? ''); budget += 1) {
+        expect(write(texts, format, budget).text).toBe(cuts.find((text) => tokens(text) <= budget));
+      }
+    }
+  });
+
   test('keeps the longest beginning of the ids and counts the rest', () => {
     const texts = Array.from({ length: 30 }, () => 'x'.repeat(300));
     for (const format of ['text', 'xml', 'markdown'] as const) {
@@ -71,8 +88,13 @@ describe('writeCatalog() within a budget', () => {
         expect(text.endsWith(`… and ${30 - kept} more skills: ask for the catalog by name.\n`)).toBe(true);
         expect(cut.omitted[0]).toBe(`public.s${kept}`);
         if (kept > 0) expect(tokens(text)).toBeLessThanOrEqual(budget);
-        const longer = write(texts, format, budget + 7).cut.omitted.length;
-        expect(longer).toBeLessThanOrEqual(cut.omitted.length);
+        const next = write(texts, format, budget + 7).cut.omitted.length;
+        expect(next).toBeLessThanOrEqual(cut.omitted.length);
+        if (format !== 'markdown') continue;
+        const lines = Array.from({ length: kept + 1 }, (_, index) => `- **public.s${index}**\n`).join('');
+        expect(text.startsWith(lines)).toBe(false);
+        const longer = `${lines}… and ${29 - kept} more skills: ask for the catalog by name.\n`;
+        expect(tokens(longer)).toBeGreaterThan(budget);
       }
     }
   });

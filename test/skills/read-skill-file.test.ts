@@ -24,6 +24,8 @@ describe('readSkillFile()', () => {
       expect(read()).toMatchObject({ text: LINES.slice(0, LINES.indexOf('line 2000\n')) });
       expect(read(2_000)).toMatchObject({ text: LINES.slice(LINES.indexOf('line 2000\n')), more: false });
       expect(read(1, 2)).toMatchObject({ text: 'line 1\nline 2\n', more: true, bytes: LINES.length });
+      expect(read(500)).toMatchObject({ more: false });
+      expect(read(499)).toMatchObject({ more: true });
       expect(read(9_999)).toMatchObject({ text: '', more: false });
       for (const [offset, limit] of [
         [-1, 1],

@@ -9,6 +9,8 @@ import { codeOf } from './code-of.ts';
 import { skillText } from './skill-text.ts';
 
 const SECRET = 'canary-of-the-host';
+/** As long as the secret: a size alone doesn't tell them apart. */
+const OWN = 'text-of-the-skill.';
 
 /** A host folder with a secret beside a root with one skill, `alpha`. */
 function withHost<T>(files: Tree, use: (host: { dir: string; root: string; skill: string }) => T): T {
@@ -80,10 +82,10 @@ describe('L02 folders that link to themselves', () => {
     });
   });
 
-  test('loadSkillsSubsystem() refuses a skill with a file of 1 TiB of holes instead of reading it', () => {
+  test('loadSkillsSubsystem() refuses a skill with a file of 1 GiB of holes instead of reading it', () => {
     withHost({ 'public/beta/SKILL.md': skillText('beta', 'Body.') }, ({ root, skill }) => {
       writeFileSync(join(skill, 'holes'), '');
-      truncateSync(join(skill, 'holes'), 2 ** 40);
+      truncateSync(join(skill, 'holes'), 2 ** 30);
       const subsystem = load(root);
       expect(subsystem.skills.map(({ id }) => id)).toEqual(['public.beta']);
       expect(subsystem.diagnostics.map(({ code }) => code)).toEqual(['skill.too-large']);
@@ -93,7 +95,7 @@ describe('L02 folders that link to themselves', () => {
 
 describe('L03 a link in the middle of a path', () => {
   test('a folder that becomes a link after loading gives nothing of the host away', () => {
-    withHost({ 'public/alpha/data/secret.txt': 'own' }, ({ dir, root, skill }) => {
+    withHost({ 'public/alpha/data/secret.txt': OWN }, ({ dir, root, skill }) => {
       const subsystem = load(root);
       rmSync(join(skill, 'data'), { recursive: true });
       symlinkSync(join(dir, 'host'), join(skill, 'data'));
@@ -104,7 +106,7 @@ describe('L03 a link in the middle of a path', () => {
   });
 
   test('a root whose skill folder is swapped for a link gives nothing away either', () => {
-    withHost({ 'public/alpha/secret.txt': 'own' }, ({ dir, root, skill }) => {
+    withHost({ 'public/alpha/secret.txt': OWN }, ({ dir, root, skill }) => {
       const subsystem = load(root);
       renameSync(skill, join(dir, 'moved'));
       symlinkSync(join(dir, 'host'), skill);

@@ -1,0 +1,21 @@
+import { type CommandContext, flagValue } from '../command.ts';
+import { parseNumber } from '../parse-number.ts';
+import { openSkills } from '../skills-context.ts';
+
+const MOST = { minimum: 1, maximum: 1_000, unit: 'skills' };
+
+/** `skillcell skills match`: says which skills a text calls for, by which triggers, and how much to disclose. */
+export async function matchSkills(context: CommandContext): Promise<number> {
+  const { arguments: given, output, json } = context;
+  const most = flagValue(given, 'max');
+  const max = most === undefined ? undefined : parseNumber('--max', most, MOST);
+  const { subsystem, consumer } = await openSkills(context);
+  const result = subsystem.match(given.operands[0] ?? '', { consumer, max });
+  if (json) {
+    await output.json(result);
+    return 0;
+  }
+  const lines = result.matches.map(({ id, hits }) => `${id}  ${hits.join(', ')}\n`);
+  await output.text(`tier ${result.tier}\n${lines.join('')}${result.text ?? ''}`);
+  return 0;
+}

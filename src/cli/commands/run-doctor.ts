@@ -1,0 +1,36 @@
+import { createLocalRunner } from '../../runners/local/local-runner.ts';
+import type { RunnerReport } from '../../runners/runner.ts';
+import type { CommandContext } from '../command.ts';
+import { examineMachine, type MachineCheck } from '../examine-machine.ts';
+
+/** `skillcell doctor`: says what this machine isolates, found out by really starting sandboxes, and what to do. */
+export async function runDoctor({ output, json, interruption, io }: CommandContext): Promise<number> {
+  const checks = await examineMachine(io);
+  await using runner = createLocalRunner();
+  const release = interruption.onUrgent(() => runner.close());
+  const runners = await runner.probe({ signal: interruption.signal });
+  release();
+  const best = runners.find(({ available, isolation }) => available && isolation !== 'none')?.isolation ?? null;
+  if (json) {
+    await output.json({ ready: best !== null, best, checks, runners });
+    return 0;
+  }
+  const verdict =
+    best === null
+      ? 'No isolation here: jobs run only with --isolation none, for code that you trust.'
+      : `Ready: jobs run at level ${best}.`;
+  await output.text(`${checks.map(checkLines).join('')}${runners.map(runnerLines).join('')}${verdict}\n`);
+  return 0;
+}
+
+function checkLines({ id, ok, needed, found, advice }: MachineCheck): string {
+  const state = needed ? 'MISSING' : 'absent ';
+  return `${ok ? 'ok     ' : state} ${id}: ${found}\n${advice === undefined ? '' : `        ${advice}\n`}`;
+}
+
+function runnerLines({ runner, isolation, available, reasons, limits }: RunnerReport): string {
+  const head = `${available ? 'ok     ' : 'MISSING'} runner ${runner}, isolation ${isolation}\n`;
+  const held = Object.entries(limits).map(([name, how]) => `${name} ${how === 'none' ? 'not held' : how}`);
+  const more = [...reasons, ...(available ? [`limits: ${held.join(', ')}`] : [])];
+  return `${head}${more.map((line) => `        ${line}\n`).join('')}`;
+}

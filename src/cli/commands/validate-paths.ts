@@ -1,0 +1,43 @@
+import { statSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
+import { SKILL_FILE, SKILL_FILE_LOWER } from '../../skills/skill-file-name.ts';
+import { validateSkills, type ValidatedSkill } from '../../skills/validate-skills.ts';
+import type { CliIo } from '../cli-io.ts';
+import type { CommandContext } from '../command.ts';
+import { unreadable } from '../input-file.ts';
+import { diagnosticLine } from '../skills-context.ts';
+
+/** `skillcell skills validate`: exit code 1 when a skill is not valid. */
+export async function validatePaths(context: CommandContext): Promise<number> {
+  const { arguments: given, io, output, json } = context;
+  const strict = given.flags.has('strict');
+  const folders = given.operands.map((path) => skillFolder(path, io));
+  const rows = folders.flatMap(({ path, shown }) =>
+    validateSkills(path, { strict }).map((row) => ({ ...row, path: shownPath(row.path, path, shown) })),
+  );
+  if (json) await output.json(rows);
+  else for (const row of rows) await output.text(describe(row));
+  return rows.every(({ valid }) => valid) ? 0 : 1;
+}
+
+/** A path may name a skill folder, its SKILL.md, or a folder that holds skills. */
+function skillFolder(path: string, io: CliIo): { path: string; shown: string } {
+  const absolute = resolve(io.cwd(), path);
+  const stats = path === '' ? undefined : statSync(absolute, { throwIfNoEntry: false });
+  if (stats === undefined) throw unreadable('PATH', 'there is no such file or folder', path);
+  if (stats.isDirectory()) return { path: absolute, shown: path };
+  if (stats.isFile() && [SKILL_FILE, SKILL_FILE_LOWER].includes(basename(absolute))) {
+    return { path: dirname(absolute), shown: dirname(path) };
+  }
+  throw unreadable('PATH', `it must be a folder or a ${SKILL_FILE}`, path);
+}
+
+/** Rows name folders as the caller did. */
+function shownPath(found: string, absolute: string, shown: string): string {
+  return found === absolute ? shown : join(shown, found.slice(absolute.length + 1));
+}
+
+function describe({ path, valid, id, diagnostics }: ValidatedSkill): string {
+  const findings = diagnostics.map((found) => `  ${diagnosticLine(found)}\n`);
+  return `${valid ? 'valid' : 'INVALID'} ${path}${id === null ? '' : ` (${id})`}\n${findings.join('')}`;
+}

@@ -1,0 +1,56 @@
+import { readFileSync } from 'node:fs';
+import type { CliIo } from './cli-io.ts';
+import { createCliOutput } from './cli-output.ts';
+import { helpText } from './help-text.ts';
+import { type Interruption, listenForInterruption } from './interruption.ts';
+import { watchLauncher } from './launcher-watch.ts';
+import { readCommandLine, wantsJson } from './read-command-line.ts';
+import { reportError } from './report-error.ts';
+
+/** How long what is already written may take to leave after an interruption. */
+const LINGER_MS = 200;
+
+/**
+ * Runs one command line.
+ *
+ * @param argv what follows the program's name
+ * @param io the process around it
+ * @returns the exit code: 0 done, 1 the user's program failed, 2 usage or bad input, 3 this machine can't do it, 4 our
+ * fault, 130 interrupted (other signals: 128 and their number)
+ */
+export async function main(argv: readonly string[], io: CliIo): Promise<number> {
+  watchLauncher(io.env);
+  const interruption = listenForInterruption(io);
+  const output = createCliOutput(io, interruption);
+  const json = wantsJson(argv);
+  let code: number;
+  try {
+    const line = readCommandLine(argv);
+    if (line.kind === 'run') {
+      const run = await line.load();
+      code = await run({ io, output, interruption, arguments: line.arguments, json });
+    } else {
+      await output.text(line.kind === 'help' ? helpText(line.path) : `${version()}\n`);
+      code = 0;
+    }
+  } catch (error) {
+    code = interrupted(interruption, error) ? 0 : await reportError(error, output, json, io);
+  }
+  await output.flush();
+  interruption.release();
+  const { exitCode } = interruption;
+  if (exitCode === undefined) return code;
+  // A reader that is stuck must not keep an interrupted command.
+  setTimeout(() => io.exit(exitCode), LINGER_MS).unref();
+  return exitCode;
+}
+
+/** Whether an error is nothing but the interruption itself, which the exit code tells. */
+function interrupted({ signal }: Interruption, error: unknown): boolean {
+  return signal.aborted && (error === signal.reason || (error instanceof Error && error.name === 'AbortError'));
+}
+
+function version(): string {
+  const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
+  return (JSON.parse(text) as { version: string }).version;
+}

@@ -1,0 +1,77 @@
+import { Duplex } from 'node:stream';
+import { createChannel, type Channel, type ChannelOptions, type StreamReader } from '../../src/protocol/channel.ts';
+
+/** One end of a channel under test, and what it has seen. */
+export interface ChannelEnd {
+  channel: Channel;
+  duplex: Duplex;
+  messages: unknown[];
+  /** Bytes by stream number, in order of arrival. */
+  received: Map<number, Buffer[]>;
+  ended: Set<number>;
+  /** What `onClose` was called with, one entry a call. */
+  closings: (Error | undefined)[];
+}
+
+/** Two streams, each of which reads what was written to the other, with back-pressure. */
+export function duplexPair(): [Duplex, Duplex] {
+  const waiting: (() => void)[] = [];
+  const sides: Duplex[] = [0, 1].map(
+    (side) =>
+      new Duplex({
+        read() {
+          const resume = waiting[side];
+          waiting[side] = () => undefined;
+          resume?.();
+        },
+        write(chunk: Buffer, _encoding, done) {
+          const other = sides[1 - side] as Duplex;
+          if (other.destroyed || other.push(chunk)) done();
+          else waiting[1 - side] = done;
+        },
+        final(done) {
+          sides[1 - side]?.push(null);
+          done();
+        },
+        destroy(error, done) {
+          const other = sides[1 - side];
+          if (other !== undefined && !other.destroyed && !other.readableEnded) setImmediate(() => other.push(null));
+          done(error);
+        },
+      }),
+  );
+  return [sides[0] as Duplex, sides[1] as Duplex];
+}
+
+/** Opens a channel over a duplex; what arrives is kept unless the options say otherwise. */
+export function openEnd(duplex: Duplex, options: Partial<ChannelOptions> = {}): ChannelEnd {
+  const end: Omit<ChannelEnd, 'channel'> = {
+    duplex,
+    messages: [],
+    received: new Map(),
+    ended: new Set(),
+    closings: [],
+  };
+  const keep = (stream: number): StreamReader => ({
+    data: (chunk) => {
+      end.received.set(stream, [...(end.received.get(stream) ?? []), Buffer.from(chunk)]);
+    },
+    end: () => void end.ended.add(stream),
+  });
+  const channel = createChannel(duplex, {
+    onMessage: (message) => void end.messages.push(message),
+    onStream: keep,
+    onClose: (error) => void end.closings.push(error),
+    ...options,
+  });
+  return { ...end, channel };
+}
+
+/** Waits until something holds; fails after five seconds. */
+export async function until(holds: () => boolean, what: string): Promise<void> {
+  const deadline = performance.now() + 5_000;
+  while (!holds()) {
+    if (performance.now() > deadline) throw new Error(`Waited too long for: ${what}.`);
+    await new Promise((resolve) => setTimeout(resolve, 2));
+  }
+}

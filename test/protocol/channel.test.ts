@@ -1,0 +1,252 @@
+import fc from 'fast-check';
+import { PassThrough } from 'node:stream';
+import { describe, expect, it } from 'vitest';
+import { STREAM_WINDOW, type StreamReader } from '../../src/protocol/channel.ts';
+import { FLAG_END, FLAG_MORE, FRAME_KIND, MAX_FRAME_PAYLOAD } from '../../src/protocol/frame.ts';
+import { deferred } from '../fixtures/deferred.ts';
+import { duplexPair, openEnd, until, type ChannelEnd } from './channel-pair.ts';
+import { frameBytes } from './frame-bytes.ts';
+
+/** A channel whose other side is raw bytes. */
+function rawEnd(options: Parameters<typeof openEnd>[1] = {}): { end: ChannelEnd; push(bytes: Uint8Array): void } {
+  const duplex = new PassThrough();
+  // What the channel itself writes must not come back to it.
+  duplex.write = () => true;
+  const end = openEnd(duplex, options);
+  return { end, push: (bytes) => void duplex.push(bytes) };
+}
+
+const message = (text: string, flags = 0): Buffer => frameBytes(FRAME_KIND.message, flags, 0, Buffer.from(text));
+const data = (stream: number, payload: Uint8Array, flags = 0): Buffer =>
+  frameBytes(FRAME_KIND.data, flags, stream, payload);
+const credit = (stream: number, amount: number): Buffer => {
+  const payload = Buffer.alloc(4);
+  payload.writeUInt32LE(amount);
+  return frameBytes(FRAME_KIND.credit, 0, stream, payload);
+};
+
+describe('a channel', () => {
+  it('carries messages of any size both ways, in order', async () => {
+    const [left, right] = duplexPair().map((duplex) => openEnd(duplex)) as [ChannelEnd, ChannelEnd];
+    const large = { type: 'large', text: 'é'.repeat(700_000) };
+    left.channel.send({ first: 1 });
+    left.channel.send(large);
+    left.channel.send({ last: 1 });
+    right.channel.send({ back: true });
+    await until(() => right.messages.length === 3 && left.messages.length === 1, 'all messages');
+    expect(right.messages).toEqual([{ first: 1 }, large, { last: 1 }]);
+    expect(left.messages).toEqual([{ back: true }]);
+  });
+
+  it('carries streams side by side, whole and apart', async () => {
+    const [left, right] = duplexPair().map((duplex) => openEnd(duplex)) as [ChannelEnd, ChannelEnd];
+    const sizes = [0, 1, MAX_FRAME_PAYLOAD + 1, 3 * STREAM_WINDOW + 17];
+    await Promise.all(
+      sizes.map(async (size, stream) => {
+        const writer = left.channel.openStream(stream);
+        await writer.write(Buffer.alloc(size, stream));
+        writer.end();
+      }),
+    );
+    await until(() => right.ended.size === sizes.length, 'the end of all streams');
+    for (const [stream, size] of sizes.entries()) {
+      const bytes = Buffer.concat(right.received.get(stream) ?? []);
+      expect(bytes.equals(Buffer.alloc(size, stream))).toBe(true);
+    }
+    expect(right.closings).toEqual([]);
+  });
+
+  it('makes a sender wait for a slow reader: neither side holds more than the window', async () => {
+    const gates: (() => void)[] = [];
+    let taken = 0;
+    const slow: StreamReader = {
+      data(chunk) {
+        taken += chunk.length;
+        const gate = deferred<void>();
+        gates.push(() => gate.resolve(undefined));
+        return gate.promise;
+      },
+      end: () => undefined,
+    };
+    const [leftDuplex, rightDuplex] = duplexPair();
+    const left = openEnd(leftDuplex);
+    openEnd(rightDuplex, { onStream: () => slow });
+    const writer = left.channel.openStream(1);
+    let written = 0;
+    const sending = (async () => {
+      for (let round = 0; round < 64; round += 1) {
+        await writer.write(Buffer.alloc(MAX_FRAME_PAYLOAD));
+        written += MAX_FRAME_PAYLOAD;
+      }
+    })();
+    await until(() => taken === STREAM_WINDOW, 'a full window');
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(taken).toBe(STREAM_WINDOW);
+    expect(written).toBe(STREAM_WINDOW);
+    expect(left.channel.backlog).toBeLessThanOrEqual(STREAM_WINDOW);
+
+    gates.shift()?.();
+    await until(() => taken === STREAM_WINDOW + MAX_FRAME_PAYLOAD, 'one more frame for one that was taken');
+    const opened = setInterval(() => gates.splice(0).forEach((open) => open()), 1);
+    await sending;
+    clearInterval(opened);
+    expect(written).toBe(64 * MAX_FRAME_PAYLOAD);
+  });
+
+  it('lets a writer go when the channel ends while it waits for room', async () => {
+    const [leftDuplex, rightDuplex] = duplexPair();
+    const left = openEnd(leftDuplex);
+    openEnd(rightDuplex, { onStream: () => ({ data: () => new Promise(() => undefined), end: () => undefined }) });
+    const writing = left.channel.openStream(1).write(Buffer.alloc(2 * STREAM_WINDOW));
+    rightDuplex.destroy();
+    await writing;
+    expect(left.closings).toEqual([undefined]);
+  });
+
+  it('closes once, without an error, when the other side ends, and ignores what is sent afterwards', async () => {
+    const [left, right] = duplexPair().map((duplex) => openEnd(duplex)) as [ChannelEnd, ChannelEnd];
+    right.channel.close();
+    await until(() => left.closings.length > 0, 'the end');
+    left.channel.send({ late: true });
+    left.channel.close();
+    expect(left.closings).toEqual([undefined]);
+    expect(right.closings).toEqual([undefined]);
+    expect(left.duplex.destroyed).toBe(true);
+  });
+
+  it('puts the writes of one tick together', () => {
+    const writes: number[] = [];
+    const duplex = new PassThrough();
+    const end = openEnd(duplex);
+    duplex.cork = () => void writes.push(1);
+    duplex.uncork = () => void writes.push(-1);
+    end.channel.batch(() => end.channel.send({ a: 1 }));
+    expect(() => end.channel.batch(() => expect.unreachable('thrown on'))).toThrow();
+    expect(writes).toEqual([1, -1, 1, -1]);
+  });
+
+  describe('against a hostile other side', () => {
+    /** Pushes bytes and gives the error that the channel ended with. */
+    async function endedBy(...chunks: Uint8Array[]): Promise<{ error: Error | undefined; end: ChannelEnd }> {
+      const { end, push } = rawEnd({
+        onStream: (number) => (number === 1 ? { data: () => undefined, end: () => undefined } : undefined),
+      });
+      for (const chunk of chunks) push(chunk);
+      await until(() => end.closings.length > 0, 'the end of the channel');
+      expect(end.closings).toHaveLength(1);
+      expect(end.duplex.destroyed).toBe(true);
+      return { error: end.closings[0], end };
+    }
+
+    it('closes and never throws, whatever the bytes are', async () => {
+      const structured = fc.oneof(
+        fc.string().map((text) => message(text)),
+        fc.jsonValue().map((value) => message(JSON.stringify(value))),
+        fc.record({ stream: fc.nat(4), size: fc.nat(600) }).map(({ stream, size }) => data(stream, Buffer.alloc(size))),
+        fc.tuple(fc.nat(4), fc.nat(0xffff_ffff)).map(([stream, amount]) => credit(stream, amount)),
+        fc.uint8Array({ maxLength: 40 }).map((bytes) => Buffer.from(bytes)),
+      );
+      await fc.assert(
+        fc.asyncProperty(fc.array(structured, { maxLength: 20 }), fc.nat(50), async (chunks, stride) => {
+          const { end, push } = rawEnd();
+          const bytes = Buffer.concat(chunks);
+          for (let at = 0; at < bytes.length; at += stride + 1) push(bytes.subarray(at, at + stride + 1));
+          await new Promise((resolve) => setImmediate(resolve));
+          expect(end.closings.length).toBeLessThanOrEqual(1);
+          end.duplex.destroy();
+        }),
+      );
+    });
+
+    it('E01 a header that claims 4 GiB ends the channel at once', async () => {
+      const { error } = await endedBy(frameBytes(FRAME_KIND.data, 0, 1, Buffer.alloc(0), 0xffff_ffff));
+      expect(error?.message).toContain('4294967295');
+    });
+
+    it('E01 a message of endless parts ends the channel at its cap', async () => {
+      const { end, push } = rawEnd({ maxMessageBytes: 4 * MAX_FRAME_PAYLOAD });
+      const part = message('x'.repeat(MAX_FRAME_PAYLOAD), FLAG_MORE);
+      for (let round = 0; round < 6; round += 1) push(part);
+      await until(() => end.closings.length > 0, 'the end of the channel');
+      expect(end.closings[0]?.message).toContain('over 1048576 bytes');
+    });
+
+    it('E01 a message of tiny parts ends the channel at the first one', async () => {
+      for (const text of ['', 'x', 'x'.repeat(MAX_FRAME_PAYLOAD - 1)]) {
+        const { error } = await endedBy(message(text, FLAG_MORE));
+        expect(error?.message).toContain('not full');
+      }
+    });
+
+    it.each([
+      ['half JSON', '{"type":"ready"'],
+      ['no JSON', 'hello'],
+      ['nothing', ''],
+      ['a byte order mark', '\ufeff{}'],
+      ['E03 a prototype key', '{"__proto__":{"a":1}}'],
+      ['E03 an escaped prototype key', '{"\\u005f\\u005fproto__":{"a":1}}'],
+      ['E09 a depth of 100,000', '['.repeat(100_000)],
+    ])('E02 a message of %s ends the channel', async (_name, text) => {
+      const { error, end } = await endedBy(message(text));
+      expect(error).toBeInstanceOf(Error);
+      expect(end.messages).toEqual([]);
+    });
+
+    it('E05 a stream with an unknown number, and one that had ended, end the channel', async () => {
+      expect((await endedBy(data(7, Buffer.of(1)))).error?.message).toContain('got 7');
+      const { error } = await endedBy(data(1, Buffer.of(1), FLAG_END), data(1, Buffer.of(2)));
+      expect(error?.message).toContain('got 1');
+    });
+
+    it('a sender that ignores its window ends the channel', async () => {
+      const { end, push } = rawEnd({
+        onStream: () => ({ data: () => new Promise(() => undefined), end: () => undefined }),
+      });
+      for (let sent = 0; sent <= STREAM_WINDOW; sent += MAX_FRAME_PAYLOAD)
+        push(data(1, Buffer.alloc(MAX_FRAME_PAYLOAD)));
+      await until(() => end.closings.length > 0, 'the end of the channel');
+      expect(end.closings[0]?.message).toContain('ignores its window');
+    });
+
+    it('credit that was never used, or of a wrong size, ends the channel; for an unknown stream it does nothing', async () => {
+      const { end, push } = rawEnd();
+      end.channel.openStream(1);
+      push(credit(9, 0xffff_ffff));
+      push(message('{"still":"open"}'));
+      await until(() => end.messages.length > 0, 'a message');
+      push(credit(1, 1));
+      await until(() => end.closings.length > 0, 'the end of the channel');
+      expect(end.closings[0]?.message).toContain('more than was sent');
+      expect((await endedBy(frameBytes(FRAME_KIND.credit, 0, 1, Buffer.alloc(3)))).error?.message).toContain('4 bytes');
+    });
+
+    it('what a handler throws, at once or later, ends the channel and goes no further', async () => {
+      const thrown = new Error('refused by its reader');
+      const readers: StreamReader['data'][] = [
+        () => {
+          throw thrown;
+        },
+        () => Promise.reject(thrown),
+      ];
+      for (const read of readers) {
+        const { end, push } = rawEnd({ onStream: () => ({ data: read, end: () => undefined }) });
+        push(data(1, Buffer.of(1)));
+        await until(() => end.closings.length > 0, 'the end of the channel');
+        expect(end.closings).toEqual([thrown]);
+      }
+    });
+
+    it('M1 4,000 frames of one byte in one chunk arrive one by one', async () => {
+      const { end, push } = rawEnd();
+      push(Buffer.concat(Array.from({ length: 4_000 }, (_, index) => data(1, Buffer.of(index & 255)))));
+      await until(() => (end.received.get(1)?.length ?? 0) === 4_000, '4,000 frames');
+      expect(end.closings).toEqual([]);
+    });
+
+    it('takes nothing more from the chunk in which it closed', async () => {
+      const { error, end } = await endedBy(Buffer.concat([message('{"a":1}'), message('{'), message('{"b":1}')]));
+      expect(error).toBeInstanceOf(Error);
+      expect(end.messages).toEqual([{ a: 1 }]);
+    });
+  });
+});

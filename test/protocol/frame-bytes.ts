@@ -1,0 +1,18 @@
+import { Buffer } from 'node:buffer';
+import { FRAME_HEADER_BYTES } from '../../src/protocol/frame.ts';
+
+/** A frame as its bytes, with a length that may lie. */
+export function frameBytes(
+  kind: number,
+  flags: number,
+  stream: number,
+  payload: Uint8Array,
+  claimed: number = payload.length,
+): Buffer {
+  const header = Buffer.alloc(FRAME_HEADER_BYTES);
+  header.writeUInt32LE(claimed, 0);
+  header[4] = kind;
+  header[5] = flags;
+  header.writeUInt16LE(stream, 6);
+  return Buffer.concat([header, payload]);
+}

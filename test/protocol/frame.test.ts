@@ -1,0 +1,105 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  createFrameDecoder,
+  encodeFrameHeader,
+  FrameError,
+  MAX_FRAME_PAYLOAD,
+  type Frame,
+} from '../../src/protocol/frame.ts';
+import { frameBytes } from './frame-bytes.ts';
+
+const aFrame = fc.record({
+  kind: fc.integer({ min: 1, max: 3 }),
+  flags: fc.integer({ min: 0, max: 3 }),
+  stream: fc.integer({ min: 0, max: 65_535 }),
+  payload: fc.uint8Array({ maxLength: 300 }).map((bytes) => Buffer.from(bytes)),
+});
+
+/** Decodes chunks and returns the frames, payloads copied. */
+function decodeAll(chunks: readonly Buffer[]): Frame[] {
+  const frames: Frame[] = [];
+  const decode = createFrameDecoder((frame) => frames.push({ ...frame, payload: Buffer.from(frame.payload) }));
+  for (const chunk of chunks) decode(chunk);
+  return frames;
+}
+
+/** Cuts bytes at the given places, taken modulo its length. */
+function cut(bytes: Buffer, places: readonly number[]): Buffer[] {
+  const at = [...new Set(places.map((place) => place % (bytes.length + 1)))].toSorted((a, b) => a - b);
+  return [0, ...at].map((from, index) => bytes.subarray(from, at[index] ?? bytes.length));
+}
+
+describe('the frame codec', () => {
+  it('gives the same frames however the bytes are split into chunks', () => {
+    fc.assert(
+      fc.property(fc.array(aFrame, { maxLength: 12 }), fc.array(fc.nat()), (frames, places) => {
+        const bytes = Buffer.concat(frames.map((row) => frameBytes(row.kind, row.flags, row.stream, row.payload)));
+        expect(decodeAll(cut(bytes, places))).toEqual(frames);
+        expect(decodeAll(Array.from(bytes, (byte) => Buffer.of(byte)))).toEqual(frames);
+      }),
+    );
+  });
+
+  it('writes a header that its own decoder reads', () => {
+    const header = encodeFrameHeader(2, 2, 65_535, 3);
+    expect(decodeAll([Buffer.concat([header, Buffer.from('abc')])])).toEqual([
+      { kind: 2, flags: 2, stream: 65_535, payload: Buffer.from('abc') },
+    ]);
+  });
+
+  it('refuses to encode a payload over the maximum', () => {
+    expect(() => encodeFrameHeader(1, 0, 0, MAX_FRAME_PAYLOAD + 1)).toThrow(FrameError);
+    expect(encodeFrameHeader(1, 0, 0, MAX_FRAME_PAYLOAD)).toHaveLength(8);
+  });
+
+  it('keeps a payload intact after later chunks (a view that stays valid)', () => {
+    const payloads: Buffer[] = [];
+    const decode = createFrameDecoder((frame) => payloads.push(frame.payload));
+    const source = frameBytes(2, 0, 1, Buffer.from('first'));
+    decode(source);
+    decode(frameBytes(2, 0, 1, Buffer.from('second')));
+    expect(payloads.map(String)).toEqual(['first', 'second']);
+  });
+
+  it.each([
+    ['E01 a length of 4 GiB - 1', frameBytes(2, 0, 1, Buffer.alloc(0), 0xffff_ffff)],
+    ['E01 one byte over the maximum', frameBytes(2, 0, 1, Buffer.alloc(0), MAX_FRAME_PAYLOAD + 1)],
+    ['C05 kind 0', frameBytes(0, 0, 1, Buffer.alloc(0))],
+    ['C05 kind 4', frameBytes(4, 0, 1, Buffer.alloc(0))],
+    ['C05 kind 255', frameBytes(255, 0, 1, Buffer.alloc(0))],
+    ['unknown flags', frameBytes(1, 4, 1, Buffer.alloc(0))],
+  ])('refuses a header with %s before it keeps anything for it', (_name, bytes) => {
+    expect(() => decodeAll([bytes])).toThrow(FrameError);
+    expect(() => decodeAll(Array.from(bytes, (byte) => Buffer.of(byte)))).toThrow(FrameError);
+  });
+
+  it('E01 takes a frame of exactly the maximum, a byte at a time as well', () => {
+    const payload = Buffer.alloc(MAX_FRAME_PAYLOAD, 7);
+    const bytes = frameBytes(2, 0, 1, payload);
+    expect(decodeAll([bytes])[0]?.payload.equals(payload)).toBe(true);
+    const pieces = Array.from({ length: Math.ceil(bytes.length / 3) }, (_, index) =>
+      bytes.subarray(index * 3, index * 3 + 3),
+    );
+    expect(decodeAll(pieces)[0]?.payload.equals(payload)).toBe(true);
+  });
+
+  it('M1 takes 4,000 one-byte frames, and 200,000 empty ones, in one chunk', () => {
+    const one = frameBytes(2, 0, 1, Buffer.from('x'));
+    expect(decodeAll([Buffer.concat(Array.from({ length: 4_000 }, () => one))])).toHaveLength(4_000);
+    const empty = frameBytes(2, 0, 1, Buffer.alloc(0));
+    expect(decodeAll([Buffer.concat(Array.from({ length: 200_000 }, () => empty))])).toHaveLength(200_000);
+  });
+
+  it('C04 never throws anything but FrameError on random bytes', () => {
+    fc.assert(
+      fc.property(fc.array(fc.uint8Array({ maxLength: 64 }), { maxLength: 40 }), (chunks) => {
+        try {
+          decodeAll(chunks.map((bytes) => Buffer.from(bytes)));
+        } catch (error) {
+          expect(error).toBeInstanceOf(FrameError);
+        }
+      }),
+    );
+  });
+});
