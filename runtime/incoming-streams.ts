@@ -46,7 +46,9 @@ export function receiveFiles(
   layout: SandboxLayout,
   privileges: Privileges,
 ): { reader: StreamReader; done: Promise<void> } {
-  return lazily(() => createTarReader(NO_CAPS, (file) => privileges.asUser(() => writeFileBelow(layout.workspace, file))));
+  return lazily(() =>
+    createTarReader(NO_CAPS, (file) => privileges.asUser(() => writeFileBelow(layout.workspace, file))),
+  );
 }
 
 /** Writes a new file below a folder, and the folders on the way. */

@@ -12,6 +12,7 @@ import { checkArrived, writeSkills } from './arrived-skills.ts';
 import { collectArtifacts, type Collection } from './collect-output.ts';
 import type { ExecutorProcess } from './executor-process.ts';
 import type { Privileges } from './privileges.ts';
+import { ownUsage } from './own-usage.ts';
 import { runCode } from './run-code.ts';
 import type { RunOutcome } from './run-outcome.ts';
 import type { SandboxLayout } from './sandbox-layout.ts';
@@ -112,6 +113,7 @@ export async function sendOutputs(
     sources: globals.SOURCES_POOL,
     diagnostics: outcome.diagnostics,
     runMs: outcome.runMs,
+    ...(layout.level === 'container' ? { usage: ownUsage() } : {}),
     ...more,
   };
   if (collection.overLimit && result.outcome === 'succeeded') {

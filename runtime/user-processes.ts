@@ -46,7 +46,11 @@ function namespaceProcesses(): UserProcesses {
   const list = (): ProcessRow[] =>
     listProcesses().filter((row) => row.pid !== 1 && row.pid !== process.pid && isAlive(row));
   return withKilling(list, {
-    terminate: (rows) => signalAll(rows.filter((row) => (innerPid(row.pid) ?? 1) > 1), 'SIGTERM'),
+    terminate: (rows) =>
+      signalAll(
+        rows.filter((row) => (innerPid(row.pid) ?? 1) > 1),
+        'SIGTERM',
+      ),
     kill: (rows) => signalAll(rows, 'SIGKILL'),
   });
 }

@@ -1,5 +1,6 @@
 import type { Broker } from '../broker/broker.ts';
 import type { JobResult, ResultSkills } from '../contracts/result.ts';
+import { NO_USAGE } from '../contracts/usage.ts';
 import type { SandboxResult } from '../protocol/messages.ts';
 import type { Sandbox } from '../runners/runner.ts';
 import type { ArtifactCollector } from './artifact-collector.ts';
@@ -23,7 +24,7 @@ export interface ResultParts {
 /** Puts the sandbox's report together with what only the host knows: the kernel's counters, calls, files. */
 export function assembleResult(parts: ResultParts): JobResult {
   const { job, result, artifacts, broker, sandbox, options } = parts;
-  const usage = sandbox.usage();
+  const usage = sandbox.runner === 'docker' ? (result.usage ?? NO_USAGE) : sandbox.usage();
   const verdict = judge(result, usage.oomKills ?? 0, usage.pidsRefused ?? 0, broker);
   const expected = job.globals.JOB.expect;
   return {

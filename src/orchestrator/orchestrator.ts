@@ -29,7 +29,7 @@ export interface OrchestratorOptions {
   model?: ModelGateway;
   /** What sandboxed code may call, by name. */
   tools?: ReadonlyMap<string, ToolHandler>;
-  /** Default: the local runner. */
+  /** In order of preference. Default: docker where an engine and an image are, else local. */
   runners?: Runner[];
   /** Take a weaker level than `namespace` where nothing better is there, for jobs that don't demand one. @default false */
   allowUnisolated?: boolean;

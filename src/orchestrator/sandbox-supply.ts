@@ -84,7 +84,7 @@ export function createSandboxSupply(options: SandboxSupplyOptions): SandboxSuppl
           return { session: await startUsable(() => startSession(runner, spec, signal)), warm: false };
         } catch (error) {
           signal.throwIfAborted();
-          if (!isUnmet(error)) throw error;
+          if (!isPassedOver(error, demand)) throw error;
           refusals.push(error);
         }
       }
@@ -142,8 +142,12 @@ function rank(isolation: Isolation): number {
   return ISOLATION_LEVELS.indexOf(isolation);
 }
 
-function isUnmet(error: unknown): boolean {
-  return SkillcellError.isInstance(error) && error.code === 'runner.isolation-unmet';
+/** What makes `auto` look at the next runner. Who names a runner gets that one, or its error. */
+const PASSED_OVER: readonly string[] = ['runner.isolation-unmet', 'engine.unavailable', 'image.missing', 'image.stale'];
+
+function isPassedOver(error: unknown, demand: SandboxDemand): boolean {
+  if (!SkillcellError.isInstance(error)) return false;
+  return error.code === 'runner.isolation-unmet' || (demand.runner === 'auto' && PASSED_OVER.includes(error.code));
 }
 
 function sandboxLimits({ memoryMib, cpus, pids, workspaceMib, workspaceInodes }: SandboxLimits): SandboxLimits {

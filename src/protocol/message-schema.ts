@@ -23,6 +23,8 @@ const attempt = z.strictObject({
   usage: z.strictObject({ inputTokens: z.nullable(count), outputTokens: z.nullable(count) }),
 });
 
+const counter = z.nullable(z.number().check(z.nonnegative()));
+
 const result = z.strictObject({
   outcome,
   limit: z.optional(limit),
@@ -40,6 +42,7 @@ const result = z.strictObject({
   diagnostics,
   runMs: z.number().check(z.nonnegative()),
   attempts: z.optional(z.array(attempt).check(z.maxLength(MAX_RUNS))),
+  usage: z.optional(z.strictObject({ cpuMs: counter, maxRssBytes: counter, oomKills: counter, pidsRefused: counter })),
 });
 
 const skills = z.strictObject({

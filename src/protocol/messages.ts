@@ -8,6 +8,7 @@ import type {
   ResultSkills,
 } from '../contracts/result.ts';
 import type { SourceRow } from '../contracts/skill.ts';
+import type { SandboxUsage } from '../contracts/usage.ts';
 
 /** Version of the messages; both ends must have the same. */
 export const PROTOCOL_VERSION = 1;
@@ -52,6 +53,8 @@ export interface SandboxResult {
   /** Milliseconds that user code ran, all runs together. */
   runMs: number;
   attempts?: CodegenAttempt[];
+  /** The counters of the sandbox's own control group, where the host cannot read them. */
+  usage?: SandboxUsage;
 }
 
 /** What the entry sends. */

@@ -3,6 +3,7 @@ import type { Diagnostic } from '../contracts/diagnostic.ts';
 import type { Language } from '../contracts/job.ts';
 import type { JobLimits } from '../contracts/limits.ts';
 import type { Isolation, RunnerName } from '../contracts/result.ts';
+import type { SandboxUsage } from '../contracts/usage.ts';
 
 /** Version of this contract. */
 export const RUNNER_CONTRACT = 1;
@@ -30,16 +31,6 @@ export interface RunnerReport {
   /** Why it is not available, or what is weaker than it could be. */
   reasons: string[];
   limits: Record<'memory' | 'cpus' | 'pids' | 'workspace' | 'inodes', LimitEnforcement>;
-}
-
-/** The engine's or the kernel's account of a sandbox. Null where nothing counts it. */
-export interface SandboxUsage {
-  cpuMs: number | null;
-  maxRssBytes: number | null;
-  /** Processes that the kernel ended for want of memory. */
-  oomKills: number | null;
-  /** Forks that the kernel refused. */
-  pidsRefused: number | null;
 }
 
 /** How a sandbox ended. `lost` is an infrastructure error. */

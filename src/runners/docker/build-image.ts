@@ -37,14 +37,17 @@ export async function buildImage(engine: Docker, options: BuildImageOptions): Pr
   onProgress(`building ${IMAGE_NAME}:${flavor} on ${base}`);
   const context = await packContext(bundle, needsNode);
   const tag = `${IMAGE_NAME}:${flavor}`;
-  const output = await callEngine('build the image', (abortSignal) =>
-    engine.buildImage(context, {
-      t: tag,
-      buildargs: { BASE: base, FLAVOR: flavor, BUNDLE_DIGEST: bundle.digest },
-      forcerm: true,
-      abortSignal,
-    }),
-  BUILD_MS);
+  const output = await callEngine(
+    'build the image',
+    (abortSignal) =>
+      engine.buildImage(context, {
+        t: tag,
+        buildargs: { BASE: base, FLAVOR: flavor, BUNDLE_DIGEST: bundle.digest },
+        forcerm: true,
+        abortSignal,
+      }),
+    BUILD_MS,
+  );
   await follow(engine, output, onProgress);
   const { Id } = await callEngine('look at the image', () => engine.getImage(tag).inspect());
   return Id;
@@ -60,7 +63,11 @@ async function chooseBase(engine: Docker, onProgress: (line: string) => void): P
   }
   try {
     onProgress(`base: asking the registry for ${OFFICIAL_BASE}`);
-    const stream = await callEngine('pull the base image', (abortSignal) => engine.pull(OFFICIAL_BASE, { abortSignal }), PULL_MS);
+    const stream = await callEngine(
+      'pull the base image',
+      (abortSignal) => engine.pull(OFFICIAL_BASE, { abortSignal }),
+      PULL_MS,
+    );
     await follow(engine, stream, onProgress);
     return OFFICIAL_BASE;
   } catch (error) {
@@ -76,7 +83,11 @@ interface BuildEvent {
 }
 
 /** Waits for the end of a build or a pull; what the engine says of an error is the error. */
-async function follow(engine: Docker, output: NodeJS.ReadableStream, onProgress: (line: string) => void): Promise<void> {
+async function follow(
+  engine: Docker,
+  output: NodeJS.ReadableStream,
+  onProgress: (line: string) => void,
+): Promise<void> {
   await new Promise<void>((resolve, reject) => {
     let failure: string | undefined;
     const done = (error: Error | null): void => {

@@ -22,7 +22,7 @@ export function demultiplex(attached: Duplex, onStderr: (bytes: Buffer) => void)
   /** Returns whether the reader has room for more. */
   const take = (chunk: Buffer): boolean => {
     let room = true;
-    for (let offset = 0; offset < chunk.length; ) {
+    for (let offset = 0; offset < chunk.length;) {
       if (remaining > 0) {
         const part = chunk.subarray(offset, offset + remaining);
         offset += part.length;

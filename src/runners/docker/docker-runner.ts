@@ -36,7 +36,7 @@ export function createDockerRunner(options: DockerRunnerOptions = {}): Runner {
   let closed = false;
 
   const prepare = async (): Promise<Ready> => {
-    const engine = connectEngine(options);
+    const engine = await connectEngine(options);
     const report = await checkEngine(engine);
     const bundle = options.bundle ?? (await ensureRuntime());
     return { engine, report, image: await findImage(engine, options.flavor ?? 'slim', bundle.digest) };
@@ -51,7 +51,10 @@ export function createDockerRunner(options: DockerRunnerOptions = {}): Runner {
     ready.catch(() => (ready = undefined));
     const { engine, image, report } = await ready;
     if (runtime !== undefined && !report.runtimes.includes(runtime)) {
-      throw new SkillcellError('runner.isolation-unmet', `Cannot start a container: the engine has no runtime ${runtime}.`);
+      throw new SkillcellError(
+        'runner.isolation-unmet',
+        `Cannot start a container: the engine has no runtime ${runtime}.`,
+      );
     }
     const name = `skillcell-${randomBytes(8).toString('hex')}`;
     const sandbox = await startContainer(
@@ -75,7 +78,7 @@ export function createDockerRunner(options: DockerRunnerOptions = {}): Runner {
       return options.kernelRuntime === undefined ? [report] : [await probeKernel(start, options.kernelRuntime), report];
     },
     async sweep() {
-      return await sweepContainers(connectEngine(options));
+      return await sweepContainers(await connectEngine(options));
     },
     async close() {
       closed = true;
@@ -90,7 +93,10 @@ export function createDockerRunner(options: DockerRunnerOptions = {}): Runner {
 function runtimeFor(spec: SandboxSpec, { kernelRuntime }: DockerRunnerOptions): string | undefined {
   if (spec.isolation === 'container') return undefined;
   if (spec.isolation === 'kernel' && kernelRuntime !== undefined) return kernelRuntime;
-  throw new SkillcellError('runner.isolation-unmet', `Cannot start a container at level ${spec.isolation}: it is not configured.`);
+  throw new SkillcellError(
+    'runner.isolation-unmet',
+    `Cannot start a container at level ${spec.isolation}: it is not configured.`,
+  );
 }
 
 type Start = (spec: SandboxSpec, options: { signal: AbortSignal }) => Promise<Sandbox>;
@@ -109,13 +115,26 @@ async function probeKernel(start: Start, runtime: string): Promise<RunnerReport>
 async function probe(start: Start, isolation: 'container' | 'kernel', notes: string[]): Promise<RunnerReport> {
   const limits = { memory: 'kernel', cpus: 'kernel', pids: 'kernel', workspace: 'kernel' } as const;
   const inodes = isolation === 'kernel' ? 'none' : 'kernel';
-  const report: RunnerReport = { runner: 'docker', isolation, available: true, reasons: notes, limits: { ...limits, inodes } };
+  const report: RunnerReport = {
+    runner: 'docker',
+    isolation,
+    available: true,
+    reasons: notes,
+    limits: { ...limits, inodes },
+  };
   try {
     const { memoryMib, cpus, pids, workspaceMib, workspaceInodes } = DEFAULT_LIMITS;
-    const spec: SandboxSpec = { isolation, language: 'javascript', limits: { memoryMib, cpus, pids, workspaceMib, workspaceInodes } };
+    const spec: SandboxSpec = {
+      isolation,
+      language: 'javascript',
+      limits: { memoryMib, cpus, pids, workspaceMib, workspaceInodes },
+    };
     const sandbox = await start(spec, { signal: AbortSignal.timeout(10_000) });
     try {
-      await callEngine('hear from a container', () => new Promise<void>((resolve) => sandbox.channel.once('data', () => resolve())));
+      await callEngine(
+        'hear from a container',
+        () => new Promise<void>((resolve) => sandbox.channel.once('data', () => resolve())),
+      );
     } finally {
       await sandbox.kill('the probe is over');
     }

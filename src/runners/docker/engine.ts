@@ -1,4 +1,5 @@
-import Docker from 'dockerode';
+import { existsSync } from 'node:fs';
+import type Docker from 'dockerode';
 import { SkillcellError } from '../../contracts/skillcell-error.ts';
 
 /** How long the engine may take for an ordinary call, in milliseconds. */
@@ -10,12 +11,35 @@ export interface EngineOptions {
   host?: string;
 }
 
-/** A client of the engine. Makes no connection yet. */
-export function connectEngine({ host }: EngineOptions = {}): Docker {
-  if (host === undefined) return new Docker();
-  if (host.startsWith('unix://')) return new Docker({ socketPath: host.slice('unix://'.length) });
-  const url = new URL(host.replace(/^tcp:/, 'http:'));
-  return new Docker({
+const DEFAULT_SOCKET = '/var/run/docker.sock';
+
+/**
+ * A client of the engine. Makes no connection yet; the client itself is loaded only where an engine may be.
+ *
+ * @throws SkillcellError `engine.unavailable` when there is no socket to talk to
+ */
+export async function connectEngine({ host }: EngineOptions = {}): Promise<Docker> {
+  const named = host ?? process.env['DOCKER_HOST'];
+  const socket = named === undefined || named === '' ? DEFAULT_SOCKET : /^unix:\/\/(.+)$/.exec(named)?.[1];
+  if (socket !== undefined && !existsSync(socket)) {
+    throw new SkillcellError(
+      'engine.unavailable',
+      `Cannot reach the Docker engine: there is no socket, got ${socket}.`,
+    );
+  }
+  const { default: Client } = await import('dockerode');
+  if (socket !== undefined) return new Client({ socketPath: socket });
+  let url: URL;
+  try {
+    url = new URL((named ?? '').replace(/^tcp:/, 'http:'));
+  } catch (cause) {
+    throw new SkillcellError(
+      'engine.unavailable',
+      `Cannot reach the Docker engine: its address is no URL, got ${named ?? ''}.`,
+      { cause },
+    );
+  }
+  return new Client({
     protocol: url.protocol === 'https:' ? 'https' : 'http',
     host: url.hostname,
     port: url.port === '' ? 2375 : Number(url.port),
@@ -27,7 +51,11 @@ export function connectEngine({ host }: EngineOptions = {}): Docker {
  *
  * @throws SkillcellError `engine.unavailable` when nothing answers, `engine.failed` when the engine refuses
  */
-export async function callEngine<T>(what: string, call: (signal: AbortSignal) => Promise<T>, limitMs: number = CALL_MS): Promise<T> {
+export async function callEngine<T>(
+  what: string,
+  call: (signal: AbortSignal) => Promise<T>,
+  limitMs: number = CALL_MS,
+): Promise<T> {
   const deadline = AbortSignal.timeout(limitMs);
   let timer: NodeJS.Timeout | undefined;
   const overdue = new Promise<never>((_resolve, reject) => {
@@ -55,7 +83,9 @@ function engineError(what: string, cause: EngineFault): SkillcellError {
   if (SkillcellError.isInstance(cause)) return cause;
   const said = cause.message.replace(/\s+/g, ' ').slice(0, 500);
   if (cause.statusCode === undefined) {
-    return new SkillcellError('engine.unavailable', `Cannot ${what}: the Docker engine does not answer (${said}).`, { cause });
+    return new SkillcellError('engine.unavailable', `Cannot ${what}: the Docker engine does not answer (${said}).`, {
+      cause,
+    });
   }
   return new SkillcellError('engine.failed', `Cannot ${what}: the Docker engine says ${said}.`, { cause });
 }

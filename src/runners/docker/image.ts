@@ -27,7 +27,10 @@ export async function findImage(engine: Docker, flavor: ImageFlavor, bundleDiges
   // The engine sends null for no labels.
   const digest = (image.Labels as Record<string, string> | null)?.[BUNDLE_LABEL];
   if (digest !== bundleDigest) {
-    throw new SkillcellError('image.stale', `Cannot start a container: ${tag} holds another runtime bundle, got ${digest ?? 'none'}.`);
+    throw new SkillcellError(
+      'image.stale',
+      `Cannot start a container: ${tag} holds another runtime bundle, got ${digest ?? 'none'}.`,
+    );
   }
   return image.Id;
 }

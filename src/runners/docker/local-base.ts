@@ -34,7 +34,12 @@ export async function localBase(engine: Docker, onProgress: (line: string) => vo
   });
   const imported = callEngine(
     'import the base image',
-    (abortSignal) => engine.importImage(maker.stdout as unknown as NodeJS.ReadableStream, { repo: 'skillcell-base', tag, abortSignal }),
+    (abortSignal) =>
+      engine.importImage(maker.stdout as unknown as NodeJS.ReadableStream, {
+        repo: 'skillcell-base',
+        tag,
+        abortSignal,
+      }),
     IMPORT_MS,
   );
   try {

@@ -1,6 +1,7 @@
 import type { Duplex } from 'node:stream';
 import type Docker from 'dockerode';
 import type { Isolation } from '../../contracts/result.ts';
+import { NO_USAGE } from '../../contracts/usage.ts';
 import type { Sandbox, SandboxExit } from '../runner.ts';
 import { demultiplex } from './demultiplex.ts';
 import { callEngine, isGone } from './engine.ts';
@@ -8,8 +9,6 @@ import { callEngine, isGone } from './engine.ts';
 const COMPLAINT_BYTES = 4_096;
 /** A removal may wait for the kernel to reap what was killed. */
 const REMOVE_MS = 30_000;
-/** Nothing in a container reports these to us: the supervisor inside reads its own group's counters. */
-const UNKNOWN_USAGE = { cpuMs: null, maxRssBytes: null, oomKills: null, pidsRefused: null };
 
 /** Creates, attaches to and starts a container. Whatever fails on the way removes it again. */
 export async function startContainer(
@@ -58,7 +57,8 @@ function containerSandbox(container: Docker.Container, attached: Duplex, isolati
     runner: 'docker',
     channel,
     diagnostics: [],
-    usage: () => UNKNOWN_USAGE,
+    // The supervisor inside reads its own group's counters: a remote engine's are out of reach from here.
+    usage: () => NO_USAGE,
     complaint: () => complaint,
     exited,
     kill() {
@@ -76,7 +76,9 @@ function containerSandbox(container: Docker.Container, attached: Duplex, isolati
 async function readExit(container: Docker.Container, killed: boolean): Promise<SandboxExit> {
   if (killed) return { cause: 'killed', oom: null, code: null };
   try {
-    const { State } = await callEngine('read how a container ended', (abortSignal) => container.inspect({ abortSignal }));
+    const { State } = await callEngine('read how a container ended', (abortSignal) =>
+      container.inspect({ abortSignal }),
+    );
     if (State.Running) return { cause: 'lost', oom: null, code: null };
     return { cause: 'exit', oom: State.OOMKilled, code: State.ExitCode };
   } catch {
@@ -88,7 +90,11 @@ async function readExit(container: Docker.Container, killed: boolean): Promise<S
 /** Kills and removes in one call. A container that is gone, or being removed, is what was wanted. */
 async function remove(container: Docker.Container): Promise<void> {
   try {
-    await callEngine('remove a container', (abortSignal) => container.remove({ force: true, v: true, abortSignal }), REMOVE_MS);
+    await callEngine(
+      'remove a container',
+      (abortSignal) => container.remove({ force: true, v: true, abortSignal }),
+      REMOVE_MS,
+    );
   } catch (error) {
     if (!isGone(error)) throw error;
   }

@@ -18,7 +18,11 @@ export async function sweepContainers(engine: Docker): Promise<SweepReport> {
     const { Id, Names } = container;
     const name = Names[0]?.slice(1) ?? Id;
     try {
-      await callEngine('remove a container', (abortSignal) => engine.getContainer(Id).remove({ force: true, v: true, abortSignal }), 30_000);
+      await callEngine(
+        'remove a container',
+        (abortSignal) => engine.getContainer(Id).remove({ force: true, v: true, abortSignal }),
+        30_000,
+      );
       report.removed.push({ kind: 'container', name });
     } catch (error) {
       if (isGone(error)) report.removed.push({ kind: 'container', name });

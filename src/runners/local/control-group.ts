@@ -1,6 +1,8 @@
 import { existsSync, mkdirSync, readFileSync, readdirSync, rmdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { SandboxLimits, SandboxUsage } from '../runner.ts';
+import type { SandboxUsage } from '../../contracts/usage.ts';
+import { readControlGroupUsage } from '../../protocol/control-group-usage.ts';
+import type { SandboxLimits } from '../runner.ts';
 
 const MIB = 1024 * 1024;
 const ROOT = '/sys/fs/cgroup';
@@ -74,7 +76,14 @@ export function createControlGroup(name: string, limits: SandboxLimits): Control
   }
   return {
     entrances: all.map((path) => join(path, 'cgroup.procs')),
-    usage: () => readUsage(layout.unified, folder),
+    usage: () =>
+      readControlGroupUsage({
+        unified: layout.unified,
+        memory: folder('memory'),
+        pids: folder('pids'),
+        cpu: folder('cpu'),
+        cpuacct: folder('cpuacct'),
+      }),
     remove: () => all.map(removeGroup).every(Boolean),
   };
 }
@@ -126,25 +135,4 @@ function removeGroup(path: string): boolean {
 
 function setWhereThere(path: string, value: string): void {
   if (existsSync(path)) writeFileSync(path, value);
-}
-
-function readUsage(unified: boolean, folder: (controller: keyof Layout['folders']) => string): SandboxUsage {
-  const number = (controller: keyof Layout['folders'], file: string, key?: string): number | null => {
-    let text: string;
-    try {
-      text = readFileSync(join(folder(controller), file), 'latin1');
-    } catch {
-      // Older kernels lack some of the files; the number is then unknown.
-      return null;
-    }
-    const value = key === undefined ? text : new RegExp(`^${key} (\\d+)$`, 'm').exec(text)?.[1];
-    return value === undefined ? null : Number(value);
-  };
-  const cpu = unified ? number('cpu', 'cpu.stat', 'usage_usec') : number('cpuacct', 'cpuacct.usage');
-  return {
-    cpuMs: cpu === null ? null : cpu / (unified ? 1_000 : 1_000_000),
-    maxRssBytes: number('memory', unified ? 'memory.peak' : 'memory.max_usage_in_bytes'),
-    oomKills: number('memory', unified ? 'memory.events' : 'memory.oom_control', 'oom_kill'),
-    pidsRefused: number('pids', 'pids.events', 'max'),
-  };
 }

@@ -2,12 +2,12 @@ import type { ChildProcess } from 'node:child_process';
 import type { Duplex } from 'node:stream';
 import type { Diagnostic } from '../../contracts/diagnostic.ts';
 import type { Isolation } from '../../contracts/result.ts';
-import type { Sandbox, SandboxExit, SandboxUsage } from '../runner.ts';
+import { NO_USAGE, type SandboxUsage } from '../../contracts/usage.ts';
+import type { Sandbox, SandboxExit } from '../runner.ts';
 import type { ControlGroup } from './control-group.ts';
 
 /** Bytes kept of what the sandbox's own programs complain about. */
 const COMPLAINT_BYTES = 4_096;
-const NO_USAGE: SandboxUsage = { cpuMs: null, maxRssBytes: null, oomKills: null, pidsRefused: null };
 
 /** The parts of a started local sandbox. */
 export interface LocalSandboxParts {

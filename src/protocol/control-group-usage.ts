@@ -1,0 +1,36 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { SandboxUsage } from '../contracts/usage.ts';
+
+/** Where the counters of one group are: one folder for all in version 2, one a controller in version 1. */
+export interface ControlGroupFolders {
+  unified: boolean;
+  memory: string;
+  pids: string;
+  cpu: string;
+  cpuacct: string;
+}
+
+/** Reads the kernel's counters of one control group. What an older kernel does not count is null. */
+export function readControlGroupUsage({ unified, memory, pids, cpu, cpuacct }: ControlGroupFolders): SandboxUsage {
+  const cpuTime = unified ? counter(cpu, 'cpu.stat', 'usage_usec') : counter(cpuacct, 'cpuacct.usage');
+  return {
+    cpuMs: cpuTime === null ? null : cpuTime / (unified ? 1_000 : 1_000_000),
+    maxRssBytes: counter(memory, unified ? 'memory.peak' : 'memory.max_usage_in_bytes'),
+    oomKills: counter(memory, unified ? 'memory.events' : 'memory.oom_control', 'oom_kill'),
+    pidsRefused: counter(pids, 'pids.events', 'max'),
+  };
+}
+
+function counter(folder: string, file: string, key?: string): number | null {
+  let text: string;
+  try {
+    text = readFileSync(join(folder, file), 'latin1');
+  } catch {
+    // Not counted here, or the group is gone; the number is then unknown.
+    return null;
+  }
+  const value = key === undefined ? text.trim() : new RegExp(`^${key} (\\d+)$`, 'm').exec(text)?.[1];
+  const number = Number(value);
+  return value === undefined || !Number.isFinite(number) ? null : number;
+}
