@@ -66,12 +66,3 @@ export function openEnd(duplex: Duplex, options: Partial<ChannelOptions> = {}): 
   });
   return { ...end, channel };
 }
-
-/** Waits until something holds; fails after five seconds. */
-export async function until(holds: () => boolean, what: string): Promise<void> {
-  const deadline = performance.now() + 5_000;
-  while (!holds()) {
-    if (performance.now() > deadline) throw new Error(`Waited too long for: ${what}.`);
-    await new Promise((resolve) => setTimeout(resolve, 2));
-  }
-}

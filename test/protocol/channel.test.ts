@@ -4,8 +4,9 @@ import { describe, expect, it } from 'vitest';
 import { STREAM_WINDOW, type StreamReader } from '../../src/protocol/channel.ts';
 import { FLAG_END, FLAG_MORE, FRAME_KIND, MAX_FRAME_PAYLOAD } from '../../src/protocol/frame.ts';
 import { deferred } from '../fixtures/deferred.ts';
-import { duplexPair, openEnd, until, type ChannelEnd } from './channel-pair.ts';
+import { duplexPair, openEnd, type ChannelEnd } from './channel-pair.ts';
 import { frameBytes } from './frame-bytes.ts';
+import { until } from '../fixtures/until.ts';
 
 /** A channel whose other side is raw bytes. */
 function rawEnd(options: Parameters<typeof openEnd>[1] = {}): { end: ChannelEnd; push(bytes: Uint8Array): void } {

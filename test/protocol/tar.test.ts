@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createTarReader, TarRefused, writeTar, type TarCaps, type TarFile } from '../../src/protocol/tar.ts';
-import { openEnd, duplexPair, until } from './channel-pair.ts';
+import { openEnd, duplexPair } from './channel-pair.ts';
 import { paxEntry, TAR_END, tarEntry } from './tar-bytes.ts';
+import { until } from '../fixtures/until.ts';
 
 const CAPS: TarCaps = { files: 10, fileBytes: 4_096, totalBytes: 10_000 };
 

@@ -1,0 +1,215 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { LIMIT_CEILINGS, type JobLimits } from '../../src/contracts/limits.ts';
+import { SkillcellError } from '../../src/contracts/skillcell-error.ts';
+import { createOrchestrator } from '../../src/orchestrator/create-orchestrator.ts';
+import type { Runner } from '../../src/runners/runner.ts';
+import { createLocalRunner } from '../../src/runners/local/local-runner.ts';
+
+/** A real runner that counts its starts: a job that is refused must not begin one. */
+const local = createLocalRunner();
+let starts = 0;
+const counting: Runner = {
+  ...local,
+  start(spec, options) {
+    starts += 1;
+    return local.start(spec, options);
+  },
+};
+const orchestrator = createOrchestrator({
+  runners: [counting],
+  ceilings: { memoryMib: 1_024, runTimeoutMs: 60_000 },
+});
+const folder = mkdtempSync(join(tmpdir(), 'validation-'));
+afterAll(async () => {
+  await orchestrator.close();
+  rmSync(folder, { recursive: true });
+});
+
+/** Submits a job that no type checker has seen, and gives the refusal. */
+async function refusal(job: unknown, kind: 'exec' | 'codegen' = 'exec'): Promise<SkillcellError> {
+  starts = 0;
+  const error: unknown = await orchestrator[kind](job as never).then(
+    () => expect.unreachable('the job was accepted'),
+    (thrown: unknown) => thrown,
+  );
+  expect(error).toBeInstanceOf(SkillcellError);
+  expect(starts).toBe(0);
+  return error as SkillcellError;
+}
+
+const code = 'console.log(1)';
+
+describe('a job that is not acceptable is refused before anything starts', () => {
+  const limits = Object.keys(LIMIT_CEILINGS) as (keyof JobLimits)[];
+  const bad = [0, -1, Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, '5', '0', null, true, [5], 1n];
+
+  it.each(limits)('B16 limits.%s of 0, negative, NaN, infinite, text or of another type', async (name) => {
+    for (const value of bad) {
+      const error = await refusal({ code, limits: { [name]: value } });
+      expect(error.code).toBe('job.invalid');
+      expect(error.message).toContain(`limits.${name}`);
+      expect(error.entry.exitCode).toBe(2);
+      if (typeof value === 'number' || typeof value === 'string')
+        expect(error.message).toContain(`got ${JSON.stringify(value) === 'null' ? value : JSON.stringify(value)}`);
+    }
+  });
+
+  it.each(limits.filter((name) => name !== 'cpus'))('B16 limits.%s of a fraction', async (name) => {
+    expect((await refusal({ code, limits: { [name]: 50.5 } })).message).toContain(`limits.${name}`);
+  });
+
+  it.each(limits)('limits.%s over the greatest value of all', async (name) => {
+    const error = await refusal({ code, limits: { [name]: LIMIT_CEILINGS[name] + 1 } });
+    expect(error.message).toContain(`limits.${name}`);
+  });
+
+  it('limits over what this orchestrator allows, naming it', async () => {
+    const error = await refusal({ code, limits: { memoryMib: 1_025 } });
+    expect(error.message).toContain('limits.memoryMib is over what is allowed, 1024, got 1025');
+  });
+
+  it('M42 fewer processes than one Node needs', async () => {
+    expect((await refusal({ code, limits: { pids: 39 } })).message).toContain('limits.pids');
+  });
+
+  it.each(['..', '../a', 'a/../../b', '/etc/passwd', 'a//b', './a', '', 'a\0b', 'a\nb', 'a\\b', 'x'.repeat(256)])(
+    'D11 the destination %j',
+    async (destination) => {
+      const error = await refusal({ code, files: [{ destination, bytes: Buffer.of(1) }] });
+      expect(error.code).toBe('job.invalid');
+    },
+  );
+
+  it.each(['..', '/a', 'a/../b', ''])('the declared output %j', async (path) => {
+    expect((await refusal({ code, expect: [path] })).message).toContain('expect.0');
+  });
+
+  it('two files with one destination, and one that is a folder of another', async () => {
+    const file = (destination: string): object => ({ destination, bytes: Buffer.of(1) });
+    expect((await refusal({ code, files: [file('a'), file('a')] })).message).toContain('one destination, got a');
+    expect((await refusal({ code, files: [file('a/b/c'), file('a/b')] })).message).toContain('got a/b');
+  });
+
+  it.each<[string, object]>([
+    ['an unknown field', { code, isolatoin: 'namespace' }],
+    ['an unknown limit', { code, limits: { memoryMiB: 5 } }],
+    ['an unknown skills field', { code, skills: { reference: ['a'] } }],
+    ['a privileged field', { code, binds: ['/:/host'] }],
+    ['an unknown language', { code, language: 'ruby' }],
+    ['an unknown runner', { code, runner: 'podman' }],
+    ['an unknown level', { code, isolation: 'vm' }],
+    ['empty code', { code: '' }],
+    ['blank code', { code: ' \n\t' }],
+    ['no code', {}],
+    ['code that is no text', { code: 5 }],
+    ['code over 4 MiB', { code: 'x'.repeat(4 * 1024 * 1024 + 1) }],
+    ['a consumer of blanks', { code, skills: { consumer: '  ' } }],
+    ['an empty consumer', { code, skills: { consumer: '' } }],
+    ['a consumer with a newline', { code, skills: { consumer: 'a\nb' } }],
+    ['an unknown variant', { code, skills: { variant: 'short' } }],
+    ['a job id with a slash', { code, jobId: '../x' }],
+    ['an empty job id', { code, jobId: '' }],
+    ['a job id that is too long', { code, jobId: 'x'.repeat(65) }],
+    ['an argument with a NUL', { code, args: ['a\0b'] }],
+    ['an argument that is no text', { code, args: [5] }],
+    ['a variable with a bad name', { code, env: { 'A=B': 'c' } }],
+    ['a variable with a NUL', { code, env: { A: 'b\0c' } }],
+    ['an environment over 128 KiB', { code, env: { A: 'x'.repeat(128 * 1024) } }],
+    ['a file name with a folder', { code, fileName: '../main.js' }],
+    ['a file without bytes or source', { code, files: [{ destination: 'a' }] }],
+    ['a file with both', { code, files: [{ destination: 'a', bytes: Buffer.of(1), source: '/etc/hostname' }] }],
+    ['stdin that is a number', { code, stdin: 5 }],
+    ['a signal that is none', { code, signal: {} }],
+    ['an empty output folder', { code, output: '' }],
+    ['skills where there are none', { code, skills: { refs: ['public.x'] } }],
+  ])('%s', async (_name, job) => {
+    const error = await refusal(job);
+    expect(error.code).toBe('job.invalid');
+    expect(error.message).toMatch(/^Cannot accept the job: .+\.$/);
+    expect(error.entry.exitCode).toBe(2);
+  });
+
+  it.each<[string, object]>([
+    ['an empty task', { task: ' ' }],
+    ['no task', {}],
+    ['no attempts', { task: 't', maxAttempts: 0 }],
+    ['endless attempts', { task: 't', maxAttempts: Number.POSITIVE_INFINITY }],
+    ['half an attempt', { task: 't', maxAttempts: 1.5 }],
+    ['code in a codegen job', { task: 't', code }],
+  ])('codegen with %s', async (_name, job) => {
+    expect((await refusal(job, 'codegen')).code).toBe('job.invalid');
+  });
+
+  it('a job of a kind that is not there', async () => {
+    const stream = orchestrator.stream({ kind: 'script', code } as never);
+    await expect(stream.result).rejects.toMatchObject({ code: 'job.invalid' });
+  });
+
+  it('codegen without a model', async () => {
+    expect((await refusal({ task: 't' }, 'codegen')).code).toBe('model.not-configured');
+  });
+
+  it('isolation that no runner here reaches, never lowered', async () => {
+    for (const isolation of ['container', 'kernel'] as const) {
+      expect((await refusal({ code, isolation })).code).toBe('runner.isolation-unmet');
+    }
+    expect((await refusal({ code, runner: 'docker' })).code).toBe('runner.unavailable');
+  });
+});
+
+describe('input files of the host', () => {
+  const path = join(folder, 'file');
+  writeFileSync(path, 'bytes');
+
+  it.each<[string, () => string]>([
+    ['that is not there', () => join(folder, 'none')],
+    ['that is a folder', () => folder],
+    [
+      'that is a pipe, without waiting for a writer',
+      () => {
+        const pipe = join(folder, 'pipe');
+        execFileSync('mkfifo', [pipe]);
+        return pipe;
+      },
+    ],
+    ['that is an endless device', () => '/dev/zero'],
+    [
+      'that is larger than the workspace',
+      () => {
+        const sparse = join(folder, 'sparse');
+        writeFileSync(sparse, '');
+        truncateSync(sparse, 2 ** 40);
+        return sparse;
+      },
+    ],
+    [
+      'that is a link to nothing',
+      () => {
+        const link = join(folder, 'link');
+        symlinkSync('/nowhere/at/all', link);
+        return link;
+      },
+    ],
+  ])('a source %s is refused, as file and as stdin', async (_name, make) => {
+    const source = make();
+    for (const job of [
+      { code, files: [{ destination: 'a', source }] },
+      { code, stdin: { source } },
+    ]) {
+      const error = await refusal(job);
+      expect(error.code).toBe('file.unreadable');
+      expect(error.entry.exitCode).toBe(2);
+    }
+  });
+
+  it('files that fit one by one but not together are refused', async () => {
+    const files = ['a', 'b'].map((destination) => ({ destination, bytes: Buffer.alloc(700 * 1024) }));
+    const error = await refusal({ code, files, limits: { workspaceMib: 1 } });
+    expect(error).toMatchObject({ code: 'file.unreadable' });
+    expect(error.message).toContain('got b');
+  });
+});
