@@ -38,6 +38,8 @@ export interface BrokerOptions {
   secrets?: readonly string[] | undefined;
   /** Gets the real error of a tool, for the host's log. */
   onToolFailure?: ((name: string, error: unknown) => void) | undefined;
+  /** Told of each row once its call is answered. */
+  onAnswered?: ((row: CallRow) => void) | undefined;
 }
 
 /** The host's side of everything that sandboxed code asks for. One broker serves one job. */
@@ -147,6 +149,7 @@ export function createBroker(options: BrokerOptions): Broker {
       row.durationMs = Math.round(performance.now() - started);
       row.ok = reply.ok;
       if (!reply.ok) row.error = reply.error.message;
+      options.onAnswered?.(row);
       return reply;
     },
     close() {

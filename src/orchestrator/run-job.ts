@@ -74,6 +74,7 @@ export async function runJob(
     modelCalls: job.globals.JOB.codegen?.maxAttempts,
     limits,
     onToolFailure: options.onToolFailure,
+    onAnswered: (call) => void options.emit({ type: 'call', jobId, call: { ...call } }),
   });
   const output = collectOutput(limits.keptOutputBytes, (stream, bytes) =>
     options.emit({ type: 'output', jobId, stream, bytes }),

@@ -1,0 +1,170 @@
+import { existsSync } from 'node:fs';
+import { pino } from 'pino';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import * as z from 'zod';
+import { ToolError, type ToolContext, type ToolHandler } from '../../src/broker/tool-handler.ts';
+import { createOrchestrator } from '../../src/orchestrator/create-orchestrator.ts';
+import { deferred } from '../fixtures/deferred.ts';
+import { LEVELS, requireLevel } from '../fixtures/levels.ts';
+import { until } from '../fixtures/until.ts';
+
+const HOST_SECRET = 'secret-in-an-error-of-the-host';
+let contexts: ToolContext[] = [];
+let log = '';
+const tools = new Map<string, ToolHandler>([
+  [
+    'add',
+    {
+      description: 'Adds two numbers.',
+      parameters: z.strictObject({ a: z.number(), b: z.number() }),
+      async execute(args, context) {
+        contexts.push(context);
+        const { a, b } = args as { a: number; b: number };
+        return { sum: a + b };
+      },
+    },
+  ],
+  ['refuse', { description: 'Refuses.', execute: () => Promise.reject(new ToolError('the table is locked')) }],
+  ['break', { description: 'Breaks.', execute: () => Promise.reject(new Error(HOST_SECRET)) }],
+  ['large', { description: 'Too much.', execute: async () => 'x'.repeat(300_000) }],
+  [
+    'hang',
+    {
+      description: 'Hangs.',
+      async execute(_args, context) {
+        contexts.push(context);
+        await new Promise(() => undefined);
+      },
+    },
+  ],
+]);
+const orchestrator = createOrchestrator({
+  tools,
+  logger: pino({ level: 'trace' }, { write: (line) => void (log += line) }),
+});
+afterAll(() => orchestrator.close());
+
+const NODE =
+  "import { callTool } from 'skillcell'; const attempt = (name, args) => callTool(name, args).catch((error) => ({ name: error.name, message: error.message }));";
+
+describe.each(LEVELS)('tools at level %s', (isolation) => {
+  beforeEach((context) => {
+    requireLevel(context, isolation);
+    contexts = [];
+    log = '';
+  });
+
+  it('are called with checked arguments and the job\u2019s own id, and each call is a row', async () => {
+    const result = await orchestrator.exec({
+      isolation,
+      jobId: `tools-${isolation}`,
+      code: `${NODE} export default [await attempt('add', { a: 1, b: 2 }), await attempt('add', { a: 1, b: 'x' }), await attempt('none', {})];`,
+    });
+    expect(result.outcome).toBe('succeeded');
+    const [sum, wrong, unknown] = result.value as [unknown, { message: string }, { message: string }];
+    expect(sum).toEqual({ sum: 3 });
+    expect(wrong.message).toMatch(/arguments/);
+    expect(unknown.message).toMatch(/no tool of this name/);
+    expect(contexts).toHaveLength(1);
+    expect(contexts[0]?.jobId).toBe(`tools-${isolation}`);
+    expect(result.calls.map(({ id, target, name, ok }) => ({ id, target, name, ok }))).toEqual([
+      { id: 1, target: 'tool', name: 'add', ok: true },
+      { id: 2, target: 'tool', name: 'add', ok: false },
+      { id: 3, target: 'tool', name: 'none', ok: false },
+    ]);
+    expect(contexts[0]?.signal.aborted).toBe(true);
+  });
+
+  it('E13 a ToolError reaches the program by its message, any other error only as a failure', async () => {
+    const result = await orchestrator.exec({
+      isolation,
+      code: `${NODE} export default [await attempt('refuse'), await attempt('break'), await attempt('large')];`,
+    });
+    const [refused, broken, large] = result.value as { name: string; message: string }[];
+    expect(refused).toEqual({ name: 'ToolError', message: 'the table is locked' });
+    expect(broken?.message).toMatch(/failed/);
+    expect(large?.message).toMatch(/bytes|large/);
+    expect(JSON.stringify(result)).not.toContain(HOST_SECRET);
+    expect(log).toContain(HOST_SECRET);
+  });
+
+  it('E13 an error that nobody catches ends the program as its own', async () => {
+    const result = await orchestrator.exec({
+      isolation,
+      code: "import { callTool } from 'skillcell';\nawait callTool('refuse');",
+    });
+    expect(result).toMatchObject({ outcome: 'failed', error: { name: 'ToolError', message: 'the table is locked' } });
+  });
+
+  it('run side by side and answer each caller with its own', async () => {
+    const { value } = await orchestrator.exec({
+      isolation,
+      code: `${NODE} export default (await Promise.all(Array.from({ length: 100 }, (_, a) => attempt('add', { a, b: 1 })))).map(({ sum }) => sum);`,
+    });
+    expect(value).toEqual(Array.from({ length: 100 }, (_, a) => a + 1));
+  });
+
+  it('are called from Python, with a value that comes back and an error that is raised', async (context) => {
+    context.skip(!existsSync('/usr/bin/python3'), 'there is no /usr/bin/python3 here');
+    const result = await orchestrator.exec({
+      isolation,
+      language: 'python',
+      code: `import skillcell
+rows = [skillcell.call_tool("add", {"a": 1}, b=4)]
+try:
+    skillcell.call_tool("refuse")
+except RuntimeError as error:
+    rows.append(str(error))
+skillcell.set_value(rows)`,
+    });
+    expect(result.value).toEqual([{ sum: 5 }, 'ToolError: the table is locked']);
+  });
+
+  it('E10 more calls than the job may make end it as limit / calls', async () => {
+    const result = await orchestrator.exec({
+      isolation,
+      limits: { calls: 5 },
+      code: `${NODE} for (;;) await attempt('add', { a: 1, b: 1 });`,
+    });
+    expect(result).toMatchObject({ outcome: 'limit', limit: 'calls' });
+    expect(result.calls).toHaveLength(5);
+    expect(contexts).toHaveLength(5);
+  });
+
+  it('E11 a tool that is still at work when the job ends learns of it', async () => {
+    const running = orchestrator.exec({
+      isolation,
+      jobId: `hang-${isolation}`,
+      code: `${NODE} await attempt('hang');`,
+    });
+    await until(() => contexts.length === 1, 'the call');
+    expect(contexts[0]?.signal.aborted).toBe(false);
+    orchestrator.cancel(`hang-${isolation}`);
+    expect((await running).outcome).toBe('canceled');
+    expect(contexts[0]?.signal.aborted).toBe(true);
+  });
+
+  it('a program that calls without waiting for the answer still ends', async () => {
+    const result = await orchestrator.exec({ isolation, code: `${NODE} attempt('hang'); process.exit(0);` });
+    expect(result.outcome).toBe('succeeded');
+  });
+});
+
+it('every call is an event once it is answered', async () => {
+  const gate = deferred<void>();
+  await using other = createOrchestrator({
+    tools: new Map([['wait', { description: 'Waits.', execute: async () => gate.promise }]]),
+  });
+  const job = other.stream({
+    kind: 'exec',
+    isolation: 'none',
+    code: "import { callTool } from 'skillcell'; await callTool('wait');",
+  });
+  const events: string[] = [];
+  for await (const event of job) {
+    events.push(event.type === 'call' ? `call ${event.call.name} ${event.call.ok}` : event.type);
+    if (event.type === 'run') gate.resolve(undefined);
+  }
+  expect(events).toContain('call wait true');
+  expect(events.indexOf('call wait true')).toBeLessThan(events.indexOf('finished'));
+});
