@@ -20,9 +20,9 @@ export interface DescriptorRoots {
  * @returns the folders; a named root needn't exist
  */
 export function descriptorRoots(descriptor: SkillsDescriptor, bundle: string | undefined): DescriptorRoots {
-  const named = descriptor.bundle_root ?? undefined;
+  const named = givenPath(descriptor.bundle_root);
   const bundleRoot = named === undefined ? bundle : absolute(named, bundle);
-  const custom = descriptor.custom_skills_root ?? undefined;
+  const custom = givenPath(descriptor.custom_skills_root);
   if (named !== undefined && bundleRoot === undefined) return unresolved('bundle_root', named);
   if (custom === undefined) {
     const usual = bundleRoot === undefined ? undefined : join(bundleRoot, 'skills');
@@ -32,6 +32,11 @@ export function descriptorRoots(descriptor: SkillsDescriptor, bundle: string | u
   const customSkillsRoot = absolute(custom, bundleRoot);
   if (customSkillsRoot === undefined) return unresolved('custom_skills_root', custom);
   return { customSkillsRoot, bundleRoot: bundleRoot ?? null, diagnostics: [] };
+}
+
+/** A blank root names no folder; resolved, it would mean the whole bundle. */
+function givenPath(path: string | null | undefined): string | undefined {
+  return path === undefined || path === null || path.trim() === '' ? undefined : path;
 }
 
 function absolute(path: string, base: string | undefined): string | undefined {

@@ -217,6 +217,14 @@ describe('setSkillsDescriptor()', () => {
     });
   });
 
+  test('a blank root names no folder, not the whole bundle', () => {
+    withFolder((dir) => {
+      writeTree(dir, { 'a/SKILL.md': skillText('a', 'Outside.'), 'skills/b/SKILL.md': skillText('b', 'Usual.') });
+      const subsystem = loadSkillsSubsystem({ descriptor: { custom_skills_root: '' }, bundleRoot: dir });
+      expect(subsystem.skills.map(({ id }) => id)).toEqual(['custom.b']);
+    });
+  });
+
   test('its full form loads the same skills from the same folders', () => {
     withFolder((dir) => {
       writeTree(join(dir, 'skills'), { 'alpha/SKILL.md': skillText('alpha', 'Alpha.') });
