@@ -60,28 +60,38 @@ export async function buildRuntime(folder: string): Promise<RuntimeManifest> {
 }
 
 async function buildEntry(folder: string): Promise<void> {
-  const lazy = new Set<string>();
   const outfile = join(folder, 'entry.cjs');
-  await build({
-    ...COMMON,
-    entryPoints: ['runtime/entry.ts'],
-    outfile,
-    format: 'cjs',
-    // `import()` of a package becomes a promise of `require`, which starts no second module loader.
-    supported: { 'dynamic-import': false },
-    plugins: [lazyPackages(lazy)],
-  });
+  await bundleForSandbox('runtime/entry.ts', outfile);
   const bytes = (await readFile(outfile)).length;
   if (bytes > MAX_ENTRY_BYTES) {
     throw new Error(
       `Cannot build the runtime bundle: entry.cjs is larger than ${MAX_ENTRY_BYTES} bytes, got ${bytes}.`,
     );
   }
+}
+
+/**
+ * Bundles one source file as a sandbox gets it: one CommonJS file, and beside it the packages that it loads at first use.
+ *
+ * @param source path below the root of the checkout
+ * @param outfile absolute path of the result
+ */
+export async function bundleForSandbox(source: string, outfile: string): Promise<void> {
+  const lazy = new Set<string>();
+  await build({
+    ...COMMON,
+    entryPoints: [source],
+    outfile,
+    format: 'cjs',
+    // `import()` of a package becomes a promise of `require`, which starts no second module loader.
+    supported: { 'dynamic-import': false },
+    plugins: [lazyPackages(lazy)],
+  });
   for (const name of lazy) {
     await build({
       ...COMMON,
       stdin: { contents: packageSource(name), resolveDir: root },
-      outfile: join(folder, packageFile(name)),
+      outfile: join(dirname(outfile), packageFile(name)),
       format: 'cjs',
     });
   }

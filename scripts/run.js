@@ -13,7 +13,7 @@ const COMMANDS = {
   test: ['node_modules/vitest/vitest.mjs', 'run'],
   check: ['scripts/check.ts'],
   build: ['scripts/build.ts'],
-  bench: ['bench/run.ts'],
+  bench: ['bench/main.ts'],
   vectors: ['scripts/vectors.ts'],
   format: ['node_modules/oxfmt/bin/oxfmt', '.'],
 };

@@ -1,0 +1,12 @@
+import type { BenchmarkGroup } from './benchmark-group.ts';
+
+/** The groups in the order in which they run, each loaded when its turn comes: what one loads weighs on no other. */
+export const GROUPS: Readonly<Record<string, () => Promise<BenchmarkGroup>>> = {
+  local: async () => (await import('./local-exec.ts')).localExec,
+  'local.sustained': async () => (await import('./local-sustained.ts')).localSustained,
+  'local.stdout1g': async () => (await import('./local-stdout.ts')).localStdout,
+  entry: async () => (await import('./entry-load.ts')).entryLoad,
+  'skills.load1000': async () => (await import('./skills-load.ts')).skillsLoad,
+  'skills.rebuild5': async () => (await import('./skills-rebuild.ts')).skillsRebuild,
+  skills: async () => (await import('./skills-prompt.ts')).skillsPrompt,
+};

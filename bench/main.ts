@@ -1,0 +1,55 @@
+/** Measures what the project promises about speed. Prints a table, or JSON; says how far it is on stderr. */
+import { parseArgs } from 'node:util';
+import type { BenchmarkGroup, BenchmarkOptions } from './benchmark-group.ts';
+import { GROUPS } from './groups.ts';
+import { describeMachine } from './machine.ts';
+import type { Measurement } from './measurement.ts';
+import { tableOf } from './print-table.ts';
+
+const USAGE = `npm run -s bench -- [GROUP] [--json] [--samples N]
+
+GROUP is the beginning of an id, at a dot: ${Object.keys(GROUPS).join(', ')}, or all of one.
+`;
+
+process.exitCode = await main(process.argv.slice(2));
+
+async function main(args: string[]): Promise<number> {
+  let chosen: { group: string; json: boolean; samples: number | undefined };
+  try {
+    chosen = readArguments(args);
+  } catch (error) {
+    process.stderr.write(`${(error as Error).message}\n\n${USAGE}`);
+    return 2;
+  }
+  const { group, json, samples } = chosen;
+  const wants = (id: string): boolean => group === '' || id === group || id.startsWith(`${group}.`);
+  const machine = describeMachine();
+  const benchmarks: Measurement[] = [];
+  for (const [name, load] of Object.entries(GROUPS)) {
+    const { ids, run }: BenchmarkGroup = await load();
+    if (!ids.some(wants)) continue;
+    const progress = (text: string): void => void process.stderr.write(`${name}: ${text}\n`);
+    const options: BenchmarkOptions = { samples, wants, progress };
+    benchmarks.push(...(await run(options)).filter(({ id }) => wants(id)));
+  }
+  if (benchmarks.length === 0) {
+    process.stderr.write(`Cannot measure: no benchmark has this name, got ${group}.\n\n${USAGE}`);
+    return 2;
+  }
+  process.stdout.write(json ? `${JSON.stringify({ machine, benchmarks }, null, 2)}\n` : tableOf(machine, benchmarks));
+  return 0;
+}
+
+function readArguments(args: string[]): { group: string; json: boolean; samples: number | undefined } {
+  const { values, positionals } = parseArgs({
+    args,
+    allowPositionals: true,
+    options: { json: { type: 'boolean', default: false }, samples: { type: 'string' } },
+  });
+  if (positionals.length > 1) throw new Error(`Cannot measure: one group at a time, got ${positionals.join(' ')}.`);
+  const samples = values.samples === undefined ? undefined : Number(values.samples);
+  if (samples !== undefined && !(Number.isSafeInteger(samples) && samples > 0)) {
+    throw new Error(`Cannot measure: --samples is a whole number above 0, got ${values.samples}.`);
+  }
+  return { group: positionals[0] ?? '', json: values.json, samples };
+}
