@@ -23,8 +23,9 @@ function write(name: string, ...lines: string[]): string {
   return name;
 }
 
-function workFolders(): string[] {
-  return readdirSync(tmpdir()).filter((name) => name.startsWith(WORK_FOLDER_PREFIX));
+/** Folders of sandboxes that a process started; their names hold its id. */
+function workFoldersOf(pid: number): string[] {
+  return readdirSync(tmpdir()).filter((name) => name.startsWith(WORK_FOLDER_PREFIX) && name.includes(`-${pid}-`));
 }
 
 async function execJson(...argv: string[]): Promise<{ code: number; result: JobResult }> {
@@ -184,7 +185,6 @@ describe('an interrupted skillcell exec', () => {
     ['SIGTERM', 143],
     ['SIGHUP', 129],
   ] as const)('ends within 3 s of %s and leaves nothing', async (signal, code) => {
-    const folders = workFolders();
     for (const isolation of ['namespace', 'none']) {
       const child = spawnCli(['exec', write('loop.mjs', ...LOOP), '--isolation', isolation, '--output', 'out'], {
         cwd,
@@ -192,13 +192,14 @@ describe('an interrupted skillcell exec', () => {
       await once(child.stdout!, 'data');
       const processes = descendantsOf(child.pid!);
       expect(processes.length).toBeGreaterThan(0);
+      if (isolation === 'none') expect(workFoldersOf(child.pid!)).toHaveLength(1);
       const at = performance.now();
       child.kill(signal);
       expect(await once(child, 'close')).toEqual([code, null]);
       expect(performance.now() - at).toBeLessThan(3_000);
       await expect.poll(() => processes.filter(isAlive), { timeout: 2_000 }).toEqual([]);
+      expect(workFoldersOf(child.pid!)).toEqual([]);
     }
-    expect(workFolders().filter((name) => !folders.includes(name))).toEqual([]);
     expect(existsSync(join(cwd, 'out'))).toBe(false);
   });
 
