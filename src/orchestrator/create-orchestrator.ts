@@ -41,21 +41,26 @@ export function createOrchestrator(options: OrchestratorOptions = {}): Orchestra
 
   const run = async (request: JobRequest, events: EventStream | undefined): Promise<JobResult> => {
     if (closed) throw new SkillcellError('orchestrator.closed', 'Cannot accept the job: the orchestrator is closed.');
-    const model = options.model?.id ?? 'none';
-    const job = await prepareJob(request, { skills: options.skills, tools, ceilings: options.ceilings ?? {}, model });
-    const { jobId } = job;
-    if (active.has(jobId))
+    const jobId = request.jobId ?? randomUUID();
+    if (active.has(jobId)) {
       throw new SkillcellError('job.invalid', `Cannot accept the job: its id is in use, got ${jobId}.`);
-    if (job.kind === 'codegen' && job.globals.JOB.codegen?.dryRun !== true && options.model === undefined) {
-      throw new SkillcellError('model.not-configured', 'Cannot run a codegen job: no model is configured.');
     }
-    const emit = (event: JobEvent): Promise<void> => events?.push(event) ?? Promise.resolve();
+    // From here on `cancel` and `close` find the job, also while its files and skills are read.
     const cancellation = new AbortController();
-    const leave = linkAbort(request.signal, cancellation);
     active.set(jobId, cancellation);
-    log?.info({ jobId, kind: job.kind }, 'job accepted');
-    void emit({ type: 'accepted', jobId });
+    let leave: () => void = () => undefined;
     try {
+      const model = options.model?.id ?? 'none';
+      const preparation = { skills: options.skills, tools, ceilings: options.ceilings ?? {}, model };
+      const job = await prepareJob({ ...request, jobId }, preparation);
+      if (job.kind === 'codegen' && job.globals.JOB.codegen?.dryRun !== true && options.model === undefined) {
+        throw new SkillcellError('model.not-configured', 'Cannot run a codegen job: no model is configured.');
+      }
+      leave = linkAbort(request.signal, cancellation);
+      cancellation.signal.throwIfAborted();
+      const emit = (event: JobEvent): Promise<void> => events?.push(event) ?? Promise.resolve();
+      log?.info({ jobId, kind: job.kind }, 'job accepted');
+      void emit({ type: 'accepted', jobId });
       const result = await runAccepted(job, cancellation.signal, emit);
       log?.info({ jobId, outcome: result.outcome, wallMs: result.usage.wallMs }, 'job finished');
       void emit({ type: 'finished', jobId, result });

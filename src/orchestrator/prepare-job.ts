@@ -8,6 +8,7 @@ import type { JobKind } from '../contracts/result.ts';
 import type { SkillTrees } from '../contracts/skill.ts';
 import { SkillcellError } from '../contracts/skillcell-error.ts';
 import { exportRuntimeGlobals, runWithSkills, type SkillsSubsystem } from '../skills/index.ts';
+import { checkOutputFolder } from './check-output-folder.ts';
 import { effectiveLimits } from './effective-limits.ts';
 import { checkInputFiles, readHostFile } from './input-files.ts';
 import { checkRequest, invalid, type JobRequest } from './job-schema.ts';
@@ -51,6 +52,7 @@ export async function prepareJob(given: unknown, options: PreparationOptions): P
   const workspaceBytes = limits.workspaceMib * MIB;
   const files = request.files ?? [];
   await checkInputFiles(files, workspaceBytes);
+  await checkOutputFolder(request.output);
   const stdin = await readStdin(request, workspaceBytes);
   const skills = prepareSkills(request, options.skills);
   const jobId = request.jobId ?? randomUUID();
