@@ -206,6 +206,14 @@ describe('input files of the host', () => {
     }
   });
 
+  it('an output that is a file, or lies below one, is refused', async () => {
+    for (const output of [path, join(path, 'below')]) {
+      const error = await refusal({ code, output });
+      expect(error.code).toBe('job.invalid');
+      expect(error.message).toContain(`got ${output}`);
+    }
+  });
+
   it('files that fit one by one but not together are refused', async () => {
     const files = ['a', 'b'].map((destination) => ({ destination, bytes: Buffer.alloc(700 * 1024) }));
     const error = await refusal({ code, files, limits: { workspaceMib: 1 } });
