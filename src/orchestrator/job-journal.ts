@@ -1,4 +1,15 @@
-import { closeSync, fsyncSync, linkSync, mkdirSync, openSync, readFileSync, readdirSync, unlinkSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  readdirSync,
+  unlinkSync,
+  writeSync,
+} from 'node:fs';
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import type { JobKind, JobResult } from '../contracts/result.ts';
@@ -48,8 +59,11 @@ export function openJobJournal(folder: string): JobJournal {
     lost,
     accept(job) {
       guard('accept the job', () => {
-        if (readdirSync(results).includes(resultName(job))) {
-          throw new SkillcellError('job.invalid', `Cannot accept the job: its id has a result already, got ${job.jobId}.`);
+        if (existsSync(join(results, resultName(job)))) {
+          throw new SkillcellError(
+            'job.invalid',
+            `Cannot accept the job: its id has a result already, got ${job.jobId}.`,
+          );
         }
         writeWhole(descriptor, `${JSON.stringify(job)}\n`);
         fsyncSync(descriptor);
@@ -128,7 +142,7 @@ function recordOnce(results: string, result: JobResult): boolean {
 
 function writeWhole(descriptor: number, text: string): void {
   const bytes = Buffer.from(text);
-  for (let offset = 0; offset < bytes.length; ) offset += writeSync(descriptor, bytes, offset);
+  for (let offset = 0; offset < bytes.length;) offset += writeSync(descriptor, bytes, offset);
 }
 
 function syncFolder(folder: string): void {

@@ -3,7 +3,11 @@ import { errorEntry, type ErrorCode } from '../contracts/error-registry.ts';
 import type { AcceptedJob } from './job-journal.ts';
 
 /** The result of a job that we failed: its host died (`job.host-lost`), or could not go on. Nothing is known of its program. */
-export function lostResult({ jobId, kind, attempt }: AcceptedJob, code: ErrorCode = 'job.host-lost', message?: string): JobResult {
+export function lostResult(
+  { jobId, kind, attempt }: AcceptedJob,
+  code: ErrorCode = 'job.host-lost',
+  message?: string,
+): JobResult {
   return {
     jobId,
     kind,
