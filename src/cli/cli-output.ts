@@ -26,7 +26,13 @@ export function createCliOutput(io: CliIo, interruption: Interruption): CliOutpu
   const decoders = { stdout: new StringDecoder('utf8'), stderr: new StringDecoder('utf8') };
   const used = new Set<CliIo['stdout']>();
   // These stay for the life of the process: a pipe may break after the last write was accepted.
-  for (const stream of [stdout, stderr]) stream.on('error', (error) => interruption.outputLost(error));
+  stderr.on('error', (error) => interruption.outputLost(error));
+  stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (interruption.exitCode === undefined && error.code !== 'EPIPE') {
+      stderr.write(`Cannot write the output: ${escapeLine(error.message)}\n`);
+    }
+    interruption.outputLost(error);
+  });
 
   const write = async (stream: CliIo['stdout'], data: string | Uint8Array): Promise<void> => {
     used.add(stream);

@@ -1,30 +1,33 @@
 import { readFileSync, readdirSync } from 'node:fs';
 
-const CLOSE_ON_EXEC = 0o2000000;
-
-let known: number[] | undefined;
+const CLOSE_ON_EXEC = 0o2_000_000;
+const FOLDER = '/proc/self/fdinfo';
 
 /**
- * Descriptors above 3 that every child of this process would get: those that its own parent left open. Node closes what
- * it opens itself, and only the lowest of what it was handed. Found out once; nothing adds to them later.
+ * Descriptors above the standard streams that a child of this process would inherit. Node marks its own as closed on
+ * exec, so these were open when this process was started, by a shell or a service manager, and may lead anywhere.
  */
 export function inheritedDescriptors(): number[] {
-  known ??= process.platform === 'linux' ? findInherited() : [];
-  return known;
-}
-
-function findInherited(): number[] {
-  return readdirSync('/proc/self/fdinfo')
+  return namesIn(FOLDER)
     .map(Number)
-    .filter((descriptor) => descriptor > 3 && !closesOnExec(descriptor));
+    .filter((descriptor) => descriptor > 2 && isInherited(descriptor));
 }
 
-function closesOnExec(descriptor: number): boolean {
+function namesIn(folder: string): string[] {
   try {
-    const flags = /^flags:\s+(\d+)/m.exec(readFileSync(`/proc/self/fdinfo/${descriptor}`, 'latin1'))?.[1];
-    return flags === undefined || (Number.parseInt(flags, 8) & CLOSE_ON_EXEC) !== 0;
+    return readdirSync(folder);
   } catch {
-    // The descriptor of the listing itself is closed by now.
-    return true;
+    // Not Linux, and so without a level that isolates.
+    return [];
+  }
+}
+
+function isInherited(descriptor: number): boolean {
+  try {
+    const flags = /^flags:\s*([0-7]+)/m.exec(readFileSync(`${FOLDER}/${descriptor}`, 'latin1'))?.[1];
+    return flags !== undefined && (Number.parseInt(flags, 8) & CLOSE_ON_EXEC) === 0;
+  } catch {
+    // The one that listed the folder is closed again.
+    return false;
   }
 }

@@ -1,16 +1,16 @@
-import { spawn, type ChildProcess } from 'node:child_process';
+import { spawn, type ChildProcess, type StdioOptions } from 'node:child_process';
+import { closeSync, openSync } from 'node:fs';
 import type { ControlGroup } from './control-group.ts';
 import { inheritedDescriptors } from './inherited-descriptors.ts';
 
 /**
- * Runs before anything of the sandbox: enters the control groups while it may, closes what this process was handed by
- * its own parent, sets the limits that are inherited, and becomes the command. Arguments: entrances, largest file in
- * blocks of 512 bytes, descriptors to close, command; lists are separated by blanks.
+ * Runs before anything of the sandbox: enters the control groups while it may, sets the limits that are inherited, and
+ * becomes the command. Arguments: entrances separated by blanks, largest file in blocks of 512 bytes, command.
  */
 const ENTER = `for entrance in $1; do echo $$ >"$entrance" || exit 71; done
-for descriptor in $3; do eval "exec $descriptor>&-"; done
 ulimit -c 0; ulimit -n 1024; ulimit -f "$2"
-shift 3
+shift 2
+exec 4<&- 5<&- 6<&- 7<&- 8<&- 9<&-
 exec "$@"`;
 
 /** Starts the process that holds a sandbox, with a clean environment and the channel at descriptor 3. */
@@ -20,13 +20,25 @@ export function startProcess(
 ): ChildProcess {
   const entrances = options.group?.entrances.join(' ') ?? '';
   const blocks = `${Math.ceil(options.fileBytes / 512)}`;
-  const inherited = inheritedDescriptors();
-  // A plain sh starts faster, and cannot name descriptors above 9.
-  const shell = inherited.length > 0 ? '/bin/bash' : '/bin/sh';
-  return spawn(shell, ['-c', ENTER, 'sh', entrances, blocks, inherited.join(' '), ...command], {
-    cwd: '/',
-    env: options.env,
-    stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
-    detached: true,
-  });
+  const nothing = openSync('/dev/null', 'r');
+  try {
+    return spawn('/bin/sh', ['-c', ENTER, 'sh', entrances, blocks, ...command], {
+      cwd: '/',
+      env: options.env,
+      stdio: descriptors(nothing),
+      detached: true,
+    });
+  } finally {
+    closeSync(nothing);
+  }
+}
+
+/** The channel at 3, and nothing behind every descriptor that this process has inherited and would pass on. */
+function descriptors(nothing: number): StdioOptions {
+  const streams: Exclude<StdioOptions, string> = ['ignore', 'ignore', 'pipe', 'pipe'];
+  for (const descriptor of inheritedDescriptors()) {
+    while (streams.length <= descriptor) streams.push('ignore');
+    if (descriptor > 3) streams[descriptor] = nothing;
+  }
+  return streams;
 }

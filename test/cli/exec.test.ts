@@ -1,0 +1,274 @@
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Writable } from 'node:stream';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { JobResult } from '../../src/contracts/result.ts';
+import { limitsFromFlags } from '../../src/cli/limit-flags.ts';
+import { readCommandLine } from '../../src/cli/read-command-line.ts';
+import { WORK_FOLDER_PREFIX } from '../../src/runners/local/start-direct.ts';
+import { runMain, startMain } from '../fixtures/run-main.ts';
+import { descendantsOf, isAlive, runCli, spawnCli } from '../fixtures/spawn-cli.ts';
+
+let cwd: string;
+
+beforeEach(() => {
+  cwd = mkdtempSync(join(tmpdir(), 'cli-exec-'));
+});
+afterEach(() => rmSync(cwd, { recursive: true }));
+
+function write(name: string, ...lines: string[]): string {
+  writeFileSync(join(cwd, name), `${lines.join('\n')}\n`);
+  return name;
+}
+
+function workFolders(): string[] {
+  return readdirSync(tmpdir()).filter((name) => name.startsWith(WORK_FOLDER_PREFIX));
+}
+
+async function execJson(...argv: string[]): Promise<{ code: number; result: JobResult }> {
+  const { code, stdout } = await runMain(['exec', ...argv, '--json'], { cwd });
+  return { code, result: JSON.parse(stdout) as JobResult };
+}
+
+describe('skillcell exec', () => {
+  it.each([
+    [
+      'a.mjs',
+      ['const [word] = process.argv.slice(2);', 'console.log(`${word} ${process.env.K}`);', 'console.error("bad");'],
+    ],
+    ['a.js', ['console.log(`${process.argv[2]} ${process.env.K}`); console.error("bad");']],
+    [
+      'a.ts',
+      ['const word: string = `${process.argv[2]} ${process.env.K}`;', 'console.log(word); console.error("bad");'],
+    ],
+    ['a.py', ['import os, sys', 'print(sys.argv[1], os.environ["K"])', 'print("bad", file=sys.stderr)']],
+    ['a.sh', ['echo "$1 $K"; echo bad >&2']],
+  ])('runs %s by its ending', async (name, lines) => {
+    write(name, ...lines);
+    const run = await runCli(['exec', name, '--arg', 'hi', '--env', 'K=v=1'], { cwd });
+    expect(run).toMatchObject({ code: 0, stdout: 'hi v=1\n' });
+    expect(run.stderr).toMatch(/^runner local, isolation namespace\nbad\noutcome: succeeded \(exit code 0, /);
+    const json = await runCli(['exec', name, '--arg', 'hi', '--env', 'K=v=1', '--json'], { cwd });
+    expect(json).toMatchObject({ code: 0, stderr: 'runner local, isolation namespace\n' });
+    expect(JSON.parse(json.stdout)).toMatchObject({
+      kind: 'exec',
+      outcome: 'succeeded',
+      stdout: { text: 'hi v=1\n', bytes: 7, truncated: false },
+      stderr: { text: 'bad\n' },
+    });
+  });
+
+  it("takes the code from standard input, in the language that is named, with a file as the program's input", async () => {
+    write('in.txt', 'from a file');
+    const argv = ['exec', '--language', 'python', '--stdin', 'in.txt'];
+    const code = 'import sys; print(sys.stdin.read().strip())';
+    for (const operands of [[], ['-']]) {
+      expect(await runMain([...argv, ...operands], { cwd, stdin: code })).toMatchObject({
+        code: 0,
+        stdout: 'from a file\n',
+      });
+    }
+    const file = write('p.py', code);
+    const run = await runMain(['exec', file, '--stdin', '-'], { cwd, stdin: 'from here' });
+    expect(run).toMatchObject({ code: 0, stdout: 'from here\n' });
+  });
+
+  it('sends files under their destinations, a colon in a path included, and brings artifacts back', async () => {
+    write('a:b.txt', 'colon');
+    write('plain.txt', 'plain');
+    const file = write(
+      'job.mjs',
+      'import { readFileSync, writeFileSync } from "node:fs";',
+      'const text = readFileSync("a:b.txt", "utf8") + readFileSync("in/x", "utf8") + readFileSync("plain.txt", "utf8");',
+      'writeFileSync(`${process.env.SKILLCELL_OUTPUT}/all.txt`, text);',
+    );
+    const files = ['--file', 'a:b.txt', '--file', 'a:b.txt:in/x', '--file', 'plain.txt'];
+    const run = await runMain(['exec', file, ...files, '--output', 'made/out', '--expect', 'all.txt'], { cwd });
+    expect(run).toMatchObject({ code: 0, stdout: '' });
+    expect(readFileSync(join(cwd, 'made/out/all.txt'), 'utf8')).toBe('colon\ncolon\nplain\n');
+    expect(run.stderr).toContain(`artifact: ${join(cwd, 'made/out/all.txt')} (18 bytes, text/plain)`);
+    const dropped = await runMain(['exec', file, ...files], { cwd });
+    expect(dropped.stderr).toContain(
+      'artifact: all.txt (18 bytes, text/plain)\nartifacts are dropped; --output DIR keeps them',
+    );
+  });
+
+  it('ends with 1 for every outcome but succeeded, with a result on stdout', async () => {
+    write('throws.mjs', 'throw new TypeError("no");');
+    write('exits.sh', 'exit 7');
+    write('sleeps.mjs', 'setInterval(() => undefined, 1000);');
+    expect(await execJson('throws.mjs')).toMatchObject({
+      code: 1,
+      result: { outcome: 'failed', error: { name: 'TypeError' } },
+    });
+    expect(await execJson('exits.sh')).toMatchObject({ code: 1, result: { outcome: 'failed', exitCode: 7 } });
+    expect(await execJson('sleeps.mjs', '--timeout', '0.3')).toMatchObject({ code: 1, result: { outcome: 'timeout' } });
+    write('one.mjs', '1;');
+    const missing = await runMain(['exec', 'one.mjs', '--expect', 'a.txt'], { cwd });
+    expect(missing.code).toBe(1);
+    expect(missing.stderr).toContain('missing: a.txt');
+  });
+
+  it('sets the limits that flags name', async () => {
+    const flags = '--timeout 1.5 --memory 256 --cpus 0.5 --pids 40 --workspace 16'.split(' ');
+    const line = readCommandLine(['exec', ...flags]);
+    if (line.kind !== 'run') throw new Error(`It is ${line.kind}.`);
+    expect(limitsFromFlags(line.arguments)).toEqual({
+      runTimeoutMs: 1500,
+      memoryMib: 256,
+      cpus: 0.5,
+      pids: 40,
+      workspaceMib: 16,
+    });
+    const file = write('space.sh', 'df -m --output=size /workspace | tail -n 1');
+    expect(await runMain(['exec', file, ...flags], { cwd })).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^ *16\n$/),
+    });
+  });
+
+  it('carries skills into the sandbox', async () => {
+    const file = write('ls.sh', 'cd "$SKILLS_DIR"; ls -d */*; head -c 3 public/chart/SKILL.md');
+    const { result } = await execJson(file, '--skill', 'chart');
+    expect(result.skills.active).toEqual(['public.chart']);
+    expect(result.stdout.text).toBe('public/chart\n---');
+  });
+
+  it('escapes what the program writes for a terminal, and passes it on raw otherwise', async () => {
+    const file = write(
+      'rude.mjs',
+      'process.stdout.write("\\u001b]0;x\\u0007é\\r\\u202e\\n");',
+      'console.error("\\u001b[2J");',
+    );
+    const raw = await runMain(['exec', file], { cwd });
+    expect(raw.stdout).toBe('\u001b]0;x\u0007é\r\u202e\n');
+    expect(raw.stderr).toContain('\u001b[2J\n');
+    const shown = await runMain(['exec', file], { cwd, terminal: true });
+    expect(shown.stdout).toBe('\\x1b]0;x\\x07é\\r\\u{202e}\n');
+    expect(shown.stderr).toContain('\\x1b[2J\n');
+    // What we write ourselves is escaped in any case.
+    const error = await runMain(['exec', write('throws.mjs', 'throw new Error("\\u001b[2J")')], { cwd });
+    expect(error.stderr).toContain('error: Error: \\x1b[2J (line 1)\n');
+  });
+
+  it('shows a character that arrives in two pieces whole', async () => {
+    const file = write(
+      'split.mjs',
+      'process.stdout.write(Buffer.from([0xc3]));',
+      'setTimeout(() => process.stdout.write(Buffer.from([0xa9, 0x0a])), 200);',
+    );
+    expect((await runMain(['exec', file], { cwd, terminal: true })).stdout).toBe('é\n');
+  });
+
+  it('passes output on as it comes', async () => {
+    const file = write('slow.mjs', 'console.log("first");', 'setTimeout(() => console.log("last"), 1500);');
+    const child = spawnCli(['exec', file], { cwd });
+    child.stdin!.end();
+    const [first] = (await once(child.stdout!, 'data')) as [Buffer];
+    const at = performance.now();
+    expect(first.toString()).toBe('first\n');
+    const [last] = (await once(child.stdout!, 'data')) as [Buffer];
+    expect(last.toString()).toBe('last\n');
+    expect(performance.now() - at).toBeGreaterThan(700);
+    expect(await once(child, 'close')).toEqual([0, null]);
+  });
+});
+
+describe('an interrupted skillcell exec', () => {
+  const LOOP = ['process.on("SIGTERM", () => undefined);', 'console.log("up");', 'setInterval(() => undefined, 100);'];
+
+  it.each([
+    ['SIGINT', 130],
+    ['SIGTERM', 143],
+    ['SIGHUP', 129],
+  ] as const)('ends within 3 s of %s and leaves nothing', async (signal, code) => {
+    const folders = workFolders();
+    for (const isolation of ['namespace', 'none']) {
+      const child = spawnCli(['exec', write('loop.mjs', ...LOOP), '--isolation', isolation, '--output', 'out'], {
+        cwd,
+      });
+      await once(child.stdout!, 'data');
+      const processes = descendantsOf(child.pid!);
+      expect(processes.length).toBeGreaterThan(0);
+      const at = performance.now();
+      child.kill(signal);
+      expect(await once(child, 'close')).toEqual([code, null]);
+      expect(performance.now() - at).toBeLessThan(3_000);
+      await expect.poll(() => processes.filter(isAlive), { timeout: 2_000 }).toEqual([]);
+    }
+    expect(workFolders().filter((name) => !folders.includes(name))).toEqual([]);
+    expect(existsSync(join(cwd, 'out'))).toBe(false);
+  });
+
+  it('prints the result of the canceled job with --json', async () => {
+    const child = spawnCli(['exec', write('loop.mjs', ...LOOP.slice(1)), '--json'], { cwd });
+    await once(child.stderr!, 'data');
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    child.kill('SIGINT');
+    const chunks: Buffer[] = [];
+    child.stdout!.on('data', (chunk: Buffer) => chunks.push(chunk));
+    expect(await once(child, 'close')).toEqual([130, null]);
+    expect(JSON.parse(Buffer.concat(chunks).toString())).toMatchObject({ outcome: 'canceled' });
+  });
+
+  it('ends at once at a second signal', async () => {
+    const child = spawnCli(['exec', write('loop.mjs', ...LOOP)], { cwd });
+    await once(child.stdout!, 'data');
+    const processes = descendantsOf(child.pid!);
+    child.kill('SIGINT');
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    const at = performance.now();
+    child.kill('SIGINT');
+    expect(await once(child, 'close')).toEqual([130, null]);
+    // The program ignores TERM, and its grace of 2 s is not over yet.
+    expect(performance.now() - at).toBeLessThan(1_000);
+    await expect.poll(() => processes.filter(isAlive), { timeout: 2_000 }).toEqual([]);
+  });
+
+  it('takes a signal that comes twice in a moment, as through a launcher, for one', async () => {
+    const run = startMain(['exec', write('quick.mjs', 'setInterval(() => undefined, 100);')], { cwd });
+    await new Promise((resolve) => setTimeout(resolve, 800));
+    run.signal('SIGINT');
+    run.signal('SIGINT');
+    const { code, stderr } = await run.done;
+    expect(code).toBe(130);
+    expect(stderr).toContain('outcome: canceled');
+    expect(run.exits).toEqual([]);
+  });
+
+  it.each([[[]], [['--json']]])('ends with 141 when the reader of its output went away %j', async (flags) => {
+    const file = write('flood.mjs', 'const go = () => { console.log("x".repeat(100)); setTimeout(go, 5); }; go();');
+    const child = spawnCli(['exec', file, '--timeout', '20', ...flags], { cwd });
+    child.stdout!.destroy();
+    const errors: Buffer[] = [];
+    child.stderr!.on('data', (chunk: Buffer) => errors.push(chunk));
+    if (flags.length > 0) {
+      await once(child.stderr!, 'data');
+      child.kill('SIGINT');
+    }
+    const [code] = (await once(child, 'close')) as [number];
+    expect(code).toBe(flags.length > 0 ? 130 : 141);
+    expect(Buffer.concat(errors).toString()).not.toContain('EPIPE');
+  });
+
+  it('is not held by a reader that reads nothing', async () => {
+    const child = spawnCli(['exec', write('flood.sh', 'yes')], { cwd });
+    await once(child.stdout!, 'readable');
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    const at = performance.now();
+    child.kill('SIGINT');
+    expect(await once(child, 'exit')).toEqual([130, null]);
+    expect(performance.now() - at).toBeLessThan(3_000);
+    child.stdout!.destroy();
+  });
+
+  it('ends with 4 when the output cannot be written', async () => {
+    const stdout = new Writable({
+      write: (_chunk, _encoding, done) => done(Object.assign(new Error('full'), { code: 'ENOSPC' })),
+    });
+    const run = await runMain(['skills', 'list'], { stdout });
+    expect(run).toMatchObject({ code: 4, stderr: 'Cannot write the output: full\n' });
+  });
+});

@@ -1,0 +1,142 @@
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import type { JobEvent } from '../../src/contracts/events.ts';
+import { createEventStream } from '../../src/orchestrator/event-stream.ts';
+import { createOrchestrator } from '../../src/orchestrator/create-orchestrator.ts';
+import { LEVELS, requireLevel } from '../fixtures/levels.ts';
+import { skillLibrary, skillText } from '../fixtures/skill-library.ts';
+import { until } from '../fixtures/until.ts';
+
+const library = skillLibrary({ 'one/SKILL.md': skillText({ name: 'one', description: 'One.' }, 'One.') });
+const orchestrator = createOrchestrator({ skills: library.subsystem });
+afterAll(async () => {
+  await orchestrator.close();
+  library[Symbol.dispose]();
+});
+
+const MIB = 1024 * 1024;
+/** Writes 40 MiB and says on stderr how far it came, which nothing slows down. */
+const FLOOD = `import { writeSync } from 'node:fs';
+  const block = Buffer.alloc(1024 * 1024, 'x');
+  for (let count = 0; count < 40; count += 1) for (let at = 0; at < block.length; ) try { at += writeSync(1, block, at); } catch (error) { if (error.code !== 'EAGAIN') throw error; }`;
+
+describe.each(LEVELS)('the events of a job at level %s', (isolation) => {
+  beforeEach((context) => requireLevel(context, isolation));
+
+  it('come in order, end with the result, and name the job', async () => {
+    const job = orchestrator.stream({
+      kind: 'exec',
+      isolation,
+      skills: { refs: ['custom.one'] },
+      code: `import { writeFileSync } from 'node:fs'; console.log('out'); console.error('err'); writeFileSync(process.env.SKILLCELL_OUTPUT + '/a', 'b');`,
+    });
+    const events: JobEvent[] = [];
+    for await (const event of job) events.push(event);
+    const types = events.map(({ type }) => type);
+    expect(types.filter((type) => type !== 'output')).toEqual([
+      'accepted',
+      'started',
+      'skills',
+      'run',
+      'artifact',
+      'finished',
+    ]);
+    expect(types.slice(4, -2)).toEqual(['output', 'output']);
+    const outputs = events.flatMap((event) =>
+      event.type === 'output' ? [`${event.stream} ${Buffer.from(event.bytes)}`] : [],
+    );
+    expect(outputs.toSorted()).toEqual(['stderr err\n', 'stdout out\n']);
+    expect(new Set(events.map(({ jobId }) => jobId))).toEqual(new Set([job.jobId]));
+    const result = await job.result;
+    expect(events.at(-1)).toEqual({ type: 'finished', jobId: job.jobId, result });
+    expect(events[1]).toMatchObject({ isolation: result.isolation, runner: 'local', warm: false });
+  });
+
+  it('are kept for a reader who comes after the end', async () => {
+    const job = orchestrator.stream({ kind: 'exec', isolation, code: 'console.log("early")' });
+    await job.result;
+    const types: string[] = [];
+    for await (const { type } of job) types.push(type);
+    expect(types).toEqual(['accepted', 'started', 'skills', 'run', 'output', 'finished']);
+  });
+
+  it('C06 a slow reader slows the job, and the host holds a few MiB only', async () => {
+    const job = orchestrator.stream({ kind: 'exec', isolation, code: FLOOD, limits: { keptOutputBytes: 40 * MIB } });
+    let finished = false;
+    void job.result.then(() => (finished = true));
+    const reader = job[Symbol.asyncIterator]();
+    let bytes = 0;
+    const next = async (): Promise<boolean> => {
+      const { value, done } = await reader.next();
+      if (value?.type === 'output') bytes += value.bytes.length;
+      return done === true;
+    };
+    while (bytes === 0) await next();
+    const before = process.memoryUsage().arrayBuffers;
+    // The program would be through in a fraction of this.
+    await new Promise((resolve) => setTimeout(resolve, 700));
+    expect(finished).toBe(false);
+    expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(16 * MIB);
+    while (!(await next()));
+    expect(bytes).toBe(40 * MIB);
+    expect((await job.result).stdout).toMatchObject({ bytes: 40 * MIB, truncated: false });
+  });
+
+  it('a reader that leaves early does not hold the job up', async () => {
+    const job = orchestrator.stream({ kind: 'exec', isolation, code: FLOOD, limits: { keptOutputBytes: 40 * MIB } });
+    for await (const { type } of job) if (type === 'output') break;
+    expect((await job.result).stdout.bytes).toBe(40 * MIB);
+  });
+
+  it('a job without a reader is not held up', async () => {
+    const job = orchestrator.stream({ kind: 'exec', isolation, code: FLOOD, limits: { keptOutputBytes: 40 * MIB } });
+    expect((await job.result).stdout.bytes).toBe(40 * MIB);
+  });
+});
+
+describe('a job that we fail', () => {
+  it('ends its events with the error that its result rejects with', async () => {
+    const job = orchestrator.stream({ kind: 'exec', isolation: 'none', code: '' });
+    const events: JobEvent[] = [];
+    for await (const event of job) events.push(event);
+    const error: unknown = await job.result.catch((thrown: unknown) => thrown);
+    expect(events).toEqual([{ type: 'faulted', jobId: job.jobId, error }]);
+  });
+});
+
+describe('createEventStream()', () => {
+  const output = (size: number): JobEvent => ({
+    type: 'output',
+    jobId: 'j',
+    stream: 'stdout',
+    bytes: Buffer.alloc(size),
+  });
+
+  it('makes its writer wait above 4 MiB once a reader has begun, and lets go as it reads', async () => {
+    const stream = createEventStream();
+    const reader = stream[Symbol.asyncIterator]();
+    const first = reader.next();
+    let resumed = 0;
+    for (let count = 0; count < 6; count += 1) void stream.push(output(MIB)).then(() => (resumed += 1));
+    await first;
+    await until(() => resumed >= 4, 'the first pushes');
+    await new Promise((resolve) => setTimeout(resolve, 10));
+    expect(resumed).toBeLessThan(6);
+    await reader.next();
+    await until(() => resumed === 6, 'all pushes');
+  });
+
+  it('lets waiting writers go when the reader leaves, and takes nothing after its end', async () => {
+    const stream = createEventStream();
+    const reader = stream[Symbol.asyncIterator]();
+    const first = reader.next();
+    const waiting = [1, 2, 3].map(() => stream.push(output(3 * MIB)));
+    await first;
+    await reader.return?.();
+    await Promise.all(waiting);
+    stream.end();
+    await stream.push({ type: 'accepted', jobId: 'j' });
+    const types: string[] = [];
+    for await (const { type } of stream) types.push(type);
+    expect(types).not.toContain('accepted');
+  });
+});
