@@ -6,7 +6,10 @@ export type ExecutorMessage =
   | { type: 'waiting' }
   | { type: 'started' }
   | { type: 'call'; id: unknown; target: unknown; name: unknown; args: unknown }
-  | { type: 'exit'; code: number; error?: unknown; json?: unknown };
+  /** The program ended, and all that it wrote is on its way. */
+  | { type: 'exit'; code: number; error?: unknown; json?: unknown }
+  /** The program is ending by an error; its process will end when it has said so. */
+  | { type: 'error'; error?: unknown; json?: unknown };
 
 /** Messages to and from one executor: a 4-byte little-endian length and JSON, each way. */
 export interface ExecutorLink {
@@ -103,6 +106,8 @@ function readMessage(body: Buffer, maxBytes: number): ExecutorMessage | undefine
       return { type: 'started' };
     case 'call':
       return { type: 'call', id: fields['id'], target: fields['target'], name: fields['name'], args: fields['args'] };
+    case 'error':
+      return { type: 'error', error: fields['error'], json: fields['json'] };
     case 'exit': {
       const code = fields['code'];
       if (typeof code !== 'number' || !Number.isInteger(code)) return undefined;

@@ -61,6 +61,8 @@ export async function runCode(input: RunInput, around: RunSurroundings): Promise
   await Promise.race([executor.waiting, executor.ended]);
 
   let exit: (ExecutorMessage & { type: 'exit' }) | undefined;
+  /** What the program said last of itself. */
+  let report: { error?: unknown; json?: unknown } = {};
   let end: ProcessEnd | undefined;
   let cause: EndCause | undefined;
   let settleCause: (cause: EndCause) => void = () => undefined;
@@ -76,8 +78,10 @@ export async function runCode(input: RunInput, around: RunSurroundings): Promise
   const calls = answerCalls(around.calls, link, executor.messagesIn);
   link.onMessage = (message) => {
     if (message.type === 'call') calls.take(message);
+    else if (message.type === 'error') report = message;
     else if (message.type === 'exit' && exit === undefined) {
       exit = message;
+      report = message;
       programEnded();
       finish('itself');
     }
@@ -131,8 +135,8 @@ export async function runCode(input: RunInput, around: RunSurroundings): Promise
       message: 'Some processes of the program could not be ended in time; they end with the sandbox.',
     });
   }
-  const error = readProgramError(exit?.error, input.fileName);
-  const value = privileges.asUser(() => readProgramValue(exit?.json, layout.value, limits.valueBytes));
+  const error = readProgramError(report.error, input.fileName);
+  const value = privileges.asUser(() => readProgramValue(report.json, layout.value, limits.valueBytes));
   const missing = privileges.asUser(() => missingOutputs(layout.output, input.expect));
   const verdict = judge(ended, exit?.code ?? end?.code ?? null, layout, limits);
   return {

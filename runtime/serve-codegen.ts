@@ -11,7 +11,9 @@ import type { Prompt } from './agent/build-prompt.ts';
 import { runAgent } from './agent/run-agent.ts';
 import { writeSkills } from './arrived-skills.ts';
 import type { RunOutcome } from './run-outcome.ts';
-import { runOnce, sendOutputs, type JobSurroundings } from './serve-job.ts';
+import type { JobSurroundings } from './job-surroundings.ts';
+import { runOnce } from './run-once.ts';
+import { sendOutputs } from './send-outputs.ts';
 
 /**
  * Serves a codegen job: rebuilds the skills from what arrived, renders them, and lets the agent ask, run and repair.

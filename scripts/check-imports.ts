@@ -34,7 +34,7 @@ const APART: Record<string, string[]> = { protocol: ['skills'], broker: ['runner
 const BUNDLED = ['contracts', 'skills', 'protocol', 'runtime'];
 const RUNNERS = ['local', 'docker'];
 /** Packages that the bundle keeps apart from the entry. */
-const HEAVY = ['re2js', 'gray-matter', 'tar-stream'];
+const HEAVY = ['re2js', 'tar-stream', 'yaml'];
 
 /** Checks all sources below `src/` and `runtime/`. */
 export function checkImports(root: string): ImportFault[] {

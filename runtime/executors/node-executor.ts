@@ -132,7 +132,9 @@ function run(message: RunMessage): void {
 function finish(code: number): void {
   if (ended) return;
   ended = true;
-  send({ type: 'exit', code, error: describe(failure), json: value?.json });
+  // Node tells of an uncaught error after this event; the process's own end then says that all of it is written.
+  if (failure === undefined) send({ type: 'exit', code, json: value?.json });
+  else send({ type: 'error', error: describe(failure), json: value?.json });
 }
 
 function describe(error: unknown): { name: string; message: string; stack: string } | undefined {

@@ -2,18 +2,23 @@ import { availableParallelism } from 'node:os';
 import { Readable } from 'node:stream';
 import { randomUUID } from 'node:crypto';
 import type { JobEvent } from '../contracts/events.ts';
-import type { JobResult } from '../contracts/result.ts';
+import type { JobKind, JobResult } from '../contracts/result.ts';
 import { SkillcellError } from '../contracts/skillcell-error.ts';
 import { createLocalRunner } from '../runners/local/local-runner.ts';
 import { createArtifactStore } from './artifact-store.ts';
 import { createEventStream, type EventStream } from './event-stream.ts';
+import { openJobJournal } from './job-journal.ts';
 import { createJobQueue } from './job-queue.ts';
+import { lostResult } from './lost-result.ts';
 import type { JobRequest } from './job-schema.ts';
 import type { Orchestrator, OrchestratorOptions } from './orchestrator.ts';
 import { prepareJob } from './prepare-job.ts';
 import { runJob } from './run-job.ts';
 import { createSandboxSupply } from './sandbox-supply.ts';
 import { runWithSkills } from '../skills/index.ts';
+
+/** Jobs are not tried again by themselves yet. */
+const ATTEMPT = 1;
 
 /**
  * Creates an orchestrator. It starts nothing but its pool; close it when done.
@@ -29,6 +34,7 @@ export function createOrchestrator(options: OrchestratorOptions = {}): Orchestra
   const tools = options.tools ?? new Map();
   const active = new Map<string, AbortController>();
   const settled = new Set<Promise<unknown>>();
+  const running = new Set<Promise<unknown>>();
   const artifacts = createArtifactStore();
   const supply = createSandboxSupply({
     runners,
@@ -37,9 +43,21 @@ export function createOrchestrator(options: OrchestratorOptions = {}): Orchestra
     isBusy: () => queue.running > 0,
     onFailure: (error) => log?.warn({ err: error }, 'a warm sandbox could not be started or ended'),
   });
+  const journal = options.stateDir === undefined ? undefined : openJobJournal(options.stateDir);
+  for (const { jobId } of journal?.lost ?? []) log?.warn({ jobId }, 'a job of a dead host was recorded as failed');
   let closed = false;
 
-  const run = async (request: JobRequest, events: EventStream | undefined): Promise<JobResult> => {
+  const run = (request: JobRequest, events: EventStream | undefined): Promise<JobResult> => {
+    const result = accept(request, events);
+    const entry: Promise<unknown> = result.then(
+      () => running.delete(entry),
+      () => running.delete(entry),
+    );
+    running.add(entry);
+    return result;
+  };
+
+  const accept = async (request: JobRequest, events: EventStream | undefined): Promise<JobResult> => {
     if (closed) throw new SkillcellError('orchestrator.closed', 'Cannot accept the job: the orchestrator is closed.');
     const jobId = request.jobId ?? randomUUID();
     if (active.has(jobId)) {
@@ -49,6 +67,8 @@ export function createOrchestrator(options: OrchestratorOptions = {}): Orchestra
     const cancellation = new AbortController();
     active.set(jobId, cancellation);
     let leave: () => void = () => undefined;
+    /** Whether the journal waits for a result of this job. */
+    let unrecorded = false;
     try {
       const model = options.model?.id ?? 'none';
       const preparation = { skills: options.skills, tools, ceilings: options.ceilings ?? {}, model };
@@ -59,12 +79,20 @@ export function createOrchestrator(options: OrchestratorOptions = {}): Orchestra
       leave = linkAbort(request.signal, cancellation);
       cancellation.signal.throwIfAborted();
       const emit = (event: JobEvent): Promise<void> => events?.push(event) ?? Promise.resolve();
+      journal?.accept({ jobId, kind: job.kind, attempt: ATTEMPT });
+      unrecorded = true;
       log?.info({ jobId, kind: job.kind }, 'job accepted');
       void emit({ type: 'accepted', jobId });
       const result = await runAccepted(job, cancellation.signal, emit);
+      unrecorded = false;
+      journal?.finish(result);
       log?.info({ jobId, outcome: result.outcome, wallMs: result.usage.wallMs }, 'job finished');
       void emit({ type: 'finished', jobId, result });
       return result;
+    } catch (error) {
+      // An accepted job has one recorded end, also where we are the ones who failed.
+      if (unrecorded) journal?.finish(failedResult({ jobId, kind: request.kind }, error));
+      throw error;
     } finally {
       active.delete(jobId);
       leave();
@@ -94,7 +122,7 @@ export function createOrchestrator(options: OrchestratorOptions = {}): Orchestra
           tools,
           model: options.model,
           warm,
-          attempt: 1,
+          attempt: ATTEMPT,
           signal,
           emit,
           withSkills: (fn) => (options.skills === undefined ? fn() : runWithSkills(options.skills, fn)),
@@ -155,10 +183,23 @@ export function createOrchestrator(options: OrchestratorOptions = {}): Orchestra
       await supply.close();
       await Promise.all(runners.map((runner) => runner.close()));
       await Promise.all(settled);
+      await Promise.allSettled(running);
+      journal?.close();
     },
     [Symbol.asyncDispose]: () => orchestrator.close(),
   };
   return orchestrator;
+}
+
+/** What is recorded of a job that ended by an error of ours, or was canceled while it waited. */
+function failedResult({ jobId, kind }: { jobId: string; kind: JobKind }, error: unknown): JobResult {
+  const code = SkillcellError.isInstance(error) ? error.code : 'internal.fault';
+  const result = lostResult(
+    { jobId, kind, attempt: ATTEMPT },
+    code,
+    error instanceof Error ? error.message : String(error),
+  );
+  return code === 'job.canceled' ? { ...result, outcome: 'canceled' } : result;
 }
 
 function canceledError(): SkillcellError {

@@ -40,6 +40,12 @@ export interface OrchestratorOptions {
   pool?: PoolOptions;
   /** The most that a job may ask of each limit. */
   ceilings?: Partial<JobLimits>;
+  /**
+   * A folder that outlives this process. With it a job is on the disk before it is `accepted`, has one file with its result in
+   * `results/<jobId>.<attempt>.json`, and jobs of a host that died are recorded as failed with `job.host-lost` by the next one.
+   * Without it nothing is promised across a crash but the clean-up.
+   */
+  stateDir?: string;
   /** Default: silent. */
   logger?: Logger;
 }

@@ -57,10 +57,39 @@ export function rewriteCitations(request: CitationsRequest): CitationsResult {
 
 type Report = (code: 'citation.unmapped' | 'citation.invalid' | 'citation.range', message: string) => void;
 
+/** Rounds of removal: a token that goes may leave the two ends of another one touching. */
+const REMOVAL_ROUNDS = 8;
+
+/**
+ * Rewrites the tokens of one text. Those that cite nothing go first, until none is left that their going put together:
+ * otherwise a body could build a token that was never checked. Then the others are mapped, all at once.
+ */
 function rewriteText(text: string, map: ReadonlyMap<number, number>, report: Report): string {
   if (!text.includes('[[')) return text;
-  const code = codeRanges(text);
   const own = [...map.keys()].toSorted((a, b) => a - b);
+  const cite = (token: RegExpExecArray, to: Report): number[] => citedSids(token, map, own, to);
+  const dropped = (token: RegExpExecArray): string => {
+    cite(token, report);
+    return '';
+  };
+  let current = text;
+  for (let round = 0; round < REMOVAL_ROUNDS; round += 1) {
+    const next = replaceTokens(current, (token) => (cite(token, SILENT).length > 0 ? token[0] : dropped(token)));
+    if (next === current) break;
+    current = next;
+  }
+  return replaceTokens(current, (token) => {
+    const cited = cite(token, report);
+    // Only what was nested deeper than any text is gets here without ids; its brackets are taken apart.
+    return cited.length > 0 ? `[[S:${cited.join(',')}]]` : `[ ${token[0].slice(1)}`;
+  });
+}
+
+const SILENT: Report = () => undefined;
+
+/** Replaces the tokens outside of code; one that is replaced by nothing takes one blank before it along. */
+function replaceTokens(text: string, replace: (token: RegExpExecArray) => string): string {
+  const code = codeRanges(text);
   let out = '';
   let done = 0;
   let range = 0;
@@ -69,9 +98,9 @@ function rewriteText(text: string, map: ReadonlyMap<number, number>, report: Rep
     if ((code[range]?.start ?? Infinity) <= token.index) continue;
     out += text.slice(done, token.index);
     done = token.index + token[0].length;
-    const cited = citedSids(token, map, own, report);
-    if (cited.length > 0) out += `[[S:${cited.join(',')}]]`;
-    else if (out.endsWith(' ') || out.endsWith('\t')) out = out.slice(0, -1);
+    const replacement = replace(token);
+    out += replacement;
+    if (replacement === '' && (out.endsWith(' ') || out.endsWith('\t'))) out = out.slice(0, -1);
   }
   return out + text.slice(done);
 }

@@ -1,5 +1,4 @@
 import { createRequire } from 'node:module';
-import type * as grayMatter from 'gray-matter';
 import type * as re2js from 're2js';
 
 // The runtime bundle replaces the next line: see docs/decisions/2026-11-22-lazy-modules.md.
@@ -8,9 +7,4 @@ const require = createRequire(import.meta.url);
 /** The regular expressions without backtracking; loaded at the first call, since they take longer than the rest of the entry. */
 export function loadRe2(): typeof re2js {
   return require('re2js') as typeof re2js;
-}
-
-/** The splitter of frontmatter and body; loaded at the first call. */
-export function loadGrayMatter(): typeof grayMatter.default {
-  return require('gray-matter') as typeof grayMatter.default;
 }

@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import type * as Yaml from 'yaml';
 
-// The runtime bundle replaces the next line: see docs/decisions/0002-lazy-modules.md.
+// The runtime bundle replaces the next line: see docs/decisions/2026-11-22-lazy-modules.md.
 const require = createRequire(import.meta.url);
 
 let loaded: typeof Yaml | undefined;
