@@ -2,14 +2,17 @@ import { createHash } from 'node:crypto';
 import type { JobLimits } from '../contracts/limits.ts';
 import type { Artifact, OmittedFile } from '../contracts/result.ts';
 import type { StreamReader } from '../protocol/channel.ts';
-import { createTarReader } from '../protocol/tar.ts';
+import { createTarReader, TarRefused } from '../protocol/tar.ts';
 import { mediaType } from './media-type.ts';
 import { writeBeneath } from './write-beneath.ts';
 
 /** Takes the artifacts that a sandbox sends. The archive is hostile until its caps and names are checked. */
 export interface ArtifactCollector {
   reader: StreamReader;
-  /** Resolves when the archive is complete, at once when none began. */
+  /**
+   * Resolves when the archive is complete, at once when none began. Asked when the result has come: the sandbox sends its
+   * archive before, so one without an end then never gets one.
+   */
   done(): Promise<void>;
   artifacts: Artifact[];
   /** Files that arrived and could not be written. */
@@ -28,6 +31,7 @@ export function collectArtifacts(
   const omitted: OmittedFile[] = [];
   const kept = new Map<string, Buffer>();
   let begun = false;
+  let ended = false;
   const caps = {
     files: limits.artifactFiles,
     fileBytes: limits.artifactFileBytes,
@@ -59,13 +63,19 @@ export function collectArtifacts(
     artifacts,
     omitted,
     kept,
-    done: () => (begun ? archive.done : Promise.resolve()),
+    async done() {
+      if (begun && !ended) throw new TarRefused('Cannot take an archive: the result came before its end.');
+      if (begun) await archive.done;
+    },
     reader: {
       data(chunk) {
         begun = true;
         return archive.reader.data(chunk);
       },
-      end: () => archive.reader.end(),
+      end() {
+        ended = true;
+        archive.reader.end();
+      },
     },
   };
 }

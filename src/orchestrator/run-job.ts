@@ -265,7 +265,7 @@ async function answerCall(
 
 function faultError(message: SandboxMessage & { type: 'fault' }, broker: Broker): Error {
   if (broker.modelFailure !== undefined) return broker.modelFailure;
-  const code = message.code in ERROR_REGISTRY ? (message.code as ErrorCode) : 'internal.fault';
+  const code = Object.hasOwn(ERROR_REGISTRY, message.code) ? (message.code as ErrorCode) : 'internal.fault';
   return new SkillcellError(code, message.message, { diagnostics: message.diagnostics });
 }
 

@@ -49,7 +49,15 @@ export function openSession(sandbox: Sandbox, startedAt: number): SandboxSession
       settle?.resolve();
     },
     onStream(number) {
-      return handlers?.stream(number);
+      const reader = handlers?.stream(number);
+      if (reader === undefined) return undefined;
+      return {
+        data(chunk) {
+          heardAt = performance.now();
+          return reader.data(chunk);
+        },
+        end: () => reader.end(),
+      };
     },
     onClose(error) {
       closedWith = { error };
