@@ -1,0 +1,143 @@
+import { mkdtempSync, rmSync, writeFileSync, mkdirSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { JobResult } from '../../src/contracts/result.ts';
+import { SkillcellError } from '../../src/contracts/skillcell-error.ts';
+import { createOrchestrator } from '../../src/orchestrator/create-orchestrator.ts';
+import { createLocalRunner } from '../../src/runners/local/local-runner.ts';
+import { TAR_END, tarEntry } from '../protocol/tar-bytes.ts';
+
+/**
+ * What a sandbox sends is untrusted, also when its own entry was taken over: these entries are real processes that
+ * speak the channel's frames themselves.
+ */
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'hostile-'));
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const HOSTILE_TAR = Buffer.concat([tarEntry({ name: '../../outside', content: 'x' }), TAR_END]).toString('base64');
+const PRELUDE = `
+const { Socket } = require('node:net');
+const channel = new Socket({ fd: 3 });
+channel.on('close', () => process.exit(0));
+const frame = (kind, flags, stream, payload, claimed = payload.length) => {
+  const header = Buffer.alloc(8);
+  header.writeUInt32LE(claimed, 0);
+  header[4] = kind; header[5] = flags; header.writeUInt16LE(stream, 6);
+  return Buffer.concat([header, payload]);
+};
+const say = (message) => channel.write(frame(1, 0, 0, Buffer.from(JSON.stringify(message))));
+const data = (stream, payload, flags = 0) => channel.write(frame(2, flags, stream, payload));
+const result = (more = {}) => say({ type: 'result', result: { outcome: 'succeeded', exitCode: 0, signal: null, stdoutBytes: 0, stderrBytes: 0, omitted: [], missing: [], sources: [], diagnostics: [], runMs: 1, ...more } });
+const skills = () => say({ type: 'skills', skills: { active: [], digest: null, instructionSha256: null } });
+say({ type: 'ready', protocol: 1 });
+channel.once('data', () => { channel.resume(); begin(); });
+`;
+
+/** Runs a job in a sandbox whose entry is this program; `begin` is called when the job has come. */
+async function runWith(entry: string, limits: object = {}): Promise<JobResult> {
+  const bundle = mkdtempSync(join(folder, 'bundle-'));
+  mkdirSync(join(bundle, 'guest', 'node'), { recursive: true });
+  writeFileSync(join(bundle, 'entry.cjs'), `${PRELUDE}\nfunction begin() { ${entry} }\n`);
+  const runner = createLocalRunner({ bundle: { folder: bundle, digest: 'sha256:0', files: {} } });
+  await using orchestrator = createOrchestrator({ runners: [runner] });
+  return await orchestrator.exec({ isolation: 'none', code: '1', output: join(folder, 'out'), limits });
+}
+
+it('an honest one is believed', async () => {
+  expect(
+    await runWith(`skills(); say({ type: 'run', run: 1 }); data(2, Buffer.from('hi')); result({ value: [1] });`),
+  ).toMatchObject({
+    outcome: 'succeeded',
+    stdout: { text: 'hi', bytes: 2 },
+    value: [1],
+  });
+});
+
+it.each([
+  ['E01 a frame that claims 4 GiB', `channel.write(frame(2, 0, 2, Buffer.alloc(0), 0xffffffff));`],
+  ['E02 half JSON', `channel.write(frame(1, 0, 0, Buffer.from('{"type"')));`],
+  [
+    'E02 10,000 empty messages',
+    `for (let n = 0; n < 10000; n += 1) channel.write(frame(1, 0, 0, Buffer.from('\\n')));`,
+  ],
+  ['E03 a prototype key', `channel.write(frame(1, 0, 0, Buffer.from('{"type":"run","run":1,"__proto__":{"a":1}}')));`],
+  ['E04 a message of an unknown type', `say({ type: 'constructor' });`],
+  ['E05 an unknown field', `say({ type: 'run', run: 1, job: 'another' });`],
+  ['E05 a run that is not the next one', `say({ type: 'run', run: 2 });`],
+  ['E05 a run that began before', `say({ type: 'run', run: 1 }); say({ type: 'run', run: 1 });`],
+  ['E05 a call whose id is no number', `say({ type: 'call', id: {}, target: 'tool', name: 'x' });`],
+  ['E06 a result that names another job', `result({ jobId: 'another' });`],
+  ['E09 a depth of 100,000', `channel.write(frame(1, 0, 0, Buffer.from('['.repeat(100000))));`],
+  ['output of a run that has not begun', `data(2, Buffer.from('x'));`],
+  ['output of a run beyond the last', `data(4000, Buffer.from('x'));`],
+  [
+    'more output than is kept',
+    `say({ type: 'run', run: 1 }); for (let n = 0; n < 5; n += 1) data(2, Buffer.alloc(1000));`,
+  ],
+  ['another version of the protocol', `say({ type: 'ready', protocol: 2 });`],
+  [
+    'D11 an archive with a name that leaves the folder',
+    `data(1, Buffer.from('${HOSTILE_TAR}', 'base64'), 2); result();`,
+  ],
+  ['D14 an archive that is cut in the middle', `data(1, Buffer.alloc(700, 1), 2); result();`],
+  ['a negative count', `result({ stdoutBytes: -1 });`],
+  [
+    'E09 200,000 omitted rows',
+    `result({ omitted: Array.from({ length: 200000 }, () => ({ path: 'a', reason: 'b' })) });`,
+  ],
+])('%s ends the job as our error, and the next job runs', async (_name, entry) => {
+  const error: unknown = await runWith(entry, { keptOutputBytes: 4_000 }).catch((thrown: unknown) => thrown);
+  expect(error).toBeInstanceOf(SkillcellError);
+  expect((error as SkillcellError).code).toBe('channel.protocol');
+});
+
+it('an entry that ends without a result loses the sandbox, and its own words are in the error', async () => {
+  await expect(runWith(`console.error('entry: cannot go on'); process.exit(5);`)).rejects.toMatchObject({
+    code: 'sandbox.lost',
+    message: expect.stringContaining('entry: cannot go on'),
+  });
+});
+
+it('an unknown fault is an internal one, a known one keeps its code', async () => {
+  await expect(
+    runWith(`say({ type: 'fault', code: 'toString', message: 'm', diagnostics: [] });`),
+  ).rejects.toMatchObject({ code: 'internal.fault' });
+  await expect(
+    runWith(`say({ type: 'fault', code: 'skills.digest-mismatch', message: 'm', diagnostics: [] });`),
+  ).rejects.toMatchObject({
+    code: 'skills.digest-mismatch',
+  });
+});
+
+it('a digest of instructions that no host made is refused', async () => {
+  const claimed = `say({ type: 'skills', skills: { active: [], digest: null, instructionSha256: 'a'.repeat(64) } }); setTimeout(result, 50);`;
+  await expect(runWith(claimed)).rejects.toMatchObject({ code: 'skills.instruction-mismatch' });
+});
+
+it('D14, D15 an archive that has no end when the result comes ends the job, and none is none', async () => {
+  for (const begun of [
+    'data(1, Buffer.alloc(512));',
+    'setInterval(() => data(1, Buffer.of(0)), 5); data(1, Buffer.of(0));',
+  ]) {
+    await expect(runWith(`${begun} result();`)).rejects.toMatchObject({ code: 'channel.protocol' });
+  }
+  expect(await runWith(`result();`)).toMatchObject({ outcome: 'succeeded', artifacts: [] });
+});
+
+it('a sandbox that is silent after the deadline is not waited for', async () => {
+  const result = await runWith(`say({ type: 'run', run: 1 }); data(2, Buffer.from('begun'));`, {
+    jobTimeoutMs: 300,
+    graceMs: 100,
+  });
+  expect(result).toMatchObject({ outcome: 'timeout', error: { name: 'JobTimeout' }, stdout: { text: 'begun' } });
+  expect(result.diagnostics).toContainEqual(expect.objectContaining({ code: 'sandbox.ended' }));
+});
+
+it('what comes after the result changes nothing', async () => {
+  const entry = `say({ type: 'run', run: 1 }); result({ value: 'first' }); result({ value: 'second' }); say({ type: 'fault', code: 'internal.fault', message: 'm', diagnostics: [] });`;
+  expect((await runWith(entry)).value).toBe('first');
+});
