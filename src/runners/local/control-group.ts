@@ -14,9 +14,11 @@ const CPU_PERIOD_US = 100_000;
 
 /** One control group for one sandbox, in one folder (version 2) or one a controller (version 1). */
 export interface ControlGroup {
-  /** Files that a process writes its own id to in order to enter. */
+  /** Files that a process of one thread writes `0` to in order to enter. */
   entrances: string[];
   usage(): SandboxUsage;
+  /** Kills what is in the group now, whoever started it. */
+  kill(): void;
   /** Removes the group; it must be empty. Says whether it is gone. */
   remove(): boolean;
 }
@@ -75,7 +77,9 @@ export function createControlGroup(name: string, limits: SandboxLimits): Control
     set('cpu', 'cpu.cfs_quota_us', `${quota}`);
   }
   return {
-    entrances: all.map((path) => join(path, 'cgroup.procs')),
+    // Version 1 moves a single thread, and so a process of one, without the lock over all forks of the machine. Taking
+    // that lock waits for every processor: 5 to 20 ms for the four groups, instead of 0.2.
+    entrances: all.map((path) => join(path, layout.unified ? 'cgroup.procs' : 'tasks')),
     usage: () =>
       readControlGroupUsage({
         unified: layout.unified,
@@ -107,19 +111,32 @@ export function destroyControlGroup(name: string): boolean {
     .map((folder) => join(folder, name))
     .filter((path) => existsSync(path))
     .map((path) => {
-      for (const pid of readFileSync(join(path, 'cgroup.procs'), 'latin1').split('\n')) {
-        if (pid !== '') killQuietly(Number(pid));
-      }
+      killMembers(path);
       return removeGroup(path);
     })
     .every(Boolean);
 }
 
-function killQuietly(pid: number): void {
+function killMembers(path: string): void {
+  for (const pid of membersOf(path)) {
+    try {
+      process.kill(pid, 'SIGKILL');
+    } catch {
+      // It ended by itself.
+    }
+  }
+}
+
+/** A member in a process namespace that is not below ours is listed as 0, which as a target would be ourselves. */
+function membersOf(path: string): number[] {
   try {
-    process.kill(pid, 'SIGKILL');
+    return readFileSync(join(path, 'cgroup.procs'), 'latin1')
+      .split('\n')
+      .map(Number)
+      .filter((pid) => pid > 0);
   } catch {
-    // It ended by itself.
+    // The group is gone.
+    return [];
   }
 }
 

@@ -7,7 +7,7 @@ import { inheritedDescriptors } from './inherited-descriptors.ts';
  * Runs before anything of the sandbox: enters the control groups while it may, sets the limits that are inherited, and
  * becomes the command. Arguments: entrances separated by blanks, largest file in blocks of 512 bytes, command.
  */
-const ENTER = `for entrance in $1; do echo $$ >"$entrance" || exit 71; done
+const ENTER = `for entrance in $1; do echo 0 >"$entrance" || exit 71; done
 ulimit -c 0; ulimit -n 1024; ulimit -f "$2"
 shift 2
 exec 4<&- 5<&- 6<&- 7<&- 8<&- 9<&-
