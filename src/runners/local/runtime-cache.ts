@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
+import { createReadStream, readFileSync, statSync } from 'node:fs';
 import { chmod, copyFile, cp, mkdir, mkdtemp, readFile, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
@@ -12,11 +12,23 @@ import type { RuntimeBundle } from '../runtime-bundle.ts';
  * can read, wherever the checkout is. Started by uid 0 it is root's, and nobody else can write it.
  */
 export async function cachedRuntime(bundle: RuntimeBundle, cacheRoot: string = defaultCacheRoot()): Promise<string> {
+  const key = `${cacheRoot} ${bundle.digest}`;
+  const earlier = found.get(key);
+  if (earlier !== undefined && isIntact(earlier)) return earlier;
+  const folder = await findOrCopy(bundle, cacheRoot);
+  found.set(key, folder);
+  return folder;
+}
+
+/** Folders that this process has used; it runs one Node and one version of the bundle for all of its life. */
+const found = new Map<string, string>();
+
+async function findOrCopy(bundle: RuntimeBundle, cacheRoot: string): Promise<string> {
   const nodeId = await nodeDigest(cacheRoot);
   const filter = seccompBpf(process.arch === 'arm64' ? 'arm64' : 'x64');
   const name = createHash('sha256').update(bundle.digest).update(nodeId).update(filter).digest('hex').slice(0, 32);
   const folder = join(cacheRoot, name);
-  if (await isIntact(folder)) return folder;
+  if (isIntact(folder)) return folder;
 
   await mkdir(cacheRoot, { recursive: true, mode: 0o755 });
   const fresh = await mkdtemp(join(cacheRoot, '.new-'));
@@ -28,11 +40,11 @@ export async function cachedRuntime(bundle: RuntimeBundle, cacheRoot: string = d
     const digest = await fileDigest(join(fresh, 'bin', 'node'));
     if (digest !== nodeId) throw new Error('Node changed while it was copied');
     await makeReadable(fresh);
-    await writeFile(join(fresh, COMPLETE), await identityOf(fresh));
+    await writeFile(join(fresh, COMPLETE), identityOf(fresh));
     await rm(folder, { recursive: true, force: true });
     await rename(fresh, folder).catch(async (error: unknown) => {
       // Another process finished first; its copy has the same digests.
-      if (!(await isIntact(folder))) throw error;
+      if (!isIntact(folder)) throw error;
     });
   } finally {
     await rm(fresh, { recursive: true, force: true });
@@ -49,9 +61,9 @@ function defaultCacheRoot(): string {
 }
 
 /** Whether the copy is whole and nothing in it was changed since its digests were checked. */
-async function isIntact(folder: string): Promise<boolean> {
+function isIntact(folder: string): boolean {
   try {
-    return (await readFile(join(folder, COMPLETE), 'utf8')) === (await identityOf(folder));
+    return readFileSync(join(folder, COMPLETE), 'utf8') === identityOf(folder);
   } catch {
     // Not there, or not whole: it is made anew.
     return false;
@@ -59,10 +71,10 @@ async function isIntact(folder: string): Promise<boolean> {
 }
 
 /** Size, change time and inode of the files that matter: what a change of their bytes cannot leave as it is. */
-async function identityOf(folder: string): Promise<string> {
+function identityOf(folder: string): string {
   const lines: string[] = [];
   for (const file of GUARDED) {
-    const status = await stat(join(folder, file), { bigint: true });
+    const status = statSync(join(folder, file), { bigint: true });
     lines.push(`${file} ${status.size} ${status.ino} ${status.mtimeNs} ${status.uid}`);
   }
   return lines.join('\n');
