@@ -7,9 +7,9 @@ language=$1 workspace_bytes=$2 workspace_inodes=$3
 export SKILLCELL_NPROC="$4"
 shift 4
 
+mkfifo /run/status /run/stdin /run/stdout /run/stderr /run/to-executor /run/from-executor &
 mount -t tmpfs -o "nosuid,nodev,mode=0755,size=$workspace_bytes,nr_inodes=$workspace_inodes" workspace /workspace
-mkdir /workspace/out
-mkfifo /run/status /run/stdin /run/stdout /run/stderr /run/to-executor /run/from-executor
+wait $!
 
 # Held open in both directions until the executor answers, so that neither side waits for the other or sees an early
 # end. The entry closes these six. Descriptor 3 is the host's channel.
