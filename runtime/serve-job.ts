@@ -2,7 +2,6 @@ import type { RuntimeGlobals } from '../src/contracts/globals.ts';
 import type { ResultSkills } from '../src/contracts/result.ts';
 import type { SkillTrees } from '../src/contracts/skill.ts';
 import type { SandboxMessage } from '../src/protocol/messages.ts';
-import { checkArrived, writeSkills } from './arrived-skills.ts';
 import type { JobSurroundings } from './job-surroundings.ts';
 import { runOnce } from './run-once.ts';
 import { sendOutputs } from './send-outputs.ts';
@@ -11,7 +10,9 @@ import { sendOutputs } from './send-outputs.ts';
 export async function serveJob(around: JobSurroundings): Promise<void> {
   const { globals, trees, channel } = around;
   const say = (message: SandboxMessage): void => channel.send(message);
-  const faults = checkArrived(globals.SKILLS_DESCRIPTOR, trees);
+  // The checks of skills are the larger part of the bundle; a job without skills does not wait until they are loaded.
+  const arrived = globals.SKILLS_DESCRIPTOR === null ? undefined : await import('./arrived-skills.ts');
+  const faults = arrived?.checkArrived(globals.SKILLS_DESCRIPTOR, trees) ?? [];
   if (faults.length > 0) {
     const message = `Cannot run the job: the skills that arrived are not those that were sent, got ${faults[0]?.message ?? ''}`;
     return say({ type: 'fault', code: 'skills.digest-mismatch', message, diagnostics: faults });
@@ -22,7 +23,7 @@ export async function serveJob(around: JobSurroundings): Promise<void> {
     return await serveCodegen(around);
   }
 
-  writeSkills(around.layout.skills, trees);
+  arrived?.writeSkills(around.layout.skills, trees);
   await around.filesWritten;
   say({ type: 'skills', skills: unrenderedSkills(globals, trees) });
   const outcome = await runOnce(around, 1, globals.JOB.code ?? '', around.stdin);
