@@ -7,36 +7,34 @@ import { measurementOf, type Measurement } from './measurement.ts';
 import { takeTurns } from './take-turns.ts';
 
 const LOAD = 'entry.load';
+const LOAD_SKILLS = 'entry.load.skills';
 const SIZE = 'entry.size';
 const MAX_KB = 200;
 const ROUNDS = 40;
 
-/** What the entry costs a Node that starts: its file, and the time to load all of it that every job needs. */
-export const entryLoad: BenchmarkGroup = { ids: [LOAD, SIZE], run };
+/** What the entry costs a Node that starts: its file, and the time to load what jobs need of it. */
+export const entryLoad: BenchmarkGroup = { ids: [LOAD, LOAD_SKILLS, SIZE], run };
 
 async function run({ samples = ROUNDS, progress }: BenchmarkOptions): Promise<Measurement[]> {
   const entry = join((await ensureRuntime()).folder, 'entry.cjs');
-  // An unknown level is refused once everything is loaded, before anything is started.
-  const program = `process.argv = ['node', ${JSON.stringify(entry)}, '--level=bench'];
-try { require(${JSON.stringify(entry)}); } catch (error) {
-  if (!/^Cannot start the entry: --level/.test(error.message)) throw error;
-}`;
   const subjects = [
     { id: BARE_NODE, sample: bareNode },
-    { id: LOAD, sample: () => timedNode(['-e', program]) },
+    { id: LOAD, sample: () => timedNode(['-e', jobProgram(entry)]) },
+    { id: LOAD_SKILLS, sample: () => timedNode(['-e', skillsProgram(entry)]) },
   ];
   const values = await takeTurns(subjects, samples, progress);
   const bare = values.get(BARE_NODE) ?? [];
-  const more = (values.get(LOAD) ?? []).map((taken, index) => taken - (bare[index] ?? Number.NaN));
   const kilobytes = (await stat(entry)).size / 1000;
   return [
-    measurementOf({
-      id: LOAD,
-      unit: 'ms over node.bare',
-      goal: 'median ≤ 20 ms',
-      values: more,
-      baseline: { id: BARE_NODE, values: bare },
-    }),
+    ...[LOAD, LOAD_SKILLS].map((id) =>
+      measurementOf({
+        id,
+        unit: 'ms over node.bare',
+        goal: 'median ≤ 20 ms',
+        values: (values.get(id) ?? []).map((taken, index) => taken - (bare[index] ?? Number.NaN)),
+        baseline: { id: BARE_NODE, values: bare },
+      }),
+    ),
     measurementOf({
       id: SIZE,
       unit: 'KB',
@@ -45,4 +43,20 @@ try { require(${JSON.stringify(entry)}); } catch (error) {
       baseline: { id: 'entry.size.limit', values: [MAX_KB] },
     }),
   ];
+}
+
+/** Loads what every job needs: an unknown level is refused after that, before anything is started. */
+function jobProgram(entry: string): string {
+  return `process.argv = ['node', ${JSON.stringify(entry)}, '--level=bench'];
+try { require(${JSON.stringify(entry)}); } catch (error) {
+  if (!/^Cannot start the entry: --level/.test(error.message)) throw error;
+}`;
+}
+
+/** Loads all that reads, checks and renders skills as well: started without arguments, the entry reports skills, here none. */
+function skillsProgram(entry: string): string {
+  return `process.argv = ['node', ${JSON.stringify(entry)}];
+process.env = {};
+process.on('exit', () => { process.exitCode = 0; });
+require(${JSON.stringify(entry)});`;
 }
