@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Language } from '../../src/contracts/job.ts';
-import type { FullDescriptor } from '../../src/contracts/descriptor.ts';
 import type { JobResult } from '../../src/contracts/result.ts';
 import { createOrchestrator } from '../../src/orchestrator/create-orchestrator.ts';
 import { exportRuntimeGlobals, getActiveSkillsSubsystem } from '../../src/skills/index.ts';
@@ -23,10 +22,8 @@ afterAll(async () => {
 });
 
 const skills = { refs: ['custom.maps'] };
-const digestOfJob = (
-  exportRuntimeGlobals(library.subsystem, { refs: skills.refs, consumer: 'solver.codegen' })
-    .descriptor as FullDescriptor
-).digest;
+const digestOfJob = exportRuntimeGlobals(library.subsystem, { refs: skills.refs, consumer: 'solver.codegen' })
+  .descriptor.digest;
 
 describe.each(LEVELS)('skills of an exec job at level %s', (isolation) => {
   beforeEach((context) => requireLevel(context, isolation));

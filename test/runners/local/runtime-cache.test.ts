@@ -1,0 +1,109 @@
+import { execFileSync } from 'node:child_process';
+import {
+  appendFileSync,
+  chmodSync,
+  cpSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  unlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createOrchestrator } from '../../../src/orchestrator/create-orchestrator.ts';
+import { createLocalRunner } from '../../../src/runners/local/local-runner.ts';
+import { cachedRuntime } from '../../../src/runners/local/runtime-cache.ts';
+import { ensureRuntime, type RuntimeBundle } from '../../../src/runners/runtime-bundle.ts';
+import { requireLevel } from '../../fixtures/levels.ts';
+
+describe('the copy that sandboxes read Node and the bundle from', () => {
+  let cache: string;
+  let bundle: RuntimeBundle;
+  let folder: string;
+  beforeAll(async () => {
+    cache = mkdtempSync(join(tmpdir(), 'cache-'));
+    chmodSync(cache, 0o755);
+    bundle = await ensureRuntime();
+    folder = await cachedRuntime(bundle, cache);
+  });
+  afterAll(() => rmSync(cache, { recursive: true }));
+
+  const entry = (): string => readFileSync(join(folder, 'entry.cjs'), 'utf8');
+  const original = (): string => readFileSync(join(bundle.folder, 'entry.cjs'), 'utf8');
+
+  it('is made once and used again', async () => {
+    const before = statSync(folder).ino;
+    expect(await cachedRuntime(bundle, cache)).toBe(folder);
+    expect(statSync(folder).ino).toBe(before);
+    expect(entry()).toBe(original());
+    expect(readdirSync(cache).filter((name) => name.startsWith('.new-'))).toEqual([]);
+  });
+
+  it('holds a Node that runs, and the filter', () => {
+    expect(execFileSync(join(folder, 'bin', 'node'), ['--version'], { encoding: 'utf8' }).trim()).toBe(process.version);
+    expect(statSync(join(folder, 'seccomp.bpf')).size).toBeGreaterThan(100);
+  });
+
+  it('can be read by everyone and written by its owner only', () => {
+    for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
+      const status = statSync(join(folder, name));
+      expect(status.mode & 0o022, name).toBe(0);
+      expect(status.mode & 0o444, name).toBe(0o444);
+    }
+    expect(statSync(folder).mode & 0o777).toBe(0o755);
+  });
+
+  it.each<[string, () => void]>([
+    ['a changed entry', () => appendFileSync(join(folder, 'entry.cjs'), '// more')],
+    [
+      'an entry that was changed with its size and time kept',
+      () => {
+        const path = join(folder, 'entry.cjs');
+        const { atime, mtime } = statSync(path);
+        const text = readFileSync(path, 'utf8');
+        unlinkSync(path);
+        writeFileSync(path, text.replace('skills', 'Skills'));
+        utimesSync(path, atime, mtime);
+      },
+    ],
+    ['an entry that is gone', () => unlinkSync(join(folder, 'entry.cjs'))],
+    ['a filter that is gone', () => unlinkSync(join(folder, 'seccomp.bpf'))],
+    ['a copy that was never finished', () => unlinkSync(join(folder, '.complete'))],
+  ])('is made anew after %s', async (_name, tamper) => {
+    tamper();
+    expect(await cachedRuntime(bundle, cache)).toBe(folder);
+    expect(entry()).toBe(original());
+    expect(await cachedRuntime(bundle, cache)).toBe(folder);
+  });
+
+  it('is made by several processes at once without a half one in between', async () => {
+    rmSync(folder, { recursive: true });
+    const made = await Promise.all([1, 2, 3].map(() => cachedRuntime(bundle, cache)));
+    expect(new Set(made)).toEqual(new Set([folder]));
+    expect(entry()).toBe(original());
+    expect(readdirSync(cache).filter((name) => name.startsWith('.new-'))).toEqual([]);
+  });
+
+  it('lets root start sandboxes from a bundle below a folder that is root\u2019s alone', async (context) => {
+    requireLevel(context, 'namespace');
+    context.skip(process.getuid?.() !== 0, 'only root drops to another user before bubblewrap');
+    const secret = mkdtempSync(join(tmpdir(), 'private-'));
+    // A digest of its own, so that no copy of it is there yet.
+    const own = { ...bundle, folder: join(secret, 'bundle'), digest: `sha256:${secret}` };
+    try {
+      chmodSync(secret, 0o700);
+      cpSync(bundle.folder, own.folder, { recursive: true });
+      await using orchestrator = createOrchestrator({ runners: [createLocalRunner({ bundle: own })] });
+      const job = { isolation: 'namespace' as const, code: 'export default 1' };
+      expect(await orchestrator.exec(job)).toMatchObject({ outcome: 'succeeded', value: 1 });
+    } finally {
+      rmSync(await cachedRuntime(own), { recursive: true });
+      rmSync(secret, { recursive: true });
+    }
+  });
+});
