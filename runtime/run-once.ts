@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs';
 import type { Readable } from 'node:stream';
-import type { Language } from '../src/contracts/job.ts';
+import { programFileName } from '../src/contracts/program-file-name.ts';
 import { outputStreams, type SandboxMessage } from '../src/protocol/messages.ts';
 import type { JobSurroundings } from './job-surroundings.ts';
 import { runCode } from './run-code.ts';
@@ -34,12 +34,4 @@ export async function runOnce(
     },
     around,
   );
-}
-
-const EXTENSIONS: Record<Language, string> = { javascript: '.mjs', typescript: '.mts', python: '.py', bash: '.sh' };
-
-/** The name of the user's file in the workspace: the caller's own, with an ending that fixes the language. */
-function programFileName(language: Language, given: string | undefined): string {
-  const base = (given ?? 'main').replace(/\.[^.]*$/, '') || 'main';
-  return `${base}${EXTENSIONS[language]}`;
 }

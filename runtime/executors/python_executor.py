@@ -145,5 +145,6 @@ for stream in (sys.stdout, sys.stderr):
     except (OSError, ValueError):
         code = code or 120
 if os.getpid() == own_pid:
-    send({"type": "exit", "code": code, "error": error, "json": value_json})
+    message = {"type": "exit", "code": code, "error": error, "json": value_json}
+    send({name: field for name, field in message.items() if field is not None})
 os._exit(code)

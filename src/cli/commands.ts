@@ -118,7 +118,22 @@ export const COMMANDS: readonly CommandSpecification[] = [
   EXEC,
   CODEGEN,
   ...SKILLS,
-  { path: ['image', 'build'], summary: 'build the image of the docker runner', flags: [] },
+  {
+    path: ['image', 'build'],
+    summary: 'build the image of the docker runner',
+    flags: [
+      {
+        name: 'flavor',
+        value: 'NAME',
+        choices: ['slim', 'data'],
+        summary: 'slim: interpreters; data: packages for analysis as well (default: slim)',
+      },
+      { name: 'base', value: 'IMAGE', summary: 'base image (default: the official Node image, else one made here)' },
+      JSON_FLAG,
+    ],
+    notes: ['Where no registry answers, the base is made from Debian packages by mmdebstrap, as root.'],
+    load: async () => (await import('./commands/build-image.ts')).runBuildImage,
+  },
   {
     path: ['doctor'],
     summary: 'say what this machine can isolate, and what to do about the rest',

@@ -2,18 +2,8 @@ import { readFileSync } from 'node:fs';
 import { controlGroupLayout } from '../runners/local/control-group.ts';
 import { readModelSettings } from '../broker/model-environment.ts';
 import type { CliIo } from './cli-io.ts';
-
-/** One thing that jobs need, or profit from. */
-export interface MachineCheck {
-  id: string;
-  ok: boolean;
-  /** Whether no isolated job runs without it. */
-  needed: boolean;
-  /** What was found. */
-  found: string;
-  /** What to do when it is not there. */
-  advice?: string;
-}
+import { examineEngine } from './examine-engine.ts';
+import type { MachineCheck } from './machine-check.ts';
 
 const OLDEST_NODE = 24;
 
@@ -27,7 +17,7 @@ export async function examineMachine(io: CliIo): Promise<MachineCheck[]> {
     controlGroups(),
     await program('python', 'python3', false, 'Install it for Python jobs: `apt-get install python3`.'),
     await program('bash', 'bash', false, 'Install it for bash jobs: `apt-get install bash`.'),
-    { id: 'docker', ok: false, needed: false, found: 'not in this version', advice: 'Use the local runner.' },
+    ...(await examineEngine(io)),
     model(io),
   ];
 }

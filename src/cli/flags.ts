@@ -40,7 +40,7 @@ export const JOB_FLAGS: readonly FlagSpecification[] = [
     name: 'runner',
     value: 'NAME',
     choices: ['auto', 'local', 'docker'],
-    summary: 'auto, local or docker (default: auto; docker is not in this version)',
+    summary: 'auto, local or docker (default: auto: docker where engine and image are there, else local)',
   },
   {
     name: 'isolation',

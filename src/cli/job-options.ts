@@ -1,7 +1,6 @@
 import type { JobOptions } from '../contracts/job.ts';
 import { DEFAULT_LIMITS } from '../contracts/limits.ts';
-import type { Isolation } from '../contracts/result.ts';
-import { SkillcellError } from '../contracts/skillcell-error.ts';
+import type { Isolation, RunnerName } from '../contracts/result.ts';
 import { type CommandContext, flagValue, flagValues } from './command.ts';
 import { consumerFromFlags } from './consumer-flag.ts';
 import { inputFiles } from './file-flags.ts';
@@ -19,7 +18,7 @@ const MIB = 1024 * 1024;
  * input is read.
  *
  * @param stdinTaken whether the code or the task comes from standard input
- * @throws SkillcellError `usage.invalid`, `file.unreadable` or `runner.unavailable`
+ * @throws SkillcellError `usage.invalid` or `file.unreadable`
  */
 export async function jobOptions(context: CommandContext, stdinTaken: boolean): Promise<JobOptions> {
   const { arguments: given, io, interruption } = context;
@@ -31,7 +30,7 @@ export async function jobOptions(context: CommandContext, stdinTaken: boolean): 
   const folder = flagValue(given, 'output');
   const output = folder === undefined ? undefined : outputFolder(folder, io);
   const files = inputFiles(flagValues(given, 'file'), workspaceMib, io);
-  const runner = checkedRunner(flagValue(given, 'runner'));
+  const runner = (flagValue(given, 'runner') ?? 'auto') as 'auto' | RunnerName;
   const isolation = flagValue(given, 'isolation') as Isolation | undefined;
   const stdin = await programInput(context, stdinTaken, workspaceMib);
   return {
@@ -47,17 +46,6 @@ export async function jobOptions(context: CommandContext, stdinTaken: boolean): 
     ...(output === undefined ? {} : { output }),
     signal: interruption.signal,
   };
-}
-
-function checkedRunner(value: string | undefined): 'auto' | 'local' {
-  if (value !== 'docker') return value === 'local' ? 'local' : 'auto';
-  throw new SkillcellError(
-    'runner.unavailable',
-    'Cannot run the job: docker comes in a later version, got --runner docker.',
-    {
-      hint: 'Pass --runner local, or leave the flag out.',
-    },
-  );
 }
 
 async function programInput(

@@ -2,9 +2,9 @@ import type { JobEvent } from '../contracts/events.ts';
 import type { JobResult } from '../contracts/result.ts';
 import { createOrchestrator } from '../orchestrator/create-orchestrator.ts';
 import type { Orchestrator, OrchestratorOptions } from '../orchestrator/orchestrator.ts';
-import { createLocalRunner } from '../runners/local/local-runner.ts';
 import type { CommandContext } from './command.ts';
 import { progressLine } from './job-progress.ts';
+import { cliRunners } from './runners.ts';
 
 /** A job as the orchestrator takes it. */
 export type CliJob = Parameters<Orchestrator['stream']>[0];
@@ -25,9 +25,11 @@ export async function runJob(
   live: LiveOutput,
 ): Promise<JobResult> {
   const { interruption } = context;
-  const runner = createLocalRunner();
-  const orchestrator = createOrchestrator({ ...host, runners: [runner], concurrency: 1 });
-  const settleUrgent = interruption.onUrgent(() => runner.close());
+  const runners = cliRunners(context.io);
+  const orchestrator = createOrchestrator({ ...host, runners, concurrency: 1 });
+  const settleUrgent = interruption.onUrgent(async () => {
+    await Promise.all(runners.map((runner) => runner.close()));
+  });
   try {
     const stream = orchestrator.stream(job);
     // The events end before a failure is looked at.

@@ -12,17 +12,11 @@ import {
 } from 'node:fs';
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
-import type { JobKind, JobResult } from '../contracts/result.ts';
+import type { JobResult } from '../contracts/result.ts';
 import { SkillcellError } from '../contracts/skillcell-error.ts';
 import { currentOwner, isDead, ownerName, parseOwnerName } from '../runners/owner.ts';
+import type { AcceptedJob } from './accepted-job.ts';
 import { lostResult } from './lost-result.ts';
-
-/** A job as the journal knows it. */
-export interface AcceptedJob {
-  jobId: string;
-  kind: JobKind;
-  attempt: number;
-}
 
 /** What survives a crash: every accepted job, and one result for each. */
 export interface JobJournal {

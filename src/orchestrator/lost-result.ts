@@ -1,6 +1,6 @@
 import type { JobResult } from '../contracts/result.ts';
 import { errorEntry, type ErrorCode } from '../contracts/error-registry.ts';
-import type { AcceptedJob } from './job-journal.ts';
+import type { AcceptedJob } from './accepted-job.ts';
 
 /** The result of a job that we failed: its host died (`job.host-lost`), or could not go on. Nothing is known of its program. */
 export function lostResult(

@@ -3,6 +3,7 @@ import { describeTools, type ToolHandler } from '../broker/tool-handler.ts';
 import type { Diagnostic } from '../contracts/diagnostic.ts';
 import type { RuntimeGlobals } from '../contracts/globals.ts';
 import { DEFAULT_CONSUMER, type InputFile, type Language } from '../contracts/job.ts';
+import { programFileName } from '../contracts/program-file-name.ts';
 import type { JobLimits } from '../contracts/limits.ts';
 import type { JobKind } from '../contracts/result.ts';
 import type { SkillTrees } from '../contracts/skill.ts';
@@ -48,6 +49,7 @@ export interface PreparationOptions {
  */
 export async function prepareJob(given: unknown, options: PreparationOptions): Promise<PreparedJob> {
   const request = checkRequest(given);
+  checkProgramName(request);
   const limits = effectiveLimits(request.kind, request.limits ?? {}, options.ceilings);
   const workspaceBytes = limits.workspaceMib * MIB;
   const files = request.files ?? [];
@@ -102,6 +104,17 @@ export async function prepareJob(given: unknown, options: PreparationOptions): P
     instructionSha256,
     diagnostics,
   };
+}
+
+/** The program has a place of its own in the working folder, which no input file may take. */
+function checkProgramName(request: JobRequest): void {
+  const name = programFileName(
+    request.language ?? 'javascript',
+    request.kind === 'exec' ? request.fileName : undefined,
+  );
+  if (request.files?.some(({ destination }) => destination === name || destination.startsWith(`${name}/`)) === true) {
+    throw invalid(`files has the destination of the program itself, got ${name}`);
+  }
 }
 
 async function readStdin(request: JobRequest, maxBytes: number): Promise<Uint8Array | undefined> {

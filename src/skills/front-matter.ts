@@ -1,5 +1,5 @@
 import type { ParsedNode, YAMLMap } from 'yaml';
-import { isMap } from 'yaml';
+import { isMap } from './lazy-yaml.ts';
 import type { Diagnostic } from '../contracts/diagnostic.ts';
 import type { DiagnosticCode } from './diagnostic-codes.ts';
 import { diagnostic } from './diagnostic-codes.ts';

@@ -1,14 +1,19 @@
-import { createLocalRunner } from '../../runners/local/local-runner.ts';
 import type { RunnerReport } from '../../runners/runner.ts';
 import type { CommandContext } from '../command.ts';
-import { examineMachine, type MachineCheck } from '../examine-machine.ts';
+import { cliRunners } from '../runners.ts';
+import { examineMachine } from '../examine-machine.ts';
+import type { MachineCheck } from '../machine-check.ts';
 
 /** `skillcell doctor`: says what this machine isolates, found out by really starting sandboxes, and what to do. */
 export async function runDoctor({ output, json, interruption, io }: CommandContext): Promise<number> {
   const checks = await examineMachine(io);
-  await using runner = createLocalRunner();
-  const release = interruption.onUrgent(() => runner.close());
-  const runners = await runner.probe({ signal: interruption.signal });
+  const candidates = cliRunners(io);
+  const close = async (): Promise<void> => {
+    await Promise.all(candidates.map((runner) => runner.close()));
+  };
+  const release = interruption.onUrgent(close);
+  const runners = (await Promise.all(candidates.map((runner) => runner.probe({ signal: interruption.signal })))).flat();
+  await close();
   release();
   const best = runners.find(({ available, isolation }) => available && isolation !== 'none')?.isolation ?? null;
   if (json) {
@@ -24,7 +29,7 @@ export async function runDoctor({ output, json, interruption, io }: CommandConte
 }
 
 function checkLines({ id, ok, needed, found, advice }: MachineCheck): string {
-  const state = needed ? 'MISSING' : 'absent ';
+  const state = needed ? 'MISSING' : 'note   ';
   return `${ok ? 'ok     ' : state} ${id}: ${found}\n${advice === undefined ? '' : `        ${advice}\n`}`;
 }
 

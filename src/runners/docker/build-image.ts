@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { readFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type Docker from 'dockerode';
@@ -118,9 +117,4 @@ async function packContext(bundle: RuntimeBundle, withNode: boolean): Promise<No
   for (const path of paths.toSorted()) add(`runtime${path.slice(bundle.folder.length)}`, await readFile(path), 0o644);
   archive.finalize();
   return archive as unknown as NodeJS.ReadableStream;
-}
-
-/** Digest of texts, short enough for a tag. */
-export function shortDigest(...parts: string[]): string {
-  return createHash('sha256').update(parts.join('\n')).digest('hex').slice(0, 16);
 }

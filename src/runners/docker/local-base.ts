@@ -1,8 +1,8 @@
+import { createHash } from 'node:crypto';
 import { access } from 'node:fs/promises';
 import { execa } from 'execa';
 import type Docker from 'dockerode';
 import { SkillcellError } from '../../contracts/skillcell-error.ts';
-import { shortDigest } from './build-image.ts';
 import { callEngine } from './engine.ts';
 
 const RELEASE = 'bookworm';
@@ -16,7 +16,10 @@ const IMPORT_MS = 10 * 60_000;
  * @throws SkillcellError `image.build-failed`
  */
 export async function localBase(engine: Docker, onProgress: (line: string) => void): Promise<string> {
-  const tag = shortDigest(RELEASE, ...PACKAGES);
+  const tag = createHash('sha256')
+    .update([RELEASE, ...PACKAGES].join(' '))
+    .digest('hex')
+    .slice(0, 16);
   const name = `skillcell-base:${tag}`;
   try {
     await callEngine('look for the base image', () => engine.getImage(name).inspect());

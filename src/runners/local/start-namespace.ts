@@ -67,7 +67,7 @@ function outerArguments(runtime: string): string[] {
     // To mount the workspace with a limit of inodes, and to map the inner user: in a user namespace that owns nothing.
     ...['--cap-drop', 'ALL', '--cap-add', 'CAP_SYS_ADMIN', '--cap-add', 'CAP_SETFCAP', '--clearenv'],
     ...['--setenv', 'PATH', '/usr/local/bin:/usr/bin:/bin:/opt/skillcell/bin', '--setenv', 'LANG', 'C.UTF-8'],
-    ...['--ro-bind', '/usr', '/usr', ...topFolders(), '--ro-bind-try', '/etc/ld.so.cache', '/etc/ld.so.cache'],
+    ...['--ro-bind', '/usr', '/usr', ...topFolders(), '--ro-bind-try', '/etc/ld.so.cache', '/etc/ld.so.cache', '--ro-bind-try', '/etc/alternatives', '/etc/alternatives'],
     ...['--ro-bind', runtime, '/opt/skillcell', '--proc', '/proc', '--dev', '/dev'],
     ...['--size', `${MIB}`, '--tmpfs', '/run', '--size', `${16 * MIB}`, '--tmpfs', '/tmp'],
     ...['--size', `${SKILLS_MIB * MIB}`, '--tmpfs', '/skills', '--size', `${MIB}`, '--tmpfs', '/value'],
