@@ -88,6 +88,7 @@ export function createControlGroup(name: string, limits: SandboxLimits): Control
         cpu: folder('cpu'),
         cpuacct: folder('cpuacct'),
       }),
+    kill: () => all.forEach(killMembers),
     remove: () => all.map(removeGroup).every(Boolean),
   };
 }

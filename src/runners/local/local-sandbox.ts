@@ -79,10 +79,14 @@ function keepKnown(before: SandboxUsage, now: SandboxUsage): SandboxUsage {
   };
 }
 
-/** A group is busy until the kernel has reaped its last process. */
+/**
+ * A group is busy until the kernel has reaped its last process. At level none some may live on, which neither an ended
+ * entry nor a cleared environment keeps the group from knowing.
+ */
 async function removeGroup(group: ControlGroup | null): Promise<void> {
   for (let tries = 0; group !== null && tries < 200; tries += 1) {
     if (group.remove()) return;
+    group.kill();
     await new Promise((resolve) => setTimeout(resolve, tries < 20 ? 2 : 20));
   }
 }

@@ -6,6 +6,7 @@ import type { RuntimeBundle } from '../runtime-bundle.ts';
 import type { Sandbox, SandboxSpec } from '../runner.ts';
 import { createControlGroup } from './control-group.ts';
 import { unenforcedLimits } from './limit-enforcement.ts';
+import { killMarkedProcesses } from './marked-processes.ts';
 import { localSandbox } from './local-sandbox.ts';
 import { startProcess } from './start-process.ts';
 
@@ -42,7 +43,11 @@ export async function startDirect(spec: SandboxSpec, bundle: RuntimeBundle, name
       child,
       group,
       diagnostics: unenforcedLimits('none', group !== null),
-      cleanUp: () => removeTree(root),
+      async cleanUp() {
+        // The entry has ended them unless it was itself killed, by the program or for want of memory.
+        if (group === null && process.platform === 'linux') await killMarkedProcesses(name);
+        await removeTree(root);
+      },
     });
   } catch (error) {
     group?.remove();

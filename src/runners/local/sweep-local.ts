@@ -1,13 +1,11 @@
-import { readFileSync, readdirSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isDead, parseOwnerName } from '../owner.ts';
 import type { SweepReport } from '../runner.ts';
 import { destroyControlGroup, listControlGroups } from './control-group.ts';
+import { markedProcesses } from './marked-processes.ts';
 import { removeTree, WORK_FOLDER_PREFIX } from './start-direct.ts';
-
-const MARK = 'SKILLCELL_JOB_MARK=';
 
 /** Removes what local sandboxes of dead owners left: marked processes, control groups, work folders. */
 export async function sweepLocal(): Promise<SweepReport> {
@@ -34,19 +32,10 @@ function ownedByDead(name: string): boolean {
 }
 
 function killMarkedProcesses(report: SweepReport): void {
-  for (const name of readdirSync('/proc')) {
-    if (!/^\d+$/.test(name)) continue;
-    let environment: string;
+  for (const pid of markedProcesses(ownedByDead)) {
+    const name = `${pid}`;
     try {
-      environment = readFileSync(`/proc/${name}/environ`, 'latin1');
-    } catch {
-      // Another user's process, or one that has just ended.
-      continue;
-    }
-    const mark = environment.split('\0').find((entry) => entry.startsWith(MARK));
-    if (mark === undefined || !ownedByDead(mark.slice(MARK.length))) continue;
-    try {
-      process.kill(Number(name), 'SIGKILL');
+      process.kill(pid, 'SIGKILL');
       report.removed.push({ kind: 'process', name });
     } catch (error) {
       report.failed.push({ kind: 'process', name, reason: String(error) });
