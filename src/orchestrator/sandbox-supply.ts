@@ -32,8 +32,8 @@ export interface SandboxSupplyOptions {
   onFailure(error: unknown): void;
 }
 
-/** The levels that each runner starts, strongest first. */
-const LEVELS: Record<RunnerName, Isolation[]> = { local: ['namespace', 'none'], docker: ['kernel', 'container'] };
+/** A sandbox is ready in a fraction of a second; on a machine under load in a few. */
+const READY_MS = 20_000;
 
 /** Creates the supply of one orchestrator. */
 export function createSandboxSupply(options: SandboxSupplyOptions): SandboxSupply {
@@ -46,19 +46,14 @@ export function createSandboxSupply(options: SandboxSupplyOptions): SandboxSuppl
 
   const startReady = async (runner: Runner, spec: SandboxSpec, signal: AbortSignal): Promise<SandboxSession> => {
     const session = await startSession(runner, spec, signal);
-    try {
-      await session.ready;
-      return session;
-    } catch (error) {
-      await session.sandbox.kill('it did not become ready');
-      throw error;
-    }
+    await untilReady(session, signal);
+    return session;
   };
 
   const pooled = options.pool.size > 0 ? options.runners[0] : undefined;
   if (pooled !== undefined) {
     const limits = sandboxLimits({ ...DEFAULT_LIMITS, ...options.pool.limits });
-    const isolation = options.pool.isolation ?? LEVELS[pooled.name][0] ?? 'namespace';
+    const isolation = options.pool.isolation ?? pooled.levels[0] ?? 'namespace';
     for (const language of options.pool.languages ?? ['javascript']) {
       const spec: SandboxSpec = { isolation, language, limits };
       const pool = createWarmPool<SandboxSession>({
@@ -81,7 +76,7 @@ export function createSandboxSupply(options: SandboxSupplyOptions): SandboxSuppl
         const warm = pools.get(keyOf(runner.name, spec))?.take();
         if (warm !== undefined) return { session: warm, warm: true };
         try {
-          return { session: await startUsable(() => startSession(runner, spec, signal)), warm: false };
+          return { session: await startUsable(() => startSession(runner, spec, signal), signal), warm: false };
         } catch (error) {
           signal.throwIfAborted();
           if (!isPassedOver(error, demand)) throw error;
@@ -107,14 +102,12 @@ export function createSandboxSupply(options: SandboxSupplyOptions): SandboxSuppl
  * A level that cannot be had shows itself at its first start: bubblewrap ends before the entry speaks. That is the
  * probe, made with the sandbox that the job will use.
  */
-async function startUsable(start: () => Promise<SandboxSession>): Promise<SandboxSession> {
+async function startUsable(start: () => Promise<SandboxSession>, signal: AbortSignal): Promise<SandboxSession> {
   const session = await start();
-  if (session.sandbox.isolation === 'none') return session;
   try {
-    await session.ready;
+    await untilReady(session, signal);
     return session;
   } catch (cause) {
-    await session.sandbox.kill('it did not become ready');
     if (
       SkillcellError.isInstance(cause) &&
       cause.code === 'sandbox.start-failed' &&
@@ -126,11 +119,32 @@ async function startUsable(start: () => Promise<SandboxSession>): Promise<Sandbo
   }
 }
 
+/** Waits until a sandbox is ready, but neither for ever nor for a job that is canceled; one that is not is ended. */
+async function untilReady({ ready, sandbox }: SandboxSession, signal: AbortSignal): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  let stop: (() => void) | undefined;
+  const other = new Promise<never>((_resolve, reject) => {
+    const message = `Cannot start a sandbox: it was not ready within ${READY_MS / 1000} s.`;
+    timer = setTimeout(() => reject(new SkillcellError('sandbox.start-failed', message)), READY_MS);
+    stop = () => reject(signal.reason as Error);
+    signal.addEventListener('abort', stop, { once: true });
+  });
+  try {
+    await Promise.race([ready, other]);
+  } catch (error) {
+    await sandbox.kill('it did not become ready');
+    throw error;
+  } finally {
+    clearTimeout(timer);
+    if (stop !== undefined) signal.removeEventListener('abort', stop);
+  }
+}
+
 function* candidates(demand: SandboxDemand, options: SandboxSupplyOptions): Generator<[Runner, Isolation]> {
   const least = demand.isolation ?? (options.allowUnisolated ? 'none' : 'namespace');
   for (const runner of options.runners) {
     if (demand.runner !== 'auto' && demand.runner !== runner.name) continue;
-    for (const level of LEVELS[runner.name]) {
+    for (const level of runner.levels) {
       // Level none is taken only by who names it, or where nothing better can be had and the caller allows that.
       if (demand.isolation === 'none' && runner.name === 'local' && level !== 'none') continue;
       if (rank(level) >= rank(least)) yield [runner, level];

@@ -65,6 +65,8 @@ export interface SweepReport {
 export interface Runner extends AsyncDisposable {
   readonly name: RunnerName;
   readonly contract: typeof RUNNER_CONTRACT;
+  /** The levels that it starts, the one that a job gets by default first. */
+  readonly levels: readonly Isolation[];
   /** Finds out, by really starting one at each level, what this runner isolates here. Strongest level first. */
   probe(options?: { signal?: AbortSignal }): Promise<RunnerReport[]>;
   /** Throws `runner.isolation-unmet`, `runtime.missing` or `sandbox.start-failed`; never starts anything weaker. */

@@ -72,6 +72,7 @@ export function createDockerRunner(options: DockerRunnerOptions = {}): Runner {
   return {
     name: 'docker',
     contract: RUNNER_CONTRACT,
+    levels: options.kernelRuntime === undefined ? ['container'] : ['container', 'kernel'],
     start,
     async probe() {
       const report = await probeContainer(start);

@@ -75,6 +75,7 @@ export function createLocalRunner(options: LocalRunnerOptions = {}): Runner {
   return {
     name: 'local',
     contract: RUNNER_CONTRACT,
+    levels: ['namespace', 'none'],
     start,
     async probe({ signal = new AbortController().signal } = {}) {
       return [await probeLevel('namespace', signal), await probeLevel('none', signal)];
