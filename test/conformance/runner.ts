@@ -1,0 +1,221 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, type TestContext } from 'vitest';
+import { DEFAULT_LIMITS } from '../../src/contracts/limits.ts';
+import { ISOLATION_LEVELS, type Isolation } from '../../src/contracts/result.ts';
+import { SkillcellError } from '../../src/contracts/skillcell-error.ts';
+import { createChannel, type Channel } from '../../src/protocol/channel.ts';
+import {
+  RUNNER_CONTRACT,
+  type Runner,
+  type RunnerReport,
+  type Sandbox,
+  type SandboxSpec,
+} from '../../src/runners/runner.ts';
+import { until } from '../fixtures/until.ts';
+
+/** A runner under test, at one of its levels. */
+export interface RunnerCase {
+  name: string;
+  isolation: Isolation;
+  create(): Runner;
+  /** Ends the process that holds a sandbox from outside, as an accident would; `undefined` when there is no way here. */
+  breakSandbox?(sandbox: Sandbox): Promise<void>;
+  /** What sandboxes of this process have left on the host: processes, folders, groups, containers. By name. */
+  leftovers(): Promise<string[]>;
+}
+
+/**
+ * The contract of every runner, at one level. A level that this machine cannot start skips its tests with the runner's own
+ * reason; a level that it can start must keep all of it.
+ */
+export function describeRunner({ name, isolation, create, breakSandbox, leftovers }: RunnerCase): void {
+  const { memoryMib, cpus, pids, workspaceMib, workspaceInodes } = DEFAULT_LIMITS;
+  const spec: SandboxSpec = {
+    isolation,
+    language: 'javascript',
+    limits: { memoryMib, cpus, pids, workspaceMib, workspaceInodes },
+  };
+  const never = new AbortController().signal;
+
+  describe(`the runner contract: ${name} at level ${isolation}`, () => {
+    let report: RunnerReport | undefined;
+    let runner: Runner;
+    let before: string[];
+
+    beforeAll(async () => {
+      await using probed = create();
+      const reports = await probed.probe();
+      report = reports.find((row) => row.isolation === isolation);
+    });
+    beforeEach(async () => {
+      before = await leftovers();
+      runner = create();
+    });
+    afterEach(async () => {
+      await runner.close();
+      await until(async () => (await newLeftovers()).length === 0, 'an end of all that sandboxes leave');
+    });
+    afterAll(async () => {
+      await runner?.close();
+    });
+
+    const newLeftovers = async (): Promise<string[]> => {
+      const old = new Set(before);
+      return (await leftovers()).filter((row) => !old.has(row));
+    };
+
+    function requireAvailable(context: TestContext): void {
+      expect(report, 'the probe has a row for this level').toBeDefined();
+      context.skip(report?.available !== true, `${name} cannot start ${isolation} here: ${report?.reasons.join('; ')}`);
+    }
+
+    /** Starts a sandbox and waits until its entry speaks. */
+    async function startReady(): Promise<{ sandbox: Sandbox; channel: Channel; messages: unknown[] }> {
+      const sandbox = await runner.start(spec, { signal: never });
+      const messages: unknown[] = [];
+      const channel = createChannel(sandbox.channel, {
+        onMessage: (message) => void messages.push(message),
+        onStream: () => undefined,
+        onClose: () => undefined,
+      });
+      await until(() => messages.length > 0, 'the entry to be ready');
+      return { sandbox, channel, messages };
+    }
+
+    it('names itself and the version of the contract', () => {
+      expect(runner.contract).toBe(RUNNER_CONTRACT);
+      expect(name).toContain(runner.name);
+    });
+
+    it('probe() says what is there, why not, and how each limit is held', async () => {
+      const reports = await runner.probe();
+      expect(reports.length).toBeGreaterThan(0);
+      const levels = reports.map((row) => ISOLATION_LEVELS.indexOf(row.isolation));
+      expect(levels, 'strongest level first').toEqual(levels.toSorted((a, b) => b - a));
+      for (const row of reports) {
+        expect(row.runner).toBe(runner.name);
+        if (!row.available) expect(row.reasons.join('')).not.toBe('');
+        expect(Object.keys(row.limits).toSorted()).toEqual(['cpus', 'inodes', 'memory', 'pids', 'workspace']);
+        for (const how of Object.values(row.limits)) expect(['kernel', 'watched', 'none']).toContain(how);
+      }
+    });
+
+    it('starts a sandbox that speaks first, at the level that was asked for', async (context) => {
+      requireAvailable(context);
+      const { sandbox, messages } = await startReady();
+      expect(sandbox.isolation).toBe(isolation);
+      expect(sandbox.runner).toBe(runner.name);
+      expect(messages).toEqual([{ type: 'ready', protocol: expect.any(Number) as number }]);
+      const weaker = Object.values(report?.limits ?? {}).filter((how) => how !== 'kernel');
+      expect(sandbox.diagnostics).toHaveLength(weaker.length);
+      await sandbox.kill('the test is over');
+    });
+
+    it('kill() ends a sandbox, as often as it is called, and says that it was killed', async (context) => {
+      requireAvailable(context);
+      const { sandbox } = await startReady();
+      expect((await newLeftovers()).length).toBeGreaterThan(0);
+      await Promise.all([sandbox.kill('once'), sandbox.kill('twice')]);
+      await sandbox.kill('afterwards');
+      const exit = await sandbox.exited;
+      expect(exit.cause).toBe('killed');
+      expect([false, null]).toContain(exit.oom);
+      expect(await newLeftovers()).toEqual([]);
+      expect(sandbox.channel.destroyed).toBe(true);
+    });
+
+    it('a sandbox ends by itself when its channel does', async (context) => {
+      requireAvailable(context);
+      const { sandbox, channel } = await startReady();
+      channel.close();
+      const exit = await sandbox.exited;
+      expect(exit.cause).toBe('exit');
+      expect(exit.code).toBe(0);
+      await until(async () => (await newLeftovers()).length === 0, 'the removal of what was left');
+    });
+
+    it('an accident to the sandbox ends its channel and is no exit of its own making', async (context) => {
+      requireAvailable(context);
+      context.skip(breakSandbox === undefined, `${name} has no part that could be ended from outside`);
+      const { sandbox } = await startReady();
+      await breakSandbox?.(sandbox);
+      const exit = await sandbox.exited;
+      expect(['exit', 'lost']).toContain(exit.cause);
+      expect(exit.code).not.toBe(0);
+      await until(() => sandbox.channel.destroyed, 'the end of the channel');
+      await sandbox.kill('afterwards');
+    });
+
+    it('usage() has numbers or null, and keeps them after the end', async (context) => {
+      requireAvailable(context);
+      const { sandbox } = await startReady();
+      const during = sandbox.usage();
+      expect(Object.keys(during).toSorted()).toEqual(['cpuMs', 'maxRssBytes', 'oomKills', 'pidsRefused']);
+      for (const number of Object.values(during)) expect(number === null || number >= 0).toBe(true);
+      await sandbox.kill('the test is over');
+      const after = sandbox.usage();
+      if (during.cpuMs !== null) expect(after.cpuMs).toBeGreaterThanOrEqual(during.cpuMs);
+      expect(after.oomKills).toBe(during.oomKills);
+    });
+
+    it('an abort before the start starts nothing, and one during it leaves nothing', async (context) => {
+      requireAvailable(context);
+      const reason = new Error('not wanted');
+      await expect(runner.start(spec, { signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
+      const abort = new AbortController();
+      const starting = runner.start(spec, { signal: abort.signal });
+      abort.abort(reason);
+      await expect(starting).rejects.toBe(reason);
+      await until(async () => (await newLeftovers()).length === 0, 'nothing to be left');
+    });
+
+    it('refuses every level that it does not have, and never starts another one', async () => {
+      const own = new Set((await runner.probe()).map((row) => row.isolation));
+      for (const level of ISOLATION_LEVELS.filter((row) => !own.has(row))) {
+        const error: unknown = await runner
+          .start({ ...spec, isolation: level }, { signal: never })
+          .catch((thrown: unknown) => thrown);
+        expect(error, level).toBeInstanceOf(SkillcellError);
+        expect((error as SkillcellError).code).toBe('runner.isolation-unmet');
+      }
+      expect(own.size).toBeGreaterThan(0);
+    });
+
+    it('close() ends what runs, is idempotent, and refuses later starts', async (context) => {
+      requireAvailable(context);
+      const { sandbox } = await startReady();
+      const second = runner.start(spec, { signal: never });
+      // Whether the second start came through or was refused, nothing of it may be left.
+      second.catch(() => undefined);
+      await Promise.all([runner.close(), runner.close()]);
+      expect((await sandbox.exited).cause).toBe('killed');
+      await second.catch(() => undefined);
+      await expect(runner.start(spec, { signal: never })).rejects.toBeInstanceOf(SkillcellError);
+      await until(async () => (await newLeftovers()).length === 0, 'nothing to be left');
+      await runner[Symbol.asyncDispose]();
+    });
+
+    it('sweep() leaves the sandboxes of a living owner alone', async (context) => {
+      requireAvailable(context);
+      const { sandbox } = await startReady();
+      const { failed } = await runner.sweep();
+      expect(failed).toEqual([]);
+      let ended = false;
+      void sandbox.exited.then(() => (ended = true));
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      expect(ended).toBe(false);
+      await sandbox.kill('the test is over');
+    });
+
+    it('ten sandboxes at once are ten, apart from one another', async (context) => {
+      requireAvailable(context);
+      const sandboxes = await Promise.all(Array.from({ length: 10 }, () => startReady()));
+      expect(new Set(sandboxes.map(({ sandbox }) => sandbox.channel)).size).toBe(10);
+      await sandboxes[0]?.sandbox.kill('the first one only');
+      let others = 0;
+      for (const { sandbox } of sandboxes.slice(1)) void sandbox.exited.then(() => (others += 1));
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      expect(others).toBe(0);
+      await Promise.all(sandboxes.map(({ sandbox }) => sandbox.kill('the test is over')));
+    });
+  });
+}

@@ -1,0 +1,128 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { ExecOptions } from '../../src/contracts/job.ts';
+import type { JobResult } from '../../src/contracts/result.ts';
+import { createOrchestrator } from '../../src/orchestrator/create-orchestrator.ts';
+import type { Orchestrator, PoolOptions } from '../../src/orchestrator/orchestrator.ts';
+import { LEVELS, requireLevel } from '../fixtures/levels.ts';
+import { descendants, sandboxLeftovers } from '../fixtures/sandbox-leftovers.ts';
+import { until } from '../fixtures/until.ts';
+
+describe.each(LEVELS)('warm sandboxes at level %s', (isolation) => {
+  let orchestrator: Orchestrator;
+  beforeEach((context) => requireLevel(context, isolation));
+  afterEach(() => orchestrator.close());
+
+  async function open(pool: Partial<PoolOptions> = {}): Promise<void> {
+    orchestrator = createOrchestrator({ pool: { size: 1, isolation, ...pool } });
+    await orchestrator.warm();
+  }
+  const run = (code: string, more: Partial<ExecOptions> = {}): Promise<JobResult> =>
+    orchestrator.exec({ isolation, code, ...more });
+
+  it('serve the jobs that fit, whatever their clocks and output caps are', async () => {
+    await open();
+    for (const limits of [
+      {},
+      { runTimeoutMs: 5_000, jobTimeoutMs: 9_000, keptOutputBytes: 10, artifactFiles: 1, calls: 3 },
+    ]) {
+      await orchestrator.warm();
+      const result = await run('export default 1', { limits });
+      expect(result).toMatchObject({ outcome: 'succeeded', value: 1, usage: { warm: true } });
+    }
+  });
+
+  it('do not serve jobs with other limits, of another language or at another level', async () => {
+    await open();
+    const others: Partial<ExecOptions>[] = [
+      { limits: { memoryMib: 400 } },
+      { limits: { pids: 50 } },
+      { limits: { cpus: 0.9 } },
+      { limits: { workspaceMib: 64 } },
+      { limits: { workspaceInodes: 4_000 } },
+      { language: 'typescript' },
+      { isolation: isolation === 'none' ? 'namespace' : 'none' },
+    ];
+    for (const other of others) {
+      expect(await run('export default 1', other), JSON.stringify(other)).toMatchObject({
+        outcome: 'succeeded',
+        usage: { warm: false },
+      });
+    }
+    expect((await run('export default 1')).usage.warm).toBe(true);
+  });
+
+  it('have the limits that the pool was given', async () => {
+    await open({ limits: { memoryMib: 300 } });
+    expect((await run('1', { limits: { memoryMib: 300 } })).usage.warm).toBe(true);
+    expect((await run('1')).usage.warm).toBe(false);
+  });
+
+  it('are used once each: nothing of a job is there in the next one', async () => {
+    await open();
+    const code = `import { writeFileSync, existsSync } from 'node:fs';
+      const seen = [globalThis.mark, existsSync('mark'), existsSync('/tmp/mark'), existsSync('out/mark'), process.env.MARK, Array.prototype.mark];
+      globalThis.mark = 1; Array.prototype.mark = 1; process.env.MARK = '1';
+      for (const path of ['mark', ...(process.env.TMPDIR === '/tmp' ? ['/tmp/mark'] : []), 'out/mark']) writeFileSync(path, 'x');
+      export default seen.map((value) => value ?? null);`;
+    for (let round = 0; round < 3; round += 1) {
+      await orchestrator.warm();
+      const result = await run(code);
+      expect(result.usage.warm).toBe(true);
+      expect(result.value).toEqual([null, false, false, false, null, null]);
+    }
+  });
+
+  it('serve as many jobs at once as there are members, and further ones cold', async () => {
+    await open({ size: 2 });
+    const results = await Promise.all([1, 2, 3].map((value) => run(`export default ${value}`)));
+    expect(results.map(({ value }) => value)).toEqual([1, 2, 3]);
+    expect(results.filter(({ usage }) => usage.warm)).toHaveLength(2);
+  });
+
+  it('are replaced when one dies while it waits', async () => {
+    await open();
+    const waiting = descendants(process.pid).filter(({ command }) => /\bentry\.cjs\b/.test(command));
+    expect(waiting.length).toBeGreaterThan(0);
+    for (const { pid } of waiting) process.kill(pid, 'SIGKILL');
+    await until(async () => {
+      await orchestrator.warm();
+      const now = descendants(process.pid).filter(({ command }) => /\bentry\.cjs\b/.test(command));
+      return now.length > 0 && now.every(({ pid }) => !waiting.some((row) => row.pid === pid));
+    }, 'another member');
+    await orchestrator.warm();
+    expect(await run('export default 1')).toMatchObject({ outcome: 'succeeded', value: 1 });
+  });
+
+  it('end with close(), also while they start and while they serve', async () => {
+    orchestrator = createOrchestrator({ pool: { size: 3, isolation } });
+    await new Promise((resolve) => setTimeout(resolve, 60));
+    await orchestrator.close();
+    expect(sandboxLeftovers()).toEqual([]);
+    await open({ size: 1 });
+    const job = orchestrator.stream({
+      kind: 'exec',
+      isolation,
+      code: 'console.log("up"); setInterval(() => {}, 1000);',
+    });
+    for await (const { type } of job) if (type === 'output') break;
+    await orchestrator.close();
+    expect(await job.result).toMatchObject({ outcome: 'canceled', usage: { warm: true } });
+    expect(sandboxLeftovers()).toEqual([]);
+  });
+});
+
+it('a pool for several languages has members of each', async (context) => {
+  requireLevel(context, 'none');
+  await using orchestrator = createOrchestrator({
+    pool: { size: 1, isolation: 'none', languages: ['typescript', 'bash'] },
+  });
+  await orchestrator.warm();
+  const typescript = await orchestrator.exec({
+    isolation: 'none',
+    language: 'typescript',
+    code: 'export default 1 as number',
+  });
+  const bash = await orchestrator.exec({ isolation: 'none', language: 'bash', code: 'echo hi' });
+  const javascript = await orchestrator.exec({ isolation: 'none', code: '1' });
+  expect([typescript, bash, javascript].map(({ usage }) => usage.warm)).toEqual([true, true, false]);
+});
