@@ -1,5 +1,5 @@
 #!/bin/sh
-# First process inside the outer namespace: mounts the job's workspace, starts the first executor beside the entry (both
+# First process inside the outer namespace: mounts what user code can write to, starts the first executor beside the entry (both
 # need their interpreter's start-up time, and so a job waits for the slower one only), then becomes the entry.
 # Arguments: language, workspace bytes, workspace inodes, most processes of user code or 0, then the entry's own.
 set -eu
@@ -8,7 +8,13 @@ export SKILLCELL_NPROC="$4"
 shift 4
 
 mkfifo /run/status /run/stdin /run/stdout /run/stderr /run/to-executor /run/from-executor &
-mount -t tmpfs -o "nosuid,nodev,mode=0755,size=$workspace_bytes,nr_inodes=$workspace_inodes" workspace /workspace
+# All that user code can write to, each with a limit of bytes and one of files, which bubblewrap's own cannot have.
+printf '%s 0 0\n' >/run/mounts \
+  "workspace /workspace tmpfs nosuid,nodev,mode=0755,size=$workspace_bytes,nr_inodes=$workspace_inodes" \
+  'value /value tmpfs nosuid,nodev,mode=0755,size=1m,nr_inodes=16' \
+  'tmp /inner/tmp tmpfs nosuid,nodev,mode=0755,size=16m,nr_inodes=1024' \
+  'shm /inner/shm tmpfs nosuid,nodev,mode=0755,size=8m,nr_inodes=1024'
+mount -a -T /run/mounts
 wait $!
 
 # Held open in both directions until the executor answers, so that neither side waits for the other or sees an early

@@ -36,5 +36,5 @@ exec bwrap \
   --ro-bind /opt/skillcell/guest/node /node_modules/skillcell \
   --bind /workspace /workspace --bind /value /value --ro-bind /skills /skills \
   --proc /proc --ro-bind /proc/sys /proc/sys --dev /dev \
-  --size 8388608 --tmpfs /dev/shm --size 16777216 --tmpfs /tmp \
+  --bind /inner/shm /dev/shm --bind /inner/tmp /tmp \
   "$@" 9</opt/skillcell/seccomp.bpf

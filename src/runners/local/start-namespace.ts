@@ -5,7 +5,7 @@ import type { Sandbox, SandboxSpec } from '../runner.ts';
 import { createControlGroup } from './control-group.ts';
 import { unenforcedLimits } from './limit-enforcement.ts';
 import { localSandbox } from './local-sandbox.ts';
-import { cachedRuntime } from './runtime-cache.ts';
+import { CODE_CACHE, cachedRuntime } from './runtime-cache.ts';
 import { startProcess } from './start-process.ts';
 
 const MIB = 1024 * 1024;
@@ -32,7 +32,8 @@ export async function startNamespace(spec: SandboxSpec, bundle: RuntimeBundle, n
     `${limits.workspaceInodes}`,
     // A control group counts all processes of the sandbox; without one the kernel counts those of the inner user.
     group === null ? `${limits.pids}` : '0',
-    '/opt/skillcell/entry.cjs',
+    '/opt/skillcell/launch/start-entry.cjs',
+    `--code-cache=/opt/skillcell/${CODE_CACHE}`,
     '--level=namespace',
     `--language=${spec.language}`,
     `--watch-memory=${group === null ? 1 : 0}`,
@@ -70,8 +71,8 @@ function outerArguments(runtime: string): string[] {
     ...['--ro-bind', '/usr', '/usr', ...topFolders(), '--ro-bind-try', '/etc/ld.so.cache', '/etc/ld.so.cache', '--ro-bind-try', '/etc/alternatives', '/etc/alternatives'],
     ...['--ro-bind', runtime, '/opt/skillcell', '--proc', '/proc', '--dev', '/dev'],
     ...['--size', `${MIB}`, '--tmpfs', '/run', '--size', `${16 * MIB}`, '--tmpfs', '/tmp'],
-    ...['--size', `${SKILLS_MIB * MIB}`, '--tmpfs', '/skills', '--size', `${MIB}`, '--tmpfs', '/value'],
-    ...['--dir', '/workspace', '--chdir', '/', '--remount-ro', '/dev', '--remount-ro', '/'],
+    ...['--size', `${SKILLS_MIB * MIB}`, '--tmpfs', '/skills'],
+    ...['--dir', '/workspace', '--dir', '/value', '--dir', '/inner/tmp', '--dir', '/inner/shm', '--chdir', '/', '--remount-ro', '/dev', '--remount-ro', '/'],
   ];
 }
 
