@@ -9,6 +9,10 @@ import { callEngine, isGone } from './engine.ts';
 const COMPLAINT_BYTES = 4_096;
 /** A removal may wait for the kernel to reap what was killed. */
 const REMOVE_MS = 30_000;
+/** How long a failed start waits for its removal: the engine may be what failed. The removal itself goes on. */
+const FAILED_REMOVE_MS = 1_000;
+/** How long a container may live on after its channel: the supervisor ends with it, and everything with the supervisor. */
+const STOP_MS = 5_000;
 
 /** Creates, attaches to and starts a container. Whatever fails on the way removes it again. */
 export async function startContainer(
@@ -17,10 +21,10 @@ export async function startContainer(
   isolation: Isolation,
   signal: AbortSignal,
 ): Promise<Sandbox> {
-  const container = await callEngine('create a container', (abortSignal) =>
-    engine.createContainer({ ...options, abortSignal }),
-  );
+  // By name, which is known before the engine has said that there is one.
+  const container = engine.getContainer(options.name ?? '');
   try {
+    await callEngine('create a container', (abortSignal) => engine.createContainer({ ...options, abortSignal }));
     signal.throwIfAborted();
     const attached = await callEngine('attach to a container', (abortSignal) =>
       container.attach({ stream: true, stdin: true, stdout: true, stderr: true, hijack: true, abortSignal }),
@@ -32,7 +36,12 @@ export async function startContainer(
     signal.throwIfAborted();
     return sandbox;
   } catch (error) {
-    await remove(container);
+    const removed = remove(container);
+    // An engine that does not answer keeps what it made; the sweep takes it when this process has ended.
+    removed.catch(() => undefined);
+    await Promise.race([removed, new Promise((resolve) => setTimeout(resolve, FAILED_REMOVE_MS).unref())]).catch(
+      () => undefined,
+    );
     throw error;
   }
 }
@@ -48,9 +57,14 @@ function containerSandbox(container: Docker.Container, attached: Duplex, isolati
   let removed: Promise<void> | undefined;
   let settle: (exit: SandboxExit) => void = () => undefined;
   const exited = new Promise<SandboxExit>((resolve) => (settle = resolve));
-  // The attached stream ends with the container; the engine's last word on it is read before it is removed.
+  const removeOnce = (): Promise<void> => (removed ??= remove(container));
+  // The container ends with its channel, or the channel with it; the engine's last word is read before it is removed.
   channel.once('close', () => {
-    void readExit(container, killed).then(settle);
+    void readExit(container, () => killed).then((exit) => {
+      settle(exit);
+      // Whoever kills it, or the sweep, tries again.
+      removeOnce().catch(() => (removed = undefined));
+    });
   });
   return {
     isolation,
@@ -61,29 +75,26 @@ function containerSandbox(container: Docker.Container, attached: Duplex, isolati
     usage: () => NO_USAGE,
     complaint: () => complaint,
     exited,
-    kill() {
+    async kill() {
       killed = true;
-      removed ??= (async () => {
-        channel.destroy();
-        await remove(container);
-        settle({ cause: 'killed', oom: null, code: null });
-      })();
-      return removed;
+      channel.destroy();
+      await removeOnce();
+      settle({ cause: 'killed', oom: null, code: null });
     },
   };
 }
 
-async function readExit(container: Docker.Container, killed: boolean): Promise<SandboxExit> {
-  if (killed) return { cause: 'killed', oom: null, code: null };
+async function readExit(container: Docker.Container, killed: () => boolean): Promise<SandboxExit> {
+  if (killed()) return { cause: 'killed', oom: null, code: null };
   try {
+    await callEngine('wait for the end of a container', (abortSignal) => container.wait({ abortSignal }), STOP_MS);
     const { State } = await callEngine('read how a container ended', (abortSignal) =>
       container.inspect({ abortSignal }),
     );
-    if (State.Running) return { cause: 'lost', oom: null, code: null };
     return { cause: 'exit', oom: State.OOMKilled, code: State.ExitCode };
   } catch {
-    // The engine is gone, or the container was removed by somebody else: nothing is known of its end.
-    return { cause: 'lost', oom: null, code: null };
+    // It lives on, the engine is gone, or somebody removed it: its own end is not known, ours may be the reason.
+    return { cause: killed() ? 'killed' : 'lost', oom: null, code: null };
   }
 }
 
