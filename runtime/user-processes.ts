@@ -29,12 +29,15 @@ export function userProcesses(
   }
 }
 
-/** In a container: all that runs as user code's id. One call reaches all that exist at that moment. */
-function containerProcesses({ asUser }: Privileges): UserProcesses {
+/**
+ * In a container: all that runs as user code's id. One call reaches all that exist at that moment, also a launcher that has
+ * not given up uid 0 yet; only the first process and the caller are spared.
+ */
+function containerProcesses({ asRoot }: Privileges): UserProcesses {
   const list = (): ProcessRow[] => listProcesses().filter((row) => isAlive(row) && realUid(row.pid) === USER_UID);
   return withKilling(list, {
-    terminate: () => asUser(() => signal(-1, 'SIGTERM')),
-    kill: () => asUser(() => signal(-1, 'SIGKILL')),
+    terminate: () => asRoot(() => signal(-1, 'SIGTERM')),
+    kill: () => asRoot(() => signal(-1, 'SIGKILL')),
   });
 }
 
