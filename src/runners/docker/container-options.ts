@@ -11,6 +11,9 @@ const SUPERVISOR_UID = 10_001;
 const USER_UID = 10_002;
 /** What a job may carry, and room for its folders. */
 const SKILLS_MIB = 72;
+const VALUE_MIB = 1;
+const TEMPORARY_MIB = 16;
+const SHARED_MEMORY_MIB = 8;
 const OPEN_FILES = 1_024;
 
 /** Labels of all that we make at an engine. No text of a user goes in. */
@@ -40,6 +43,11 @@ export interface ContainerParts {
 export function containerOptions(spec: SandboxSpec, parts: ContainerParts): ContainerCreateOptions {
   const { limits } = spec;
   const memory = (limits.memoryMib + limits.workspaceMib + SUPERVISOR_MIB) * MIB;
+  // Files in memory count for the memory limit: all that can be written together stays below it.
+  const skillsMib = Math.min(
+    SKILLS_MIB,
+    limits.memoryMib + SUPERVISOR_MIB - VALUE_MIB - TEMPORARY_MIB - SHARED_MEMORY_MIB - 1,
+  );
   const writable = 'rw,nosuid,nodev';
   return {
     name: parts.name,
@@ -73,9 +81,9 @@ export function containerOptions(spec: SandboxSpec, parts: ContainerParts): Cont
       ReadonlyRootfs: true,
       Tmpfs: {
         '/workspace': `${writable},exec,size=${limits.workspaceMib * MIB},nr_inodes=${limits.workspaceInodes},uid=${USER_UID},gid=${USER_UID}`,
-        '/skills': `${writable},exec,size=${SKILLS_MIB * MIB},nr_inodes=32768,uid=${SUPERVISOR_UID},gid=${SUPERVISOR_UID}`,
-        '/value': `${writable},noexec,size=${MIB},nr_inodes=16,uid=${USER_UID},gid=${USER_UID}`,
-        '/tmp': `${writable},noexec,size=${16 * MIB},nr_inodes=1024,uid=${USER_UID},gid=${USER_UID}`,
+        '/skills': `${writable},exec,size=${skillsMib * MIB},nr_inodes=32768,uid=${SUPERVISOR_UID},gid=${SUPERVISOR_UID}`,
+        '/value': `${writable},noexec,size=${VALUE_MIB * MIB},nr_inodes=16,uid=${USER_UID},gid=${USER_UID}`,
+        '/tmp': `${writable},noexec,size=${TEMPORARY_MIB * MIB},nr_inodes=1024,uid=${USER_UID},gid=${USER_UID}`,
       },
       Memory: memory,
       MemorySwap: memory,
@@ -88,7 +96,7 @@ export function containerOptions(spec: SandboxSpec, parts: ContainerParts): Cont
         { Name: 'msgqueue', Soft: 819_200, Hard: 819_200 },
       ],
       IpcMode: 'private',
-      ShmSize: 8 * MIB,
+      ShmSize: SHARED_MEMORY_MIB * MIB,
       Init: true,
       LogConfig: { Type: 'none', Config: {} },
       RestartPolicy: { Name: 'no' },
