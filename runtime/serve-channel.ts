@@ -2,7 +2,7 @@ import type { RuntimeGlobals } from '../src/contracts/globals.ts';
 import type { Language } from '../src/contracts/job.ts';
 import { SkillcellError } from '../src/contracts/skillcell-error.ts';
 import { createChannel, type Channel, type StreamReader } from '../src/protocol/channel.ts';
-import { HOST_STREAM, PROTOCOL_VERSION, type CancelReason, type HostMessage } from '../src/protocol/messages.ts';
+import { HOST_STREAM, PROTOCOL_VERSION, type CancelReason, type HostMessage, type SandboxMessage } from '../src/protocol/messages.ts';
 import { createCallPort } from './call-port.ts';
 import { adoptFirstExecutor, startExecutor, type ExecutorProcess } from './executor-process.ts';
 import { receiveBytes, receiveFiles, receiveSkills, receiveStdin } from './incoming-streams.ts';
@@ -58,7 +58,14 @@ export function serveChannel(args: readonly string[]): void {
   const receive = (message: HostMessage): void => {
     if (message.type === 'start') void serve(message);
     else if (message.type === 'reply') calls.settle(message);
+    else if (message.type === 'rehearse') void practise(message.codegen);
     else cancellation.abort(message.reason satisfies CancelReason);
+  };
+
+  const practise = async (codegen: boolean): Promise<void> => {
+    const { rehearse } = await import('./rehearse.ts');
+    await rehearse(layout, processes, codegen);
+    channel.send({ type: 'rehearsed' } satisfies SandboxMessage);
   };
 
   const serve = async (sent: HostMessage & { type: 'start' }): Promise<void> => {

@@ -17,6 +17,8 @@ export interface PoolOptions {
   languages?: Language[];
   /** @default the best level of the runner */
   isolation?: Isolation;
+  /** Whether codegen jobs come too, so that rendering is loaded ahead as well. @default false */
+  codegen?: boolean;
   /** Limits of the warm sandboxes; a job with others starts cold. @default DEFAULT_LIMITS */
   limits?: Partial<JobLimits>;
 }
@@ -46,6 +48,11 @@ export interface OrchestratorOptions {
    * Without it nothing is promised across a crash but the clean-up.
    */
   stateDir?: string;
+  /**
+   * Milliseconds between two sweeps, which remove what dead hosts left; the first is soon after the start. 0 for none but
+   * those by `sweep()`. @default 60,000 ms
+   */
+  sweepIntervalMs?: number;
   /** Default: silent. */
   logger?: Logger;
 }

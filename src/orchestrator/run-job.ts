@@ -129,6 +129,7 @@ export async function runJob(
         settle({ kind: 'result', result: message.result });
         break;
       case 'ready':
+      case 'rehearsed':
         break;
     }
   };

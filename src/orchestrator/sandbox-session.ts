@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { SkillcellError } from '../contracts/skillcell-error.ts';
 import { createChannel, type Channel, type StreamReader } from '../protocol/channel.ts';
 import { sandboxMessageSchema } from '../protocol/message-schema.ts';
-import { PROTOCOL_VERSION, type SandboxMessage } from '../protocol/messages.ts';
+import { PROTOCOL_VERSION, type HostMessage, type SandboxMessage } from '../protocol/messages.ts';
 import type { Sandbox } from '../runners/runner.ts';
 
 /** Who takes what a sandbox sends. Set when a job begins. */
@@ -24,6 +24,8 @@ export interface SandboxSession {
   /** When something last arrived, by `performance.now()`. */
   readonly heardAt: number;
   attach(handlers: SessionHandlers): void;
+  /** Has a sandbox that is ready do once what jobs do, so that the job need not wait for code to load. */
+  rehearse(codegen: boolean): Promise<void>;
 }
 
 /** Opens the channel of a sandbox. Every message is validated before anyone sees it. */
@@ -32,6 +34,7 @@ export function openSession(sandbox: Sandbox, startedAt: number): SandboxSession
   let startMs: number | null = null;
   let heardAt = performance.now();
   let closedWith: { error: Error | undefined } | undefined;
+  let rehearsed: (() => void) | undefined;
   let settle: { resolve: () => void; reject: (error: Error) => void } | undefined;
   const ready = new Promise<void>((resolve, reject) => (settle = { resolve, reject }));
   // Whoever waits for it sees the rejection; a job that runs hears of the end through its handlers.
@@ -43,6 +46,7 @@ export function openSession(sandbox: Sandbox, startedAt: number): SandboxSession
       const parsed = z.safeParse(sandboxMessageSchema, given);
       if (!parsed.success) throw new Error(`a message of no known form (${parsed.error.issues[0]?.message ?? ''})`);
       const message = parsed.data;
+      if (message.type === 'rehearsed') return rehearsed?.();
       if (message.type !== 'ready') return handlers?.message(message);
       if (message.protocol !== PROTOCOL_VERSION) throw new Error(`protocol version ${message.protocol}`);
       startMs ??= performance.now() - startedAt;
@@ -75,6 +79,13 @@ export function openSession(sandbox: Sandbox, startedAt: number): SandboxSession
     },
     get heardAt() {
       return heardAt;
+    },
+    async rehearse(codegen) {
+      await new Promise<void>((resolve, reject) => {
+        rehearsed = resolve;
+        sandbox.channel.once('close', () => reject(startFailure(sandbox, undefined)));
+        channel.send({ type: 'rehearse', codegen } satisfies HostMessage);
+      });
     },
     attach(given) {
       handlers = given;

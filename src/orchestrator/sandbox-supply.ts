@@ -47,6 +47,7 @@ export function createSandboxSupply(options: SandboxSupplyOptions): SandboxSuppl
   const startReady = async (runner: Runner, spec: SandboxSpec, signal: AbortSignal): Promise<SandboxSession> => {
     const session = await startSession(runner, spec, signal);
     await untilReady(session, signal);
+    await beforeDeadline(session, session.rehearse(options.pool.codegen ?? false), signal);
     return session;
   };
 
@@ -120,7 +121,11 @@ async function startUsable(start: () => Promise<SandboxSession>, signal: AbortSi
 }
 
 /** Waits until a sandbox is ready, but neither for ever nor for a job that is canceled; one that is not is ended. */
-async function untilReady({ ready, sandbox }: SandboxSession, signal: AbortSignal): Promise<void> {
+async function untilReady(session: SandboxSession, signal: AbortSignal): Promise<void> {
+  await beforeDeadline(session, session.ready, signal);
+}
+
+async function beforeDeadline({ sandbox }: SandboxSession, step: Promise<void>, signal: AbortSignal): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   let stop: (() => void) | undefined;
   const other = new Promise<never>((_resolve, reject) => {
@@ -130,7 +135,7 @@ async function untilReady({ ready, sandbox }: SandboxSession, signal: AbortSigna
     signal.addEventListener('abort', stop, { once: true });
   });
   try {
-    await Promise.race([ready, other]);
+    await Promise.race([step, other]);
   } catch (error) {
     await sandbox.kill('it did not become ready');
     throw error;

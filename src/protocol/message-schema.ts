@@ -54,6 +54,7 @@ const skills = z.strictObject({
 /** Validates what a sandbox sent; everything outside of the known messages is refused. */
 export const sandboxMessageSchema: z.ZodMiniType<SandboxMessage> = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('ready'), protocol: count }),
+  z.strictObject({ type: z.literal('rehearsed') }),
   z.strictObject({ type: z.literal('skills'), skills }),
   z.strictObject({ type: z.literal('run'), run: count.check(z.minimum(1), z.maximum(MAX_RUNS)) }),
   z.strictObject({

@@ -30,7 +30,9 @@ export type HostMessage =
   | { type: 'start'; skills: boolean; files: boolean; stdin: boolean }
   | { type: 'reply'; id: number; ok: true; value: unknown }
   | { type: 'reply'; id: number; ok: false; error: { name: string; message: string } }
-  | { type: 'cancel'; reason: CancelReason };
+  | { type: 'cancel'; reason: CancelReason }
+  /** Before `start`: do once what a job will do, so that it is loaded. */
+  | { type: 'rehearse'; codegen: boolean };
 
 /** Why the host ends a job early: its caller's wish, or the clock of the whole job. */
 export type CancelReason = 'canceled' | 'timeout' | 'calls';
@@ -60,6 +62,7 @@ export interface SandboxResult {
 /** What the entry sends. */
 export type SandboxMessage =
   | { type: 'ready'; protocol: number }
+  | { type: 'rehearsed' }
   | { type: 'skills'; skills: ResultSkills }
   | { type: 'run'; run: number }
   | { type: 'attempt'; attempt: number; maxAttempts: number; phase: 'asking' | 'running' }

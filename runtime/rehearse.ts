@@ -1,0 +1,81 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { DESCRIPTOR_SCHEMA, type FullDescriptor } from '../src/contracts/descriptor.ts';
+import type { SkillTrees } from '../src/contracts/skill.ts';
+import { writeTar, type TarFile } from '../src/protocol/tar.ts';
+import { catalogDigest, descriptorDigest, digestOf, skillDigest } from '../src/skills/digest.ts';
+import { checkArrived, writeSkills } from './arrived-skills.ts';
+import { receiveSkills } from './incoming-streams.ts';
+import type { SandboxLayout } from './sandbox-layout.ts';
+import type { UserProcesses } from './user-processes.ts';
+
+const ID = 'public.rehearsal';
+const ROUNDS = 3;
+const BODY = `---\nname: rehearsal\ndescription: A skill to rehearse with.\n---\n\n${'One line of a body.\n'.repeat(40)}`;
+
+/**
+ * Does ahead of the job what the job will do, with a skill of its own, so that its code is loaded and compiled when the
+ * job comes: unpack, verify, write, and for codegen rebuild and render. Nothing of it is left.
+ */
+export async function rehearse(layout: SandboxLayout, processes: UserProcesses, codegen: boolean): Promise<void> {
+  const folder = join(layout.skills, '.rehearsal');
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const trees = await sendSample();
+    const descriptor = describe(trees);
+    const faults = checkArrived(descriptor, trees);
+    if (faults.length > 0) throw new Error(`Cannot rehearse: ${faults[0]?.message ?? ''}`);
+    writeSkills(folder, trees);
+    rmSync(folder, { recursive: true, force: true });
+    processes.list();
+    if (codegen) await render(descriptor, trees);
+  }
+}
+
+/** The way that skills take from the host, within this process. */
+async function sendSample(): Promise<SkillTrees> {
+  const { reader, done } = receiveSkills();
+  await writeTar(sampleFiles(), {
+    write: async (chunk) => {
+      await reader.data(Buffer.from(chunk));
+    },
+    end: () => reader.end(),
+  });
+  return await done;
+}
+
+function* sampleFiles(): Generator<TarFile> {
+  for (const [name, text] of [
+    ['SKILL.md', BODY],
+    ['compact.md', 'Short.\n'],
+    ['scripts/run.sh', '#!/bin/sh\n'],
+  ] as const) {
+    yield { path: `${ID}/${name}`, bytes: Buffer.from(text), executable: name.endsWith('.sh') };
+  }
+}
+
+function describe(trees: SkillTrees): FullDescriptor {
+  const files = [...(trees.get(ID) ?? [])].map(([path, { bytes, executable }]) => ({
+    path,
+    digest: digestOf(bytes),
+    bytes: bytes.length,
+    executable,
+  }));
+  const content: FullDescriptor = {
+    schema: DESCRIPTOR_SCHEMA,
+    custom_skills_root: null,
+    bundle_root: null,
+    agents_config: {},
+    overrides: [],
+    skills: { [ID]: { version: null, digest: skillDigest(files), files } },
+    catalog: { consumer: null, ids: [ID], digest: catalogDigest(null, [ID]) },
+  };
+  return { ...content, digest: descriptorDigest(content) };
+}
+
+async function render(descriptor: FullDescriptor, trees: SkillTrees): Promise<void> {
+  const [{ setSkillsDescriptor }] = await Promise.all([
+    import('../src/skills/skills-subsystem.ts'),
+    import('./serve-codegen.ts'),
+  ]);
+  setSkillsDescriptor(descriptor, { arrived: trees }).buildSkillsInstructionBlock({ refs: [ID], pool: [] });
+}
