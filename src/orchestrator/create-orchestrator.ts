@@ -13,12 +13,16 @@ import { lostResult } from './lost-result.ts';
 import type { JobRequest } from './job-schema.ts';
 import type { Orchestrator, OrchestratorOptions } from './orchestrator.ts';
 import { prepareJob } from './prepare-job.ts';
+import { startRegularSweep } from './regular-sweep.ts';
 import { runJob } from './run-job.ts';
 import { createSandboxSupply } from './sandbox-supply.ts';
 import { runWithSkills } from '../skills/index.ts';
 
 /** Jobs are not tried again by themselves yet. */
 const ATTEMPT = 1;
+const SWEEP_INTERVAL_MS = 60_000;
+/** What an engine that hangs does not confirm by then is left to the sweep of another host. */
+const CLOSE_MS = 9_000;
 
 /**
  * Creates an orchestrator. It starts nothing but its pool; close it when done.
@@ -36,6 +40,9 @@ export function createOrchestrator(options: OrchestratorOptions = {}): Orchestra
   const settled = new Set<Promise<unknown>>();
   const running = new Set<Promise<unknown>>();
   const artifacts = createArtifactStore();
+  // Before anything is started: a folder that cannot be written refuses the whole host.
+  const journal = options.stateDir === undefined ? undefined : openJobJournal(options.stateDir);
+  for (const { jobId } of journal?.lost ?? []) log?.warn({ jobId }, 'a job of a dead host was recorded as failed');
   const supply = createSandboxSupply({
     runners,
     allowUnisolated: options.allowUnisolated ?? false,
@@ -43,9 +50,8 @@ export function createOrchestrator(options: OrchestratorOptions = {}): Orchestra
     isBusy: () => queue.running > 0,
     onFailure: (error) => log?.warn({ err: error }, 'a warm sandbox could not be started or ended'),
   });
-  const journal = options.stateDir === undefined ? undefined : openJobJournal(options.stateDir);
-  for (const { jobId } of journal?.lost ?? []) log?.warn({ jobId }, 'a job of a dead host was recorded as failed');
-  let closed = false;
+  const endSweep = startRegularSweep({ runners, intervalMs: options.sweepIntervalMs ?? SWEEP_INTERVAL_MS, log });
+  let closing: Promise<void> | undefined;
 
   const run = (request: JobRequest, events: EventStream | undefined): Promise<JobResult> => {
     const result = accept(request, events);
@@ -58,7 +64,8 @@ export function createOrchestrator(options: OrchestratorOptions = {}): Orchestra
   };
 
   const accept = async (request: JobRequest, events: EventStream | undefined): Promise<JobResult> => {
-    if (closed) throw new SkillcellError('orchestrator.closed', 'Cannot accept the job: the orchestrator is closed.');
+    if (closing !== undefined)
+      throw new SkillcellError('orchestrator.closed', 'Cannot accept the job: the orchestrator is closed.');
     const jobId = request.jobId ?? randomUUID();
     if (active.has(jobId)) {
       throw new SkillcellError('job.invalid', `Cannot accept the job: its id is in use, got ${jobId}.`);
@@ -141,9 +148,26 @@ export function createOrchestrator(options: OrchestratorOptions = {}): Orchestra
 
   const track = (work: Promise<unknown>): void => {
     const entry: Promise<unknown> = work
-      .catch((error: unknown) => log?.warn({ err: error }, 'a sandbox could not be removed'))
+      .catch((error: unknown) => log?.warn({ err: error }, 'a sandbox could not be ended'))
       .finally(() => settled.delete(entry));
     settled.add(entry);
+  };
+
+  const endAll = async (): Promise<void> => {
+    for (const cancellation of active.values()) cancellation.abort(canceledError());
+    const ends = [supply.close(), endSweep(), ...runners.map((runner) => runner.close())];
+    for (const end of ends) track(end);
+    await settleWithin(CLOSE_MS, async () => {
+      await Promise.allSettled(ends);
+      await Promise.allSettled(running);
+      while (settled.size > 0) await Promise.all(settled);
+    });
+    try {
+      journal?.close();
+    } catch (error) {
+      // Their callers know that these jobs failed; the next host records them, from the journal that stays.
+      log?.error({ err: error }, 'some jobs have no recorded result');
+    }
   };
 
   const orchestrator: Orchestrator = {
@@ -177,15 +201,7 @@ export function createOrchestrator(options: OrchestratorOptions = {}): Orchestra
         failed: reports.flatMap((report) => report.failed),
       };
     },
-    async close() {
-      closed = true;
-      for (const cancellation of active.values()) cancellation.abort(canceledError());
-      await supply.close();
-      await Promise.all(runners.map((runner) => runner.close()));
-      await Promise.all(settled);
-      await Promise.allSettled(running);
-      journal?.close();
-    },
+    close: () => (closing ??= endAll()),
     [Symbol.asyncDispose]: () => orchestrator.close(),
   };
   return orchestrator;
@@ -204,6 +220,13 @@ function failedResult({ jobId, kind }: { jobId: string; kind: JobKind }, error: 
 
 function canceledError(): SkillcellError {
   return new SkillcellError('job.canceled', 'Cannot run the job: it was canceled before it started.');
+}
+
+async function settleWithin(limitMs: number, work: () => Promise<void>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const overdue = new Promise<void>((resolve) => (timer = setTimeout(resolve, limitMs)));
+  await Promise.race([work(), overdue]);
+  clearTimeout(timer);
 }
 
 /** Passes an abort on; the returned function takes the listener away again. */

@@ -1,14 +1,13 @@
 import {
   closeSync,
-  existsSync,
+  fstatSync,
   fsyncSync,
-  linkSync,
+  ftruncateSync,
   mkdirSync,
   openSync,
   readFileSync,
   readdirSync,
-  unlinkSync,
-  writeSync,
+  rmSync,
 } from 'node:fs';
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
@@ -16,13 +15,19 @@ import type { JobResult } from '../contracts/result.ts';
 import { SkillcellError } from '../contracts/skillcell-error.ts';
 import { currentOwner, isDead, ownerName, parseOwnerName } from '../runners/owner.ts';
 import type { AcceptedJob } from './accepted-job.ts';
+import { syncFolder, writeWhole } from './durable-file.ts';
 import { lostResult } from './lost-result.ts';
+import { hasResult, recordResult, removeTornResults } from './result-files.ts';
 
 /** What survives a crash: every accepted job, and one result for each. */
 export interface JobJournal {
   /** Returns once the job is on the disk. @throws SkillcellError `state.write-failed`, and `job.invalid` for a known id */
   accept(job: AcceptedJob): void;
-  /** Records a result, once. @throws SkillcellError `state.write-failed` */
+  /**
+   * Records a result, once. When that fails the job counts as failed, which is recorded as soon as the disk allows it.
+   *
+   * @throws SkillcellError `state.write-failed`
+   */
   finish(result: JobResult): void;
   /** Jobs that earlier owners accepted and did not finish; each is recorded as failed with `job.host-lost`. */
   readonly lost: readonly JobResult[];
@@ -42,38 +47,73 @@ export function openJobJournal(folder: string): JobJournal {
   const results = join(folder, RESULTS);
   const path = join(folder, `${JOURNAL}${ownerName(currentOwner())}-${randomBytes(4).toString('hex')}.jsonl`);
   const lost: JobResult[] = [];
+  /** Failed jobs whose failure is not on the disk yet. */
+  const owed = new Map<string, JobResult>();
   let descriptor = -1;
   guard('open the state folder', () => {
     mkdirSync(results, { recursive: true });
+    for (const name of readdirSync(folder)) if (isLeftOver(name)) lost.push(...settle(join(folder, name), results));
+    removeTornResults(results);
     descriptor = openSync(path, 'ax', 0o600);
     syncFolder(folder);
-    for (const name of readdirSync(folder)) if (isLeftOver(name)) lost.push(...settle(join(folder, name), results));
   });
+
+  const payOff = (): void => {
+    for (const [jobId, result] of owed) {
+      recordResult(results, result);
+      owed.delete(jobId);
+    }
+  };
+
   return {
     lost,
     accept(job) {
       guard('accept the job', () => {
-        if (existsSync(join(results, resultName(job)))) {
+        if (hasResult(results, job) || owed.has(job.jobId)) {
           throw new SkillcellError(
             'job.invalid',
             `Cannot accept the job: its id has a result already, got ${job.jobId}.`,
           );
         }
-        writeWhole(descriptor, `${JSON.stringify(job)}\n`);
-        fsyncSync(descriptor);
+        append(descriptor, `${JSON.stringify(job)}\n`);
       });
     },
     finish(result) {
-      guard('record the result', () => recordOnce(results, result));
+      try {
+        guard('record the result', () => recordResult(results, result));
+      } catch (error) {
+        const { code, message } = error as SkillcellError;
+        owed.set(result.jobId, lostResult(result, code, message));
+        throw error;
+      }
+      if (owed.size === 0) return;
+      try {
+        payOff();
+      } catch {
+        // Still no room for those: their callers have heard of it, and the next result tries again.
+      }
     },
     close() {
       if (descriptor < 0) return;
       closeSync(descriptor);
       descriptor = -1;
+      guard('record the results that could not be recorded before', payOff);
       // Every job of this journal has its result: only a dead owner's is of use to anyone.
-      unlinkSync(path);
+      rmSync(path, { force: true });
     },
   };
+}
+
+/** Appends a line whole or not at all: what a full disk has cut off would make the next line unreadable. */
+function append(descriptor: number, line: string): void {
+  const { size } = fstatSync(descriptor);
+  try {
+    writeWhole(descriptor, line);
+    fsyncSync(descriptor);
+  } catch (error) {
+    ftruncateSync(descriptor, size);
+    throw error;
+  }
 }
 
 function isLeftOver(name: string): boolean {
@@ -82,69 +122,37 @@ function isLeftOver(name: string): boolean {
   return owner !== undefined && isDead(owner);
 }
 
-/** Gives every unfinished job of a dead owner its result, and removes the journal. */
+/** Gives every unfinished job of a dead owner its result, and removes the journal. Two successors may do so at once. */
 function settle(journal: string, results: string): JobResult[] {
-  const known = new Set(readdirSync(results));
   const lost: JobResult[] = [];
-  for (const line of readFileSync(journal, 'utf8').split('\n')) {
+  for (const line of readLines(journal)) {
     const job = readLine(line);
-    if (job === undefined || known.has(resultName(job))) continue;
+    if (job === undefined || hasResult(results, job)) continue;
     const result = lostResult(job);
-    if (recordOnce(results, result)) lost.push(result);
+    if (recordResult(results, result)) lost.push(result);
   }
-  unlinkSync(journal);
+  rmSync(journal, { force: true });
   return lost;
+}
+
+function readLines(journal: string): string[] {
+  try {
+    return readFileSync(journal, 'utf8').split('\n');
+  } catch (error) {
+    // Another successor has settled it since the folder was listed.
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    throw error;
+  }
 }
 
 /** A line that was cut off by a crash was never accepted: the job's caller has not heard of it. */
 function readLine(line: string): AcceptedJob | undefined {
   try {
-    return JSON.parse(line) as AcceptedJob;
+    const job = JSON.parse(line) as Partial<AcceptedJob> | null;
+    const whole = typeof job?.jobId === 'string' && typeof job.kind === 'string' && typeof job.attempt === 'number';
+    return whole ? (job as AcceptedJob) : undefined;
   } catch {
     return undefined;
-  }
-}
-
-function resultName({ jobId, attempt }: { jobId: string; attempt: number }): string {
-  return `${jobId}.${attempt}.json`;
-}
-
-/** Writes a result under a temporary name and links it to its own, which fails when there is one: the first one counts. */
-function recordOnce(results: string, result: JobResult): boolean {
-  const temporary = join(results, `.${randomBytes(8).toString('hex')}.part`);
-  const file = openSync(temporary, 'wx', 0o600);
-  try {
-    writeWhole(file, JSON.stringify(result));
-    fsyncSync(file);
-  } catch (error) {
-    unlinkSync(temporary);
-    throw error;
-  } finally {
-    closeSync(file);
-  }
-  try {
-    linkSync(temporary, join(results, resultName(result)));
-    return true;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
-    throw error;
-  } finally {
-    unlinkSync(temporary);
-    syncFolder(results);
-  }
-}
-
-function writeWhole(descriptor: number, text: string): void {
-  const bytes = Buffer.from(text);
-  for (let offset = 0; offset < bytes.length;) offset += writeSync(descriptor, bytes, offset);
-}
-
-function syncFolder(folder: string): void {
-  const descriptor = openSync(folder, 'r');
-  try {
-    fsyncSync(descriptor);
-  } finally {
-    closeSync(descriptor);
   }
 }
 

@@ -71,7 +71,7 @@ export interface Runner extends AsyncDisposable {
   probe(options?: { signal?: AbortSignal }): Promise<RunnerReport[]>;
   /** Throws `runner.isolation-unmet`, `runtime.missing` or `sandbox.start-failed`; never starts anything weaker. */
   start(spec: SandboxSpec, options: { signal: AbortSignal }): Promise<Sandbox>;
-  /** Removes what dead owners left. */
-  sweep(): Promise<SweepReport>;
+  /** Removes what dead owners left. An abort ends it early, with what was removed until then. */
+  sweep(options?: { signal?: AbortSignal }): Promise<SweepReport>;
   close(): Promise<void>;
 }
