@@ -18,7 +18,7 @@ import type { Privileges } from './privileges.ts';
 import type { RunOutcome } from './run-outcome.ts';
 import type { SandboxLayout } from './sandbox-layout.ts';
 import type { UserProcesses } from './user-processes.ts';
-import { exhaustedFileSystem, watchWorkspace } from './workspace-usage.ts';
+import { exceededLimit, exhaustedFileSystem, watchWorkspace, type WorkspaceLimits } from './workspace-usage.ts';
 
 const MIB = 1024 * 1024;
 /** How long a dead program's pipes may still hold bytes. */
@@ -171,6 +171,9 @@ function judge(cause: EndCause, code: number | null, layout: SandboxLayout, limi
     case 'calls':
       return { outcome: 'limit', limit: cause };
     case 'itself': {
+      // A fast program passes a limit that is only watched, and ends, between two looks.
+      const over = layout.watchWorkspace ? exceededLimit(layout.workspace, workspaceLimits(limits)) : undefined;
+      if (over !== undefined) return { outcome: 'limit', limit: over };
       if (code === 0) return { outcome: 'succeeded' };
       const full: LimitName | undefined = layout.watchWorkspace ? undefined : exhaustedFileSystem(layout.workspace);
       return full === undefined ? { outcome: 'failed' } : { outcome: 'limit', limit: full };
@@ -197,10 +200,13 @@ function startWatches(around: RunSurroundings, limits: JobLimits, finish: (cause
   const { layout, processes } = around;
   if (layout.watchMemory) stops.push(watchMemory(processes, limits.memoryMib * MIB, () => finish('memory')));
   if (layout.watchWorkspace) {
-    const size = { bytes: limits.workspaceMib * MIB, inodes: limits.workspaceInodes };
-    stops.push(watchWorkspace(layout.workspace, size, finish));
+    stops.push(watchWorkspace(layout.workspace, workspaceLimits(limits), finish));
   }
   return stops;
+}
+
+function workspaceLimits(limits: JobLimits): WorkspaceLimits {
+  return { bytes: limits.workspaceMib * MIB, inodes: limits.workspaceInodes };
 }
 
 /** Writes the program to the workspace byte for byte. What an earlier run left at its place is removed, not followed. */

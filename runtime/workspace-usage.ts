@@ -28,7 +28,7 @@ export function watchWorkspace(
   onOver: (limit: 'workspace' | 'inodes') => void,
 ): () => void {
   const timer = setInterval(() => {
-    const over = measure(folder, limits);
+    const over = exceededLimit(folder, limits);
     if (over === undefined) return;
     clearInterval(timer);
     onOver(over);
@@ -36,7 +36,8 @@ export function watchWorkspace(
   return () => clearInterval(timer);
 }
 
-function measure(folder: string, limits: WorkspaceLimits): 'workspace' | 'inodes' | undefined {
+/** Which of its limits an ordinary folder has passed. */
+export function exceededLimit(folder: string, limits: WorkspaceLimits): 'workspace' | 'inodes' | undefined {
   let bytes = 0;
   let inodes = 0;
   const waiting = [folder];
