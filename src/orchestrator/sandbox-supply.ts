@@ -38,6 +38,16 @@ const READY_MS = 20_000;
 /** Creates the supply of one orchestrator. */
 export function createSandboxSupply(options: SandboxSupplyOptions): SandboxSupply {
   const pools = new Map<string, WarmPool<SandboxSession>>();
+  const leaving = new Set<Promise<unknown>>();
+
+  /** Ends a sandbox that is of no use, beside whoever wanted it: what holds it may be what does not answer. */
+  const dismiss = ({ sandbox }: SandboxSession): void => {
+    const entry: Promise<unknown> = sandbox
+      .kill('it did not become ready')
+      .catch(options.onFailure)
+      .finally(() => leaving.delete(entry));
+    leaving.add(entry);
+  };
 
   const startSession = async (runner: Runner, spec: SandboxSpec, signal: AbortSignal): Promise<SandboxSession> => {
     const startedAt = performance.now();
@@ -46,8 +56,8 @@ export function createSandboxSupply(options: SandboxSupplyOptions): SandboxSuppl
 
   const startReady = async (runner: Runner, spec: SandboxSpec, signal: AbortSignal): Promise<SandboxSession> => {
     const session = await startSession(runner, spec, signal);
-    await untilReady(session, signal);
-    await beforeDeadline(session, session.rehearse(options.pool.codegen ?? false), signal);
+    await untilReady(session, signal, dismiss);
+    await beforeDeadline(session, session.rehearse(options.pool.codegen ?? false), signal, dismiss);
     return session;
   };
 
@@ -61,7 +71,11 @@ export function createSandboxSupply(options: SandboxSupplyOptions): SandboxSuppl
         size: options.pool.size,
         start: (signal) => startReady(pooled, spec, signal),
         destroy: (session) => session.sandbox.kill('the pool lets it go'),
-        onEnd: (session, ended) => void session.sandbox.exited.then(() => ended()),
+        // The end of its channel: what the engine says of its end may take longer, or not come at all.
+        onEnd: ({ sandbox: { channel } }, ended) => {
+          if (channel.closed) ended();
+          else channel.once('close', ended);
+        },
         isBusy: options.isBusy,
         onFailure: options.onFailure,
       });
@@ -77,7 +91,7 @@ export function createSandboxSupply(options: SandboxSupplyOptions): SandboxSuppl
         const warm = pools.get(keyOf(runner.name, spec))?.take();
         if (warm !== undefined) return { session: warm, warm: true };
         try {
-          return { session: await startUsable(() => startSession(runner, spec, signal), signal), warm: false };
+          return { session: await startUsable(() => startSession(runner, spec, signal), signal, dismiss), warm: false };
         } catch (error) {
           signal.throwIfAborted();
           if (!isPassedOver(error, demand)) throw error;
@@ -95,18 +109,25 @@ export function createSandboxSupply(options: SandboxSupplyOptions): SandboxSuppl
     },
     async close() {
       await Promise.all([...pools.values()].map((pool) => pool.close()));
+      await Promise.all(leaving);
     },
   };
 }
+
+type Dismiss = (session: SandboxSession) => void;
 
 /**
  * A level that cannot be had shows itself at its first start: bubblewrap ends before the entry speaks. That is the
  * probe, made with the sandbox that the job will use.
  */
-async function startUsable(start: () => Promise<SandboxSession>, signal: AbortSignal): Promise<SandboxSession> {
+async function startUsable(
+  start: () => Promise<SandboxSession>,
+  signal: AbortSignal,
+  dismiss: Dismiss,
+): Promise<SandboxSession> {
   const session = await start();
   try {
-    await untilReady(session, signal);
+    await untilReady(session, signal, dismiss);
     return session;
   } catch (cause) {
     if (
@@ -121,11 +142,16 @@ async function startUsable(start: () => Promise<SandboxSession>, signal: AbortSi
 }
 
 /** Waits until a sandbox is ready, but neither for ever nor for a job that is canceled; one that is not is ended. */
-async function untilReady(session: SandboxSession, signal: AbortSignal): Promise<void> {
-  await beforeDeadline(session, session.ready, signal);
+async function untilReady(session: SandboxSession, signal: AbortSignal, dismiss: Dismiss): Promise<void> {
+  await beforeDeadline(session, session.ready, signal, dismiss);
 }
 
-async function beforeDeadline({ sandbox }: SandboxSession, step: Promise<void>, signal: AbortSignal): Promise<void> {
+async function beforeDeadline(
+  session: SandboxSession,
+  step: Promise<void>,
+  signal: AbortSignal,
+  dismiss: Dismiss,
+): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   let stop: (() => void) | undefined;
   const other = new Promise<never>((_resolve, reject) => {
@@ -137,7 +163,7 @@ async function beforeDeadline({ sandbox }: SandboxSession, step: Promise<void>, 
   try {
     await Promise.race([step, other]);
   } catch (error) {
-    await sandbox.kill('it did not become ready');
+    dismiss(session);
     throw error;
   } finally {
     clearTimeout(timer);

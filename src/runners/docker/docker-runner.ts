@@ -6,6 +6,7 @@ import { currentOwner, ownerName } from '../owner.ts';
 import { ensureRuntime, type RuntimeBundle } from '../runtime-bundle.ts';
 import { RUNNER_CONTRACT, type Runner, type RunnerReport, type Sandbox, type SandboxSpec } from '../runner.ts';
 import { containerOptions } from './container-options.ts';
+import { createContainerRemoval } from './container-removal.ts';
 import { connectEngine, callEngine, type EngineOptions } from './engine.ts';
 import { checkEngine, type EngineReport } from './check-engine.ts';
 import { findImage, type ImageFlavor } from './image.ts';
@@ -32,6 +33,7 @@ interface Ready {
 export function createDockerRunner(options: DockerRunnerOptions = {}): Runner {
   const owner = ownerName(currentOwner());
   const running = new Set<Sandbox>();
+  const removal = createContainerRemoval();
   let ready: Promise<Ready> | undefined;
   let closed = false;
 
@@ -62,7 +64,13 @@ export function createDockerRunner(options: DockerRunnerOptions = {}): Runner {
       containerOptions(spec, { name, owner, image, runtime, appArmor: report.appArmor }),
       spec.isolation,
       signal,
-    );
+      (container) => removal.remove(container, name),
+    ).catch((error: unknown) => {
+      // The image may have been replaced, or the engine restarted as another one: the next job looks again.
+      ready = undefined;
+      if (SkillcellError.isInstance(error) && error.code === 'engine.unavailable') removal.owe(name);
+      throw error;
+    });
     running.add(sandbox);
     void sandbox.exited.then(() => running.delete(sandbox));
     if (closed) await sandbox.kill('the runner is closed');
@@ -78,12 +86,13 @@ export function createDockerRunner(options: DockerRunnerOptions = {}): Runner {
       const report = await probeContainer(start);
       return options.kernelRuntime === undefined ? [report] : [await probeKernel(start, options.kernelRuntime), report];
     },
-    async sweep() {
-      return await sweepContainers(await connectEngine(options));
+    async sweep(given) {
+      return await sweepContainers(await connectEngine(options), removal, given?.signal);
     },
     async close() {
       closed = true;
       await Promise.all([...running].map((sandbox) => sandbox.kill('the runner is closed')));
+      await removal.settled();
     },
     async [Symbol.asyncDispose]() {
       await this.close();

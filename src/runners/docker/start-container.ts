@@ -4,22 +4,26 @@ import type { Isolation } from '../../contracts/result.ts';
 import { NO_USAGE } from '../../contracts/usage.ts';
 import type { Sandbox, SandboxExit } from '../runner.ts';
 import { demultiplex } from './demultiplex.ts';
-import { callEngine, isGone } from './engine.ts';
+import { removeContainer } from './container-removal.ts';
+import { callEngine } from './engine.ts';
 
 const COMPLAINT_BYTES = 4_096;
-/** A removal may wait for the kernel to reap what was killed. */
-const REMOVE_MS = 30_000;
 /** How long a failed start waits for its removal: the engine may be what failed. The removal itself goes on. */
 const FAILED_REMOVE_MS = 1_000;
 /** How long a container may live on after its channel: the supervisor ends with it, and everything with the supervisor. */
 const STOP_MS = 5_000;
 
-/** Creates, attaches to and starts a container. Whatever fails on the way removes it again. */
+/**
+ * Creates, attaches to and starts a container. Whatever fails on the way removes it again.
+ *
+ * @param remove kills and removes it; keeps in mind what it could not remove
+ */
 export async function startContainer(
   engine: Docker,
   options: Docker.ContainerCreateOptions,
   isolation: Isolation,
   signal: AbortSignal,
+  remove: (container: Docker.Container) => Promise<void> = removeContainer,
 ): Promise<Sandbox> {
   // By name, which is known before the engine has said that there is one.
   const container = engine.getContainer(options.name ?? '');
@@ -31,13 +35,13 @@ export async function startContainer(
     );
     signal.throwIfAborted();
     // Asked for before the start, so that no end is missed.
-    const sandbox = containerSandbox(container, attached as Duplex, isolation);
+    const sandbox = containerSandbox(container, attached as Duplex, isolation, () => remove(container));
     await callEngine('start a container', (abortSignal) => container.start({ abortSignal }));
     signal.throwIfAborted();
     return sandbox;
   } catch (error) {
     const removed = remove(container);
-    // An engine that does not answer keeps what it made; the sweep takes it when this process has ended.
+    // An engine that does not answer keeps what it made until it does.
     removed.catch(() => undefined);
     await Promise.race([removed, new Promise((resolve) => setTimeout(resolve, FAILED_REMOVE_MS).unref())]).catch(
       () => undefined,
@@ -46,7 +50,12 @@ export async function startContainer(
   }
 }
 
-function containerSandbox(container: Docker.Container, attached: Duplex, isolation: Isolation): Sandbox {
+function containerSandbox(
+  container: Docker.Container,
+  attached: Duplex,
+  isolation: Isolation,
+  remove: () => Promise<void>,
+): Sandbox {
   let complaint = '';
   const channel = demultiplex(attached, (bytes) => {
     complaint = (complaint + bytes.toString('utf8')).slice(-COMPLAINT_BYTES);
@@ -57,7 +66,7 @@ function containerSandbox(container: Docker.Container, attached: Duplex, isolati
   let removed: Promise<void> | undefined;
   let settle: (exit: SandboxExit) => void = () => undefined;
   const exited = new Promise<SandboxExit>((resolve) => (settle = resolve));
-  const removeOnce = (): Promise<void> => (removed ??= remove(container));
+  const removeOnce = (): Promise<void> => (removed ??= remove());
   // The container ends with its channel, or the channel with it; the engine's last word is read before it is removed.
   channel.once('close', () => {
     void readExit(container, () => killed).then((exit) => {
@@ -95,18 +104,5 @@ async function readExit(container: Docker.Container, killed: () => boolean): Pro
   } catch {
     // It lives on, the engine is gone, or somebody removed it: its own end is not known, ours may be the reason.
     return { cause: killed() ? 'killed' : 'lost', oom: null, code: null };
-  }
-}
-
-/** Kills and removes in one call. A container that is gone, or being removed, is what was wanted. */
-async function remove(container: Docker.Container): Promise<void> {
-  try {
-    await callEngine(
-      'remove a container',
-      (abortSignal) => container.remove({ force: true, v: true, abortSignal }),
-      REMOVE_MS,
-    );
-  } catch (error) {
-    if (!isGone(error)) throw error;
   }
 }

@@ -2,31 +2,40 @@ import type Docker from 'dockerode';
 import { isDead, isOurs, parseOwnerName } from '../owner.ts';
 import type { SweepReport } from '../runner.ts';
 import { LABEL } from './container-options.ts';
-import { callEngine, isGone } from './engine.ts';
+import { removeContainer, type ContainerRemoval } from './container-removal.ts';
+import { callEngine } from './engine.ts';
 
 /** How long a container that has ended may wait for an owner that cannot be judged from here, in seconds. */
 const LEASE_S = 3_600;
 
-/** Removes the containers of dead owners. One without our label, or of an owner that may live, is never touched. */
-export async function sweepContainers(engine: Docker): Promise<SweepReport> {
+/**
+ * Removes the containers of dead owners, and those that this runner could not remove before. One without our label, or of
+ * another owner that may live, is never touched.
+ */
+export async function sweepContainers(
+  engine: Docker,
+  { owed, paid }: Pick<ContainerRemoval, 'owed' | 'paid'>,
+  signal?: AbortSignal,
+): Promise<SweepReport> {
   const report: SweepReport = { removed: [], failed: [] };
-  const found = await callEngine('list containers', (abortSignal) =>
-    engine.listContainers({ all: true, abortSignal, filters: { label: [`${LABEL.managed}=true`] } }),
+  const found = await callEngine('list containers', (deadline) =>
+    engine.listContainers({
+      all: true,
+      abortSignal: signal === undefined ? deadline : AbortSignal.any([deadline, signal]),
+      filters: { label: [`${LABEL.managed}=true`] },
+    }),
   );
   for (const container of found) {
-    if (!isLeftOver(container)) continue;
+    if (signal?.aborted === true) break;
     const { Id, Names } = container;
     const name = Names[0]?.slice(1) ?? Id;
+    if (!owed.has(name) && !isLeftOver(container)) continue;
     try {
-      await callEngine(
-        'remove a container',
-        (abortSignal) => engine.getContainer(Id).remove({ force: true, v: true, abortSignal }),
-        30_000,
-      );
+      await removeContainer(engine.getContainer(Id), signal);
       report.removed.push({ kind: 'container', name });
+      paid(name);
     } catch (error) {
-      if (isGone(error)) report.removed.push({ kind: 'container', name });
-      else report.failed.push({ kind: 'container', name, reason: (error as Error).message });
+      report.failed.push({ kind: 'container', name, reason: (error as Error).message });
     }
   }
   return report;
