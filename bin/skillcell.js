@@ -2,6 +2,7 @@
 // Plain JavaScript for any Node from 18 on. From a checkout it sets up what is missing and runs src/cli as it is; from
 // the installed package it runs dist/cli. Under a Node that is too old it starts the project's own one with this file.
 import { existsSync } from 'node:fs';
+import * as module from 'node:module';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -24,7 +25,10 @@ async function runCheckout() {
       );
     }
   }
-  return node === process.execPath ? runMain('../src/cli/main.ts') : startOther(node);
+  if (node !== process.execPath) return startOther(node);
+  // The sources are TypeScript: without a cache, taking the types off is most of the time that a command takes to start.
+  module.enableCompileCache?.(`${root}.toolchain/compile-cache`);
+  return runMain('../src/cli/main.ts');
 }
 
 async function runPackage() {
