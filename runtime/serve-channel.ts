@@ -2,7 +2,13 @@ import type { RuntimeGlobals } from '../src/contracts/globals.ts';
 import type { Language } from '../src/contracts/job.ts';
 import { SkillcellError } from '../src/contracts/skillcell-error.ts';
 import { createChannel, type Channel, type StreamReader } from '../src/protocol/channel.ts';
-import { HOST_STREAM, PROTOCOL_VERSION, type CancelReason, type HostMessage, type SandboxMessage } from '../src/protocol/messages.ts';
+import {
+  HOST_STREAM,
+  PROTOCOL_VERSION,
+  type CancelReason,
+  type HostMessage,
+  type SandboxMessage,
+} from '../src/protocol/messages.ts';
 import { createCallPort } from './call-port.ts';
 import { adoptFirstExecutor, startExecutor, type ExecutorProcess } from './executor-process.ts';
 import { receiveBytes, receiveFiles, receiveSkills, receiveStdin } from './incoming-streams.ts';
@@ -99,6 +105,14 @@ export function serveChannel(args: readonly string[]): void {
     }
   };
 
+  const rehearse = (): void => {
+    performance.now();
+    processes.list();
+    executor.messagesOut.write('');
+  };
+
   process.on('SIGTERM', () => void end(0));
+  // The first use of these costs up to a millisecond each; until the executor waits, there is time for that.
+  setImmediate(rehearse);
   void executor.waiting.then(() => channel.send({ type: 'ready', protocol: PROTOCOL_VERSION }));
 }

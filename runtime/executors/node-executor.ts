@@ -143,7 +143,8 @@ function describe(error: unknown): { name: string; message: string; stack: strin
   return { name: error.name, message: error.message, stack: error.stack ?? error.message };
 }
 
-// The loader compiles itself at its first use; that cost is paid here, ahead of the job.
+// The loader and the output streams set themselves up at their first use; that cost is paid here, ahead of the job.
+for (const stream of [process.stdout, process.stderr]) stream.write('');
 const sample = language === 'typescript' ? './sample-module.mts' : './sample-module.mjs';
 await import(new URL(sample, import.meta.url).href);
 send({ type: 'waiting' });
