@@ -204,7 +204,8 @@ export function createChannel(duplex: Duplex, options: ChannelOptions): Channel 
       try {
         fn();
       } finally {
-        duplex.uncork();
+        // What the writes are followed by at once, such as the end of a stream, goes with them.
+        process.nextTick(() => duplex.uncork());
       }
     },
     close: () => shut(),
