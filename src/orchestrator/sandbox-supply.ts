@@ -98,7 +98,8 @@ export function createSandboxSupply(options: SandboxSupplyOptions): SandboxSuppl
           refusals.push(error);
         }
       }
-      if (refusals.length > 0) throw refusals[0];
+      if (refusals.length === 1) throw refusals[0];
+      if (refusals.length > 1) throw refusedByAll(refusals, demand);
       throw new SkillcellError(
         demand.runner === 'docker' ? 'runner.unavailable' : 'runner.isolation-unmet',
         `Cannot start a sandbox: no runner here reaches what was asked for, got ${demand.isolation ?? 'namespace'} on ${demand.runner}.`,
@@ -185,6 +186,13 @@ function* candidates(demand: SandboxDemand, options: SandboxSupplyOptions): Gene
 
 function rank(isolation: Isolation): number {
   return ISOLATION_LEVELS.indexOf(isolation);
+}
+
+/** No runner would do: all their reasons, since each can be mended. */
+function refusedByAll(refusals: readonly unknown[], { isolation }: SandboxDemand): SkillcellError {
+  const reasons = refusals.map((refusal) => (refusal as Error).message).join(' ');
+  const message = `Cannot start a sandbox at level ${isolation ?? 'namespace'} or better. ${reasons}`;
+  return new SkillcellError('runner.isolation-unmet', message);
 }
 
 /** What makes `auto` look at the next runner. Who names a runner gets that one, or its error. */
