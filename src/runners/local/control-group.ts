@@ -1,4 +1,13 @@
-import { existsSync, mkdirSync, readFileSync, readdirSync, rmdirSync, writeFileSync } from 'node:fs';
+import {
+  accessSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  rmdirSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import type { SandboxUsage } from '../../contracts/usage.ts';
 import { readControlGroupUsage } from '../../protocol/control-group-usage.ts';
@@ -42,7 +51,11 @@ function findLayout(): Layout | null {
   const at = (controller: string): string => (unified ? join(ROOT, FOLDER) : join(ROOT, controller, FOLDER));
   const folders = { memory: at('memory'), pids: at('pids'), cpu: at('cpu'), cpuacct: at('cpuacct') };
   try {
-    for (const folder of new Set(Object.values(folders))) mkdirSync(folder, { recursive: true });
+    for (const folder of new Set(Object.values(folders))) {
+      mkdirSync(folder, { recursive: true });
+      // Another user may have made it before.
+      accessSync(folder, constants.W_OK);
+    }
     if (unified) {
       writeFileSync(join(ROOT, 'cgroup.subtree_control'), '+memory +pids +cpu');
       writeFileSync(join(folders.memory, 'cgroup.subtree_control'), '+memory +pids +cpu');
