@@ -7,7 +7,10 @@ import type { StreamWriter } from '../src/protocol/channel.ts';
 export interface OutputCapture {
   stdout(): OutputText;
   stderr(): OutputText;
-  /** Settles when both streams have ended, or after `graceMs` when something still holds them. */
+  /**
+   * Settles when both streams have ended and been handed on, or after `graceMs` when something still holds them. Time in
+   * which a slow reader holds the output back does not count.
+   */
   finish(graceMs: number): Promise<void>;
 }
 
@@ -36,10 +39,12 @@ export function captureOutput(stdout: Readable, stderr: Readable, options: Outpu
     stdout: first.text,
     stderr: second.text,
     async finish(graceMs) {
-      let timer: NodeJS.Timeout | undefined;
-      const grace = new Promise<void>((resolve) => (timer = setTimeout(resolve, graceMs)));
-      await Promise.race([Promise.all([first.ended, second.ended]), grace]);
-      clearTimeout(timer);
+      const ended = Promise.all([first.ended, second.ended]).then((): true => true);
+      for (let over = false; !over; ) {
+        await Promise.all([first.handedOn(), second.handedOn()]);
+        over = (await withinTime(ended, graceMs)) || !(first.heldBack() || second.heldBack());
+      }
+      await Promise.all([first.handedOn(), second.handedOn()]);
       stdout.destroy();
       stderr.destroy();
       options.writers.stdout.end();
@@ -48,9 +53,24 @@ export function captureOutput(stdout: Readable, stderr: Readable, options: Outpu
   };
 }
 
+/** Whether a promise settles within a time. */
+async function withinTime(promise: Promise<true>, milliseconds: number): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<false>((resolve) => (timer = setTimeout(() => resolve(false), milliseconds)));
+  try {
+    return await Promise.race([promise, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
 interface StreamCapture {
   text(): OutputText;
   ended: Promise<void>;
+  /** Whether bytes that were read wait until the host takes them. */
+  heldBack(): boolean;
+  /** Resolves when the host has taken what was read so far. */
+  handedOn(): Promise<void>;
 }
 
 function captureStream(
@@ -62,6 +82,7 @@ function captureStream(
   const kept: Buffer[] = [];
   let keptSize = 0;
   let bytes = 0;
+  let writing: Promise<void> | undefined;
   stream.on('data', (chunk: Buffer) => {
     bytes += chunk.length;
     const room = keptBytes - keptSize;
@@ -70,7 +91,10 @@ function captureStream(
       kept.push(part);
       keptSize += part.length;
       stream.pause();
-      void writer.write(part).then(() => stream.resume());
+      writing = writer.write(part).then(() => {
+        writing = undefined;
+        stream.resume();
+      });
     }
     count(chunk.length);
   });
@@ -81,6 +105,8 @@ function captureStream(
   });
   return {
     ended,
+    heldBack: () => writing !== undefined,
+    handedOn: async () => await writing,
     text() {
       const decoder = new StringDecoder('utf8');
       const truncated = bytes > keptSize;
