@@ -1,0 +1,717 @@
+import { createServer, type Server } from 'node:net';
+import { networkInterfaces } from 'node:os';
+import { join } from 'node:path';
+import { writeFile } from 'node:fs/promises';
+import { expect } from 'vitest';
+import { systemCallNumbers } from '../../src/runners/seccomp/system-call-numbers.ts';
+import { processesWith, read, sandboxProcesses } from './leftovers.ts';
+import { attempts, plainly, reportOf, runCommand } from './plainly.ts';
+import { runSeparateHost } from './separate-host.ts';
+import { attack } from './surroundings.ts';
+
+const isRoot = process.getuid?.() === 0;
+/** Why a call is refused: it may not, there is nothing, or it cannot be written. */
+const REFUSED = /^(EPERM|EACCES|ENOENT|EROFS|ENOSYS|ENOTDIR)$/;
+const UNREACHABLE = /^(ENETUNREACH|EHOSTUNREACH|ECONNREFUSED|EADDRNOTAVAIL)$/;
+
+async function listening(options: { host: string } | { path: string }): Promise<Server> {
+  const server = createServer((socket) => {
+    // Most of these only connect and leave.
+    socket.on('error', () => undefined);
+    socket.end('you reached the host');
+  });
+  await new Promise<void>((resolve) =>
+    'path' in options ? server.listen(options.path, resolve) : server.listen(0, options.host, resolve),
+  );
+  return server;
+}
+
+function portOf(server: Server): string {
+  const address = server.address();
+  return typeof address === 'object' && address !== null ? `${address.port}` : '';
+}
+
+function hostAddress(): string {
+  const found = Object.values(networkInterfaces()).flatMap((rows) => rows ?? []);
+  return found.find((row) => row.family === 'IPv4' && !row.internal)?.address ?? '127.0.0.1';
+}
+
+attack('A01', 'connects to nothing outside, by TCP, IPv6 and UDP', {}, async ({ job, evidence }) => {
+  const host = hostAddress();
+  await using server = await listening({ host });
+  const code = attempts('port, host = int(sys.argv[1]), sys.argv[2]', {
+    host: 'connected(socket.AF_INET, socket.SOCK_STREAM, (host, port))',
+    outside: 'connected(socket.AF_INET, socket.SOCK_STREAM, ("1.1.1.1", 443))',
+    six: 'connected(socket.AF_INET6, socket.SOCK_STREAM, ("2606:4700:4700::1111", 443))',
+    datagram: 'socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b"x", ("1.1.1.1", 53)) and None',
+    interfaces: '[name for _, name in socket.if_nameindex()]',
+  });
+  const args = [portOf(server), host];
+  const open = reportOf((await plainly('python', code, { args })).stdout);
+  expect(open['host']).toBe('reached');
+  expect(open['interfaces']).not.toEqual(['lo']);
+  const inside = reportOf((await job({ code, args })).stdout.text);
+  for (const name of ['host', 'outside', 'six', 'datagram']) expect(inside[name]).toMatch(UNREACHABLE);
+  expect(inside['interfaces']).toEqual(['lo']);
+  evidence(`plainly the host's address was reached; inside ${inside['host']}, and only lo is there`);
+});
+
+attack('A02', 'resolves no name, and fails at once', {}, async ({ job, evidence }) => {
+  const code = attempts('', {
+    local: 'socket.getaddrinfo("localhost", 80) and None',
+    other: 'socket.getaddrinfo("example.com", 80) and None',
+  });
+  expect(reportOf((await plainly('python', code)).stdout)['local']).toBe('reached');
+  const started = performance.now();
+  const inside = reportOf((await job({ code })).stdout.text);
+  expect(inside).toEqual({ local: 'gaierror', other: 'gaierror' });
+  expect(performance.now() - started).toBeLessThan(5_000);
+  evidence('gaierror for localhost and example.com: neither hosts file nor resolver');
+});
+
+attack('A03', 'reaches no port of the host by bash and curl', {}, async ({ job, evidence }) => {
+  await using server = await listening({ host: '127.0.0.1' });
+  const code = 'exec 5<>/dev/tcp/127.0.0.1/$1 && head -c 20 <&5';
+  const args = [portOf(server)];
+  expect((await plainly('bash', code, { args })).stdout).toBe('you reached the host');
+  const result = await job({ language: 'bash', code, args });
+  expect(result).toMatchObject({ outcome: 'failed', exitCode: 1, stdout: { text: '' } });
+  evidence(result.stderr.text.split('\n')[0] ?? '');
+});
+
+attack('A04', 'reaches no metadata service and no gateway', {}, async ({ job, evidence }) => {
+  const host = hostAddress();
+  await using server = await listening({ host });
+  const gateway = host.replace(/\.\d+$/, '.1');
+  const code = attempts('port, host, gateway = int(sys.argv[1]), sys.argv[2], sys.argv[3]', {
+    host: 'connected(socket.AF_INET, socket.SOCK_STREAM, (host, port))',
+    gateway: 'connected(socket.AF_INET, socket.SOCK_STREAM, (gateway, 80))',
+    metadata: 'connected(socket.AF_INET, socket.SOCK_STREAM, ("169.254.169.254", 80))',
+    bridge: 'connected(socket.AF_INET, socket.SOCK_STREAM, ("172.17.0.1", 80))',
+  });
+  const args = [portOf(server), host, gateway];
+  expect(reportOf((await plainly('python', code, { args })).stdout)['host']).toBe('reached');
+  const inside = reportOf((await job({ code, args })).stdout.text);
+  for (const value of Object.values(inside)) expect(value).toMatch(UNREACHABLE);
+  evidence(`metadata ${inside['metadata']}, gateway ${inside['gateway']}`);
+});
+
+attack('A06', 'opens neither raw nor packet sockets', { needs: ['root'] }, async ({ job, evidence }) => {
+  const code = attempts('', {
+    raw: 'socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_ICMP) and None',
+    packet: 'socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0) and None',
+  });
+  expect(reportOf((await plainly('python', code)).stdout)).toEqual({ raw: 'reached', packet: 'reached' });
+  const inside = reportOf((await job({ code })).stdout.text);
+  expect(inside).toEqual({ raw: 'EPERM', packet: 'EPERM' });
+  evidence('EPERM for both; root opens both plainly');
+});
+
+attack('A07', 'opens no socket to the virtual machine’s host', {}, async ({ job, evidence }) => {
+  const code = attempts('', { vsock: 'socket.socket(40, socket.SOCK_STREAM) and None' });
+  // A kernel without the family answers EAFNOSUPPORT; EPERM can come from the filter alone.
+  expect(reportOf((await plainly('python', code)).stdout)['vsock']).toMatch(/^(reached|EAFNOSUPPORT)$/);
+  expect(reportOf((await job({ code })).stdout.text)).toEqual({ vsock: 'EPERM' });
+  evidence('EPERM by the filter');
+});
+
+attack('A08', 'finds no socket of the host, by path or by abstract name', {}, async ({ job, folder, evidence }) => {
+  const path = join(folder, 'engine.sock');
+  const abstract = `\0attack-${process.pid}`;
+  await using byPath = await listening({ path });
+  await using byName = await listening({ path: abstract });
+  expect([byPath.listening, byName.listening]).toEqual([true, true]);
+  const code = attempts('path, name = sys.argv[1], "\\0" + sys.argv[2]', {
+    path: 'connected(socket.AF_UNIX, socket.SOCK_STREAM, path)',
+    abstract: 'connected(socket.AF_UNIX, socket.SOCK_STREAM, name)',
+    docker: 'connected(socket.AF_UNIX, socket.SOCK_STREAM, "/var/run/docker.sock")',
+  });
+  const args = [path, abstract.slice(1)];
+  expect(reportOf((await plainly('python', code, { args })).stdout)).toMatchObject({
+    path: 'reached',
+    abstract: 'reached',
+  });
+  const inside = reportOf((await job({ code, args })).stdout.text);
+  expect(inside).toEqual({ path: 'ENOENT', abstract: 'ECONNREFUSED', docker: 'ENOENT' });
+  evidence('path ENOENT, abstract ECONNREFUSED; both reached plainly');
+});
+
+attack('A11', 'reads no file of the host by any path', {}, async ({ job, folder, evidence }) => {
+  const path = join(folder, 'sentinel');
+  await writeFile(path, 'sentinel of the host');
+  const code = attempts('path = sys.argv[1]', {
+    absolute: 'content(path)',
+    dots: 'content("../" * 30 + path[1:])',
+    reaper: 'content("/proc/1/root" + path)',
+    own: 'content("/proc/self/root" + path)',
+    parent: 'content(f"/proc/{os.getppid()}/root" + path)',
+    folder: 'content("/proc/self/cwd/" + "../" * 30 + path[1:])',
+    passwd: 'content("/etc/passwd")',
+    shadow: 'content("/etc/shadow")',
+    name: 'content("/etc/hostname")',
+    homes: 'os.listdir("/home")',
+    root: 'os.listdir("/root")',
+  });
+  const open = reportOf((await plainly('python', code, { args: [path] })).stdout);
+  for (const name of ['absolute', 'dots', 'own', 'parent', 'folder']) expect(open[name]).toBe('sentinel of the host');
+  const inside = reportOf((await job({ code, args: [path] })).stdout.text);
+  for (const [name, value] of Object.entries(inside)) expect(value, name).toMatch(REFUSED);
+  evidence(
+    `plainly 5 ways led to the file; inside ${[...new Set(Object.values(inside))].join(', ')} for all ${Object.keys(inside).length}`,
+  );
+});
+
+attack('A12', 'reads no memory, log, firmware or disk of the machine', {}, async ({ job, evidence }) => {
+  const code = attempts(
+    'disk = next((n for n in ("/dev/vda", "/dev/sda", "/dev/nvme0n1") if os.path.exists(n)), "/dev/vda")',
+    {
+      kcore: 'opened("/proc/kcore", os.O_RDONLY)',
+      memory: 'opened("/dev/mem", os.O_RDONLY)',
+      log: 'opened("/dev/kmsg", os.O_RDONLY)',
+      kernelLog: 'opened("/proc/kmsg", os.O_RDONLY)',
+      firmware: 'os.listdir("/sys/firmware") and None',
+      disk: 'opened(disk, os.O_RDONLY)',
+    },
+  );
+  if (isRoot) expect(reportOf((await plainly('python', code)).stdout)).toMatchObject({ log: 'reached' });
+  const inside = reportOf((await job({ code })).stdout.text);
+  for (const [name, value] of Object.entries(inside)) expect(value, name).toMatch(REFUSED);
+  evidence(JSON.stringify(inside));
+});
+
+const DESCRIPTORS: Record<'bash' | 'python' | 'javascript', string> = {
+  bash: 'for name in /proc/$$/fd/*; do echo "${name##*/} $(readlink "$name")"; done; pwd -P >&2',
+  python: `
+import os, sys
+for name in os.listdir('/proc/self/fd'):
+    try: print(name, os.readlink('/proc/self/fd/' + name))
+    except FileNotFoundError: pass
+print(os.getcwd(), file=sys.stderr)`,
+  javascript: `
+import { readdirSync, readlinkSync } from 'node:fs';
+for (const name of readdirSync('/proc/self/fd')) {
+  try { console.log(name, readlinkSync('/proc/self/fd/' + name)); } catch {}
+}
+console.error(process.cwd());`,
+};
+/** What an executor has open by itself: its channel to the entry, its own event loop, and what lists the folder. */
+const OWN_DESCRIPTOR =
+  /^\d+ (\/run\/(std(in|out|err)|to-executor|from-executor)|anon_inode:\[\w+\]|\/proc\/.*|socket:\[\d+\]|pipe:\[\d+\]|\/dev\/null|.*(executor|main)\.(m?js|sh|py))$/;
+
+for (const language of ['bash', 'python', 'javascript'] as const) {
+  attack(
+    'A13',
+    `inherits no descriptor above 2 in ${language}, and works in its workspace`,
+    { levels: ['namespace', 'none'] },
+    async ({ folder, level, evidence }) => {
+      const path = join(folder, 'sentinel');
+      await writeFile(path, 'sentinel of the host');
+      // A host that was itself started with open files, as by a shell or a service manager.
+      const careless = ['/bin/bash', '-c', 'exec 3<"$0" 9<"$0" 57<"$0" 200<"$0" 201>>"$0"; exec "$@"', path];
+      const code = DESCRIPTORS[language];
+      expect((await plainly('bash', 'cat <&200', { launcher: careless })).stdout).toBe('sentinel of the host');
+      expect((await plainly(language, code, { launcher: careless })).stdout).toContain(path);
+      const { runs } = await runSeparateHost({ jobs: [{ code, language, isolation: level }] }, { launcher: careless });
+      const result = runs[0]?.result;
+      expect(result?.outcome).toBe('succeeded');
+      const lines = (result?.stdout.text ?? '').trim().split('\n');
+      expect(lines.length).toBeGreaterThan(2);
+      for (const line of lines) {
+        expect(line).not.toContain('sentinel');
+        expect(line).toMatch(OWN_DESCRIPTOR);
+      }
+      expect(
+        lines.filter((line) => /^(9|57|200|201) /.test(line) && !/anon_inode|socket|pipe|\/dev\/null/.test(line)),
+      ).toEqual([]);
+      expect(result?.stderr.text.trim()).toMatch(
+        level === 'none' ? /^\/tmp\/skillcell-[^/]+\/workspace$/ : /^\/workspace$/,
+      );
+      evidence(`five descriptors of the host to a file of its own; none of them inside`);
+    },
+  );
+}
+
+attack('A14', 'writes into no folder of the system or of programs', {}, async ({ job, evidence }) => {
+  const folders = [
+    '/',
+    '/etc',
+    '/usr',
+    '/usr/bin',
+    '/usr/local/bin',
+    '/bin',
+    '/opt',
+    '/root',
+    '/var',
+    '/run',
+    '/dev',
+    '/skills',
+    '/opt/skillcell',
+    '/node_modules/skillcell',
+    '/home',
+  ];
+  const code = attempts(
+    `name = f"attack-{os.getpid()}"`,
+    Object.fromEntries(folders.map((folder) => [folder, `created("${folder}/" + name)`])),
+  );
+  if (isRoot)
+    expect(reportOf((await plainly('python', code)).stdout)).toMatchObject({
+      '/usr/bin': 'reached',
+      '/etc': 'reached',
+      '/root': 'reached',
+    });
+  const inside = reportOf((await job({ code })).stdout.text);
+  for (const [name, value] of Object.entries(inside)) expect(value, name).toMatch(REFUSED);
+  evidence(`${[...new Set(Object.values(inside))].join(', ')} for ${folders.length} folders`);
+});
+
+const SWITCHES = [
+  '/proc/sys/kernel/core_pattern',
+  '/proc/sys/vm/overcommit_memory',
+  '/proc/sysrq-trigger',
+  '/sys/kernel/uevent_helper',
+  '/sys/fs/cgroup/release_agent',
+  '/sys/fs/cgroup/memory/release_agent',
+  '/proc/1/oom_score_adj/../attr/current',
+];
+
+attack('A15', 'writes no switch of the kernel', {}, async ({ job, evidence }) => {
+  const code = attempts('', Object.fromEntries(SWITCHES.map((path) => [path, `opened("${path}", os.O_WRONLY)`])));
+  if (isRoot) expect(reportOf((await plainly('python', code)).stdout)['/proc/sys/kernel/core_pattern']).toBe('reached');
+  const inside = reportOf((await job({ code })).stdout.text);
+  for (const path of SWITCHES) expect(inside[path], path).toMatch(REFUSED);
+  evidence(`core_pattern ${inside['/proc/sys/kernel/core_pattern']}, sysrq ${inside['/proc/sysrq-trigger']}`);
+});
+
+attack(
+  'A16',
+  'writes nothing through a link that leads out of the workspace',
+  {},
+  async ({ job, folder, evidence }) => {
+    const code = attempts('os.symlink(sys.argv[1], "out-of-here"); os.symlink("/usr/bin", "programs")', {
+      host: 'created("out-of-here/written")',
+      programs: 'created("programs/written")',
+      through: 'created("/proc/self/cwd/programs/written")',
+    });
+    const args = [folder];
+    expect(reportOf((await plainly('python', code, { args })).stdout)).toMatchObject({ host: 'reached' });
+    const inside = reportOf((await job({ code, args })).stdout.text);
+    expect(inside).toEqual({ host: 'ENOENT', programs: 'EROFS', through: 'EROFS' });
+    evidence('the host’s folder is not there, the programs’ is read-only');
+  },
+);
+
+attack('A17', 'is an ordinary user with no other groups', { needs: ['root'] }, async ({ job, evidence }) => {
+  const code = attempts('', {
+    ids: '[*os.getresuid(), *os.getresgid()]',
+    groups: 'os.getgroups()',
+    root: 'os.setuid(0)',
+    group: 'os.setgroups([0])',
+  });
+  expect(reportOf((await plainly('python', code)).stdout)).toMatchObject({ ids: [0, 0, 0, 0, 0, 0], root: 'reached' });
+  const inside = reportOf((await job({ code })).stdout.text);
+  expect(inside).toEqual({ ids: [1000, 1000, 1000, 1000, 1000, 1000], groups: [], root: 'EINVAL', group: 'EPERM' });
+  evidence('uid 1000, no group; setuid(0) EINVAL: no such uid in its namespace');
+});
+
+attack('A18', 'has no capability in any of the five sets', {}, async ({ job, evidence }) => {
+  const code = 'grep -E "^Cap(Inh|Prm|Eff|Bnd|Amb)" /proc/self/status | cut -f2';
+  if (isRoot) expect((await plainly('bash', code)).stdout).toMatch(/[1-9a-f]/);
+  const result = await job({ language: 'bash', code });
+  expect(result.stdout.text).toBe('0000000000000000\n'.repeat(5));
+  evidence('five times 0000000000000000');
+});
+
+attack(
+  'A19',
+  'gains nothing from programs with another owner’s rights',
+  { needs: ['root'] },
+  async ({ job, evidence }) => {
+    const code = attempts('', {
+      su: `effective(["/usr/bin/su", "-c", "true"])`,
+      newgrp: `effective(["/usr/bin/newgrp", "root"])`,
+      locked: `[line.split()[1] for line in open("/proc/self/status") if line.startswith("NoNewPrivs")][0]`,
+    });
+    const program = code.replace(
+      'def attempt(',
+      `def effective(command):
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        for _ in range(100):
+            status = content(f"/proc/{process.pid}/status")
+            if command[0].split("/")[-1] in status.splitlines()[0] and "Z (zombie)" not in status:
+                return int([line for line in status.splitlines() if line.startswith("Uid")][0].split()[2])
+        return "never seen"
+    finally:
+        process.stdin.close()
+def attempt(`,
+    );
+    const ordinary = [
+      '/usr/bin/setpriv',
+      '--reuid=61183',
+      '--regid=61183',
+      '--clear-groups',
+      '/usr/bin/python3',
+      '-B',
+      '-c',
+      program,
+    ];
+    const open = await runCommand(ordinary, { cwd: '/' });
+    expect(reportOf(open.stdout)).toMatchObject({ locked: '0' });
+    expect([reportOf(open.stdout)['su'], reportOf(open.stdout)['newgrp']]).toContain(0);
+    const inside = reportOf((await job({ code: program })).stdout.text);
+    expect(inside['locked']).toBe('1');
+    expect([inside['su'], inside['newgrp']]).not.toContain(0);
+    evidence(`NoNewPrivs 1; su runs as ${String(inside['su'])}, plainly as root`);
+  },
+);
+
+const CALLS = systemCallNumbers(process.arch === 'arm64' ? 'arm64' : 'x64');
+const number = (name: string): number => CALLS.get(name) ?? -1;
+const NEW_NAMESPACES = { user: 0x10000000, mount: 0x00020000, pid: 0x20000000, network: 0x40000000, host: 0x04000000 };
+
+attack('A20-A25', 'makes no call that the filter refuses', { needs: ['root'] }, async ({ job, evidence }) => {
+  const expressions: Record<string, string> = {
+    'A21 chroot': `syscall(${number('chroot')}, b".")`,
+    'A21 setns': `syscall(${number('setns')}, os.open("/proc/self/ns/uts", os.O_RDONLY), 0)`,
+    'A22 mount': `(libc.unshare(${NEW_NAMESPACES.mount}), libc.mount(None, b"/", None, 0x44000, None), called(libc.mount(b"tmpfs", os.getcwd().encode(), b"tmpfs", 0, None)))[2]`,
+    'A23 mknod': 'os.mknod("device", 0o20600, os.makedev(1, 3))',
+    'A25 io_uring_setup': `syscall(${number('io_uring_setup')}, 1, b"\\0" * 120)`,
+    'A24 bpf': `syscall(${number('bpf')}, 0, b"\\0" * 64, 64)`,
+    'A24 keyctl': `syscall(${number('keyctl')}, 0, -2, 1)`,
+    'A24 add_key': `syscall(${number('add_key')}, b"user", b"token", b"x", 1, -2) or None`,
+    'A24 userfaultfd': `syscall(${number('userfaultfd')}, 0x80000)`,
+    'A24 perf_event_open': `syscall(${number('perf_event_open')}, b"\\1\\0\\0\\0\\x78" + b"\\0" * 115, 0, -1, -1, 0)`,
+    'A24 swapon': `syscall(${number('swapon')}, b"/no/such/file", 0)`,
+    'A24 open_by_handle_at': `syscall(${number('open_by_handle_at')}, 0, b"\\0" * 64, 0)`,
+    'A26 process_vm_writev': `syscall(${number('process_vm_writev')}, os.getppid(), 0, 0, 0, 0, 0)`,
+    'A32 sethostname': `(libc.unshare(${NEW_NAMESPACES.host}), called(libc.sethostname(b"changed", 7)))[1]`,
+    'A32 clock': 'time.clock_settime(time.CLOCK_REALTIME, -1)',
+  };
+  for (const [name, flag] of Object.entries(NEW_NAMESPACES))
+    expressions[`A21 unshare ${name}`] = `called(libc.unshare(${flag}))`;
+  const code = attempts('', {
+    ...expressions,
+    mode: 'next(line.split()[1] for line in open("/proc/self/status") if line.startswith("Seccomp:"))',
+  });
+  const open = reportOf((await plainly('python', code)).stdout);
+  expect(open['mode']).toBe('0');
+  // Root is never told EPERM: either the call did it, or the kernel looked at its arguments.
+  for (const name of Object.keys(expressions))
+    expect(open[name], `${name}, plainly`).not.toMatch(/^(EPERM|ENOSYS|died)$/);
+  const inside = reportOf((await job({ code })).stdout.text);
+  expect(inside['mode']).toBe('2');
+  for (const name of Object.keys(expressions)) expect(inside[name], name).toMatch(/^(EPERM|ENOSYS)$/);
+  evidence(`seccomp mode 2; ${Object.keys(expressions).length} calls EPERM or ENOSYS, none of them plainly`);
+});
+
+attack('A26', 'traces no process, not even its own child', {}, async ({ job, evidence }) => {
+  const code = attempts('child = subprocess.Popen(["sleep", "5"])\nimport atexit\natexit.register(child.kill)', {
+    attach: 'called(libc.ptrace(16, child.pid, 0, 0))',
+    seize: 'called(libc.ptrace(0x4206, child.pid, 0, 0))',
+    me: 'called(libc.ptrace(0, 0, 0, 0))',
+    reaper: 'called(libc.ptrace(0x4206, 1, 0, 0))',
+  });
+  if (isRoot)
+    expect(reportOf((await plainly('python', code)).stdout)).toMatchObject({
+      attach: 'reached',
+      seize: 'reached',
+      me: 'reached',
+    });
+  const inside = reportOf((await job({ code })).stdout.text);
+  expect(inside).toEqual({ attach: 'EPERM', seize: 'EPERM', me: 'EPERM', reaper: 'EPERM' });
+  evidence('EPERM four times');
+});
+
+attack('A28', 'sees only its own processes', {}, async ({ job, evidence }) => {
+  const code = attempts('', {
+    seen: '[content(f"/proc/{pid}/cmdline").split("\\0")[0] for pid in os.listdir("/proc") if pid.isdigit()]',
+    host: 'content(f"/proc/{sys.argv[1]}/cmdline") and None',
+  });
+  const args = [`${process.pid}`];
+  const open = reportOf((await plainly('python', code, { args })).stdout);
+  expect(open['host']).toBe('reached');
+  const inside = reportOf((await job({ code, args })).stdout.text);
+  expect(inside).toEqual({ seen: ['bwrap', '/usr/bin/python3', '/usr/bin/python3'], host: 'ENOENT' });
+  evidence(`sees ${JSON.stringify(inside['seen'])}; plainly ${(open['seen'] as string[]).length} processes`);
+});
+
+attack('A29', 'kills nothing outside with kill(-1), and fails', {}, async ({ job, evidence }) => {
+  const code = 'import os, time\nif os.fork() == 0:\n    os.kill(-1, 9)\n    os._exit(0)\ntime.sleep(9)';
+  const victim = [
+    '/usr/bin/bwrap',
+    '--ro-bind',
+    '/',
+    '/',
+    '--dev',
+    '/dev',
+    '--proc',
+    '/proc',
+    '--unshare-pid',
+    '--as-pid-1',
+    '--die-with-parent',
+    '--',
+  ];
+  const script =
+    'sleep 60 & victim=$!; python3 -c "import os; os.kill(-1, 9)"; wait $victim; echo "victim ended with $?"';
+  expect((await runCommand([...victim, '/bin/sh', '-c', script])).stdout).toBe('victim ended with 137\n');
+  const beside = job({ language: 'bash', code: 'sleep 1.5; echo alive' });
+  const result = await job({ code });
+  expect(result).toMatchObject({ outcome: 'failed', signal: 'SIGKILL', exitCode: null });
+  expect(await beside).toMatchObject({ outcome: 'succeeded', stdout: { text: 'alive\n' } });
+  evidence('the job ended by SIGKILL; the job beside it and this process went on');
+});
+
+const LEAVE = attempts('shm = lambda: libc.shmget(0x5ce11, 4096, 0o1600)', {
+  tmp: 'open("/tmp/attack-token", "w").write("token") and None',
+  shm: 'open("/dev/shm/attack-token", "w").write("token") and None',
+  segment: 'called(min(shm(), 0))',
+  workspace: 'open("attack-token", "w").write("token") and None',
+  varTmp: 'open("/var/tmp/attack-token", "w").write("token") and None',
+});
+const FIND = attempts('', {
+  tmp: 'content("/tmp/attack-token")',
+  shm: 'content("/dev/shm/attack-token")',
+  segment: 'called(min(libc.shmget(0x5ce11, 4096, 0), 0))',
+  workspace: 'content("attack-token")',
+  varTmp: 'content("/var/tmp/attack-token")',
+});
+
+attack('A30', 'passes nothing to a job beside it', {}, async ({ job, evidence }) => {
+  const open = await plainly('python', LEAVE);
+  const openFound = reportOf((await plainly('python', FIND)).stdout);
+  await plainly(
+    'bash',
+    'rm -f /tmp/attack-token /dev/shm/attack-token /var/tmp/attack-token; ipcrm -M 0x5ce11 2>/dev/null',
+  );
+  expect(reportOf(open.stdout)).toMatchObject({
+    tmp: 'reached',
+    shm: 'reached',
+    segment: 'reached',
+    varTmp: 'reached',
+  });
+  expect(openFound).toMatchObject({ tmp: 'token', shm: 'token', segment: 'reached', varTmp: 'token' });
+  const first = job({ code: `${LEAVE}\nsys.stdout.flush()\ntime.sleep(1.2)` });
+  const second = job({ code: `import time\ntime.sleep(0.4)\n${FIND}` });
+  expect(reportOf((await first).stdout.text)).toMatchObject({ tmp: 'reached', shm: 'reached', workspace: 'reached' });
+  expect(reportOf((await second).stdout.text)).toEqual({
+    tmp: 'ENOENT',
+    shm: 'ENOENT',
+    segment: expect.stringMatching(REFUSED),
+    workspace: 'ENOENT',
+    varTmp: 'ENOENT',
+  });
+  evidence('five places: ENOENT or refused beside; plainly the second program found four');
+});
+
+attack('A31', 'leaves nothing for the next job', {}, async ({ job, evidence }) => {
+  expect(reportOf((await job({ code: LEAVE })).stdout.text)).toMatchObject({
+    tmp: 'reached',
+    shm: 'reached',
+    workspace: 'reached',
+  });
+  expect(reportOf((await job({ code: FIND })).stdout.text)).toEqual({
+    tmp: 'ENOENT',
+    shm: 'ENOENT',
+    segment: expect.stringMatching(REFUSED),
+    workspace: 'ENOENT',
+    varTmp: 'ENOENT',
+  });
+  evidence('five places: nothing found afterwards');
+});
+
+const ALLOWED = ['HOME', 'LANG', 'PATH', 'SKILLCELL_OUTPUT', 'SKILLCELL_VALUE', 'SKILLS_DIR', 'TMPDIR', 'WORKSPACE'];
+/** What shells set by themselves. */
+const OF_THE_SHELL = ['PWD', 'SHLVL', '_', 'OLDPWD'];
+
+for (const [language, code] of [
+  ['bash', 'env'],
+  ['python', 'import os\nfor name, value in os.environ.items(): print(f"{name}={value}")'],
+  ['javascript', 'for (const [name, value] of Object.entries(process.env)) console.log(`${name}=${value}`)'],
+] as const) {
+  attack(
+    'A38',
+    `has only the allowed environment in ${language}`,
+    { levels: ['namespace', 'none'] },
+    async ({ job, level, evidence }) => {
+      const canary = `canary-${process.pid}-${Math.random()}`;
+      process.env['AWS_SECRET_ACCESS_KEY'] = canary;
+      process.env['HTTPS_PROXY'] = `http://user:${canary}@proxy`;
+      try {
+        expect((await plainly(language, code)).stdout).toContain(canary);
+        const result = await job({ language, code });
+        const names = result.stdout.text
+          .split('\n')
+          .flatMap((line) => (line.includes('=') ? [line.slice(0, line.indexOf('='))] : []));
+        expect(result.stdout.text).not.toContain(canary);
+        const expected = level === 'none' ? [...ALLOWED, 'SKILLCELL_JOB_MARK'] : ALLOWED;
+        expect(names.filter((name) => !OF_THE_SHELL.includes(name)).toSorted()).toEqual(expected.toSorted());
+        evidence(`${names.length} names, the canary of the host's environment is not among the values`);
+      } finally {
+        delete process.env['AWS_SECRET_ACCESS_KEY'];
+        delete process.env['HTTPS_PROXY'];
+      }
+    },
+  );
+}
+
+attack(
+  'A38',
+  'finds no secret of the host in the environment of any process it sees',
+  {},
+  async ({ job, evidence }) => {
+    const canary = `canary-${process.pid}-${Math.random()}`;
+    const code = attempts('', {
+      environments:
+        '[readable(f"/proc/{pid}/environ") for pid in os.listdir("/proc") if pid.isdigit() and int(pid) != os.getpid()]',
+    });
+    expect((await plainly('python', code, { env: { SECRET_TOKEN: canary } })).stdout).toContain(canary);
+    process.env['SECRET_TOKEN'] = canary;
+    try {
+      const result = await job({ code });
+      expect(result.outcome).toBe('succeeded');
+      expect(result.stdout.text).not.toContain(canary);
+      evidence(`${(reportOf(result.stdout.text)['environments'] as string[]).length} processes seen, none holds it`);
+    } finally {
+      delete process.env['SECRET_TOKEN'];
+    }
+  },
+);
+
+attack(
+  'A39',
+  'shows nothing of a job in the command line or environment of any process',
+  {},
+  async ({ job, evidence }) => {
+    const canary = `canary-${process.pid}-${Math.random()}`;
+    const plain = plainly('bash', 'sleep 0.6', { args: [canary] });
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    expect(processesWith(canary)).not.toEqual([]);
+    await plain;
+    const running = job({
+      code: `import time\ntime.sleep(0.8)\n# ${canary}`,
+      env: { API_KEY: canary },
+      args: [canary],
+      stdin: Buffer.from(canary),
+    });
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    const held = processesWith(canary);
+    expect(sandboxProcesses().length).toBeGreaterThan(3);
+    expect(await running).toMatchObject({ outcome: 'succeeded' });
+    expect(held).toEqual([]);
+    evidence(
+      'argument, variable, input and code of a running job stand in no /proc/*/{cmdline,environ} of the machine',
+    );
+  },
+);
+
+attack(
+  'A41',
+  'is nobody’s root for the kernel’s switches, though root started it',
+  { needs: ['root'] },
+  async ({ job, evidence }) => {
+    const code = attempts('', {
+      pattern: 'opened("/proc/sys/kernel/core_pattern", os.O_WRONLY)',
+      overcommit: 'opened("/proc/sys/vm/overcommit_memory", os.O_RDWR)',
+    });
+    // The line of a runner that forgets to drop uid 0, and that leaves /proc/sys as bubblewrap makes it.
+    const careless = [
+      '/usr/bin/bwrap',
+      '--ro-bind',
+      '/',
+      '/',
+      '--tmpfs',
+      '/dev/shm',
+      '--proc',
+      '/proc',
+      '--unshare-all',
+      '--cap-drop',
+      'ALL',
+      '--die-with-parent',
+      '--',
+    ];
+    expect(reportOf((await plainly('python', code, { launcher: careless })).stdout)).toEqual({
+      pattern: 'reached',
+      overcommit: 'reached',
+    });
+    const running = job({ code: `import time\ntime.sleep(0.5)\n${code}` });
+    await new Promise((resolve) => setTimeout(resolve, 350));
+    const uids = new Set(
+      sandboxProcesses()
+        .map((pid) => /^Uid:\s+(\d+)/m.exec(read(pid, 'status'))?.[1])
+        .filter((uid) => uid !== undefined),
+    );
+    const inside = reportOf((await running).stdout.text);
+    expect([...uids].filter((uid) => uid !== '0')).toEqual(['61184']);
+    for (const value of Object.values(inside)) expect(value).toMatch(/^(EROFS|EACCES)$/);
+    evidence(
+      `the job is uid 61184 on the host; core_pattern ${inside['pattern']}, reached by a bubblewrap that root starts`,
+    );
+  },
+);
+
+const NEIGHBOURS = attempts(
+  'others = [pid for pid in map(int, filter(str.isdigit, os.listdir("/proc"))) if pid != os.getpid()]',
+  {
+    others: 'others',
+    commands: '[content(f"/proc/{pid}/cmdline") for pid in others]',
+    descriptors:
+      '[[name, os.readlink(f"/proc/{pid}/fd/{name}")] for pid in others for name in os.listdir(f"/proc/{pid}/fd")]',
+    environments: '[content(f"/proc/{pid}/environ") for pid in others]',
+  },
+);
+
+attack('A42', 'reaches no process but its own and an empty reaper', {}, async ({ job, evidence }) => {
+  const open = reportOf((await plainly('python', NEIGHBOURS)).stdout);
+  expect((open['others'] as number[]).length).toBeGreaterThan(3);
+  const result = await job({ code: NEIGHBOURS });
+  const inside = reportOf(result.stdout.text);
+  expect(inside['others']).toEqual([1]);
+  expect((inside['commands'] as string[])[0]).toMatch(/^bwrap\0/);
+  // Standard streams are the job's own; what else the reaper holds counts events and leads nowhere.
+  for (const [name, target] of inside['descriptors'] as [string, string][]) {
+    expect(target, `descriptor ${name} of the reaper`).toMatch(/^(\/run\/std(in|out|err)|anon_inode:\[eventfd\])$/);
+  }
+  expect(JSON.stringify(inside['environments'])).not.toMatch(/canary|KEY|SECRET|TOKEN|\/root|\/home/);
+  evidence(`sees pid 1 (bwrap) only: ${JSON.stringify(inside['descriptors'])}`);
+});
+
+/** Writes a result that nobody asked for into every descriptor of every other process that opens. */
+const FORGE = `
+import json, os, struct, sys
+def frames():
+    yield b'"exit-code": 0\\n{ "exit-code": 0 }\\n'
+    for body in (b'{"type":"exit","code":0}', b'{"type":"waiting"}', b'{"type":"result","result":{"outcome":"succeeded"}}'):
+        yield struct.pack('<I', len(body)) + body
+        yield struct.pack('<IBBH', len(body), 1, 0, 0) + body
+written = 0
+for pid in [p for p in os.listdir('/proc') if p.isdigit() and int(p) != os.getpid()]:
+    try:
+        names = os.listdir(f'/proc/{pid}/fd')
+    except OSError:
+        continue
+    for name in names:
+        target = os.readlink(f'/proc/{pid}/fd/{name}')
+        if int(name) < 3 or 'eventfd' in target:
+            continue
+        try:
+            descriptor = os.open(f'/proc/{pid}/fd/{name}', os.O_WRONLY | os.O_NONBLOCK)
+        except OSError:
+            continue
+        for frame in frames():
+            written += os.write(descriptor, frame)
+print(json.dumps(written))
+sys.stdout.flush()
+os._exit(7)
+`;
+
+attack('A43', 'forges no result through the descriptors of its ancestors', {}, async ({ job, evidence }) => {
+  // Plainly, a descriptor of another process opens, and what is written arrives.
+  const open = await plainly('bash', `exec 9<>"$PWD/held"; python3 -c "$1"; cat held | head -c 14`, {
+    args: [FORGE],
+    launcher: ['/usr/bin/unshare', '--user', '--map-root-user', '--pid', '--fork', '--mount-proc'],
+  });
+  expect(open.stdout).toContain('"exit-code": 0');
+  const result = await job({ code: FORGE });
+  expect(result).toMatchObject({ outcome: 'failed', exitCode: 7, stdout: { text: '0\n' } });
+  evidence('no descriptor of another process could be opened for writing; exit code 7 stands');
+});

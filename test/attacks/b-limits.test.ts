@@ -1,0 +1,644 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { expect } from 'vitest';
+import type { JobLimits } from '../../src/contracts/limits.ts';
+import type { JobEvent } from '../../src/contracts/events.ts';
+import { processesWith, sandboxProcesses } from './leftovers.ts';
+import { plainly } from './plainly.ts';
+import { attack, type Level } from './surroundings.ts';
+
+const BOTH: Level[] = ['namespace', 'none'];
+const MIB = 1024 * 1024;
+
+/** Starts up to 300 children that wait, and says how many there were and what stopped it. */
+const FORKS = `
+import errno, os, sys, time
+count, stopped = 0, None
+children = []
+for _ in range(300):
+    try:
+        pid = os.fork()
+    except OSError as error:
+        stopped = errno.errorcode[error.errno]
+        break
+    if pid == 0:
+        time.sleep(30)
+        os._exit(0)
+    children.append(pid)
+print(len(children), stopped, flush=True)
+if len(sys.argv) > 1:
+    for pid in children: os.kill(pid, 9)
+os._exit(3 if stopped else 0)
+`;
+
+attack(
+  'B01',
+  'starts no more processes than it may',
+  { levels: BOTH, needs: ['cgroups'] },
+  async ({ job, evidence }) => {
+    expect((await plainly('python', FORKS, { args: ['end'] })).stdout).toBe('300 None\n');
+    const result = await job({ code: FORKS, limits: { pids: 64 } });
+    expect(result).toMatchObject({ outcome: 'limit', limit: 'pids', exitCode: 3 });
+    const [count = '', stopped] = result.stdout.text.trim().split(' ');
+    expect(stopped).toBe('EAGAIN');
+    // The supervisor's share of 24 is in the same group.
+    expect(Number(count)).toBeLessThanOrEqual(64 + 24);
+    expect(Number(count)).toBeGreaterThan(40);
+    evidence(`EAGAIN after ${count} of 300; plainly all 300`);
+  },
+);
+
+const THREADS = `
+import threading, time
+count = 0
+try:
+    for _ in range(300):
+        threading.Thread(target=time.sleep, args=(3,), daemon=True).start()
+        count += 1
+except RuntimeError as error:
+    print(count, error, flush=True)
+    raise SystemExit(3)
+print(count, None, flush=True)
+`;
+
+attack('B02', 'starts no more threads than it may', { levels: BOTH, needs: ['cgroups'] }, async ({ job, evidence }) => {
+  expect((await plainly('python', THREADS)).stdout).toBe('300 None\n');
+  const result = await job({ code: THREADS, limits: { pids: 64 } });
+  expect(result).toMatchObject({ outcome: 'limit', limit: 'pids', exitCode: 3 });
+  expect(Number.parseInt(result.stdout.text, 10)).toBeLessThanOrEqual(64 + 24);
+  evidence(result.stdout.text.trim());
+});
+
+/** Fills memory page by page, and says when it has what it wanted. */
+const MEMORY = `
+import sys
+size = int(sys.argv[1])
+blocks = []
+for _ in range(size):
+    blocks.append(bytearray(b'x') * 1048576)
+print('filled', size, flush=True)
+`;
+
+const SMALL: Partial<JobLimits> = { memoryMib: 128, workspaceMib: 32 };
+
+attack(
+  'B03',
+  'is ended when it takes more memory than it may',
+  { levels: BOTH, needs: ['cgroups'] },
+  async ({ job, evidence }) => {
+    expect((await plainly('python', MEMORY, { args: ['600'] })).stdout).toBe('filled 600\n');
+    expect(await job({ code: MEMORY, args: ['64'], limits: SMALL })).toMatchObject({ outcome: 'succeeded' });
+    const result = await job({ code: MEMORY, args: ['600'], limits: SMALL });
+    expect(result).toMatchObject({ outcome: 'out_of_memory', stdout: { text: '' } });
+    // The limit, the workspace's and the supervisor's share together, and no swap beside them.
+    expect(result.usage.maxRssBytes).toBeLessThanOrEqual((128 + 32 + 64) * MIB);
+    evidence(
+      `out_of_memory at ${Math.round((result.usage.maxRssBytes ?? 0) / MIB)} MiB of 600; signal ${result.signal}`,
+    );
+  },
+);
+
+attack(
+  'B03',
+  'is ended when it fills memory from JavaScript',
+  { levels: BOTH, needs: ['cgroups'] },
+  async ({ job, evidence }) => {
+    const code =
+      'const held = []; for (let i = 0; i < 600; i += 1) held.push(Buffer.alloc(1048576, 1)); console.log(held.length);';
+    expect((await plainly('javascript', code)).stdout).toBe('600\n');
+    const result = await job({ language: 'javascript', code, limits: SMALL });
+    expect(result).toMatchObject({ outcome: 'out_of_memory', stdout: { text: '' } });
+    evidence('out_of_memory; plainly 600 MiB were held');
+  },
+);
+
+attack(
+  'B03',
+  'is ended when it hides memory in files without names',
+  { levels: BOTH, needs: ['cgroups'] },
+  async ({ job, evidence }) => {
+    const code = `
+import os
+held = []
+for _ in range(600):
+    held.append(os.memfd_create('hidden'))
+    os.write(held[-1], b'x' * 1048576)
+print(len(held))`;
+    expect((await plainly('python', code)).stdout).toBe('600\n');
+    const result = await job({ code, limits: SMALL });
+    expect(result).toMatchObject({ outcome: 'out_of_memory', stdout: { text: '' } });
+    evidence('out_of_memory; plainly 600 MiB were held');
+  },
+);
+
+attack(
+  'B04',
+  'is told out of memory when a child was killed for it, though the parent says 0',
+  { levels: BOTH, needs: ['cgroups'] },
+  async ({ job, evidence }) => {
+    const code = `
+import subprocess, sys
+child = subprocess.run([sys.executable, '-c', ${JSON.stringify(MEMORY)}, '600'])
+print('child', child.returncode, flush=True)`;
+    expect((await plainly('python', code)).stdout).toContain('child 0\n');
+    const result = await job({ code, limits: SMALL });
+    expect(result).toMatchObject({ outcome: 'out_of_memory', exitCode: 0, stdout: { text: 'child -9\n' } });
+    evidence('the parent ended with 0; the kernel’s counter says out_of_memory, the exit code is kept');
+  },
+);
+
+attack('B05', 'is not told out of memory for an exit code of 137', { levels: BOTH }, async ({ job, evidence }) => {
+  const result = await job({ language: 'bash', code: 'exit 137' });
+  expect(result).toMatchObject({ outcome: 'failed', exitCode: 137, signal: null });
+  const killed = await job({ language: 'bash', code: 'kill -9 $$; sleep 5' });
+  expect(killed).toMatchObject({ outcome: 'failed', exitCode: 137 });
+  evidence('failed with 137, twice');
+});
+
+attack(
+  'B06',
+  'is ended when two children together take more than one may',
+  { levels: BOTH, needs: ['cgroups'] },
+  async ({ job, evidence }) => {
+    const code = `
+import subprocess, sys, time
+program = ${JSON.stringify(MEMORY)} + "\\nimport time\\ntime.sleep(2)"
+children = [subprocess.Popen([sys.executable, '-c', program, '150'], stdout=subprocess.DEVNULL) for _ in range(2)]
+print(sorted(child.wait() for child in children), flush=True)`;
+    expect((await plainly('python', code)).stdout).toBe('[0, 0]\n');
+    const result = await job({ code, limits: SMALL });
+    expect(result.outcome).toBe('out_of_memory');
+    expect(result.stdout.text).toMatch(/^\[-9, (0|-9)\]\n$/);
+    evidence(`ends of the children: ${result.stdout.text.trim()}`);
+  },
+);
+
+attack(
+  'B06',
+  'does not end its supervisor by making every other process smaller',
+  { levels: BOTH, needs: ['cgroups'] },
+  async ({ job, evidence }) => {
+    // The kernel ends the process that weighs most: forty small ones that take their score back weigh less than an entry.
+    const code = `
+import os, time
+for _ in range(40):
+    if os.fork() == 0:
+        try:
+            with open('/proc/self/oom_score_adj', 'w') as file: file.write('0')
+        except OSError: pass
+        block = bytearray(b'x') * (12 * 1048576)
+        time.sleep(4)
+        os._exit(0)
+time.sleep(3)`;
+    expect((await plainly('python', code)).code).toBe(0);
+    const result = await job({ code, limits: { ...SMALL, runTimeoutMs: 6_000 } });
+    expect(result.outcome).toBe('out_of_memory');
+    evidence(`out_of_memory; ${result.diagnostics.map((row) => row.code).join(', ') || 'the supervisor lived'}`);
+  },
+);
+
+const FILL = `
+import os, sys
+written, stopped = 0, None
+try:
+    for part in range(int(sys.argv[2])):
+        with open(f'{sys.argv[1]}/part-{part}', 'wb') as file:
+            for _ in range(8):
+                file.write(b'x' * 1048576)
+                file.flush()
+                written += 1
+except OSError as error:
+    stopped = error.errno
+print(written, stopped, flush=True)
+raise SystemExit(4 if stopped else 0)
+`;
+
+attack(
+  'B07',
+  'fills its workspace up to the limit and no further',
+  { levels: BOTH },
+  async ({ job, level, folder, evidence }) => {
+    expect((await plainly('python', FILL, { args: [folder, '20'] })).stdout).toBe('160 None\n');
+    const result = await job({ code: `${FILL}`, args: ['.', '40'], limits: { workspaceMib: 32 } });
+    expect(result).toMatchObject({ outcome: 'limit', limit: 'workspace' });
+    // At level none the folder is looked at four times a second: what was written until then is removed with it.
+    if (level === 'namespace') expect(result.stdout.text).toMatch(/^(31|32) 28\n$/);
+    else expect(result.diagnostics.map((row) => row.code)).toContain('limit.watched');
+    evidence(level === 'namespace' ? `ENOSPC after ${result.stdout.text.split(' ')[0]} MiB` : 'ended by the watch');
+  },
+);
+
+attack('B07', 'is ended as soon as a file outgrows the workspace', { levels: BOTH }, async ({ job, evidence }) => {
+  const code = `
+with open('large', 'wb') as file:
+    for _ in range(64): file.write(b'x' * 1048576)
+print('written')`;
+  expect((await plainly('python', code)).stdout).toBe('written\n');
+  const result = await job({ code, limits: { workspaceMib: 32 } });
+  expect(['limit', 'failed']).toContain(result.outcome);
+  expect(result.stdout.text).toBe('');
+  evidence(`${result.outcome} ${result.limit ?? ''} ${result.error?.message ?? ''}`);
+});
+
+attack(
+  'B08',
+  'fills every other folder that it can write up to a limit of its own',
+  { needs: ['cgroups'] },
+  async ({ job, folder, evidence }) => {
+    const found: string[] = [];
+    expect((await plainly('python', FILL, { args: [folder, '8'] })).stdout).toBe('64 None\n');
+    for (const [path, most] of [
+      ['/tmp', 32],
+      ['/dev/shm', 32],
+      ['/value', 32],
+    ] as const) {
+      const result = await job({ code: FILL, args: [path, '20'] });
+      const [written = '', stopped] = result.stdout.text.trim().split(' ');
+      expect(stopped, path).toBe('28');
+      expect(Number(written), path).toBeLessThanOrEqual(most);
+      found.push(`${path} ${written} MiB`);
+    }
+    const writable = await job({
+      language: 'bash',
+      code: `for path in $(cut -d' ' -f2 /proc/mounts) /run /var/tmp /home /root /dev/mqueue; do (: >"$path/probe") 2>/dev/null && echo "$path"; done | sort`,
+    });
+    expect(writable.stdout.text.trim().split('\n')).toEqual(['/dev/shm', '/tmp', '/value', '/workspace']);
+    evidence(`${found.join(', ')}; no other folder can be written`);
+  },
+);
+
+attack(
+  'B09',
+  'fills no more by many files that are each below the limit of one',
+  {},
+  async ({ job, folder, evidence }) => {
+    const code = `
+import os, sys
+written, stopped = 0, None
+try:
+    for part in range(400):
+        with open(f'{sys.argv[1]}/{part}', 'wb') as file: written += file.write(b'x' * 262144)
+except OSError as error: stopped = error.errno
+print(written // 1048576, stopped)`;
+    expect((await plainly('python', code, { args: [folder] })).stdout).toBe('100 None\n');
+    const result = await job({ code, args: ['.'], limits: { workspaceMib: 32 } });
+    expect(result.stdout.text).toMatch(/^(31|32) 28\n$/);
+    evidence(`ENOSPC after ${result.stdout.text.split(' ')[0]} MiB in files of 256 KiB`);
+  },
+);
+
+const INODES = `
+import os, sys
+count, stopped = 0, None
+try:
+    while count < 20000:
+        os.close(os.open(f'{sys.argv[1]}/{count}', os.O_CREAT | os.O_WRONLY))
+        count += 1
+except OSError as error: stopped = error.errno
+print(count, stopped)
+raise SystemExit(4 if stopped else 0)
+`;
+
+attack(
+  'B10',
+  'makes no more files than it may in its workspace',
+  { levels: BOTH },
+  async ({ job, level, folder, evidence }) => {
+    expect((await plainly('python', INODES, { args: [folder] })).stdout).toBe('20000 None\n');
+    const code =
+      level === 'none'
+        ? `${INODES.replace('raise SystemExit', 'import time; time.sleep(5); raise SystemExit')}`
+        : INODES;
+    const result = await job({ code, args: ['.'], limits: { workspaceInodes: 1_000 } });
+    expect(result).toMatchObject({ outcome: 'limit', limit: 'inodes' });
+    if (level === 'namespace') expect(Number.parseInt(result.stdout.text, 10)).toBeLessThan(1_000);
+    evidence(level === 'namespace' ? `ENOSPC after ${result.stdout.text.split(' ')[0]} files` : 'ended by the watch');
+  },
+);
+
+attack(
+  'B10',
+  'makes no more files than it may in the other folders that it can write',
+  {},
+  async ({ job, folder, evidence }) => {
+    expect((await plainly('python', INODES, { args: [folder] })).stdout).toBe('20000 None\n');
+    const found: string[] = [];
+    for (const path of ['/tmp', '/dev/shm', '/value']) {
+      const result = await job({ code: INODES, args: [path] });
+      expect(result.stdout.text, path).toMatch(/^\d+ 28\n$/);
+      found.push(`${path} ${result.stdout.text.split(' ')[0]}`);
+    }
+    evidence(`ENOSPC in ${found.join(', ')} files`);
+  },
+);
+
+attack('B12', 'opens no more files than it may', { levels: BOTH }, async ({ job, evidence }) => {
+  const code = `
+import os, resource
+resource.setrlimit(resource.RLIMIT_NOFILE, (resource.getrlimit(resource.RLIMIT_NOFILE)[1],) * 2)
+count = 0
+try:
+    while count < 3000:
+        os.dup(0)
+        count += 1
+    print(count, None)
+except OSError as error: print(count, error.errno)`;
+  const open = (await plainly('python', code)).stdout;
+  expect(open).toBe('3000 None\n');
+  const result = await job({ code });
+  expect(result.stdout.text).toMatch(/ 24\n$/);
+  expect(Number.parseInt(result.stdout.text, 10)).toBeLessThanOrEqual(1_024);
+  evidence(`EMFILE after ${result.stdout.text.split(' ')[0]}`);
+});
+
+attack(
+  'B13',
+  'gets no more processor time than it may',
+  { levels: BOTH, needs: ['cgroups'] },
+  async ({ job, evidence }) => {
+    const code = `
+import os, time
+end = time.monotonic() + 1.5
+for _ in range(3): os.fork()
+while time.monotonic() < end: pass
+os.write(1, b'%f\\n' % sum(os.times()[:2]))
+time.sleep(0.3)`;
+    const result = await job({ code, limits: { cpus: 0.25 } });
+    expect(['succeeded', 'timeout']).toContain(result.outcome);
+    const share = (result.usage.cpuMs ?? Number.POSITIVE_INFINITY) / (result.usage.wallMs ?? 1);
+    const plain = (await plainly('python', code)).stdout
+      .trim()
+      .split('\n')
+      .reduce((sum, text) => sum + Number(text), 0);
+    // Eight processes ask for all there is: plainly they get more than a whole processor or most of one.
+    expect(plain / 1.5).toBeGreaterThan(0.7);
+    // The sandbox's own start is in the account, and short runs are counted in whole periods.
+    expect(share).toBeLessThan(0.55);
+    evidence(`${share.toFixed(2)} of a processor with a limit of 0.25; plainly ${(plain / 1.5).toFixed(2)}`);
+  },
+);
+
+const ENDLESS: Record<string, ['bash' | 'python' | 'javascript', string]> = {
+  'loops for ever': ['javascript', 'for (;;);'],
+  'sleeps for ever': ['python', 'import time\nwhile True: time.sleep(1)'],
+  'waits for input for ever': ['python', 'import select\nselect.select([], [], [])'],
+  'stops itself': ['bash', 'kill -STOP $$; echo never'],
+};
+for (const [what, [language, code]] of Object.entries(ENDLESS)) {
+  attack('B14', `is ended when it ${what}`, { levels: BOTH }, async ({ job, evidence }) => {
+    // Stopped, the shell is not even able to end when it is asked to.
+    expect((await plainly(language, code, { timeoutMs: 800 })).signal).toBe('SIGKILL');
+    const started = performance.now();
+    const result = await job({ language, code, limits: { runTimeoutMs: 500, graceMs: 300 } });
+    expect(result).toMatchObject({ outcome: 'timeout', error: { name: 'RunTimeout' } });
+    const tookMs = performance.now() - started;
+    expect(tookMs).toBeLessThan(6_000);
+    evidence(`timeout after ${Math.round(result.usage.wallMs ?? 0)} ms with a limit of 500`);
+  });
+}
+
+attack('B15', 'is ended though it ignores every signal that it can', { levels: BOTH }, async ({ job, evidence }) => {
+  const code = `
+import signal, time
+for number in range(1, 65):
+    try: signal.signal(number, signal.SIG_IGN)
+    except (OSError, ValueError): pass
+print('ignoring', flush=True)
+while True: time.sleep(1)`;
+  const asking = '"$@" & pid=$!; sleep 0.4; kill -TERM $pid; sleep 0.3; kill -0 $pid && echo alive; kill -9 $pid';
+  expect((await plainly('python', code, { launcher: ['/bin/bash', '-c', asking, 'bash'] })).stdout).toBe(
+    'ignoring\nalive\n',
+  );
+  const result = await job({ code, limits: { runTimeoutMs: 500, graceMs: 400 } });
+  expect(result).toMatchObject({ outcome: 'timeout', stdout: { text: 'ignoring\n' } });
+  expect(result.usage.wallMs).toBeGreaterThan(800);
+  expect(result.usage.wallMs).toBeLessThan(6_000);
+  evidence(`ended after ${Math.round(result.usage.wallMs ?? 0)} ms: 500 of its own, 400 of grace`);
+});
+
+attack('B16', 'sets no limit that is none', { levels: BOTH }, async ({ job, evidence }) => {
+  const values = [0, -1, Number.NaN, Number.POSITIVE_INFINITY, 1e999, 1.5, '60', null, {}, 2 ** 60];
+  let refused = 0;
+  for (const name of ['runTimeoutMs', 'jobTimeoutMs', 'memoryMib', 'pids', 'workspaceMib', 'calls'] as const) {
+    for (const value of values) {
+      await expect(
+        job({ code: 'print(1)', limits: { [name]: value } as Partial<JobLimits> }),
+        `${name} ${String(value)}`,
+      ).rejects.toMatchObject({ code: 'job.invalid' });
+      refused += 1;
+    }
+  }
+  await expect(job({ code: 'print(1)', limits: { pids: 39 } })).rejects.toMatchObject({ code: 'job.invalid' });
+  await expect(job({ code: 'print(1)', limits: { timeout: 5 } as Partial<JobLimits> })).rejects.toMatchObject({
+    code: 'job.invalid',
+  });
+  evidence(`${refused + 2} limits refused`);
+});
+
+attack('B17', 'leaves no core file', { levels: BOTH }, async ({ job, evidence }) => {
+  const code = 'ulimit -c unlimited 2>/dev/null; python3 -c "import os; os.abort()"; echo "code $?"; ls';
+  const open = await plainly('bash', code);
+  expect(open.stdout).toMatch(/code 134\n(.*\n)*core/);
+  const result = await job({ language: 'bash', code });
+  expect(result.stdout.text).toBe(`code 134\nmain.sh\nout\n`);
+  evidence('aborted with 134; plainly a file core, inside none');
+});
+
+attack(
+  'B19',
+  'runs 64 jobs at once and not one more',
+  { timeoutMs: 90_000, mayGrowMib: 256 },
+  async ({ ownOrchestrator, level, evidence }) => {
+    const places = 64;
+    let arrived = 0;
+    let open: () => void = () => undefined;
+    const gate = new Promise<void>((resolve) => (open = resolve));
+    const tools = new Map([
+      [
+        'arrive',
+        { description: 'Waits until all are there.', execute: async () => ((arrived += 1), await gate, arrived) },
+      ],
+    ]);
+    const own = ownOrchestrator({ concurrency: places, tools });
+    const code = "import { callTool } from 'skillcell'; await callTool('arrive');";
+    const jobs = Array.from({ length: places + 1 }, () =>
+      own.exec({ isolation: level, code, limits: { runTimeoutMs: 60_000 } }),
+    );
+    await Promise.race([
+      ...jobs,
+      (async () => {
+        while (arrived < places) await pause(20);
+      })(),
+    ]);
+    const held = sandboxProcesses().length;
+    // The last one waits for a place, however long the others keep theirs.
+    await pause(500);
+    expect(arrived).toBe(places);
+    open();
+    const results = await Promise.all(jobs);
+    expect(results.map((result) => result.outcome)).toEqual(Array.from({ length: places + 1 }, () => 'succeeded'));
+    expect(arrived).toBe(places + 1);
+    evidence(`${places} sandboxes side by side (${held} processes), the 65th only after the first`);
+  },
+);
+
+attack(
+  'B19',
+  'gives every place back once, however its job ends',
+  { timeoutMs: 60_000 },
+  async ({ ownOrchestrator, level, evidence }) => {
+    const places = 4;
+    const own = ownOrchestrator({ concurrency: places });
+    let running = 0;
+    let most = 0;
+    const watch = async (events: AsyncIterable<JobEvent>): Promise<void> => {
+      let started = false;
+      for await (const event of events) {
+        if (event.type === 'started') {
+          started = true;
+          most = Math.max(most, (running += 1));
+        } else if (started && (event.type === 'finished' || event.type === 'faulted')) running -= 1;
+      }
+    };
+    const codes = ['exit 0', 'exit 1', 'sleep 9', 'kill -9 $PPID', 'sleep 0.1', 'exit 3', 'sleep 9'];
+    const jobs = Array.from({ length: 35 }, (_, index) => {
+      const limits = { runTimeoutMs: 300, graceMs: 100 };
+      const stream = own.stream({
+        kind: 'exec',
+        jobId: `job-${index}`,
+        language: 'bash',
+        isolation: level,
+        code: codes[index % codes.length] ?? '',
+        limits,
+      });
+      const settled = stream.result.then(
+        (result): string => result.outcome,
+        (error: { code: string }) => error.code,
+      );
+      return { watched: watch(stream), settled };
+    });
+    own.cancel('job-34');
+    await pause(300);
+    for (const index of [2, 6, 20]) own.cancel(`job-${index}`);
+    const ends = await Promise.all(jobs.map((one) => one.settled));
+    await Promise.all(jobs.map((one) => one.watched));
+    const counts = new Map<string, number>();
+    for (const end of ends) counts.set(end, (counts.get(end) ?? 0) + 1);
+    expect([...counts.keys()]).toEqual(expect.arrayContaining(['failed', 'succeeded', 'timeout', 'job.canceled']));
+    expect(ends[34]).toBe('job.canceled');
+    expect(running).toBe(0);
+    expect(most).toBeLessThanOrEqual(places);
+    expect(most).toBeGreaterThan(1);
+    const again = await Promise.all(
+      Array.from({ length: places * 2 }, () => own.exec({ language: 'bash', isolation: level, code: 'exit 0' })),
+    );
+    expect(again.every((result) => result.outcome === 'succeeded')).toBe(true);
+    evidence(`35 jobs, at most ${most} at once; ${[...counts].map(([end, count]) => `${count} ${end}`).join(', ')}`);
+  },
+);
+
+/** Moves on by fork and exit, in sessions of its own, so that no list of processes is true for long. */
+const COMET = (token: string, clean: boolean): string =>
+  `
+import os, sys, time
+if os.fork() == 0:
+    os.setsid()
+    ${clean ? `os.execve('/usr/bin/python3', ['python3', '-c', LOOP, '${token}'], {})` : `os.execve('/usr/bin/python3', ['python3', '-c', LOOP, '${token}'], os.environ)`}
+time.sleep(float(sys.argv[1]) if len(sys.argv) > 1 else 0.3)
+print('left', flush=True)
+`.replace(
+    'import os, sys, time',
+    `LOOP = '''
+import os, time
+null = os.open("/dev/null", os.O_RDWR)
+for stream in (0, 1, 2): os.dup2(null, stream)
+end = time.monotonic() + 20
+while time.monotonic() < end:
+    if os.fork() > 0: os._exit(0)
+    os.setsid()
+    time.sleep(0.02)
+'''
+import os, sys, time`,
+  );
+
+for (const [how, clean] of [
+  ['keeps its environment', false],
+  ['clears its environment', true],
+] as const) {
+  attack('B26', `ends a comet that ${how}`, { levels: BOTH, needs: ['cgroups'] }, async ({ job, evidence }) => {
+    const plainToken = `comet-plain-${process.pid}-${Math.random()}`;
+    await plainly('python', COMET(plainToken, clean));
+    await pause(100);
+    const survivors = processesWith(plainToken);
+    for (let round = 0; round < 400 && processesWith(plainToken).length > 0; round += 1) {
+      for (const pid of processesWith(plainToken)) {
+        try {
+          process.kill(pid, 'SIGKILL');
+        } catch {
+          // It has moved on; the next round looks again.
+        }
+      }
+    }
+    expect(survivors.length).toBeGreaterThan(0);
+    const token = `comet-${process.pid}-${Math.random()}`;
+    const result = await job({ code: COMET(token, clean) });
+    const ended = performance.now();
+    expect(result).toMatchObject({ outcome: 'succeeded', stdout: { text: 'left\n' } });
+    while (processesWith(token).length > 0 && performance.now() - ended < 3_000) await pause(10);
+    expect(processesWith(token)).toEqual([]);
+    const late = await job({ code: COMET(token, clean), args: ['30'], limits: { runTimeoutMs: 400, graceMs: 200 } });
+    expect(late.outcome).toBe('timeout');
+    const deadline = performance.now();
+    while (processesWith(token).length > 0 && performance.now() - deadline < 3_000) await pause(10);
+    expect(processesWith(token)).toEqual([]);
+    evidence('gone after the end and after the deadline; plainly it went on');
+  });
+}
+
+attack(
+  'B27',
+  'is ended though it stops itself, its children, and all that it can',
+  { levels: ['namespace'] },
+  async ({ job, evidence }) => {
+    const codes = {
+      'stops all':
+        'import os, signal, time\nif os.fork() == 0: time.sleep(60)\nos.kill(-1, signal.SIGSTOP)\nos.kill(os.getpid(), signal.SIGSTOP)',
+      'stops who holds its output':
+        'import os, signal, time\npid = os.fork()\nif pid == 0: time.sleep(60)\nos.kill(pid, signal.SIGSTOP)\ntime.sleep(60)',
+      'stops its reaper': 'import os, signal, time\nos.kill(1, signal.SIGSTOP)\nos.kill(os.getpid(), signal.SIGSTOP)',
+    };
+    const took: number[] = [];
+    for (const [what, code] of Object.entries(codes)) {
+      const result = await job({ code, limits: { runTimeoutMs: 400, graceMs: 200 } });
+      expect(result.outcome, what).toBe('timeout');
+      expect(result.usage.wallMs, what).toBeLessThan(5_000);
+      took.push(Math.round(result.usage.wallMs ?? 0));
+    }
+    expect(
+      (await plainly('python', 'import os, signal\nos.kill(os.getpid(), signal.SIGSTOP)', { timeoutMs: 900 })).signal,
+    ).toBe('SIGKILL');
+    evidence(`timeout after ${took.join(', ')} ms with a limit of 400 and a grace of 200`);
+  },
+);
+
+attack(
+  'B28',
+  'fills every folder at once without harm to the job beside it',
+  { needs: ['cgroups'] },
+  async ({ job, evidence }) => {
+    const code = `
+import os
+total = 0
+for folder in ('/workspace', '/tmp', '/dev/shm', '/value'):
+    try:
+        with open(folder + '/all', 'wb', buffering=0) as file:
+            while True: total += file.write(b'x' * 262144)
+    except OSError as error: print(folder, error.errno, flush=True)
+print(total // 1048576)`;
+    const beside = job({ language: 'bash', code: 'sleep 1; head -c 1000000 /dev/zero >own && echo fine' });
+    const result = await job({ code, limits: { memoryMib: 128, workspaceMib: 64 } });
+    expect(result.stdout.text).toMatch(/^\/workspace 28\n\/tmp 28\n\/dev\/shm 28\n\/value 28\n\d+\n$/);
+    expect(result.outcome).toBe('succeeded');
+    expect(await beside).toMatchObject({ outcome: 'succeeded', stdout: { text: 'fine\n' } });
+    evidence(`${result.stdout.text.trim().split('\n').at(-1)} MiB in all, inside of the memory limit`);
+  },
+);

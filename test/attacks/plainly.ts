@@ -1,0 +1,143 @@
+import { spawn } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Language } from '../../src/contracts/job.ts';
+
+/** What a program did that nothing held back. */
+export interface PlainRun {
+  code: number | null;
+  signal: string | null;
+  stdout: string;
+  stderr: string;
+}
+
+/** Options of {@link plainly}. */
+export interface PlainOptions {
+  args?: readonly string[];
+  env?: Record<string, string>;
+  /** Words in front of the interpreter, for example a bubblewrap line that protects less. */
+  launcher?: readonly string[];
+  /** It is killed after this time. @default 20,000 */
+  timeoutMs?: number;
+}
+
+const COMMANDS: Record<Language, { file: string; command: string[] }> = {
+  javascript: { file: 'main.mjs', command: [process.execPath] },
+  typescript: { file: 'main.mts', command: [process.execPath] },
+  python: { file: 'main.py', command: ['/usr/bin/python3', '-B'] },
+  bash: { file: 'main.sh', command: ['/bin/bash'] },
+};
+
+/**
+ * Runs a program as an ordinary child of this process, with nothing around it: what an attack does where nobody stops
+ * it. Its working folder is a fresh one.
+ */
+export async function plainly(language: Language, code: string, options: PlainOptions = {}): Promise<PlainRun> {
+  const folder = await mkdtemp(join(tmpdir(), 'attack-'));
+  try {
+    const { file, command } = COMMANDS[language];
+    await writeFile(join(folder, file), code);
+    return await runCommand([...(options.launcher ?? []), ...command, join(folder, file), ...(options.args ?? [])], {
+      cwd: folder,
+      ...options,
+    });
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** Runs a command to its end, without blocking this process. */
+export async function runCommand(
+  command: readonly string[],
+  options: { cwd?: string; env?: Record<string, string>; timeoutMs?: number; input?: string } = {},
+): Promise<PlainRun> {
+  const [program = '', ...args] = command;
+  const child = spawn(program, args, {
+    ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
+    env: { ...process.env, ...options.env },
+    stdio: ['pipe', 'pipe', 'pipe'],
+  });
+  const timer = setTimeout(() => child.kill('SIGKILL'), options.timeoutMs ?? 20_000);
+  let stdout = '';
+  let stderr = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text));
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
+  // A program may end before it has read its input.
+  child.stdin.on('error', () => undefined);
+  child.stdin.end(options.input ?? '');
+  const ended = await new Promise<Pick<PlainRun, 'code' | 'signal'>>((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', (code, signal) => resolve({ code, signal }));
+  });
+  clearTimeout(timer);
+  return { ...ended, stdout, stderr };
+}
+
+/**
+ * Makes a Python program out of attempts: each is an expression, run in a child process of its own so that what it
+ * changes stays there, or in this one where it says so. The program prints one JSON object: what each attempt gave,
+ * `reached` when it gave nothing, or the name of the system's error.
+ */
+export function attempts(setUp: string, expressions: Record<string, string>): string {
+  const rows = Object.entries(expressions).map(([name, code]) => `attempt(${JSON.stringify(name)}, lambda: ${code})`);
+  return [PRELUDE, setUp, ...rows, 'print(json.dumps(report))'].join('\n');
+}
+
+const PRELUDE = `
+import ctypes, errno, json, os, socket, struct, subprocess, sys, time
+libc = ctypes.CDLL(None, use_errno=True)
+report = {}
+def called(result):
+    if result == -1:
+        number = ctypes.get_errno()
+        raise OSError(number, os.strerror(number))
+    return None
+def syscall(number, *arguments):
+    return called(libc.syscall(ctypes.c_long(number), *[ctypes.c_long(a) if isinstance(a, int) else a for a in arguments]))
+def opened(path, flags):
+    os.close(os.open(path, flags))
+def created(path):
+    os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY))
+    os.unlink(path)
+def content(path):
+    with open(path, 'rb') as file:
+        return file.read(4096).decode('latin1')
+def readable(path):
+    try:
+        return content(path)
+    except OSError:
+        return ''
+def connected(family, kind, address):
+    with socket.socket(family, kind) as attempted:
+        attempted.settimeout(1)
+        attempted.connect(address)
+def attempt(name, function):
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            value = function()
+            answer = 'reached' if value is None else value
+        except OSError as error:
+            answer = errno.errorcode.get(error.errno, type(error).__name__)
+        except BaseException as error:
+            answer = type(error).__name__
+        os.write(writing, json.dumps(answer).encode())
+        os._exit(0)
+    os.close(writing)
+    parts = []
+    while True:
+        part = os.read(reading, 65536)
+        if not part:
+            break
+        parts.append(part)
+    os.close(reading)
+    os.waitpid(child, 0)
+    report[name] = json.loads(b''.join(parts) or b'"died"')
+`;
+
+/** Reads the report of a program made by {@link attempts}. */
+export function reportOf(text: string): Record<string, unknown> {
+  return JSON.parse(text) as Record<string, unknown>;
+}

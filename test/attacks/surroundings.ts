@@ -1,0 +1,176 @@
+import { existsSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import type { ExecOptions } from '../../src/contracts/job.ts';
+import type { JobLimits } from '../../src/contracts/limits.ts';
+import type { JobResult } from '../../src/contracts/result.ts';
+import { createOrchestrator } from '../../src/orchestrator/create-orchestrator.ts';
+import type { Orchestrator, OrchestratorOptions } from '../../src/orchestrator/orchestrator.ts';
+import { controlGroupLayout } from '../../src/runners/local/control-group.ts';
+import { ensureRuntime } from '../../src/runners/runtime-bundle.ts';
+import { PYTHON, missingForBubblewrap } from '../runners/seccomp/bubblewrap-run.ts';
+import { awaitNothingLeft, sandboxProcesses } from './leftovers.ts';
+import { watchSafety, type Safety } from './safety-watch.ts';
+
+export type Level = 'namespace' | 'none';
+
+/** What a case says of itself in the table of attacks. */
+export interface AttackRow {
+  id: string;
+  title: string;
+  level: Level | 'host';
+  evidence: string[];
+  safety?: Safety;
+}
+
+declare module 'vitest' {
+  interface TaskMeta {
+    attack?: AttackRow;
+  }
+}
+
+/** What a case is given. */
+export interface Scene {
+  level: Level;
+  /** A folder of the host, removed afterwards. */
+  folder: string;
+  /** Runs a job at the case's level, with short deadlines unless it says otherwise. */
+  job(options: Partial<ExecOptions> & { code: string; limits?: Partial<JobLimits> }): Promise<JobResult>;
+  /** The orchestrator behind `job`. */
+  orchestrator: Orchestrator;
+  /** One of the case's own, closed afterwards. */
+  ownOrchestrator(options: OrchestratorOptions): Orchestrator;
+  /** A line for the table: what shows that the attack was tried, and that it was stopped. */
+  evidence(line: string): void;
+  /** Called once at the end with what the host went through. */
+  onSafety(check: (safety: Safety) => void): void;
+}
+
+/** What a case needs of the machine. */
+export type Need = 'python3' | 'cgroups' | 'root';
+
+/** Options of {@link attack}. */
+export interface AttackOptions {
+  /** @default ['namespace'] */
+  levels?: Level[];
+  needs?: Need[];
+  /** @default 30,000 */
+  timeoutMs?: number;
+  /** Set where the case runs no further job at its level. */
+  noJobAfter?: boolean;
+  /** MiB that the case may leave in this process, for example because its artifacts are kept. @default 128 */
+  mayGrowMib?: number;
+}
+
+/** A loaded machine delays every timer; what these cases look for are seconds. */
+const MOST_LOOP_DELAY_MS = 1_500;
+const GONE_MS = 4_000;
+
+let shared: Orchestrator | undefined;
+function sharedOrchestrator(): Orchestrator {
+  shared ??= createOrchestrator({ allowUnisolated: true, concurrency: 8 });
+  return shared;
+}
+
+afterAll(async () => await shared?.close());
+
+/**
+ * One named attack, run once a level. Whatever else it checks, the outcome must be safe: this process answers and does
+ * not grow, no process, group or folder is left, and the next job runs as if nothing had been.
+ */
+export function attack(id: string, title: string, options: AttackOptions, body: (scene: Scene) => Promise<void>): void {
+  for (const level of options.levels ?? ['namespace']) {
+    const name = `${id} ${title} [${level}]`;
+    const missing = missingFor([...(options.needs ?? [])], level);
+    if (missing !== undefined) {
+      skipOrFail(name, missing);
+      continue;
+    }
+    test(name, { timeout: options.timeoutMs ?? 30_000 }, async ({ task }) => {
+      const row: AttackRow = { id, title, level, evidence: [] };
+      task.meta.attack = row;
+      const folder = await mkdtemp(join(tmpdir(), 'attack-'));
+      const own: Orchestrator[] = [];
+      const checks: ((safety: Safety) => void)[] = [];
+      // Building the bundle starts a process that stays; it is none of the case's.
+      await ensureRuntime();
+      const known = new Set(sandboxProcesses());
+      const orchestrator = sharedOrchestrator();
+      const endWatch = watchSafety();
+      const scene: Scene = {
+        level,
+        folder,
+        orchestrator,
+        job: (job) =>
+          orchestrator.exec({
+            language: 'python',
+            isolation: level,
+            ...job,
+            limits: { runTimeoutMs: 15_000, graceMs: 500, ...job.limits },
+          }),
+        ownOrchestrator(given) {
+          const made = createOrchestrator({ allowUnisolated: true, ...given });
+          own.push(made);
+          return made;
+        },
+        evidence: (line) => void row.evidence.push(line),
+        onSafety: (check) => void checks.push(check),
+      };
+      try {
+        await body(scene);
+      } finally {
+        row.safety = endWatch();
+        await Promise.all(own.map((one) => one.close()));
+        await rm(folder, { recursive: true, force: true });
+      }
+      const { left } = await awaitNothingLeft(GONE_MS, known);
+      expect(left, 'what the case left behind').toEqual([]);
+      expect(row.safety.loopDelayMs, 'the event loop was held up').toBeLessThan(MOST_LOOP_DELAY_MS);
+      expect(row.safety.grownMib, 'this process grew').toBeLessThan(options.mayGrowMib ?? 128);
+      for (const check of checks) check(row.safety);
+      if (options.noJobAfter !== true) await expectNextJob(level);
+      await awaitNothingLeft(GONE_MS, known);
+    });
+  }
+}
+
+async function expectNextJob(level: Level): Promise<void> {
+  const next = await sharedOrchestrator().exec({
+    language: 'bash',
+    isolation: level,
+    code: 'echo "next: $(( 6 * 7 ))"',
+  });
+  expect(next, 'the next job').toMatchObject({
+    outcome: 'succeeded',
+    exitCode: 0,
+    isolation: level,
+    stdout: { text: 'next: 42\n' },
+    artifacts: [],
+    omitted: [],
+  });
+}
+
+/** A test that is skipped with its reason where the machine lacks something, and fails there in CI. */
+export function skipOrFail(name: string, missing: string): void {
+  if (process.env['CI'] === 'true') {
+    test(name, () => {
+      throw new Error(`this machine lacks what the test needs: ${missing}`);
+    });
+  } else test(name, ({ skip }) => skip(`this machine lacks ${missing}`));
+}
+
+let bubblewrap: { missing: string | undefined } | undefined;
+
+function missingFor(needs: readonly Need[], level: Level): string | undefined {
+  if (process.platform !== 'linux') return 'Linux';
+  if (level === 'namespace') {
+    bubblewrap ??= { missing: missingForBubblewrap() };
+    if (bubblewrap.missing !== undefined) return bubblewrap.missing;
+  }
+  if (!existsSync(PYTHON)) return PYTHON;
+  if (needs.includes('cgroups') && controlGroupLayout() === null) return 'control groups of its own';
+  if (needs.includes('root') && process.getuid?.() !== 0) return 'uid 0';
+  return undefined;
+}
