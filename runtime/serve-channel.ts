@@ -19,6 +19,8 @@ import { takePrivileges } from './privileges.ts';
 import { userProcesses } from './user-processes.ts';
 
 const MAX_GLOBALS_BYTES = 64 * 1024 * 1024;
+/** A sandbox to which no job came for so long waits in a pool. */
+const IDLE_MS = 50;
 
 /**
  * Serves exactly one job over the channel and ends; it also ends, with everything it started, when the channel does.
@@ -33,6 +35,8 @@ export function serveChannel(args: readonly string[]): void {
   const privileges = takePrivileges(layout);
   const start = (wanted: Language): ExecutorProcess => privileges.asRoot(() => startExecutor(layout, wanted, marker));
 
+  let ready = false;
+  let started = false;
   let used = false;
   let executor = adoptFirstExecutor(language) ?? start(language);
   const processes = userProcesses(layout, privileges, () => executor.pid);
@@ -62,8 +66,10 @@ export function serveChannel(args: readonly string[]): void {
   const calls = createCallPort(channel);
 
   const receive = (message: HostMessage): void => {
-    if (message.type === 'start') void serve(message);
-    else if (message.type === 'reply') calls.settle(message);
+    if (message.type === 'start') {
+      started = true;
+      void serve(message);
+    } else if (message.type === 'reply') calls.settle(message);
     else if (message.type === 'rehearse') void practise(message.codegen);
     else cancellation.abort(message.reason satisfies CancelReason);
   };
@@ -109,10 +115,24 @@ export function serveChannel(args: readonly string[]): void {
     performance.now();
     processes.list();
     executor.messagesOut.write('');
+    setImmediate(() => (ready ? setTimeout(loadChecks, IDLE_MS).unref() : loadChecks()));
+  };
+  /** A job that is served meanwhile loads them itself when it has skills. */
+  const loadChecks = (): void => {
+    if (!started) void import('./arrived-skills.ts');
   };
 
   process.on('SIGTERM', () => void end(0));
   // The first use of these costs up to a millisecond each; until the executor waits, there is time for that.
   setImmediate(rehearse);
-  void executor.waiting.then(() => channel.send({ type: 'ready', protocol: PROTOCOL_VERSION }));
+  void executor.waiting.then(() => {
+    ready = true;
+    channel.send({ type: 'ready', protocol: PROTOCOL_VERSION });
+  });
+  // Without its executor a sandbox never gets ready, and nobody should wait until a deadline to hear of it.
+  void executor.ended.then((how) => {
+    if (ready) return;
+    process.stderr.write(`the executor ended before it was ready (${how.signal ?? how.code})\n`);
+    void end(1);
+  });
 }
