@@ -1,16 +1,39 @@
 'use strict';
-// Starts the entry from code that was compiled ahead, which takes a tenth of the time. `--code-cache=` names its file; where
-// there is none yet, the entry is compiled as usual, and the file is left when the process ends: with the functions that
-// one job needed. V8 itself refuses code of another version of the entry or of itself, and compiles instead.
+// Starts the entry from code that was compiled ahead, which takes a tenth of the time. `--code-cache=` names the folder of that
+// code. `--new-code-cache=` names an empty one: it is filled when the process ends, with the functions that its job needed.
+// V8 itself refuses code of another version of a file or of itself, and compiles instead.
 const { existsSync, readFileSync, writeFileSync } = require('node:fs');
 const { createRequire, wrap } = require('node:module');
-const { dirname, join } = require('node:path');
+const { basename, dirname, join } = require('node:path');
 const { Script } = require('node:vm');
 
-const entry = join(dirname(__dirname), 'entry.cjs');
-const option = '--code-cache=';
-const file = process.argv.find((argument) => argument.startsWith(option))?.slice(option.length) ?? '';
-const cachedData = existsSync(file) ? readFileSync(file) : undefined;
-const script = new Script(wrap(readFileSync(entry, 'utf8')), { filename: entry, cachedData });
-if (file !== '' && cachedData === undefined) process.on('exit', () => writeFileSync(file, script.createCachedData()));
-script.runInThisContext()(exports, createRequire(entry), module, entry, dirname(entry));
+const bundle = dirname(__dirname);
+const requireAnything = createRequire(join(bundle, 'entry.cjs'));
+const read = folderOf('--code-cache=');
+const write = folderOf('--new-code-cache=');
+const loaded = new Map();
+load(join(bundle, 'entry.cjs'));
+
+function folderOf(option) {
+  return process.argv.find((argument) => argument.startsWith(option))?.slice(option.length);
+}
+
+function load(path) {
+  const module = { exports: {} };
+  loaded.set(path, module);
+  const cached = read === undefined ? undefined : join(read, `${basename(path)}.code`);
+  const cachedData = cached !== undefined && existsSync(cached) ? readFileSync(cached) : undefined;
+  const script = new Script(wrap(readFileSync(path, 'utf8')), { filename: path, cachedData });
+  if (write !== undefined) {
+    process.on('exit', () => writeFileSync(join(write, `${basename(path)}.code`), script.createCachedData()));
+  }
+  script.runInThisContext()(module.exports, requireOurs, module, path, dirname(path));
+  return module.exports;
+}
+
+/** The files beside the entry are loaded the same way, everything else as always. */
+function requireOurs(name) {
+  if (!name.startsWith('./')) return requireAnything(name);
+  const path = join(bundle, name);
+  return loaded.get(path)?.exports ?? load(path);
+}

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { createReadStream, readFileSync, statSync } from 'node:fs';
+import { createReadStream, readdirSync, readFileSync, statSync } from 'node:fs';
 import { chmod, copyFile, cp, mkdir, mkdtemp, readFile, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
@@ -41,8 +41,12 @@ async function findOrCopy(bundle: RuntimeBundle, cacheRoot: string): Promise<str
     const digest = await fileDigest(join(fresh, 'bin', 'node'));
     if (digest !== nodeId) throw new Error('Node changed while it was copied');
     const compiled = join(fresh, CODE_CACHE);
-    // Without it every entry is compiled anew: slower, and otherwise the same. V8 takes no empty file.
-    if (!(await makeCodeCache(fresh, compiled))) await writeFile(compiled, '');
+    await mkdir(compiled);
+    if (!(await makeCodeCache(fresh, compiled))) {
+      // Without it every entry is compiled anew: slower, and otherwise the same.
+      await rm(compiled, { recursive: true });
+      await mkdir(compiled);
+    }
     await makeReadable(fresh);
     await writeFile(join(fresh, COMPLETE), identityOf(fresh));
     await rm(folder, { recursive: true, force: true });
@@ -57,9 +61,9 @@ async function findOrCopy(bundle: RuntimeBundle, cacheRoot: string): Promise<str
 }
 
 const COMPLETE = '.complete';
-/** What V8 made of `entry.cjs`. */
-export const CODE_CACHE = 'entry.code-cache';
-const GUARDED = ['bin/node', 'entry.cjs', CODE_CACHE, 'launch/start-entry.cjs', 'manifest.json', 'seccomp.bpf'];
+/** Folder of what V8 made of the entry and its packages. */
+export const CODE_CACHE = 'code-cache';
+const GUARDED = ['bin/node', 'entry.cjs', 'launch/start-entry.cjs', 'manifest.json', 'seccomp.bpf'];
 
 function defaultCacheRoot(): string {
   if (process.getuid?.() === 0) return '/var/cache/skillcell';
@@ -79,7 +83,8 @@ function isIntact(folder: string): boolean {
 /** Size, change time and inode of the files that matter: what a change of their bytes cannot leave as it is. */
 function identityOf(folder: string): string {
   const lines: string[] = [];
-  for (const file of GUARDED) {
+  const compiled = readdirSync(join(folder, CODE_CACHE)).map((name) => `${CODE_CACHE}/${name}`);
+  for (const file of [...GUARDED, ...compiled]) {
     const status = statSync(join(folder, file), { bigint: true });
     lines.push(`${file} ${status.size} ${status.ino} ${status.mtimeNs} ${status.uid}`);
   }
