@@ -20,12 +20,14 @@ export class TarRefused extends Error {
   override readonly name = 'TarRefused';
 }
 
+const GATHERED_BYTES = 64 * 1024;
+
 /** Writes regular files as a tar stream. A file is asked for when its turn comes, so that not all are held at once. */
 export async function writeTar(files: Iterable<TarFile> | AsyncIterable<TarFile>, writer: StreamWriter): Promise<void> {
   const { pack } = await import('tar-stream');
   const archive = pack();
   const pump = (async () => {
-    for await (const chunk of archive) await writer.write(chunk as Uint8Array);
+    for await (const chunk of gathered(archive)) await writer.write(chunk);
     writer.end();
   })();
   const fill = (async () => {
@@ -41,6 +43,21 @@ export async function writeTar(files: Iterable<TarFile> | AsyncIterable<TarFile>
   })();
   fill.catch((error: unknown) => archive.destroy(error instanceof Error ? error : new Error(String(error))));
   await Promise.all([pump, fill]);
+}
+
+/** Puts small pieces together: every frame costs both sides a system call, and an answer that grants credit. */
+async function* gathered(pieces: AsyncIterable<unknown>): AsyncGenerator<Uint8Array> {
+  let held: Uint8Array[] = [];
+  let size = 0;
+  for await (const piece of pieces as AsyncIterable<Uint8Array>) {
+    held.push(piece);
+    size += piece.length;
+    if (size < GATHERED_BYTES) continue;
+    yield Buffer.concat(held, size);
+    held = [];
+    size = 0;
+  }
+  if (size > 0) yield Buffer.concat(held, size);
 }
 
 /**
