@@ -1,0 +1,273 @@
+import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  appendFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, describe, expect, it, type TestContext } from 'vitest';
+import type { JobResult } from '../../src/contracts/result.ts';
+import { createOrchestrator } from '../../src/orchestrator/create-orchestrator.ts';
+import { openJobJournal } from '../../src/orchestrator/job-journal.ts';
+import { lostResult } from '../../src/orchestrator/lost-result.ts';
+import { currentOwner, ownerName } from '../../src/runners/owner.ts';
+import { codeOf } from '../skills/code-of.ts';
+import { until } from '../fixtures/until.ts';
+
+const HOST = fileURLToPath(new URL('../fixtures/journal-host.ts', import.meta.url));
+const DEAD = ownerName({ ...currentOwner(), startTime: '1' });
+
+let folder: string;
+let hosts: ChildProcess[];
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'journal-'));
+  hosts = [];
+});
+afterEach(() => {
+  for (const host of hosts) host.kill('SIGKILL');
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const job = (jobId: string): { jobId: string; kind: 'exec'; attempt: number } => ({ jobId, kind: 'exec', attempt: 1 });
+const results = (): string[] => readdirSync(join(folder, 'results')).toSorted();
+const resultOf = (jobId: string): JobResult =>
+  JSON.parse(readFileSync(join(folder, 'results', `${jobId}.1.json`), 'utf8')) as JobResult;
+const journals = (): string[] => readdirSync(folder).filter((name) => name.startsWith('accepted-'));
+const done = (jobId: string): JobResult => ({ ...lostResult(job(jobId)), outcome: 'succeeded', exitCode: 0 });
+
+/** A journal as a dead owner leaves it. */
+function leaveJournal(text: string): void {
+  mkdirSync(join(folder, 'results'), { recursive: true });
+  writeFileSync(join(folder, `accepted-${DEAD}-00000000.jsonl`), text);
+}
+
+/** A process with a journal of its own in the folder, which follows orders and says when each is done. */
+async function startHost(...orders: string[]): Promise<{ process: ChildProcess; said: () => string }> {
+  const host = spawn(process.execPath, [HOST, folder, ...orders], { stdio: ['ignore', 'pipe', 'inherit'] });
+  hosts.push(host);
+  let said = '';
+  host.stdout.setEncoding('utf8').on('data', (text: string) => (said += text));
+  await until(() => said.includes('open') || host.exitCode !== null, 'an open journal');
+  return { process: host, said: () => said };
+}
+
+describe('the journal of jobs', () => {
+  it('has a job in its file once accept() returns, and its file goes when all is done', () => {
+    const journal = openJobJournal(folder);
+    journal.accept(job('a'));
+    const [name = ''] = journals();
+    expect(readFileSync(join(folder, name), 'utf8')).toBe('{"jobId":"a","kind":"exec","attempt":1}\n');
+    expect(statSync(join(folder, name)).mode & 0o077).toBe(0);
+    journal.finish(done('a'));
+    expect(results()).toEqual(['a.1.json']);
+    expect(resultOf('a').outcome).toBe('succeeded');
+    journal.close();
+    journal.close();
+    expect(journals()).toEqual([]);
+    expect(openJobJournal(folder).lost).toEqual([]);
+  });
+
+  it('calls fsync after the line of a job and before it says that the job is accepted', async (context) => {
+    const calls = await traceAccept(context);
+    const line = calls.findIndex((call) => /^write\(\d+, "\{\\"jobId\\":\\"traced/.test(call));
+    const descriptor = /^write\((\d+)/.exec(calls[line] ?? '')?.[1] ?? '';
+    const synced = calls.findIndex((call, index) => index > line && call.startsWith(`fsync(${descriptor})`));
+    const said = calls.findIndex((call) => call.includes('accepted traced'));
+    expect(line).toBeGreaterThan(-1);
+    expect(synced).toBeGreaterThan(line);
+    expect(said).toBeGreaterThan(synced);
+  });
+
+  it('F16 loses no accepted job to a crash: the next owner records each as failed with job.host-lost, once', async () => {
+    const host = await startHost('accept:a', 'accept:b', 'finish:b', 'accept:c', 'wait');
+    await until(() => host.said().includes('accepted c'), 'the orders');
+    host.process.kill('SIGKILL');
+    await once(host.process, 'exit');
+    expect(journals()).toHaveLength(1);
+    const journal = openJobJournal(folder);
+    expect(journal.lost.map(({ jobId }) => jobId)).toEqual(['a', 'c']);
+    expect(results()).toEqual(['a.1.json', 'b.1.json', 'c.1.json']);
+    expect(resultOf('a')).toMatchObject({ outcome: 'failed', error: { name: 'job.host-lost' }, exitCode: null });
+    expect(resultOf('b').outcome).toBe('succeeded');
+    expect(journals()).toHaveLength(1);
+    journal.close();
+  });
+
+  it('F16 takes a line that a crash has cut off for a job that was never accepted', () => {
+    leaveJournal('{"jobId":"a","kind":"exec","attempt":1}\nnull\n{}\n\0\0\0\n{"jobId":"b","kind":"ex');
+    const journal = openJobJournal(folder);
+    expect(journal.lost.map(({ jobId }) => jobId)).toEqual(['a']);
+    expect(results()).toEqual(['a.1.json']);
+    journal.close();
+  });
+
+  it('F16 removes half results of dead owners, and leaves those of living ones', () => {
+    leaveJournal('');
+    const living = `.${ownerName(currentOwner())}-0123456789abcdef.part`;
+    for (const name of [`.${DEAD}-0123456789abcdef.part`, living, '.someone.part']) {
+      writeFileSync(join(folder, 'results', name), '{"jobId"');
+    }
+    openJobJournal(folder).close();
+    expect(results()).toEqual([living, '.someone.part'].toSorted());
+  });
+
+  it('keeps the first of two results, also when both come from different owners', () => {
+    const one = openJobJournal(folder);
+    const other = openJobJournal(folder);
+    one.accept(job('a'));
+    other.accept(job('a'));
+    one.finish(done('a'));
+    other.finish(lostResult(job('a')));
+    one.finish(lostResult(job('a')));
+    expect(resultOf('a').outcome).toBe('succeeded');
+    expect(results()).toEqual(['a.1.json']);
+    expect(codeOf(() => one.accept(job('a')))).toBe('job.invalid');
+    one.close();
+    other.close();
+  });
+
+  it('F06 leaves the jobs of a live owner in the same folder alone', async () => {
+    const host = await startHost('accept:theirs', 'wait');
+    await until(() => host.said().includes('accepted theirs'), 'their job');
+    const journal = openJobJournal(folder);
+    journal.accept(job('ours'));
+    expect(journal.lost).toEqual([]);
+    journal.finish(done('ours'));
+    journal.close();
+    expect(results()).toEqual(['ours.1.json']);
+    expect(journals()).toHaveLength(1);
+  });
+
+  it('settles a dead owner once when several successors start at the same time', async () => {
+    const ids = Array.from({ length: 300 }, (_, index) => `job-${index}`);
+    leaveJournal(ids.map((id) => `${JSON.stringify(job(id))}\n`).join(''));
+    const successors = await Promise.all([1, 2, 3].map(() => startHost('lost')));
+    await Promise.all(successors.map((host) => until(() => host.said().includes('end'), 'the end of a successor')));
+    const settled = successors.flatMap((host) => [...host.said().matchAll(/^lost (\S+)$/gm)].map(([, id]) => id));
+    expect(settled.toSorted()).toEqual(ids.toSorted());
+    expect(results()).toEqual(ids.map((id) => `${id}.1.json`).toSorted());
+    expect(journals()).toEqual([]);
+  });
+
+  it('F15 refuses a folder that it cannot write, before anything is started', async () => {
+    const path = join(folder, 'file');
+    writeFileSync(path, '');
+    expect(codeOf(() => openJobJournal(path))).toBe('state.write-failed');
+    expect(codeOf(() => createOrchestrator({ stateDir: path, pool: { size: 2 } }))).toBe('state.write-failed');
+    expect(codeOf(() => openJobJournal('/sys/state'))).toBe('state.write-failed');
+  });
+
+  it('F15 refuses jobs when its folder goes away, and takes them again when it is back', async () => {
+    await using orchestrator = createOrchestrator({ stateDir: folder, allowUnisolated: true, sweepIntervalMs: 0 });
+    const exec = (jobId: string): Promise<JobResult> => orchestrator.exec({ jobId, isolation: 'none', code: '1' });
+    expect((await exec('a')).outcome).toBe('succeeded');
+    const kept = `${folder}-kept`;
+    execFileSync('mv', [join(folder, 'results'), kept]);
+    await expect(exec('b')).rejects.toMatchObject({ code: 'state.write-failed' });
+    execFileSync('mv', [kept, join(folder, 'results')]);
+    expect((await exec('c')).outcome).toBe('succeeded');
+    expect(resultOf('b').error?.name).toBe('state.write-failed');
+  });
+});
+
+describe('F14 a full disk', () => {
+  beforeEach((context) => {
+    context.skip(process.getuid?.() !== 0, 'only root can mount a small file system');
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=64k', 'tmpfs', folder]);
+  });
+  afterEach(() => {
+    if (process.getuid?.() === 0) execFileSync('umount', ['-l', folder]);
+  });
+
+  const fill = (): void => {
+    try {
+      for (;;) appendFileSync(join(folder, 'ballast'), Buffer.alloc(512));
+    } catch (error) {
+      expect((error as NodeJS.ErrnoException).code).toBe('ENOSPC');
+    }
+  };
+  const makeRoom = (): void => rmSync(join(folder, 'ballast'));
+
+  it('refuses jobs, keeps the journal whole, and takes jobs again when there is room', () => {
+    const journal = openJobJournal(folder);
+    journal.accept(job('before'));
+    fill();
+    // The first page of the file has room for some lines still.
+    const accepted = ['before'];
+    const acceptUntilFull = (): void => {
+      for (;;) {
+        const jobId = `${accepted.length}-${'x'.repeat(57)}`;
+        journal.accept(job(jobId));
+        accepted.push(jobId);
+      }
+    };
+    expect(codeOf(acceptUntilFull)).toBe('state.write-failed');
+    expect(codeOf(acceptUntilFull)).toBe('state.write-failed');
+    makeRoom();
+    journal.accept(job('after'));
+    accepted.push('after');
+    const [name = ''] = journals();
+    const lines = readFileSync(join(folder, name), 'utf8').trimEnd().split('\n');
+    expect(lines.map((line) => (JSON.parse(line) as JobResult).jobId)).toEqual(accepted);
+    journal.close();
+  });
+
+  it('fails a job whose result has no room, leaves no half result, and records the failure when there is room', async () => {
+    await using orchestrator = createOrchestrator({ stateDir: folder, sweepIntervalMs: 0 });
+    const exec = (jobId: string, code: string): Promise<JobResult> =>
+      orchestrator.exec({ jobId, isolation: 'none', code });
+    const running = orchestrator.stream({
+      kind: 'exec',
+      jobId: 'full',
+      isolation: 'none',
+      code: 'console.log("x".repeat(8_000)); await new Promise((resolve) => setTimeout(resolve, 200));',
+    });
+    running.result.catch(() => undefined);
+    for await (const event of running) if (event.type === 'run') fill();
+    await expect(running.result).rejects.toMatchObject({ code: 'state.write-failed' });
+    expect(results()).toEqual([]);
+    makeRoom();
+    expect((await exec('next', 'console.log(1)')).outcome).toBe('succeeded');
+    expect(results()).toEqual(['full.1.json', 'next.1.json']);
+    expect(resultOf('full')).toMatchObject({ outcome: 'failed', error: { name: 'state.write-failed' } });
+    await expect(exec('full', '1')).rejects.toMatchObject({ code: 'job.invalid' });
+  });
+
+  it('leaves the journal to the next owner when there is no room until the end', async () => {
+    const host = await startHost('accept:a', 'fill', 'finish:a', 'close');
+    await once(host.process, 'exit');
+    expect(host.said()).toContain('state.write-failed a');
+    expect(results()).toEqual([]);
+    makeRoom();
+    const journal = openJobJournal(folder);
+    expect(journal.lost.map(({ jobId }) => jobId)).toEqual(['a']);
+    journal.close();
+  });
+});
+
+/** System calls of a host that accepts one job, in order. */
+async function traceAccept(context: TestContext): Promise<string[]> {
+  const trace = join(folder, 'trace');
+  try {
+    execFileSync('strace', ['-V'], { stdio: 'ignore' });
+  } catch {
+    context.skip('strace is not installed');
+  }
+  const host = spawn(
+    'strace',
+    ['-f', '-qq', '-e', 'trace=write,fsync', '-s', '80', '-o', trace, process.execPath, HOST, folder, 'accept:traced'],
+    { stdio: ['ignore', 'ignore', 'inherit'] },
+  );
+  await once(host, 'exit');
+  return readFileSync(trace, 'utf8')
+    .split('\n')
+    .map((line) => line.replace(/^\d+ +/, ''));
+}
