@@ -5,6 +5,8 @@ import type { ProgramError } from '../src/contracts/result.ts';
 import { JsonRefused, parseBoundedJson } from '../src/protocol/bounded-json.ts';
 
 const MAX_TEXT = 64 * 1024;
+/** Less than a message may have, since the value is a part of one. */
+const VALUE_SHAPE = { maxDepth: 60, maxValues: 150_000 };
 
 /** Reads the error that an executor reported. Nothing in it is believed but that it is text. */
 export function readProgramError(reported: unknown, fileName: string): ProgramError | undefined {
@@ -53,7 +55,7 @@ export function readProgramValue(
   if (bytes === undefined) return { diagnostics: [] };
   if (typeof bytes === 'string') return refuse(bytes);
   try {
-    return { value: parseBoundedJson(bytes, { maxBytes }), diagnostics: [] };
+    return { value: parseBoundedJson(bytes, { maxBytes, ...VALUE_SHAPE }), diagnostics: [] };
   } catch (error) {
     if (error instanceof JsonRefused) return refuse(error.message);
     throw error;

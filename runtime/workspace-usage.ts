@@ -40,12 +40,15 @@ export function watchWorkspace(
 export function exceededLimit(folder: string, limits: WorkspaceLimits): 'workspace' | 'inodes' | undefined {
   let bytes = 0;
   let inodes = 0;
+  const linked = new Set<number>();
   const waiting = [folder];
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
     for (const name of namesIn(next)) {
       const path = join(next, name);
       const status = lstatSync(path, { throwIfNoEntry: false });
       if (status === undefined) continue;
+      // A file of several names takes its room once.
+      if (status.nlink > 1 && status.isFile() && linked.size === linked.add(status.ino).size) continue;
       inodes += 1;
       bytes += status.blocks * 512;
       if (inodes > limits.inodes) return 'inodes';
