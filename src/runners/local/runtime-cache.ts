@@ -1,6 +1,19 @@
-import { createHash } from 'node:crypto';
-import { createReadStream, readdirSync, readFileSync, statSync } from 'node:fs';
-import { chmod, copyFile, cp, mkdir, mkdtemp, readFile, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { createHash, randomUUID } from 'node:crypto';
+import { createReadStream, existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import {
+  chmod,
+  copyFile,
+  cp,
+  link,
+  mkdir,
+  mkdtemp,
+  readFile,
+  readdir,
+  rename,
+  rm,
+  stat,
+  writeFile,
+} from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
@@ -36,10 +49,8 @@ async function findOrCopy(bundle: RuntimeBundle, cacheRoot: string): Promise<str
   try {
     await cp(bundle.folder, fresh, { recursive: true });
     await mkdir(join(fresh, 'bin'), { recursive: true });
-    await copyFile(process.execPath, join(fresh, 'bin', 'node'));
+    await placeNode(cacheRoot, nodeId, join(fresh, 'bin', 'node'));
     await writeFile(join(fresh, 'seccomp.bpf'), filter);
-    const digest = await fileDigest(join(fresh, 'bin', 'node'));
-    if (digest !== nodeId) throw new Error('Node changed while it was copied');
     const compiled = join(fresh, CODE_CACHE);
     await mkdir(compiled);
     if (!(await makeCodeCache(fresh, compiled))) {
@@ -58,6 +69,27 @@ async function findOrCopy(bundle: RuntimeBundle, cacheRoot: string): Promise<str
     await rm(fresh, { recursive: true, force: true });
   }
   return folder;
+}
+
+/** All versions of the bundle share one copy of Node, so that it takes its 100 MB on disk and in memory once. */
+async function placeNode(cacheRoot: string, digest: string, target: string): Promise<void> {
+  const shared = join(cacheRoot, `node-binary-${digest.slice(0, 32)}`);
+  if (!existsSync(shared) || (await fileDigest(shared)) !== digest) {
+    const copy = `${shared}.${randomUUID()}`;
+    try {
+      await copyFile(process.execPath, copy);
+      if ((await fileDigest(copy)) !== digest) throw new Error('Node changed while it was copied');
+      await rename(copy, shared);
+    } finally {
+      await rm(copy, { force: true });
+    }
+  }
+  try {
+    await link(shared, target);
+  } catch {
+    // Not every file system has links, and none has them without end.
+    await copyFile(shared, target);
+  }
 }
 
 const COMPLETE = '.complete';

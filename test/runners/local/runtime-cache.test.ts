@@ -12,8 +12,10 @@ import {
   utimesSync,
   writeFileSync,
 } from 'node:fs';
+import { wrap } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Script } from 'node:vm';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createOrchestrator } from '../../../src/orchestrator/create-orchestrator.ts';
 import { createLocalRunner } from '../../../src/runners/local/local-runner.ts';
@@ -47,6 +49,24 @@ describe('the copy that sandboxes read Node and the bundle from', () => {
   it('holds a Node that runs, and the filter', () => {
     expect(execFileSync(join(folder, 'bin', 'node'), ['--version'], { encoding: 'utf8' }).trim()).toBe(process.version);
     expect(statSync(join(folder, 'seccomp.bpf')).size).toBeGreaterThan(100);
+  });
+
+  it('shares its Node with the copies of other bundles, and makes it anew when its bytes changed', async () => {
+    const other = await cachedRuntime({ ...bundle, digest: 'sha256:other' }, cache);
+    const [own, theirs] = [folder, other].map((path) => join(path, 'bin', 'node')) as [string, string];
+    expect(statSync(theirs).ino).toBe(statSync(own).ino);
+    appendFileSync(own, 'more');
+    expect(await cachedRuntime(bundle, cache)).toBe(folder);
+    expect(readFileSync(own).equals(readFileSync(process.execPath))).toBe(true);
+    expect(await cachedRuntime({ ...bundle, digest: 'sha256:other' }, cache)).toBe(other);
+    expect(statSync(theirs).ino).toBe(statSync(own).ino);
+  });
+
+  it('holds the entry compiled: V8 takes it, and compiles itself where it is of other bytes', () => {
+    const code = readFileSync(join(folder, 'code-cache', 'entry.cjs.code'));
+    const source = wrap(entry());
+    expect(new Script(source, { cachedData: code }).cachedDataRejected).toBe(false);
+    expect(new Script(`${source}\n`, { cachedData: code }).cachedDataRejected).toBe(true);
   });
 
   it('can be read by everyone and written by its owner only', () => {
