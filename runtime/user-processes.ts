@@ -97,10 +97,12 @@ function withKilling(list: () => ProcessRow[], signals: Signals): UserProcesses 
     terminate: () => signals.terminate(list()),
     async killAll(timeoutMs) {
       const deadline = performance.now() + timeoutMs;
+      let rows = list();
       for (let round = 0; ; round += 1) {
-        const rows = list();
-        if (rows.length === 0) return true;
+        // Also when none was seen: one that moves on by fork and exit can be missed by a list, but not by the kernel.
         signals.kill(rows);
+        rows = list();
+        if (rows.length === 0) return true;
         if (performance.now() > deadline) return false;
         await new Promise((resolve) => (round < ROUNDS_AT_ONCE ? setImmediate(resolve) : setTimeout(resolve, 1)));
       }
