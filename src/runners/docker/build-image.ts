@@ -2,10 +2,11 @@ import { readFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type Docker from 'dockerode';
 import { pack } from 'tar-stream';
-import { SkillcellError } from '../../contracts/skillcell-error.ts';
 import type { RuntimeBundle } from '../runtime-bundle.ts';
+import { checkEngine } from './check-engine.ts';
 import { callEngine } from './engine.ts';
-import { IMAGE_NAME, type ImageFlavor } from './image.ts';
+import { followProgress } from './follow-progress.ts';
+import { hasImage, IMAGE_NAME, type ImageFlavor } from './image.ts';
 import { localBase } from './local-base.ts';
 
 const OFFICIAL_BASE = 'node:24-bookworm-slim';
@@ -27,10 +28,12 @@ export interface BuildImageOptions {
  * Builds the image of the sandboxes. Layers of an earlier build on the same inputs are used again.
  *
  * @returns the image's id
- * @throws SkillcellError `image.build-failed`, `engine.unavailable`
+ * @throws SkillcellError `image.build-failed`, `engine.unavailable`, `engine.failed`, `runner.isolation-unmet`
  */
 export async function buildImage(engine: Docker, options: BuildImageOptions): Promise<string> {
   const { flavor, bundle, onProgress } = options;
+  // An engine that does not answer is found out before anything is asked of a registry.
+  await checkEngine(engine);
   const base = options.base ?? (await chooseBase(engine, onProgress));
   const needsNode = base.startsWith('skillcell-base:');
   onProgress(`building ${IMAGE_NAME}:${flavor} on ${base}`);
@@ -47,18 +50,15 @@ export async function buildImage(engine: Docker, options: BuildImageOptions): Pr
       }),
     BUILD_MS,
   );
-  await follow(engine, output, onProgress);
+  await followProgress(engine, output, onProgress);
   const { Id } = await callEngine('look at the image', () => engine.getImage(tag).inspect());
   return Id;
 }
 
 async function chooseBase(engine: Docker, onProgress: (line: string) => void): Promise<string> {
-  try {
-    await callEngine('look for the base image', () => engine.getImage(OFFICIAL_BASE).inspect());
+  if (await hasImage(engine, OFFICIAL_BASE)) {
     onProgress(`base: ${OFFICIAL_BASE}, already here`);
     return OFFICIAL_BASE;
-  } catch {
-    // Not here: perhaps a registry has it.
   }
   try {
     onProgress(`base: asking the registry for ${OFFICIAL_BASE}`);
@@ -67,40 +67,13 @@ async function chooseBase(engine: Docker, onProgress: (line: string) => void): P
       (abortSignal) => engine.pull(OFFICIAL_BASE, { abortSignal }),
       PULL_MS,
     );
-    await follow(engine, stream, onProgress);
+    await followProgress(engine, stream, onProgress);
+    onProgress(`base: ${OFFICIAL_BASE}, from the registry`);
     return OFFICIAL_BASE;
   } catch (error) {
     onProgress(`base: no registry (${(error as Error).message.slice(0, 120)}), so one is made from Debian's packages`);
     return await localBase(engine, onProgress);
   }
-}
-
-interface BuildEvent {
-  stream?: string;
-  status?: string;
-  error?: string;
-}
-
-/** Waits for the end of a build or a pull; what the engine says of an error is the error. */
-async function follow(
-  engine: Docker,
-  output: NodeJS.ReadableStream,
-  onProgress: (line: string) => void,
-): Promise<void> {
-  await new Promise<void>((resolve, reject) => {
-    let failure: string | undefined;
-    const done = (error: Error | null): void => {
-      const reason = error?.message ?? failure;
-      if (reason === undefined) resolve();
-      else reject(new SkillcellError('image.build-failed', `Cannot build the image: ${reason.trim().slice(-1_000)}.`));
-    };
-    const onEvent = ({ stream, error }: BuildEvent): void => {
-      failure ??= error;
-      const line = stream?.trim();
-      if (line !== undefined && line !== '') onProgress(line);
-    };
-    engine.modem.followProgress(output, done, onEvent);
-  });
 }
 
 /** What the Dockerfile copies, with fixed times and owners, so that the same inputs give the same layers. */

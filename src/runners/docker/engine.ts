@@ -1,49 +1,41 @@
 import { existsSync } from 'node:fs';
 import type Docker from 'dockerode';
 import { SkillcellError } from '../../contracts/skillcell-error.ts';
+import { engineAddress } from './engine-address.ts';
 
 /** How long the engine may take for an ordinary call, in milliseconds. */
 export const CALL_MS = 8_000;
 
 /** Options of {@link connectEngine}. */
 export interface EngineOptions {
-  /** `unix:///path`, `tcp://host:port` or `http://host:port`. Default: `DOCKER_HOST`, else the local socket. */
+  /** `unix:///path`, `tcp://host:port`, `http://host:port` or `https://host:port`. Default: `DOCKER_HOST`, else the local socket. */
   host?: string;
 }
-
-const DEFAULT_SOCKET = '/var/run/docker.sock';
 
 /**
  * A client of the engine. Makes no connection yet; the client itself is loaded only where an engine may be.
  *
- * @throws SkillcellError `engine.unavailable` when there is no socket to talk to
+ * @throws SkillcellError `engine.unavailable` when there is no socket to talk to, or the address is none
  */
 export async function connectEngine({ host }: EngineOptions = {}): Promise<Docker> {
-  const named = host ?? process.env['DOCKER_HOST'];
-  const socket = named === undefined || named === '' ? DEFAULT_SOCKET : /^unix:\/\/(.+)$/.exec(named)?.[1];
-  if (socket !== undefined && !existsSync(socket)) {
+  const { DOCKER_HOST, DOCKER_TLS_VERIFY, DOCKER_CERT_PATH } = process.env;
+  const address = engineAddress(host ?? DOCKER_HOST, { DOCKER_TLS_VERIFY, DOCKER_CERT_PATH });
+  if (address.socketPath !== undefined && !existsSync(address.socketPath)) {
     throw new SkillcellError(
       'engine.unavailable',
-      `Cannot reach the Docker engine: there is no socket, got ${socket}.`,
+      `Cannot reach the Docker engine: there is no socket, got ${address.socketPath}.`,
     );
   }
   const { default: Client } = await import('dockerode');
-  if (socket !== undefined) return new Client({ socketPath: socket });
-  let url: URL;
   try {
-    url = new URL((named ?? '').replace(/^tcp:/, 'http:'));
+    // Its types know no undefined host, which keeps the client from the environment's.
+    return new Client(address as Docker.DockerOptions);
   } catch (cause) {
-    throw new SkillcellError(
-      'engine.unavailable',
-      `Cannot reach the Docker engine: its address is no URL, got ${named ?? ''}.`,
-      { cause },
-    );
+    // The client reads the environment by itself as well, and stumbles where they are malformed.
+    throw new SkillcellError('engine.unavailable', `Cannot reach the Docker engine: ${(cause as Error).message}.`, {
+      cause,
+    });
   }
-  return new Client({
-    protocol: url.protocol === 'https:' ? 'https' : 'http',
-    host: url.hostname,
-    port: url.port === '' ? 2375 : Number(url.port),
-  });
 }
 
 /**
@@ -56,12 +48,16 @@ export async function callEngine<T>(
   call: (signal: AbortSignal) => Promise<T>,
   limitMs: number = CALL_MS,
 ): Promise<T> {
-  const deadline = AbortSignal.timeout(limitMs);
+  // A signal that only an overdue call sees: what the call has given, such as a stream, lives on after it.
+  const deadline = new AbortController();
   let timer: NodeJS.Timeout | undefined;
   const overdue = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer within ${limitMs / 1000} s`)), limitMs);
+    timer = setTimeout(() => {
+      reject(new Error(`no answer within ${limitMs / 1000} s`));
+      deadline.abort();
+    }, limitMs);
   });
-  const called = call(deadline);
+  const called = call(deadline.signal);
   // When the deadline wins, the call's own later failure is of no interest any more.
   called.catch(() => undefined);
   try {

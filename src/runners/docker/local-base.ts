@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
-import { access } from 'node:fs/promises';
 import { execa } from 'execa';
 import type Docker from 'dockerode';
 import { SkillcellError } from '../../contracts/skillcell-error.ts';
 import { callEngine } from './engine.ts';
+import { followProgress } from './follow-progress.ts';
+import { hasImage } from './image.ts';
 
 const RELEASE = 'bookworm';
 const PACKAGES = ['bash', 'coreutils', 'procps', 'python3', 'util-linux'];
@@ -21,12 +22,9 @@ export async function localBase(engine: Docker, onProgress: (line: string) => vo
     .digest('hex')
     .slice(0, 16);
   const name = `skillcell-base:${tag}`;
-  try {
-    await callEngine('look for the base image', () => engine.getImage(name).inspect());
+  if (await hasImage(engine, name)) {
     onProgress(`base: ${name}, already here`);
     return name;
-  } catch {
-    // Not made yet.
   }
   await requireMmdebstrap();
   onProgress(`base: making ${name} with mmdebstrap, about a minute`);
@@ -34,36 +32,40 @@ export async function localBase(engine: Docker, onProgress: (line: string) => vo
     stdout: 'pipe',
     buffer: { stdout: false },
     encoding: 'buffer',
+    reject: false,
   });
+  // Without a name at first: half an image, of a maker that failed on the way, must not be taken for one.
   const imported = callEngine(
     'import the base image',
-    (abortSignal) =>
-      engine.importImage(maker.stdout as unknown as NodeJS.ReadableStream, {
-        repo: 'skillcell-base',
-        tag,
-        abortSignal,
-      }),
+    (abortSignal) => engine.importImage(maker.stdout as unknown as NodeJS.ReadableStream, { abortSignal }),
     IMPORT_MS,
   );
-  try {
-    const [stream] = await Promise.all([imported, maker]);
-    await new Promise<void>((resolve, reject) => {
-      engine.modem.followProgress(stream, (error: Error | null) => (error === null ? resolve() : reject(error)));
-    });
-  } catch (cause) {
-    const reason = (cause as Error).message.slice(-500);
-    throw new SkillcellError('image.build-failed', `Cannot make a base image: ${reason}.`, { cause });
+  const [importing, making] = await Promise.allSettled([imported, maker]);
+  if (making.status === 'rejected') throw unmade(making.reason);
+  const id =
+    importing.status === 'fulfilled' ? await followProgress(engine, importing.value, () => undefined) : undefined;
+  if (making.value.failed) {
+    // Nobody uses it; an engine that does not remove it keeps a few bytes without a name.
+    if (id !== undefined)
+      await engine
+        .getImage(id)
+        .remove()
+        .catch(() => undefined);
+    throw unmade(Buffer.from(making.value.stderr).toString().trim().split('\n').at(-1) ?? 'mmdebstrap failed');
   }
+  if (id === undefined) throw (importing as PromiseRejectedResult).reason;
+  await callEngine('name the base image', () => engine.getImage(id).tag({ repo: 'skillcell-base', tag }));
   return name;
 }
 
+function unmade(reason: unknown): SkillcellError {
+  return new SkillcellError('image.build-failed', `Cannot make a base image: ${String(reason).slice(-500)}.`);
+}
+
 async function requireMmdebstrap(): Promise<void> {
-  try {
-    await access('/usr/bin/mmdebstrap');
-  } catch (cause) {
-    throw new SkillcellError('image.build-failed', 'Cannot make a base image: mmdebstrap is not installed.', {
-      cause,
-      hint: 'Install mmdebstrap (`apt-get install mmdebstrap`), or name an image with --base.',
-    });
-  }
+  const { failed } = await execa('mmdebstrap', ['--version'], { reject: false, stdin: 'ignore' });
+  if (!failed) return;
+  throw new SkillcellError('image.build-failed', 'Cannot make a base image: mmdebstrap is not installed.', {
+    hint: 'Install mmdebstrap (`apt-get install mmdebstrap`) and build as root, or name an image with --base.',
+  });
 }
