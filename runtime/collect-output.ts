@@ -47,8 +47,12 @@ export function* collectArtifacts(folder: string, limits: JobLimits, collection:
         entries = Number.POSITIVE_INFINITY;
         return;
       }
-      const status = lstatSync(join(folder, path), { throwIfNoEntry: false });
+      const status = statusOf(join(folder, path));
       if (status === undefined) continue;
+      if (typeof status === 'string') {
+        omit(path, status);
+        continue;
+      }
       const fault = relativePathFault(path) ?? kindFault(status);
       if (fault !== undefined) omit(path, fault);
       else if (status.isDirectory()) {
@@ -73,9 +77,10 @@ export function* collectArtifacts(folder: string, limits: JobLimits, collection:
     }
   }
 
-  const status = lstatSync(folder, { throwIfNoEntry: false });
+  const status = statusOf(folder);
   if (status === undefined) return;
-  if (!status.isDirectory()) omit('.', 'the output folder was replaced by something else');
+  if (typeof status === 'string') omit('.', status);
+  else if (!status.isDirectory()) omit('.', 'the output folder was replaced by something else');
   else yield* walk('', 1);
   if (unnamed > 0) collection.omitted.push({ path: '…', reason: `${unnamed} more entries were left behind` });
 }
@@ -92,12 +97,23 @@ export function missingOutputs(folder: string, expected: readonly string[]): str
       at = join(at, component);
       if (index < components.length - 1 && !isRealFolder(at)) return true;
     }
-    return lstatSync(at, { throwIfNoEntry: false })?.isFile() !== true;
+    const status = statusOf(at);
+    return typeof status !== 'object' || !status.isFile();
   });
 }
 
 function isRealFolder(path: string): boolean {
-  return lstatSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+  const status = statusOf(path);
+  return typeof status === 'object' && status.isDirectory();
+}
+
+/** The status of an entry itself, `undefined` when there is none, or why it cannot be told. */
+function statusOf(path: string): Stats | string | undefined {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false });
+  } catch (error) {
+    return `unreadable (${(error as NodeJS.ErrnoException).code ?? 'error'})`;
+  }
 }
 
 /** Names in code-point order; one that is not UTF-8 comes as an object that says how to show it. */

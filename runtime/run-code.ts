@@ -15,6 +15,7 @@ import { watchMemory } from './memory-watch.ts';
 import { captureOutput } from './output-capture.ts';
 import { readProgramError, readProgramValue } from './program-report.ts';
 import type { Privileges } from './privileges.ts';
+import { reopenFolder } from './reopen-folder.ts';
 import type { RunOutcome } from './run-outcome.ts';
 import type { SandboxLayout } from './sandbox-layout.ts';
 import type { UserProcesses } from './user-processes.ts';
@@ -121,6 +122,8 @@ export async function runCode(input: RunInput, around: RunSurroundings): Promise
   calls.close();
   input.stdin?.unpipe();
   const clean = await processes.killAll(KILL_TIMEOUT_MS);
+  // A program may have taken its own folders' permissions away; what is in them is still its result.
+  privileges.asUser(() => [layout.workspace, layout.value].forEach(reopenFolder));
   const runMs = performance.now() - started;
   // Without an exit message the process's own end says how it went.
   if (exit === undefined) end ??= await Promise.race([executor.ended, delay(KILL_TIMEOUT_MS).then(() => undefined)]);

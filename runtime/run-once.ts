@@ -1,22 +1,26 @@
-import { rmSync } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { programFileName } from '../src/contracts/program-file-name.ts';
 import { outputStreams, type SandboxMessage } from '../src/protocol/messages.ts';
+import { clearWorkspace } from './clear-workspace.ts';
 import type { JobSurroundings } from './job-surroundings.ts';
 import { runCode } from './run-code.ts';
 import type { RunOutcome } from './run-outcome.ts';
 
-/** One run of the job's program or of one that the agent wrote. Runs are numbered from 1. */
+/**
+ * One run of the job's program or of one that the agent wrote. Runs are numbered from 1. Before a later one the workspace
+ * is cleared but for `inputs`.
+ */
 export async function runOnce(
   around: JobSurroundings,
   run: number,
   code: string,
   stdin: Readable | undefined,
+  inputs: ReadonlySet<string> = new Set(),
 ): Promise<RunOutcome> {
   const { channel, globals, layout } = around;
   const job = globals.JOB;
-  // What a failed attempt wrote is no output of the next one. None of its processes is left that could be in the way.
-  if (run > 1) around.privileges.asUser(() => rmSync(layout.output, { recursive: true, force: true }));
+  // What a failed attempt wrote is no output of the next one, and takes no room from it.
+  if (run > 1) around.privileges.asUser(() => clearWorkspace(layout.workspace, inputs));
   channel.send({ type: 'run', run } satisfies SandboxMessage);
   const streams = outputStreams(run);
   return await runCode(

@@ -29,6 +29,8 @@ export async function serveCodegen(around: JobSurroundings): Promise<void> {
   await around.filesWritten;
 
   let run = 0;
+  const files = listInputs(layout.workspace);
+  const inputs = new Set(files.map(({ path }) => path));
   const stdin = around.stdin === undefined ? undefined : await readAll(around.stdin);
   const { codegen } = job;
   if (codegen === undefined) throw new Error('Cannot serve a codegen job: its task is missing.');
@@ -36,7 +38,7 @@ export async function serveCodegen(around: JobSurroundings): Promise<void> {
     instructionBlock: rendered.text,
     task: codegen.task,
     language: job.language,
-    files: listInputs(layout.workspace),
+    files,
     expect: job.expect,
     tools: globals.TOOLS,
     maxAttempts: codegen.maxAttempts,
@@ -58,7 +60,7 @@ export async function serveCodegen(around: JobSurroundings): Promise<void> {
       runCode: async (code) => {
         run += 1;
         // Each attempt reads the same input.
-        return await runOnce(around, run, code, stdin === undefined ? undefined : Readable.from([stdin]));
+        return await runOnce(around, run, code, stdin === undefined ? undefined : Readable.from([stdin]), inputs);
       },
     });
     await sendOutputs(around, last ?? (await showPrompt(around, prompt)), { sources: rendered.pool, attempts });

@@ -1,4 +1,4 @@
-import { lstatSync, readdirSync, statfsSync } from 'node:fs';
+import { lstatSync, readdirSync, statfsSync, type Stats } from 'node:fs';
 import { join } from 'node:path';
 
 /** What the workspace takes and may take. */
@@ -45,7 +45,7 @@ export function exceededLimit(folder: string, limits: WorkspaceLimits): 'workspa
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
     for (const name of namesIn(next)) {
       const path = join(next, name);
-      const status = lstatSync(path, { throwIfNoEntry: false });
+      const status = statusOf(path);
       if (status === undefined) continue;
       // A file of several names takes its room once.
       if (status.nlink > 1 && status.isFile() && linked.size === linked.add(status.ino).size) continue;
@@ -65,5 +65,14 @@ function namesIn(folder: string): string[] {
   } catch {
     // Removed or made unreadable by the program while it runs; the next round looks again.
     return [];
+  }
+}
+
+function statusOf(path: string): Stats | undefined {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false });
+  } catch {
+    // In a folder that the program has just closed to its owner.
+    return undefined;
   }
 }
