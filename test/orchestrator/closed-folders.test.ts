@@ -1,0 +1,88 @@
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import type { ModelGateway } from '../../src/broker/model-gateway.ts';
+import type { Isolation, JobResult } from '../../src/contracts/result.ts';
+import { createOrchestrator } from '../../src/orchestrator/create-orchestrator.ts';
+import { LEVELS, requireLevel } from '../fixtures/levels.ts';
+
+/** A gateway whose answers are bash programs. */
+function programs(...codes: string[]): ModelGateway {
+  let asked = 0;
+  return {
+    id: 'test/model',
+    async generate() {
+      const code = codes[asked] ?? 'exit 1';
+      asked += 1;
+      return {
+        text: `\`\`\`bash\n${code}\n\`\`\``,
+        usage: { inputTokens: 1, outputTokens: 1 },
+        model: 'test/model',
+        finishReason: 'stop',
+      };
+    },
+  };
+}
+
+const orchestrator = createOrchestrator();
+afterAll(() => orchestrator.close());
+
+/** What a program may do to its own folders: its job still has a result, and it is never our fault. */
+const MISCHIEF: [string, string][] = [
+  ['closes its workspace', 'chmod 000 .'],
+  ['closes its output folder', 'echo x >out/a; chmod 000 out'],
+  ['leaves a folder that may be listed but not entered', 'mkdir -p out/d; echo x >out/d/f; chmod 400 out/d'],
+  ['closes folders within folders', 'mkdir -p out/a/b; echo x >out/a/b/c; chmod 000 out/a/b out/a'],
+  ['replaces its output folder by a link', 'rm -rf out; ln -s /etc out'],
+  ['replaces its output folder by a file', 'rm -rf out; echo x >out'],
+  ['removes everything', 'rm -rf ./* .[!.]*; rm -rf "$WORKSPACE"'],
+  ['closes the folder of its value', 'chmod 000 "${SKILLCELL_VALUE%/*}"'],
+  ['replaces its own file by a closed folder', 'rm main.sh; mkdir -p main.sh/x/y; chmod 000 main.sh/x main.sh'],
+  ['leaves names that are no text', "touch $'\\xff\\xfe' $'a\\nb'; mkdir $'\\xfd'; touch $'\\xfd/\\xfc'"],
+  ['fills its workspace', 'head -c 8000000 /dev/zero >junk'],
+];
+
+describe.each(LEVELS)('a program at level %s that', (isolation) => {
+  beforeEach((context) => requireLevel(context, isolation));
+
+  it.each(MISCHIEF)('%s has a result', async (_name, code) => {
+    const result = await orchestrator.exec({
+      isolation,
+      language: 'bash',
+      code: `${code}\nexit 3`,
+      expect: ['d/f'],
+      limits: { workspaceMib: 4 },
+    });
+    // At level none the watch may end what fills the workspace before it ends itself.
+    expect(['failed', 'limit']).toContain(result.outcome);
+    expect(result.artifacts.every(({ path }) => ['a', 'd/f', 'a/b/c'].includes(path))).toBe(true);
+  });
+
+  it.each(MISCHIEF)('%s leaves the next attempt an empty workspace with its input', async (_name, code) => {
+    const result = await attempts(isolation, `${code}\nexit 3`, 'ls -A; cat in/data.txt; echo done >out/done.txt');
+    expect(result).toMatchObject({ outcome: 'succeeded', artifacts: [{ path: 'done.txt' }] });
+    const removed = code.startsWith('rm -rf ./*');
+    expect(result.stdout.text.split('\n').filter((line) => line !== '')).toEqual(
+      removed ? ['main.sh', 'out'] : ['in', 'main.sh', 'out', 'input'],
+    );
+  });
+
+  it('replaces an input by a link has that link taken away before the next attempt', async () => {
+    const result = await attempts(
+      isolation,
+      'rm in/data.txt; ln -s /etc/hostname in/data.txt; exit 3',
+      'ls -A in; test ! -e in/data.txt',
+    );
+    expect(result).toMatchObject({ outcome: 'succeeded', stdout: { text: '' } });
+  });
+});
+
+async function attempts(isolation: Isolation, ...codes: string[]): Promise<JobResult> {
+  await using other = createOrchestrator({ model: programs(...codes) });
+  return await other.codegen({
+    isolation,
+    language: 'bash',
+    task: 't',
+    maxAttempts: 2,
+    limits: { workspaceMib: 4 },
+    files: [{ destination: 'in/data.txt', bytes: Buffer.from('input\n') }],
+  });
+}
