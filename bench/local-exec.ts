@@ -1,14 +1,13 @@
 import { createOrchestrator } from '../src/orchestrator/create-orchestrator.ts';
-import type { Orchestrator, OrchestratorOptions } from '../src/orchestrator/orchestrator.ts';
+import type { OrchestratorOptions } from '../src/orchestrator/orchestrator.ts';
 import type { ExecOptions } from '../src/contracts/job.ts';
 import { BARE_NODE, bareNode } from './bare-node.ts';
 import type { BenchmarkGroup, BenchmarkOptions } from './benchmark-group.ts';
+import { execSubject } from './exec-subject.ts';
 import { fiveSkills } from './generate-skills.ts';
 import { measurementOf, type Measurement } from './measurement.ts';
-import { takeTurns, type Subject } from './take-turns.ts';
+import { takeTurns } from './take-turns.ts';
 
-/** Time for what a job left behind to be removed; the caller of a job does not wait for that. */
-const SETTLE_MS = 50;
 const SAMPLES = 40;
 
 const JAVASCRIPT: ExecOptions = { code: 'console.log(6 * 7)' };
@@ -60,26 +59,4 @@ async function run({ samples = SAMPLES, wants, progress }: BenchmarkOptions): Pr
     await Promise.all(chosen.map(({ orchestrator }) => orchestrator.close()));
     await remove();
   }
-}
-
-function execSubject(id: string, orchestrator: Orchestrator, job: ExecOptions, warm: boolean): Subject {
-  return {
-    id,
-    async prepare() {
-      await orchestrator.warm();
-      await new Promise((resolve) => setTimeout(resolve, SETTLE_MS));
-    },
-    async sample() {
-      const started = performance.now();
-      const result = await orchestrator.exec(job);
-      const taken = performance.now() - started;
-      if (result.stdout.text !== '42\n' || result.usage.warm !== warm) {
-        throw new Error(`Cannot measure ${id}: the job went another way, got ${JSON.stringify(result)}.`);
-      }
-      // The pool is filled again before another subject's turn.
-      await orchestrator.warm();
-      await new Promise((resolve) => setTimeout(resolve, SETTLE_MS));
-      return taken;
-    },
-  };
 }

@@ -1,0 +1,43 @@
+import type { Duplex } from 'node:stream';
+import type Docker from 'dockerode';
+import { connectEngine } from '../src/runners/docker/engine.ts';
+import { findImage } from '../src/runners/docker/image.ts';
+import { ensureRuntime } from '../src/runners/runtime-bundle.ts';
+
+/** Id of the baseline that {@link containerFloor} is. */
+export const CONTAINER_FLOOR = 'docker.floor';
+
+/** The engine and the image that both sides of a comparison use. */
+export interface Engine {
+  docker: Docker;
+  image: string;
+}
+
+/** Connects to the engine and finds the image of the sandboxes. */
+export async function benchEngine(): Promise<Engine> {
+  const docker = await connectEngine();
+  return { docker, image: await findImage(docker, 'slim', (await ensureRuntime()).digest) };
+}
+
+/**
+ * Milliseconds of the least that a container of its own costs: create, attach, start the same image until a program of
+ * one line answers, and remove it.
+ */
+export async function containerFloor({ docker, image }: Engine): Promise<number> {
+  const started = performance.now();
+  const container = await docker.createContainer({
+    Image: image,
+    Entrypoint: ['/usr/local/bin/node', '-e', 'console.log(42)'],
+    NetworkDisabled: true,
+    HostConfig: { NetworkMode: 'none' },
+  });
+  try {
+    const stream = (await container.attach({ stream: true, stdout: true, hijack: true })) as Duplex;
+    await container.start();
+    await new Promise((resolve) => stream.once('data', resolve));
+    stream.destroy();
+  } finally {
+    await container.remove({ force: true });
+  }
+  return performance.now() - started;
+}
