@@ -15,11 +15,21 @@ import { catalogDigest, descriptorDigest, digestOf, skillDigest } from '../../sk
 
 const TIMEOUT_MS = 20_000;
 const SKILL = 'custom.sample';
-const SKILL_TEXT = Buffer.from('---\nname: sample\ndescription: Stands for any skill.\n---\n\nSample.\n');
+const SKILL_FILES = Object.entries({
+  'SKILL.md': '---\nname: sample\ndescription: Stands for any skill.\n---\n\n# Sample\n\nSee [[S:1]].\n',
+  'sources.yaml': '- sid: 1\n  url: https://example.org/\n  title: Sample\n',
+  'tools.yaml': 'tools:\n  - id: sample\n',
+}).map(([path, text]) => ({ path, bytes: Buffer.from(text), executable: false }));
+/** What the model would say. */
+const ANSWER = {
+  text: "```js\nconsole.log('sample');\nexport default 1;\n```\n",
+  usage: { inputTokens: null, outputTokens: null },
+  model: 'sample/sample',
+};
 
 /**
- * Compiles the entry ahead, by letting it serve one job: what V8 compiled for that goes into files that later entries read.
- * The job is a program of ours, so that it needs no isolation.
+ * Compiles the entry ahead, by letting it serve one codegen job, which uses all that jobs use: what V8 compiled for that goes
+ * into files that later entries read. Its program is ours, so that it needs no isolation.
  *
  * @param bundle a copy of the runtime bundle, with Node in `bin/`
  * @param folder an empty folder for the files
@@ -52,10 +62,12 @@ function serveSample(duplex: Duplex): { readonly result: boolean } {
   const served = { result: false };
   const channel = createChannel(duplex, {
     onMessage(message) {
-      const { type } = message as SandboxMessage;
-      if (type === 'ready') sendSample().catch(() => channel.close());
-      else if (type === 'result' || type === 'fault') {
-        served.result = type === 'result';
+      const said = message as SandboxMessage;
+      if (said.type === 'ready') sendSample().catch(() => channel.close());
+      else if (said.type === 'call') {
+        channel.send({ type: 'reply', id: said.id, ok: true, value: ANSWER } satisfies HostMessage);
+      } else if (said.type === 'result' || said.type === 'fault') {
+        served.result = said.type === 'result' && said.result.outcome === 'succeeded';
         // The entry ends with its channel, and leaves the files then.
         channel.close();
       }
@@ -68,13 +80,12 @@ function serveSample(duplex: Duplex): { readonly result: boolean } {
     const globals = channel.openStream(HOST_STREAM.globals);
     await globals.write(Buffer.from(JSON.stringify(sampleGlobals())));
     globals.end();
-    const files = [{ path: `${SKILL}/SKILL.md`, bytes: SKILL_TEXT, executable: false }];
+    const files = SKILL_FILES.map((file) => ({ ...file, path: `${SKILL}/${file.path}` }));
     await writeTar(files, channel.openStream(HOST_STREAM.skills));
   };
   return served;
 }
 
-/** A job that uses what any job uses. */
 function sampleGlobals(): RuntimeGlobals {
   return {
     SKILLS_DESCRIPTOR: sampleDescriptor(),
@@ -82,20 +93,22 @@ function sampleGlobals(): RuntimeGlobals {
     EXECUTION_ID: 'sample',
     TOOLS: [],
     JOB: {
-      kind: 'exec',
+      kind: 'codegen',
       language: 'javascript',
-      code: "console.log('sample');\nexport default 1;\n",
       args: [],
       env: {},
       expect: [],
       limits: DEFAULT_LIMITS,
       skills: { refs: [SKILL], consumer: DEFAULT_CONSUMER, variant: 'full', includeInternal: false },
+      codegen: { task: 'Say sample.', model: ANSWER.model, maxAttempts: 1, dryRun: false },
     },
   };
 }
 
 function sampleDescriptor(): FullDescriptor {
-  const files = [{ path: 'SKILL.md', digest: digestOf(SKILL_TEXT), bytes: SKILL_TEXT.length, executable: false }];
+  const files = SKILL_FILES.map(({ path, bytes, executable }) => {
+    return { path, digest: digestOf(bytes), bytes: bytes.length, executable };
+  });
   const descriptor: FullDescriptor = {
     schema: DESCRIPTOR_SCHEMA,
     custom_skills_root: null,
