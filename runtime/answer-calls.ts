@@ -1,4 +1,3 @@
-import type { Readable } from 'node:stream';
 import type { ExecutorLink, ExecutorMessage } from './executor-link.ts';
 
 /** The host's answer to a call. */
@@ -12,21 +11,27 @@ export interface CallPort {
 /** Calls that one program may have under way; more wait in its own pipe. */
 const MAX_UNDER_WAY = 64;
 const MAX_NAME = 200;
+/** What the broker takes is less; this keeps the channel from carrying what would end it. */
+const MAX_ARGUMENTS_BYTES = 1024 * 1024;
 
 /**
  * Passes the calls of one program on to the broker, and the answers back. User code may call tools, never a model
- * directly. Ids must rise, so that a replayed one is refused.
+ * directly. Ids must rise, so that a replayed one is refused. `onExhausted` is told when more than `refusals` calls were
+ * refused here: each costs an answer that a program may never read.
  */
 export function answerCalls(
   port: CallPort,
   link: ExecutorLink,
-  source: Readable,
+  limit: { refusals: number; onExhausted(): void },
 ): { take(message: ExecutorMessage & { type: 'call' }): void; close(): void } {
   let lastId = 0;
   let underWay = 0;
+  let refused = 0;
   let open = true;
 
   const refuse = (id: unknown, message: string): void => {
+    refused += 1;
+    if (refused > limit.refusals) return limit.onExhausted();
     const error = { name: 'CallRefused', message: `Cannot call: ${message}.` };
     link.send({ type: 'reply', id: typeof id === 'number' ? id : 0, ok: false, error });
   };
@@ -39,17 +44,21 @@ export function answerCalls(
       lastId = id;
       if (target !== 'tool') return refuse(id, 'programs may call tools only');
       if (typeof name !== 'string' || name === '' || name.length > MAX_NAME) return refuse(id, 'it names no tool');
+      if (Buffer.byteLength(JSON.stringify(args ?? null)) > MAX_ARGUMENTS_BYTES) return refuse(id, 'its arguments are too large');
       underWay += 1;
-      if (underWay >= MAX_UNDER_WAY) source.pause();
+      if (underWay >= MAX_UNDER_WAY) link.hold('calls');
       void port.call('tool', name, args).then((reply) => {
         underWay -= 1;
         if (!open) return;
         link.send({ type: 'reply', id, ...reply });
-        source.resume();
+        link.release('calls');
       });
     },
     close() {
       open = false;
+      // What the program said after its last call is still heard.
+      link.release('calls');
+      link.release('answers');
     },
   };
 }

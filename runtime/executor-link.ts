@@ -16,17 +16,24 @@ export interface ExecutorLink {
   send(message: object): void;
   /** Sends NUL-terminated strings, which is what the bash executor reads. */
   sendStrings(strings: readonly string[]): void;
+  /** Stops reading until the same reason is released; more waits in the executor's own pipe. */
+  hold(reason: 'calls' | 'answers'): void;
+  release(reason: 'calls' | 'answers'): void;
   /** Who takes the messages; set anew when a run begins. */
   onMessage: (message: ExecutorMessage) => void;
   /** Told once when something arrives that is no message, or one over the cap. */
   onFault: (reason: string) => void;
 }
 
+/** Bytes of answers that may wait for a program that doesn't read them. */
+const MAX_UNREAD = 32 * 1024 * 1024;
+
 /** Connects to an executor, whose messages may have at most `maxBytes`. */
 export function connectExecutor(input: Readable, output: Writable, maxBytes: number): ExecutorLink {
   let held: Buffer[] = [];
   let size = 0;
   let broken = false;
+  const holds = new Set<string>();
 
   const fail = (reason: string): void => {
     broken = true;
@@ -51,6 +58,17 @@ export function connectExecutor(input: Readable, output: Writable, maxBytes: num
     return body;
   };
 
+  /** Hands messages on until there is none left or someone holds them: one chunk may hold hundreds. */
+  const take = (): void => {
+    while (holds.size === 0 && !broken) {
+      const body = next();
+      if (body === undefined) return;
+      const message = readMessage(body, maxBytes);
+      if (message === undefined) return fail('a message of no known form');
+      link.onMessage(message);
+    }
+  };
+
   input.on('data', (chunk: Buffer) => {
     if (broken) return;
     held.push(chunk);
@@ -60,18 +78,12 @@ export function connectExecutor(input: Readable, output: Writable, maxBytes: num
       const announced = (held[0] as Buffer).readUInt32LE(0);
       if (announced <= maxBytes && size < 4 + announced) return;
     }
-    for (let body = next(); body !== undefined; body = next()) {
-      const message = readMessage(body, maxBytes);
-      if (message === undefined) {
-        fail('a message of no known form');
-        return;
-      }
-      link.onMessage(message);
-    }
+    take();
   });
   // The executor's end is noticed by its process, and a write to an executor that is gone is of no use to anyone.
   input.on('error', () => undefined);
   output.on('error', () => undefined);
+  output.on('drain', () => link.release('answers'));
 
   const link: ExecutorLink = {
     onMessage: () => undefined,
@@ -81,9 +93,19 @@ export function connectExecutor(input: Readable, output: Writable, maxBytes: num
       const length = Buffer.allocUnsafe(4);
       length.writeUInt32LE(body.length, 0);
       output.write(Buffer.concat([length, body]));
+      if (output.writableLength > MAX_UNREAD) link.hold('answers');
     },
     sendStrings(strings) {
       output.write(Buffer.from(strings.map((text) => `${text}\0`).join('')));
+    },
+    hold(reason) {
+      holds.add(reason);
+      input.pause();
+    },
+    release(reason) {
+      if (!holds.delete(reason)) return;
+      take();
+      if (holds.size === 0) input.resume();
     },
   };
   return link;

@@ -76,7 +76,7 @@ export async function runCode(input: RunInput, around: RunSurroundings): Promise
   const ownEnd = new Promise<void>((resolve) => (programEnded = resolve));
 
   const { link } = executor;
-  const calls = answerCalls(around.calls, link, executor.messagesIn);
+  const calls = answerCalls(around.calls, link, { refusals: limits.calls, onExhausted: () => finish('calls') });
   link.onMessage = (message) => {
     if (message.type === 'call') calls.take(message);
     else if (message.type === 'error') report = message;
