@@ -1,0 +1,504 @@
+import { readdirSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { expect } from 'vitest';
+import { ToolError, type ToolHandler } from '../../src/broker/tool-handler.ts';
+import type { ExecOptions } from '../../src/contracts/job.ts';
+import type { JobResult } from '../../src/contracts/result.ts';
+import { plainly } from './plainly.ts';
+import { attack, type Level, type Scene } from './surroundings.ts';
+
+const BOTH: Level[] = ['namespace', 'none'];
+const MIB = 1024 * 1024;
+
+/** A program that speaks to the entry by the executor's own descriptors, as any program can that knows of them. */
+const RAW = `
+import json, os, struct, sys, time
+def raw(data):
+    view = memoryview(data)
+    while view: view = view[os.write(4, view):]
+def frame(body):
+    if not isinstance(body, bytes): body = json.dumps(body).encode()
+    raw(struct.pack('<I', len(body)) + body)
+def reply():
+    def exactly(size):
+        parts = b''
+        while len(parts) < size: parts += os.read(3, size - len(parts))
+        return parts
+    return json.loads(exactly(struct.unpack('<I', exactly(4))[0]))
+def call(number, name='echo', args=None, target='tool'):
+    frame({'type': 'call', 'id': number, 'target': target, 'name': name, 'args': args})
+`;
+
+interface Calls {
+  count: number;
+  seen: unknown[];
+  active: number;
+  most: number;
+}
+
+function toolbox(calls: Calls): Map<string, ToolHandler> {
+  return new Map([
+    [
+      'echo',
+      {
+        description: 'Gives back its arguments.',
+        async execute(args) {
+          calls.count += 1;
+          calls.active += 1;
+          calls.most = Math.max(calls.most, calls.active);
+          if (calls.seen.length < 100) calls.seen.push(args);
+          await pause(1);
+          calls.active -= 1;
+          return args ?? null;
+        },
+      },
+    ],
+  ]);
+}
+
+/** A job with tools, and what its calls came to on the host. */
+function withTools(scene: Scene): {
+  run: (job: Partial<ExecOptions> & { code: string }) => Promise<JobResult>;
+  calls: Calls;
+} {
+  const calls: Calls = { count: 0, seen: [], active: 0, most: 0 };
+  const own = scene.ownOrchestrator({ tools: toolbox(calls) });
+  const run = (job: Partial<ExecOptions> & { code: string }): Promise<JobResult> =>
+    own.exec({
+      language: 'python',
+      isolation: scene.level,
+      ...job,
+      limits: { runTimeoutMs: 15_000, graceMs: 300, ...job.limits },
+    });
+  return { run, calls };
+}
+
+attack(
+  'E-control',
+  'calls a tool by raw frames, which shows that the frames below arrive',
+  { levels: BOTH },
+  async (scene) => {
+    const { run, calls } = withTools(scene);
+    const result = await run({
+      code: `${RAW}\ncall(1, args={'a': [1, 2]})\nprint(json.dumps(reply()))\nframe({'type': 'exit', 'code': 6})\ntime.sleep(5)`,
+    });
+    expect(result).toMatchObject({ outcome: 'failed', exitCode: 6, calls: [{ id: 1, name: 'echo', ok: true }] });
+    expect(JSON.parse(result.stdout.text)).toMatchObject({ type: 'reply', id: 1, ok: true, value: { a: [1, 2] } });
+    expect(calls.seen).toEqual([{ a: [1, 2] }]);
+    scene.evidence('a call by hand is answered; an exit by hand ends the run with its code 6');
+  },
+);
+
+const BROKEN: [string, string, string][] = [
+  ['E01', 'a length of 4 GiB', "raw(b'\\xff\\xff\\xff\\xff')\ntime.sleep(10)"],
+  ['E01', 'a length of 4 GiB and endless bytes', "raw(b'\\xff\\xff\\xff\\xff')\nwhile True: raw(b'x' * 65536)"],
+  ['E01', 'a length just over the maximum', "raw(struct.pack('<I', 8 * 1048576 + 1) + b'x' * 100000)\ntime.sleep(10)"],
+  ['E01', '64 MiB without a length that means anything', "raw(b'{' * (64 << 20))\ntime.sleep(10)"],
+  ['E02', 'half a message and then the end', "raw(struct.pack('<I', 100) + b'{\"type\":')\nos._exit(3)"],
+  ['E02', 'no JSON', "frame(b'not json at all')\ntime.sleep(10)"],
+  ['E02', 'bytes that are no UTF-8', 'frame(b\'{"type":"\\xff\\xfe"}\')\ntime.sleep(10)'],
+  ['E02', 'a byte order mark', 'frame(b\'\\xef\\xbb\\xbf{"type":"waiting"}\')\ntime.sleep(10)'],
+  ['E02', 'NUL bytes', "frame(b'\\0' * 1000)\ntime.sleep(10)"],
+  ['E02', '10,000 empty messages', "raw(b'\\0\\0\\0\\0' * 10000)\ntime.sleep(10)"],
+  ['E02', 'a message that is no object', "frame(b'[1,2,3]')\ntime.sleep(10)"],
+  ['E02', 'an unknown type', "frame({'type': 'result', 'result': {'outcome': 'succeeded'}})\ntime.sleep(10)"],
+  [
+    'E03',
+    'a __proto__ key',
+    'frame(b\'{"type":"call","id":1,"target":"tool","name":"echo","args":{"__proto__":{"polluted":1}}}\')\ntime.sleep(10)',
+  ],
+  [
+    'E03',
+    'an escaped __proto__ key',
+    'frame(b\'{"type":"call","id":1,"target":"tool","name":"echo","args":{"\\\\u005f\\\\u005fproto__":{"polluted":1}}}\')\ntime.sleep(10)',
+  ],
+  [
+    'E03',
+    'a constructor.prototype',
+    'frame(b\'{"type":"call","id":1,"target":"tool","name":"echo","args":{"constructor":{"prototype":{"polluted":1}}}}\')\ntime.sleep(10)',
+  ],
+  [
+    'E09',
+    '200,000 levels',
+    'frame(b\'{"type":"call","id":1,"target":"tool","name":"echo","args":\' + b\'[\' * 200000 + b\']\' * 200000 + b\'}\')\ntime.sleep(10)',
+  ],
+  [
+    'E09',
+    '300,000 keys',
+    'frame(b\'{"type":"call","id":1,"target":"tool","name":"echo","args":{\' + b\',\'.join(b\'"%d":0\' % n for n in range(300000)) + b\'}}\')\ntime.sleep(10)',
+  ],
+  ['E07', 'an exit code that is no number', 'frame(b\'{"type":"exit","code":1e999}\')\ntime.sleep(10)'],
+  ['E07', 'an exit code that is an object', "frame({'type': 'exit', 'code': {'valueOf': 0}})\ntime.sleep(10)"],
+];
+
+for (const [id, what, code] of BROKEN) {
+  attack(id, `sends its entry ${what}`, { levels: BOTH }, async (scene) => {
+    const { run, calls } = withTools(scene);
+    const started = performance.now();
+    const result = await run({ code: RAW + code, limits: { runTimeoutMs: 6_000 } });
+    // Broken form ends the run at once; it is the program's failure, not ours.
+    expect(['failed', 'succeeded']).toContain(result.outcome);
+    expect(result.outcome === 'succeeded' && result.exitCode !== 0).toBe(false);
+    expect(result.outcome).toBe('failed');
+    expect(performance.now() - started).toBeLessThan(5_000);
+    expect(calls.count).toBe(0);
+    expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
+    scene.onSafety(({ grownMib }) => expect(grownMib).toBeLessThan(64));
+    scene.evidence(
+      `failed after ${Math.round(result.usage.wallMs ?? 0)} ms, exit code ${result.exitCode}, signal ${result.signal}`,
+    );
+  });
+}
+
+attack('E04', 'calls what only a prototype has, or what is no tool', { levels: BOTH }, async (scene) => {
+  const { run, calls } = withTools(scene);
+  const names = [
+    'constructor',
+    'toString',
+    '__proto__',
+    'hasOwnProperty',
+    '../../admin',
+    'echo\\u0000',
+    'ECHO',
+    'echo ',
+    '',
+    'x'.repeat(5_000),
+  ];
+  const code = `${RAW}\nnames = json.loads(sys.argv[1])\nfor number, name in enumerate(names, 1):\n    call(number, name, {})\n    print(json.dumps(reply()['ok']))\ncall(50, 'complete', {}, 'model')\nprint(reply()['ok'])\ncall(51, 'echo', {}, 'admin')\nprint(reply()['ok'])\nframe({'type': 'call', 'id': 52, 'target': ['tool'], 'name': {'toString': 'echo'}, 'args': 0})\nprint(reply()['ok'])\ncall(60, 'echo', 'still served')\nprint(reply()['value'])`;
+  const result = await run({ code, args: [JSON.stringify(names)] });
+  expect(result.stdout.text).toBe(`${'false\n'.repeat(names.length)}${'False\n'.repeat(3)}still served\n`);
+  expect(calls.seen).toEqual(['still served']);
+  scene.evidence(`${names.length + 3} refused, the one after them was answered`);
+});
+
+attack(
+  'E05',
+  'replays ids, takes ids that are none, and answers calls that nobody made',
+  { levels: BOTH },
+  async (scene) => {
+    const { run, calls } = withTools(scene);
+    const ids = [
+      '7',
+      '7',
+      '6',
+      '-1',
+      '0',
+      '1.5',
+      '"8"',
+      'null',
+      '{"valueOf":9}',
+      '[10]',
+      '1e999',
+      '9007199254740993',
+      'true',
+    ];
+    const code = `${RAW}
+for number in json.loads(sys.argv[1]):
+    frame(b'{"type":"call","target":"tool","name":"echo","args":1,"id":' + number.encode() + b'}')
+    answer = reply()
+    print(answer['ok'], flush=True)
+frame(b'{"type":"call","target":"tool","name":"echo","args":1}')
+print(reply()['ok'])
+call(8)
+print(reply()['ok'])
+frame({'type': 'exit', 'code': 4})
+frame({'type': 'exit', 'code': 0})
+time.sleep(5)`;
+    const result = await run({ code, args: [JSON.stringify(ids)] });
+    expect(result.stdout.text).toBe(`True\n${'False\n'.repeat(ids.length)}True\n`);
+    expect(result).toMatchObject({ outcome: 'failed', exitCode: 4 });
+    expect(calls.count).toBe(2);
+    expect(result.calls.length).toBe(2);
+    scene.evidence('two of fifteen calls reached the host; the first of two exits counts');
+  },
+);
+
+attack(
+  'E05',
+  'answers the entry with what only the entry sends, which changes nothing',
+  { levels: BOTH },
+  async (scene) => {
+    const { run } = withTools(scene);
+    const code = `${RAW}\nframe({'type': 'waiting'})\nframe({'type': 'started'})\nframe({'type': 'waiting'})\ncall(1, args=1)\nprint(reply()['value'])\nraise SystemExit(3)`;
+    expect(await run({ code })).toMatchObject({ outcome: 'failed', exitCode: 3, stdout: { text: '1\n' } });
+    scene.evidence('exit code 3 as the program said');
+  },
+);
+
+attack('E06', 'names another job in its calls, and stays itself', { levels: BOTH }, async (scene) => {
+  const jobs: string[] = [];
+  const tools = new Map<string, ToolHandler>([
+    [
+      'who',
+      { description: 'Says who calls.', execute: (_args, { jobId }) => (jobs.push(jobId), Promise.resolve(jobId)) },
+    ],
+  ]);
+  const own = scene.ownOrchestrator({ tools });
+  const code = `${RAW}\nframe({'type': 'call', 'id': 1, 'target': 'tool', 'name': 'who', 'args': {'jobId': 'victim'}, 'jobId': 'victim', 'job': 'victim', 'tenant': 'victim'})\nprint(reply()['value'])`;
+  const result = await own.exec({
+    language: 'python',
+    isolation: scene.level,
+    jobId: 'attacker',
+    code,
+    env: { EXECUTION_ID: 'victim', SKILLCELL_JOB_MARK: 'victim' },
+  });
+  expect(result).toMatchObject({ jobId: 'attacker', stdout: { text: 'attacker\n' } });
+  expect(jobs).toEqual(['attacker']);
+  scene.evidence('the tool was told "attacker"');
+});
+
+attack('E07', 'prints results and frames of its own', { levels: BOTH }, async ({ job, evidence }) => {
+  const code = `
+import json, os, struct, sys
+body = json.dumps({'type': 'result', 'result': {'outcome': 'succeeded', 'exitCode': 0}}).encode()
+for stream in (1, 2):
+    os.write(stream, struct.pack('<IBBH', len(body), 1, 0, 0) + body)
+    os.write(stream, struct.pack('<I', len(body)) + body)
+    os.write(stream, b'{"type":"exit","code":0}\\n')
+os._exit(11)`;
+  const result = await job({ code });
+  expect(result).toMatchObject({ outcome: 'failed', exitCode: 11 });
+  expect(result.stdout.text).toContain('"outcome": "succeeded"');
+  evidence('what it printed is its output; exit code 11 stands');
+});
+
+attack(
+  'E08',
+  'opens neither the entry’s channel nor anything else of the entry',
+  { levels: ['namespace'] },
+  async ({ job, evidence }) => {
+    const code = `
+import os
+found = []
+for pid in os.listdir('/proc'):
+    if not pid.isdigit(): continue
+    for name in os.listdir(f'/proc/{pid}/fd'):
+        try: target = os.readlink(f'/proc/{pid}/fd/{name}')
+        except OSError: continue
+        found.append(target)
+        if target.startswith('socket:'): print('a socket', pid, name)
+print(sorted(set(target.split(':')[0] for target in found)))`;
+    expect((await plainly('python', code)).stdout).toContain('a socket');
+    const result = await job({ code });
+    expect(result.stdout.text).not.toContain('a socket');
+    evidence(`no socket among the descriptors that it sees: ${result.stdout.text.trim()}`);
+  },
+);
+
+attack('E09', 'sends arguments that grow when they are written again', { levels: BOTH }, async (scene) => {
+  const { run, calls } = withTools(scene);
+  // Each "1e20," becomes 22 characters: 7 MiB arrive, 30 MiB would go on.
+  const code = `${RAW}\nframe(b'{"type":"call","id":1,"target":"tool","name":"echo","args":[' + b','.join([b'1e20'] * 190000) + b']}')\nprint(reply()['ok'])\nframe(b'{"type":"call","id":2,"target":"tool","name":"echo","args":"' + b'x' * (8 * 1048576 - 80) + b'"}')\nprint(reply()['ok'])\nframe(b'{"type":"call","id":3,"target":"tool","name":"echo","args":' + b'[' * 63 + b']' * 63 + b'}')\nprint(reply()['ok'])\ncall(4, args='after')\nprint(reply()['value'])`;
+  const result = await run({ code });
+  expect(result).toMatchObject({ outcome: 'succeeded', exitCode: 0 });
+  expect(result.stdout.text).toMatch(/^False\nFalse\n(True|False)\nafter\n$/);
+  expect(calls.seen.at(-1)).toBe('after');
+  scene.onSafety(({ grownMib }) => expect(grownMib).toBeLessThan(64));
+  scene.evidence('30 MiB and 8 MiB of arguments refused, the next call was answered');
+});
+
+attack(
+  'E10',
+  'makes 200,000 calls, of which the host takes its limit',
+  { levels: BOTH, timeoutMs: 60_000 },
+  async (scene) => {
+    const { run, calls } = withTools(scene);
+    const code = `${RAW}\nfor number in range(1, 200001): call(number, args=number)\ntime.sleep(10)`;
+    const result = await run({ code, limits: { calls: 200 } });
+    expect(result).toMatchObject({ outcome: 'limit', limit: 'calls' });
+    expect(result.calls.length).toBeLessThanOrEqual(200);
+    expect(calls.count).toBeLessThanOrEqual(200);
+    expect(calls.count).toBeGreaterThan(16);
+    expect(calls.most).toBeLessThanOrEqual(16);
+    scene.onSafety(({ grownMib, loopDelayMs }) => {
+      expect(grownMib).toBeLessThan(64);
+      scene.evidence(
+        `${calls.count} of 200,000 made, ${calls.most} at once; grew by ${Math.round(grownMib)} MiB, loop ${Math.round(loopDelayMs)} ms`,
+      );
+    });
+  },
+);
+
+attack(
+  'E10',
+  'makes calls that are refused for ever and reads no answer',
+  { levels: BOTH, timeoutMs: 60_000, needs: ['cgroups'] },
+  async (scene) => {
+    const { run, calls } = withTools(scene);
+    // Each costs the entry an answer that waits to be read.
+    const code = `${RAW}\nbatch = b''.join(struct.pack('<I', len(b)) + b for b in [b'{"type":"call","id":0,"target":"tool","name":"echo"}'] * 1000)\nend = time.monotonic() + 4\ncount = 0\nwhile time.monotonic() < end:\n    raw(batch)\n    count += 1000\nprint(count)`;
+    const result = await run({ code, limits: { runTimeoutMs: 6_000, memoryMib: 128, workspaceMib: 32 } });
+    expect(result).toMatchObject({ outcome: 'limit', limit: 'calls' });
+    expect(calls.count).toBe(0);
+    expect(result.usage.maxRssBytes).toBeLessThan(150 * MIB);
+    scene.evidence(`limit calls; ${Math.round((result.usage.maxRssBytes ?? 0) / MIB)} MiB at most in the sandbox`);
+  },
+);
+
+attack(
+  'E10',
+  'makes calls with large answers and reads none of them',
+  { levels: BOTH, timeoutMs: 60_000, needs: ['cgroups'] },
+  async (scene) => {
+    const large = 'x'.repeat(200_000);
+    let count = 0;
+    const tools = new Map<string, ToolHandler>([
+      ['large', { description: 'Gives a lot.', execute: () => ((count += 1), Promise.resolve(large)) }],
+    ]);
+    const own = scene.ownOrchestrator({ tools });
+    const code = `${RAW}\nfor number in range(1, 801): call(number, 'large')\ntime.sleep(20)`;
+    const limits = { runTimeoutMs: 4_000, graceMs: 100, memoryMib: 128, workspaceMib: 32 };
+    const result = await own.exec({ language: 'python', isolation: scene.level, code, limits });
+    expect(result.outcome).toBe('timeout');
+    // 160 MB were asked for; the entry stops taking calls when too many answers wait to be read.
+    expect(count).toBeLessThan(500);
+    scene.onSafety(({ grownMib }) => {
+      expect(grownMib).toBeLessThan(128);
+      scene.evidence(
+        `${count} of 800 calls taken; ${Math.round((result.usage.maxRssBytes ?? 0) / MIB)} MiB at most in the sandbox`,
+      );
+    });
+  },
+);
+
+attack(
+  'E10',
+  'makes more calls at once than are taken at once, and its last word is heard',
+  { levels: BOTH },
+  async (scene) => {
+    const { run, calls } = withTools(scene);
+    const code = `${RAW}\nfor number in range(1, 301): call(number)\nframe({'type': 'exit', 'code': 7, 'json': '{"last":"word"}'})\nos._exit(0)`;
+    const result = await run({ code });
+    expect(result).toMatchObject({ outcome: 'failed', exitCode: 7, value: { last: 'word' } });
+    expect(calls.most).toBeLessThanOrEqual(16);
+    scene.evidence(`exit code 7 and its value, after ${calls.count} of 300 calls`);
+  },
+);
+
+attack('E10', 'starts a message and never ends it', { levels: BOTH }, async (scene) => {
+  const { run } = withTools(scene);
+  const code = `${RAW}\nraw(struct.pack('<I', 1000))\nfor _ in range(900):\n    raw(b' ')\n    time.sleep(0.01)\ntime.sleep(60)`;
+  const result = await run({ code, limits: { runTimeoutMs: 1_000 } });
+  expect(result.outcome).toBe('timeout');
+  scene.evidence(`timeout after ${Math.round(result.usage.wallMs ?? 0)} ms`);
+});
+
+attack('E10', 'sends a message a byte at a time, and is understood', { levels: BOTH }, async (scene) => {
+  const { run } = withTools(scene);
+  const code = `${RAW}\nbody = json.dumps({'type': 'call', 'id': 1, 'target': 'tool', 'name': 'echo', 'args': 'slowly'}).encode()\nfor byte in struct.pack('<I', len(body)) + body:\n    raw(bytes([byte]))\n    time.sleep(0.001)\nprint(reply()['value'])`;
+  expect(await run({ code })).toMatchObject({ outcome: 'succeeded', stdout: { text: 'slowly\n' } });
+  scene.evidence('answered');
+});
+
+attack('E11', 'has its calls ended with the job, and none taken afterwards', { levels: BOTH }, async (scene) => {
+  let begun = 0;
+  let aborted = 0;
+  const tools = new Map<string, ToolHandler>([
+    [
+      'wait',
+      {
+        description: 'Waits until the job ends.',
+        execute: (_args, { signal }) =>
+          new Promise((resolve) => {
+            begun += 1;
+            signal.addEventListener('abort', () => ((aborted += 1), resolve(null)), { once: true });
+          }),
+      },
+    ],
+  ]);
+  const own = scene.ownOrchestrator({ tools });
+  const endings: [string, string, Partial<ExecOptions>][] = [
+    ['ends', `${RAW}\ncall(1, 'wait')\ntime.sleep(0.3)\nos._exit(0)`, {}],
+    ['deadline', `${RAW}\ncall(1, 'wait')\ntime.sleep(20)`, { limits: { runTimeoutMs: 400, graceMs: 100 } }],
+    [
+      'late',
+      `${RAW}\nimport signal\nsignal.signal(signal.SIGTERM, lambda *_: call(2, 'wait'))\ncall(1, 'wait')\nwhile True: time.sleep(0.05)`,
+      { limits: { runTimeoutMs: 400, graceMs: 600 } },
+    ],
+  ];
+  for (const [what, code, more] of endings) {
+    begun = 0;
+    aborted = 0;
+    const result = await own.exec({ language: 'python', isolation: scene.level, code, ...more });
+    await pause(50);
+    expect([what, begun > 0, aborted]).toEqual([what, true, begun]);
+    expect(result.calls.every((call) => !call.ok)).toBe(true);
+  }
+  const stream = own.stream({
+    kind: 'exec',
+    language: 'python',
+    isolation: scene.level,
+    code: `${RAW}\ncall(1, 'wait')\ntime.sleep(20)`,
+  });
+  begun = 0;
+  aborted = 0;
+  while (begun === 0) await pause(10);
+  own.cancel(stream.jobId);
+  const canceled = await stream.result;
+  const after = begun;
+  await pause(300);
+  expect(canceled.outcome).toBe('canceled');
+  expect([begun, aborted]).toEqual([after, after]);
+  scene.evidence(
+    'every call that was under way learned of the end: by exit, deadline, in the grace, and by cancellation',
+  );
+});
+
+attack('E13', 'learns nothing of the host from the errors of tools', { levels: BOTH }, async (scene) => {
+  const tools = new Map<string, ToolHandler>([
+    [
+      'fails',
+      {
+        description: 'Fails with details.',
+        execute: () =>
+          Promise.reject(
+            new Error(`ENOENT: no such file, open '/root/.aws/credentials' SECRET=${process.env['HOME']}`),
+          ),
+      },
+    ],
+    [
+      'tells',
+      {
+        description: 'Fails with a message for the program.',
+        execute: () => Promise.reject(new ToolError('there is no such city')),
+      },
+    ],
+    [
+      'throws',
+      {
+        description: 'Throws what is no error.',
+        execute: () => Promise.reject(Object.assign(Object.create(null) as object, { path: '/root/x' })),
+      },
+    ],
+  ]);
+  const own = scene.ownOrchestrator({ tools });
+  const result = await own.exec({
+    language: 'python',
+    isolation: scene.level,
+    code: `${RAW}\nfor number, name in enumerate(('fails', 'tells', 'throws'), 1):\n    call(number, name)\n    print(json.dumps(reply()))`,
+  });
+  expect(result.stdout.text).not.toMatch(/root|ENOENT|SECRET|aws| at |\.ts/);
+  expect(result.stdout.text).toContain('there is no such city');
+  expect(JSON.stringify(result.calls)).not.toMatch(/root|ENOENT|SECRET/);
+  scene.evidence(result.stdout.text.trim().split('\n')[0] ?? '');
+});
+
+attack(
+  'E15',
+  'finds no socket, pipe or folder of another job',
+  { levels: ['namespace'] },
+  async ({ job, evidence }) => {
+    const before = readdirSync(tmpdir());
+    const beside = job({ code: 'import time\ntime.sleep(1)' });
+    await pause(500);
+    const names = readdirSync(tmpdir()).filter((name) => !before.includes(name) && name.startsWith('skillcell'));
+    expect(names.filter((name) => readdirSync(join(tmpdir(), name)).some((entry) => entry.includes('sock')))).toEqual(
+      [],
+    );
+    expect(names).toEqual([]);
+    await beside;
+    evidence('a job at this level has no folder on the host at all: its channel is a pair of unnamed sockets');
+  },
+);
