@@ -6,7 +6,7 @@ import type { RuntimeBundle } from '../runtime-bundle.ts';
 import { checkEngine } from './check-engine.ts';
 import { callEngine } from './engine.ts';
 import { followProgress } from './follow-progress.ts';
-import { hasImage, IMAGE_NAME, type ImageFlavor } from './image.ts';
+import { hasImage, IMAGE_NAME, imageName, type ImageFlavor } from './image.ts';
 import { localBase } from './local-base.ts';
 
 const OFFICIAL_BASE = 'node:24-bookworm-slim';
@@ -38,12 +38,12 @@ export async function buildImage(engine: Docker, options: BuildImageOptions): Pr
   const needsNode = base.startsWith('skillcell-base:');
   onProgress(`building ${IMAGE_NAME}:${flavor} on ${base}`);
   const context = await packContext(bundle, needsNode);
-  const tag = `${IMAGE_NAME}:${flavor}`;
+  const name = imageName(flavor, bundle.digest);
   const output = await callEngine(
     'build the image',
     (abortSignal) =>
       engine.buildImage(context, {
-        t: tag,
+        t: name,
         buildargs: { BASE: base, FLAVOR: flavor, BUNDLE_DIGEST: bundle.digest },
         forcerm: true,
         abortSignal,
@@ -51,7 +51,8 @@ export async function buildImage(engine: Docker, options: BuildImageOptions): Pr
     BUILD_MS,
   );
   await followProgress(engine, output, onProgress);
-  const { Id } = await callEngine('look at the image', () => engine.getImage(tag).inspect());
+  await callEngine('name the image', () => engine.getImage(name).tag({ repo: IMAGE_NAME, tag: flavor }));
+  const { Id } = await callEngine('look at the image', () => engine.getImage(name).inspect());
   return Id;
 }
 

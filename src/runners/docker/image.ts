@@ -10,32 +10,39 @@ export const IMAGE_NAME = 'skillcell-sandbox';
 /** Label of an image with the digest of the runtime bundle in it. */
 export const BUNDLE_LABEL = 'skillcell.bundle';
 
+/** The name of the image of a flavor that holds one bundle; `<IMAGE_NAME>:<flavor>` is the newest of them. */
+export function imageName(flavor: ImageFlavor, bundleDigest: string): string {
+  return `${IMAGE_NAME}:${flavor}-${bundleDigest.replace('sha256:', '').slice(0, 16)}`;
+}
+
 /**
- * The id of the image for a flavor. It is used by id, so that a tag that moves changes nothing.
+ * The id of the image of a flavor that holds this bundle. It is used by id, so that a tag that moves changes nothing; two
+ * versions of skillcell can share an engine.
  *
- * @throws SkillcellError `image.missing`, or `image.stale` when its entry is not this host's
+ * @throws SkillcellError `image.missing`, or `image.stale` when there are only images with another bundle
  */
 export async function findImage(engine: Docker, flavor: ImageFlavor, bundleDigest: string): Promise<string> {
-  const tag = `${IMAGE_NAME}:${flavor}`;
-  const found = await callEngine('look for the image', (abortSignal) =>
-    engine.listImages({ abortSignal, filters: { reference: [tag] } }),
-  );
-  const image = found[0];
-  if (image === undefined) {
-    throw new SkillcellError('image.missing', `Cannot start a container: the engine has no image, got no ${tag}.`, {
-      hint: `Build the image of the sandboxes: \`${buildCommand(flavor)}\`.`,
+  const list = async (name: string): Promise<Docker.ImageInfo[]> =>
+    await callEngine('look for the image', (abortSignal) =>
+      engine.listImages({ abortSignal, filters: { reference: [name] } }),
+    );
+  // The engine sends null for no labels.
+  const bundleOf = (image: Docker.ImageInfo | undefined): string =>
+    (image?.Labels as Record<string, string> | null | undefined)?.[BUNDLE_LABEL] ?? 'none';
+  const [image] = await list(imageName(flavor, bundleDigest));
+  if (image !== undefined && bundleOf(image) === bundleDigest) return image.Id;
+  const newest = `${IMAGE_NAME}:${flavor}`;
+  const [other] = await list(newest);
+  const command = buildCommand(flavor);
+  if (other === undefined) {
+    throw new SkillcellError('image.missing', `Cannot start a container: the engine has no image, got no ${newest}.`, {
+      hint: `Build the image of the sandboxes: \`${command}\`.`,
     });
   }
-  // The engine sends null for no labels.
-  const digest = (image.Labels as Record<string, string> | null)?.[BUNDLE_LABEL];
-  if (digest !== bundleDigest) {
-    throw new SkillcellError(
-      'image.stale',
-      `Cannot start a container: ${tag} holds another runtime bundle, got ${digest ?? 'none'}.`,
-      { hint: `The image holds another version of the runtime. Build it again: \`${buildCommand(flavor)}\`.` },
-    );
-  }
-  return image.Id;
+  const message = `Cannot start a container: ${newest} holds another runtime bundle, got ${bundleOf(other)}.`;
+  throw new SkillcellError('image.stale', message, {
+    hint: `The image holds another version of the runtime. Build it again: \`${command}\`.`,
+  });
 }
 
 function buildCommand(flavor: ImageFlavor): string {
