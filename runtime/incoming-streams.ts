@@ -1,6 +1,7 @@
 import { chmodSync, closeSync, constants, mkdirSync, openSync, writeSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { PassThrough, type Readable } from 'node:stream';
+import { SkillcellError } from '../src/contracts/skillcell-error.ts';
 import type { SkillTrees } from '../src/contracts/skill.ts';
 import type { StreamReader } from '../src/protocol/channel.ts';
 import { createTarReader, type TarFile } from '../src/protocol/tar.ts';
@@ -51,8 +52,23 @@ export function receiveFiles(
   );
 }
 
-/** Writes a new file below a folder, and the folders on the way. */
+/**
+ * Writes a new file below a folder, and the folders on the way.
+ *
+ * @throws SkillcellError `file.unreadable` when there is no room for it
+ */
 export function writeFileBelow(folder: string, file: TarFile): void {
+  try {
+    writeNewFile(folder, file);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code !== 'ENOSPC' && code !== 'EDQUOT') throw error;
+    const message = `Cannot place the files of the job: they do not fit into the workspace, got no room for ${file.path}.`;
+    throw new SkillcellError('file.unreadable', message, { cause: error });
+  }
+}
+
+function writeNewFile(folder: string, file: TarFile): void {
   const path = join(folder, file.path);
   mkdirSync(dirname(path), { recursive: true });
   const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;

@@ -24,7 +24,8 @@ export function readProgramError(reported: unknown, fileName: string): ProgramEr
   const line = fields['line'];
   if (typeof line === 'number' && Number.isInteger(line) && line > 0) error.line = line;
   else {
-    const found = lineInStack(error.stack, fileName);
+    // A module's stack has its address, where all but plain letters are escaped.
+    const found = lineInStack(error.stack, fileName) ?? lineInStack(error.stack, encodeURIComponent(fileName));
     if (found !== undefined) error.line = found;
   }
   return error;

@@ -1,4 +1,4 @@
-import { closeSync, constants, mkdirSync, openSync, rmSync, writeSync } from 'node:fs';
+import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import type { Diagnostic } from '../src/contracts/diagnostic.ts';
@@ -11,6 +11,7 @@ import { answerCalls, type CallPort } from './answer-calls.ts';
 import { missingOutputs } from './collect-output.ts';
 import type { ExecutorLink, ExecutorMessage } from './executor-link.ts';
 import { type ExecutorProcess, markerVariable, type ProcessEnd } from './executor-process.ts';
+import { writeFileBelow } from './incoming-streams.ts';
 import { watchMemory } from './memory-watch.ts';
 import { captureOutput } from './output-capture.ts';
 import { readProgramError, readProgramValue } from './program-report.ts';
@@ -218,14 +219,7 @@ function placeProgram(layout: SandboxLayout, fileName: string, code: string): st
   rmSync(path, { force: true, recursive: true });
   rmSync(join(layout.value, 'value.json'), { force: true, recursive: true });
   mkdirSync(layout.output, { recursive: true });
-  const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
-  const descriptor = openSync(path, flags, 0o644);
-  try {
-    const bytes = Buffer.from(code);
-    for (let offset = 0; offset < bytes.length;) offset += writeSync(descriptor, bytes, offset);
-  } finally {
-    closeSync(descriptor);
-  }
+  writeFileBelow(layout.workspace, { path: fileName, bytes: Buffer.from(code), executable: false });
   return path;
 }
 

@@ -8,6 +8,9 @@ import { relativePathFault } from '../protocol/relative-path.ts';
 /** Bytes of a program. */
 export const MAX_CODE_BYTES: number = 4 * 1024 * 1024;
 const MAX_ENV_BYTES = 128 * 1024;
+/** Linux takes strings below 128 KiB only, and 2 MiB of arguments and environment together. */
+const MAX_ARGUMENT_BYTES = 128 * 1024 - 1;
+const MAX_ARGUMENTS_BYTES = 1024 * 1024;
 
 /** A job as a caller gives it. */
 export type JobRequest = ({ kind: 'exec' } & ExecOptions) | ({ kind: 'codegen' } & CodegenOptions);
@@ -41,7 +44,7 @@ const common = {
   env: z.optional(
     z.record(z.string().check(z.regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'must be a name of letters, digits and _')), noNul),
   ),
-  expect: z.optional(z.array(relativePath)),
+  expect: z.optional(z.array(relativePath).check(z.maxLength(1_000))),
   limits: z.optional(limitsSchema),
   skills: z.optional(
     z.strictObject({
@@ -109,8 +112,21 @@ export function checkRequest(request: unknown): JobRequest {
     0,
   );
   if (envBytes > MAX_ENV_BYTES) throw invalid(`env must have at most ${MAX_ENV_BYTES} bytes in all, got ${envBytes}`);
+  checkArguments(job.args ?? []);
   checkDestinations(job);
   return job;
+}
+
+function checkArguments(args: readonly string[]): void {
+  const sizes = args.map((argument) => Buffer.byteLength(argument));
+  const largest = Math.max(0, ...sizes);
+  if (largest > MAX_ARGUMENT_BYTES) {
+    throw invalid(`an argument in args must have at most ${MAX_ARGUMENT_BYTES} bytes, got ${largest}`);
+  }
+  const total = sizes.reduce((sum, size) => sum + size, 0);
+  if (total > MAX_ARGUMENTS_BYTES) {
+    throw invalid(`args must have at most ${MAX_ARGUMENTS_BYTES} bytes in all, got ${total}`);
+  }
 }
 
 function checkDestinations(job: JobRequest): void {

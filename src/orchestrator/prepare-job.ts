@@ -115,6 +115,9 @@ function checkProgramName(request: JobRequest): void {
   if (request.files?.some(({ destination }) => destination === name || destination.startsWith(`${name}/`)) === true) {
     throw invalid(`files has the destination of the program itself, got ${name}`);
   }
+  if (request.files?.some(({ destination }) => destination === 'out') === true) {
+    throw invalid('files has the destination of the output folder, got out');
+  }
 }
 
 async function readStdin(request: JobRequest, maxBytes: number): Promise<Uint8Array | undefined> {

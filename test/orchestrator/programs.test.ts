@@ -174,6 +174,26 @@ describe.each(LEVELS)('programs at level %s', (isolation) => {
     });
   });
 
+  it('input files that need more room than the workspace has are the caller\u2019s fault, not ours', async () => {
+    const limits = { workspaceMib: 2 };
+    const full = run('javascript', '1', {
+      limits,
+      files: [{ destination: 'all', bytes: Buffer.alloc(2 * 1024 * 1024) }],
+    });
+    const many = Array.from({ length: 300 }, (_, index) => ({ destination: `d/${index}`, bytes: Buffer.of(1) }));
+    const crowded = run('javascript', '1', { limits: { workspaceInodes: 100 }, files: many });
+    for (const job of [full, crowded]) {
+      // Where the workspace is no file system of its own, the watch finds it out once the program runs.
+      if (isolation === 'none') expect(await job).toMatchObject({ outcome: 'limit' });
+      else await expect(job).rejects.toMatchObject({ code: 'file.unreadable', entry: { exitCode: 2 } });
+    }
+  });
+
+  it('names the line in a file whose name is no plain letters', async () => {
+    const named = await run('javascript', '\n\nthrow new Error("third");', { fileName: 'é name.js' });
+    expect(named.error).toMatchObject({ message: 'third', line: 3 });
+  });
+
   describe('TypeScript', () => {
     it('runs with its types, and line numbers are the user\u2019s', async () => {
       const code =
