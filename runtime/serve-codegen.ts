@@ -1,7 +1,7 @@
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import type { ResultSkills } from '../src/contracts/result.ts';
+import type { CodegenAttempt, ResultSkills } from '../src/contracts/result.ts';
 import type { SourceRow } from '../src/contracts/skill.ts';
 import { SkillcellError } from '../src/contracts/skillcell-error.ts';
 import { outputStreams, type SandboxMessage, type SandboxResult } from '../src/protocol/messages.ts';
@@ -48,10 +48,12 @@ export async function serveCodegen(around: JobSurroundings): Promise<void> {
       { path: layout.skills, shown: '/skills' },
     ],
   };
+  const judged: CodegenAttempt[] = [];
   try {
     const { attempts, last, prompt } = await runAgent(input, {
       signal: canceled,
       event: say,
+      attempted: (attempt) => void judged.push(attempt),
       askModel: async (request) => {
         const reply = await orCanceled(calls.call('model', 'generate', request), canceled);
         if (!reply.ok) throw new ModelUnavailable(reply.error.message);
@@ -67,7 +69,7 @@ export async function serveCodegen(around: JobSurroundings): Promise<void> {
   } catch (error) {
     if (!canceled.aborted && !(error instanceof ModelUnavailable)) throw error;
     const { outcome, ...rest } = unfinished(canceled, error as Error, job.limits.jobTimeoutMs);
-    await sendOutputs(around, { ...NOTHING_RUN, outcome }, { sources: rendered.pool, ...rest });
+    await sendOutputs(around, { ...NOTHING_RUN, outcome }, { sources: rendered.pool, attempts: judged, ...rest });
   }
 }
 

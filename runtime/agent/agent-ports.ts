@@ -1,4 +1,5 @@
 import type { Language } from '../../src/contracts/job.ts';
+import type { CodegenAttempt } from '../../src/contracts/result.ts';
 import type { RunOutcome } from '../run-outcome.ts';
 
 /** One turn of the agent's conversation with the model. */
@@ -39,6 +40,8 @@ export interface AgentPorts {
   /** Runs one program in an executor. A failing program is an outcome, not a rejection. */
   runCode(code: string, language: Language): Promise<RunOutcome>;
   event(event: AttemptEvent): void;
+  /** Told of each attempt as soon as it is judged, so that it is known when a later one is cut off. */
+  attempted?(attempt: CodegenAttempt): void;
   /** Aborted when the job is over. */
   signal: AbortSignal;
 }

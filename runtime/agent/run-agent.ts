@@ -36,6 +36,10 @@ export async function runAgent(input: AgentInput, ports: AgentPorts): Promise<Ag
   const { language, maxAttempts } = input;
   const prompt = buildPrompt(input);
   const attempts: CodegenAttempt[] = [];
+  const judged = (attempt: CodegenAttempt): void => {
+    attempts.push(attempt);
+    ports.attempted?.(attempt);
+  };
   if (input.dryRun) return { attempts, prompt };
 
   const request: AgentRequest = { system: prompt.system, messages: [{ role: 'user', content: prompt.user }] };
@@ -53,13 +57,13 @@ export async function runAgent(input: AgentInput, ports: AgentPorts): Promise<Ag
     if ('fault' in extracted) {
       last = withoutRun(extracted.fault, input.expect);
       reply = faultMessage(extracted.fault);
-      attempts.push({ ...row, code: '', outcome: 'failed' });
+      judged({ ...row, code: '', outcome: 'failed' });
     } else {
       ports.signal.throwIfAborted();
       ports.event({ type: 'attempt', attempt, maxAttempts, phase: 'running' });
       last = await ports.runCode(extracted.code, language);
       reply = repairMessage(last, input.pathAliases);
-      attempts.push({ ...row, code: extracted.code, outcome: outcomeOf(last) });
+      judged({ ...row, code: extracted.code, outcome: outcomeOf(last) });
     }
     if (attempt >= maxAttempts || !repairable(last)) return { attempts, last, prompt };
     // Services refuse messages without text.

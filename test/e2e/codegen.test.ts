@@ -227,6 +227,19 @@ describe.each(LEVELS)('codegen at level %s', (isolation) => {
     expect(result).toMatchObject({ outcome: 'timeout', error: { name: 'JobTimeout' } });
   });
 
+  it('attempts that were made before the model failed are told, with what the last of them printed', async () => {
+    const first = block('console.log("printed"); process.exit(4);');
+    const slow = await run([first, { hang: true }], { limits: { modelTimeoutMs: 300 } });
+    expect(slow).toMatchObject({ outcome: 'timeout', error: { name: 'ModelTimeout' }, stdout: { text: 'printed\n' } });
+    expect(slow.codegen?.attempts.map(({ outcome }) => outcome)).toEqual(['failed']);
+    const late = await run([first, { hang: true }], { limits: { jobTimeoutMs: 900, graceMs: 100 } });
+    expect(late).toMatchObject({
+      outcome: 'timeout',
+      error: { name: 'JobTimeout' },
+      codegen: { attempts: [{ outcome: 'failed' }] },
+    });
+  });
+
   it('a service that refuses the key is our error, without the key in it', async () => {
     const error: unknown = await run([{ status: 401, message: `bad key ${KEY}` }]).catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({ code: 'model.refused', entry: { exitCode: 3 } });
