@@ -23,7 +23,7 @@ export function userProcesses(
     case 'none':
       return markedProcesses(`SKILLCELL_JOB_MARK=${layout.marker}`, executorPid);
     case 'namespace':
-      return namespaceProcesses();
+      return namespaceProcesses(executorPid);
     case 'container':
       return containerProcesses(privileges);
   }
@@ -45,7 +45,7 @@ function containerProcesses({ asRoot }: Privileges): UserProcesses {
  * At level namespace: all that this process namespace holds besides the sandbox's first process, the entry and the
  * helpers that the entry names.
  */
-function namespaceProcesses(): UserProcesses {
+function namespaceProcesses(executorPid: () => number | undefined): UserProcesses {
   const list = (): ProcessRow[] =>
     listProcesses().filter((row) => row.pid !== 1 && row.pid !== process.pid && isAlive(row));
   return withKilling(list, {
@@ -55,6 +55,11 @@ function namespaceProcesses(): UserProcesses {
         'SIGTERM',
       ),
     kill: (rows) => signalAll(rows, 'SIGKILL'),
+    begin() {
+      // It holds the namespace of its program, which the kernel ends with it while we still look for what else there is.
+      const pid = executorPid();
+      if (pid !== undefined) signal(pid, 'SIGKILL');
+    },
   });
 }
 
@@ -89,6 +94,8 @@ const ROUNDS_AT_ONCE = 20;
 interface Signals {
   terminate(rows: readonly ProcessRow[]): void;
   kill(rows: readonly ProcessRow[]): void;
+  /** Called before the first look. */
+  begin?(): void;
 }
 
 function withKilling(list: () => ProcessRow[], signals: Signals): UserProcesses {
@@ -97,6 +104,7 @@ function withKilling(list: () => ProcessRow[], signals: Signals): UserProcesses 
     terminate: () => signals.terminate(list()),
     async killAll(timeoutMs) {
       const deadline = performance.now() + timeoutMs;
+      signals.begin?.();
       let rows = list();
       for (let round = 0; ; round += 1) {
         // Also when none was seen: one that moves on by fork and exit can be missed by a list, but not by the kernel.
