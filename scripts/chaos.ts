@@ -1,0 +1,46 @@
+/**
+ * Kills hosts at random points and checks from outside that no job is lost or doubled and nothing is left:
+ * `npm run chaos -- --kills 200 [--seed N] [--runner local|docker|both]`.
+ */
+import { parseArgs } from 'node:util';
+import { runChaos } from '../test/chaos/referee.ts';
+import type { ChaosRunner } from '../test/chaos/host-words.ts';
+import { buildImage } from '../src/runners/docker/build-image.ts';
+import { connectEngine } from '../src/runners/docker/engine.ts';
+import { findImage } from '../src/runners/docker/image.ts';
+import { ensureRuntime } from '../src/runners/runtime-bundle.ts';
+
+const RUNNERS = ['local', 'docker', 'both'];
+const { values } = parseArgs({
+  options: {
+    kills: { type: 'string', default: '200' },
+    seed: { type: 'string', default: `${Date.now() % 1_000_000}` },
+    runner: { type: 'string', default: 'both' },
+  },
+});
+const kills = Number(values.kills);
+const seed = Number(values.seed);
+if (!Number.isSafeInteger(kills) || kills < 1 || !Number.isSafeInteger(seed) || !RUNNERS.includes(values.runner)) {
+  process.stderr.write('Cannot start: it is `npm run chaos -- --kills N [--seed N] [--runner local|docker|both]`.\n');
+  process.exit(2);
+}
+const runner = values.runner as ChaosRunner;
+const say = (line: string): void => void process.stderr.write(`${line}\n`);
+const bundle = await ensureRuntime();
+const engine = runner === 'local' ? undefined : await connectEngine();
+if (engine !== undefined) {
+  try {
+    await findImage(engine, 'slim', bundle.digest);
+  } catch {
+    // Missing or of another runtime: built as it is needed.
+    await buildImage(engine, { flavor: 'slim', bundle, onProgress: say });
+  }
+}
+
+say(`runner ${runner}, seed ${seed}`);
+const { folder, ...report } = await runChaos({ kills, seed, runner, bundle, engine, onProgress: say });
+process.stdout.write(`${JSON.stringify({ runner, seed, ...report }, null, 2)}\n`);
+if (report.violations.length > 0) {
+  say(`${report.violations.length} violations; what was left is in ${folder}`);
+  process.exitCode = 1;
+}

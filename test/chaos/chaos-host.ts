@@ -1,0 +1,50 @@
+/**
+ * A host as anyone would write one: takes jobs from its standard input, a line each, and says on its standard output what
+ * becomes of them. It is made to be killed. Argument: a {@link ChaosHostSettings} as JSON.
+ */
+import { createInterface } from 'node:readline';
+import { createOrchestrator } from '../../src/orchestrator/create-orchestrator.ts';
+import type { JobStream } from '../../src/orchestrator/orchestrator.ts';
+import { createDockerRunner } from '../../src/runners/docker/docker-runner.ts';
+import { createLocalRunner } from '../../src/runners/local/local-runner.ts';
+import { currentOwner, ownerName } from '../../src/runners/owner.ts';
+import type { ChaosHostSettings, HostOrder, HostWord } from './host-words.ts';
+
+const settings = JSON.parse(process.argv[2] ?? '{}') as ChaosHostSettings;
+const { bundle, runner, stateDir, poolSize, sweepIntervalMs } = settings;
+const say = (word: HostWord): void => void process.stdout.write(`${JSON.stringify(word)}\n`);
+const runners = { local: [createLocalRunner({ bundle })], docker: [createDockerRunner({ bundle })] };
+
+const orchestrator = createOrchestrator({
+  runners: runner === 'both' ? [...runners.docker, ...runners.local] : runners[runner],
+  stateDir,
+  pool: { size: poolSize },
+  concurrency: 3,
+  sweepIntervalMs,
+});
+say({ word: 'ready', owner: ownerName(currentOwner()) });
+
+for await (const line of createInterface({ input: process.stdin })) {
+  const order = JSON.parse(line) as HostOrder;
+  if (order.order === 'job') void follow(orchestrator.stream(order.job));
+  else if (order.order === 'cancel') orchestrator.cancel(order.jobId);
+  else {
+    await orchestrator.close();
+    say({ word: 'closed' });
+  }
+}
+
+async function follow(stream: JobStream): Promise<void> {
+  const { jobId } = stream;
+  stream.result.catch(() => undefined);
+  for await (const event of stream) {
+    if (event.type === 'accepted' || event.type === 'started') say({ word: event.type, jobId });
+  }
+  try {
+    const { outcome } = await stream.result;
+    say({ word: 'finished', jobId, outcome });
+  } catch (error) {
+    const { code = 'unknown', message } = error as { code?: string; message: string };
+    say({ word: 'failed', jobId, code, message });
+  }
+}

@@ -1,0 +1,29 @@
+import type { ExecOptions } from '../../src/contracts/job.ts';
+import type { JobResult } from '../../src/contracts/result.ts';
+import type { RuntimeBundle } from '../../src/runners/runtime-bundle.ts';
+
+/** Which runners a host has. */
+export type ChaosRunner = 'local' | 'docker' | 'both';
+
+/** How a host is set up. */
+export interface ChaosHostSettings {
+  runner: ChaosRunner;
+  stateDir: string;
+  poolSize: number;
+  sweepIntervalMs: number;
+  bundle: RuntimeBundle;
+}
+
+/** What a host is told. */
+export type HostOrder =
+  | { order: 'job'; job: { kind: 'exec' } & ExecOptions }
+  | { order: 'cancel'; jobId: string }
+  | { order: 'close' };
+
+/** What a host says. */
+export type HostWord =
+  | { word: 'ready'; owner: string }
+  | { word: 'accepted' | 'started'; jobId: string }
+  | { word: 'finished'; jobId: string; outcome: JobResult['outcome'] }
+  | { word: 'failed'; jobId: string; code: string; message: string }
+  | { word: 'closed' };

@@ -1,0 +1,68 @@
+import { join } from 'node:path';
+import type { ExecOptions } from '../../src/contracts/job.ts';
+import type { JobResult } from '../../src/contracts/result.ts';
+import type { ChaosRunner } from './host-words.ts';
+import type { SeededRandom } from './seeded-random.ts';
+
+/** A job and what must come of it where nobody is killed. */
+export interface MixedJob {
+  job: { kind: 'exec'; jobId: string } & ExecOptions;
+  expected: JobResult['outcome'];
+  /** Whether the referee cancels it. */
+  cancel: boolean;
+  /** Where its artifact appears, and how large it is. */
+  artifact?: { path: string; bytes: number };
+}
+
+/** Name of what daemons of jobs run as, for whoever looks for them. */
+export const DAEMON = 'chaos-daemon';
+const ARTIFACT_BYTES = 512 * 1024;
+
+type Kind = Pick<ExecOptions, 'code' | 'language'> & {
+  expected?: JobResult['outcome'];
+  cancel?: true;
+  artifact?: true;
+};
+
+const sleep = (milliseconds: number): string => `await new Promise((resolve) => setTimeout(resolve, ${milliseconds}));`;
+const KINDS: readonly [Kind, ...Kind[]] = [
+  { code: 'console.log(1)' },
+  { code: 'console.log(1)' },
+  { language: 'python', code: 'print(1)' },
+  { language: 'bash', code: 'echo 1; sleep 0.1' },
+  { code: `${sleep(400)} console.log(1)` },
+  { code: `${sleep(1_500)} console.log(1)` },
+  { code: 'throw new Error("on purpose")', expected: 'failed' },
+  { language: 'bash', code: 'exit 3', expected: 'failed' },
+  { code: 'process.stdout.write("x".repeat(8 * 1024 * 1024))' },
+  { code: 'const end = Date.now() + 600; while (Date.now() < end);' },
+  {
+    code: `import { writeFileSync } from 'node:fs';
+      writeFileSync(process.env.SKILLCELL_OUTPUT + '/a.bin', Buffer.alloc(${ARTIFACT_BYTES}, 7));`,
+    artifact: true,
+  },
+  { language: 'bash', code: `setsid bash -c 'exec -a ${DAEMON} sleep 600' & sleep 0.1` },
+  { language: 'bash', code: `setsid bash -c 'exec -a ${DAEMON} sleep 600' & exec -a ${DAEMON} sleep 1` },
+  { code: `${sleep(60_000)}`, expected: 'canceled', cancel: true },
+];
+
+/** Makes one of the many kinds of jobs. */
+export function mixedJob(random: SeededRandom, jobId: string, runner: ChaosRunner, outputs: string): MixedJob {
+  const { code, language, expected, cancel, artifact } = random.pick(KINDS);
+  const output = join(outputs, jobId);
+  const isolation = runner === 'local' ? random.pick(['none', 'namespace'] as const) : undefined;
+  const chosen = runner === 'both' ? random.pick(['local', 'docker'] as const) : runner;
+  const given: ExecOptions = {
+    code,
+    runner: chosen,
+    language: language ?? 'javascript',
+    ...(isolation === undefined ? {} : { isolation }),
+    ...(artifact === undefined ? {} : { output }),
+  };
+  return {
+    job: { kind: 'exec', jobId, ...given },
+    expected: expected ?? 'succeeded',
+    cancel: cancel ?? false,
+    ...(artifact === undefined ? {} : { artifact: { path: join(output, 'a.bin'), bytes: ARTIFACT_BYTES } }),
+  };
+}

@@ -1,0 +1,92 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import type Docker from 'dockerode';
+import { listControlGroups } from '../../src/runners/local/control-group.ts';
+import { WORK_FOLDER_PREFIX } from '../../src/runners/local/start-direct.ts';
+import { LABEL } from '../../src/runners/docker/container-options.ts';
+
+/** What the machine, the file system and the engine show of an owner's sandboxes; nothing is asked of the owner. */
+export interface OutsideView {
+  /** Processes in the owner's control groups or with its mark in their environment; and those of `family` that live. */
+  processes(owner: string, family?: readonly SeenProcess[]): string[];
+  /** Containers of the owner that run. */
+  runningContainers(owner: string): Promise<string[]>;
+  /** All that is there of an owner: processes, control groups, folders, containers in any state. */
+  leftovers(owner: string): Promise<string[]>;
+}
+
+/** A process that cannot be taken for a later one with its id. */
+export interface SeenProcess {
+  pid: number;
+  startTime: string;
+}
+
+/** Looks at this machine; at an engine only where one is given. */
+export function outsideView(temporary: string, engine: Docker | undefined): OutsideView {
+  const containers = async (owner: string, all: boolean): Promise<string[]> => {
+    if (engine === undefined) return [];
+    const found = await engine.listContainers({ all, filters: { label: [`${LABEL.owner}=${owner}`] } });
+    return found.map(({ Names, State }) => `container ${Names[0] ?? ''} (${State})`);
+  };
+  const processes = (owner: string, family: readonly SeenProcess[] = []): string[] => {
+    const known = new Map(family.map(({ pid, startTime }) => [pid, startTime]));
+    return livingProcesses()
+      .filter(
+        ({ pid, startTime }) =>
+          known.get(pid) === startTime ||
+          read(pid, 'cgroup').includes(`/skillcell/${owner}`) ||
+          read(pid, 'environ').includes(`SKILLCELL_JOB_MARK=${owner}`),
+      )
+      .map(({ pid }) => `process ${pid} ${read(pid, 'cmdline').replaceAll('\0', ' ').slice(0, 100)}`);
+  };
+  return {
+    processes,
+    runningContainers: (owner) => containers(owner, false),
+    async leftovers(owner) {
+      const groups = listControlGroups().filter((name) => name.startsWith(owner));
+      const folders = readdirSync(temporary).filter((name) => name.startsWith(`${WORK_FOLDER_PREFIX}${owner}`));
+      return [
+        ...processes(owner),
+        ...groups.map((name) => `control group ${name}`),
+        ...folders.map((name) => `folder ${name}`),
+        ...(await containers(owner, true)),
+      ];
+    },
+  };
+}
+
+/** A process below another one, at any depth, as it is now. */
+export function familyOf(root: number): SeenProcess[] {
+  const all = livingProcesses();
+  const found = new Set([root]);
+  for (let before = 0; before < found.size;) {
+    before = found.size;
+    for (const { pid, parent } of all) if (found.has(parent)) found.add(pid);
+  }
+  return all.filter(({ pid }) => pid !== root && found.has(pid)).map(({ pid, startTime }) => ({ pid, startTime }));
+}
+
+/** The first child of a process, as `/proc` shows it. */
+export function childOf(parent: number): SeenProcess | undefined {
+  return livingProcesses().find((row) => row.parent === parent);
+}
+
+/** All processes that are not only waiting to be reaped. */
+function livingProcesses(): (SeenProcess & { parent: number })[] {
+  return readdirSync('/proc').flatMap((name) => {
+    if (!/^\d+$/.test(name)) return [];
+    const stat = read(Number(name), 'stat');
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    const [state = '', parent] = fields;
+    if (stat === '' || state === 'Z' || state === 'X') return [];
+    return [{ pid: Number(name), parent: Number(parent), startTime: fields[19] ?? '' }];
+  });
+}
+
+function read(pid: number, file: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/${file}`, 'latin1');
+  } catch {
+    // It ended between the listing and here.
+    return '';
+  }
+}

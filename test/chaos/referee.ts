@@ -1,0 +1,220 @@
+import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import type Docker from 'dockerode';
+import type { RuntimeBundle } from '../../src/runners/runtime-bundle.ts';
+import { checkResults, createHistory, tallyResults, type Tally } from './history.ts';
+import type { ChaosHostSettings, ChaosRunner } from './host-words.ts';
+import { KILL_POINTS, killMoment, type KillPoint } from './kill-points.ts';
+import { mixedJob, type MixedJob } from './mixed-jobs.ts';
+import { outsideView, type SeenProcess } from './outside-view.ts';
+import { seededRandom } from './seeded-random.ts';
+import { startHost, type StartedHost } from './started-host.ts';
+
+/** Options of {@link runChaos}. */
+export interface ChaosOptions {
+  kills: number;
+  /** The same seed gives the same jobs and the same points; the machine's own timing is what it is. */
+  seed: number;
+  runner: ChaosRunner;
+  bundle: RuntimeBundle;
+  /** The engine that the hosts use; undefined for local runs. */
+  engine: Docker | undefined;
+  onProgress?(line: string): void;
+}
+
+/** What came of it. */
+export interface ChaosReport {
+  kills: Record<KillPoint, number>;
+  tally: Tally;
+  /** Of these, jobs of the host that lived beside all that were killed. */
+  steadyJobs: number;
+  /** Longest time from a kill until none of the host's processes and no running container was left, in milliseconds. */
+  slowestEndMs: number;
+  /** Longest time from the start of the next host until all was removed, in milliseconds. */
+  slowestSweepMs: number;
+  violations: string[];
+  /** Holds what was left behind, where there are violations. */
+  folder: string;
+}
+
+/** What the kernel and the engine have to end what a killed host leaves. */
+const END_MS = 1_000;
+const SWEEP_MS = 10_000;
+const JOBS_A_LIFE = 7;
+/** What goes wrong so often goes wrong always. */
+const ENOUGH = 20;
+/** Errors that are no fault while a host is asked to close. */
+const CLOSING: readonly string[] = ['job.canceled', 'orchestrator.closed'];
+
+/** Kills hosts and checks, from outside, that nothing is lost, doubled or left. */
+export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
+  const { kills, seed, runner, bundle, engine, onProgress } = options;
+  const folder = mkdtempSync(join(tmpdir(), 'chaos-'));
+  const stateDir = join(folder, 'state');
+  const temporary = join(folder, 'temporary');
+  for (const path of [join(stateDir, 'results'), temporary]) mkdirSync(path, { recursive: true });
+  const random = seededRandom(seed);
+  const history = createHistory(join(folder, 'history.jsonl'));
+  const view = outsideView(temporary, engine);
+  const settings: ChaosHostSettings = { runner, stateDir, bundle, poolSize: 1, sweepIntervalMs: 250 };
+  const report: ChaosReport = {
+    kills: Object.fromEntries(KILL_POINTS.map((point) => [point, 0])) as Record<KillPoint, number>,
+    tally: { ordered: 0, accepted: 0, finished: 0, failed: 0, canceled: 0, hostLost: 0 },
+    steadyJobs: 0,
+    slowestEndMs: 0,
+    slowestSweepMs: 0,
+    violations: [],
+    folder,
+  };
+  const blame = (fault: string): void => {
+    report.violations.push(fault);
+    history.note({ fault });
+    onProgress?.(`VIOLATION: ${fault}`);
+  };
+  let jobCount = 0;
+
+  const order = (host: StartedHost): MixedJob => {
+    jobCount += 1;
+    const mixed = mixedJob(random, `job-${seed}-${jobCount}`, runner, join(folder, 'outputs'));
+    history.ordered(mixed);
+    host.send({ order: 'job', job: mixed.job });
+    if (mixed.cancel) void cancelOnceStarted(host, mixed.job.jobId, random.between(0, 300));
+    return mixed;
+  };
+
+  /** What a host says of its jobs must be what was to be expected of them. */
+  const judge = (host: StartedHost, closing: boolean): void => {
+    history.heard(host.words);
+    for (const word of host.words) {
+      if (word.word !== 'finished' && word.word !== 'failed') continue;
+      const { expected, cancel } = history.jobs.get(word.jobId)?.mixed ?? { expected: undefined, cancel: false };
+      const outcome = word.word === 'finished' ? word.outcome : word.code === 'job.canceled' ? 'canceled' : word.code;
+      const excused = closing && (outcome === 'canceled' || CLOSING.includes(outcome) || cancel);
+      if (outcome !== expected && !excused) {
+        blame(`job ${word.jobId} is ${outcome} instead of ${expected}${'message' in word ? `: ${word.message}` : ''}`);
+      }
+    }
+  };
+
+  /** Waits until nothing that belongs to a killed host runs. */
+  const awaitEnd = async (owner: string, family: readonly SeenProcess[]): Promise<void> => {
+    const killedAt = performance.now();
+    for (;;) {
+      const left = [...view.processes(owner, family), ...(await view.runningContainers(owner))];
+      const tookMs = performance.now() - killedAt;
+      if (left.length === 0) {
+        report.slowestEndMs = Math.max(report.slowestEndMs, tookMs);
+        if (tookMs > END_MS) blame(`a killed host's sandboxes lived on for ${Math.round(tookMs)} ms`);
+        return;
+      }
+      if (tookMs > 10 * END_MS) return blame(`still there 10 s after the kill of ${owner}: ${left.join(', ')}`);
+      await pause(10);
+    }
+  };
+
+  const dead = new Map<string, string[]>();
+  /** Waits until the sweep of a living host has removed what dead ones left. */
+  const awaitSweep = async (): Promise<void> => {
+    const startedAt = performance.now();
+    for (const owner of [...dead.keys()]) {
+      let left = await view.leftovers(owner);
+      while (left.length > 0 && performance.now() - startedAt < SWEEP_MS) {
+        await pause(25);
+        left = await view.leftovers(owner);
+      }
+      if (left.length > 0) blame(`not swept: ${left.join(', ')}`);
+      dead.delete(owner);
+    }
+    report.slowestSweepMs = Math.max(report.slowestSweepMs, performance.now() - startedAt);
+  };
+  /** A host that is ready has settled what dead ones had accepted. */
+  const checkSettled = (): void => {
+    for (const [owner, ids] of dead) {
+      for (const fault of checkResults(stateDir, ids, history)) blame(fault);
+      const torn = [stateDir, join(stateDir, 'results')]
+        .flatMap((path) => readdirSync(path))
+        .filter((name) => name.includes(owner));
+      if (torn.length > 0) blame(`a dead host's files are still there: ${torn.join(', ')}`);
+    }
+  };
+
+  const awaitReady = async (host: StartedHost): Promise<void> => {
+    await host.until((words) => words.some(({ word }) => word === 'ready'));
+    const said = host.words.find((word) => word.word === 'ready');
+    if (said === undefined) throw new Error(`A host ended before it was ready: ${host.complaint()}`);
+    if (said.owner !== host.owner) blame(`a host takes itself for ${said.owner} instead of ${host.owner}`);
+  };
+
+  // It removes nothing, so that what is removed is what each new host removes when it starts.
+  const steady = await startHost({ ...settings, sweepIntervalMs: 0 }, temporary);
+  await awaitReady(steady);
+  let steadyEnds = false;
+  const feedSteady = (async () => {
+    while (!steadyEnds && report.violations.length < ENOUGH) {
+      const { job } = order(steady);
+      report.steadyJobs += 1;
+      await steady.until((words) =>
+        words.some(
+          (word) =>
+            ('outcome' in word && word.jobId === job.jobId) || (word.word === 'failed' && word.jobId === job.jobId),
+        ),
+      );
+    }
+  })();
+
+  for (let number = 1; number <= kills && report.violations.length < ENOUGH; number += 1) {
+    const point = random.pick(KILL_POINTS);
+    const host = await startHost(settings, temporary);
+    const ids: string[] = [];
+    if (point !== 'start') {
+      await awaitReady(host);
+      checkSettled();
+      const moment = killMoment(point, host, random, { stateDir, engine });
+      while (ids.length < JOBS_A_LIFE) ids.push(order(host).job.jobId);
+      // One that closes stops sweeping.
+      const sweeps = point !== 'close' && random.between(0, 1) === 1;
+      await Promise.all([moment, sweeps ? awaitSweep() : undefined]);
+    } else await killMoment(point, host, random, { stateDir, engine });
+    const family = await host.kill();
+    report.kills[point] += 1;
+    await awaitEnd(host.owner, family);
+    const code = await host.ended;
+    judge(host, point === 'close');
+    if (code !== null) blame(`a host ended with ${code} before it was killed: ${host.complaint()}`);
+    dead.set(host.owner, ids);
+    history.note({ killed: host.owner, point, number });
+    if (number % 10 === 0)
+      onProgress?.(`${number} kills, ${history.jobs.size} jobs, ${report.violations.length} violations`);
+  }
+
+  steadyEnds = true;
+  await feedSteady;
+  const last = await startHost(settings, temporary);
+  await awaitReady(last);
+  checkSettled();
+  await awaitSweep();
+  for (const host of [steady, last]) {
+    host.send({ order: 'close' });
+    await host.until((words) => words.some(({ word }) => word === 'closed'));
+    judge(host, false);
+    await host.kill();
+    await host.ended;
+    const left = await view.leftovers(host.owner);
+    if (left.length > 0) blame(`a host that was closed has left: ${left.join(', ')}`);
+  }
+  for (const fault of checkResults(stateDir, history.jobs.keys(), history)) blame(fault);
+  const { tally, faults } = tallyResults(stateDir, history);
+  for (const fault of faults) blame(fault);
+  const files = [...readdirSync(stateDir), ...readdirSync(temporary)].filter((name) => name !== 'results');
+  if (files.length > 0) blame(`left at the end: ${files.join(', ')}`);
+  if (report.violations.length === 0) rmSync(folder, { recursive: true });
+  return { ...report, tally };
+}
+
+async function cancelOnceStarted(host: StartedHost, jobId: string, delayMs: number): Promise<void> {
+  await host.until((words) => words.some((word) => word.word === 'started' && word.jobId === jobId));
+  await pause(delayMs);
+  host.send({ order: 'cancel', jobId });
+}
