@@ -22,6 +22,9 @@ const NONE: Privileges = { asUser: (action) => action(), asRoot: (action) => act
 export function takePrivileges(layout: SandboxLayout): Privileges {
   const { setegid, seteuid } = process;
   if (layout.level !== 'container' || setegid === undefined || seteuid === undefined) return NONE;
+  if (!ownsProcessNamespace(process.pid, process.ppid)) {
+    throw new Error('Cannot start the entry: the container has no process namespace of its own.');
+  }
   const become = (uid: number): void => {
     seteuid(0);
     setegid(uid);
@@ -37,4 +40,12 @@ export function takePrivileges(layout: SandboxLayout): Privileges {
   };
   become(SUPERVISOR_UID);
   return { asUser: (action) => during(USER_UID, action), asRoot: (action) => during(0, action) };
+}
+
+/**
+ * Whether a supervisor with these ids is the first process of its namespace, or the child of one that only reaps. Where it
+ * is not, the kill of all processes would reach those of the host.
+ */
+export function ownsProcessNamespace(pid: number, parent: number): boolean {
+  return pid === 1 || parent === 1;
 }
