@@ -25,7 +25,13 @@ export type * from './contracts/skill.ts';
 export { SkillcellError } from './contracts/skillcell-error.ts';
 export { createLogger, type LoggerOptions } from './orchestrator/create-logger.ts';
 export { createOrchestrator } from './orchestrator/create-orchestrator.ts';
-export type { JobStream, Orchestrator, OrchestratorOptions, PoolOptions } from './orchestrator/orchestrator.ts';
+export type {
+  JobStream,
+  Orchestrator,
+  OrchestratorOptions,
+  PoolMetrics,
+  PoolOptions,
+} from './orchestrator/orchestrator.ts';
 export { createDockerRunner, type DockerRunnerOptions } from './runners/docker/docker-runner.ts';
 export { createLocalRunner, type LocalRunnerOptions } from './runners/local/local-runner.ts';
 export type * from './runners/runner.ts';

@@ -193,6 +193,7 @@ export function createOrchestrator(options: OrchestratorOptions = {}): Orchestra
     },
     artifact: (jobId, path) => Readable.from([artifacts.take(jobId, path)]),
     warm: () => supply.filled(),
+    poolMetrics: () => supply.metrics(),
     probe: async () => (await Promise.all(runners.map((runner) => runner.probe()))).flat(),
     async sweep() {
       const reports = await Promise.all(runners.map((runner) => runner.sweep()));

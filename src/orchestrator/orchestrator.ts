@@ -6,6 +6,7 @@ import type { JobEvent } from '../contracts/events.ts';
 import type { CodegenOptions, ExecOptions, Language } from '../contracts/job.ts';
 import type { JobLimits } from '../contracts/limits.ts';
 import type { Isolation, JobResult } from '../contracts/result.ts';
+import type { WarmPoolCounts } from '../runners/warm-pool.ts';
 import type { Runner, RunnerReport, SweepReport } from '../runners/runner.ts';
 import type { SkillsSubsystem } from '../skills/skills-subsystem.ts';
 
@@ -21,6 +22,16 @@ export interface PoolOptions {
   codegen?: boolean;
   /** Limits of the warm sandboxes; a job with others starts cold. @default DEFAULT_LIMITS */
   limits?: Partial<JobLimits>;
+  /** How often a waiting sandbox is asked whether it still answers; one that does not is replaced. @default 60,000 ms */
+  checkIntervalMs?: number;
+  /** After this long without a job all but one sandbox a language end; the next job brings them back. @default 300,000 ms */
+  idleMs?: number;
+}
+
+/** What the warm sandboxes of one language have been good for, and what they cost. */
+export interface PoolMetrics extends WarmPoolCounts {
+  /** Memory that one waiting sandbox holds, by its control group; null where none waits or nothing counts it. */
+  idleBytes: number | null;
 }
 
 /** Options of `createOrchestrator`. */
@@ -77,6 +88,8 @@ export interface Orchestrator extends AsyncDisposable {
   artifact(jobId: string, path: string): Readable;
   /** Resolves when the warm sandboxes are ready; at once without a pool. */
   warm(): Promise<void>;
+  /** How the pool does, by language; empty without one. */
+  poolMetrics(): Promise<Partial<Record<Language, PoolMetrics>>>;
   probe(): Promise<RunnerReport[]>;
   sweep(): Promise<SweepReport>;
   /** Cancels what waits and runs, and ends the pool. Idempotent. */

@@ -81,11 +81,17 @@ export function openSession(sandbox: Sandbox, startedAt: number): SandboxSession
       return heardAt;
     },
     async rehearse(codegen) {
-      await new Promise<void>((resolve, reject) => {
-        rehearsed = resolve;
-        sandbox.channel.once('close', () => reject(startFailure(sandbox, undefined)));
-        channel.send({ type: 'rehearse', codegen } satisfies HostMessage);
-      });
+      let leave: (() => void) | undefined;
+      try {
+        await new Promise<void>((resolve, reject) => {
+          rehearsed = resolve;
+          leave = () => reject(startFailure(sandbox, undefined));
+          sandbox.channel.once('close', leave);
+          channel.send({ type: 'rehearse', codegen } satisfies HostMessage);
+        });
+      } finally {
+        if (leave !== undefined) sandbox.channel.off('close', leave);
+      }
     },
     attach(given) {
       handlers = given;

@@ -4,7 +4,8 @@ import { ISOLATION_LEVELS, type Isolation, type RunnerName } from '../contracts/
 import { SkillcellError } from '../contracts/skillcell-error.ts';
 import type { Runner, SandboxLimits, SandboxSpec } from '../runners/runner.ts';
 import { createWarmPool, type WarmPool } from '../runners/warm-pool.ts';
-import type { PoolOptions } from './orchestrator.ts';
+import { createJobQueue } from './job-queue.ts';
+import type { PoolMetrics, PoolOptions } from './orchestrator.ts';
 import { openSession, type SandboxSession } from './sandbox-session.ts';
 
 /** What a job demands of its sandbox. */
@@ -20,6 +21,7 @@ export interface SandboxDemand {
 export interface SandboxSupply {
   take(demand: SandboxDemand, signal: AbortSignal): Promise<{ session: SandboxSession; warm: boolean }>;
   filled(): Promise<void>;
+  metrics(): Promise<Partial<Record<Language, PoolMetrics>>>;
   close(): Promise<void>;
 }
 
@@ -34,10 +36,14 @@ export interface SandboxSupplyOptions {
 
 /** A sandbox is ready in a fraction of a second; on a machine under load in a few. */
 const READY_MS = 20_000;
+/** Warm sandboxes that are started at once, for all languages together: more would take the machine from its jobs. */
+const PARALLEL_STARTS = 2;
 
 /** Creates the supply of one orchestrator. */
 export function createSandboxSupply(options: SandboxSupplyOptions): SandboxSupply {
   const pools = new Map<string, WarmPool<SandboxSession>>();
+  const poolOf = new Map<Language, WarmPool<SandboxSession>>();
+  const starts = createJobQueue(PARALLEL_STARTS, Infinity);
   const leaving = new Set<Promise<unknown>>();
 
   /** Ends a sandbox that is of no use, beside whoever wanted it: what holds it may be what does not answer. */
@@ -54,14 +60,24 @@ export function createSandboxSupply(options: SandboxSupplyOptions): SandboxSuppl
     return openSession(await runner.start(spec, { signal }), startedAt);
   };
 
-  const startReady = async (runner: Runner, spec: SandboxSpec, signal: AbortSignal): Promise<SandboxSession> => {
-    const session = await startSession(runner, spec, signal);
-    await untilReady(session, signal, dismiss);
+  /** Also the question whether it lives: a sandbox that answers has done once more what jobs do. */
+  const rehearse = async (session: SandboxSession, signal: AbortSignal): Promise<void> => {
     await beforeDeadline(session, session.rehearse(options.pool.codegen ?? false), signal, dismiss);
-    return session;
   };
 
-  const pooled = options.pool.size > 0 ? options.runners[0] : undefined;
+  const startReady = async (runner: Runner, spec: SandboxSpec, signal: AbortSignal): Promise<SandboxSession> => {
+    const leave = await starts.enter(signal);
+    try {
+      const session = await startSession(runner, spec, signal);
+      await untilReady(session, signal, dismiss);
+      await rehearse(session, signal);
+      return session;
+    } finally {
+      leave();
+    }
+  };
+
+  const pooled = options.pool.size > 0 ? pooledRunner(options) : undefined;
   if (pooled !== undefined) {
     const limits = sandboxLimits({ ...DEFAULT_LIMITS, ...options.pool.limits });
     const isolation = options.pool.isolation ?? pooled.levels[0] ?? 'namespace';
@@ -76,9 +92,14 @@ export function createSandboxSupply(options: SandboxSupplyOptions): SandboxSuppl
           if (channel.closed) ended();
           else channel.once('close', ended);
         },
+        check: (session) => rehearse(session, NEVER),
+        parallelStarts: PARALLEL_STARTS,
         isBusy: options.isBusy,
         onFailure: options.onFailure,
+        ...(options.pool.checkIntervalMs === undefined ? {} : { checkIntervalMs: options.pool.checkIntervalMs }),
+        ...(options.pool.idleMs === undefined ? {} : { idleMs: options.pool.idleMs }),
       });
+      poolOf.set(language, pool);
       pools.set(keyOf(pooled.name, spec), pool);
     }
   }
@@ -88,10 +109,13 @@ export function createSandboxSupply(options: SandboxSupplyOptions): SandboxSuppl
       const refusals: unknown[] = [];
       for (const [runner, isolation] of candidates(demand, options)) {
         const spec: SandboxSpec = { isolation, language: demand.language, limits: sandboxLimits(demand.limits) };
-        const warm = pools.get(keyOf(runner.name, spec))?.take();
+        const pool = pools.get(keyOf(runner.name, spec));
+        const warm = pool?.take();
         if (warm !== undefined) return { session: warm, warm: true };
         try {
-          return { session: await startUsable(() => startSession(runner, spec, signal), signal, dismiss), warm: false };
+          const session = await startUsable(() => startSession(runner, spec, signal), signal, dismiss);
+          pool?.retry();
+          return { session, warm: false };
         } catch (error) {
           signal.throwIfAborted();
           if (!isPassedOver(error, demand)) throw error;
@@ -108,11 +132,26 @@ export function createSandboxSupply(options: SandboxSupplyOptions): SandboxSuppl
     async filled() {
       await Promise.all([...pools.values()].map((pool) => pool.filled()));
     },
+    async metrics() {
+      const rows = [...poolOf].map(async ([language, pool]) => {
+        const idleBytes = (await pool.sample()?.sandbox.memoryBytes()) ?? null;
+        return [language, { ...pool.counts(), idleBytes }] as const;
+      });
+      return Object.fromEntries(await Promise.all(rows));
+    },
     async close() {
       await Promise.all([...pools.values()].map((pool) => pool.close()));
       await Promise.all(leaving);
     },
   };
+}
+
+/** What cannot be aborted. */
+const NEVER = new AbortController().signal;
+
+/** The first runner that has the level of the pool. */
+function pooledRunner({ runners, pool }: SandboxSupplyOptions): Runner | undefined {
+  return runners.find(({ levels }) => pool.isolation === undefined || levels.includes(pool.isolation)) ?? runners[0];
 }
 
 type Dismiss = (session: SandboxSession) => void;

@@ -22,6 +22,19 @@ export function readControlGroupUsage({ unified, memory, pids, cpu, cpuacct }: C
   };
 }
 
+/**
+ * The memory that a group holds now, as the engine's own command line counts it: without the part of the page cache that
+ * the kernel would give up first.
+ */
+export function readControlGroupMemory({
+  unified,
+  memory,
+}: Pick<ControlGroupFolders, 'unified' | 'memory'>): number | null {
+  const held = counter(memory, unified ? 'memory.current' : 'memory.usage_in_bytes');
+  const cached = counter(memory, 'memory.stat', unified ? 'inactive_file' : 'total_inactive_file') ?? 0;
+  return held === null ? null : Math.max(0, held - cached);
+}
+
 function counter(folder: string, file: string, key?: string): number | null {
   let text: string;
   try {
@@ -31,6 +44,5 @@ function counter(folder: string, file: string, key?: string): number | null {
     return null;
   }
   const value = key === undefined ? text.trim() : new RegExp(`^${key} (\\d+)$`, 'm').exec(text)?.[1];
-  const number = Number(value);
-  return value === undefined || !Number.isFinite(number) ? null : number;
+  return value === undefined || !/^\d+$/.test(value) ? null : Number(value);
 }

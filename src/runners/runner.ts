@@ -48,6 +48,8 @@ export interface Sandbox {
   /** Limits that are not held by the kernel, as diagnostics for the result. */
   readonly diagnostics: readonly Diagnostic[];
   usage(): SandboxUsage;
+  /** Bytes that its processes and files in memory hold now, without the page cache. Null where nothing counts them. */
+  memoryBytes(): Promise<number | null>;
   /** The last lines that the sandbox's own programs wrote, for error messages. Host paths may stand in them. */
   complaint(): string;
   /** Ends the sandbox and everything in it, and removes what it left. Idempotent. */

@@ -50,15 +50,21 @@ afterEach(async () => {
 const pass = (milliseconds: number): Promise<unknown> => vi.advanceTimersByTimeAsync(milliseconds);
 
 describe('createWarmPool()', () => {
-  it('fills itself to its size, one at a time, and no further', async () => {
-    const opened = open({ size: 3 });
+  it('fills itself to its size, two at a time, and no further', async () => {
+    const opened = open({ size: 5 });
     expect(opened.take()).toBeUndefined();
     await pass(10);
-    expect(started).toHaveLength(1);
-    await pass(10);
     expect(started).toHaveLength(2);
+    await pass(10);
+    expect(started).toHaveLength(4);
     await pass(1_000);
-    expect(started).toHaveLength(3);
+    expect(started).toHaveLength(5);
+  });
+
+  it('starts as many at once as it is told to', async () => {
+    open({ size: 5, parallelStarts: 4 });
+    await pass(10);
+    expect(started).toHaveLength(4);
   });
 
   it('gives each member once, and starts another for it', async () => {
@@ -137,7 +143,7 @@ describe('createWarmPool()', () => {
   });
 
   it('filled() resolves when the pool is full, and when its starts fail', async () => {
-    const opened = open();
+    const opened = open({ size: 3 });
     let filled = false;
     void opened.filled().then(() => (filled = true));
     await pass(15);
@@ -146,7 +152,7 @@ describe('createWarmPool()', () => {
     expect(filled).toBe(true);
     const failing = open({ start: () => Promise.reject(new Error('never')) });
     await failing.filled();
-    expect(failures).toHaveLength(1);
+    expect(failures).toHaveLength(2);
   });
 
   it('keeps one member when nobody comes for a while, and is whole again after the next job', async () => {
@@ -161,17 +167,149 @@ describe('createWarmPool()', () => {
   });
 
   it('close() ends every member, also one that is just being started, and starts no more', async () => {
-    const opened = open({ size: 3 });
+    const opened = open({ size: 5 });
     await pass(15);
     const closing = opened.close();
     await pass(1_000);
     await closing;
-    expect(started).toHaveLength(2);
+    expect(started).toHaveLength(4);
     expect(started.every(({ destroyed }) => destroyed)).toBe(true);
     expect(opened.take()).toBeUndefined();
     await pass(600_000);
-    expect(started).toHaveLength(2);
+    expect(started).toHaveLength(4);
     await opened.close();
     expect(failures).toEqual([]);
+  });
+
+  it('close() says of members that cannot be ended, and ends the others', async () => {
+    let ended = 0;
+    const opened = open({
+      size: 3,
+      async destroy({ number }) {
+        if (number === 0) throw new Error('it does not go');
+        ended += 1;
+      },
+    });
+    await pass(100);
+    await opened.close();
+    expect(ended).toBe(2);
+    expect(failures).toEqual([new Error('it does not go')]);
+  });
+
+  describe('while starts fail', () => {
+    let broken: boolean;
+    let tries: number;
+    function openBroken(): WarmPool<Member> {
+      broken = true;
+      tries = 0;
+      return open({
+        size: 4,
+        async start() {
+          tries += 1;
+          await new Promise((resolve) => setTimeout(resolve, 10));
+          if (broken) throw new Error('no engine');
+          const member = { number: started.length, destroyed: false, end: () => undefined };
+          started.push(member);
+          return member;
+        },
+      });
+    }
+
+    it('tries one at a time, however many jobs come', async () => {
+      const opened = openBroken();
+      await pass(10);
+      expect(tries).toBe(2);
+      for (let job = 0; job < 20; job += 1) {
+        expect(opened.take()).toBeUndefined();
+        await pass(10);
+      }
+      expect(tries).toBe(2);
+      await pass(310);
+      expect(tries).toBe(3);
+    });
+
+    it('tries again at once when a start elsewhere went well, and is then as quick as before', async () => {
+      const opened = openBroken();
+      await pass(60_000);
+      const before = tries;
+      opened.retry();
+      expect(tries).toBe(before + 1);
+      await pass(100);
+      expect(tries).toBe(before + 1);
+      broken = false;
+      opened.retry();
+      await pass(10);
+      expect(started).toHaveLength(1);
+      await pass(10);
+      expect(started).toHaveLength(3);
+      await pass(1_000);
+      opened.retry();
+      await pass(1_000);
+      expect(started).toHaveLength(4);
+    });
+  });
+
+  describe('with a check', () => {
+    let answers: (member: Member) => Promise<void>;
+    function openChecked(): WarmPool<Member> {
+      return open({ check: (member) => answers(member), checkIntervalMs: 1_000 });
+    }
+
+    it('replaces a member that does not answer, and keeps those that do', async () => {
+      answers = async ({ number }) => {
+        if (number === 1) throw new Error('no answer');
+      };
+      const opened = openChecked();
+      await pass(5_500);
+      expect(started.map(({ destroyed }) => destroyed)).toEqual([false, true, false]);
+      expect(failures).toEqual([new Error('no answer')]);
+      expect([opened.take()?.number, opened.take()?.number]).toEqual([0, 2]);
+    });
+
+    it('gives nobody a member that is being asked, and asks one at a time', async () => {
+      let asked = 0;
+      answers = async () => {
+        asked += 1;
+        await new Promise((resolve) => setTimeout(resolve, 1_500));
+      };
+      const opened = openChecked();
+      await pass(1_200);
+      expect(asked).toBe(1);
+      expect(opened.counts().waiting).toBe(1);
+      expect(opened.take()?.number).toBe(1);
+      expect(opened.take()).toBeUndefined();
+      await pass(1_400);
+      expect(opened.take()?.number).toBe(0);
+    });
+
+    it('asks nobody while jobs run, nor after close()', async () => {
+      let asked = 0;
+      answers = async () => void (asked += 1);
+      const opened = openChecked();
+      await pass(500);
+      busy = true;
+      await pass(5_000);
+      expect(asked).toBe(0);
+      busy = false;
+      await pass(1_000);
+      expect(asked).toBe(2);
+      await opened.close();
+      await pass(5_000);
+      expect(asked).toBe(2);
+    });
+  });
+
+  it('counts what it was good for', async () => {
+    const opened = open({ size: 2, idleMs: 60_000 });
+    expect(opened.counts()).toEqual({ size: 2, waiting: 0, hits: 0, misses: 0, startFailures: 0, refillMs: null });
+    opened.take();
+    await pass(100);
+    opened.take();
+    expect(opened.counts()).toEqual({ size: 2, waiting: 1, hits: 1, misses: 1, startFailures: 0, refillMs: 10 });
+    await pass(100);
+    expect(opened.counts().waiting).toBe(2);
+    expect(opened.sample()?.number).toBe(1);
+    await pass(60_000);
+    expect(opened.counts()).toMatchObject({ size: 1, waiting: 1, hits: 1 });
   });
 });

@@ -3,6 +3,7 @@ import type Docker from 'dockerode';
 import type { Isolation } from '../../contracts/result.ts';
 import { NO_USAGE } from '../../contracts/usage.ts';
 import type { Sandbox, SandboxExit } from '../runner.ts';
+import { containerMemory } from './container-memory.ts';
 import { demultiplex } from './demultiplex.ts';
 import { removeContainer } from './container-removal.ts';
 import { callEngine } from './engine.ts';
@@ -82,6 +83,7 @@ function containerSandbox(
     diagnostics: [],
     // The supervisor inside reads its own group's counters: a remote engine's are out of reach from here.
     usage: () => NO_USAGE,
+    memoryBytes: () => containerMemory(container),
     complaint: () => complaint,
     exited,
     async kill() {

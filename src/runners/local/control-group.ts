@@ -10,7 +10,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import type { SandboxUsage } from '../../contracts/usage.ts';
-import { readControlGroupUsage } from '../../protocol/control-group-usage.ts';
+import { readControlGroupMemory, readControlGroupUsage } from '../../protocol/control-group-usage.ts';
 import type { SandboxLimits } from '../runner.ts';
 
 const MIB = 1024 * 1024;
@@ -26,6 +26,8 @@ export interface ControlGroup {
   /** Files that a process of one thread writes `0` to in order to enter. */
   entrances: string[];
   usage(): SandboxUsage;
+  /** Bytes held now; null when the group is gone. */
+  memoryBytes(): number | null;
   /** Kills what is in the group now, whoever started it. */
   kill(): void;
   /** Removes the group; it must be empty. Says whether it is gone. */
@@ -101,6 +103,7 @@ export function createControlGroup(name: string, limits: SandboxLimits): Control
         cpu: folder('cpu'),
         cpuacct: folder('cpuacct'),
       }),
+    memoryBytes: () => readControlGroupMemory({ unified: layout.unified, memory: folder('memory') }),
     kill: () => all.forEach(killMembers),
     remove: () => all.map(removeGroup).every(Boolean),
   };

@@ -53,6 +53,7 @@ export function localSandbox({ isolation, child, group, diagnostics, cleanUp }: 
     channel,
     diagnostics,
     usage,
+    memoryBytes: () => Promise.resolve(group?.memoryBytes() ?? null),
     complaint: () => complaint,
     exited,
     async kill() {
