@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { loadSkillsSubsystem } from '../../src/skills/skills-subsystem.ts';
 import { runMain } from '../fixtures/run-main.ts';
+import { runCli } from '../fixtures/spawn-cli.ts';
 
 const builtinRoot = fileURLToPath(new URL('../../skills', import.meta.url));
 let cwd: string;
@@ -240,8 +241,18 @@ describe('skillcell doctor and sweep', () => {
   });
 
   it('reports what a sweep removed', async () => {
-    const { code, stdout, stderr } = await runMain(['sweep', '--json']);
-    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    expect(asJson(stdout)).toEqual({ removed: expect.any(Array), failed: [] });
+    const { code, stdout } = await runMain(['sweep', '--json']);
+    expect(code).toBe(0);
+    expect(asJson(stdout)).toEqual({ removed: expect.any(Array), failed: [], skipped: expect.any(Array) });
+  });
+
+  it('sweeps without an engine as well, and says so', async () => {
+    const { code, stdout, stderr } = await runCli(['sweep', '--json'], {
+      env: { DOCKER_HOST: 'unix:///nowhere/engine.sock' },
+    });
+    const reason = 'Cannot reach the Docker engine: there is no socket, got /nowhere/engine.sock.';
+    expect(code).toBe(0);
+    expect(asJson(stdout)).toEqual({ removed: expect.any(Array), failed: [], skipped: [{ runner: 'docker', reason }] });
+    expect(stderr).toBe(`runner docker was not swept: ${reason}\n`);
   });
 });

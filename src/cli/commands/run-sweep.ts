@@ -1,12 +1,16 @@
 import { SkillcellError } from '../../contracts/skillcell-error.ts';
+import { sweepRunners } from '../../orchestrator/sweep-runners.ts';
+import { createDockerRunner } from '../../runners/docker/docker-runner.ts';
 import { createLocalRunner } from '../../runners/local/local-runner.ts';
 import type { CommandContext } from '../command.ts';
 
 /** `skillcell sweep`: removes what sandboxes of dead processes left. */
 export async function runSweep({ output, json }: CommandContext): Promise<number> {
-  await using runner = createLocalRunner();
-  const report = await runner.sweep();
-  const { removed, failed } = report;
+  await using local = createLocalRunner();
+  await using docker = createDockerRunner();
+  const summary = await sweepRunners([local, docker]);
+  const { removed, failed, skipped } = summary;
+  for (const { runner, reason } of skipped) await output.note(`runner ${runner} was not swept: ${reason}`);
   const [first] = failed;
   if (first !== undefined) {
     const message = `Cannot remove everything that dead processes left: ${first.reason}, got ${first.kind} ${first.name}.`;
@@ -15,7 +19,7 @@ export async function runSweep({ output, json }: CommandContext): Promise<number
     });
   }
   if (json) {
-    await output.json(report);
+    await output.json(summary);
     return 0;
   }
   await output.text(
