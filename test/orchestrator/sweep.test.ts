@@ -95,7 +95,8 @@ it('sweep() kills what a sandbox without its entry left running at level none', 
   const entry = descendants(host.pid).find(({ command }) => command.includes('entry.cjs'));
   // So that it cannot clean up after its sandbox.
   process.kill(host.pid, 'SIGSTOP');
-  process.kill(entry?.pid ?? 0, 'SIGKILL');
+  if (entry === undefined) throw new Error('The host has no entry.');
+  process.kill(entry.pid, 'SIGKILL');
   process.kill(host.pid, 'SIGKILL');
   await until(() => host.process.signalCode !== null, 'the end of the host');
   expect(alive(host.daemon)).toBe(2);

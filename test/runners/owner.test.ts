@@ -31,7 +31,7 @@ describe('the owner of a sandbox', () => {
 
   it('that is killed is dead before its parent has asked for it', async () => {
     // The inner process becomes a zombie: the shell is replaced by a program that never waits for it.
-    const child = spawn('/bin/sh', ['-c', 'true & echo $!; exec sleep 60']);
+    const child = spawn('/bin/sh', ['-c', 'sleep 0.1 & echo $!; exec sleep 60']);
     try {
       const [line] = (await once(child.stdout, 'data')) as [Buffer];
       const owner = { ...currentOwner(), pid: Number(String(line)) };

@@ -42,6 +42,8 @@ describe('as an ordinary user, without control groups', () => {
       banner: {
         js: "import { createRequire as requireOf } from 'node:module'; const require = requireOf(import.meta.url);",
       },
+      // Loaded only by who asks for containers.
+      external: ['dockerode'],
       logLevel: 'silent',
     });
     for (const name of ['home', 'temporary']) {
