@@ -20,7 +20,7 @@ export type Level = 'namespace' | 'none';
 export interface AttackRow {
   id: string;
   title: string;
-  level: Level | 'host';
+  level: Level | 'container' | 'kernel' | 'host';
   evidence: string[];
   safety?: Safety;
 }

@@ -1,0 +1,200 @@
+import { existsSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { SandboxSpec } from '../../src/runners/runner.ts';
+import { DEFAULT_LIMITS } from '../../src/contracts/limits.ts';
+import { LABEL } from '../../src/runners/docker/container-options.ts';
+import { createDockerRunner } from '../../src/runners/docker/docker-runner.ts';
+import { dockerImage } from '../fixtures/docker-image.ts';
+import { startRaw } from '../fixtures/raw-container.ts';
+import { allRefused, type ContainerAttack } from './container-scene.ts';
+import { attempts } from './plainly.ts';
+
+/** What a sandbox is started with where a test starts one without a job. */
+export const SPEC: SandboxSpec = { isolation: 'container', language: 'javascript', limits: { ...DEFAULT_LIMITS } };
+
+/** A number of this boot's own namespace that no living process has with that start time. */
+const DEAD_START_TIME = '1';
+
+const ORDINARY = `
+set -e
+printf '#!/bin/sh\\necho run' >own && chmod 755 own && ./own
+echo '{"seen":true}' >"$SKILLCELL_VALUE"
+cat given.txt
+echo done >"$SKILLCELL_OUTPUT/result.txt"
+touch /tmp/temporary
+`;
+
+/** Attacks and faults from a container's start to its removal, and what an ordinary job needs. */
+export const LIFE_ATTACKS: readonly ContainerAttack[] = [
+  {
+    id: 'A36',
+    title: 'either runs with all that is needed or not at all',
+    opens: [
+      'User 0:0',
+      'CapAdd SETUID',
+      'CapAdd SETGID',
+      'CapAdd SETPCAP',
+      'tmpfs /workspace',
+      'tmpfs /workspace exec',
+      'tmpfs /workspace uid, gid',
+      'tmpfs /value',
+      'tmpfs /value uid, gid',
+      'tmpfs /tmp',
+      'Tty false',
+    ],
+    async attempt({ job }) {
+      let seen: string;
+      try {
+        const result = await job({
+          language: 'bash',
+          code: ORDINARY,
+          files: [{ destination: 'given.txt', bytes: Buffer.from('given\n') }],
+          expect: ['result.txt'],
+          limits: { jobTimeoutMs: 5_000 },
+        });
+        seen = `${result.outcome} ${JSON.stringify(result.stdout.text)} ${JSON.stringify(result.value)} ${result.artifacts.map((row) => row.path).join()}`;
+        // A folder of the image in the place of one of ours belongs to somebody else, or is nobody's to write.
+      } catch (error) {
+        seen = `${(error as { code?: string }).code}`;
+      }
+      return { blocked: seen === 'succeeded "run\\ngiven\\n" {"seen":true} result.txt', evidence: seen };
+    },
+  },
+  {
+    id: 'A31',
+    title: 'has a temporary folder of its own',
+    opens: ['tmpfs /tmp uid, gid', 'tmpfs /tmp'],
+    async attempt({ report }) {
+      return allRefused(
+        await report(attempts('', { owner: 'str(os.stat("/tmp").st_uid)', kind: 'str(os.path.ismount("/tmp"))' })),
+        /^(10002|True)$/,
+      );
+    },
+  },
+  {
+    id: 'L06',
+    title: 'gets its skills on a mount of their own, with a size, a number of files and programs that run',
+    opens: ['tmpfs /skills', 'tmpfs /skills size', 'tmpfs /skills nr_inodes', 'tmpfs /skills exec'],
+    async attempt({ report }) {
+      const code = attempts('', {
+        mount: 'str(os.path.ismount("/skills"))',
+        size: 'str((lambda s: s.f_blocks * s.f_frsize <= 72 * 2 ** 20)(os.statvfs("/skills")))',
+        files: 'str(0 < os.statvfs("/skills").f_files <= 32768)',
+        programs: 'str(not os.statvfs("/skills").f_flag & 8)',
+      });
+      return allRefused(await report(code), /^True$/);
+    },
+  },
+  {
+    id: 'A30',
+    title: 'passes nothing to a job beside it or after it',
+    opens: ['IpcMode private'],
+    async attempt({ job, report }) {
+      const token = `attack-token-${process.pid}`;
+      const leave = attempts('', {
+        shm: `open("/dev/shm/${token}", "w").write("token") and None`,
+        tmp: `open("/tmp/${token}", "w").write("token") and None`,
+        workspace: `open("${token}", "w").write("token") and None`,
+        queue: `os.close(os.open("/dev/mqueue/${token}", os.O_CREAT | os.O_RDWR))`,
+        segment: 'called(min(libc.shmget(0x5ce12, 4096, 0o1600), 0))',
+      });
+      const find = attempts('', {
+        shm: `content("/dev/shm/${token}")`,
+        tmp: `content("/tmp/${token}")`,
+        workspace: `content("${token}")`,
+        queue: `content("/dev/mqueue/${token}")`,
+        segment: 'called(min(libc.shmget(0x5ce12, 4096, 0), 0))',
+        host: `content("/dev/shm/host-${token}")`,
+        locked: '__import__("fcntl").flock(os.open("/usr/bin/python3", os.O_RDONLY), 6) or "ENOENT"',
+      });
+      writeFileSync(`/dev/shm/host-${token}`, 'token');
+      try {
+        const first = job({
+          code: `${leave}\nheld = os.open('/usr/bin/python3', os.O_RDONLY)\n__import__('fcntl').flock(held, 2)\nsys.stdout.flush()\ntime.sleep(1)`,
+        });
+        await pause(600);
+        const beside = await report(find);
+        const left = JSON.parse((await first).stdout.text) as Record<string, unknown>;
+        const after = await report(find);
+        const both = allRefused(
+          { ...beside, ...Object.fromEntries(Object.entries(after).map(([name, value]) => [`${name} after`, value])) },
+          /^(ENOENT|EPERM|EINVAL)$/,
+        );
+        return { ...both, blocked: both.blocked && left['shm'] === 'reached' && left['tmp'] === 'reached' };
+      } finally {
+        // Where the objects are the host's, they stay until somebody removes them.
+        await job({
+          code: `import os\nfor path in ('/dev/shm/${token}', '/dev/mqueue/${token}'):\n    try: os.unlink(path)\n    except OSError: pass`,
+        });
+        for (const name of [token, `host-${token}`]) rmSync(`/dev/shm/${name}`, { force: true });
+      }
+    },
+  },
+  {
+    id: 'C07',
+    title: 'writes nothing on the host’s disk by what it prints',
+    opens: ['LogConfig none'],
+    async attempt({ job, inspected }) {
+      const running = job({ language: 'bash', code: 'head -c 200000 /dev/zero; sleep 1' });
+      await pause(700);
+      const paths = (await inspected()).map((row) => row.LogPath);
+      const bytes = paths.map((path) => (path !== '' && existsSync(path) ? statSync(path).size : 0));
+      await running;
+      return {
+        blocked: paths.length > 0 && bytes.every((size) => size === 0),
+        evidence: `${Math.max(...bytes) > 200_000 ? 'more than 200,000' : Math.max(...bytes)} bytes in the engine's log of it`,
+      };
+    },
+  },
+  {
+    id: 'F03',
+    title: 'ends within a second of its host, and does not come back',
+    opens: ['StdinOnce', 'RestartPolicy no'],
+    async attempt({ options }) {
+      await using raw = await startRaw(options(SPEC));
+      await raw.ready;
+      raw.attached.destroy();
+      await pause(1_000);
+      const first = (await raw.container.inspect()).State;
+      return {
+        blocked: !first.Running && !first.Restarting && first.ExitCode === 0,
+        evidence: `${first.Status} after one second`,
+      };
+    },
+  },
+  {
+    id: 'F02',
+    title: 'is removed by the sweep when its owner is dead',
+    opens: ['Labels'],
+    async attempt({ options }) {
+      const { engine } = await dockerImage();
+      const asked = options(SPEC);
+      const owner = asked.Labels?.[LABEL.owner];
+      if (asked.Labels !== undefined && owner !== undefined)
+        asked.Labels[LABEL.owner] = owner.replace(/\d+$/, DEAD_START_TIME);
+      await using raw = await startRaw(asked);
+      await using sweeper = createDockerRunner();
+      await sweeper.sweep();
+      const left = await engine.listContainers({ all: true, filters: { id: [raw.container.id] } });
+      return { blocked: left.length === 0, evidence: left.length === 0 ? 'removed' : 'still there' };
+    },
+  },
+  {
+    id: 'F13',
+    title: 'can be asked how it ended before it is removed',
+    opens: ['AutoRemove false'],
+    async attempt({ options }) {
+      await using raw = await startRaw(options(SPEC));
+      await raw.ready;
+      const ended = raw.container.wait();
+      raw.attached.destroy();
+      await ended;
+      await pause(400);
+      const state = await raw.container.inspect().then(
+        ({ State }) => `exit code ${State.ExitCode}, out of memory ${State.OOMKilled}`,
+        () => 'nothing is known of it',
+      );
+      return { blocked: state === 'exit code 0, out of memory false', evidence: state };
+    },
+  },
+];

@@ -1,0 +1,71 @@
+import { afterAll, expect } from 'vitest';
+import { removeChangedImages, type ContainerChange } from '../fixtures/changed-container.ts';
+import { dockerTest } from '../fixtures/docker-image.ts';
+import { ownContainers } from '../fixtures/own-containers.ts';
+import { until } from '../fixtures/until.ts';
+import { openScene, tryAttack, type ContainerAttack, type ContainerScene } from './container-scene.ts';
+import { watchSafety } from './safety-watch.ts';
+import type { AttackRow } from './surroundings.ts';
+
+/** A loaded machine delays every timer; what these cases look for are seconds. */
+const MOST_LOOP_DELAY_MS = 1_500;
+const MOST_GROWTH_MIB = 192;
+
+let ours: Promise<ContainerScene> | undefined;
+
+afterAll(async () => {
+  if (ours !== undefined) await (await ours)[Symbol.asyncDispose]();
+  await removeChangedImages();
+  expect(await ownContainers(), 'containers that were left').toEqual([]);
+});
+
+/**
+ * One test for each attack: our container stops it, and the first of the changes that let it through shows that it works.
+ * The ablation tries all of them.
+ */
+export function describeAttacks(attacks: readonly ContainerAttack[], changes: Record<string, ContainerChange>): void {
+  for (const attack of attacks) {
+    containerAttack(attack.id, attack.title, async ({ evidence }) => {
+      const verdict = await tryAttack(attack);
+      expect(verdict.blocked, `ours: ${verdict.evidence}`).toBe(true);
+      evidence(verdict.evidence);
+      const [name = ''] = attack.opens;
+      const change = changes[name];
+      if (change === undefined) throw new Error(`There is no change of the name ${name}.`);
+      const control = await tryAttack(attack, change);
+      expect(control.blocked, `without ${name}: ${control.evidence}`).toBe(false);
+      evidence(`goes through without ${name}`);
+    });
+  }
+}
+
+/** What an attack with checks of its own is given. */
+export interface ContainerCase {
+  /** Containers of the runner itself, shared by the cases of a file. */
+  scene: ContainerScene;
+  /** A line for the table: what shows that the attack was tried, and that it was stopped. No times and no names of this machine. */
+  evidence(line: string): void;
+}
+
+/**
+ * A named attack. Whatever else it checks, the outcome must be safe: this process answers and does not grow, no container
+ * is left, and the next job runs as if nothing had been.
+ */
+export function containerAttack(id: string, title: string, body: (given: ContainerCase) => Promise<void>): void {
+  dockerTest(`${id} ${title} [container]`, { timeout: 60_000 }, async ({ task }) => {
+    const row: AttackRow = { id, title, level: 'container', evidence: [] };
+    task.meta.attack = row;
+    const scene = await (ours ??= openScene());
+    const endWatch = watchSafety();
+    try {
+      await body({ scene, evidence: (line) => void row.evidence.push(line) });
+    } finally {
+      row.safety = endWatch();
+    }
+    const next = await scene.job({ language: 'bash', code: 'echo "next: $(( 6 * 7 ))"' });
+    expect(next, 'the next job').toMatchObject({ outcome: 'succeeded', stdout: { text: 'next: 42\n' }, artifacts: [] });
+    await until(async () => (await ownContainers()).length === 0, 'an end of all containers');
+    expect(row.safety.loopDelayMs, 'the event loop was held up').toBeLessThan(MOST_LOOP_DELAY_MS);
+    expect(row.safety.grownMib, 'this process grew').toBeLessThan(MOST_GROWTH_MIB);
+  });
+}
