@@ -236,7 +236,7 @@ try:
 except OSError as error: print(count, error.errno)`;
       const result = await job({ code });
       return {
-        blocked: / 24$/m.test(result.stdout.text),
+        blocked: result.stdout.text === '0 24\n',
         evidence: `EMFILE after ${result.stdout.text.trim().split(' ')[0]} queues`,
       };
     },
