@@ -28,7 +28,7 @@ export interface WarmPoolCounts {
   /** Members that it keeps: fewer when nobody came for a while. */
   size: number;
   waiting: number;
-  /** Jobs that got a member, and that did not. */
+  /** Of the jobs whose demand fits: those that got a member, and those that did not. */
   hits: number;
   misses: number;
   startFailures: number;

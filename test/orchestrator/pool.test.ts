@@ -3,6 +3,7 @@ import type { ExecOptions } from '../../src/contracts/job.ts';
 import type { JobResult } from '../../src/contracts/result.ts';
 import { createOrchestrator } from '../../src/orchestrator/create-orchestrator.ts';
 import type { Orchestrator, PoolOptions } from '../../src/orchestrator/orchestrator.ts';
+import { controlGroupLayout } from '../../src/runners/local/control-group.ts';
 import { LEVELS, requireLevel } from '../fixtures/levels.ts';
 import { descendants, sandboxLeftovers } from '../fixtures/sandbox-leftovers.ts';
 import { until } from '../fixtures/until.ts';
@@ -77,6 +78,19 @@ describe.each(LEVELS)('warm sandboxes at level %s', (isolation) => {
     const results = await Promise.all([1, 2, 3].map((value) => run(`export default ${value}`)));
     expect(results.map(({ value }) => value)).toEqual([1, 2, 3]);
     expect(results.filter(({ usage }) => usage.warm)).toHaveLength(2);
+  });
+
+  it('are counted, with the memory that one holds where a control group counts it', async () => {
+    await open();
+    await run('1');
+    await orchestrator.warm();
+    await run('1', { limits: { pids: 50 } });
+    const { javascript, ...others } = await orchestrator.poolMetrics();
+    expect(others).toEqual({});
+    expect(javascript).toMatchObject({ size: 1, waiting: 1, hits: 1, misses: 0, startFailures: 0 });
+    expect(javascript?.refillMs).toBeGreaterThan(5);
+    if (controlGroupLayout() === null) expect(javascript?.idleBytes).toBeNull();
+    else expect(javascript?.idleBytes).toBeGreaterThan(1024 * 1024);
   });
 
   it('are replaced when one dies while it waits', async () => {

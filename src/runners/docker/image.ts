@@ -39,6 +39,8 @@ export async function findImage(engine: Docker, flavor: ImageFlavor, bundleDiges
       hint: `Build the image of the sandboxes: \`${command}\`.`,
     });
   }
+  // An image that was loaded or pulled has no other name.
+  if (bundleOf(other) === bundleDigest) return other.Id;
   const message = `Cannot start a container: ${newest} holds another runtime bundle, got ${bundleOf(other)}.`;
   throw new SkillcellError('image.stale', message, {
     hint: `The image holds another version of the runtime. Build it again: \`${command}\`.`,
