@@ -28,7 +28,7 @@ const COMMON = {
   bundle: true,
   platform: 'node',
   target: 'node24',
-  charset: 'utf8',
+  charset: 'ascii',
   legalComments: 'none',
   logLevel: 'silent',
   minify: true,
@@ -87,6 +87,7 @@ export async function bundleForSandbox(source: string, outfile: string): Promise
     supported: { 'dynamic-import': false },
     plugins: [lazyPackages(lazy)],
   });
+  await escapeOthers(outfile);
   for (const name of lazy) {
     await build({
       ...COMMON,
@@ -95,6 +96,16 @@ export async function bundleForSandbox(source: string, outfile: string): Promise
       format: 'cjs',
     });
   }
+}
+
+/**
+ * Escapes what is left outside of ASCII, which stands in regular expressions: V8 compiles a text of single bytes in four fifths of
+ * the time.
+ */
+async function escapeOthers(path: string): Promise<void> {
+  const text = await readFile(path, 'utf8');
+  const escaped = text.replaceAll(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
+  await writeFile(path, escaped);
 }
 
 /**
