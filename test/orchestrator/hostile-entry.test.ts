@@ -130,7 +130,7 @@ it('D14, D15 an archive that has no end when the result comes ends the job, and 
 
 it('a sandbox that is silent after the deadline is not waited for', async () => {
   const result = await runWith(`say({ type: 'run', run: 1 }); data(2, Buffer.from('begun'));`, {
-    jobTimeoutMs: 300,
+    jobTimeoutMs: 1_500,
     graceMs: 100,
   });
   expect(result).toMatchObject({ outcome: 'timeout', error: { name: 'JobTimeout' }, stdout: { text: 'begun' } });

@@ -35,7 +35,7 @@ async function startHost(isolation: string, poolSize = 0): Promise<Host> {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   hosts.push(host);
-  await once(host.stdout as NonNullable<typeof host.stdout>, 'data');
+  await once(host.stdout, 'data');
   const pid = host.pid as number;
   const fields = readFileSync(`/proc/${pid}/stat`, 'latin1');
   const startTime = fields.slice(fields.lastIndexOf(')') + 2).split(' ')[19] ?? '';
