@@ -196,6 +196,8 @@ async function settleResult(
     if (exit.oom === true || oomKills > 0) return resultWithout('out_of_memory');
     if (canceledFor === undefined) throw lost(session, ended.error);
   }
+  // A silent sandbox may be one whose engine is gone: that is no timeout of the program. Ending it tells.
+  if (ended.kind === 'overdue' && canceledFor !== 'canceled') await session.sandbox.kill('it is overdue');
   return resultWithout(canceledFor === 'timeout' ? 'timeout' : canceledFor === 'calls' ? 'limit' : 'canceled');
 }
 
@@ -275,7 +277,8 @@ function instructionMismatch(ours: string | null, theirs: string): SkillcellErro
 }
 
 function lost(session: SandboxSession, error: Error | undefined): SkillcellError {
-  if (error !== undefined) {
+  // A connection that broke was broken by what lies between, not by what the sandbox sent.
+  if (error !== undefined && (error as NodeJS.ErrnoException).syscall === undefined) {
     return new SkillcellError('channel.protocol', `Cannot go on with the job: the sandbox sent ${error.message}`, {
       cause: error,
     });
@@ -284,5 +287,6 @@ function lost(session: SandboxSession, error: Error | undefined): SkillcellError
   return new SkillcellError(
     'sandbox.lost',
     `Cannot finish the job: the sandbox ended without a result${said === '' ? '' : ` (${said.slice(-500)})`}.`,
+    { cause: error },
   );
 }

@@ -101,15 +101,18 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
   /** Waits until nothing that belongs to a killed host runs. */
   const awaitEnd = async (owner: string, family: readonly SeenProcess[]): Promise<void> => {
     const killedAt = performance.now();
+    let last: string[] = [];
     for (;;) {
       const left = [...view.processes(owner, family), ...(await view.runningContainers(owner))];
       const tookMs = performance.now() - killedAt;
       if (left.length === 0) {
         report.slowestEndMs = Math.max(report.slowestEndMs, tookMs);
-        if (tookMs > END_MS) blame(`a killed host's sandboxes lived on for ${Math.round(tookMs)} ms`);
+        if (tookMs > END_MS)
+          blame(`a killed host's sandboxes lived on for ${Math.round(tookMs)} ms: ${last.join(', ')}`);
         return;
       }
       if (tookMs > 10 * END_MS) return blame(`still there 10 s after the kill of ${owner}: ${left.join(', ')}`);
+      last = left;
       await pause(10);
     }
   };

@@ -93,6 +93,8 @@ export function createDockerRunner(options: DockerRunnerOptions = {}): Runner {
       closed = true;
       await Promise.all([...running].map((sandbox) => sandbox.kill('the runner is closed')));
       await removal.settled();
+      // The last chance of those that the engine did not answer for: nobody else takes them while this process lives.
+      if (removal.owed.size > 0) await sweepContainers(await connectEngine(options), removal);
     },
     async [Symbol.asyncDispose]() {
       await this.close();
