@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto';
 import type { JobEvent } from '../contracts/events.ts';
 import type { JobKind, JobResult } from '../contracts/result.ts';
 import { SkillcellError } from '../contracts/skillcell-error.ts';
+import { createDockerRunner } from '../runners/docker/docker-runner.ts';
 import { createLocalRunner } from '../runners/local/local-runner.ts';
 import { createArtifactStore } from './artifact-store.ts';
 import { createEventStream, type EventStream } from './event-stream.ts';
@@ -32,7 +33,7 @@ const CLOSE_MS = 9_000;
  * const result = await orchestrator.exec({ code: 'console.log(6 * 7)' });
  */
 export function createOrchestrator(options: OrchestratorOptions = {}): Orchestrator {
-  const runners = options.runners ?? [createLocalRunner()];
+  const runners = options.runners ?? [createLocalRunner(), createDockerRunner()];
   const queue = createJobQueue(options.concurrency ?? Math.max(2, availableParallelism()), options.queue ?? 10_000);
   const log = options.logger;
   const tools = options.tools ?? new Map();

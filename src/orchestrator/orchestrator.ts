@@ -42,7 +42,10 @@ export interface OrchestratorOptions {
   model?: ModelGateway;
   /** What sandboxed code may call, by name. */
   tools?: ReadonlyMap<string, ToolHandler>;
-  /** In order of preference. Default: docker where an engine and an image are, else local. */
+  /**
+   * In order of preference: a job that names neither runner nor level gets the first one that works.
+   * @default local, then docker for the jobs that ask for it or for its levels
+   */
   runners?: Runner[];
   /** Take a weaker level than `namespace` where nothing better is there, for jobs that don't demand one. @default false */
   allowUnisolated?: boolean;
