@@ -11,6 +11,8 @@ import { startProcess } from './start-process.ts';
 const MIB = 1024 * 1024;
 /** An id that no account has: what root's sandboxes run as. */
 const SANDBOX_UID = '61184';
+/** What programs in /usr are found through. */
+const NEEDED_OF_ETC = ['/etc/ld.so.cache', '/etc/alternatives'];
 /** Skills that a job may carry, and room for their folders. */
 const SKILLS_MIB = 96;
 
@@ -68,11 +70,14 @@ function outerArguments(runtime: string): string[] {
     // To mount the workspace with a limit of inodes, and to map the inner user: in a user namespace that owns nothing.
     ...['--cap-drop', 'ALL', '--cap-add', 'CAP_SYS_ADMIN', '--cap-add', 'CAP_SETFCAP', '--clearenv'],
     ...['--setenv', 'PATH', '/usr/local/bin:/usr/bin:/bin:/opt/skillcell/bin', '--setenv', 'LANG', 'C.UTF-8'],
-    ...['--ro-bind', '/usr', '/usr', ...topFolders(), '--ro-bind-try', '/etc/ld.so.cache', '/etc/ld.so.cache', '--ro-bind-try', '/etc/alternatives', '/etc/alternatives'],
-    ...['--ro-bind', runtime, '/opt/skillcell', '--proc', '/proc', '--dev', '/dev'],
+    ...['--ro-bind', '/usr', '/usr', '--ro-bind', runtime, '/opt/skillcell'],
+    ...topFolders(),
+    ...NEEDED_OF_ETC.flatMap((path) => ['--ro-bind-try', path, path]),
+    ...['--proc', '/proc', '--dev', '/dev'],
     ...['--size', `${MIB}`, '--tmpfs', '/run', '--size', `${16 * MIB}`, '--tmpfs', '/tmp'],
     ...['--size', `${SKILLS_MIB * MIB}`, '--tmpfs', '/skills'],
-    ...['--dir', '/workspace', '--dir', '/value', '--dir', '/inner/tmp', '--dir', '/inner/shm', '--chdir', '/', '--remount-ro', '/dev', '--remount-ro', '/'],
+    ...['/workspace', '/value', '/inner/tmp', '/inner/shm'].flatMap((path) => ['--dir', path]),
+    ...['--chdir', '/', '--remount-ro', '/dev', '--remount-ro', '/'],
   ];
 }
 
