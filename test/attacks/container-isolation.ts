@@ -254,6 +254,7 @@ export const ISOLATION_ATTACKS: readonly ContainerAttack[] = [
     opens: [
       'the drop of privileges',
       'setpriv --bounding-set=-all',
+      'CapAdd SETPCAP',
       'setpriv --inh-caps=-all',
       'setpriv --ambient-caps=-all',
     ],

@@ -33,7 +33,6 @@ export const LIFE_ATTACKS: readonly ContainerAttack[] = [
       'User 0:0',
       'CapAdd SETUID',
       'CapAdd SETGID',
-      'CapAdd SETPCAP',
       'tmpfs /workspace',
       'tmpfs /workspace exec',
       'tmpfs /workspace uid, gid',

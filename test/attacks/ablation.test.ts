@@ -1,0 +1,36 @@
+import { expect, test } from 'vitest';
+import { containerOptions } from '../../src/runners/docker/container-options.ts';
+import { ALL_CONTAINER_ATTACKS, ALL_CONTAINER_CHANGES, CHANGES_OF_FIELDS } from './container-ablation.ts';
+import { SPEC } from './container-life.ts';
+
+/** The fields of what the engine is asked for; those that hold several lines, line by line. */
+function fieldsOfContainer(): string[] {
+  const parts = { name: 'name', owner: 'owner', image: 'sha256:0', runtime: undefined, appArmor: true };
+  const { HostConfig, ...top } = containerOptions(SPEC, parts);
+  const fields = Object.keys(top);
+  for (const [key, value] of Object.entries(HostConfig ?? {})) {
+    if (key === 'CapAdd') fields.push(...(value as string[]).map((name) => `CapAdd ${name}`));
+    else if (key === 'SecurityOpt')
+      fields.push(...(value as string[]).map((option) => `SecurityOpt ${option.split('=')[0]}`));
+    else if (key === 'Ulimits') fields.push(...(value as { Name: string }[]).map(({ Name }) => `Ulimits ${Name}`));
+    else if (key === 'Tmpfs') {
+      for (const [path, options] of Object.entries(value as Record<string, string>)) {
+        fields.push(`Tmpfs ${path}`, ...options.split(',').map((option) => `Tmpfs ${path} ${option.split('=')[0]}`));
+      }
+    } else fields.push(key);
+  }
+  return fields;
+}
+
+test('every line of a container has a change that takes it away, or a reason why there is none', () => {
+  expect(fieldsOfContainer().toSorted()).toEqual(Object.keys(CHANGES_OF_FIELDS).toSorted());
+  for (const [field, changes] of Object.entries(CHANGES_OF_FIELDS)) {
+    if (typeof changes === 'string') expect(changes, field).not.toBe('');
+    else for (const change of changes) expect(ALL_CONTAINER_CHANGES, field).toHaveProperty([change]);
+  }
+});
+
+test('every change lets a named attack through', () => {
+  const opened = new Set(ALL_CONTAINER_ATTACKS.flatMap((attack) => attack.opens));
+  expect([...opened].toSorted()).toEqual(Object.keys(ALL_CONTAINER_CHANGES).toSorted());
+});
