@@ -14,6 +14,7 @@ const COMMANDS = {
   check: ['scripts/check.ts'],
   build: ['scripts/build.ts'],
   bench: ['bench/main.ts'],
+  chaos: ['scripts/chaos.ts'],
   vectors: ['scripts/vectors.ts'],
   format: ['node_modules/oxfmt/bin/oxfmt', '.'],
 };

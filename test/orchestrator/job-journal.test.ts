@@ -151,7 +151,7 @@ describe('the journal of jobs', () => {
     leaveJournal(ids.map((id) => `${JSON.stringify(job(id))}\n`).join(''));
     const successors = await Promise.all([1, 2, 3].map(() => startHost('lost')));
     await Promise.all(successors.map((host) => until(() => host.said().includes('end'), 'the end of a successor')));
-    const settled = successors.flatMap((host) => [...host.said().matchAll(/^lost (\S+)$/gm)].map(([, id]) => id));
+    const settled = successors.flatMap((host) => [...host.said().matchAll(/^lost (\S+)$/gm)].map(([, id]) => id ?? ''));
     expect(settled.toSorted()).toEqual(ids.toSorted());
     expect(results()).toEqual(ids.map((id) => `${id}.1.json`).toSorted());
     expect(journals()).toEqual([]);

@@ -1,0 +1,30 @@
+import { describe, expect, it } from 'vitest';
+import { ensureRuntime } from '../../src/runners/runtime-bundle.ts';
+import { dockerImage, dockerTest } from '../fixtures/docker-image.ts';
+import { requireLevel } from '../fixtures/levels.ts';
+import { runChaos } from './referee.ts';
+
+/** A short run of what `npm run chaos` does hundreds of times. */
+describe('F23 hosts that are killed at random points', () => {
+  it('of local sandboxes lose no job, double none, and leave nothing', async (context) => {
+    requireLevel(context, 'namespace');
+    const report = await runChaos({
+      kills: 15,
+      seed: 1,
+      runner: 'local',
+      bundle: await ensureRuntime(),
+      engine: undefined,
+    });
+    expect(report.violations).toEqual([]);
+    expect(report.tally.finished).toBeGreaterThan(10);
+    expect(report.tally.hostLost).toBeGreaterThan(10);
+  }, 120_000);
+
+  dockerTest('of containers lose no job, double none, and leave nothing', { timeout: 180_000 }, async () => {
+    const { bundle, engine } = await dockerImage();
+    const report = await runChaos({ kills: 6, seed: 5, runner: 'docker', bundle, engine });
+    expect(report.violations).toEqual([]);
+    expect(report.tally.finished).toBeGreaterThan(5);
+    expect(report.tally.hostLost).toBeGreaterThan(5);
+  });
+});
