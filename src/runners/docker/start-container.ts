@@ -29,7 +29,10 @@ export async function startContainer(
   // By name, which is known before the engine has said that there is one.
   const container = engine.getContainer(options.name ?? '');
   try {
-    await callEngine('create a container', (abortSignal) => engine.createContainer({ ...options, abortSignal }));
+    const { name, ...body } = options;
+    // The client puts all of the options into the address as well, where proxies and engines have a limit.
+    const request = { _query: { name }, _body: body } as Docker.ContainerCreateOptions;
+    await callEngine('create a container', (abortSignal) => engine.createContainer({ ...request, abortSignal }));
     signal.throwIfAborted();
     const attached = await callEngine('attach to a container', (abortSignal) =>
       container.attach({ stream: true, stdin: true, stdout: true, stderr: true, hijack: true, abortSignal }),
