@@ -23,6 +23,7 @@ export { DEFAULT_LIMITS, type JobLimits } from './contracts/limits.ts';
 export type * from './contracts/result.ts';
 export type * from './contracts/skill.ts';
 export { SkillcellError } from './contracts/skillcell-error.ts';
+export type { SweepSummary } from './orchestrator/sweep-runners.ts';
 export { createLogger, type LoggerOptions } from './orchestrator/create-logger.ts';
 export { createOrchestrator } from './orchestrator/create-orchestrator.ts';
 export type {

@@ -17,6 +17,7 @@ import { prepareJob } from './prepare-job.ts';
 import { startRegularSweep } from './regular-sweep.ts';
 import { runJob } from './run-job.ts';
 import { createSandboxSupply } from './sandbox-supply.ts';
+import { sweepRunners } from './sweep-runners.ts';
 import { runWithSkills } from '../skills/index.ts';
 
 /** Jobs are not tried again by themselves yet. */
@@ -196,13 +197,7 @@ export function createOrchestrator(options: OrchestratorOptions = {}): Orchestra
     warm: () => supply.filled(),
     poolMetrics: () => supply.metrics(),
     probe: async () => (await Promise.all(runners.map((runner) => runner.probe()))).flat(),
-    async sweep() {
-      const reports = await Promise.all(runners.map((runner) => runner.sweep()));
-      return {
-        removed: reports.flatMap((report) => report.removed),
-        failed: reports.flatMap((report) => report.failed),
-      };
-    },
+    sweep: () => sweepRunners(runners),
     close: () => (closing ??= endAll()),
     [Symbol.asyncDispose]: () => orchestrator.close(),
   };

@@ -7,7 +7,8 @@ import type { CodegenOptions, ExecOptions, Language } from '../contracts/job.ts'
 import type { JobLimits } from '../contracts/limits.ts';
 import type { Isolation, JobResult } from '../contracts/result.ts';
 import type { WarmPoolCounts } from '../runners/warm-pool.ts';
-import type { Runner, RunnerReport, SweepReport } from '../runners/runner.ts';
+import type { Runner, RunnerReport } from '../runners/runner.ts';
+import type { SweepSummary } from './sweep-runners.ts';
 import type { SkillsSubsystem } from '../skills/skills-subsystem.ts';
 
 /** Warm sandboxes that are started ahead. */
@@ -94,7 +95,8 @@ export interface Orchestrator extends AsyncDisposable {
   /** How the pool does, by language; empty without one. */
   poolMetrics(): Promise<Partial<Record<Language, PoolMetrics>>>;
   probe(): Promise<RunnerReport[]>;
-  sweep(): Promise<SweepReport>;
+  /** Removes what dead hosts left, at once. */
+  sweep(): Promise<SweepSummary>;
   /** Cancels what waits and runs, and ends the pool. Idempotent. */
   close(): Promise<void>;
 }

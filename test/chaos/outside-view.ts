@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import type Docker from 'dockerode';
 import { listControlGroups } from '../../src/runners/local/control-group.ts';
+import { currentOwner, ownerName } from '../../src/runners/owner.ts';
 import { WORK_FOLDER_PREFIX } from '../../src/runners/local/start-direct.ts';
 import { LABEL } from '../../src/runners/docker/container-options.ts';
 
@@ -52,6 +53,12 @@ export function outsideView(temporary: string, engine: Docker | undefined): Outs
       ];
     },
   };
+}
+
+/** The owner that a process is, by the process table; undefined when it has ended. */
+export function ownerOf(pid: number): string | undefined {
+  const process = livingProcesses().find((row) => row.pid === pid);
+  return process && ownerName({ ...currentOwner(), pid, startTime: process.startTime });
 }
 
 /** A process below another one, at any depth, as it is now. */

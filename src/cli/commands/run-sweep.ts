@@ -1,14 +1,11 @@
 import { SkillcellError } from '../../contracts/skillcell-error.ts';
 import { sweepRunners } from '../../orchestrator/sweep-runners.ts';
-import { createDockerRunner } from '../../runners/docker/docker-runner.ts';
-import { createLocalRunner } from '../../runners/local/local-runner.ts';
 import type { CommandContext } from '../command.ts';
+import { cliRunners } from '../runners.ts';
 
 /** `skillcell sweep`: removes what sandboxes of dead processes left. */
-export async function runSweep({ output, json }: CommandContext): Promise<number> {
-  await using local = createLocalRunner();
-  await using docker = createDockerRunner();
-  const summary = await sweepRunners([local, docker]);
+export async function runSweep({ io, output, json }: CommandContext): Promise<number> {
+  const summary = await sweepRunners(cliRunners(io));
   const { removed, failed, skipped } = summary;
   for (const { runner, reason } of skipped) await output.note(`runner ${runner} was not swept: ${reason}`);
   const [first] = failed;
