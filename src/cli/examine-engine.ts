@@ -1,6 +1,6 @@
 import { SkillcellError } from '../contracts/skillcell-error.ts';
 import { checkEngine, type EngineReport } from '../runners/docker/check-engine.ts';
-import { connectEngine } from '../runners/docker/engine.ts';
+import { abortable, callEngine, connectEngine } from '../runners/docker/engine.ts';
 import { findImage } from '../runners/docker/image.ts';
 import { ensureRuntime } from '../runners/runtime-bundle.ts';
 import type { CliIo } from './cli-io.ts';
@@ -15,7 +15,8 @@ export async function examineEngine({ env }: Pick<CliIo, 'env'>): Promise<Machin
   try {
     const engine = await connectEngine(host === undefined || host === '' ? {} : { host });
     const report = await checkEngine(engine);
-    const { Components } = (await engine.version()) as { Components?: { Name: string; Version: string }[] };
+    const version = await callEngine('ask for versions', (abortSignal) => abortable(engine).version({ abortSignal }));
+    const { Components } = version as { Components?: { Name: string; Version: string }[] };
     const runc = Components?.find(({ Name }) => Name === 'runc')?.Version;
     return [engineCheck(report), runcCheck(runc), await imageCheck(() => findReadyImage(engine))];
   } catch (error) {

@@ -6,13 +6,17 @@ import type { MachineCheck } from '../machine-check.ts';
 
 /** `skillcell doctor`: says what this machine isolates, found out by really starting sandboxes, and what to do. */
 export async function runDoctor({ output, json, interruption, io }: CommandContext): Promise<number> {
-  const checks = await examineMachine(io);
   const candidates = cliRunners(io);
   const close = async (): Promise<void> => {
     await Promise.all(candidates.map((runner) => runner.close()));
   };
   const release = interruption.onUrgent(close);
-  const runners = (await Promise.all(candidates.map((runner) => runner.probe({ signal: interruption.signal })))).flat();
+  // Side by side: each may have to wait for an engine that hangs.
+  const [checks, ...reports] = await Promise.all([
+    examineMachine(io),
+    ...candidates.map((runner) => runner.probe({ signal: interruption.signal })),
+  ]);
+  const runners = reports.flat();
   await close();
   release();
   const best = runners.find(({ available, isolation }) => available && isolation !== 'none')?.isolation ?? null;

@@ -2,11 +2,12 @@ import { readFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type Docker from 'dockerode';
 import { pack } from 'tar-stream';
+import { SkillcellError } from '../../contracts/skillcell-error.ts';
 import type { RuntimeBundle } from '../runtime-bundle.ts';
 import { checkEngine } from './check-engine.ts';
 import { callEngine } from './engine.ts';
 import { followProgress } from './follow-progress.ts';
-import { hasImage, IMAGE_NAME, imageName, type ImageFlavor } from './image.ts';
+import { IMAGE_NAME, imageId, imageName, type ImageFlavor } from './image.ts';
 import { localBase } from './local-base.ts';
 
 const OFFICIAL_BASE = 'node:24-bookworm-slim';
@@ -51,13 +52,17 @@ export async function buildImage(engine: Docker, options: BuildImageOptions): Pr
     BUILD_MS,
   );
   await followProgress(engine, output, onProgress);
-  await callEngine('name the image', () => engine.getImage(name).tag({ repo: IMAGE_NAME, tag: flavor }));
-  const { Id } = await callEngine('look at the image', () => engine.getImage(name).inspect());
-  return Id;
+  await callEngine('name the image', (abortSignal) =>
+    engine.getImage(name).tag({ repo: IMAGE_NAME, tag: flavor, abortSignal }),
+  );
+  const id = await imageId(engine, name);
+  if (id === undefined)
+    throw new SkillcellError('image.build-failed', `Cannot build the image: it is gone, got ${name}.`);
+  return id;
 }
 
 async function chooseBase(engine: Docker, onProgress: (line: string) => void): Promise<string> {
-  if (await hasImage(engine, OFFICIAL_BASE)) {
+  if ((await imageId(engine, OFFICIAL_BASE)) !== undefined) {
     onProgress(`base: ${OFFICIAL_BASE}, already here`);
     return OFFICIAL_BASE;
   }

@@ -1,6 +1,6 @@
 import type Docker from 'dockerode';
 import { SkillcellError } from '../../contracts/skillcell-error.ts';
-import { callEngine } from './engine.ts';
+import { abortable, callEngine } from './engine.ts';
 
 /** What an engine is and has. */
 export interface EngineReport {
@@ -18,7 +18,7 @@ export interface EngineReport {
  * @throws SkillcellError `engine.unavailable`, `runner.isolation-unmet`
  */
 export async function checkEngine(engine: Docker): Promise<EngineReport> {
-  const info = (await callEngine('ask the engine', () => engine.info())) as EngineInfo;
+  const info = await askEngine(engine);
   if (info.OSType !== 'linux') throw unmet(`it runs ${info.OSType ?? 'an unknown system'}, not Linux`);
   const options = info.SecurityOptions ?? [];
   const has = (name: string): boolean => options.some((option) => option.startsWith(`name=${name}`));
@@ -34,6 +34,16 @@ export async function checkEngine(engine: Docker): Promise<EngineReport> {
     rootless: has('rootless'),
     runtimes: Object.keys(info.Runtimes ?? {}),
   };
+}
+
+/** Whatever answers, but not with an account of itself, is no engine that could be used. */
+async function askEngine(engine: Docker): Promise<EngineInfo> {
+  try {
+    return (await callEngine('ask the engine', (abortSignal) => abortable(engine).info({ abortSignal }))) as EngineInfo;
+  } catch (error) {
+    if (!SkillcellError.isInstance(error) || error.code !== 'engine.failed') throw error;
+    throw new SkillcellError('engine.unavailable', error.message, { cause: error });
+  }
 }
 
 /** The fields of the engine's own account that matter here; older engines lack some. */

@@ -69,6 +69,16 @@ export async function callEngine<T>(
   }
 }
 
+/** Calls of the client that take a signal, which its types do not know. Without one a call that hangs keeps the process. */
+export function abortable(engine: Docker): AbortableEngine {
+  return engine as unknown as AbortableEngine;
+}
+
+interface AbortableEngine {
+  info(options: { abortSignal: AbortSignal }): Promise<unknown>;
+  version(options: { abortSignal: AbortSignal }): Promise<unknown>;
+}
+
 /** What the client throws: the engine's status, or the socket's code. */
 interface EngineFault extends Error {
   statusCode?: number;

@@ -1,6 +1,6 @@
 import type Docker from 'dockerode';
 import { SkillcellError } from '../../contracts/skillcell-error.ts';
-import { callEngine, isGone } from './engine.ts';
+import { callEngine } from './engine.ts';
 
 /** Which programs an image brings: `slim` the interpreters, `data` packages for analysis as well. */
 export type ImageFlavor = 'slim' | 'data';
@@ -51,13 +51,10 @@ function buildCommand(flavor: ImageFlavor): string {
   return `skillcell image build${flavor === 'slim' ? '' : ` --flavor ${flavor}`}`;
 }
 
-/** Whether the engine has an image of this name. */
-export async function hasImage(engine: Docker, name: string): Promise<boolean> {
-  try {
-    await callEngine('look for an image', () => engine.getImage(name).inspect());
-    return true;
-  } catch (error) {
-    if (isGone(error)) return false;
-    throw error;
-  }
+/** The id of an image of this name, if the engine has one. */
+export async function imageId(engine: Docker, name: string): Promise<string | undefined> {
+  const [image] = await callEngine('look for an image', (abortSignal) =>
+    engine.listImages({ abortSignal, filters: { reference: [name] } }),
+  );
+  return image?.Id;
 }

@@ -4,7 +4,7 @@ import type Docker from 'dockerode';
 import { SkillcellError } from '../../contracts/skillcell-error.ts';
 import { callEngine } from './engine.ts';
 import { followProgress } from './follow-progress.ts';
-import { hasImage } from './image.ts';
+import { imageId } from './image.ts';
 
 const RELEASE = 'bookworm';
 const PACKAGES = ['bash', 'coreutils', 'procps', 'python3', 'util-linux'];
@@ -22,7 +22,7 @@ export async function localBase(engine: Docker, onProgress: (line: string) => vo
     .digest('hex')
     .slice(0, 16);
   const name = `skillcell-base:${tag}`;
-  if (await hasImage(engine, name)) {
+  if ((await imageId(engine, name)) !== undefined) {
     onProgress(`base: ${name}, already here`);
     return name;
   }
@@ -54,7 +54,9 @@ export async function localBase(engine: Docker, onProgress: (line: string) => vo
     throw unmade(Buffer.from(making.value.stderr).toString().trim().split('\n').at(-1) ?? 'mmdebstrap failed');
   }
   if (id === undefined) throw (importing as PromiseRejectedResult).reason;
-  await callEngine('name the base image', () => engine.getImage(id).tag({ repo: 'skillcell-base', tag }));
+  await callEngine('name the base image', (abortSignal) =>
+    engine.getImage(id).tag({ repo: 'skillcell-base', tag, abortSignal }),
+  );
   return name;
 }
 

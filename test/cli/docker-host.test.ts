@@ -1,0 +1,192 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer as createHttpServer } from 'node:http';
+import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ownContainers } from '../fixtures/own-containers.ts';
+import { dockerImage, dockerTest } from '../fixtures/docker-image.ts';
+import { openTcpEngine } from '../fixtures/tcp-engine.ts';
+import { type CliRun, runCli } from '../fixtures/spawn-cli.ts';
+
+/** "Within 10 s", and what a process takes to start on a machine that runs other tests. */
+const SOON_MS = 10_000;
+
+let folder: string;
+const servers: Server[] = [];
+const sockets = new Set<Socket>();
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'skillcell-docker-host-'));
+});
+afterAll(async () => {
+  for (const socket of sockets) socket.destroy();
+  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
+  rmSync(folder, { recursive: true });
+});
+
+/** Listens where an engine could be. */
+async function listen(server: Server, at: { path: string } | { port: 0; host: string }): Promise<string> {
+  servers.push(server.on('connection', (socket: Socket) => sockets.add(socket.on('error', () => undefined))));
+  await new Promise<void>((resolve) => server.listen(at, resolve));
+  return 'path' in at ? `unix://${at.path}` : `tcp://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+interface Failure {
+  code: string;
+  message: string;
+  hint: string;
+}
+
+async function timed(
+  argv: readonly string[],
+  host: string,
+  env: Record<string, string> = {},
+): Promise<CliRun & { ms: number }> {
+  const startedAt = performance.now();
+  const run = await runCli(argv, { stdin: '1', env: { DOCKER_HOST: host, ...env } });
+  return { ...run, ms: performance.now() - startedAt };
+}
+
+/** Runs a job at an address that is none, and gives the one error. */
+async function refused(host: string, env: Record<string, string> = {}): Promise<Failure> {
+  const { code, stdout, ms } = await timed(['exec', '-', '--runner', 'docker', '--json'], host, env);
+  expect(code).toBe(3);
+  expect(ms).toBeLessThan(SOON_MS);
+  return (JSON.parse(stdout) as { error: Failure }).error;
+}
+
+describe('DOCKER_HOST', () => {
+  it.each([
+    ['unix://', 'its socket is no absolute path, got unix://'],
+    ['unix://run/docker.sock', 'its socket is no absolute path, got unix://run/docker.sock'],
+    ['unix:///nowhere/docker.sock', 'there is no socket, got /nowhere/docker.sock'],
+    ['/var/run/docker.sock', 'its address has none of the forms'],
+    ['localhost:2375', 'its address has none of the forms'],
+    ['ssh://somebody@example.test', 'its address has none of the forms'],
+    ['npipe:////./pipe/docker_engine', 'its address has none of the forms'],
+    ['ftp://127.0.0.1', 'its address has none of the forms'],
+    ['tcp://', 'its address is not HOST:PORT alone'],
+    ['tcp://127.0.0.1:99999', 'its address is not HOST:PORT alone'],
+    ['tcp://127.0.0.1:0', 'its port is none'],
+    ['http://127.0.0.1:2375/v1.41', 'its address is not HOST:PORT alone'],
+  ])('%s is refused in words of its own', async (host, reason) => {
+    expect(await refused(host)).toMatchObject({
+      code: 'engine.unavailable',
+      message: expect.stringContaining(`Cannot reach the Docker engine: ${reason}`) as string,
+      hint: expect.stringContaining('set DOCKER_HOST') as string,
+    });
+  });
+
+  it('a password in it is not repeated', async () => {
+    const { code, message } = await refused('http://user:hunter2@127.0.0.1:2375');
+    expect(code).toBe('engine.unavailable');
+    expect(message).not.toContain('hunter2');
+  });
+
+  it.each([
+    ['tcp://127.0.0.1:1', 'ECONNREFUSED'],
+    ['http://127.0.0.1:1', 'ECONNREFUSED'],
+    ['tcp://[::1]:1', '::1'],
+    ['http://engine.invalid:2375', 'engine.invalid'],
+  ])('%s, where nobody listens, is one error', async (host, reason) => {
+    expect(await refused(host)).toMatchObject({
+      code: 'engine.unavailable',
+      message: expect.stringContaining(reason) as string,
+    });
+  });
+
+  it('a file that is no socket is one error', async () => {
+    const path = join(folder, 'plain');
+    writeFileSync(path, 'text');
+    expect(await refused(`unix://${path}`)).toMatchObject({ code: 'engine.unavailable' });
+  });
+
+  it('certificates that are not there are one error', async () => {
+    const failure = await refused('tcp://127.0.0.1:1', { DOCKER_TLS_VERIFY: '1', DOCKER_CERT_PATH: folder });
+    expect(failure).toMatchObject({
+      code: 'engine.unavailable',
+      message: expect.stringContaining('DOCKER_CERT_PATH lacks one of ca.pem, cert.pem and key.pem') as string,
+    });
+  });
+
+  it('something that speaks another protocol is one error', async () => {
+    const host = await listen(
+      createServer((socket) => socket.end('220 mail ready\r\n')),
+      { port: 0, host: '127.0.0.1' },
+    );
+    expect(await refused(host)).toMatchObject({ code: 'engine.unavailable' });
+  });
+
+  it.each([
+    [404, 'not here', 'engine.unavailable'],
+    [403, 'Forbidden', 'engine.unavailable'],
+    [200, '<html>a web page</html>', 'runner.isolation-unmet'],
+    [200, '{}', 'runner.isolation-unmet'],
+  ])('a web server that answers %i %s is one error', async (status, body, code) => {
+    const server = createHttpServer((_request, response) => response.writeHead(status).end(body));
+    expect(await refused(await listen(server, { port: 0, host: '127.0.0.1' }))).toMatchObject({ code });
+  });
+});
+
+describe('an engine that accepts and never answers', () => {
+  const commands: [string, string[], number][] = [
+    ['exec', ['exec', '-', '--runner', 'docker', '--json'], 3],
+    ['image build', ['image', 'build', '--json'], 3],
+  ];
+
+  it.each(commands)(
+    '%s over a socket ends in time',
+    async (name, argv, expected) => {
+      const host = await listen(createServer(), { path: join(folder, `${name.replace(' ', '-')}.sock`) });
+      const { code, stdout, ms } = await timed(argv, host);
+      expect(code).toBe(expected);
+      expect(ms).toBeLessThan(SOON_MS);
+      expect(JSON.parse(stdout)).toMatchObject({
+        error: { code: 'engine.unavailable', message: expect.stringContaining('no answer within 8 s') as string },
+      });
+    },
+    30_000,
+  );
+
+  it.each(commands)(
+    '%s over TCP ends in time',
+    async (_name, argv, expected) => {
+      const host = await listen(createServer(), { port: 0, host: '127.0.0.1' });
+      const { code, ms } = await timed(argv, host);
+      expect(code).toBe(expected);
+      expect(ms).toBeLessThan(SOON_MS);
+    },
+    30_000,
+  );
+
+  it('doctor says so, and what to do', async () => {
+    const host = await listen(createServer(), { path: join(folder, 'doctor.sock') });
+    const { code, stdout, ms } = await timed(['doctor', '--json'], host);
+    expect(code).toBe(0);
+    expect(ms).toBeLessThan(SOON_MS);
+    const { checks } = JSON.parse(stdout) as { checks: { id: string; ok: boolean; found: string; advice?: string }[] };
+    expect(checks.find(({ id }) => id === 'docker')).toMatchObject({
+      ok: false,
+      found: expect.stringContaining('no answer within 8 s') as string,
+      advice: expect.stringContaining('Start the Docker engine') as string,
+    });
+  }, 60_000);
+});
+
+dockerTest('each form of DOCKER_HOST that an engine can have reaches it', {}, async () => {
+  await dockerImage();
+  await using remote = await openTcpEngine();
+  const [, port] = /:(\d+)$/.exec(remote.host) ?? [];
+  for (const host of [
+    '',
+    'unix:///var/run/docker.sock',
+    remote.host,
+    `http://127.0.0.1:${port}`,
+    `tcp://localhost:${port}/`,
+  ]) {
+    const { code, stdout, stderr } = await timed(['exec', '-', '--runner', 'docker', '--json'], host);
+    expect(code, `${host} ${stdout} ${stderr}`).toBe(0);
+  }
+  expect(await ownContainers()).toEqual([]);
+});
