@@ -5,9 +5,9 @@ import { readControlGroupUsage } from '../src/protocol/control-group-usage.ts';
 const ROOT = '/sys/fs/cgroup';
 
 /** The counters of this container's own control group, which the engine shows it read-only. */
-export function ownUsage(): SandboxUsage {
-  const unified = existsSync(`${ROOT}/cgroup.controllers`);
-  const at = (controller: string): string => (unified ? ROOT : `${ROOT}/${controller}`);
+export function ownUsage(root: string = ROOT): SandboxUsage {
+  const unified = existsSync(`${root}/cgroup.controllers`);
+  const at = (controller: string): string => (unified ? root : `${root}/${controller}`);
   return readControlGroupUsage({
     unified,
     memory: at('memory'),

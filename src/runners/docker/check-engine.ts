@@ -60,5 +60,7 @@ interface EngineInfo {
 }
 
 function unmet(reason: string): SkillcellError {
-  return new SkillcellError('runner.isolation-unmet', `Cannot use the Docker engine: ${reason}.`);
+  return new SkillcellError('runner.isolation-unmet', `Cannot use the Docker engine: ${reason}.`, {
+    hint: 'Take an engine on Linux with seccomp and control groups; a rootless one needs their version 2, with delegated controllers.',
+  });
 }
