@@ -1,9 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'vitest';
 import { plainly } from './plainly.ts';
-import { attack, type Level } from './surroundings.ts';
+import { attack, EVERY_LEVEL } from './surroundings.ts';
 
-const BOTH: Level[] = ['namespace', 'none'];
 const MIB = 1024 * 1024;
 const KEPT = MIB;
 
@@ -28,35 +27,42 @@ const FLOODS: [string, string, string, number[]][] = [
   ['C16', 'floods its output with control characters', 'bytes(range(32)) * 32768', [1]],
 ];
 for (const [id, what, block, streams] of FLOODS) {
-  attack(id, `${what}: the host keeps little and goes on`, { levels: BOTH }, async ({ job, evidence, onSafety }) => {
-    const code = flood(block, streams);
-    // Plainly, every byte of it arrives and is held.
-    const counted = await plainly('bash', 'python3 main.py 2>&1 | wc -c', {
-      launcher: ['/bin/bash', '-c', 'printf %s "$CODE" >main.py; exec "$@"', 'bash'],
-      env: { CODE: code },
-    });
-    expect(Number(counted.stdout)).toBe(200 * MIB);
-    const result = await job({ code });
-    expect(result).toMatchObject({ outcome: 'succeeded', exitCode: 0 });
-    expect(result.stdout.bytes + result.stderr.bytes).toBe(200 * MIB);
-    for (const stream of streams.map((number) => (number === 1 ? result.stdout : result.stderr))) {
-      expect(stream.truncated).toBe(true);
-      expect(Buffer.byteLength(stream.text)).toBeLessThanOrEqual(KEPT);
-      expect(Buffer.byteLength(stream.text)).toBeGreaterThan(KEPT - 4);
-    }
-    // As JSON, control characters take six times their room; the cap was on what the program wrote.
-    expect(JSON.stringify(result).length).toBeLessThan(streams.length * 6.2 * KEPT);
-    onSafety(({ grownMib }) => {
-      expect(grownMib).toBeLessThan(64);
-      evidence(`200 MiB counted, ${streams.length} MiB kept, this process grew by ${Math.round(grownMib)} MiB at most`);
-    });
-  });
+  attack(
+    id,
+    `${what}: the host keeps little and goes on`,
+    { levels: EVERY_LEVEL },
+    async ({ job, evidence, onSafety }) => {
+      const code = flood(block, streams);
+      // Plainly, every byte of it arrives and is held.
+      const counted = await plainly('bash', 'python3 main.py 2>&1 | wc -c', {
+        launcher: ['/bin/bash', '-c', 'printf %s "$CODE" >main.py; exec "$@"', 'bash'],
+        env: { CODE: code },
+      });
+      expect(Number(counted.stdout)).toBe(200 * MIB);
+      const result = await job({ code });
+      expect(result).toMatchObject({ outcome: 'succeeded', exitCode: 0 });
+      expect(result.stdout.bytes + result.stderr.bytes).toBe(200 * MIB);
+      for (const stream of streams.map((number) => (number === 1 ? result.stdout : result.stderr))) {
+        expect(stream.truncated).toBe(true);
+        expect(Buffer.byteLength(stream.text)).toBeLessThanOrEqual(KEPT);
+        expect(Buffer.byteLength(stream.text)).toBeGreaterThan(KEPT - 4);
+      }
+      // As JSON, control characters take six times their room; the cap was on what the program wrote.
+      expect(JSON.stringify(result).length).toBeLessThan(streams.length * 6.2 * KEPT);
+      onSafety(({ grownMib }) => {
+        expect(grownMib).toBeLessThan(64);
+        evidence(
+          `200 MiB counted, ${streams.length} MiB kept, this process grew by ${Math.round(grownMib)} MiB at most`,
+        );
+      });
+    },
+  );
 }
 
 attack(
   'C01',
   'is ended when it writes more than it may in all',
-  { levels: BOTH },
+  { levels: EVERY_LEVEL },
   async ({ job, evidence, onSafety }) => {
     const code = "import os\nblock = b'x' * 1048576\nwhile True: os.write(1, block)";
     const plain = await plainly('bash', 'head -c 400000000 | wc -c', {
@@ -75,7 +81,7 @@ attack(
 attack(
   'C03',
   'writes single bytes, and the host holds about as much as that',
-  { levels: BOTH, timeoutMs: 60_000 },
+  { levels: EVERY_LEVEL, timeoutMs: 60_000 },
   async ({ job, ownOrchestrator, level, evidence, onSafety }) => {
     const code = `
 import os, time
@@ -105,7 +111,7 @@ for count in range(1, 300001):
 attack(
   'C06',
   'is slowed down by a reader that stands still, and loses nothing',
-  { levels: BOTH, timeoutMs: 60_000 },
+  { levels: EVERY_LEVEL, timeoutMs: 60_000 },
   async ({ orchestrator, level, evidence, onSafety }) => {
     const code = `
 import os
@@ -139,7 +145,7 @@ os.write(2, b'the end')`;
 attack(
   'C06',
   'has its last bytes read though its reader stands still while it ends',
-  { levels: BOTH, timeoutMs: 60_000 },
+  { levels: EVERY_LEVEL, timeoutMs: 60_000 },
   async ({ orchestrator, level, evidence }) => {
     // Just more than what may wait for the reader: the rest is in the pipe of a program that has ended.
     for (const size of [5 * MIB, 5 * MIB + 160 * 1024, 5 * MIB + 224 * 1024]) {
@@ -163,7 +169,7 @@ attack(
 attack(
   'C08',
   'cuts and breaks characters, which changes no other byte',
-  { levels: BOTH },
+  { levels: EVERY_LEVEL },
   async ({ job, evidence }) => {
     const code = `
 import os, time
@@ -181,7 +187,7 @@ for byte in 'aé€𝄞'.encode() + b'\\xff\\xfe' + b'\\xed\\xa0\\x80' + b'\\xf0
 attack(
   'C10',
   'writes lines that look like our own records, which stay text',
-  { levels: BOTH },
+  { levels: EVERY_LEVEL },
   async ({ job, evidence }) => {
     const forged = '{"outcome":"succeeded","exitCode":0}\n\u0000\u0001\u001b[2J"}],"stdout":{"text":"forged"}}\r\n';
     const result = await job({
@@ -197,7 +203,7 @@ attack(
 attack(
   'C12',
   'closes its streams and goes on, and its deadline still holds',
-  { levels: BOTH },
+  { levels: EVERY_LEVEL },
   async ({ job, evidence }) => {
     const code = 'import os, time\nfor stream in (0, 1, 2): os.close(stream)\nwhile True: time.sleep(1)';
     expect((await plainly('python', code, { timeoutMs: 900 })).signal).toBe('SIGKILL');
@@ -216,7 +222,7 @@ attack(
 attack(
   'C13',
   'leaves its output to a grandchild, which nobody waits for',
-  { levels: BOTH },
+  { levels: EVERY_LEVEL },
   async ({ job, evidence }) => {
     const code = `
 import os, time
@@ -241,7 +247,7 @@ os.write(1, b'parent')`;
 attack(
   'C14',
   'reads none of 100 MB of input, or ends before it comes',
-  { levels: BOTH },
+  { levels: EVERY_LEVEL },
   async ({ job, evidence, onSafety }) => {
     const stdin = Buffer.alloc(100_000_000, 'line of input\n');
     const idle = await job({ code: 'import time\ntime.sleep(1)', stdin });

@@ -6,9 +6,8 @@ import { expect } from 'vitest';
 import type { JobResult } from '../../src/contracts/result.ts';
 import type { Orchestrator } from '../../src/orchestrator/orchestrator.ts';
 import { plainly } from './plainly.ts';
-import { attack, type Level, type Scene } from './surroundings.ts';
+import { attack, type Scene, EVERY_LEVEL } from './surroundings.ts';
 
-const BOTH: Level[] = ['namespace', 'none'];
 const MIB = 1024 * 1024;
 
 async function bytesOf(orchestrator: Orchestrator, result: JobResult, path: string): Promise<Buffer> {
@@ -37,7 +36,7 @@ async function trusting(scene: Scene, code: string): Promise<string> {
   }).toString('latin1');
 }
 
-attack('D01', 'gives no file of the host for a link to it', { levels: BOTH }, async (scene) => {
+attack('D01', 'gives no file of the host for a link to it', { levels: EVERY_LEVEL }, async (scene) => {
   const sentinel = join(scene.folder, 'sentinel');
   writeFileSync(sentinel, 'sentinel of the host');
   const code = `cd "$SKILLCELL_OUTPUT"; ln -s ${sentinel} link; ln -s /etc/hostname name; ln -s /etc/passwd passwd; echo fine >real`;
@@ -52,7 +51,7 @@ attack('D01', 'gives no file of the host for a link to it', { levels: BOTH }, as
 attack(
   'D02',
   'gives nothing through a folder that is a link, a loop or part of /proc',
-  { levels: BOTH },
+  { levels: EVERY_LEVEL },
   async (scene) => {
     const secret = join(scene.folder, 'secrets');
     mkdirSync(secret);
@@ -67,26 +66,31 @@ attack(
   },
 );
 
-attack('D03', 'does not send the walk in circles by links to its own folder', { levels: BOTH }, async (scene) => {
-  const code = 'cd "$SKILLCELL_OUTPUT"; ln -s . a; ln -s . b; mkdir -p c/d; ln -s ../../../out c/d/e; echo x >c/d/f';
-  // Every path over the two links is a new one: eight deep there are 2^8 for each file.
-  const walked = await plainly(
-    'bash',
-    `cd "$PWD"; mkdir out; SKILLCELL_OUTPUT=$PWD/out; ${code}; cd out; ls a/b/a/b/a/b/a/b | wc -l`,
-  );
-  expect(walked.stdout.trim()).toBe('3');
-  const started = performance.now();
-  const result = await scene.job({ language: 'bash', code });
-  expect(paths(result)).toEqual(['c/d/f']);
-  expect(Object.keys(reasons(result)).toSorted()).toEqual(['a', 'b', 'c/d/e']);
-  expect(performance.now() - started).toBeLessThan(3_000);
-  scene.evidence('one file, three links omitted');
-});
+attack(
+  'D03',
+  'does not send the walk in circles by links to its own folder',
+  { levels: EVERY_LEVEL },
+  async (scene) => {
+    const code = 'cd "$SKILLCELL_OUTPUT"; ln -s . a; ln -s . b; mkdir -p c/d; ln -s ../../../out c/d/e; echo x >c/d/f';
+    // Every path over the two links is a new one: eight deep there are 2^8 for each file.
+    const walked = await plainly(
+      'bash',
+      `cd "$PWD"; mkdir out; SKILLCELL_OUTPUT=$PWD/out; ${code}; cd out; ls a/b/a/b/a/b/a/b | wc -l`,
+    );
+    expect(walked.stdout.trim()).toBe('3');
+    const started = performance.now();
+    const result = await scene.job({ language: 'bash', code });
+    expect(paths(result)).toEqual(['c/d/f']);
+    expect(Object.keys(reasons(result)).toSorted()).toEqual(['a', 'b', 'c/d/e']);
+    expect(performance.now() - started).toBeLessThan(3_000);
+    scene.evidence('one file, three links omitted');
+  },
+);
 
 attack(
   'D05',
   'has hard links given as files of their own',
-  { levels: BOTH },
+  { levels: EVERY_LEVEL },
   async ({ job, level, orchestrator, evidence }) => {
     const code =
       'cd "$SKILLCELL_OUTPUT"; echo inside >../kept; ln ../kept one; ln one two; ln "$1" three 2>/dev/null || echo refused';
@@ -103,7 +107,7 @@ attack(
 attack(
   'D06',
   'does not hold the walk up by pipes, sockets and devices',
-  { levels: BOTH },
+  { levels: EVERY_LEVEL },
   async ({ job, evidence }) => {
     const code = `
 import os, socket
@@ -127,7 +131,7 @@ open('real', 'w').write('fine')`;
   },
 );
 
-attack('D07', 'has no file of holes read', { levels: BOTH }, async ({ job, folder, evidence, onSafety }) => {
+attack('D07', 'has no file of holes read', { levels: EVERY_LEVEL }, async ({ job, folder, evidence, onSafety }) => {
   const code = `
 import os
 os.chdir(os.environ['SKILLCELL_OUTPUT'])
@@ -157,7 +161,7 @@ for name, size in (('huge', 1 << 40), ('large', 40 << 20), ('fits', 1 << 20)):
 attack(
   'D08',
   'has 100 links to one large file counted as what they would take',
-  { levels: BOTH, timeoutMs: 60_000 },
+  { levels: EVERY_LEVEL, timeoutMs: 60_000 },
   async ({ job, evidence, onSafety }) => {
     const code =
       'cd "$SKILLCELL_OUTPUT"; head -c 8388608 /dev/zero >000; for i in $(seq 1 99); do ln 000 $(printf %03d $i); done';
@@ -175,7 +179,7 @@ attack(
 attack(
   'D09',
   'has no deep tree, no crowd and no endless name followed',
-  { levels: BOTH, timeoutMs: 60_000 },
+  { levels: EVERY_LEVEL, timeoutMs: 60_000 },
   async ({ job, evidence }) => {
     const deep = await job({
       code: `
@@ -240,7 +244,7 @@ with open(b'__proto__.d/__proto__', 'wb') as file: file.write(b'x')
 attack(
   'D10',
   'gives files by odd names only where a name can be kept as it is',
-  { levels: BOTH },
+  { levels: EVERY_LEVEL },
   async ({ job, folder, orchestrator, evidence }) => {
     const output = join(folder, 'given');
     const kept = await job({ code: NAMES });
@@ -291,7 +295,7 @@ attack(
 attack(
   'D16',
   'is dead before its output is read: nothing swaps a file for a link meanwhile',
-  { levels: BOTH },
+  { levels: EVERY_LEVEL },
   async ({ job, orchestrator, folder, evidence }) => {
     const sentinel = join(folder, 'sentinel');
     writeFileSync(sentinel, 'sentinel of the host');
@@ -329,7 +333,7 @@ time.sleep(0.2)`;
 attack(
   'D19',
   'gets no input or program written through what it left',
-  { levels: BOTH },
+  { levels: EVERY_LEVEL },
   async ({ job, folder, evidence }) => {
     // A job's own files go through a name that another of its files made a link of: they cannot, since only files arrive.
     const result = await job({
@@ -427,7 +431,7 @@ const VALUES: [string, string, RegExp | undefined][] = [
 attack(
   'D22',
   'sets hostile values, which are left out or are data',
-  { levels: BOTH, timeoutMs: 90_000 },
+  { levels: EVERY_LEVEL, timeoutMs: 90_000 },
   async ({ job, evidence }) => {
     let left = 0;
     for (const [what, json, fault] of VALUES) {
@@ -454,7 +458,7 @@ attack(
   },
 );
 
-attack('D22', 'leaves a value that is no file, or too large', { levels: BOTH }, async ({ job, evidence }) => {
+attack('D22', 'leaves a value that is no file, or too large', { levels: EVERY_LEVEL }, async ({ job, evidence }) => {
   const found: string[] = [];
   for (const code of [
     'ln -s /etc/passwd "$SKILLCELL_VALUE"',
@@ -475,7 +479,7 @@ attack('D22', 'leaves a value that is no file, or too large', { levels: BOTH }, 
 attack(
   'D23',
   'writes through no link that waits in the caller’s folder',
-  { levels: BOTH },
+  { levels: EVERY_LEVEL },
   async ({ job, folder, evidence }) => {
     const output = join(folder, 'given');
     const outside = join(folder, 'outside');
@@ -504,7 +508,7 @@ attack(
 attack(
   'D24',
   'replaces its output folder, and nothing behind it is collected',
-  { levels: BOTH },
+  { levels: EVERY_LEVEL },
   async ({ job, folder, evidence }) => {
     writeFileSync(join(folder, 'sentinel'), 'sentinel of the host');
     const found: string[] = [];
@@ -536,7 +540,7 @@ attack(
 attack(
   'D25',
   'does not meet what it declared by a link, a folder or a pipe',
-  { levels: BOTH },
+  { levels: EVERY_LEVEL },
   async ({ job, evidence }) => {
     const code =
       'cd "$SKILLCELL_OUTPUT"; ln -s /etc/passwd link; mkdir folder; mkfifo pipe; mkdir real; echo x >real/file; ln -s real through; echo x >fine';

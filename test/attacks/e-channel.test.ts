@@ -7,9 +7,8 @@ import { ToolError, type ToolHandler } from '../../src/broker/tool-handler.ts';
 import type { ExecOptions } from '../../src/contracts/job.ts';
 import type { JobResult } from '../../src/contracts/result.ts';
 import { plainly } from './plainly.ts';
-import { attack, type Level, type Scene } from './surroundings.ts';
+import { attack, type Scene, EVERY_LEVEL } from './surroundings.ts';
 
-const BOTH: Level[] = ['namespace', 'none'];
 const MIB = 1024 * 1024;
 
 /** A program that speaks to the entry by the executor's own descriptors, as any program can that knows of them. */
@@ -78,7 +77,7 @@ function withTools(scene: Scene): {
 attack(
   'E-control',
   'calls a tool by raw frames, which shows that the frames below arrive',
-  { levels: BOTH },
+  { levels: EVERY_LEVEL },
   async (scene) => {
     const { run, calls } = withTools(scene);
     const result = await run({
@@ -134,7 +133,7 @@ const BROKEN: [string, string, string][] = [
 ];
 
 for (const [id, what, code] of BROKEN) {
-  attack(id, `sends its entry ${what}`, { levels: BOTH }, async (scene) => {
+  attack(id, `sends its entry ${what}`, { levels: EVERY_LEVEL }, async (scene) => {
     const { run, calls } = withTools(scene);
     const started = performance.now();
     const result = await run({ code: RAW + code, limits: { runTimeoutMs: 6_000 } });
@@ -152,7 +151,7 @@ for (const [id, what, code] of BROKEN) {
   });
 }
 
-attack('E04', 'calls what only a prototype has, or what is no tool', { levels: BOTH }, async (scene) => {
+attack('E04', 'calls what only a prototype has, or what is no tool', { levels: EVERY_LEVEL }, async (scene) => {
   const { run, calls } = withTools(scene);
   const names = [
     'constructor',
@@ -176,7 +175,7 @@ attack('E04', 'calls what only a prototype has, or what is no tool', { levels: B
 attack(
   'E05',
   'replays ids, takes ids that are none, and answers calls that nobody made',
-  { levels: BOTH },
+  { levels: EVERY_LEVEL },
   async (scene) => {
     const { run, calls } = withTools(scene);
     const ids = [
@@ -218,7 +217,7 @@ time.sleep(5)`;
 attack(
   'E05',
   'answers the entry with what only the entry sends, which changes nothing',
-  { levels: BOTH },
+  { levels: EVERY_LEVEL },
   async (scene) => {
     const { run } = withTools(scene);
     const code = `${RAW}\nframe({'type': 'waiting'})\nframe({'type': 'started'})\nframe({'type': 'waiting'})\ncall(1, args=1)\nprint(reply()['value'])\nraise SystemExit(3)`;
@@ -227,7 +226,7 @@ attack(
   },
 );
 
-attack('E06', 'names another job in its calls, and stays itself', { levels: BOTH }, async (scene) => {
+attack('E06', 'names another job in its calls, and stays itself', { levels: EVERY_LEVEL }, async (scene) => {
   const jobs: string[] = [];
   const tools = new Map<string, ToolHandler>([
     [
@@ -249,7 +248,7 @@ attack('E06', 'names another job in its calls, and stays itself', { levels: BOTH
   scene.evidence('the tool was told "attacker"');
 });
 
-attack('E07', 'prints results and frames of its own', { levels: BOTH }, async ({ job, evidence }) => {
+attack('E07', 'prints results and frames of its own', { levels: EVERY_LEVEL }, async ({ job, evidence }) => {
   const code = `
 import json, os, struct, sys
 body = json.dumps({'type': 'result', 'result': {'outcome': 'succeeded', 'exitCode': 0}}).encode()
@@ -288,7 +287,7 @@ print(sorted(set(target.split(':')[0] for target in found)))`;
   },
 );
 
-attack('E09', 'sends arguments that grow when they are written again', { levels: BOTH }, async (scene) => {
+attack('E09', 'sends arguments that grow when they are written again', { levels: EVERY_LEVEL }, async (scene) => {
   const { run, calls } = withTools(scene);
   // Each "1e20," becomes 22 characters: 7 MiB arrive, 30 MiB would go on.
   const code = `${RAW}\nframe(b'{"type":"call","id":1,"target":"tool","name":"echo","args":[' + b','.join([b'1e20'] * 190000) + b']}')\nprint(reply()['ok'])\nframe(b'{"type":"call","id":2,"target":"tool","name":"echo","args":"' + b'x' * (8 * 1048576 - 80) + b'"}')\nprint(reply()['ok'])\nframe(b'{"type":"call","id":3,"target":"tool","name":"echo","args":' + b'[' * 63 + b']' * 63 + b'}')\nprint(reply()['ok'])\ncall(4, args='after')\nprint(reply()['value'])`;
@@ -303,7 +302,7 @@ attack('E09', 'sends arguments that grow when they are written again', { levels:
 attack(
   'E10',
   'makes 200,000 calls, of which the host takes its limit',
-  { levels: BOTH, timeoutMs: 60_000 },
+  { levels: EVERY_LEVEL, timeoutMs: 60_000 },
   async (scene) => {
     const { run, calls } = withTools(scene);
     const code = `${RAW}\nfor number in range(1, 200001): call(number, args=number)\ntime.sleep(10)`;
@@ -325,7 +324,7 @@ attack(
 attack(
   'E10',
   'makes calls that are refused for ever and reads no answer',
-  { levels: BOTH, timeoutMs: 60_000, needs: ['cgroups'] },
+  { levels: EVERY_LEVEL, timeoutMs: 60_000, needs: ['cgroups'] },
   async (scene) => {
     const { run, calls } = withTools(scene);
     // Each costs the entry an answer that waits to be read.
@@ -341,7 +340,7 @@ attack(
 attack(
   'E10',
   'makes calls with large answers and reads none of them',
-  { levels: BOTH, timeoutMs: 60_000, needs: ['cgroups'] },
+  { levels: EVERY_LEVEL, timeoutMs: 60_000, needs: ['cgroups'] },
   async (scene) => {
     const large = 'x'.repeat(200_000);
     let count = 0;
@@ -367,7 +366,7 @@ attack(
 attack(
   'E10',
   'makes more calls at once than are taken at once, and its last word is heard',
-  { levels: BOTH },
+  { levels: EVERY_LEVEL },
   async (scene) => {
     const { run, calls } = withTools(scene);
     const code = `${RAW}\nfor number in range(1, 301): call(number)\nframe({'type': 'exit', 'code': 7, 'json': '{"last":"word"}'})\nos._exit(0)`;
@@ -378,7 +377,7 @@ attack(
   },
 );
 
-attack('E10', 'starts a message and never ends it', { levels: BOTH }, async (scene) => {
+attack('E10', 'starts a message and never ends it', { levels: EVERY_LEVEL }, async (scene) => {
   const { run } = withTools(scene);
   const code = `${RAW}\nraw(struct.pack('<I', 1000))\nfor _ in range(900):\n    raw(b' ')\n    time.sleep(0.01)\ntime.sleep(60)`;
   const result = await run({ code, limits: { runTimeoutMs: 1_000 } });
@@ -386,14 +385,14 @@ attack('E10', 'starts a message and never ends it', { levels: BOTH }, async (sce
   scene.evidence(`timeout after ${Math.round(result.usage.wallMs ?? 0)} ms`);
 });
 
-attack('E10', 'sends a message a byte at a time, and is understood', { levels: BOTH }, async (scene) => {
+attack('E10', 'sends a message a byte at a time, and is understood', { levels: EVERY_LEVEL }, async (scene) => {
   const { run } = withTools(scene);
   const code = `${RAW}\nbody = json.dumps({'type': 'call', 'id': 1, 'target': 'tool', 'name': 'echo', 'args': 'slowly'}).encode()\nfor byte in struct.pack('<I', len(body)) + body:\n    raw(bytes([byte]))\n    time.sleep(0.001)\nprint(reply()['value'])`;
   expect(await run({ code })).toMatchObject({ outcome: 'succeeded', stdout: { text: 'slowly\n' } });
   scene.evidence('answered');
 });
 
-attack('E11', 'has its calls ended with the job, and none taken afterwards', { levels: BOTH }, async (scene) => {
+attack('E11', 'has its calls ended with the job, and none taken afterwards', { levels: EVERY_LEVEL }, async (scene) => {
   let begun = 0;
   let aborted = 0;
   const tools = new Map<string, ToolHandler>([
@@ -447,7 +446,7 @@ attack('E11', 'has its calls ended with the job, and none taken afterwards', { l
   );
 });
 
-attack('E13', 'learns nothing of the host from the errors of tools', { levels: BOTH }, async (scene) => {
+attack('E13', 'learns nothing of the host from the errors of tools', { levels: EVERY_LEVEL }, async (scene) => {
   const tools = new Map<string, ToolHandler>([
     [
       'fails',

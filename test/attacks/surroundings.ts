@@ -9,18 +9,26 @@ import type { JobResult } from '../../src/contracts/result.ts';
 import { createOrchestrator } from '../../src/orchestrator/create-orchestrator.ts';
 import type { Orchestrator, OrchestratorOptions } from '../../src/orchestrator/orchestrator.ts';
 import { controlGroupLayout } from '../../src/runners/local/control-group.ts';
+import { createDockerRunner } from '../../src/runners/docker/docker-runner.ts';
+import type { Runner } from '../../src/runners/runner.ts';
 import { ensureRuntime } from '../../src/runners/runtime-bundle.ts';
+import { dockerImage, MISSING_ENGINE } from '../fixtures/docker-image.ts';
+import { ownContainers } from '../fixtures/own-containers.ts';
+import { until } from '../fixtures/until.ts';
 import { PYTHON, missingForBubblewrap } from '../runners/seccomp/bubblewrap-run.ts';
 import { awaitNothingLeft, sandboxProcesses } from './leftovers.ts';
 import { watchSafety, type Safety } from './safety-watch.ts';
 
-export type Level = 'namespace' | 'none';
+export type Level = 'namespace' | 'none' | 'container';
+
+/** For cases that differ by nothing between the levels: what the host believes and keeps. */
+export const EVERY_LEVEL: Level[] = ['namespace', 'none', 'container'];
 
 /** What a case says of itself in the table of attacks. */
 export interface AttackRow {
   id: string;
   title: string;
-  level: Level | 'container' | 'kernel' | 'host';
+  level: Level | 'kernel' | 'host';
   evidence: string[];
   safety?: Safety;
 }
@@ -68,13 +76,27 @@ export interface AttackOptions {
 const MOST_LOOP_DELAY_MS = 1_500;
 const GONE_MS = 4_000;
 
-let shared: Orchestrator | undefined;
-function sharedOrchestrator(): Orchestrator {
-  shared ??= createOrchestrator({ allowUnisolated: true, concurrency: 8 });
-  return shared;
+/** Runners of the side of a level: what holds a container is no local sandbox. */
+async function runnersOf(level: Level): Promise<{ runners?: Runner[] }> {
+  if (level !== 'container') return {};
+  const { bundle } = await dockerImage();
+  return { runners: [createDockerRunner({ bundle })] };
 }
 
-afterAll(async () => await shared?.close());
+const shared = new Map<string, Promise<Orchestrator>>();
+function sharedOrchestrator(level: Level): Promise<Orchestrator> {
+  const side = level === 'container' ? 'docker' : 'local';
+  let made = shared.get(side);
+  if (made === undefined) {
+    made = runnersOf(level).then((given) => createOrchestrator({ allowUnisolated: true, concurrency: 8, ...given }));
+    shared.set(side, made);
+  }
+  return made;
+}
+
+afterAll(async () => {
+  for (const made of shared.values()) await (await made).close();
+});
 
 /**
  * One named attack, run once a level. Whatever else it checks, the outcome must be safe: this process answers and does
@@ -97,7 +119,8 @@ export function attack(id: string, title: string, options: AttackOptions, body: 
       // Building the bundle starts a process that stays; it is none of the case's.
       await ensureRuntime();
       const known = new Set(sandboxProcesses());
-      const orchestrator = sharedOrchestrator();
+      const orchestrator = await sharedOrchestrator(level);
+      const side = await runnersOf(level);
       const endWatch = watchSafety();
       const scene: Scene = {
         level,
@@ -111,7 +134,7 @@ export function attack(id: string, title: string, options: AttackOptions, body: 
             limits: { runTimeoutMs: 15_000, graceMs: 500, ...job.limits },
           }),
         ownOrchestrator(given) {
-          const made = createOrchestrator({ allowUnisolated: true, ...given });
+          const made = createOrchestrator({ allowUnisolated: true, ...side, ...given });
           own.push(made);
           return made;
         },
@@ -132,12 +155,15 @@ export function attack(id: string, title: string, options: AttackOptions, body: 
       for (const check of checks) check(row.safety);
       if (options.noJobAfter !== true) await expectNextJob(level);
       await awaitNothingLeft(GONE_MS, known);
+      if (level === 'container')
+        await until(async () => (await ownContainers()).length === 0, 'an end of all containers');
     });
   }
 }
 
 async function expectNextJob(level: Level): Promise<void> {
-  const next = await sharedOrchestrator().exec({
+  const orchestrator = await sharedOrchestrator(level);
+  const next = await orchestrator.exec({
     language: 'bash',
     isolation: level,
     code: 'echo "next: $(( 6 * 7 ))"',
@@ -169,6 +195,7 @@ function missingFor(needs: readonly Need[], level: Level): string | undefined {
     bubblewrap ??= { missing: missingForBubblewrap() };
     if (bubblewrap.missing !== undefined) return bubblewrap.missing;
   }
+  if (level === 'container' && MISSING_ENGINE !== undefined) return MISSING_ENGINE;
   if (!existsSync(PYTHON)) return PYTHON;
   if (needs.includes('cgroups') && controlGroupLayout() === null) return 'control groups of its own';
   if (needs.includes('root') && process.getuid?.() !== 0) return 'uid 0';
