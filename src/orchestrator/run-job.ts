@@ -229,12 +229,9 @@ async function sendJob(job: PreparedJob, { channel }: SandboxSession): Promise<v
     stdin: stdin !== undefined,
   };
   const globals = channel.openStream(HOST_STREAM.globals);
-  let globalsSent: Promise<void> | undefined;
-  channel.batch(() => {
-    channel.send(start);
-    globalsSent = globals.write(Buffer.from(JSON.stringify(job.globals))).then(() => globals.end());
-  });
-  await globalsSent;
+  channel.send(start);
+  await globals.write(Buffer.from(JSON.stringify(job.globals)));
+  globals.end();
   if (trees.size > 0) await writeTar(treeFiles(job), channel.openStream(HOST_STREAM.skills));
   if (files.length > 0) {
     await writeTar(readInputFiles(files, job.limits.workspaceMib * MIB), channel.openStream(HOST_STREAM.files));

@@ -38,12 +38,14 @@ export interface StreamWriter {
   end(): void;
 }
 
-/** Both ends of the host⇄sandbox channel: control messages and flow-controlled byte streams over one duplex. */
+/**
+ * Both ends of the host⇄sandbox channel: control messages and flow-controlled byte streams over one duplex. What is written in one
+ * tick goes in one system call, and wakes the other side once.
+ */
 export interface Channel {
   send(message: object): void;
   openStream(stream: number): StreamWriter;
-  /** Runs `fn` with the writes of this tick put together. */
-  batch(fn: () => void): void;
+  /** Ends the channel; what was written before is handed to the system first. */
   close(): void;
   /** Bytes that wait in this process for the other side to read. */
   readonly backlog: number;
@@ -69,6 +71,7 @@ export function createChannel(duplex: Duplex, options: ChannelOptions): Channel 
   let messageParts: Buffer[] = [];
   let messageBytes = 0;
   let closed = false;
+  let corked = false;
 
   const shut = (error?: Error): void => {
     if (closed) return;
@@ -78,8 +81,19 @@ export function createChannel(duplex: Duplex, options: ChannelOptions): Channel 
     options.onClose(error);
   };
 
+  const flush = (): void => {
+    if (!corked) return;
+    corked = false;
+    duplex.uncork();
+  };
+
   const write = (kind: number, flags: number, stream: number, payload: Uint8Array): void => {
     if (closed || duplex.writableEnded) return;
+    if (!corked) {
+      corked = true;
+      duplex.cork();
+      process.nextTick(flush);
+    }
     duplex.write(encodeFrameHeader(kind, flags, stream, payload.length));
     if (payload.length > 0) duplex.write(payload);
   };
@@ -199,16 +213,10 @@ export function createChannel(duplex: Duplex, options: ChannelOptions): Channel 
         },
       };
     },
-    batch(fn) {
-      duplex.cork();
-      try {
-        fn();
-      } finally {
-        // What the writes are followed by at once, such as the end of a stream, goes with them.
-        process.nextTick(() => duplex.uncork());
-      }
+    close() {
+      flush();
+      shut();
     },
-    close: () => shut(),
     get backlog() {
       return duplex.writableLength;
     },

@@ -121,11 +121,16 @@ describe('a channel', () => {
     const end = openEnd(duplex);
     duplex.cork = () => void writes.push(1);
     duplex.uncork = () => void writes.push(-1);
-    end.channel.batch(() => end.channel.send({ a: 1 }));
-    expect(() => end.channel.batch(() => expect.unreachable('thrown on'))).toThrow();
-    expect(writes).toEqual([1, 1]);
+    end.channel.send({ a: 1 });
+    const stream = end.channel.openStream(1);
+    const written = stream.write(Buffer.from('a')).then(() => stream.end());
+    expect(writes).toEqual([1]);
     await new Promise((resolve) => setImmediate(resolve));
-    expect(writes).toEqual([1, 1, -1, -1]);
+    await written;
+    expect(writes).toEqual([1, -1]);
+    end.channel.send({ a: 2 });
+    end.channel.close();
+    expect(writes).toEqual([1, -1, 1, -1]);
   });
 
   describe('against a hostile other side', () => {
