@@ -80,7 +80,7 @@ export function createLocalRunner(options: LocalRunnerOptions = {}): Runner {
     async probe({ signal = new AbortController().signal } = {}) {
       return [await probeLevel('namespace', signal), await probeLevel('none', signal)];
     },
-    sweep: () => sweepLocal(),
+    sweep: (given) => sweepLocal(given?.signal),
     async close() {
       closed = true;
       await Promise.all([...running].map((sandbox) => sandbox.kill('the runner is closed')));

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,20 +8,26 @@ import { destroyControlGroup, listControlGroups } from './control-group.ts';
 import { markedProcesses } from './marked-processes.ts';
 import { removeTree, WORK_FOLDER_PREFIX } from './start-direct.ts';
 
-/** Removes what local sandboxes of dead owners left: marked processes, control groups, work folders. */
-export async function sweepLocal(): Promise<SweepReport> {
+/**
+ * Removes what local sandboxes of dead owners left: marked processes, control groups, work folders. Other hosts may do the
+ * same at the same time.
+ */
+export async function sweepLocal(signal?: AbortSignal): Promise<SweepReport> {
   const report: SweepReport = { removed: [], failed: [] };
-  if (process.platform === 'linux') {
+  const stopped = (): boolean => signal?.aborted === true;
+  if (process.platform === 'linux' && !stopped()) {
     killMarkedProcesses(report);
-    await destroyGroups(report);
+    await destroyGroups(report, stopped);
   }
   for (const name of await readdir(tmpdir())) {
+    if (stopped()) break;
     if (!name.startsWith(WORK_FOLDER_PREFIX) || !ownedByDead(name.slice(WORK_FOLDER_PREFIX.length))) continue;
     try {
       await removeTree(join(tmpdir(), name));
       report.removed.push({ kind: 'folder', name });
     } catch (error) {
-      report.failed.push({ kind: 'folder', name, reason: String(error) });
+      if (!existsSync(join(tmpdir(), name))) report.removed.push({ kind: 'folder', name });
+      else report.failed.push({ kind: 'folder', name, reason: String(error) });
     }
   }
   return report;
@@ -38,13 +45,17 @@ function killMarkedProcesses(report: SweepReport): void {
       process.kill(pid, 'SIGKILL');
       report.removed.push({ kind: 'process', name });
     } catch (error) {
-      report.failed.push({ kind: 'process', name, reason: String(error) });
+      // One that has ended since it was found is what was wanted.
+      if ((error as NodeJS.ErrnoException).code !== 'ESRCH') {
+        report.failed.push({ kind: 'process', name, reason: String(error) });
+      }
     }
   }
 }
 
-async function destroyGroups(report: SweepReport): Promise<void> {
+async function destroyGroups(report: SweepReport, stopped: () => boolean): Promise<void> {
   for (const name of listControlGroups().filter(ownedByDead)) {
+    if (stopped()) return;
     let gone = false;
     for (let tries = 0; tries < 50 && !gone; tries += 1) {
       gone = destroyControlGroup(name);

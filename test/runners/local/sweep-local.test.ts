@@ -1,0 +1,46 @@
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { currentOwner, ownerName } from '../../../src/runners/owner.ts';
+import { sweepLocal } from '../../../src/runners/local/sweep-local.ts';
+import { WORK_FOLDER_PREFIX } from '../../../src/runners/local/start-direct.ts';
+
+const dead = ownerName({ ...currentOwner(), startTime: '1' });
+let temporary: string;
+beforeEach(() => {
+  temporary = mkdtempSync(join(tmpdir(), 'sweep-local-'));
+  vi.stubEnv('TMPDIR', temporary);
+});
+afterEach(() => {
+  vi.unstubAllEnvs();
+  rmSync(temporary, { recursive: true, force: true });
+});
+
+function leaveFolder(name: string): void {
+  const folder = join(temporary, name, 'workspace', 'out');
+  mkdirSync(folder, { recursive: true });
+  for (let index = 0; index < 20; index += 1) writeFileSync(join(folder, `${index}`), '');
+}
+
+it('F06 removes the folders of dead owners, and leaves what belongs to a living one or to nobody', async () => {
+  const kept = [`${WORK_FOLDER_PREFIX}${ownerName(currentOwner())}-a`, `${WORK_FOLDER_PREFIX}notes`, 'other'];
+  for (const name of [...kept, `${WORK_FOLDER_PREFIX}${dead}-a`]) leaveFolder(name);
+  const { removed, failed } = await sweepLocal();
+  expect(failed).toEqual([]);
+  expect(removed).toContainEqual({ kind: 'folder', name: `${WORK_FOLDER_PREFIX}${dead}-a` });
+  expect(readdirSync(temporary).toSorted()).toEqual(kept.toSorted());
+});
+
+it('does not mind another sweep at the same time', async () => {
+  for (let index = 0; index < 60; index += 1) leaveFolder(`${WORK_FOLDER_PREFIX}${dead}-${index}`);
+  const reports = await Promise.all([sweepLocal(), sweepLocal(), sweepLocal()]);
+  expect(reports.flatMap(({ failed }) => failed)).toEqual([]);
+  expect(readdirSync(temporary)).toEqual([]);
+});
+
+it('stops when it is told to', async () => {
+  leaveFolder(`${WORK_FOLDER_PREFIX}${dead}-a`);
+  expect((await sweepLocal(AbortSignal.abort())).removed).toEqual([]);
+  expect(readdirSync(temporary)).toHaveLength(1);
+});
