@@ -5,7 +5,7 @@ import { createOrchestrator } from '../../src/orchestrator/create-orchestrator.t
 import type { Orchestrator, PoolOptions } from '../../src/orchestrator/orchestrator.ts';
 import { controlGroupLayout } from '../../src/runners/local/control-group.ts';
 import { LEVELS, requireLevel } from '../fixtures/levels.ts';
-import { descendants, sandboxLeftovers } from '../fixtures/sandbox-leftovers.ts';
+import { descendants, killProcess, sandboxLeftovers } from '../fixtures/sandbox-leftovers.ts';
 import { until } from '../fixtures/until.ts';
 
 describe.each(LEVELS)('warm sandboxes at level %s', (isolation) => {
@@ -97,7 +97,7 @@ describe.each(LEVELS)('warm sandboxes at level %s', (isolation) => {
     await open();
     const waiting = descendants(process.pid).filter(({ command }) => /\bentry\.cjs\b/.test(command));
     expect(waiting.length).toBeGreaterThan(0);
-    for (const { pid } of waiting) process.kill(pid, 'SIGKILL');
+    for (const { pid } of waiting) killProcess(pid);
     await until(async () => {
       await orchestrator.warm();
       const now = descendants(process.pid).filter(({ command }) => /\bentry\.cjs\b/.test(command));

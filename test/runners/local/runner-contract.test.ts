@@ -1,15 +1,6 @@
 import { createLocalRunner } from '../../../src/runners/local/local-runner.ts';
 import { describeRunner } from '../../conformance/runner.ts';
-import { descendants, sandboxLeftovers } from '../../fixtures/sandbox-leftovers.ts';
-
-function kill(pid: number): void {
-  try {
-    process.kill(pid, 'SIGKILL');
-  } catch (error) {
-    // It went with the one before.
-    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
-  }
-}
+import { descendants, killProcess, sandboxLeftovers } from '../../fixtures/sandbox-leftovers.ts';
 
 for (const isolation of ['none', 'namespace'] as const) {
   describeRunner({
@@ -19,7 +10,7 @@ for (const isolation of ['none', 'namespace'] as const) {
     leftovers: async () => sandboxLeftovers(),
     async breakSandbox() {
       for (const { pid, command } of descendants(process.pid)) {
-        if (/\bentry\.cjs\b|\bbwrap\b/.test(command)) kill(pid);
+        if (/\bentry\.cjs\b|\bbwrap\b/.test(command)) killProcess(pid);
       }
     },
   });
