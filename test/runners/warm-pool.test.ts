@@ -282,6 +282,19 @@ describe('createWarmPool()', () => {
       expect(opened.take()?.number).toBe(0);
     });
 
+    it('does not begin to ask again before all have answered', async () => {
+      let under = 0;
+      let most = 0;
+      answers = async () => {
+        most = Math.max(most, (under += 1));
+        await new Promise((resolve) => setTimeout(resolve, 1_500));
+        under -= 1;
+      };
+      openChecked();
+      await pass(10_000);
+      expect(most).toBe(1);
+    });
+
     it('asks nobody while jobs run, nor after close()', async () => {
       let asked = 0;
       answers = async () => void (asked += 1);
