@@ -679,7 +679,7 @@ attack('A42', 'reaches no process but its own and an empty reaper', {}, async ({
   const neighbour = spawn('/bin/sleep', ['5'], { env: { SECRET: 'canary' } });
   const open = reportOf((await plainly('python', NEIGHBOURS, { args: [`${neighbour.pid}`] })).stdout);
   neighbour.kill();
-  expect(open).toMatchObject({ commands: ['/bin/sleep\0' + '5\0'], environments: ['SECRET=canary\0'] });
+  expect(open).toMatchObject({ commands: ['/bin/sleep\x005\0'], environments: ['SECRET=canary\0'] });
   expect((open['descriptors'] as unknown[]).length).toBeGreaterThan(2);
   const result = await job({ code: NEIGHBOURS });
   const inside = reportOf(result.stdout.text);

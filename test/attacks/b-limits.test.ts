@@ -4,7 +4,7 @@ import type { JobLimits } from '../../src/contracts/limits.ts';
 import type { JobEvent } from '../../src/contracts/events.ts';
 import { processesWith, sandboxProcesses } from './leftovers.ts';
 import { plainly } from './plainly.ts';
-import { attack, type Level } from './surroundings.ts';
+import { EVERY_LEVEL, attack, type Level } from './surroundings.ts';
 
 const BOTH: Level[] = ['namespace', 'none'];
 const MIB = 1024 * 1024;
@@ -146,13 +146,18 @@ print('child', child.returncode, flush=True)`;
   },
 );
 
-attack('B05', 'is not told out of memory for an exit code of 137', { levels: BOTH }, async ({ job, evidence }) => {
-  const result = await job({ language: 'bash', code: 'exit 137' });
-  expect(result).toMatchObject({ outcome: 'failed', exitCode: 137, signal: null });
-  const killed = await job({ language: 'bash', code: 'kill -9 $$; sleep 5' });
-  expect(killed).toMatchObject({ outcome: 'failed', exitCode: 137 });
-  evidence('failed with 137, twice');
-});
+attack(
+  'B05',
+  'is not told out of memory for an exit code of 137',
+  { levels: EVERY_LEVEL },
+  async ({ job, evidence }) => {
+    const result = await job({ language: 'bash', code: 'exit 137' });
+    expect(result).toMatchObject({ outcome: 'failed', exitCode: 137, signal: null });
+    const killed = await job({ language: 'bash', code: 'kill -9 $$; sleep 5' });
+    expect(killed).toMatchObject({ outcome: 'failed', exitCode: 137 });
+    evidence('failed with 137, twice');
+  },
+);
 
 attack(
   'B06',
@@ -218,7 +223,7 @@ attack(
   { levels: BOTH },
   async ({ job, level, folder, evidence }) => {
     expect((await plainly('python', FILL, { args: [folder, '20'] })).stdout).toBe('160 None\n');
-    const result = await job({ code: `${FILL}`, args: ['.', '40'], limits: { workspaceMib: 32 } });
+    const result = await job({ code: FILL, args: ['.', '40'], limits: { workspaceMib: 32 } });
     expect(result).toMatchObject({ outcome: 'limit', limit: 'workspace' });
     // At level none the folder is looked at four times a second: what was written until then is removed with it.
     if (level === 'namespace') expect(result.stdout.text).toMatch(/^(31|32) 28\n$/);
@@ -305,9 +310,7 @@ attack(
   async ({ job, level, folder, evidence }) => {
     expect((await plainly('python', INODES, { args: [folder] })).stdout).toBe('20000 None\n');
     const code =
-      level === 'none'
-        ? `${INODES.replace('raise SystemExit', 'import time; time.sleep(5); raise SystemExit')}`
-        : INODES;
+      level === 'none' ? INODES.replace('raise SystemExit', 'import time; time.sleep(5); raise SystemExit') : INODES;
     const result = await job({ code, args: ['.'], limits: { workspaceInodes: 1_000 } });
     expect(result).toMatchObject({ outcome: 'limit', limit: 'inodes' });
     if (level === 'namespace') expect(Number.parseInt(result.stdout.text, 10)).toBeLessThan(1_000);
@@ -384,7 +387,7 @@ const ENDLESS: Record<string, ['bash' | 'python' | 'javascript', string]> = {
   'stops itself': ['bash', 'kill -STOP $$; echo never'],
 };
 for (const [what, [language, code]] of Object.entries(ENDLESS)) {
-  attack('B14', `is ended when it ${what}`, { levels: BOTH }, async ({ job, evidence }) => {
+  attack('B14', `is ended when it ${what}`, { levels: EVERY_LEVEL }, async ({ job, evidence }) => {
     // Stopped, the shell is not even able to end when it is asked to.
     expect((await plainly(language, code, { timeoutMs: 800 })).signal).toBe('SIGKILL');
     const started = performance.now();
@@ -396,32 +399,37 @@ for (const [what, [language, code]] of Object.entries(ENDLESS)) {
   });
 }
 
-attack('B15', 'is ended though it ignores every signal that it can', { levels: BOTH }, async ({ job, evidence }) => {
-  const code = `
+attack(
+  'B15',
+  'is ended though it ignores every signal that it can',
+  { levels: EVERY_LEVEL },
+  async ({ job, evidence }) => {
+    const code = `
 import signal, time
 for number in range(1, 65):
     try: signal.signal(number, signal.SIG_IGN)
     except (OSError, ValueError): pass
 print('ignoring', flush=True)
 while True: time.sleep(1)`;
-  const asking = '"$@" & pid=$!; sleep 0.4; kill -TERM $pid; sleep 0.3; kill -0 $pid && echo alive; kill -9 $pid';
-  expect((await plainly('python', code, { launcher: ['/bin/bash', '-c', asking, 'bash'] })).stdout).toBe(
-    'ignoring\nalive\n',
-  );
-  const result = await job({ code, limits: { runTimeoutMs: 500, graceMs: 400 } });
-  expect(result).toMatchObject({ outcome: 'timeout', stdout: { text: 'ignoring\n' } });
-  expect(result.usage.wallMs).toBeGreaterThan(800);
-  expect(result.usage.wallMs).toBeLessThan(6_000);
-  evidence(`ended after ${Math.round(result.usage.wallMs ?? 0)} ms: 500 of its own, 400 of grace`);
-});
+    const asking = '"$@" & pid=$!; sleep 0.4; kill -TERM $pid; sleep 0.3; kill -0 $pid && echo alive; kill -9 $pid';
+    expect((await plainly('python', code, { launcher: ['/bin/bash', '-c', asking, 'bash'] })).stdout).toBe(
+      'ignoring\nalive\n',
+    );
+    const result = await job({ code, limits: { runTimeoutMs: 500, graceMs: 400 } });
+    expect(result).toMatchObject({ outcome: 'timeout', stdout: { text: 'ignoring\n' } });
+    expect(result.usage.wallMs).toBeGreaterThan(800);
+    expect(result.usage.wallMs).toBeLessThan(6_000);
+    evidence(`ended after ${Math.round(result.usage.wallMs ?? 0)} ms: 500 of its own, 400 of grace`);
+  },
+);
 
-attack('B16', 'sets no limit that is none', { levels: BOTH }, async ({ job, evidence }) => {
-  const values = [0, -1, Number.NaN, Number.POSITIVE_INFINITY, 1e999, 1.5, '60', null, {}, 2 ** 60];
+attack('B16', 'sets no limit that is none', { levels: EVERY_LEVEL }, async ({ job, evidence }) => {
+  const values = [0, -1, Number.NaN, Number.POSITIVE_INFINITY, Number('1e999'), 1.5, '60', null, {}, 2 ** 60];
   let refused = 0;
   for (const name of ['runTimeoutMs', 'jobTimeoutMs', 'memoryMib', 'pids', 'workspaceMib', 'calls'] as const) {
     for (const value of values) {
       await expect(
-        job({ code: 'print(1)', limits: { [name]: value } as Partial<JobLimits> }),
+        job({ code: 'print(1)', limits: { [name]: value } }),
         `${name} ${String(value)}`,
       ).rejects.toMatchObject({ code: 'job.invalid' });
       refused += 1;

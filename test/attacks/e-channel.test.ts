@@ -469,7 +469,9 @@ attack('E13', 'learns nothing of the host from the errors of tools', { levels: E
       'throws',
       {
         description: 'Throws what is no error.',
-        execute: () => Promise.reject(Object.assign(Object.create(null) as object, { path: '/root/x' })),
+        execute: async () => {
+          await Promise.reject(Object.assign(Object.create(null) as object, { path: '/root/x' }) as unknown as Error);
+        },
       },
     ],
   ]);

@@ -28,8 +28,8 @@ export async function connectEngine({ host }: EngineOptions = {}): Promise<Docke
   }
   const { default: Client } = await import('dockerode');
   try {
-    // Its types know no undefined host, which keeps the client from the environment's.
-    return new Client(address as Docker.DockerOptions);
+    // An undefined host is a value too: it keeps the client from the environment's.
+    return new Client(address);
   } catch (cause) {
     // The client reads the environment by itself as well, and stumbles where they are malformed.
     throw new SkillcellError('engine.unavailable', `Cannot reach the Docker engine: ${(cause as Error).message}.`, {
@@ -71,7 +71,7 @@ export async function callEngine<T>(
 
 /** Calls of the client that take a signal, which its types do not know. Without one a call that hangs keeps the process. */
 export function abortable(engine: Docker): AbortableEngine {
-  return engine as unknown as AbortableEngine;
+  return engine;
 }
 
 interface AbortableEngine {
