@@ -469,9 +469,8 @@ attack('E13', 'learns nothing of the host from the errors of tools', { levels: E
       'throws',
       {
         description: 'Throws what is no error.',
-        execute: async () => {
-          await Promise.reject(Object.assign(Object.create(null) as object, { path: '/root/x' }) as unknown as Error);
-        },
+        // oxlint-disable-next-line prefer-promise-reject-errors -- a tool of somebody else's may do so
+        execute: () => Promise.reject(Object.assign(Object.create(null) as object, { path: '/root/x' })),
       },
     ],
   ]);
