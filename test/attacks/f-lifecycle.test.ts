@@ -7,8 +7,9 @@ import { listControlGroups } from '../../src/runners/local/control-group.ts';
 import { processesWith, read, sandboxProcesses } from './leftovers.ts';
 import { plainly, runCommand } from './plainly.ts';
 import { startSeparateHost } from './separate-host.ts';
-import { attack, type Level } from './surroundings.ts';
+import { EVERY_LEVEL, attack, type Level } from './surroundings.ts';
 
+/** Levels of the local runner: these start a host of their own. */
 const BOTH: Level[] = ['namespace', 'none'];
 
 /** Waits until something holds, for at most this long; says whether it did. */
@@ -27,7 +28,7 @@ const CREATES =
 attack(
   'F18',
   'is canceled in each state, once, and leaves nothing',
-  { levels: BOTH, timeoutMs: 60_000 },
+  { levels: EVERY_LEVEL, timeoutMs: 60_000 },
   async ({ ownOrchestrator, level, evidence }) => {
     const own = ownOrchestrator({ concurrency: 1 });
     const ends: string[] = [];
@@ -94,7 +95,7 @@ attack(
 attack(
   'F18',
   'is canceled while it does all that it can against it',
-  { levels: BOTH, timeoutMs: 60_000 },
+  { levels: EVERY_LEVEL, timeoutMs: 60_000 },
   async ({ orchestrator, level, evidence }) => {
     const codes = {
       'ignores signals':
@@ -218,7 +219,7 @@ attack(
 attack(
   'F19',
   'is ended well though its reader throws, and its tool never settles',
-  { levels: BOTH },
+  { levels: EVERY_LEVEL },
   async ({ ownOrchestrator, level, evidence }) => {
     const tools = new Map([
       ['never', { description: 'Never answers.', execute: () => new Promise<never>(() => undefined) }],
@@ -238,7 +239,7 @@ attack(
 attack(
   'F20',
   'leaves nothing after forty jobs of every kind',
-  { levels: BOTH, timeoutMs: 90_000 },
+  { levels: EVERY_LEVEL, timeoutMs: 90_000 },
   async ({ job, evidence }) => {
     const codes = [
       'exit 0',
@@ -266,7 +267,7 @@ attack(
   },
 );
 
-attack('F22', 'keeps its deadline by a clock that nobody sets', { levels: BOTH }, async ({ job, evidence }) => {
+attack('F22', 'keeps its deadline by a clock that nobody sets', { levels: EVERY_LEVEL }, async ({ job, evidence }) => {
   // The clock of the day, changed for this process and for nothing else, is not what limits are counted by.
   const real = Date.now;
   const shifted = plainly('bash', 'sleep 0.1');

@@ -7,8 +7,9 @@ import type { InputFile, Language } from '../../src/contracts/job.ts';
 import { processesWith } from './leftovers.ts';
 import { plainly, runCommand } from './plainly.ts';
 import { runSeparateHost } from './separate-host.ts';
-import { attack, type Level } from './surroundings.ts';
+import { EVERY_LEVEL, attack, type Level } from './surroundings.ts';
 
+/** Levels of the local runner: these start a host of their own. */
 const BOTH: Level[] = ['namespace', 'none'];
 
 /** Removes what an attack left on the host when nothing stopped it. */
@@ -48,7 +49,7 @@ for (const [id, what, code] of DAEMONS) {
   attack(
     id,
     `leaves ${what}, which is gone within a second`,
-    { levels: BOTH, needs: ['cgroups'] },
+    { levels: EVERY_LEVEL, needs: ['cgroups'] },
     async ({ job, evidence }) => {
       const plainToken = `daemon-plain-${process.pid}-${Math.random()}`;
       await plainly('python', code(plainToken));
@@ -160,7 +161,7 @@ for (const [language, code] of Object.entries(ECHOES) as [Language, string][]) {
   attack(
     'G06',
     `passes hostile arguments and variables on as they are in ${language}`,
-    { levels: BOTH },
+    { levels: EVERY_LEVEL },
     async ({ job, evidence }) => {
       const hostile = '$(touch made)\n`touch made`; "\'\\ é';
       const result = await job({ language, code, args: ARGUMENTS, env: { HOSTILE: hostile } });
@@ -186,7 +187,7 @@ for (const [language, code] of Object.entries(ECHOES) as [Language, string][]) {
   );
 }
 
-attack('G06', 'is a program whose text no shell reads', { levels: BOTH }, async ({ job, evidence }) => {
+attack('G06', 'is a program whose text no shell reads', { levels: EVERY_LEVEL }, async ({ job, evidence }) => {
   const code = 'print("""$(touch made) `touch made` \\\' ; rm -rf ~ \\0""")\nimport os\nprint(os.listdir("."))';
   const result = await job({ code, fileName: 'my program' });
   expect(result.stdout.text).toContain('$(touch made) `touch made`');
@@ -194,7 +195,7 @@ attack('G06', 'is a program whose text no shell reads', { levels: BOTH }, async 
   evidence(result.stdout.text.trim().split('\n').at(-1) ?? '');
 });
 
-attack('G07', 'writes to no folder that someone works in', { levels: BOTH }, async ({ job, evidence }) => {
+attack('G07', 'writes to no folder that someone works in', { levels: EVERY_LEVEL }, async ({ job, evidence }) => {
   const traps = [
     '.git/hooks/pre-commit',
     '.bashrc',
@@ -273,7 +274,7 @@ attack(
 attack(
   'G09',
   'has its whole tree ended at the deadline, not only the shell',
-  { levels: BOTH },
+  { levels: EVERY_LEVEL },
   async ({ job, evidence }) => {
     const code = (token: string): string =>
       `exec </dev/null >/dev/null 2>&1; (bash -c 'python3 -c "import time; time.sleep(60)" ${token}; true' & ); bash -c 'python3 -c "import time; time.sleep(60)" ${token}; true'`;
@@ -291,7 +292,7 @@ attack(
 attack(
   'G10',
   'takes no input that is no file, or does not fit',
-  { levels: BOTH, timeoutMs: 60_000 },
+  { levels: EVERY_LEVEL, timeoutMs: 60_000 },
   async ({ job, folder, evidence }) => {
     const pipe = join(folder, 'pipe');
     await runCommand(['/usr/bin/mkfifo', pipe]);
@@ -348,7 +349,7 @@ attack(
 attack(
   'G10',
   'has files that change while they are sent: nothing of another file arrives',
-  { levels: BOTH },
+  { levels: EVERY_LEVEL },
   async ({ job, folder, evidence }) => {
     const source = join(folder, 'source');
     const secret = join(folder, 'secret');

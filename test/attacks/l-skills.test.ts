@@ -5,9 +5,7 @@ import type { ModelGateway, ModelRequest } from '../../src/broker/model-gateway.
 import { loadSkillsSubsystem } from '../../src/skills/index.ts';
 import { skillText } from '../fixtures/skill-library.ts';
 import { plainly } from './plainly.ts';
-import { attack, type Level } from './surroundings.ts';
-
-const BOTH: Level[] = ['namespace', 'none'];
+import { EVERY_LEVEL, attack } from './surroundings.ts';
 
 function skill(root: string, name: string, body: string, more: Record<string, unknown> = {}): string {
   const folder = join(root, name);
@@ -23,7 +21,7 @@ function load(root: string): ReturnType<typeof loadSkillsSubsystem> {
 attack(
   'L01',
   'carries nothing of the host into a job through links in a skill’s folder',
-  { levels: BOTH },
+  { levels: EVERY_LEVEL },
   async ({ ownOrchestrator, level, folder, evidence }) => {
     const secrets = join(folder, 'secrets');
     mkdirSync(secrets);
@@ -54,7 +52,7 @@ attack(
 attack(
   'L05',
   'reads no file beside its skill by the module of either language',
-  { levels: BOTH },
+  { levels: EVERY_LEVEL },
   async ({ ownOrchestrator, level, folder, evidence }) => {
     const root = join(folder, 'skills');
     skill(root, 'maps', 'Maps.');
@@ -138,7 +136,7 @@ attack(
 attack(
   'M09',
   'cannot make its output a part of the skills that the model is shown',
-  { levels: BOTH, timeoutMs: 60_000 },
+  { levels: EVERY_LEVEL, timeoutMs: 60_000 },
   async ({ ownOrchestrator, level, folder, evidence }) => {
     const root = join(folder, 'skills');
     skill(root, 'maps', 'Honest rules of maps.');
