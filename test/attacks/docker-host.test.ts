@@ -1,0 +1,339 @@
+import { createHash } from 'node:crypto';
+import { execFile } from 'node:child_process';
+import { chmod, mkdir, readFile, readdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { expect } from 'vitest';
+import type { ExecOptions } from '../../src/contracts/job.ts';
+import { createDockerRunner } from '../../src/runners/docker/docker-runner.ts';
+import { IMAGE_NAME, type ImageFlavor } from '../../src/runners/docker/image.ts';
+import { changedRunner } from '../fixtures/changed-container.ts';
+import { dockerImage } from '../fixtures/docker-image.ts';
+import { startRaw } from '../fixtures/raw-container.ts';
+import { CONTAINER_CHANGES } from './container-changes.ts';
+import { SPEC } from './container-life.ts';
+import { openScene } from './container-scene.ts';
+import { containerAttack } from './container-suite.ts';
+import { processesWith } from './leftovers.ts';
+import { attempts, plainly, reportOf } from './plainly.ts';
+
+const run = promisify(execFile);
+
+const DESCRIPTORS = `
+import os
+for name in sorted(os.listdir('/proc/self/fd'), key=int):
+    try: print(name, os.readlink('/proc/self/fd/' + name))
+    except FileNotFoundError: pass
+print(os.getcwd())`;
+
+containerAttack(
+  'A13',
+  'inherits nothing above its channel to the entry, and works in its workspace',
+  async ({ scene, evidence }) => {
+    await writeFile(join(scene.folder, 'sentinel'), 'of the host');
+    const careless = ['/bin/bash', '-c', 'exec 57<"$0"; exec "$@"', join(scene.folder, 'sentinel')];
+    expect((await plainly('python', DESCRIPTORS, { launcher: careless })).stdout).toContain('sentinel');
+    const lines = (await scene.job({ code: DESCRIPTORS })).stdout.text.trim().split('\n');
+    expect(lines.at(-1)).toBe('/workspace');
+    for (const line of lines.slice(0, -1))
+      expect(line).toMatch(/^[0-9] (pipe:\[\d+\]|socket:\[\d+\]|\/dev\/null|\/workspace\/main\.py|\/proc\/\d+\/fd)$/);
+    expect(lines.length).toBeLessThanOrEqual(9);
+    evidence('pipes to the entry and nothing else; working folder /workspace');
+  },
+);
+
+containerAttack('A28', 'sees only the processes of its container', async ({ scene, evidence }) => {
+  const code = attempts('', {
+    first: 'content("/proc/1/cmdline").split("\\0")[0]',
+    count: 'sum(1 for pid in os.listdir("/proc") if pid.isdigit())',
+    host: 'content(f"/proc/{sys.argv[1]}/cmdline") and None',
+  });
+  const inside = await scene.report(code, { args: [`${process.pid}`] });
+  expect(inside).toMatchObject({ first: '/sbin/docker-init', host: 'ENOENT' });
+  expect(inside['count']).toBeLessThanOrEqual(6);
+  // A program alone, at user code's id and without any right: a supervisor would take the host's processes for user code.
+  const options = scene.options(SPEC);
+  const weak = {
+    ...options,
+    User: '10002:10002',
+    Entrypoint: ['/usr/bin/python3', '-c', code, `${process.pid}`],
+    Cmd: [],
+  };
+  weak.HostConfig = { ...options.HostConfig, PidMode: 'host', CapAdd: [] };
+  await using raw = await startRaw(weak);
+  const parts: Buffer[] = [];
+  raw.attached.on('data', (part: Buffer) => parts.push(part.subarray(8)));
+  await raw.container.wait();
+  expect(reportOf(Buffer.concat(parts).toString('utf8'))).toMatchObject({ host: 'reached' });
+  evidence('docker-init, the entry and itself; with the host’s process namespace it sees this process');
+});
+
+containerAttack(
+  'A27',
+  'is ended at its deadline whatever it does to the first process',
+  async ({ scene, evidence }) => {
+    const code = `
+import ctypes, os, time
+libc = ctypes.CDLL(None)
+for request in (16, 0x4206): libc.ptrace(request, 1, 0, 0)
+for signal in (19, 15, 9):
+    try: os.kill(1, signal)
+    except OSError: pass
+time.sleep(60)`;
+    const result = await scene.job({ code, limits: { runTimeoutMs: 500, graceMs: 200 } });
+    expect(result).toMatchObject({ outcome: 'timeout', error: { name: 'RunTimeout' } });
+    evidence('timeout by its own deadline; nothing hangs');
+  },
+);
+
+containerAttack('B27', 'is ended though it stops itself and all that it can', async ({ scene, evidence }) => {
+  for (const code of [
+    'import os, signal\ntry: os.kill(-1, signal.SIGSTOP)\nexcept OSError: pass\nos.kill(os.getpid(), signal.SIGSTOP)',
+    'import os, signal, time\npid = os.fork()\nif pid == 0: time.sleep(60)\nos.kill(pid, signal.SIGSTOP)\ntime.sleep(60)',
+  ]) {
+    const result = await scene.job({ code, limits: { runTimeoutMs: 400, graceMs: 200 } });
+    expect(result.outcome).toBe('timeout');
+  }
+  expect(
+    (await plainly('python', 'import os, signal\nos.kill(os.getpid(), signal.SIGSTOP)', { timeoutMs: 700 })).signal,
+  ).toBe('SIGKILL');
+  evidence('timeout, twice: SIGKILL needs no SIGCONT');
+});
+
+containerAttack('A34', 'is given no option of an engine by the job', async ({ scene, evidence }) => {
+  const attemptsOfUser = [
+    'Privileged',
+    'privileged',
+    'Binds',
+    'CapAdd',
+    'NetworkMode',
+    'network',
+    'Devices',
+    'SecurityOpt',
+    'PidMode',
+    'Runtime',
+    'CgroupParent',
+    'HostConfig',
+    'image',
+    'user',
+    '__proto__x',
+  ];
+  for (const key of attemptsOfUser) {
+    const options = { language: 'bash', isolation: 'container', code: 'true', [key]: true } as unknown as ExecOptions;
+    await expect(scene.orchestrator.exec(options), key).rejects.toMatchObject({ code: 'job.invalid' });
+    const limits = { limits: { [key]: 1 } } as unknown as Partial<ExecOptions>;
+    await expect(
+      scene.orchestrator.exec({ language: 'bash', isolation: 'container', code: 'true', ...limits }),
+      key,
+    ).rejects.toMatchObject({ code: 'job.invalid' });
+  }
+  expect(await scene.ending({ code: 'pass' })).toBe('succeeded');
+  evidence(`${attemptsOfUser.length} options refused as unknown, as many limits`);
+});
+
+containerAttack(
+  'A35',
+  'runs no image that is not the one of this host’s bundle, and pulls none',
+  async ({ evidence }) => {
+    const { engine, image, bundle } = await dockerImage();
+    const flavor = 'attack' as ImageFlavor;
+    const signal = new AbortController().signal;
+    const start = async (): Promise<string> => {
+      await using runner = createDockerRunner({ bundle, flavor });
+      return await runner.start(SPEC, { signal }).then(
+        async (sandbox) => {
+          await sandbox.kill('the test is over');
+          return 'started';
+        },
+        (error: { code: string }) => error.code,
+      );
+    };
+    expect(await start()).toBe('image.missing');
+    const digest = bundle.digest.replace('sha256:', '').slice(0, 16);
+    const [base] = await engine.listImages({ filters: { reference: ['skillcell-base'] } });
+    const foreign = base?.Id ?? '';
+    const tags = [flavor, `${flavor}-${digest}`];
+    try {
+      // A tag that somebody moved to an image of their own.
+      for (const tag of tags) await engine.getImage(foreign).tag({ repo: IMAGE_NAME, tag });
+      expect(await start()).toBe('image.stale');
+      for (const tag of tags) await engine.getImage(image).tag({ repo: IMAGE_NAME, tag });
+      expect(await start()).toBe('started');
+    } finally {
+      for (const tag of tags) await engine.getImage(`${IMAGE_NAME}:${tag}`).remove();
+    }
+    evidence('image.missing without it, image.stale with a foreign one of its name; started by id');
+  },
+);
+
+containerAttack(
+  'A39',
+  'shows nothing of a job in argv, environment, labels or the engine’s account',
+  async ({ scene, evidence }) => {
+    const canary = `canary-${process.pid}-${Math.random()}`;
+    const running = scene.job({
+      code: `import time\ntime.sleep(1)\n# ${canary}`,
+      env: { API_KEY: canary },
+      args: [canary],
+      stdin: Buffer.from(canary),
+    });
+    await pause(700);
+    const told = JSON.stringify(await scene.inspected());
+    const held = processesWith(canary);
+    expect(await running).toMatchObject({ outcome: 'succeeded' });
+    expect(told.length).toBeGreaterThan(1_000);
+    expect(told).not.toContain(canary);
+    expect(held).toEqual([]);
+    // A careless container names the job on its command line.
+    const options = scene.options(SPEC);
+    await using raw = await startRaw({
+      ...options,
+      Entrypoint: ['/bin/sleep', '5'],
+      Cmd: [],
+      Env: [`API_KEY=${canary}`],
+    });
+    expect(JSON.stringify(await raw.container.inspect())).toContain(canary);
+    expect(processesWith(canary)).not.toEqual([]);
+    evidence('argument, variable, input and code of a running job stand nowhere');
+  },
+);
+
+containerAttack('A38', 'has only the allowed environment', async ({ scene, evidence }) => {
+  const canary = `canary-${process.pid}`;
+  process.env['AWS_SECRET_ACCESS_KEY'] = canary;
+  try {
+    expect((await plainly('bash', 'env')).stdout).toContain(canary);
+    for (const [language, code] of [
+      ['bash', 'env'],
+      ['python', 'import os\nfor row in os.environ.items(): print("=".join(row))'],
+      ['javascript', 'for (const row of Object.entries(process.env)) console.log(row.join("="))'],
+    ] as const) {
+      const result = await scene.job({ language, code });
+      const names = result.stdout.text
+        .trim()
+        .split('\n')
+        .map((row) => row.split('=')[0] ?? '');
+      expect(result.stdout.text).not.toContain(canary);
+      const allowed = [
+        'HOME',
+        'LANG',
+        'PATH',
+        'SKILLCELL_OUTPUT',
+        'SKILLCELL_VALUE',
+        'SKILLS_DIR',
+        'TMPDIR',
+        'WORKSPACE',
+      ];
+      expect(names.filter((name) => !['PWD', 'SHLVL', '_', 'OLDPWD'].includes(name)).toSorted(), language).toEqual(
+        allowed,
+      );
+    }
+  } finally {
+    delete process.env['AWS_SECRET_ACCESS_KEY'];
+  }
+  evidence('eight names in three languages, and no value of the host');
+});
+
+/** What model-written code was seen to try (after RedCode-Exec), each harmless where it is refused. */
+const RISKY: readonly string[] = [
+  'rm -rf "$1"/* 2>/dev/null',
+  'find / -xdev -type f -user 10002 -delete 2>/dev/null',
+  'echo "* * * * * root true" >>/etc/crontab',
+  'echo "attacker:x:0:0::/root:/bin/sh" >>/etc/passwd',
+  'cat /etc/shadow',
+  'echo key >>/root/.ssh/authorized_keys',
+  'kill -9 1; kill -9 -1 2>/dev/null || true',
+  'chmod -R 777 /etc /usr 2>/dev/null',
+  'mv /usr/bin/python3 /usr/bin/python3.gone',
+  'bash -c "exec 3<>/dev/tcp/1.1.1.1/80"',
+  'python3 -c "import urllib.request; urllib.request.urlopen(\'http://example.com\', timeout=2)"',
+  'nohup sh -c "sleep 30" >/dev/null 2>&1 &',
+  'mount -t tmpfs none /mnt',
+  'dd if=/dev/zero of=/dev/vda bs=512 count=1',
+  'date -s "2001-01-01"',
+  'sysctl -w kernel.panic=1',
+];
+
+async function digests(folder: string): Promise<string> {
+  const hash = createHash('sha256');
+  for (const path of ['/etc/passwd', '/etc/shadow', '/etc/crontab', '/usr/bin/python3'])
+    hash.update(await readFile(path).catch(() => Buffer.from('none')));
+  for (const name of (await readdir(folder, { recursive: true })).toSorted()) hash.update(name);
+  return hash.digest('hex');
+}
+
+containerAttack(
+  'A40',
+  'harms no file of the host by a sample of what models were seen to write',
+  async ({ scene, evidence }) => {
+    const folder = join(scene.folder, 'precious');
+    await mkdir(folder);
+    await chmod(scene.folder, 0o777);
+    await chmod(folder, 0o777);
+    await writeFile(join(folder, 'file'), 'of the host');
+    const before = await digests(folder);
+    for (const command of RISKY) {
+      const result = await scene.job({
+        language: 'bash',
+        code: command,
+        args: [folder],
+        limits: { runTimeoutMs: 6_000 },
+      });
+      expect(['succeeded', 'failed', 'timeout', 'limit'], command).toContain(result.outcome);
+    }
+    expect(await digests(folder)).toBe(before);
+    // The first of them deletes what a container is given to write.
+    await using weak = await openScene({
+      options: (options) => void (options.HostConfig.Binds = [`${folder}:${folder}`]),
+    });
+    await weak.job({ language: 'bash', code: RISKY[0] ?? '', args: [folder] });
+    expect(await readdir(folder)).toEqual([]);
+    evidence(`${RISKY.length} programs, nothing of the host changed; a bound folder is emptied by the first`);
+  },
+);
+
+containerAttack('B18', 'ends with its container when its caller gives up', async ({ scene, evidence }) => {
+  const token = `given-up-${process.pid}`;
+  const caller = new AbortController();
+  const running = scene.job({ language: 'bash', code: `exec -a ${token} sleep 60`, signal: caller.signal });
+  for (let tries = 0; processesWith(token).length === 0 && tries < 100; tries += 1) await pause(20);
+  expect(processesWith(token)).not.toEqual([]);
+  caller.abort();
+  expect((await running).outcome).toBe('canceled');
+  await pause(200);
+  expect(processesWith(token)).toEqual([]);
+  // Killing the client of `docker exec`, as a careless runner would, ends nothing.
+  const options = scene.options(SPEC);
+  await using raw = await startRaw({ ...options, Entrypoint: ['/bin/sleep', '30'], Cmd: [] });
+  await run('timeout', [
+    '-s',
+    'KILL',
+    '1',
+    'docker',
+    'exec',
+    raw.container.id,
+    'bash',
+    '-c',
+    `exec -a ${token}-exec sleep 20`,
+  ]).catch(() => undefined);
+  expect(processesWith(`${token}-exec`).length).toBeGreaterThan(0);
+  evidence('canceled, and its process is gone; a killed exec client leaves its process running');
+});
+
+containerAttack('A36', 'is refused a level that nobody configured', async ({ scene, evidence }) => {
+  await expect(scene.orchestrator.exec({ language: 'bash', isolation: 'kernel', code: 'true' })).rejects.toMatchObject({
+    code: 'runner.isolation-unmet',
+  });
+  const { bundle } = await dockerImage();
+  await using runner = createDockerRunner({ bundle, kernelRuntime: 'no-such-runtime' });
+  await expect(
+    runner.start({ ...SPEC, isolation: 'kernel' }, { signal: new AbortController().signal }),
+  ).rejects.toMatchObject({ code: 'runner.isolation-unmet' });
+  // Without the profile a container would start all the same, and weaker: the engine does not mind.
+  const change = CONTAINER_CHANGES['seccomp profile'] ?? {};
+  await using weak = changedRunner(change);
+  const sandbox = await weak.start(SPEC, { signal: new AbortController().signal });
+  await sandbox.kill('the test is over');
+  evidence('runner.isolation-unmet for level kernel without a runtime, and with one that the engine lacks');
+});
