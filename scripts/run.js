@@ -14,6 +14,8 @@ const COMMANDS = {
   check: ['scripts/check.ts'],
   build: ['scripts/build.ts'],
   bench: ['bench/main.ts'],
+  attacks: ['node_modules/vitest/vitest.mjs', 'run', 'test/attacks', '--reporter=./scripts/attack-table-reporter.ts'],
+  ablation: ['scripts/ablate-container.ts'],
   chaos: ['scripts/chaos.ts'],
   vectors: ['scripts/vectors.ts'],
   format: ['node_modules/oxfmt/bin/oxfmt', '.'],
