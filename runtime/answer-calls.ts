@@ -44,7 +44,8 @@ export function answerCalls(
       lastId = id;
       if (target !== 'tool') return refuse(id, 'programs may call tools only');
       if (typeof name !== 'string' || name === '' || name.length > MAX_NAME) return refuse(id, 'it names no tool');
-      if (Buffer.byteLength(JSON.stringify(args ?? null)) > MAX_ARGUMENTS_BYTES) return refuse(id, 'its arguments are too large');
+      if (Buffer.byteLength(JSON.stringify(args ?? null)) > MAX_ARGUMENTS_BYTES)
+        return refuse(id, 'its arguments are too large');
       underWay += 1;
       if (underWay >= MAX_UNDER_WAY) link.hold('calls');
       void port.call('tool', name, args).then((reply) => {

@@ -40,7 +40,7 @@ export function captureOutput(stdout: Readable, stderr: Readable, options: Outpu
     stderr: second.text,
     async finish(graceMs) {
       const ended = Promise.all([first.ended, second.ended]).then((): true => true);
-      for (let over = false; !over; ) {
+      for (let over = false; !over;) {
         await Promise.all([first.handedOn(), second.handedOn()]);
         over = (await withinTime(ended, graceMs)) || !(first.heldBack() || second.heldBack());
       }
