@@ -6,6 +6,9 @@ const MIB = 1024 * 1024;
 /** The supervisor's share beside user code and its workspace. */
 const SUPERVISOR_MIB = 64;
 const SUPERVISOR_PIDS = 24;
+/** A kernel of a sandbox's own is a program of the host, whose memory and threads count as well; it ends without them. */
+const OWN_KERNEL_MIB = 128;
+const OWN_KERNEL_PIDS = 256;
 /** The accounts of the image. */
 const SUPERVISOR_UID = 10_001;
 const USER_UID = 10_002;
@@ -42,7 +45,8 @@ export interface ContainerParts {
  */
 export function containerOptions(spec: SandboxSpec, parts: ContainerParts): ContainerCreateOptions {
   const { limits } = spec;
-  const memory = (limits.memoryMib + limits.workspaceMib + SUPERVISOR_MIB) * MIB;
+  const ownKernel = parts.runtime !== undefined;
+  const memory = (limits.memoryMib + limits.workspaceMib + SUPERVISOR_MIB + (ownKernel ? OWN_KERNEL_MIB : 0)) * MIB;
   // Files in memory count for the memory limit: all that can be written together stays below it.
   const skillsMib = Math.min(
     SKILLS_MIB,
@@ -88,7 +92,7 @@ export function containerOptions(spec: SandboxSpec, parts: ContainerParts): Cont
       Memory: memory,
       MemorySwap: memory,
       NanoCpus: Math.round(limits.cpus * 1e9),
-      PidsLimit: limits.pids + SUPERVISOR_PIDS,
+      PidsLimit: limits.pids + SUPERVISOR_PIDS + (ownKernel ? OWN_KERNEL_PIDS : 0),
       Ulimits: [
         { Name: 'nofile', Soft: OPEN_FILES, Hard: OPEN_FILES },
         { Name: 'core', Soft: 0, Hard: 0 },
