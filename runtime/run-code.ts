@@ -77,6 +77,7 @@ export async function runCode(input: RunInput, around: RunSurroundings): Promise
   const ownEnd = new Promise<void>((resolve) => (programEnded = resolve));
 
   const { link } = executor;
+  const saidAll = new Promise<void>((resolve) => executor.messagesIn.once('close', resolve));
   const calls = answerCalls(around.calls, link, { refusals: limits.calls, onExhausted: () => finish('calls') });
   link.onMessage = (message) => {
     if (message.type === 'call') calls.take(message);
@@ -126,7 +127,8 @@ export async function runCode(input: RunInput, around: RunSurroundings): Promise
   // A program may have taken its own folders' permissions away; what is in them is still its result.
   privileges.asUser(() => [layout.workspace, layout.value].forEach(reopenFolder));
   const runMs = performance.now() - started;
-  // Without an exit message the process's own end says how it went.
+  // What it said at its end may still be in the pipe. Without an exit message the process's own end says how it went.
+  if (exit === undefined) await Promise.race([saidAll, delay(PIPE_GRACE_MS)]);
   if (exit === undefined) end ??= await Promise.race([executor.ended, delay(KILL_TIMEOUT_MS).then(() => undefined)]);
   await capture.finish(PIPE_GRACE_MS);
   for (const stream of [executor.stdin, executor.messagesIn, executor.messagesOut]) stream.destroy();

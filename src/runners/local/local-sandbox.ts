@@ -58,7 +58,9 @@ export function localSandbox({ isolation, child, group, diagnostics, cleanUp }: 
     exited,
     async kill() {
       killed = true;
-      if (isolation === 'none') {
+      // The group knows all of them, but for the first process in the moment before it enters.
+      if (isolation === 'none' && group !== null) group.kill();
+      if (isolation === 'none' && group === null) {
         // The entry ends what it started when its channel does; it is killed only when it does not.
         channel.destroy();
         const timer = setTimeout(() => child.kill('SIGKILL'), 2_500);
