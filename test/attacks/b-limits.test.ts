@@ -4,6 +4,7 @@ import type { JobLimits } from '../../src/contracts/limits.ts';
 import type { JobEvent } from '../../src/contracts/events.ts';
 import { processesWith, sandboxProcesses } from './leftovers.ts';
 import { plainly } from './plainly.ts';
+import { runSeparateHost } from './separate-host.ts';
 import { EVERY_LEVEL, attack, type Level } from './surroundings.ts';
 
 const BOTH: Level[] = ['namespace', 'none'];
@@ -166,7 +167,7 @@ attack(
   async ({ job, evidence }) => {
     const code = `
 import subprocess, sys, time
-program = ${JSON.stringify(MEMORY)} + "\\nimport time\\ntime.sleep(2)"
+program = ${JSON.stringify(MEMORY)} + "\\nimport time\\ntime.sleep(1)"
 children = [subprocess.Popen([sys.executable, '-c', program, '150'], stdout=subprocess.DEVNULL) for _ in range(2)]
 print(sorted(child.wait() for child in children), flush=True)`;
     expect((await plainly('python', code)).stdout).toBe('[0, 0]\n');
@@ -191,9 +192,9 @@ for _ in range(40):
             with open('/proc/self/oom_score_adj', 'w') as file: file.write('0')
         except OSError: pass
         block = bytearray(b'x') * (12 * 1048576)
-        time.sleep(4)
+        time.sleep(2)
         os._exit(0)
-time.sleep(3)`;
+time.sleep(2)`;
     expect((await plainly('python', code)).code).toBe(0);
     const result = await job({ code, limits: { ...SMALL, runTimeoutMs: 6_000 } });
     expect(result.outcome).toBe('out_of_memory');
@@ -243,6 +244,26 @@ print('written')`;
   expect(result.stdout.text).toBe('');
   evidence(`${result.outcome} ${result.limit ?? ''} ${result.error?.message ?? ''}`);
 });
+
+attack(
+  'B07',
+  'has the same limits of one file, of descriptors and of cores however its host was started',
+  { levels: BOTH },
+  async ({ level, evidence }) => {
+    const code = `
+import resource
+print([resource.getrlimit(name) for name in (resource.RLIMIT_FSIZE, resource.RLIMIT_NOFILE, resource.RLIMIT_CORE)])`;
+    const jobs = [{ code, language: 'python' as const, isolation: level, limits: { workspaceMib: 32 } }];
+    const expected = `[(${32 * MIB}, ${32 * MIB}), (1024, 1024), (0, 0)]\n`;
+    // Other programs start the sandbox where descriptors have to be closed.
+    const careless = ['/bin/bash', '-c', 'exec 5</dev/null 200</dev/null; ulimit -c unlimited; exec "$@"', 'bash'];
+    for (const launcher of [[], careless]) {
+      const { runs } = await runSeparateHost({ jobs }, { launcher });
+      expect(runs[0]?.result?.stdout.text).toBe(expected);
+    }
+    evidence(expected.trim());
+  },
+);
 
 attack(
   'B08',
@@ -365,7 +386,7 @@ for _ in range(3): os.fork()
 while time.monotonic() < end: pass
 os.write(1, b'%f\\n' % sum(os.times()[:2]))
 time.sleep(0.3)`;
-    const result = await job({ code, limits: { cpus: 0.25 } });
+    const result = await job({ code, limits: { cpus: 0.1 } });
     expect(['succeeded', 'timeout']).toContain(result.outcome);
     const share = (result.usage.cpuMs ?? Number.POSITIVE_INFINITY) / (result.usage.wallMs ?? 1);
     const plain = (await plainly('python', code)).stdout
@@ -373,10 +394,10 @@ time.sleep(0.3)`;
       .split('\n')
       .reduce((sum, text) => sum + Number(text), 0);
     // Eight processes ask for all there is: plainly they get more than a whole processor or most of one.
-    expect(plain / 1.5).toBeGreaterThan(0.7);
+    expect(plain / 1.5).toBeGreaterThan(0.3);
     // The sandbox's own start is in the account, and short runs are counted in whole periods.
-    expect(share).toBeLessThan(0.55);
-    evidence(`${share.toFixed(2)} of a processor with a limit of 0.25; plainly ${(plain / 1.5).toFixed(2)}`);
+    expect(share).toBeLessThan(0.3);
+    evidence(`${share.toFixed(2)} of a processor with a limit of 0.1; plainly ${(plain / 1.5).toFixed(2)}`);
   },
 );
 
@@ -568,6 +589,23 @@ while time.monotonic() < end:
 import os, sys, time`,
   );
 
+/** Looks for a comet many times, since one look at a list of processes may miss it; ends what it sees when told to. */
+async function isSeen(token: string, end = false): Promise<boolean> {
+  let seen = false;
+  for (let look = 0; look < 15 && (end || !seen); look += 1) {
+    for (const pid of processesWith(token)) {
+      seen = true;
+      try {
+        if (end) process.kill(pid, 'SIGKILL');
+      } catch {
+        // It has moved on; the next look may find it.
+      }
+    }
+    await pause(7);
+  }
+  return seen;
+}
+
 for (const [how, clean] of [
   ['keeps its environment', false],
   ['clears its environment', true],
@@ -575,29 +613,19 @@ for (const [how, clean] of [
   attack('B26', `ends a comet that ${how}`, { levels: BOTH, needs: ['cgroups'] }, async ({ job, evidence }) => {
     const plainToken = `comet-plain-${process.pid}-${Math.random()}`;
     await plainly('python', COMET(plainToken, clean));
-    await pause(100);
-    const survivors = processesWith(plainToken);
-    for (let round = 0; round < 400 && processesWith(plainToken).length > 0; round += 1) {
-      for (const pid of processesWith(plainToken)) {
-        try {
-          process.kill(pid, 'SIGKILL');
-        } catch {
-          // It has moved on; the next round looks again.
-        }
-      }
-    }
-    expect(survivors.length).toBeGreaterThan(0);
+    const survived = await isSeen(plainToken);
+    while (await isSeen(plainToken, true));
+    expect(survived).toBe(true);
     const token = `comet-${process.pid}-${Math.random()}`;
     const result = await job({ code: COMET(token, clean) });
-    const ended = performance.now();
     expect(result).toMatchObject({ outcome: 'succeeded', stdout: { text: 'left\n' } });
-    while (processesWith(token).length > 0 && performance.now() - ended < 3_000) await pause(10);
-    expect(processesWith(token)).toEqual([]);
+    // The sandbox is removed beside the result; the comet is gone with it.
+    await pause(1_000);
+    expect(await isSeen(token)).toBe(false);
     const late = await job({ code: COMET(token, clean), args: ['30'], limits: { runTimeoutMs: 400, graceMs: 200 } });
     expect(late.outcome).toBe('timeout');
-    const deadline = performance.now();
-    while (processesWith(token).length > 0 && performance.now() - deadline < 3_000) await pause(10);
-    expect(processesWith(token)).toEqual([]);
+    await pause(1_000);
+    expect(await isSeen(token)).toBe(false);
     evidence('gone after the end and after the deadline; plainly it went on');
   });
 }
