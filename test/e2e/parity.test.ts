@@ -4,6 +4,10 @@ import { afterAll, describe, expect, it } from 'vitest';
 import type { JobSkillsOptions } from '../../src/contracts/job.ts';
 import type { JobResult } from '../../src/contracts/result.ts';
 import { createOrchestrator } from '../../src/orchestrator/create-orchestrator.ts';
+import type { Orchestrator } from '../../src/orchestrator/orchestrator.ts';
+import { createDockerRunner } from '../../src/runners/docker/docker-runner.ts';
+import { createLocalRunner } from '../../src/runners/local/local-runner.ts';
+import { dockerImage, dockerTest } from '../fixtures/docker-image.ts';
 import { LEVELS, requireLevel } from '../fixtures/levels.ts';
 import { skillLibrary, skillText } from '../fixtures/skill-library.ts';
 
@@ -43,9 +47,11 @@ const library = skillLibrary(
   },
   { builtinRoot, agentsConfig: { 'solver.other': { enabled: ['custom.*'], disabled: ['custom.base'] } } },
 );
-const orchestrator = createOrchestrator({ skills: library.subsystem });
+const orchestrator = createOrchestrator({ skills: library.subsystem, runners: [createLocalRunner()] });
+let containers: Orchestrator | undefined;
 afterAll(async () => {
   await orchestrator.close();
+  await containers?.close();
   library[Symbol.dispose]();
 });
 
@@ -72,13 +78,23 @@ const cases: [string, JobSkillsOptions][] = [
   ['no skills', { refs: [] }],
 ];
 
+/** The same skills in containers; made only where there is an engine. */
+async function containersOf(): Promise<Orchestrator> {
+  if (containers === undefined) {
+    const { bundle } = await dockerImage();
+    containers = createOrchestrator({ skills: library.subsystem, runners: [createDockerRunner({ bundle })] });
+  }
+  return containers;
+}
+
 interface DryRun {
   result: JobResult;
   prompt: { system: string; messages: { role: string; content: string }[] };
 }
 
-async function promptAt(isolation: 'none' | 'namespace', skills: JobSkillsOptions): Promise<DryRun> {
-  const result = await orchestrator.codegen({
+async function promptAt(isolation: 'none' | 'namespace' | 'container', skills: JobSkillsOptions): Promise<DryRun> {
+  const place = isolation === 'container' ? await containersOf() : orchestrator;
+  const result = await place.codegen({
     isolation,
     task: 'Count the rows of data/in.csv and write out.json.',
     dryRun: true,
@@ -121,6 +137,16 @@ describe('the [ACTIVE SKILLS] block has the same bytes on the host and in every 
     expect(namespace.result.sources).toEqual(none.result.sources);
     expect([none.result.isolation, namespace.result.isolation]).toEqual(['none', 'namespace']);
   });
+
+  for (const [name, skills] of cases) {
+    dockerTest(`${name}, in whole prompts in a container`, {}, async () => {
+      const [none, container] = await Promise.all([promptAt('none', skills), promptAt('container', skills)]);
+      expect(container.result.isolation).toBe('container');
+      expect(container.prompt).toEqual(none.prompt);
+      expect(container.result.skills).toEqual(none.result.skills);
+      expect(container.result.sources).toEqual(none.result.sources);
+    });
+  }
 
   it('the cases are what their names say', () => {
     const render = (skills: JobSkillsOptions) =>
