@@ -1,5 +1,7 @@
 import type { Duplex } from 'node:stream';
 import type Docker from 'dockerode';
+import { SkillcellError } from '../src/contracts/skillcell-error.ts';
+import { buildImage } from '../src/runners/docker/build-image.ts';
 import { connectEngine } from '../src/runners/docker/engine.ts';
 import { findImage } from '../src/runners/docker/image.ts';
 import { ensureRuntime } from '../src/runners/runtime-bundle.ts';
@@ -13,10 +15,20 @@ export interface Engine {
   image: string;
 }
 
-/** Connects to the engine and finds the image of the sandboxes. */
-export async function benchEngine(): Promise<Engine> {
+/**
+ * Connects to the engine, and builds the image of the sandboxes where it is not there.
+ *
+ * @throws SkillcellError `engine.unavailable`
+ */
+export async function benchEngine(progress: (text: string) => void): Promise<Engine> {
   const docker = await connectEngine();
-  return { docker, image: await findImage(docker, 'slim', (await ensureRuntime()).digest) };
+  const bundle = await ensureRuntime();
+  try {
+    return { docker, image: await findImage(docker, 'slim', bundle.digest) };
+  } catch (error) {
+    if (!SkillcellError.isInstance(error) || !error.code.startsWith('image.')) throw error;
+    return { docker, image: await buildImage(docker, { flavor: 'slim', bundle, onProgress: progress }) };
+  }
 }
 
 /**

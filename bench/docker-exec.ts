@@ -27,7 +27,7 @@ const GOALS: Readonly<Record<string, string | null>> = {
 export const dockerExec: BenchmarkGroup = { ids: Object.keys(GOALS), run };
 
 async function run({ samples = SAMPLES, wants, progress }: BenchmarkOptions): Promise<Measurement[]> {
-  const engine = await benchEngine();
+  const engine = await benchEngine(progress);
   const { subsystem, ids, remove } = await fiveSkills();
   const runners = [createDockerRunner()];
   const skills = { refs: ids };

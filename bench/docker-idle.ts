@@ -12,8 +12,8 @@ const RUNNING = 8;
 /** What a waiting container takes, and what a running job takes in our own process. */
 export const dockerIdle: BenchmarkGroup = { ids: [IDLE, OVERHEAD], run };
 
-async function run({ wants }: BenchmarkOptions): Promise<Measurement[]> {
-  const engine = await benchEngine();
+async function run({ wants, progress }: BenchmarkOptions): Promise<Measurement[]> {
+  const engine = await benchEngine(progress);
   const rows: Measurement[] = [];
   if (wants(IDLE)) rows.push(await idleMemory(engine));
   if (wants(OVERHEAD)) rows.push(await hostMemory());

@@ -16,7 +16,7 @@ const IDS = ['peers.skillcell.warm', 'peers.docker.run', 'peers.docker.exec', 'p
 export const dockerPeers: BenchmarkGroup = { ids: IDS, run };
 
 async function run({ samples = SAMPLES, wants, progress }: BenchmarkOptions): Promise<Measurement[]> {
-  const engine = await benchEngine();
+  const engine = await benchEngine(progress);
   await using orchestrator = createOrchestrator({ runners: [createDockerRunner()], pool: { size: 1 } });
   const waiting = await startWaiting(engine);
   try {

@@ -14,7 +14,7 @@ const ID = 'docker.throughput';
 export const dockerThroughput: BenchmarkGroup = { ids: [ID, ...CONCURRENCY.map((places) => `${ID}.c${places}`)], run };
 
 async function run({ samples = ROUNDS, progress }: BenchmarkOptions): Promise<Measurement[]> {
-  const engine = await benchEngine();
+  const engine = await benchEngine(progress);
   const { subsystem, ids, remove } = await fiveSkills();
   const created = await countCreations(engine);
   const ours = new Map<number, number[]>(CONCURRENCY.map((places) => [places, []]));

@@ -1,6 +1,7 @@
 /** Measures what the project promises about speed. Prints a table, or JSON; says how far it is on stderr. */
 import { parseArgs } from 'node:util';
 import type { BenchmarkGroup, BenchmarkOptions } from './benchmark-group.ts';
+import { SkillcellError } from '../src/contracts/skillcell-error.ts';
 import { GROUPS } from './groups.ts';
 import { describeMachine } from './machine.ts';
 import type { Measurement } from './measurement.ts';
@@ -30,7 +31,13 @@ async function main(args: string[]): Promise<number> {
     if (!ids.some(wants)) continue;
     const progress = (text: string): void => void process.stderr.write(`${name}: ${text}\n`);
     const options: BenchmarkOptions = { samples, wants, progress };
-    benchmarks.push(...(await run(options)).filter(({ id }) => wants(id)));
+    try {
+      benchmarks.push(...(await run(options)).filter(({ id }) => wants(id)));
+    } catch (error) {
+      // Everything that can be measured here is, when nothing was named.
+      if (group !== '' || !SkillcellError.isInstance(error) || error.code !== 'engine.unavailable') throw error;
+      progress(`left out: ${error.message}`);
+    }
   }
   if (benchmarks.length === 0) {
     process.stderr.write(`Cannot measure: no benchmark has this name, got ${group}.\n\n${USAGE}`);
