@@ -42,6 +42,17 @@ function readProcess(pid: number): ProcessRow | undefined {
   };
 }
 
+/** A process's share of the memory that it has, pages of several processes divided among them; undefined where not told. */
+export function proportionalBytes(pid: number): number | undefined {
+  try {
+    const share = /^Pss:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'latin1'))?.[1];
+    return share === undefined ? undefined : Number(share) * 1024;
+  } catch {
+    // It has ended, or shut itself off from being looked into.
+    return undefined;
+  }
+}
+
 /** Whether a process still runs; one that only waits to be reaped does not. */
 export function isAlive(row: ProcessRow): boolean {
   return row.state !== 'Z' && row.state !== 'X';

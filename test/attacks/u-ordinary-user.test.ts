@@ -155,6 +155,35 @@ print('filled')`;
 );
 
 attack(
+  'B03',
+  'started by an ordinary user, is not ended for memory that its processes share',
+  { levels: BOTH, needs: ['root'] },
+  async (scene) => {
+    const share = `
+import os, time
+block = bytearray(b'x') * (40 << 20)
+for _ in range(20):
+    if os.fork() == 0:
+        time.sleep(1)
+        os._exit(0)
+time.sleep(0.7)
+print(len(block) >> 20)`;
+    // Who shuts himself off from being looked into has every page counted for each, unless the watch may look anyway:
+    // at level namespace it stands above the user namespace of user code.
+    const hidden = share.replace('import os, time', 'import ctypes, os, time\nctypes.CDLL(None).prctl(4, 0)');
+    const results = await resultsAsUser(scene, [
+      { code: share, limits: { memoryMib: 256 } },
+      { code: hidden, limits: { memoryMib: 256 } },
+    ]);
+    expect(results[0]).toMatchObject({ outcome: 'succeeded', stdout: { text: '40\n' } });
+    expect(results[1]?.outcome).toBe(scene.level === 'none' ? 'out_of_memory' : 'succeeded');
+    scene.evidence(
+      `21 processes over one block of 40 MiB are within 256 MiB; hidden from the watch: ${results[1]?.outcome}`,
+    );
+  },
+);
+
+attack(
   'B07',
   'started by an ordinary user, fills no folder further than it may',
   { levels: BOTH, needs: ['root'] },
