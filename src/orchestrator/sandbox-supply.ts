@@ -217,7 +217,7 @@ function* candidates(demand: SandboxDemand, options: SandboxSupplyOptions): Gene
     if (demand.runner !== 'auto' && demand.runner !== runner.name) continue;
     for (const level of runner.levels) {
       // Level none is taken only by who names it, or where nothing better can be had and the caller allows that.
-      if (demand.isolation === 'none' && runner.name === 'local' && level !== 'none') continue;
+      if (demand.isolation === 'none' && demand.runner !== 'docker' && level !== 'none') continue;
       if (rank(level) >= rank(least)) yield [runner, level];
     }
   }

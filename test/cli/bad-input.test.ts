@@ -249,9 +249,10 @@ describe('bad input', () => {
   });
 
   it('ends with exit code 3 when it asks for what is not there', async () => {
-    const docker = await runMain(exec('--runner', 'docker', '--json'), { cwd });
+    const nowhere = { DOCKER_HOST: 'unix:///nowhere/engine.sock' };
+    const docker = await runMain(exec('--runner', 'docker', '--json'), { cwd, env: nowhere });
     expect(docker).toMatchObject({ code: 3, stderr: '' });
-    expect(JSON.parse(docker.stdout)).toMatchObject({ error: { code: 'runner.unavailable' } });
+    expect(JSON.parse(docker.stdout)).toMatchObject({ error: { code: 'engine.unavailable' } });
     const kernel = await runMain(exec('--isolation', 'kernel', '--json'), { cwd });
     expect(kernel.code).toBe(3);
     expect(JSON.parse(kernel.stdout)).toMatchObject({ error: { code: 'runner.isolation-unmet' } });

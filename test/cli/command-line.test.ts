@@ -79,7 +79,7 @@ describe('readCommandLine()', () => {
     }
   });
 
-  it.each(['skills run a b -- c', 'skills pack x', 'skills unpack', 'skills new --any', 'image build --flavor slim'])(
+  it.each(['skills run a b -- c', 'skills pack x', 'skills unpack', 'skills new --any'])(
     'says that %s is not in this version',
     async (line) => {
       const run = await runMain(line.split(' '));

@@ -28,6 +28,9 @@ function workFoldersOf(pid: number): string[] {
   return readdirSync(tmpdir()).filter((name) => name.startsWith(WORK_FOLDER_PREFIX) && name.includes(`-${pid}-`));
 }
 
+/** `auto` takes the local runner where there is no engine. */
+const WITHOUT_ENGINE = { DOCKER_HOST: 'unix:///nowhere/engine.sock' };
+
 async function execJson(...argv: string[]): Promise<{ code: number; result: JobResult }> {
   const { code, stdout } = await runMain(['exec', ...argv, '--json'], { cwd });
   return { code, result: JSON.parse(stdout) as JobResult };
@@ -48,10 +51,10 @@ describe('skillcell exec', () => {
     ['a.sh', ['echo "$1 $K"; echo bad >&2']],
   ])('runs %s by its ending', async (name, lines) => {
     write(name, ...lines);
-    const run = await runCli(['exec', name, '--arg', 'hi', '--env', 'K=v=1'], { cwd });
+    const run = await runCli(['exec', name, '--arg', 'hi', '--env', 'K=v=1'], { cwd, env: WITHOUT_ENGINE });
     expect(run).toMatchObject({ code: 0, stdout: 'hi v=1\n' });
     expect(run.stderr).toMatch(/^runner local, isolation namespace\nbad\noutcome: succeeded \(exit code 0, /);
-    const json = await runCli(['exec', name, '--arg', 'hi', '--env', 'K=v=1', '--json'], { cwd });
+    const json = await runCli(['exec', name, '--arg', 'hi', '--env', 'K=v=1', '--json'], { cwd, env: WITHOUT_ENGINE });
     expect(json).toMatchObject({ code: 0, stderr: 'runner local, isolation namespace\n' });
     expect(JSON.parse(json.stdout)).toMatchObject({
       kind: 'exec',
@@ -186,9 +189,12 @@ describe('an interrupted skillcell exec', () => {
     ['SIGHUP', 129],
   ] as const)('ends within 3 s of %s and leaves nothing', async (signal, code) => {
     for (const isolation of ['namespace', 'none']) {
-      const child = spawnCli(['exec', write('loop.mjs', ...LOOP), '--isolation', isolation, '--output', 'out'], {
-        cwd,
-      });
+      const child = spawnCli(
+        ['exec', write('loop.mjs', ...LOOP), '--runner', 'local', '--isolation', isolation, '--output', 'out'],
+        {
+          cwd,
+        },
+      );
       await once(child.stdout!, 'data');
       const processes = descendantsOf(child.pid!);
       expect(processes.length).toBeGreaterThan(0);

@@ -213,7 +213,9 @@ describe('skillcell skills descriptor', () => {
 
 describe('skillcell doctor and sweep', () => {
   it('says what the machine isolates, with advice for all that is missing', async () => {
-    const { code, stdout } = await runMain(['doctor', '--json']);
+    // An engine is another test's: docker-host.test.ts.
+    const env = { DOCKER_HOST: 'unix:///nowhere/engine.sock' };
+    const { code, stdout } = await runMain(['doctor', '--json'], { env });
     expect(code).toBe(0);
     const report = JSON.parse(stdout) as {
       ready: boolean;
@@ -233,10 +235,10 @@ describe('skillcell doctor and sweep', () => {
       'model',
     ]);
     for (const { ok, advice } of report.checks) expect(ok || advice !== undefined).toBe(true);
-    expect(report.runners.map(({ isolation }) => isolation)).toEqual(['namespace', 'none']);
-    const namespace = report.runners[0]!.available;
+    expect(report.runners.map(({ isolation }) => isolation)).toEqual(['container', 'namespace', 'none']);
+    const namespace = report.runners[1]!.available;
     expect(report).toMatchObject({ ready: namespace, best: namespace ? 'namespace' : null });
-    const plain = await runMain(['doctor']);
+    const plain = await runMain(['doctor'], { env });
     expect(plain.stdout).toContain(namespace ? 'Ready: jobs run at level namespace.' : 'No isolation here');
   });
 
