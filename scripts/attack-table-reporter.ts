@@ -1,4 +1,6 @@
+import { writeFileSync } from 'node:fs';
 import type { Reporter, TestModule } from 'vitest/node';
+import { attacksDocument, type AttackState } from './attacks-document.ts';
 
 /** What a case of test/attacks says of itself. */
 interface AttackRow {
@@ -13,12 +15,16 @@ interface AttackRow {
 export default class AttackTableReporter implements Reporter {
   onTestRunEnd(modules: readonly TestModule[]): void {
     const lines: string[] = [];
+    const states: AttackState[] = [];
     const counts = { blocked: 0, open: 0, skipped: 0 };
     for (const module of modules) {
       for (const test of module.children.allTests()) {
         const { attack } = test.meta() as { attack?: AttackRow };
         const result = test.result();
-        const row = attack ?? { id: test.name.split(' ')[0] ?? '', title: test.name, level: '', evidence: [] };
+        const row = attack ?? unnamedRow(test.name);
+        const { id, title, level } = row;
+        const state = result.state === 'passed' ? 'blocked' : result.state === 'skipped' ? 'skipped' : 'OPEN';
+        states.push({ id, title, level, state });
         if (result.state === 'passed') {
           counts.blocked += 1;
           lines.push(...rowLines('blocked', row, row.evidence));
@@ -41,12 +47,21 @@ export default class AttackTableReporter implements Reporter {
         lines.push(`OPEN     ${module.relativeModuleId}: ${error.message.split('\n')[0]}`);
       }
     }
+    if (process.env['WRITE_ATTACKS'] === '1') {
+      writeFileSync(new URL('../docs/attacks.md', import.meta.url), attacksDocument(states));
+    }
     process.once('exit', () => {
       process.stdout.write(
         `${lines.join('\n')}\n${counts.blocked} blocked, ${counts.open} open, ${counts.skipped} skipped\n`,
       );
     });
   }
+}
+
+/** A test that says nothing of itself: its name has the case, the title and the level. */
+function unnamedRow(name: string): AttackRow {
+  const [, id = '', title = '', level = ''] = /^([A-Z]\d+(?:-[A-Z]?\d+)?)? ?(.*?)(?: \[(\w+)\])?$/.exec(name) ?? [];
+  return { id, title, level, evidence: [] };
 }
 
 function rowLines(state: string, { id, title, level, safety }: AttackRow, evidence: readonly string[]): string[] {

@@ -1,0 +1,61 @@
+import { ELSEWHERE_CASES, LATER_CASES } from '../test/attacks/later.ts';
+
+/** One case at one level, as the run of the attacks saw it. */
+export interface AttackState {
+  id: string;
+  title: string;
+  level: string;
+  state: 'blocked' | 'OPEN' | 'skipped';
+}
+
+const LEVELS = ['none', 'namespace', 'container', 'host'];
+const CELLS = { blocked: 'blocked', OPEN: '**open**', skipped: 'not tried' } as const;
+
+/** The document of the attacks: no times, sizes or names of the machine, so that it only changes when the attacks do. */
+export function attacksDocument(rows: readonly AttackState[]): string {
+  const cases = new Map<string, { id: string; title: string; cells: Map<string, string> }>();
+  for (const { id, title, level, state } of rows) {
+    // Tests of the tables themselves are no case.
+    if (id === '') continue;
+    const key = `${id} ${title}`;
+    const row = cases.get(key) ?? { id, title, cells: new Map<string, string>() };
+    row.cells.set(level === '' ? 'host' : level, CELLS[state]);
+    cases.set(key, row);
+  }
+  const sorted = [...cases.values()].toSorted((a, b) => order(a.id, b.id) || order(a.title, b.title));
+  const line = ({ id, title, cells }: (typeof sorted)[number]): string =>
+    `| ${id} | ${title.replaceAll('|', '\\|')} | ${LEVELS.map((level) => cells.get(level) ?? '').join(' | ')} |`;
+  return `# Attacks
+
+Made by \`WRITE_ATTACKS=1 npm run attacks\`. Each line is a test in \`test/attacks/\`: what user code, a file or a fault tries, and what came of it
+at each level; an empty cell is a level where the case says nothing. Every attack has a control in which it goes through: the same program without a
+sandbox, or in a container that lacks one line. \`npm run ablation\` tries each line of a container. Level \`kernel\` has a list of its own,
+\`test/runners/docker/kernel-level.test.ts\`.
+
+| case | attack | ${LEVELS.join(' | ')} |
+|---|---|${'---|'.repeat(LEVELS.length)}
+${sorted.map(line).join('\n')}
+
+## In other tests
+
+| case | test |
+|---|---|
+${table(ELSEWHERE_CASES)}
+
+## Not tried yet
+
+| case | what it waits for |
+|---|---|
+${table(LATER_CASES)}
+`;
+}
+
+function table(rows: Record<string, string>): string {
+  return Object.entries(rows)
+    .map(([id, text]) => `| ${id} | ${text} |`)
+    .join('\n');
+}
+
+function order(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
