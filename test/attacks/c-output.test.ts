@@ -231,9 +231,9 @@ if os.fork() == 0:
     if os.fork() == 0: time.sleep(2)
     os._exit(0)
 os.write(1, b'parent')`;
-    const plainStarted = performance.now();
-    expect((await plainly('python', code)).stdout).toBe('parent');
-    expect(performance.now() - plainStarted).toBeGreaterThan(1_500);
+    const plain = await plainly('python', code);
+    expect(plain.stdout).toBe('parent');
+    expect(plain.tookMs).toBeGreaterThan(1_500);
     const started = performance.now();
     const result = await job({ code });
     expect(result).toMatchObject({ outcome: 'succeeded', stdout: { text: 'parent' } });

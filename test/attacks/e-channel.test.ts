@@ -1,11 +1,11 @@
 import { readdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'vitest';
 import { ToolError, type ToolHandler } from '../../src/broker/tool-handler.ts';
 import type { ExecOptions } from '../../src/contracts/job.ts';
 import type { JobResult } from '../../src/contracts/result.ts';
+import { currentOwner, ownerName } from '../../src/runners/owner.ts';
 import { plainly } from './plainly.ts';
 import { attack, type Scene, EVERY_LEVEL } from './surroundings.ts';
 
@@ -349,7 +349,7 @@ attack(
     ]);
     const own = scene.ownOrchestrator({ tools });
     const code = `${RAW}\nfor number in range(1, 801): call(number, 'large')\ntime.sleep(20)`;
-    const limits = { runTimeoutMs: 4_000, graceMs: 100, memoryMib: 128, workspaceMib: 32 };
+    const limits = { runTimeoutMs: 2_000, graceMs: 100, memoryMib: 128, workspaceMib: 32 };
     const result = await own.exec({ language: 'python', isolation: scene.level, code, limits });
     expect(result.outcome).toBe('timeout');
     // 160 MB were asked for; the entry stops taking calls when too many answers wait to be read.
@@ -491,14 +491,16 @@ attack(
   'finds no socket, pipe or folder of another job',
   { levels: ['namespace'] },
   async ({ job, evidence }) => {
-    const before = readdirSync(tmpdir());
+    const owner = ownerName(currentOwner());
+    const ours = (): string[] => readdirSync(tmpdir()).filter((name) => name.includes(owner));
+    const open = job({ isolation: 'none', code: 'import time\ntime.sleep(0.6)' });
+    await pause(400);
+    expect(ours().length).toBe(1);
+    await open;
+    await pause(300);
     const beside = job({ code: 'import time\ntime.sleep(1)' });
     await pause(500);
-    const names = readdirSync(tmpdir()).filter((name) => !before.includes(name) && name.startsWith('skillcell'));
-    expect(names.filter((name) => readdirSync(join(tmpdir(), name)).some((entry) => entry.includes('sock')))).toEqual(
-      [],
-    );
-    expect(names).toEqual([]);
+    expect(ours()).toEqual([]);
     await beside;
     evidence('a job at this level has no folder on the host at all: its channel is a pair of unnamed sockets');
   },

@@ -10,6 +10,8 @@ export interface PlainRun {
   signal: string | null;
   stdout: string;
   stderr: string;
+  /** Milliseconds until its last output stream had ended. */
+  tookMs: number;
 }
 
 /** Options of {@link plainly}. */
@@ -29,11 +31,21 @@ const COMMANDS: Record<Language, { file: string; command: string[] }> = {
   bash: { file: 'main.sh', command: ['/bin/bash'] },
 };
 
+const runs = new Map<string, Promise<PlainRun>>();
+
 /**
  * Runs a program as an ordinary child of this process, with nothing around it: what an attack does where nobody stops
- * it. Its working folder is a fresh one.
+ * it. Its working folder is a fresh one. A program that is told nothing of the case is run once for all levels.
  */
-export async function plainly(language: Language, code: string, options: PlainOptions = {}): Promise<PlainRun> {
+export function plainly(language: Language, code: string, options: PlainOptions = {}): Promise<PlainRun> {
+  if (options.args !== undefined || options.env !== undefined) return runPlainly(language, code, options);
+  const key = JSON.stringify([language, code, options]);
+  const run = runs.get(key) ?? runPlainly(language, code, options);
+  runs.set(key, run);
+  return run;
+}
+
+async function runPlainly(language: Language, code: string, options: PlainOptions): Promise<PlainRun> {
   const folder = await mkdtemp(join(tmpdir(), 'attack-'));
   try {
     const { file, command } = COMMANDS[language];
@@ -53,6 +65,7 @@ export async function runCommand(
   options: { cwd?: string; env?: Record<string, string>; timeoutMs?: number; input?: string } = {},
 ): Promise<PlainRun> {
   const [program = '', ...args] = command;
+  const started = performance.now();
   const child = spawn(program, args, {
     ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
     env: { ...process.env, ...options.env },
@@ -71,7 +84,7 @@ export async function runCommand(
     child.once('close', (code, signal) => resolve({ code, signal }));
   });
   clearTimeout(timer);
-  return { ...ended, stdout, stderr };
+  return { ...ended, stdout, stderr, tookMs: performance.now() - started };
 }
 
 /**

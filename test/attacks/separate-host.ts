@@ -12,8 +12,8 @@ import type { RunnerReport } from '../../src/runners/runner.ts';
 import { ensureRuntime, type RuntimeBundle } from '../../src/runners/runtime-bundle.ts';
 import { runCommand } from './plainly.ts';
 
-/** A uid that nothing else on the machine runs as, so that what is left of it can be counted. */
-export const ORDINARY_UID = 61_182;
+/** A uid that nothing else on the machine runs as, another test run neither, so that what is left of it can be counted. */
+export const ORDINARY_UID: number = 62_000 + (process.pid % 2_000);
 
 /** What a host of its own is told to do. */
 export interface HostOrder {
