@@ -26,6 +26,8 @@ export type AttackJob = Partial<Omit<ExecOptions, 'limits'>> & { code: string; l
 export interface ContainerScene extends AsyncDisposable {
   runner: Runner;
   orchestrator: Orchestrator;
+  /** Whether a line of the containers is missing. Such a one is given this machine's own targets only: nothing may leave it. */
+  weakened: boolean;
   /** A folder of the host, removed afterwards. */
   folder: string;
   /** Runs a job, Python unless it says otherwise, with short deadlines unless it says otherwise. */
@@ -86,6 +88,7 @@ export async function openScene(change?: ContainerChange): Promise<ContainerScen
   return {
     runner,
     orchestrator,
+    weakened: change !== undefined,
     folder,
     job,
     async report(code, options) {
