@@ -17,6 +17,8 @@ import { createOwnEngine, NO_OWN_ENGINE, type OwnEngine, type OwnEngineOptions }
 const reason = MISSING_ENGINE ?? NO_OWN_ENGINE;
 /** CI has all that is needed: there a lack is a failure. */
 const SKIPPED = reason !== undefined && process.env['CI'] !== 'true';
+/** Stands in the names of what is skipped. */
+const WHY = SKIPPED ? ` (skipped: ${reason})` : '';
 const SLEEP = 'console.log("up"); await new Promise((resolve) => setTimeout(resolve, 30_000));';
 /** What a job may end with when the engine is what failed: never an outcome of user code. */
 const INFRASTRUCTURE = /^(sandbox\.lost|engine\.unavailable|engine\.failed|sandbox\.start-failed)$/;
@@ -57,7 +59,7 @@ async function containersOf({ client }: OwnEngine): Promise<number> {
   return (await client.listContainers({ all: true, filters: { label: [`${LABEL.managed}=true`] } })).length;
 }
 
-describe.skipIf(SKIPPED)(`an engine that fails${reason === undefined ? '' : ` (skipped: ${reason})`}`, () => {
+describe.skipIf(SKIPPED)(`an engine that fails${WHY}`, () => {
   let engine: OwnEngine;
   beforeAll(async () => {
     image = await dockerImage();
@@ -172,7 +174,7 @@ describe.skipIf(SKIPPED)(`an engine that fails${reason === undefined ? '' : ` (s
   }, 60_000);
 });
 
-describe.skipIf(SKIPPED)('F14 an engine whose disk is full', () => {
+describe.skipIf(SKIPPED)(`F14 an engine whose disk is full${WHY}`, () => {
   let engine: OwnEngine;
   beforeAll(async () => {
     image = await dockerImage();
