@@ -64,7 +64,9 @@ type Verdict = Pick<SandboxResult, 'outcome' | 'limit' | 'error'>;
 /** The kernel's word goes before the program's: an exit code says nothing about memory. */
 function judge(result: SandboxResult, oomKills: number, pidsRefused: number, broker: Broker): Verdict {
   const { outcome, limit, error } = result;
-  if (oomKills > 0 && (outcome === 'succeeded' || outcome === 'failed' || outcome === 'limit')) {
+  // Processes at their limit may spin in the kernel until the clock ends them: what they ran out of is memory, not time.
+  if (oomKills > 0 && outcome === 'timeout') return { outcome: 'out_of_memory' };
+  if (oomKills > 0 && outcome !== 'canceled') {
     return { outcome: 'out_of_memory', ...(error === undefined ? {} : { error }) };
   }
   const timeout = broker.modelFailure;

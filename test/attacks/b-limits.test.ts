@@ -180,6 +180,27 @@ print(sorted(child.wait() for child in children), flush=True)`;
 
 attack(
   'B06',
+  'is told out of memory though it waits for the child that the kernel ended until its clock does',
+  { levels: BOTH, needs: ['cgroups'] },
+  async ({ job, evidence }) => {
+    const waiting = 'import time\ntime.sleep(60)';
+    expect(await job({ code: waiting, limits: { ...SMALL, runTimeoutMs: 1_500 } })).toMatchObject({
+      outcome: 'timeout',
+    });
+    const code = `
+import subprocess, sys, time
+child = subprocess.Popen([sys.executable, '-c', ${JSON.stringify(MEMORY)}, '600'])
+print(child.wait(), flush=True)
+time.sleep(60)`;
+    const result = await job({ code, limits: { ...SMALL, runTimeoutMs: 3_000 } });
+    expect(result).toMatchObject({ outcome: 'out_of_memory', stdout: { text: '-9\n' } });
+    expect(result.error).toBeUndefined();
+    evidence('out_of_memory, and timeout without the child');
+  },
+);
+
+attack(
+  'B06',
   'does not end its supervisor by making every other process smaller',
   { levels: BOTH, needs: ['cgroups'] },
   async ({ job, evidence }) => {
