@@ -4,6 +4,7 @@ import { parseBoundedJson } from '../src/protocol/bounded-json.ts';
 /** A message from an executor. Its process runs user code, so nothing in it is believed but its form. */
 export type ExecutorMessage =
   | { type: 'waiting' }
+  | { type: 'rehearsed' }
   | { type: 'started' }
   | { type: 'call'; id: unknown; target: unknown; name: unknown; args: unknown }
   /** The program ended, and all that it wrote is on its way. */
@@ -123,7 +124,8 @@ function readMessage(body: Buffer, maxBytes: number): ExecutorMessage | undefine
   const fields = parsed as Record<string, unknown>;
   switch (fields['type']) {
     case 'waiting':
-      return { type: 'waiting' };
+    case 'rehearsed':
+      return { type: fields['type'] };
     case 'started':
       return { type: 'started' };
     case 'call':

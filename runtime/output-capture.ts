@@ -8,10 +8,11 @@ export interface OutputCapture {
   stdout(): OutputText;
   stderr(): OutputText;
   /**
-   * Settles when both streams have ended and been handed on, or after `graceMs` when something still holds them. Time in
-   * which a slow reader holds the output back does not count.
+   * Settles when all that was written has been read and handed on. With `silent`, nobody is left who could write, and what
+   * the pipes hold is all; else a stream ends by itself, or has `graceMs` for it. Time in which a slow reader holds the
+   * output back does not count.
    */
-  finish(graceMs: number): Promise<void>;
+  finish(silent: boolean, graceMs: number): Promise<void>;
 }
 
 /** Options of {@link captureOutput}. */
@@ -38,11 +39,16 @@ export function captureOutput(stdout: Readable, stderr: Readable, options: Outpu
   return {
     stdout: first.text,
     stderr: second.text,
-    async finish(graceMs) {
+    async finish(silent, graceMs) {
       const ended = Promise.all([first.ended, second.ended]).then((): true => true);
+      const heldBack = (): boolean => first.heldBack() || second.heldBack();
       for (let over = false; !over;) {
         await Promise.all([first.handedOn(), second.handedOn()]);
-        over = (await withinTime(ended, graceMs)) || !(first.heldBack() || second.heldBack());
+        const before = total;
+        if (silent) {
+          await readOnce();
+          over = total === before && !heldBack();
+        } else over = (await withinTime(ended, graceMs)) || !heldBack();
       }
       await Promise.all([first.handedOn(), second.handedOn()]);
       stdout.destroy();
@@ -51,6 +57,11 @@ export function captureOutput(stdout: Readable, stderr: Readable, options: Outpu
       options.writers.stderr.end();
     },
   };
+}
+
+/** Waits until the event loop has once asked the kernel for all that can be read: an immediate's own round has asked before. */
+async function readOnce(): Promise<void> {
+  for (let round = 0; round < 2; round += 1) await new Promise((resolve) => setImmediate(resolve));
 }
 
 /** Whether a promise settles within a time. */

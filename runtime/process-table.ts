@@ -58,6 +58,23 @@ export function isAlive(row: ProcessRow): boolean {
   return row.state !== 'Z' && row.state !== 'X';
 }
 
+/** Bit of a thread's flags, which the kernel sets before it takes a dying thread's memory and files away. */
+const PF_EXITING = 0x4;
+
+/** Whether a process will not run another instruction of its program: each of its threads is past the kernel's point of no return. */
+export function isExiting(pid: number): boolean {
+  const folder = `/proc/${pid}/task`;
+  try {
+    return readdirSync(folder).every((thread) => {
+      const stat = readFileSync(`${folder}/${thread}/stat`, 'latin1');
+      return (Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[6]) & PF_EXITING) !== 0;
+    });
+  } catch {
+    // A thread ended between the listing and here; the caller looks again.
+    return false;
+  }
+}
+
 /** The last process id of `NSpid`, when the process is in a namespace below ours: 1 is that namespace's reaper. */
 export function innerPid(pid: number): number | undefined {
   let status: string;

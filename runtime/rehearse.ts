@@ -5,7 +5,10 @@ import type { SkillTrees } from '../src/contracts/skill.ts';
 import { writeTar, type TarFile } from '../src/protocol/tar.ts';
 import { catalogDigest, descriptorDigest, digestOf, skillDigest } from '../src/skills/digest.ts';
 import { checkArrived, writeSkills } from './arrived-skills.ts';
+import type { ExecutorProcess } from './executor-process.ts';
 import { receiveSkills } from './incoming-streams.ts';
+import type { Privileges } from './privileges.ts';
+import { rehearseRun } from './rehearse-run.ts';
 import type { SandboxLayout } from './sandbox-layout.ts';
 import type { UserProcesses } from './user-processes.ts';
 
@@ -15,9 +18,15 @@ const BODY = `---\nname: rehearsal\ndescription: A skill to rehearse with.\n---\
 
 /**
  * Does ahead of the job what the job will do, with a skill of its own, so that its code is loaded and compiled when the
- * job comes: unpack, verify, write, and for codegen rebuild and render. Nothing of it is left.
+ * job comes: unpack, verify, write, run, collect, and for codegen rebuild and render. Nothing of it is left.
  */
-export async function rehearse(layout: SandboxLayout, processes: UserProcesses, codegen: boolean): Promise<void> {
+export async function rehearse(
+  layout: SandboxLayout,
+  processes: UserProcesses,
+  privileges: Privileges,
+  executor: ExecutorProcess,
+  codegen: boolean,
+): Promise<void> {
   const folder = join(layout.skills, '.rehearsal');
   for (let round = 0; round < ROUNDS; round += 1) {
     const trees = await sendSample();
@@ -26,9 +35,21 @@ export async function rehearse(layout: SandboxLayout, processes: UserProcesses, 
     if (faults.length > 0) throw new Error(`Cannot rehearse: ${faults[0]?.message ?? ''}`);
     writeSkills(folder, trees);
     rmSync(folder, { recursive: true, force: true });
-    processes.list();
+    await rehearseRun(layout, processes, privileges);
     if (codegen) await render(descriptor, trees);
+    if (executor.language !== 'bash') await rehearseExecutor(executor);
   }
+}
+
+/** Lets the executor take a message and load a module. The bash executor reads no messages. */
+async function rehearseExecutor({ link, ended }: ExecutorProcess): Promise<void> {
+  const answered = new Promise<void>((resolve) => {
+    link.onMessage = (message) => {
+      if (message.type === 'rehearsed') resolve();
+    };
+  });
+  link.send({ type: 'rehearse', env: { PATH: '/usr/bin:/bin', LANG: 'C.UTF-8', HOME: '/' } });
+  await Promise.race([answered, ended]);
 }
 
 /** The way that skills take from the host, within this process. */

@@ -124,13 +124,11 @@ export async function runCode(input: RunInput, around: RunSurroundings): Promise
   calls.close();
   input.stdin?.unpipe();
   const clean = await processes.killAll(KILL_TIMEOUT_MS);
-  // A program may have taken its own folders' permissions away; what is in them is still its result.
-  privileges.asUser(() => [layout.workspace, layout.value].forEach(reopenFolder));
   const runMs = performance.now() - started;
   // What it said at its end may still be in the pipe. Without an exit message the process's own end says how it went.
   if (exit === undefined) await Promise.race([saidAll, delay(PIPE_GRACE_MS)]);
   if (exit === undefined) end ??= await Promise.race([executor.ended, delay(KILL_TIMEOUT_MS).then(() => undefined)]);
-  await capture.finish(PIPE_GRACE_MS);
+  await capture.finish(clean, PIPE_GRACE_MS);
   for (const stream of [executor.stdin, executor.messagesIn, executor.messagesOut]) stream.destroy();
 
   const diagnostics: Diagnostic[] = [];
@@ -142,8 +140,12 @@ export async function runCode(input: RunInput, around: RunSurroundings): Promise
     });
   }
   const error = readProgramError(report.error, input.fileName);
-  const value = privileges.asUser(() => readProgramValue(report.json, layout.value, limits.valueBytes));
-  const missing = privileges.asUser(() => missingOutputs(layout.output, input.expect));
+  const [value, missing] = privileges.asUser(() => {
+    // A program may have taken its own folders' permissions away; what is in them is still its result.
+    [layout.workspace, layout.value].forEach(reopenFolder);
+    const left = readProgramValue(report.json, layout.value, limits.valueBytes);
+    return [left, missingOutputs(layout.output, input.expect)] as const;
+  });
   const verdict = judge(ended, exit?.code ?? end?.code ?? null, layout, limits);
   return {
     ...verdict,

@@ -6,6 +6,9 @@ import type { JobSurroundings } from './job-surroundings.ts';
 import { runCode } from './run-code.ts';
 import type { RunOutcome } from './run-outcome.ts';
 
+/** How long the memory of a killed program may take to be freed. */
+const GONE_TIMEOUT_MS = 5_000;
+
 /**
  * One run of the job's program or of one that the agent wrote. Runs are numbered from 1. Before a later one the workspace
  * is cleared but for `inputs`.
@@ -19,8 +22,11 @@ export async function runOnce(
 ): Promise<RunOutcome> {
   const { channel, globals, layout } = around;
   const job = globals.JOB;
-  // What a failed attempt wrote is no output of the next one, and takes no room from it.
-  if (run > 1) around.privileges.asUser(() => clearWorkspace(layout.workspace, inputs));
+  // What a failed attempt wrote is no output of the next one, and takes no room from it, nor does the memory it had.
+  if (run > 1) {
+    await around.processes.gone(GONE_TIMEOUT_MS);
+    around.privileges.asUser(() => clearWorkspace(layout.workspace, inputs));
+  }
   channel.send({ type: 'run', run } satisfies SandboxMessage);
   const streams = outputStreams(run);
   return await runCode(

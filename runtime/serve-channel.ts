@@ -76,7 +76,7 @@ export function serveChannel(args: readonly string[]): void {
 
   const practise = async (codegen: boolean): Promise<void> => {
     const { rehearse } = await import('./rehearse.ts');
-    await rehearse(layout, processes, codegen);
+    await rehearse(layout, processes, privileges, executor, codegen);
     channel.send({ type: 'rehearsed' } satisfies SandboxMessage);
   };
 

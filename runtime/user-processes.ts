@@ -1,6 +1,14 @@
 import type { Privileges } from './privileges.ts';
 import { USER_UID } from './privileges.ts';
-import { hasEnvironmentEntry, innerPid, isAlive, listProcesses, realUid, type ProcessRow } from './process-table.ts';
+import {
+  hasEnvironmentEntry,
+  innerPid,
+  isAlive,
+  isExiting,
+  listProcesses,
+  realUid,
+  type ProcessRow,
+} from './process-table.ts';
 import type { SandboxLayout } from './sandbox-layout.ts';
 
 /** The processes of user code, however they came to be. */
@@ -9,8 +17,10 @@ export interface UserProcesses {
   list(): ProcessRow[];
   /** Asks user code to end; what holds the namespace is left alone. */
   terminate(): void;
-  /** Kills until no process is left, since one round can miss a child born meanwhile. Gives up after `timeoutMs`. */
+  /** Kills until no process can run another instruction. Gives up after `timeoutMs`. */
   killAll(timeoutMs: number): Promise<boolean>;
+  /** Waits until the kernel has taken back what killed processes held. Gives up after `timeoutMs`. */
+  gone(timeoutMs: number): Promise<boolean>;
 }
 
 /** The processes of user code at the level of this sandbox. */
@@ -38,6 +48,8 @@ function containerProcesses({ asRoot }: Privileges): UserProcesses {
   return withKilling(list, {
     terminate: () => asRoot(() => signal(-1, 'SIGTERM')),
     kill: () => asRoot(() => signal(-1, 'SIGKILL')),
+    // The kernel lets no fork pass such a kill, so that nobody is born behind it, and what is dying runs no more code.
+    whole: true,
   });
 }
 
@@ -92,6 +104,8 @@ function markedProcesses(marker: string, executorPid: () => number | undefined):
 const ROUNDS_AT_ONCE = 20;
 
 interface Signals {
+  /** Whether one kill reaches every process, so that it takes no list before and those that are dying need no wait. */
+  whole?: boolean;
   terminate(rows: readonly ProcessRow[]): void;
   kill(rows: readonly ProcessRow[]): void;
   /** Called before the first look. */
@@ -105,17 +119,29 @@ function withKilling(list: () => ProcessRow[], signals: Signals): UserProcesses 
     async killAll(timeoutMs) {
       const deadline = performance.now() + timeoutMs;
       signals.begin?.();
-      let rows = list();
+      let rows = signals.whole === true ? [] : list();
       for (let round = 0; ; round += 1) {
         // Also when none was seen: one that moves on by fork and exit can be missed by a list, but not by the kernel.
-        signals.kill(rows);
+        if (signals.whole !== true || round % ROUNDS_AT_ONCE === 0) signals.kill(rows);
         rows = list();
-        if (rows.length === 0) return true;
+        if (rows.length === 0 || (signals.whole === true && rows.every((row) => isExiting(row.pid)))) return true;
         if (performance.now() > deadline) return false;
-        await new Promise((resolve) => (round < ROUNDS_AT_ONCE ? setImmediate(resolve) : setTimeout(resolve, 1)));
+        await nextRound(round);
       }
     },
+    async gone(timeoutMs) {
+      const deadline = performance.now() + timeoutMs;
+      for (let round = 0; list().length > 0; round += 1) {
+        if (performance.now() > deadline) return false;
+        await nextRound(round);
+      }
+      return true;
+    },
   };
+}
+
+async function nextRound(round: number): Promise<void> {
+  await new Promise((resolve) => (round < ROUNDS_AT_ONCE ? setImmediate(resolve) : setTimeout(resolve, 1)));
 }
 
 function signalAll(rows: readonly ProcessRow[], name: NodeJS.Signals): void {

@@ -36,7 +36,7 @@ const COMMON = {
 } as const;
 
 /**
- * Builds what runs inside a sandbox: `entry.cjs`, the packages that it loads at first use, and the loose files of `runtime/`.
+ * Builds what runs inside a sandbox: `entry.cjs`, `compile-ahead.cjs`, the packages that it loads at first use, and the loose files of `runtime/`.
  * The folder appears by one rename and must not be there before.
  *
  * @param folder where the bundle goes
@@ -47,6 +47,7 @@ export async function buildRuntime(folder: string): Promise<RuntimeManifest> {
   const staging = await mkdtemp(`${folder}.building-`);
   try {
     await buildEntry(staging);
+    await bundleForSandbox('runtime/compile-ahead.ts', join(staging, 'compile-ahead.cjs'));
     for (const name of LOOSE_FOLDERS) await copyLoose(join('runtime', name), join(staging, name));
     const manifest = await describeFiles(staging);
     await writeFile(join(staging, 'manifest.json'), `${JSON.stringify(manifest, null, 2)}\n`);

@@ -17,6 +17,11 @@ interface RunMessage {
   valueBytes: number;
 }
 
+interface RehearseMessage {
+  type: 'rehearse';
+  env: Record<string, string>;
+}
+
 interface ReplyMessage {
   type: 'reply';
   id: number;
@@ -26,6 +31,7 @@ interface ReplyMessage {
 }
 
 const language = process.argv[2];
+const sample = language === 'typescript' ? './sample-module.mts' : './sample-module.mjs';
 const incoming = new Socket({ fd: 3, readable: true, writable: false });
 const pending = new Map<number, { resolve: (value: unknown) => void; reject: (error: Error) => void }>();
 let failure: unknown;
@@ -55,9 +61,10 @@ incoming.on('data', (chunk: Buffer) => {
   while (held.length >= 4) {
     const length = held.readUInt32LE(0);
     if (held.length < 4 + length) return;
-    const message = JSON.parse(held.toString('utf8', 4, 4 + length)) as RunMessage | ReplyMessage;
+    const message = JSON.parse(held.toString('utf8', 4, 4 + length)) as RunMessage | RehearseMessage | ReplyMessage;
     held = held.subarray(4 + length);
     if (message.type === 'run') run(message);
+    else if (message.type === 'rehearse') void rehearse(message);
     else settle(message);
   }
 });
@@ -104,11 +111,27 @@ const bridge = {
 };
 Object.defineProperty(globalThis, Symbol.for('skillcell.bridge'), { value: bridge });
 
+let rehearsals = 0;
+
+/** Does what a run does up to the program, with a module of ours in its place. */
+async function rehearse(message: RehearseMessage): Promise<void> {
+  rehearsals += 1;
+  setEnvironment(message.env);
+  process.chdir(process.cwd());
+  createRequire(import.meta.url);
+  await import(new URL(`${sample}?${rehearsals}`, import.meta.url).href);
+  send({ type: 'rehearsed' });
+}
+
+function setEnvironment(env: Record<string, string>): void {
+  for (const name of Object.keys(process.env)) delete process.env[name];
+  Object.assign(process.env, env);
+}
+
 function run(message: RunMessage): void {
   skillsFolder = message.skills;
   incoming.unref();
-  for (const name of Object.keys(process.env)) delete process.env[name];
-  Object.assign(process.env, message.env);
+  setEnvironment(message.env);
   process.argv = [process.argv[0] ?? 'node', message.path, ...message.args];
   process.chdir(message.cwd);
   // Model-written programs mix both module systems; a module file gets `require` as well.
@@ -145,6 +168,5 @@ function describe(error: unknown): { name: string; message: string; stack: strin
 
 // The loader and the output streams set themselves up at their first use; that cost is paid here, ahead of the job.
 for (const stream of [process.stdout, process.stderr]) stream.write('');
-const sample = language === 'typescript' ? './sample-module.mts' : './sample-module.mjs';
 await import(new URL(sample, import.meta.url).href);
 send({ type: 'waiting' });

@@ -14,13 +14,14 @@ import {
   type SandboxMessage,
   type SandboxResult,
 } from '../protocol/messages.ts';
-import { writeTar, type TarFile } from '../protocol/tar.ts';
+import { writeTar } from '../protocol/tar.ts';
 import { collectArtifacts, type ArtifactCollector } from './artifact-collector.ts';
 import { assembleResult } from './assemble-result.ts';
 import { readInputFiles } from './input-files.ts';
 import { collectOutput } from './output-collector.ts';
 import type { PreparedJob } from './prepare-job.ts';
 import type { SandboxSession } from './sandbox-session.ts';
+import { sendSkills } from './skill-archives.ts';
 
 const MIB = 1024 * 1024;
 /** How long after the end of the grace a silent sandbox may take to hand its result over. */
@@ -232,7 +233,7 @@ async function sendJob(job: PreparedJob, { channel }: SandboxSession): Promise<v
   channel.send(start);
   await globals.write(Buffer.from(JSON.stringify(job.globals)));
   globals.end();
-  if (trees.size > 0) await writeTar(treeFiles(job), channel.openStream(HOST_STREAM.skills));
+  if (trees.size > 0) await sendSkills(trees, channel.openStream(HOST_STREAM.skills));
   if (files.length > 0) {
     await writeTar(readInputFiles(files, job.limits.workspaceMib * MIB), channel.openStream(HOST_STREAM.files));
   }
@@ -240,12 +241,6 @@ async function sendJob(job: PreparedJob, { channel }: SandboxSession): Promise<v
     const writer = channel.openStream(HOST_STREAM.stdin);
     await writer.write(stdin);
     writer.end();
-  }
-}
-
-function* treeFiles({ trees }: PreparedJob): Generator<TarFile> {
-  for (const [id, tree] of trees) {
-    for (const [path, { bytes, executable }] of tree) yield { path: `${id}/${path}`, bytes, executable };
   }
 }
 

@@ -1,3 +1,4 @@
+import type { Extract } from 'tar-stream';
 import type { StreamReader, StreamWriter } from './channel.ts';
 import { relativePathFault } from './relative-path.ts';
 
@@ -68,100 +69,82 @@ export function createTarReader(
   caps: TarCaps,
   onFile: (file: TarFile) => void | Promise<void>,
 ): { reader: StreamReader; done: Promise<void> } {
-  const chunks: Buffer[] = [];
   let ended = false;
-  let wake: (() => void) | undefined;
-  let release: (() => void) | undefined;
-  let stopped = false;
-
-  async function* bytes(): AsyncGenerator<Buffer> {
-    for (;;) {
-      const chunk = chunks.shift();
-      if (chunk !== undefined) {
-        yield chunk;
-        continue;
-      }
-      release?.();
-      release = undefined;
-      if (ended) return;
-      await new Promise<void>((resolve) => (wake = resolve));
-    }
-  }
-
-  const done = readArchive(bytes(), caps, onFile).finally(() => {
-    stopped = true;
-    ended = true;
-    wake?.();
-    release?.();
-  });
+  const loaded = import('tar-stream').then(({ extract }) => extract());
+  const done = loaded.then((archive) => readArchive(archive, caps, onFile));
   // The caller looks at `done` later; a refusal must not count as unhandled until then.
   done.catch(() => undefined);
 
   const reader: StreamReader = {
-    data(chunk) {
-      if (stopped) return undefined;
-      chunks.push(chunk);
-      wake?.();
-      return new Promise<void>((resolve) => {
-        const earlier = release;
-        release = () => {
-          earlier?.();
+    async data(chunk) {
+      const archive = await loaded;
+      // What comes after the end of an archive, or after its refusal, is nobody's.
+      if (archive.destroyed || archive.write(chunk)) return;
+      await new Promise<void>((resolve) => {
+        const go = (): void => {
+          archive.off('drain', go).off('close', go);
           resolve();
         };
+        archive.on('drain', go).on('close', go);
       });
     },
     end() {
+      if (ended) return;
       ended = true;
-      wake?.();
+      void loaded.then((archive) => archive.end(undefined));
     },
   };
   return { reader, done };
 }
 
-async function readArchive(
-  source: AsyncGenerator<Buffer>,
-  caps: TarCaps,
-  onFile: (file: TarFile) => void | Promise<void>,
-): Promise<void> {
-  const { extract } = await import('tar-stream');
-  const archive = extract();
-  const feed = (async () => {
-    for await (const chunk of source) {
-      if (archive.destroyed) return;
-      if (!archive.write(chunk)) {
-        await new Promise<void>((resolve) => {
-          const go = (): void => {
-            archive.off('drain', go).off('close', go);
-            resolve();
-          };
-          archive.on('drain', go).on('close', go);
-        });
+function readArchive(archive: Extract, caps: TarCaps, onFile: (file: TarFile) => void | Promise<void>): Promise<void> {
+  const check = createEntryCheck(caps);
+  return new Promise((resolve, reject) => {
+    archive.on('entry', ({ name, size, type, mode }, content, next) => {
+      // The archive tells of it, too.
+      content.on('error', () => undefined);
+      const refusal = check(name, size, type);
+      if (refusal !== undefined) {
+        archive.destroy(new TarRefused(`Cannot take an archive: ${refusal}.`));
+        return;
       }
-    }
-    archive.end(undefined);
-  })();
-  feed.catch((error: unknown) => archive.destroy(error instanceof Error ? error : new Error(String(error))));
+      const parts: Buffer[] = [];
+      content.on('data', (part) => parts.push(part as Buffer));
+      content.on('end', () => {
+        const executable = ((mode ?? 0) & 0o111) !== 0;
+        const [only] = parts;
+        const bytes = parts.length === 1 && only !== undefined ? only : Buffer.concat(parts);
+        takeFile(onFile, { path: name, bytes, executable }).then(
+          () => next(),
+          (error: unknown) => archive.destroy(error instanceof Error ? error : new Error(String(error))),
+        );
+      });
+    });
+    archive.on('error', reject);
+    archive.on('finish', () => resolve());
+    archive.on('close', () => reject(new Error('Cannot take an archive: it was closed.')));
+  });
+}
+
+async function takeFile(onFile: (file: TarFile) => void | Promise<void>, file: TarFile): Promise<void> {
+  await onFile(file);
+}
+
+/** Says of one entry after the other why it is refused, or nothing. */
+function createEntryCheck(
+  caps: TarCaps,
+): (name: string, size: number, type: string | null | undefined) => string | undefined {
   const seen = new Set<string>();
   let total = 0;
-  try {
-    for await (const entry of archive) {
-      const { name, size, type, mode } = entry.header;
-      const fault = relativePathFault(name);
-      if (type !== 'file') throw new TarRefused(`Cannot take an archive: an entry is no regular file, got ${type}.`);
-      if (fault !== undefined) throw new TarRefused(`Cannot take an archive: ${fault}.`);
-      if (seen.has(name)) throw new TarRefused('Cannot take an archive: a name is there twice.');
-      seen.add(name);
-      if (seen.size > caps.files) throw new TarRefused(`Cannot take an archive: over ${caps.files} files.`);
-      if (!(size >= 0 && size <= caps.fileBytes)) {
-        throw new TarRefused(`Cannot take an archive: a file is over ${caps.fileBytes} bytes.`);
-      }
-      total += size;
-      if (total > caps.totalBytes) throw new TarRefused(`Cannot take an archive: over ${caps.totalBytes} bytes.`);
-      const parts: Buffer[] = [];
-      for await (const part of entry) parts.push(part as Buffer);
-      await onFile({ path: name, bytes: Buffer.concat(parts), executable: (mode & 0o111) !== 0 });
-    }
-  } finally {
-    archive.destroy();
-  }
+  return (name, size, type) => {
+    if (type !== 'file') return `an entry is no regular file, got ${type ?? 'none'}`;
+    const fault = relativePathFault(name);
+    if (fault !== undefined) return fault;
+    if (seen.has(name)) return 'a name is there twice';
+    seen.add(name);
+    if (seen.size > caps.files) return `over ${caps.files} files`;
+    if (!(size >= 0 && size <= caps.fileBytes)) return `a file is over ${caps.fileBytes} bytes`;
+    total += size;
+    return total > caps.totalBytes ? `over ${caps.totalBytes} bytes` : undefined;
+  };
 }

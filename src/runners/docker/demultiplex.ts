@@ -1,4 +1,5 @@
 import { Duplex } from 'node:stream';
+import { writeTogether } from '../../protocol/write-together.ts';
 
 /** The engine puts this before each piece of output: stream (u8), three zeros, length (u32, big endian). */
 const HEADER_BYTES = 8;
@@ -50,6 +51,10 @@ export function demultiplex(attached: Duplex, onStderr: (bytes: Buffer) => void)
     read: () => attached.resume(),
     write: (chunk: Buffer, _encoding, done) => {
       attached.write(chunk, done);
+    },
+    // What was written together stays together: each piece of its own would wake every process on the way.
+    writev: (chunks, done) => {
+      writeTogether(attached, chunks, done);
     },
     final: (done) => {
       attached.end(done);

@@ -17,9 +17,9 @@ import {
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
+import { execa } from 'execa';
 import { seccompBpf } from '../seccomp/seccomp-bpf.ts';
 import type { RuntimeBundle } from '../runtime-bundle.ts';
-import { makeCodeCache } from './make-code-cache.ts';
 
 /**
  * Where sandboxes of level namespace read Node and the runtime bundle from: a copy that a process without privileges
@@ -51,13 +51,13 @@ async function findOrCopy(bundle: RuntimeBundle, cacheRoot: string): Promise<str
     await mkdir(join(fresh, 'bin'), { recursive: true });
     await placeNode(cacheRoot, nodeId, join(fresh, 'bin', 'node'));
     await writeFile(join(fresh, 'seccomp.bpf'), filter);
-    const compiled = join(fresh, CODE_CACHE);
-    await mkdir(compiled);
-    if (!(await makeCodeCache(fresh, compiled))) {
-      // Without it every entry is compiled anew: slower, and otherwise the same.
-      await rm(compiled, { recursive: true });
-      await mkdir(compiled);
-    }
+    await mkdir(join(fresh, CODE_CACHE));
+    // Where that fails every entry is compiled anew: slower, and otherwise the same.
+    await execa(join(fresh, 'bin', 'node'), [join(fresh, 'compile-ahead.cjs'), join(fresh, CODE_CACHE)], {
+      timeout: COMPILE_MS,
+      reject: false,
+      stdio: 'ignore',
+    });
     await makeReadable(fresh);
     await writeFile(join(fresh, COMPLETE), identityOf(fresh));
     await rm(folder, { recursive: true, force: true });
@@ -92,6 +92,7 @@ async function placeNode(cacheRoot: string, digest: string, target: string): Pro
   }
 }
 
+const COMPILE_MS = 30_000;
 const COMPLETE = '.complete';
 /** Folder of what V8 made of the entry and its packages. */
 export const CODE_CACHE = 'code-cache';

@@ -1,17 +1,17 @@
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { Duplex } from 'node:stream';
-import { DESCRIPTOR_SCHEMA, type FullDescriptor } from '../../contracts/descriptor.ts';
-import { DEFAULT_CONSUMER } from '../../contracts/job.ts';
-import type { RuntimeGlobals } from '../../contracts/globals.ts';
-import { DEFAULT_LIMITS } from '../../contracts/limits.ts';
-import { createChannel } from '../../protocol/channel.ts';
-import { HOST_STREAM, type HostMessage, type SandboxMessage } from '../../protocol/messages.ts';
-import { writeTar } from '../../protocol/tar.ts';
-import { catalogDigest, descriptorDigest, digestOf, skillDigest } from '../../skills/digest.ts';
+import { DESCRIPTOR_SCHEMA, type FullDescriptor } from '../src/contracts/descriptor.ts';
+import { DEFAULT_CONSUMER } from '../src/contracts/job.ts';
+import type { RuntimeGlobals } from '../src/contracts/globals.ts';
+import { DEFAULT_LIMITS } from '../src/contracts/limits.ts';
+import { createChannel } from '../src/protocol/channel.ts';
+import { HOST_STREAM, type HostMessage, type SandboxMessage } from '../src/protocol/messages.ts';
+import { writeTar } from '../src/protocol/tar.ts';
+import { catalogDigest, descriptorDigest, digestOf, skillDigest } from '../src/skills/digest.ts';
 
 const TIMEOUT_MS = 20_000;
 const SKILL = 'custom.sample';
@@ -27,21 +27,24 @@ const ANSWER = {
   model: 'sample/sample',
 };
 
-/**
- * Compiles the entry ahead, by letting it serve one codegen job, which uses all that jobs use: what V8 compiled for that goes
- * into files that later entries read. Its program is ours, so that it needs no isolation.
+/*
+ * Compiles the entry beside it ahead, by letting it serve one codegen job, which uses all that jobs use: what V8 compiled for
+ * that goes into files that later entries read. Its program is ours, so that it needs no isolation.
  *
- * @param bundle a copy of the runtime bundle, with Node in `bin/`
- * @param folder an empty folder for the files
- * @returns whether they were made; without them the entry is compiled at every start
+ *     node compile-ahead.cjs <folder for the files, made if it is not there>
+ *
+ * Without the files the entry is compiled at every start: slower, and otherwise the same. Exit code 1 where none were made.
  */
-export async function makeCodeCache(bundle: string, folder: string): Promise<boolean> {
-  const root = await mkdtemp(join(tmpdir(), 'code-cache-'));
+void compileAhead(dirname(__filename), process.argv[2] ?? '').then((done) => (process.exitCode = done ? 0 : 1));
+
+async function compileAhead(bundle: string, folder: string): Promise<boolean> {
+  mkdirSync(folder, { recursive: true });
+  const root = mkdtempSync(join(tmpdir(), 'code-cache-'));
   try {
-    for (const name of ['workspace', 'skills', 'value']) await mkdir(join(root, name));
+    for (const name of ['workspace', 'skills', 'value']) mkdirSync(join(root, name));
     const args = ['--level=none', `--root=${root}`, '--language=javascript', `--marker=${randomUUID()}`];
     const child = spawn(
-      join(bundle, 'bin', 'node'),
+      process.execPath,
       [join(bundle, 'launch', 'start-entry.cjs'), ...args, `--new-code-cache=${folder}`],
       { cwd: root, env: {}, stdio: ['ignore', 'ignore', 'ignore', 'pipe'] },
     );
@@ -52,9 +55,11 @@ export async function makeCodeCache(bundle: string, folder: string): Promise<boo
     });
     const served = serveSample(child.stdio[3] as Duplex);
     const whole = await ended.finally(() => clearTimeout(timer));
-    return whole && served.result;
+    if (whole && served.result) return true;
+    for (const name of readdirSync(folder)) rmSync(join(folder, name));
+    return false;
   } finally {
-    await rm(root, { recursive: true, force: true });
+    rmSync(root, { recursive: true, force: true });
   }
 }
 
