@@ -1,4 +1,3 @@
-import { chmodSync } from 'node:fs';
 import { join } from 'node:path';
 import type { SkillsDescriptor } from '../src/contracts/descriptor.ts';
 import type { Diagnostic } from '../src/contracts/diagnostic.ts';
@@ -17,9 +16,6 @@ export function checkArrived(descriptor: SkillsDescriptor | null, trees: SkillTr
 export function writeSkills(folder: string, trees: SkillTrees): void {
   for (const [id, tree] of trees) {
     const skillFolder = join(folder, id.replace('.', '/'));
-    for (const [path, { bytes, executable }] of tree) {
-      writeFileBelow(skillFolder, { path, bytes, executable });
-      chmodSync(join(skillFolder, path), executable ? 0o555 : 0o444);
-    }
+    for (const [path, { bytes, executable }] of tree) writeFileBelow(skillFolder, { path, bytes, executable }, 0o555);
   }
 }

@@ -5,7 +5,6 @@ import { parseBoundedJson } from '../src/protocol/bounded-json.ts';
 export type ExecutorMessage =
   | { type: 'waiting' }
   | { type: 'rehearsed' }
-  | { type: 'started' }
   | { type: 'call'; id: unknown; target: unknown; name: unknown; args: unknown }
   /** The program ended, and all that it wrote is on its way. */
   | { type: 'exit'; code: number; error?: unknown; json?: unknown }
@@ -126,8 +125,6 @@ function readMessage(body: Buffer, maxBytes: number): ExecutorMessage | undefine
     case 'waiting':
     case 'rehearsed':
       return { type: fields['type'] };
-    case 'started':
-      return { type: 'started' };
     case 'call':
       return { type: 'call', id: fields['id'], target: fields['target'], name: fields['name'], args: fields['args'] };
     case 'error':

@@ -1,4 +1,4 @@
-import { chmodSync, closeSync, constants, mkdirSync, openSync, writeSync } from 'node:fs';
+import { closeSync, constants, mkdirSync, openSync, writeSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { PassThrough, type Readable } from 'node:stream';
 import { SkillcellError } from '../src/contracts/skillcell-error.ts';
@@ -55,11 +55,12 @@ export function receiveFiles(
 /**
  * Writes a new file below a folder, and the folders on the way.
  *
+ * @param mode the permissions that an executable file gets; another one gets all but the execute bits
  * @throws SkillcellError `file.unreadable` when there is no room for it
  */
-export function writeFileBelow(folder: string, file: TarFile): void {
+export function writeFileBelow(folder: string, file: TarFile, mode: number = 0o755): void {
   try {
-    writeNewFile(folder, file);
+    writeNewFile(folder, file, file.executable ? mode : mode & ~0o111);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code !== 'ENOSPC' && code !== 'EDQUOT') throw error;
@@ -68,17 +69,16 @@ export function writeFileBelow(folder: string, file: TarFile): void {
   }
 }
 
-function writeNewFile(folder: string, file: TarFile): void {
+function writeNewFile(folder: string, file: TarFile, mode: number): void {
   const path = join(folder, file.path);
   mkdirSync(dirname(path), { recursive: true });
   const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
-  const descriptor = openSync(path, flags, 0o644);
+  const descriptor = openSync(path, flags, mode);
   try {
     for (let offset = 0; offset < file.bytes.length;) offset += writeSync(descriptor, file.bytes, offset);
   } finally {
     closeSync(descriptor);
   }
-  if (file.executable) chmodSync(path, 0o755);
 }
 
 /** A stream for the program's stdin, filled as fast as the program reads it. */

@@ -9,11 +9,23 @@ export const USER_UID = 10_002;
 export interface Privileges {
   /** With the rights of user code, so that what user code made unreadable stays unreadable. */
   asUser<T>(action: () => T): T;
+  /**
+   * The same, but stays so until {@link restore}: for the end of a run, when nobody is left from whom this process differs.
+   * Each change waits for all threads of this process, and so for whatever holds a processor.
+   */
+  asUserFromNow<T>(action: () => T): T;
+  /** Takes the supervisor's own id again. */
+  restore(): void;
   /** With uid 0 and the four capabilities that the container left it: to start an executor and to kill. */
   asRoot<T>(action: () => T): T;
 }
 
-const NONE: Privileges = { asUser: (action) => action(), asRoot: (action) => action() };
+const NONE: Privileges = {
+  asUser: (action) => action(),
+  asUserFromNow: (action) => action(),
+  restore: () => undefined,
+  asRoot: (action) => action(),
+};
 
 /**
  * Gives up uid 0 for everything but {@link Privileges}: in a container the real id stays 0, and with the effective id
@@ -25,21 +37,33 @@ export function takePrivileges(layout: SandboxLayout): Privileges {
   if (!ownsProcessNamespace(process.pid, process.ppid)) {
     throw new Error('Cannot start the entry: the container has no process namespace of its own.');
   }
+  let current = 0;
   const become = (uid: number): void => {
-    seteuid(0);
+    if (uid === current) return;
+    if (current !== 0) seteuid(0);
     setegid(uid);
     if (uid !== 0) seteuid(uid);
+    current = uid;
   };
   const during = <T>(uid: number, action: () => T): T => {
+    const before = current;
     become(uid);
     try {
       return action();
     } finally {
-      become(SUPERVISOR_UID);
+      become(before);
     }
   };
   become(SUPERVISOR_UID);
-  return { asUser: (action) => during(USER_UID, action), asRoot: (action) => during(0, action) };
+  return {
+    asUser: (action) => during(USER_UID, action),
+    asUserFromNow(action) {
+      become(USER_UID);
+      return action();
+    },
+    restore: () => become(SUPERVISOR_UID),
+    asRoot: (action) => during(0, action),
+  };
 }
 
 /**

@@ -1,11 +1,15 @@
 import { readFileSync, readdirSync } from 'node:fs';
 
+const PF_EXITING = 0x4;
+
 /** One process as `/proc` shows it. */
 export interface ProcessRow {
   pid: number;
   parent: number;
   /** One letter; `Z` and `X` are dead. */
   state: string;
+  /** Whether its first thread has begun to exit. */
+  exiting: boolean;
   threads: number;
   /** Resident memory in pages. */
   residentPages: number;
@@ -23,6 +27,16 @@ export function listProcesses(): ProcessRow[] {
   return rows;
 }
 
+/** The fields from the state on. The name before it stands in brackets and may hold anything, brackets too. */
+function statusFields(stat: string): string[] {
+  return stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+}
+
+/** Set by the kernel before it takes a dying thread's memory and files away. */
+function hasExitFlag(fields: readonly string[]): boolean {
+  return (Number(fields[6]) & PF_EXITING) !== 0;
+}
+
 function readProcess(pid: number): ProcessRow | undefined {
   let stat: string;
   try {
@@ -31,12 +45,12 @@ function readProcess(pid: number): ProcessRow | undefined {
     // Ended between the listing and here.
     return undefined;
   }
-  // The name stands in brackets and may hold anything, brackets too.
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  const fields = statusFields(stat);
   return {
     pid,
     state: fields[0] ?? '?',
     parent: Number(fields[1]),
+    exiting: hasExitFlag(fields),
     threads: Number(fields[17]),
     residentPages: Number(fields[21]),
   };
@@ -58,17 +72,14 @@ export function isAlive(row: ProcessRow): boolean {
   return row.state !== 'Z' && row.state !== 'X';
 }
 
-/** Bit of a thread's flags, which the kernel sets before it takes a dying thread's memory and files away. */
-const PF_EXITING = 0x4;
-
 /** Whether a process will not run another instruction of its program: each of its threads is past the kernel's point of no return. */
-export function isExiting(pid: number): boolean {
+export function isExiting({ pid, exiting, threads }: ProcessRow): boolean {
+  if (!exiting || threads === 1) return exiting;
   const folder = `/proc/${pid}/task`;
   try {
-    return readdirSync(folder).every((thread) => {
-      const stat = readFileSync(`${folder}/${thread}/stat`, 'latin1');
-      return (Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[6]) & PF_EXITING) !== 0;
-    });
+    return readdirSync(folder).every((thread) =>
+      hasExitFlag(statusFields(readFileSync(`${folder}/${thread}/stat`, 'latin1'))),
+    );
   } catch {
     // A thread ended between the listing and here; the caller looks again.
     return false;

@@ -48,6 +48,7 @@ export async function rehearseRun(
     privileges.asUser(() => {
       for (const folder of [layout.workspace, layout.value]) rmSync(folder, { recursive: true, force: true });
     });
+    privileges.restore();
   }
 }
 
@@ -58,14 +59,19 @@ function layoutBelow(given: SandboxLayout): SandboxLayout {
 
 /** All of a kill but the kill. */
 function seeProcesses(processes: UserProcesses, privileges: Privileges): boolean {
-  privileges.asRoot(() => undefined);
-  processes.list();
+  privileges.asUserFromNow(() => processes.list());
   return true;
 }
 
 function silentChannel(): Channel {
   const writer = { write: async () => undefined, end: () => undefined };
-  return { send: () => undefined, openStream: () => writer, close: () => undefined, backlog: 0 };
+  return {
+    send: () => undefined,
+    sendEvent: () => undefined,
+    openStream: () => writer,
+    close: () => undefined,
+    backlog: 0,
+  };
 }
 
 function sampleExecutor(): ExecutorProcess {

@@ -8,7 +8,7 @@ import type { LimitName, ProgramError } from '../src/contracts/result.ts';
 import type { StreamWriter } from '../src/protocol/channel.ts';
 import type { CancelReason } from '../src/protocol/messages.ts';
 import { answerCalls, type CallPort } from './answer-calls.ts';
-import { missingOutputs } from './collect-output.ts';
+import { isEmptyFolder, missingOutputs } from './collect-output.ts';
 import type { ExecutorLink, ExecutorMessage } from './executor-link.ts';
 import { type ExecutorProcess, markerVariable, type ProcessEnd } from './executor-process.ts';
 import { writeFileBelow } from './incoming-streams.ts';
@@ -58,6 +58,7 @@ type EndCause = 'itself' | 'run-deadline' | CancelReason | 'output' | 'memory' |
 export async function runCode(input: RunInput, around: RunSurroundings): Promise<RunOutcome> {
   const { executor, limits } = input;
   const { layout, privileges, processes } = around;
+  privileges.restore();
   const path = privileges.asUser(() => placeProgram(layout, input.fileName, input.code));
   // The clock of the program starts with the program, not with its interpreter.
   await Promise.race([executor.waiting, executor.ended]);
@@ -140,11 +141,14 @@ export async function runCode(input: RunInput, around: RunSurroundings): Promise
     });
   }
   const error = readProgramError(report.error, input.fileName);
-  const [value, missing] = privileges.asUser(() => {
+  const { value, missing, outputEmpty } = privileges.asUser(() => {
     // A program may have taken its own folders' permissions away; what is in them is still its result.
     [layout.workspace, layout.value].forEach(reopenFolder);
-    const left = readProgramValue(report.json, layout.value, limits.valueBytes);
-    return [left, missingOutputs(layout.output, input.expect)] as const;
+    return {
+      value: readProgramValue(report.json, layout.value, limits.valueBytes),
+      missing: missingOutputs(layout.output, input.expect),
+      outputEmpty: isEmptyFolder(layout.output),
+    };
   });
   const verdict = judge(ended, exit?.code ?? end?.code ?? null, layout, limits);
   return {
@@ -156,6 +160,7 @@ export async function runCode(input: RunInput, around: RunSurroundings): Promise
     ...contractVerdict(verdict, error, missing),
     ...('value' in value ? { value: value.value } : {}),
     missing,
+    outputEmpty,
     diagnostics: [...diagnostics, ...value.diagnostics],
     runMs,
   };

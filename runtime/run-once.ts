@@ -27,7 +27,7 @@ export async function runOnce(
     await around.processes.gone(GONE_TIMEOUT_MS);
     around.privileges.asUser(() => clearWorkspace(layout.workspace, inputs));
   }
-  channel.send({ type: 'run', run } satisfies SandboxMessage);
+  channel.sendEvent({ type: 'run', run } satisfies SandboxMessage);
   const streams = outputStreams(run);
   return await runCode(
     {

@@ -29,6 +29,8 @@ const IDLE_MS = 50;
  */
 export function serveChannel(args: readonly string[]): void {
   const layout = readLayout(args);
+  // What is written has the same permissions everywhere, whatever the host's mask is.
+  process.umask(0o022);
   const language = (args.find((argument) => argument.startsWith('--language='))?.slice(11) ?? 'javascript') as Language;
   const marker = layout.marker;
 

@@ -9,13 +9,17 @@ import { sendOutputs } from './send-outputs.ts';
 /** Serves the one job of this sandbox: checks its skills, runs it, sends what it left, and last its result. */
 export async function serveJob(around: JobSurroundings): Promise<void> {
   const { globals, trees, channel } = around;
-  const say = (message: SandboxMessage): void => channel.send(message);
   // The checks of skills are the larger part of the bundle; a job without skills does not wait until they are loaded.
   const arrived = globals.SKILLS_DESCRIPTOR === null ? undefined : await import('./arrived-skills.ts');
   const faults = arrived?.checkArrived(globals.SKILLS_DESCRIPTOR, trees) ?? [];
   if (faults.length > 0) {
     const message = `Cannot run the job: the skills that arrived are not those that were sent, got ${faults[0]?.message ?? ''}`;
-    return say({ type: 'fault', code: 'skills.digest-mismatch', message, diagnostics: faults });
+    return channel.send({
+      type: 'fault',
+      code: 'skills.digest-mismatch',
+      message,
+      diagnostics: faults,
+    } satisfies SandboxMessage);
   }
   if (globals.JOB.kind === 'codegen') {
     // The agent and the parsers of skills are loaded only by the jobs that need them.
@@ -25,7 +29,7 @@ export async function serveJob(around: JobSurroundings): Promise<void> {
 
   arrived?.writeSkills(around.layout.skills, trees);
   await around.filesWritten;
-  say({ type: 'skills', skills: unrenderedSkills(globals, trees) });
+  channel.sendEvent({ type: 'skills', skills: unrenderedSkills(globals, trees) } satisfies SandboxMessage);
   const outcome = await runOnce(around, 1, globals.JOB.code ?? '', around.stdin);
   await sendOutputs(around, outcome, {});
 }

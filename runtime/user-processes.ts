@@ -43,11 +43,12 @@ export function userProcesses(
  * In a container: all that runs as user code's id. One call reaches all that exist at that moment, also a launcher that has
  * not given up uid 0 yet; only the first process and the caller are spared.
  */
-function containerProcesses({ asRoot }: Privileges): UserProcesses {
+function containerProcesses({ asRoot, asUserFromNow }: Privileges): UserProcesses {
   const list = (): ProcessRow[] => listProcesses().filter((row) => isAlive(row) && realUid(row.pid) === USER_UID);
   return withKilling(list, {
     terminate: () => asRoot(() => signal(-1, 'SIGTERM')),
-    kill: () => asRoot(() => signal(-1, 'SIGKILL')),
+    // Its own account reaches all that user code has; and what is left is its, so that there is nothing to change back for.
+    kill: () => asUserFromNow(() => signal(-1, 'SIGKILL')),
     // The kernel lets no fork pass such a kill, so that nobody is born behind it, and what is dying runs no more code.
     whole: true,
   });
@@ -124,7 +125,7 @@ function withKilling(list: () => ProcessRow[], signals: Signals): UserProcesses 
         // Also when none was seen: one that moves on by fork and exit can be missed by a list, but not by the kernel.
         if (signals.whole !== true || round % ROUNDS_AT_ONCE === 0) signals.kill(rows);
         rows = list();
-        if (rows.length === 0 || (signals.whole === true && rows.every((row) => isExiting(row.pid)))) return true;
+        if (rows.length === 0 || (signals.whole === true && rows.every(isExiting))) return true;
         if (performance.now() > deadline) return false;
         await nextRound(round);
       }

@@ -16,6 +16,5 @@ arguments=()
 for ((i = 0; i < count; i++)); do take item && arguments+=("$item"); done
 take script
 
-say '{"type":"started"}'
 env -i "${variables[@]}" /bin/bash --noprofile --norc -- "$script" "${arguments[@]}" 3<&- 4>&-
 say "{\"type\":\"exit\",\"code\":$?}"

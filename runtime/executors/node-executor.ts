@@ -144,7 +144,6 @@ function run(message: RunMessage): void {
     failure = error;
   });
   process.on('exit', (code) => finish(code));
-  send({ type: 'started' });
   // A rejection is left unhandled on purpose: Node prints it as it does for any program, and ends with code 1.
   void import(pathToFileURL(message.path).href).then((namespace: { default?: unknown }) => {
     const given = namespace.default;

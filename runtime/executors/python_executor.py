@@ -139,7 +139,6 @@ while request["type"] == "rehearse":
     exec(compile(b"pass", "rehearsal", "exec"), {"environment": environment})
     send({"type": "rehearsed"})
     request = receive()
-send({"type": "started"})
 code, error = run(request)
 if os.getpid() == own_pid:
     # What an interpreter does at its end, without the time it takes to free everything.

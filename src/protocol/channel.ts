@@ -13,6 +13,10 @@ import {
 
 /** Bytes that a sender may have under way on one stream before the reader grants more. */
 export const STREAM_WINDOW: number = 1024 * 1024;
+/** Bytes that a reader gives back at once: a credit for each small piece would wake the other side as often. */
+const GRANTED_BYTES = STREAM_WINDOW / 4;
+/** How long an event may wait for something to travel with. */
+const EVENT_DELAY_MS = 4;
 
 /** Takes the bytes of one incoming stream. A pending promise withholds credit, and so slows the sender. */
 export interface StreamReader {
@@ -44,6 +48,8 @@ export interface StreamWriter {
  */
 export interface Channel {
   send(message: object): void;
+  /** Sends something that nobody waits for: with what is sent next, or alone a few milliseconds later. */
+  sendEvent(message: object): void;
   openStream(stream: number): StreamWriter;
   /** Ends the channel; what was written before is handed to the system first. */
   close(): void;
@@ -60,6 +66,8 @@ interface Incoming {
   reader: StreamReader;
   /** Bytes that the sender may still send. */
   window: number;
+  /** Bytes that were taken and not yet given back. */
+  owed: number;
 }
 
 /** Creates a channel over `duplex`. Whatever breaks the form of the protocol destroys the duplex. */
@@ -72,10 +80,13 @@ export function createChannel(duplex: Duplex, options: ChannelOptions): Channel 
   let messageBytes = 0;
   let closed = false;
   let corked = false;
+  let flushing = false;
+  let eventTimer: NodeJS.Timeout | undefined;
 
   const shut = (error?: Error): void => {
     if (closed) return;
     closed = true;
+    clearTimeout(eventTimer);
     duplex.destroy();
     for (const { waiting } of outgoing.values()) for (const resume of waiting) resume();
     options.onClose(error);
@@ -84,14 +95,20 @@ export function createChannel(duplex: Duplex, options: ChannelOptions): Channel 
   const flush = (): void => {
     if (!corked) return;
     corked = false;
+    flushing = false;
+    clearTimeout(eventTimer);
     duplex.uncork();
   };
 
-  const write = (kind: number, flags: number, stream: number, payload: Uint8Array): void => {
+  const write = (kind: number, flags: number, stream: number, payload: Uint8Array, isEvent = false): void => {
     if (closed || duplex.writableEnded) return;
     if (!corked) {
       corked = true;
       duplex.cork();
+      if (isEvent) eventTimer = setTimeout(flush, EVENT_DELAY_MS);
+    }
+    if (!isEvent && !flushing) {
+      flushing = true;
       process.nextTick(flush);
     }
     duplex.write(encodeFrameHeader(kind, flags, stream, payload.length));
@@ -100,9 +117,12 @@ export function createChannel(duplex: Duplex, options: ChannelOptions): Channel 
 
   const grant = (stream: number, entry: Incoming, amount: number): void => {
     if (closed || finished.has(stream)) return;
-    entry.window += amount;
+    entry.owed += amount;
+    if (entry.owed < GRANTED_BYTES) return;
     const payload = Buffer.allocUnsafe(4);
-    payload.writeUInt32LE(amount, 0);
+    payload.writeUInt32LE(entry.owed, 0);
+    entry.window += entry.owed;
+    entry.owed = 0;
     write(FRAME_KIND.credit, 0, stream, payload);
   };
 
@@ -111,7 +131,7 @@ export function createChannel(duplex: Duplex, options: ChannelOptions): Channel 
     if (entry === undefined) {
       const reader = finished.has(frame.stream) ? undefined : options.onStream(frame.stream);
       if (reader === undefined) throw new FrameError(`Cannot take a stream: unknown number, got ${frame.stream}.`);
-      entry = { reader, window: STREAM_WINDOW };
+      entry = { reader, window: STREAM_WINDOW, owed: 0 };
       incoming.set(frame.stream, entry);
     }
     const size = frame.payload.length;
@@ -182,16 +202,19 @@ export function createChannel(duplex: Duplex, options: ChannelOptions): Channel 
   duplex.on('close', () => shut());
   duplex.on('error', (error: Error) => shut(error));
 
+  const writeMessage = (message: object, isEvent: boolean): void => {
+    const bytes = Buffer.from(JSON.stringify(message));
+    for (let offset = 0; ; offset += MAX_FRAME_PAYLOAD) {
+      const part = bytes.subarray(offset, offset + MAX_FRAME_PAYLOAD);
+      const last = offset + MAX_FRAME_PAYLOAD >= bytes.length;
+      write(FRAME_KIND.message, last ? 0 : FLAG_MORE, 0, part, isEvent);
+      if (last) return;
+    }
+  };
+
   return {
-    send(message) {
-      const bytes = Buffer.from(JSON.stringify(message));
-      for (let offset = 0; ; offset += MAX_FRAME_PAYLOAD) {
-        const part = bytes.subarray(offset, offset + MAX_FRAME_PAYLOAD);
-        const last = offset + MAX_FRAME_PAYLOAD >= bytes.length;
-        write(FRAME_KIND.message, last ? 0 : FLAG_MORE, 0, part);
-        if (last) return;
-      }
-    },
+    send: (message) => writeMessage(message, false),
+    sendEvent: (message) => writeMessage(message, true),
     openStream(stream) {
       const entry: Outgoing = { credit: STREAM_WINDOW, waiting: [] };
       outgoing.set(stream, entry);
