@@ -141,7 +141,7 @@ export function createOrchestrator(options: OrchestratorOptions = {}): Orchestra
         return result;
       } finally {
         // The caller has its result; what the sandbox leaves is removed beside that, and awaited by `close`.
-        track(sandbox.kill('its job is over'));
+        track(afterCaller(() => sandbox.kill('its job is over')));
       }
     } finally {
       release();
@@ -217,6 +217,12 @@ function failedResult({ jobId, kind }: { jobId: string; kind: JobKind }, error: 
 
 function canceledError(): SkillcellError {
   return new SkillcellError('job.canceled', 'Cannot run the job: it was canceled before it started.');
+}
+
+/** Begins when the caller of the job has been given its turn. */
+async function afterCaller(work: () => Promise<void>): Promise<void> {
+  await new Promise((resolve) => setImmediate(resolve));
+  await work();
 }
 
 async function settleWithin(limitMs: number, work: () => Promise<void>): Promise<void> {
