@@ -2,49 +2,90 @@ import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { createOrchestrator } from '../src/orchestrator/create-orchestrator.ts';
 import { createDockerRunner } from '../src/runners/docker/docker-runner.ts';
+import { KERNEL_RUNTIME, missingForKernel, startKernelEngine } from '../test/fixtures/kernel-engine.ts';
 import { BARE_NODE, bareNode } from './bare-node.ts';
 import type { BenchmarkGroup, BenchmarkOptions } from './benchmark-group.ts';
 import { benchEngine, type Engine } from './container-floor.ts';
 import { execSubject } from './exec-subject.ts';
 import { measurementOf, type Measurement } from './measurement.ts';
+import { startSandboxRuntime } from './sandbox-runtime-peer.ts';
 import { takeTurns, type Subject } from './take-turns.ts';
 
 const SAMPLES = 15;
-const IDS = ['peers.skillcell.warm', 'peers.docker.run', 'peers.docker.exec', 'peers.bubblewrap'];
+const WARM = 'peers.skillcell.warm';
+const RUN = 'peers.docker.run';
+const EXEC = 'peers.docker.exec';
+const BUBBLEWRAP = 'peers.bubblewrap';
+const SANDBOX_RUNTIME = 'peers.sandbox-runtime';
+const KERNEL_WARM = 'peers.skillcell.kernel.warm';
+const KERNEL_RUN = 'peers.gvisor.run';
+const IDS = [WARM, RUN, EXEC, BUBBLEWRAP, SANDBOX_RUNTIME, KERNEL_WARM, KERNEL_RUN];
+
+const NODE = '/usr/local/bin/node';
+const PROGRAM = ['-e', 'console.log(42)'];
+const JOB = { code: 'console.log(6 * 7)' };
 
 /** The same program of one line by other means: what people do today, and what they give up for it. */
 export const dockerPeers: BenchmarkGroup = { ids: IDS, run };
 
-async function run({ samples = SAMPLES, wants, progress }: BenchmarkOptions): Promise<Measurement[]> {
+async function run(options: BenchmarkOptions): Promise<Measurement[]> {
+  const { samples = SAMPLES, wants, progress } = options;
   const engine = await benchEngine(progress);
-  await using orchestrator = createOrchestrator({ runners: [createDockerRunner()], pool: { size: 1 } });
-  const waiting = await startWaiting(engine);
-  try {
-    const image = engine.image;
-    const program = ['/usr/local/bin/node', '-e', 'console.log(42)'];
-    const subjects: Subject[] = [
-      execSubject('peers.skillcell.warm', orchestrator, { code: 'console.log(6 * 7)' }, true),
-      command('peers.docker.run', [
-        'docker',
-        'run',
-        '--rm',
-        '--network=none',
-        '--entrypoint',
-        program[0] ?? '',
-        image,
-        ...program.slice(1),
-      ]),
-      command('peers.docker.exec', ['docker', 'exec', waiting.id, ...program]),
-      ...(existsSync('/usr/bin/bwrap') ? [command('peers.bubblewrap', bubblewrap())] : []),
-    ].filter(({ id }) => wants(id));
-    const values = await takeTurns([{ id: BARE_NODE, sample: bareNode }, ...subjects], samples, progress);
-    const baseline = { id: BARE_NODE, values: values.get(BARE_NODE) ?? [] };
-    return subjects.map(({ id }) =>
-      measurementOf({ id, unit: 'ms', goal: null, values: values.get(id) ?? [], baseline }),
-    );
-  } finally {
-    await waiting.remove({ force: true });
+  await using cleanUp = new AsyncDisposableStack();
+  const subjects: Subject[] = [];
+  if (wants(WARM)) {
+    const orchestrator = cleanUp.use(createOrchestrator({ runners: [createDockerRunner()], pool: { size: 1 } }));
+    subjects.push(execSubject(WARM, orchestrator, JOB, true));
   }
+  if (wants(RUN)) subjects.push(command(RUN, ['docker', ...dockerRun(engine.image)]));
+  if (wants(EXEC)) {
+    const waiting = await startWaiting(engine);
+    cleanUp.defer(async () => void (await waiting.remove({ force: true })));
+    subjects.push(command(EXEC, ['docker', 'exec', waiting.id, NODE, ...PROGRAM]));
+  }
+  if (wants(BUBBLEWRAP) && existsSync('/usr/bin/bwrap')) subjects.push(command(BUBBLEWRAP, bubblewrap()));
+  if (wants(SANDBOX_RUNTIME)) {
+    const peer = await startSandboxRuntime();
+    if (typeof peer === 'string') progress(`${SANDBOX_RUNTIME} is left out: ${peer}`);
+    else subjects.push({ id: SANDBOX_RUNTIME, sample: cleanUp.use(peer).sample });
+  }
+  if (wants(KERNEL_WARM) || wants(KERNEL_RUN)) subjects.push(...(await withGvisor(engine, cleanUp, options)));
+
+  const values = await takeTurns([{ id: BARE_NODE, sample: bareNode }, ...subjects], samples, progress);
+  const baseline = { id: BARE_NODE, values: values.get(BARE_NODE) ?? [] };
+  return subjects.map(({ id }) =>
+    measurementOf({ id, unit: 'ms', goal: null, values: values.get(id) ?? [], baseline }),
+  );
+}
+
+/** gVisor, by hand and by us, at an engine of its own. */
+async function withGvisor(
+  { image }: Engine,
+  cleanUp: AsyncDisposableStack,
+  { wants, progress }: BenchmarkOptions,
+): Promise<Subject[]> {
+  const missing = missingForKernel();
+  if (missing !== undefined) {
+    progress(`${KERNEL_WARM} and ${KERNEL_RUN} are left out: this machine lacks ${missing}`);
+    return [];
+  }
+  const { host } = cleanUp.use(await startKernelEngine());
+  const subjects: Subject[] = [];
+  if (wants(KERNEL_WARM)) {
+    const runners = [createDockerRunner({ host, kernelRuntime: KERNEL_RUNTIME })];
+    const pool = { size: 1, isolation: 'kernel' as const };
+    const orchestrator = cleanUp.use(createOrchestrator({ runners, pool }));
+    subjects.push(execSubject(KERNEL_WARM, orchestrator, { ...JOB, isolation: 'kernel' }, true));
+  }
+  if (wants(KERNEL_RUN)) {
+    const args = dockerRun(image, `--runtime=${KERNEL_RUNTIME}`);
+    subjects.push(command(KERNEL_RUN, ['docker', '--host', host, ...args]));
+  }
+  return subjects;
+}
+
+function dockerRun(image: string, ...options: string[]): string[] {
+  return ['run', '--rm', '--network=none', ...options, '--entrypoint', NODE, image, ...PROGRAM];
 }
 
 /** A container that is there already: what `docker exec` needs, and what one job leaves to the next. */
@@ -63,7 +104,7 @@ async function startWaiting({
 
 function bubblewrap(): string[] {
   const shared = ['--ro-bind', '/', '/', '--unshare-all', '--die-with-parent', '--proc', '/proc', '--dev', '/dev'];
-  return ['bwrap', ...shared, '--', process.execPath, '-e', 'console.log(42)'];
+  return ['bwrap', ...shared, '--', process.execPath, ...PROGRAM];
 }
 
 function command(id: string, [name = '', ...args]: string[]): Subject {

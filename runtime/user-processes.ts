@@ -46,6 +46,7 @@ export function userProcesses(
 function containerProcesses({ asRoot, asUserFromNow }: Privileges): UserProcesses {
   const list = (): ProcessRow[] => listProcesses().filter((row) => isAlive(row) && realUid(row.pid) === USER_UID);
   return withKilling(list, {
+    // User code lives on after this one, and as long as it does the supervisor does not keep its id.
     terminate: () => asRoot(() => signal(-1, 'SIGTERM')),
     // Its own account reaches all that user code has; and what is left is its, so that there is nothing to change back for.
     kill: () => asUserFromNow(() => signal(-1, 'SIGKILL')),

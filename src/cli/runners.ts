@@ -5,16 +5,19 @@ import type { CliIo } from './cli-io.ts';
 
 /**
  * The runners of this command line, in the order in which `auto` looks at them. Nothing connects before a job does.
- * `SKILLCELL_IMAGE_FLAVOR` chooses the image, `SKILLCELL_KERNEL_RUNTIME` names the engine's runtime for level kernel.
+ * `SKILLCELL_IMAGE_FLAVOR` chooses the image, `SKILLCELL_RUNTIME` and `SKILLCELL_KERNEL_RUNTIME` name the engine's OCI runtimes for
+ * the levels container and kernel.
  */
 export function cliRunners({ env }: Pick<CliIo, 'env'>): Runner[] {
   const flavor = env['SKILLCELL_IMAGE_FLAVOR'] === 'data' ? 'data' : 'slim';
-  const kernelRuntime = env['SKILLCELL_KERNEL_RUNTIME'];
-  const host = env['DOCKER_HOST'];
+  const runtime = env['SKILLCELL_RUNTIME'] || undefined;
+  const kernelRuntime = env['SKILLCELL_KERNEL_RUNTIME'] || undefined;
+  const host = env['DOCKER_HOST'] || undefined;
   const docker = createDockerRunner({
     flavor,
-    ...(kernelRuntime === undefined || kernelRuntime === '' ? {} : { kernelRuntime }),
-    ...(host === undefined || host === '' ? {} : { host }),
+    ...(runtime === undefined ? {} : { runtime }),
+    ...(kernelRuntime === undefined ? {} : { kernelRuntime }),
+    ...(host === undefined ? {} : { host }),
   });
   return [docker, createLocalRunner()];
 }

@@ -114,10 +114,7 @@ function readArchive(archive: Extract, caps: TarCaps, onFile: (file: TarFile) =>
         const executable = ((mode ?? 0) & 0o111) !== 0;
         const [only] = parts;
         const bytes = parts.length === 1 && only !== undefined ? only : Buffer.concat(parts);
-        takeFile(onFile, { path: name, bytes, executable }).then(
-          () => next(),
-          (error: unknown) => archive.destroy(error instanceof Error ? error : new Error(String(error))),
-        );
+        void takeFile(onFile, { path: name, bytes, executable }, next);
       });
     });
     archive.on('error', reject);
@@ -126,8 +123,17 @@ function readArchive(archive: Extract, caps: TarCaps, onFile: (file: TarFile) =>
   });
 }
 
-async function takeFile(onFile: (file: TarFile) => void | Promise<void>, file: TarFile): Promise<void> {
-  await onFile(file);
+async function takeFile(
+  onFile: (file: TarFile) => void | Promise<void>,
+  file: TarFile,
+  next: (error?: Error) => void,
+): Promise<void> {
+  try {
+    await onFile(file);
+    next();
+  } catch (error) {
+    next(error instanceof Error ? error : new Error(String(error)));
+  }
 }
 
 /** Says of one entry after the other why it is refused, or nothing. */

@@ -204,7 +204,10 @@ export const CONTAINER_CHANGES: Record<string, ContainerChange> = {
     ],
   },
   'oom_score_adj 1000': { entry: [[EXECUTOR, 'echo 1000 >/proc/self/oom_score_adj; ', '']] },
-  'effective id of the supervisor': { entry: [[PRIVILEGES, 'become(SUPERVISOR_UID)', 'become(0)']] },
+  'effective id of the supervisor': { entry: [[PRIVILEGES, 'SUPERVISOR_UID = 10_001', 'SUPERVISOR_UID = 0']] },
+  'the kill of user code': {
+    entry: [['user-processes.ts', "asUserFromNow(() => signal(-1, 'SIGKILL'))", 'undefined']],
+  },
   // All of it at once: who has dropped nothing
   'the drop of privileges': { entry: UNDROPPED, ...HOST(ownedByRoot) },
   everything: {

@@ -344,13 +344,26 @@ time.sleep(0.2)`;
   {
     id: 'B26',
     title: 'leaves no daemon behind while its outputs are read',
-    opens: ['CapAdd KILL'],
+    opens: ['the kill of user code'],
     slow: true,
     async attempt({ job }) {
       const result = await job({ language: 'bash', code: 'setsid sleep 100 >/dev/null 2>&1 </dev/null & sleep 0.1' });
       return {
         blocked: result.outcome === 'succeeded' && result.diagnostics.every((row) => row.code !== 'processes.left'),
         evidence: result.diagnostics.map((row) => row.code).join() || 'nothing was left',
+      };
+    },
+  },
+  {
+    id: 'B15',
+    title: 'is asked to end, with time for its last words, before it is killed',
+    opens: ['CapAdd KILL'],
+    async attempt({ job }) {
+      const code = `trap 'echo asked; exit 3' TERM; while :; do sleep 0.1; done`;
+      const result = await job({ language: 'bash', code, limits: { runTimeoutMs: 1_000 } });
+      return {
+        blocked: result.outcome === 'timeout' && result.stdout.text === 'asked\n',
+        evidence: `${result.outcome}, with ${JSON.stringify(result.stdout.text)}`,
       };
     },
   },

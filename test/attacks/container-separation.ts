@@ -250,7 +250,7 @@ time.sleep(9)`;
   {
     id: 'B26',
     title: 'has nothing left of it when a second attempt begins',
-    opens: ['CapAdd KILL'],
+    opens: ['the kill of user code'],
     slow: true,
     async attempt({ runner }) {
       await using orchestrator = createOrchestrator({ runners: [runner], model: answering([LEAVING, LOOKING]) });

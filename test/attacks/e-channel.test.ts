@@ -220,7 +220,7 @@ attack(
   { levels: EVERY_LEVEL },
   async (scene) => {
     const { run } = withTools(scene);
-    const code = `${RAW}\nframe({'type': 'waiting'})\nframe({'type': 'started'})\nframe({'type': 'waiting'})\ncall(1, args=1)\nprint(reply()['value'])\nraise SystemExit(3)`;
+    const code = `${RAW}\nframe({'type': 'waiting'})\nframe({'type': 'rehearsed'})\nframe({'type': 'waiting'})\ncall(1, args=1)\nprint(reply()['value'])\nraise SystemExit(3)`;
     expect(await run({ code })).toMatchObject({ outcome: 'failed', exitCode: 3, stdout: { text: '1\n' } });
     scene.evidence('exit code 3 as the program said');
   },

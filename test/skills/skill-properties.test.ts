@@ -227,8 +227,9 @@ describe('a denied skill', () => {
       }),
       { numRuns: 120 },
     );
-    expect(loaded).toBeGreaterThan(30);
-    expect(withheld).toBeGreaterThan(30);
+    // Far below what chance brings: it only shows that both happen.
+    expect(loaded).toBeGreaterThan(5);
+    expect(withheld).toBeGreaterThan(5);
   });
 });
 

@@ -33,7 +33,7 @@ export interface ContainerParts {
   owner: string;
   /** Image id or digest, never a tag that may move. */
   image: string;
-  /** An OCI runtime with a kernel of its own, for level kernel. */
+  /** The engine's name of the OCI runtime; at level kernel one that brings a kernel of its own. Undefined: the engine's default. */
   runtime: string | undefined;
   /** Whether the engine has AppArmor. */
   appArmor: boolean;
@@ -45,7 +45,7 @@ export interface ContainerParts {
  */
 export function containerOptions(spec: SandboxSpec, parts: ContainerParts): ContainerCreateOptions {
   const { limits } = spec;
-  const ownKernel = parts.runtime !== undefined;
+  const ownKernel = spec.isolation === 'kernel';
   const memory = (limits.memoryMib + limits.workspaceMib + SUPERVISOR_MIB + (ownKernel ? OWN_KERNEL_MIB : 0)) * MIB;
   // Files in memory count for the memory limit: all that can be written together stays below it.
   const skillsMib = Math.min(

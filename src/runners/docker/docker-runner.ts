@@ -17,6 +17,8 @@ import { sweepContainers } from './sweep-containers.ts';
 export interface DockerRunnerOptions extends EngineOptions {
   /** @default 'slim' */
   flavor?: ImageFlavor;
+  /** Name of the OCI runtime for level `container`, such as crun: the engine must know it. Default: the engine's own. */
+  runtime?: string;
   /** Name of an OCI runtime with a kernel of its own, for level `kernel`: the engine must know it. */
   kernelRuntime?: string;
   /** What the image must hold. Default: this copy's own bundle. */
@@ -102,8 +104,8 @@ export function createDockerRunner(options: DockerRunnerOptions = {}): Runner {
   };
 }
 
-function runtimeFor(spec: SandboxSpec, { kernelRuntime }: DockerRunnerOptions): string | undefined {
-  if (spec.isolation === 'container') return undefined;
+function runtimeFor(spec: SandboxSpec, { kernelRuntime, runtime }: DockerRunnerOptions): string | undefined {
+  if (spec.isolation === 'container') return runtime;
   if (spec.isolation === 'kernel' && kernelRuntime !== undefined) return kernelRuntime;
   throw new SkillcellError(
     'runner.isolation-unmet',
