@@ -1,8 +1,15 @@
 import fc from 'fast-check';
-import { PassThrough } from 'node:stream';
+import { Duplex, PassThrough } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { STREAM_WINDOW, type StreamReader } from '../../src/protocol/channel.ts';
-import { FLAG_END, FLAG_MORE, FRAME_KIND, MAX_FRAME_PAYLOAD } from '../../src/protocol/frame.ts';
+import {
+  createFrameDecoder,
+  FLAG_END,
+  FLAG_MORE,
+  FRAME_KIND,
+  MAX_FRAME_PAYLOAD,
+  type Frame,
+} from '../../src/protocol/frame.ts';
 import { deferred } from '../fixtures/deferred.ts';
 import { duplexPair, openEnd, type ChannelEnd } from './channel-pair.ts';
 import { frameBytes } from './frame-bytes.ts';
@@ -25,6 +32,33 @@ const credit = (stream: number, amount: number): Buffer => {
   payload.writeUInt32LE(amount);
   return frameBytes(FRAME_KIND.credit, 0, stream, payload);
 };
+
+/** Keeps what a channel writes, one entry for each time that the system would be called. */
+class CountedWrites extends Duplex {
+  readonly writes: Buffer[] = [];
+  override _read(): void {
+    // What the other side says is pushed by the test.
+  }
+  override _write(chunk: Buffer, _encoding: string, done: () => void): void {
+    this.writes.push(Buffer.from(chunk));
+    done();
+  }
+  override _writev(chunks: { chunk: Buffer }[], done: () => void): void {
+    this.writes.push(Buffer.concat(chunks.map(({ chunk }) => chunk)));
+    done();
+  }
+  frames(): Frame[] {
+    const frames: Frame[] = [];
+    createFrameDecoder((frame) => void frames.push(frame))(Buffer.concat(this.writes));
+    return frames;
+  }
+  messages(): unknown[] {
+    return this.frames().map(({ payload }) => JSON.parse(payload.toString()) as unknown);
+  }
+}
+
+const nextTick = (): Promise<void> => new Promise((resolve) => process.nextTick(resolve));
+const pause = (milliseconds: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
 describe('a channel', () => {
   it('carries messages of any size both ways, in order', async () => {
@@ -93,6 +127,115 @@ describe('a channel', () => {
     clearInterval(opened);
     expect(written).toBe(64 * MAX_FRAME_PAYLOAD);
   });
+
+  describe('an event', () => {
+    it('waits, and arrives by itself after some milliseconds', async () => {
+      const duplex = new CountedWrites();
+      const { channel } = openEnd(duplex);
+      channel.sendEvent({ event: 1 });
+      // No timer can fire before these.
+      await nextTick();
+      expect(duplex.writes).toEqual([]);
+      await until(() => duplex.writes.length > 0, 'the event', 2_000);
+      expect(duplex.messages()).toEqual([{ event: 1 }]);
+      channel.sendEvent({ event: 2 });
+      await until(() => duplex.writes.length > 1, 'a second event', 2_000);
+      expect(duplex.messages()).toEqual([{ event: 1 }, { event: 2 }]);
+    });
+
+    it('leaves in order and in one write with the message after it, which waits for nothing', async () => {
+      const duplex = new CountedWrites();
+      const { channel } = openEnd(duplex);
+      channel.sendEvent({ event: 1 });
+      channel.sendEvent({ event: 2 });
+      await nextTick();
+      expect(duplex.writes).toEqual([]);
+      channel.send({ message: 3 });
+      await nextTick();
+      expect(duplex.writes).toHaveLength(1);
+      expect(duplex.messages()).toEqual([{ event: 1 }, { event: 2 }, { message: 3 }]);
+      await pause(25);
+      expect(duplex.writes).toHaveLength(1);
+    });
+
+    it('leaves with a message that was sent before it in the same tick', async () => {
+      const duplex = new CountedWrites();
+      const { channel } = openEnd(duplex);
+      channel.send({ message: 1 });
+      channel.sendEvent({ event: 2 });
+      await nextTick();
+      expect(duplex.writes).toHaveLength(1);
+      expect(duplex.messages()).toEqual([{ message: 1 }, { event: 2 }]);
+    });
+
+    it('that waits is not lost when the channel is closed', async () => {
+      const duplex = new CountedWrites();
+      const { channel, closings } = openEnd(duplex);
+      channel.sendEvent({ event: 1 });
+      channel.close();
+      expect(duplex.messages()).toEqual([{ event: 1 }]);
+      expect(closings).toEqual([undefined]);
+      channel.sendEvent({ event: 2 });
+      await pause(25);
+      expect(duplex.messages()).toEqual([{ event: 1 }]);
+    });
+  });
+
+  it('gives credit back in amounts of a quarter of the window', async () => {
+    const duplex = new CountedWrites();
+    openEnd(duplex);
+    const granted = (): number[] =>
+      duplex.frames().map((frame) => {
+        expect(frame).toMatchObject({ kind: FRAME_KIND.credit, stream: 1 });
+        return frame.payload.readUInt32LE(0);
+      });
+    const quarter = STREAM_WINDOW / 4;
+    const piece = Buffer.alloc(quarter / 4);
+    for (let round = 1; round <= 12; round += 1) {
+      duplex.push(data(1, piece));
+      await pause(1);
+      expect(granted()).toEqual(Array.from({ length: Math.floor(round / 4) }, () => quarter));
+    }
+    // What is over a quarter is given back with it.
+    duplex.push(data(1, Buffer.alloc(quarter - 1)));
+    await pause(1);
+    expect(granted()).toHaveLength(3);
+    duplex.push(data(1, Buffer.alloc(100)));
+    await until(() => granted().length === 4, 'the fourth credit');
+    expect(granted().at(-1)).toBe(quarter + 99);
+  });
+
+  it.each([1, 997, 65_536, MAX_FRAME_PAYLOAD - 1, STREAM_WINDOW + 1])(
+    'brings eight windows through a slow reader, in pieces of %i and less',
+    { timeout: 20_000 },
+    async (size) => {
+      const total = 8 * STREAM_WINDOW;
+      let taken = 0;
+      let ended = false;
+      const slow: StreamReader = {
+        async data(chunk) {
+          await new Promise((resolve) => setTimeout(resolve, 1));
+          taken += chunk.length;
+        },
+        end: () => void (ended = true),
+      };
+      const [left, right] = duplexPair();
+      const sender = openEnd(left);
+      const receiver = openEnd(right, { onStream: () => slow });
+      const writer = sender.channel.openStream(1);
+      // One small piece moves the rest off every round amount.
+      await writer.write(Buffer.alloc(size));
+      const step = Math.max(size, 997);
+      for (let sent = size; sent < total;) {
+        const part = Math.min(step, total - sent);
+        await writer.write(Buffer.alloc(part));
+        sent += part;
+      }
+      writer.end();
+      await until(() => ended && taken === total, 'the whole stream');
+      expect([sender.closings, receiver.closings]).toEqual([[], []]);
+    },
+  );
 
   it('lets a writer go when the channel ends while it waits for room', async () => {
     const [leftDuplex, rightDuplex] = duplexPair();

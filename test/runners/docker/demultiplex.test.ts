@@ -3,6 +3,7 @@ import Docker from 'dockerode';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { demultiplex } from '../../../src/runners/docker/demultiplex.ts';
+import { openEnd } from '../../protocol/channel-pair.ts';
 
 const MIB = 1024 * 1024;
 
@@ -22,6 +23,22 @@ class Attached extends Duplex {
   }
   override _write(chunk: Buffer, _encoding: string, done: () => void): void {
     this.written.push(chunk);
+    done();
+  }
+}
+
+/** Keeps the pieces of each write that the system would see. */
+class CountedWrites extends Duplex {
+  readonly writes: string[][] = [];
+  override _read(): void {
+    // Nothing comes.
+  }
+  override _write(chunk: Buffer, _encoding: string, done: () => void): void {
+    this.writes.push([chunk.toString('latin1')]);
+    done();
+  }
+  override _writev(chunks: { chunk: Buffer }[], done: () => void): void {
+    this.writes.push(chunks.map(({ chunk }) => chunk.toString('latin1')));
     done();
   }
 }
@@ -206,6 +223,33 @@ describe('the other side', () => {
     expect(Buffer.concat(attached.written).toString()).toBe('onetwo');
     expect(attached.writableEnded).toBe(true);
     duplex.destroy();
+  });
+
+  test('gets what is written in one tick in one piece', async () => {
+    const attached = new CountedWrites();
+    const duplex = demultiplex(attached, () => undefined);
+    duplex.cork();
+    for (const piece of ['one', 'two', 'three']) duplex.write(piece);
+    const taken = new Promise<void>((resolve) => duplex.write('four', () => resolve()));
+    process.nextTick(() => duplex.uncork());
+    await taken;
+    expect(attached.writes).toEqual([['one', 'two', 'three', 'four']]);
+    duplex.destroy();
+  });
+
+  test('gets the messages of a channel that are sent in one tick in one piece', async () => {
+    const attached = new CountedWrites();
+    const { channel } = openEnd(demultiplex(attached, () => undefined));
+    channel.sendEvent({ event: 1 });
+    channel.send({ message: 2 });
+    const writer = channel.openStream(1);
+    await writer.write(Buffer.from('bytes'));
+    writer.end();
+    await new Promise(setImmediate);
+    expect(attached.writes).toHaveLength(1);
+    // A header and a payload each, but for the end of the stream.
+    expect(attached.writes[0]).toHaveLength(7);
+    channel.close();
   });
 
   test('ends with the engine’s error, and is closed with ours', async () => {
