@@ -5,13 +5,19 @@ import { createDockerRunner } from '../../../src/runners/docker/docker-runner.ts
 import { connectEngine } from '../../../src/runners/docker/engine.ts';
 import type { Runner } from '../../../src/runners/runner.ts';
 import { dockerImage } from '../../fixtures/docker-image.ts';
-import { missingFor, OTHER_RUNTIME, startKernelEngine, type KernelEngine } from '../../fixtures/kernel-engine.ts';
+import {
+  missingFor,
+  OTHER_RUNTIME,
+  SECOND_NAME,
+  startKernelEngine,
+  type KernelEngine,
+} from '../../fixtures/kernel-engine.ts';
 
-const missing = missingFor(OTHER_RUNTIME);
 const LIMITS = { runTimeoutMs: 20_000 };
 
 /** Level container does not depend on the engine's own OCI runtime. */
-describe(`level container, with ${OTHER_RUNTIME}`, () => {
+describe.each([SECOND_NAME, OTHER_RUNTIME])('level container, with the runtime %s', (runtime) => {
+  const missing = missingFor(runtime);
   if (missing !== undefined) {
     test('is tried', ({ skip }) => skip(`this machine lacks ${missing}`));
     return;
@@ -22,7 +28,7 @@ describe(`level container, with ${OTHER_RUNTIME}`, () => {
   beforeAll(async () => {
     engine = await startKernelEngine();
     const { bundle } = await dockerImage();
-    runner = createDockerRunner({ host: engine.host, runtime: OTHER_RUNTIME, bundle });
+    runner = createDockerRunner({ host: engine.host, runtime, bundle });
     orchestrator = createOrchestrator({ runners: [runner], pool: { size: 1, isolation: 'container' } });
   }, 120_000);
   afterAll(async () => {
@@ -33,8 +39,9 @@ describe(`level container, with ${OTHER_RUNTIME}`, () => {
   test('its containers run under it, warm and cold', async () => {
     await orchestrator.warm();
     const docker = await connectEngine({ host: engine.host });
-    const [waiting] = await docker.listContainers();
-    expect((await docker.getContainer(waiting?.Id ?? '').inspect()).HostConfig.Runtime).toBe(OTHER_RUNTIME);
+    const waiting = await docker.listContainers();
+    const seen = await Promise.all(waiting.map(({ Id }) => docker.getContainer(Id).inspect()));
+    expect(seen.map(({ HostConfig }) => HostConfig.Runtime)).toEqual([runtime]);
     for (const [language, code, warm] of [
       ['javascript', 'console.log(6 * 7)', true],
       ['python', 'print(42)', false],
