@@ -4,14 +4,13 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Duplex } from 'node:stream';
-import { DESCRIPTOR_SCHEMA, type FullDescriptor } from '../src/contracts/descriptor.ts';
 import { DEFAULT_CONSUMER } from '../src/contracts/job.ts';
 import type { RuntimeGlobals } from '../src/contracts/globals.ts';
 import { DEFAULT_LIMITS } from '../src/contracts/limits.ts';
 import { createChannel } from '../src/protocol/channel.ts';
 import { HOST_STREAM, type HostMessage, type SandboxMessage } from '../src/protocol/messages.ts';
 import { writeTar } from '../src/protocol/tar.ts';
-import { catalogDigest, descriptorDigest, digestOf, skillDigest } from '../src/skills/digest.ts';
+import { sampleDescriptor } from './sample-descriptor.ts';
 
 const TIMEOUT_MS = 20_000;
 const SKILL = 'custom.sample';
@@ -93,7 +92,7 @@ function serveSample(duplex: Duplex): { readonly result: boolean } {
 
 function sampleGlobals(): RuntimeGlobals {
   return {
-    SKILLS_DESCRIPTOR: sampleDescriptor(),
+    SKILLS_DESCRIPTOR: sampleDescriptor(SKILL, new Map(SKILL_FILES.map((file) => [file.path, file]))),
     SOURCES_POOL: [],
     EXECUTION_ID: 'sample',
     TOOLS: [],
@@ -108,20 +107,4 @@ function sampleGlobals(): RuntimeGlobals {
       codegen: { task: 'Say sample.', model: ANSWER.model, maxAttempts: 1, dryRun: false },
     },
   };
-}
-
-function sampleDescriptor(): FullDescriptor {
-  const files = SKILL_FILES.map(({ path, bytes, executable }) => {
-    return { path, digest: digestOf(bytes), bytes: bytes.length, executable };
-  });
-  const descriptor: FullDescriptor = {
-    schema: DESCRIPTOR_SCHEMA,
-    custom_skills_root: null,
-    bundle_root: null,
-    agents_config: {},
-    overrides: [],
-    skills: { [SKILL]: { version: null, digest: skillDigest(files), files } },
-    catalog: { consumer: null, ids: [SKILL], digest: catalogDigest(null, [SKILL]) },
-  };
-  return { ...descriptor, digest: descriptorDigest(descriptor) };
 }

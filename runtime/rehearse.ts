@@ -1,14 +1,14 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { DESCRIPTOR_SCHEMA, type FullDescriptor } from '../src/contracts/descriptor.ts';
+import type { FullDescriptor } from '../src/contracts/descriptor.ts';
 import type { SkillTrees } from '../src/contracts/skill.ts';
 import { writeTar, type TarFile } from '../src/protocol/tar.ts';
-import { catalogDigest, descriptorDigest, digestOf, skillDigest } from '../src/skills/digest.ts';
 import { checkArrived, writeSkills } from './arrived-skills.ts';
 import type { ExecutorProcess } from './executor-process.ts';
 import { receiveSkills } from './incoming-streams.ts';
 import type { Privileges } from './privileges.ts';
 import { rehearseRun } from './rehearse-run.ts';
+import { sampleDescriptor } from './sample-descriptor.ts';
 import type { SandboxLayout } from './sandbox-layout.ts';
 import type { UserProcesses } from './user-processes.ts';
 
@@ -30,7 +30,7 @@ export async function rehearse(
   const folder = join(layout.skills, '.rehearsal');
   for (let round = 0; round < ROUNDS; round += 1) {
     const trees = await sendSample();
-    const descriptor = describe(trees);
+    const descriptor = sampleDescriptor(ID, trees.get(ID) ?? new Map());
     const faults = checkArrived(descriptor, trees);
     if (faults.length > 0) throw new Error(`Cannot rehearse: ${faults[0]?.message ?? ''}`);
     writeSkills(folder, trees);
@@ -72,25 +72,6 @@ function* sampleFiles(): Generator<TarFile> {
   ] as const) {
     yield { path: `${ID}/${name}`, bytes: Buffer.from(text), executable: name.endsWith('.sh') };
   }
-}
-
-function describe(trees: SkillTrees): FullDescriptor {
-  const files = [...(trees.get(ID) ?? [])].map(([path, { bytes, executable }]) => ({
-    path,
-    digest: digestOf(bytes),
-    bytes: bytes.length,
-    executable,
-  }));
-  const content: FullDescriptor = {
-    schema: DESCRIPTOR_SCHEMA,
-    custom_skills_root: null,
-    bundle_root: null,
-    agents_config: {},
-    overrides: [],
-    skills: { [ID]: { version: null, digest: skillDigest(files), files } },
-    catalog: { consumer: null, ids: [ID], digest: catalogDigest(null, [ID]) },
-  };
-  return { ...content, digest: descriptorDigest(content) };
 }
 
 async function render(descriptor: FullDescriptor, trees: SkillTrees): Promise<void> {
