@@ -89,6 +89,21 @@ for _ in range(40):
     time.sleep(0.005)
 print('processes of the first attempt:', seen)`;
 
+/** An error that asks for a second attempt. */
+const FAILING = `raise SystemExit('once more')`;
+
+/** The user ids of every thread of the supervisor, over a while. */
+const WHOSE_ID = `
+import os, time
+${SUPERVISOR}
+seen = set()
+for _ in range(20):
+    for task in os.listdir(f'/proc/{supervisor}/task'):
+        for line in open(f'/proc/{supervisor}/task/{task}/status'):
+            if line.startswith('Uid:'): seen.add('-'.join(line.split()[1:]))
+    time.sleep(0.005)
+print(' '.join(sorted(seen)))`;
+
 /** Attacks on the supervisor, which shares the container with user code. */
 export const SEPARATION_ATTACKS: readonly ContainerAttack[] = [
   {
@@ -106,6 +121,31 @@ export const SEPARATION_ATTACKS: readonly ContainerAttack[] = [
           '" ".join(sorted({"-".join(line.split()[1:]) for task in os.listdir(f"/proc/{supervisor}/task") for line in open(f"/proc/{supervisor}/task/{task}/status") if line.startswith("Uid")}))',
       });
       return allRefused(await report(code), /^(0 10001 0 10001|0000000000000000|00000000000001e0|0-10001-0-10001)$/);
+    },
+  },
+  {
+    id: 'A18',
+    title: 'is watched over by a supervisor that has its own id again in a second attempt',
+    opens: ['the supervisor’s own id for each attempt'],
+    async attempt({ runner }) {
+      await using orchestrator = createOrchestrator({ runners: [runner], model: answering([FAILING, WHOSE_ID]) });
+      const job = orchestrator.codegen({
+        task: 'two attempts',
+        language: 'python',
+        isolation: 'container',
+        limits: { runTimeoutMs: 15_000 },
+      });
+      // A second attempt that never ran would pass for one that the supervisor did not watch over.
+      const result = await job.catch((cause: unknown) => {
+        throw new Error('The two attempts did not run.', { cause });
+      });
+      const ids = result.stdout.text.trim();
+      if (result.outcome !== 'succeeded' || ids === '')
+        throw new Error(`The second attempt says nothing: ${result.stderr.text}`);
+      return {
+        blocked: ids === '0-10001-0-10001',
+        evidence: `real, effective, saved and file system id of its threads: ${ids}`,
+      };
     },
   },
   {
