@@ -203,6 +203,10 @@ describe('a channel', () => {
     duplex.push(data(1, Buffer.alloc(100)));
     await until(() => granted().length === 4, 'the fourth credit');
     expect(granted().at(-1)).toBe(quarter + 99);
+    // And only once.
+    duplex.push(data(1, Buffer.alloc(quarter - 50)));
+    await pause(1);
+    expect(granted()).toHaveLength(4);
   });
 
   it.each([1, 997, 65_536, MAX_FRAME_PAYLOAD - 1, STREAM_WINDOW + 1])(

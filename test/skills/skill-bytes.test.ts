@@ -1,4 +1,14 @@
-import { renameSync, rmSync, statSync, symlinkSync, utimesSync, writeFileSync, chmodSync } from 'node:fs';
+import {
+  chmodSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, it } from 'vitest';
@@ -93,6 +103,16 @@ it.each([
   for (let round = 0; round < 2; round += 1) {
     expect([...readSkillTree(skill).keys()].toSorted()).toEqual(['SKILL.md', 'scripts/draw.sh']);
   }
+});
+
+it('drops a file that a link has taken the place of, though nothing of the file itself has changed', () => {
+  readSkillTree(skill);
+  // The inode of a file says nothing of its folder's name.
+  renameSync(pathOf('data'), pathOf('moved'));
+  mkdirSync(pathOf('data'));
+  symlinkSync('../moved/points.csv', pathOf('data/points.csv'));
+  expect(readFileSync(pathOf('data/points.csv'), 'utf8')).toBe('x,y\n1,2\n');
+  expect([...readSkillTree(skill).keys()].toSorted()).toEqual(['SKILL.md', 'scripts/draw.sh']);
 });
 
 it('is not changed for later callers by one that changes its map', () => {
