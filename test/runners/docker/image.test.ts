@@ -6,6 +6,7 @@ import { PassThrough } from 'node:stream';
 import type Docker from 'dockerode';
 import { afterAll, expect, test } from 'vitest';
 import { buildImage } from '../../../src/runners/docker/build-image.ts';
+import { containerOptions } from '../../../src/runners/docker/container-options.ts';
 import { createDockerRunner } from '../../../src/runners/docker/docker-runner.ts';
 import { findImage } from '../../../src/runners/docker/image.ts';
 import { DEFAULT_LIMITS } from '../../../src/contracts/limits.ts';
@@ -87,6 +88,37 @@ dockerTest('the image says which bundle and which flavor it holds', {}, async ()
   const { engine, image, bundle } = await dockerImage();
   const { Config } = await engine.getImage(image).inspect();
   expect(Config.Labels).toEqual({ 'skillcell.bundle': bundle.digest, 'skillcell.flavor': 'slim' });
+});
+
+/** Asks V8 whether it takes the code that was compiled ahead, as the program that starts the entry does. */
+const ACCEPTED = `
+const { readFileSync } = require('node:fs');
+const { wrap } = require('node:module');
+const { Script } = require('node:vm');
+const path = '/opt/skillcell/entry.cjs';
+const ask = (change) => {
+  const cachedData = readFileSync('/opt/skillcell/code-cache/entry.cjs.code');
+  const { cachedDataRejected } = new Script(wrap(readFileSync(path, 'utf8') + change), { filename: path, cachedData });
+  return cachedDataRejected;
+};
+console.log(JSON.stringify({ same: ask(''), changed: ask('// another source') }));`;
+
+dockerTest('the image has the entry compiled ahead, and the Node of its containers accepts that', {}, async () => {
+  const { engine, image } = await dockerImage();
+  const { memoryMib, cpus, pids, workspaceMib, workspaceInodes } = DEFAULT_LIMITS;
+  const limits = { memoryMib, cpus, pids, workspaceMib, workspaceInodes };
+  const parts = { name: 'name', owner: 'owner', image, runtime: undefined, appArmor: false };
+  const made = containerOptions({ isolation: 'container', language: 'javascript', limits }, parts);
+  expect(made.Cmd).toContain('--code-cache=/opt/skillcell/code-cache');
+  const [node = '', ...flags] = (made.Entrypoint as string[]).slice(0, -1);
+  const question = [node, ...flags, '-e', `'${ACCEPTED.replaceAll("'", `'\\''`)}'`].join(' ');
+  // Flags of V8 are part of what it compares; a source that differs shows that it compares at all.
+  expect(JSON.parse(await inside(engine, image, question))).toEqual({ same: false, changed: true });
+});
+
+dockerTest('the image has nothing in /tmp, though its entry was compiled ahead there', {}, async () => {
+  const { engine, image } = await dockerImage();
+  expect(await inside(engine, image, 'test -d /tmp && ls -A /tmp')).toBe('');
 });
 
 dockerTest('an image with another bundle is refused with the command that builds it again', {}, async () => {
