@@ -67,9 +67,9 @@ export function proportionalBytes(pid: number): number | undefined {
   }
 }
 
-/** Whether a process still runs; one that only waits to be reaped does not. */
-export function isAlive(row: ProcessRow): boolean {
-  return row.state !== 'Z' && row.state !== 'X';
+/** Whether a process still runs; one that only waits to be reaped does not. Its first thread may end before the others. */
+export function isAlive({ state, threads }: ProcessRow): boolean {
+  return state !== 'X' && (state !== 'Z' || threads > 1);
 }
 
 /** Whether a process will not run another instruction of its program: each of its threads is past the kernel's point of no return. */
@@ -99,10 +99,15 @@ export function innerPid(pid: number): number | undefined {
   return ids.length > 1 ? Number(ids.at(-1)) : undefined;
 }
 
-/** Whether the environment that a process was started with holds `entry`, a whole `NAME=value`. */
-export function hasEnvironmentEntry(pid: number, entry: string): boolean {
+/**
+ * Whether the environment that a process was started with holds `entry`, a whole `NAME=value`. A first thread that has ended
+ * shows none; then the others are asked.
+ */
+export function hasEnvironmentEntry({ pid, state }: ProcessRow, entry: string): boolean {
+  const folder = `/proc/${pid}`;
   try {
-    return readFileSync(`/proc/${pid}/environ`, 'latin1').split('\0').includes(entry);
+    const threads = state === 'Z' ? readdirSync(`${folder}/task`).map((thread) => `task/${thread}/`) : [''];
+    return threads.some((thread) => readFileSync(`${folder}/${thread}environ`, 'latin1').split('\0').includes(entry));
   } catch {
     // Another user's process, or one that has just ended: in both cases none of this job's.
     return false;

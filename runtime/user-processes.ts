@@ -84,7 +84,7 @@ function markedProcesses(marker: string, executorPid: () => number | undefined):
     const found = new Set<number>();
     const root = executorPid();
     if (root !== undefined) found.add(root);
-    for (const row of rows) if (hasEnvironmentEntry(row.pid, marker)) found.add(row.pid);
+    for (const row of rows) if (hasEnvironmentEntry(row, marker)) found.add(row.pid);
     for (let grown = true; grown;) {
       grown = false;
       for (const row of rows) {

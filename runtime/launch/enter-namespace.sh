@@ -3,6 +3,8 @@
 # need their interpreter's start-up time, and so a job waits for the slower one only), then becomes the entry.
 # Arguments: language, workspace bytes, workspace inodes, most processes of user code or 0, then the entry's own.
 set -eu
+# The first executor starts before the entry could set its mask.
+umask 022
 language=$1 workspace_bytes=$2 workspace_inodes=$3
 export SKILLCELL_NPROC="$4"
 shift 4

@@ -52,6 +52,8 @@ export interface WarmPool<T> extends AsyncDisposable {
 
 const BUSY_DELAY_MS = 5;
 const BUSY_TRIES = 20;
+/** Where no member waits the next job would start cold: only a short one is given the processors first. */
+const BUSY_TRIES_EMPTY = 5;
 const FIRST_BACKOFF_MS = 500;
 const LONGEST_BACKOFF_MS = 30_000;
 const REFILLS_KEPT = 50;
@@ -76,7 +78,8 @@ export function createWarmPool<T>(options: WarmPoolOptions<T>): WarmPool<T> {
 
   const startOne = async (): Promise<void> => {
     const since = performance.now();
-    for (let tries = 0; isBusy() && tries < BUSY_TRIES && !closed.aborted; tries += 1) await pause(BUSY_DELAY_MS);
+    const mostTries = (): number => (members.size === 0 ? BUSY_TRIES_EMPTY : BUSY_TRIES);
+    for (let tries = 0; isBusy() && tries < mostTries() && !closed.aborted; tries += 1) await pause(BUSY_DELAY_MS);
     try {
       closed.throwIfAborted();
       const member = await options.start(closed);

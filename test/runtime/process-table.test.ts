@@ -2,7 +2,13 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { afterEach, expect, it } from 'vitest';
-import { isAlive, isExiting, listProcesses, type ProcessRow } from '../../runtime/process-table.ts';
+import {
+  hasEnvironmentEntry,
+  isAlive,
+  isExiting,
+  listProcesses,
+  type ProcessRow,
+} from '../../runtime/process-table.ts';
 
 const children: ChildProcess[] = [];
 afterEach(() => {
@@ -10,7 +16,7 @@ afterEach(() => {
 });
 
 function start(file: string, args: readonly string[]): ChildProcess & { pid: number } {
-  const child = spawn(file, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn(file, args, { stdio: ['ignore', 'pipe', 'inherit'], env: { MARK: 'mine' } });
   children.push(child);
   if (child.pid === undefined) throw new Error(`Cannot start ${file}.`);
   return child as ChildProcess & { pid: number };
@@ -26,7 +32,7 @@ function blockUntilDead(pid: number): ProcessRow {
   for (let round = 0; round < 2_000; round += 1) {
     const row = rowOf(pid);
     if (row === undefined) throw new Error('The child was reaped.');
-    if (row.state === 'Z') return row;
+    if (row.state === 'Z' && row.threads <= 1) return row;
     Atomics.wait(clock, 0, 0, 5);
   }
   throw new Error('The child did not die within ten seconds.');
@@ -63,12 +69,14 @@ import ctypes, os, threading, time
 threading.Thread(target=lambda: (time.sleep(0.1), os.write(1, b'.'), time.sleep(60))).start()
 ctypes.CDLL(None).syscall(60 if os.uname().machine == 'x86_64' else 93, 0)`;
 
-it('a process whose first thread alone has ended is not exiting', async (context) => {
+it('a process whose first thread alone has ended is alive, not exiting, and keeps its mark', async (context) => {
   context.skip(!existsSync('/usr/bin/python3'), 'there is no /usr/bin/python3 here');
   const child = start('/usr/bin/python3', ['-c', FIRST_THREAD_ENDS]);
   if (child.stdout === null) throw new Error('The child has no output.');
   await once(child.stdout, 'data');
   const row = rowOf(child.pid);
   expect(row).toMatchObject({ exiting: true });
-  expect(row && isExiting(row)).toBe(false);
+  expect(row && [isAlive(row), isExiting(row)]).toEqual([true, false]);
+  expect(row && hasEnvironmentEntry(row, 'MARK=mine')).toBe(true);
+  expect(row && hasEnvironmentEntry(row, 'MARK=mi')).toBe(false);
 });

@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { JobResult } from '../../../src/contracts/result.ts';
 import { writeTree } from '../../conformance/write-tree.ts';
 import { dockerImage, dockerTest } from '../../fixtures/docker-image.ts';
+import { requireLevel } from '../../fixtures/levels.ts';
 import { skillText } from '../../fixtures/skill-library.ts';
 
 const PROGRAM = fileURLToPath(new URL('../../../bin/skillcell.js', import.meta.url));
@@ -80,6 +81,11 @@ async function expectModes(runner: string, level: string, language: string): Pro
 
 describe('under a host whose mask is 077, the files of a job have the permissions that they have everywhere', () => {
   it.each(['bash', 'javascript'])('at level none, in %s', (language) => expectModes('local', 'none', language));
+
+  it('at level namespace', async (context) => {
+    requireLevel(context, 'namespace');
+    await expectModes('local', 'namespace', 'bash');
+  });
 
   dockerTest('as in a container', {}, async () => {
     await dockerImage();
