@@ -103,14 +103,27 @@ export function innerPid(pid: number): number | undefined {
  * Whether the environment that a process was started with holds `entry`, a whole `NAME=value`. A first thread that has ended
  * shows none; then the others are asked.
  */
-export function hasEnvironmentEntry({ pid, state }: ProcessRow, entry: string): boolean {
-  const folder = `/proc/${pid}`;
+export function hasEnvironmentEntry({ pid, state, threads }: ProcessRow, entry: string): boolean {
+  const environment = readEnvironment(`/proc/${pid}`);
+  if (state !== 'Z' || threads === 1) return environment.includes(entry);
+  return threadsOf(pid).some((thread) => readEnvironment(`/proc/${pid}/task/${thread}`).includes(entry));
+}
+
+function readEnvironment(folder: string): string[] {
   try {
-    const threads = state === 'Z' ? readdirSync(`${folder}/task`).map((thread) => `task/${thread}/`) : [''];
-    return threads.some((thread) => readFileSync(`${folder}/${thread}environ`, 'latin1').split('\0').includes(entry));
+    return readFileSync(`${folder}/environ`, 'latin1').split('\0');
   } catch {
     // Another user's process, or one that has just ended: in both cases none of this job's.
-    return false;
+    return [];
+  }
+}
+
+function threadsOf(pid: number): string[] {
+  try {
+    return readdirSync(`/proc/${pid}/task`);
+  } catch {
+    // It has ended.
+    return [];
   }
 }
 

@@ -101,10 +101,22 @@ describe('createWarmPool()', () => {
   it('yields to running jobs for a while, but not for ever', async () => {
     busy = true;
     open({ size: 1 });
-    await pass(90);
+    await pass(20);
     expect(started).toHaveLength(0);
-    await pass(200);
+    await pass(100);
     expect(started).toHaveLength(1);
+  });
+
+  it('yields longer while a member waits', async () => {
+    const pool = open({ size: 2 });
+    await pass(50);
+    expect(started).toHaveLength(2);
+    busy = true;
+    pool.take();
+    await pass(90);
+    expect(started).toHaveLength(2);
+    await pass(100);
+    expect(started).toHaveLength(3);
   });
 
   it('waits longer and longer when starts fail, says so each time, and recovers', async () => {
