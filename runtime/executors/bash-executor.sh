@@ -16,5 +16,9 @@ arguments=()
 for ((i = 0; i < count; i++)); do take item && arguments+=("$item"); done
 take script
 
-env -i "${variables[@]}" /bin/bash --noprofile --norc -- "$script" "${arguments[@]}" 3<&- 4>&-
+# Who asks the program to end asks this shell as well, and it has yet to say how the program ended. What it would say of a
+# program that was killed is none of the program's own words.
+trap : TERM
+exec 5>&2 2>/dev/null
+env -i "${variables[@]}" /bin/bash --noprofile --norc -- "$script" "${arguments[@]}" 2>&5 3<&- 4>&- 5>&-
 say "{\"type\":\"exit\",\"code\":$?}"

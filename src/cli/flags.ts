@@ -70,7 +70,11 @@ export const JOB_FLAGS: readonly FlagSpecification[] = [
   { name: 'output', value: 'DIR', summary: 'where artifacts are written (default: they are listed and dropped)' },
   { name: 'expect', value: 'PATH', repeatable: true, summary: 'an output that must be there, below the output folder' },
   { name: 'timeout', value: 'S', summary: 'seconds that a run of the program may take (default: 120)' },
-  { name: 'memory', value: 'MIB', summary: 'memory of the program (default: 512)' },
+  {
+    name: 'memory',
+    value: 'MIB',
+    summary: 'memory of the program, beside its files and 64 MiB of ours (default: 512)',
+  },
   { name: 'cpus', value: 'N', summary: 'processors, a fraction is allowed (default: 1)' },
   { name: 'pids', value: 'N', summary: 'processes and threads, at least 40 (default: 64)' },
   { name: 'workspace', value: 'MIB', summary: 'size of the working folder (default: 128)' },

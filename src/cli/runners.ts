@@ -1,3 +1,4 @@
+import { SkillcellError } from '../contracts/skillcell-error.ts';
 import { createDockerRunner } from '../runners/docker/docker-runner.ts';
 import { createLocalRunner } from '../runners/local/local-runner.ts';
 import type { Runner } from '../runners/runner.ts';
@@ -9,7 +10,11 @@ import type { CliIo } from './cli-io.ts';
  * the levels container and kernel.
  */
 export function cliRunners({ env }: Pick<CliIo, 'env'>): Runner[] {
-  const flavor = env['SKILLCELL_IMAGE_FLAVOR'] === 'data' ? 'data' : 'slim';
+  const flavor = env['SKILLCELL_IMAGE_FLAVOR'] || 'slim';
+  if (flavor !== 'slim' && flavor !== 'data') {
+    const message = `Cannot choose the image: SKILLCELL_IMAGE_FLAVOR is slim or data, got ${JSON.stringify(flavor)}.`;
+    throw new SkillcellError('usage.invalid', message);
+  }
   const runtime = env['SKILLCELL_RUNTIME'] || undefined;
   const kernelRuntime = env['SKILLCELL_KERNEL_RUNTIME'] || undefined;
   const host = env['DOCKER_HOST'] || undefined;

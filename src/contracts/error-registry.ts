@@ -193,7 +193,7 @@ export const ERROR_REGISTRY = {
   },
   'artifact.write-failed': {
     http: 500,
-    exitCode: 4,
+    exitCode: 3,
     retry: true,
     advice: 'Check space and permissions of the output folder.',
   },

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { JobLimits } from '../contracts/limits.ts';
 import type { Artifact, OmittedFile } from '../contracts/result.ts';
+import { SkillcellError } from '../contracts/skillcell-error.ts';
 import type { StreamReader } from '../protocol/channel.ts';
 import { createTarReader, TarRefused } from '../protocol/tar.ts';
 import { mediaType } from './media-type.ts';
@@ -19,6 +20,24 @@ export interface ArtifactCollector {
   omitted: OmittedFile[];
   /** Bytes by path, when no folder was given. */
   kept: Map<string, Buffer>;
+}
+
+/** What the place of the artifacts lacks, and no name or kind of a file could bring about. */
+const HOST_FAULTS: ReadonlySet<string> = new Set([
+  'EACCES',
+  'EDQUOT',
+  'EIO',
+  'EMFILE',
+  'ENFILE',
+  'ENOENT',
+  'ENOSPC',
+  'EPERM',
+  'EROFS',
+]);
+
+function writeFailure(code: string, path: string, cause: unknown): SkillcellError {
+  const message = `Cannot write the artifacts of the job to its output folder: ${code}, got ${JSON.stringify(path)}.`;
+  return new SkillcellError('artifact.write-failed', message, { cause });
 }
 
 /** Creates the collector of one job. `folder` is where the caller wants the files; without it they stay in memory. */
@@ -43,8 +62,10 @@ export function collectArtifacts(
     else {
       try {
         await writeBeneath(folder, path, buffer);
-      } catch (error) {
-        omitted.push({ path, reason: `it cannot be written (${(error as NodeJS.ErrnoException).code ?? 'error'})` });
+      } catch (cause) {
+        const code = (cause as NodeJS.ErrnoException).code ?? 'error';
+        if (HOST_FAULTS.has(code)) throw writeFailure(code, path, cause);
+        omitted.push({ path, reason: `it cannot be written (${code})` });
         return;
       }
     }

@@ -185,6 +185,7 @@ async function settleResult(
     try {
       await artifacts.done();
     } catch (cause) {
+      if (SkillcellError.isInstance(cause)) throw cause;
       throw new SkillcellError('channel.protocol', 'Cannot take the artifacts: the archive is not acceptable.', {
         cause,
       });

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
 import { mkdir, open, rename, unlink, type FileHandle } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 
 const FOLDER = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
 const NEW_FILE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
@@ -17,7 +17,7 @@ const NEW_FILE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | con
 export async function writeBeneath(root: string, path: string, bytes: Uint8Array): Promise<void> {
   const components = path.split('/');
   const name = components.pop() ?? path;
-  await mkdir(root, { recursive: true });
+  await makeFolder(root);
   let folder = await open(root, constants.O_RDONLY | constants.O_DIRECTORY);
   try {
     for (const component of components) {
@@ -29,6 +29,25 @@ export async function writeBeneath(root: string, path: string, bytes: Uint8Array
   } finally {
     await folder.close();
   }
+}
+
+/** A folder and those above it. Node's own recursion never ends below a folder that takes no new one, such as /proc. */
+async function makeFolder(path: string): Promise<void> {
+  try {
+    await mkdir(path);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'EEXIST') return;
+    const parent = dirname(path);
+    if (code !== 'ENOENT' || parent === path) throw error;
+    await makeFolder(parent);
+    await mkdir(path).catch(ignoreExisting);
+  }
+}
+
+/** Another artifact, or another job, made it first. */
+function ignoreExisting(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'EEXIST') throw error;
 }
 
 async function openFolder(parent: FileHandle, root: string, name: string): Promise<FileHandle> {

@@ -44,6 +44,19 @@ describe.each(LEVELS)('artifacts at level %s', (isolation) => {
   const run = (files: Record<string, string>, more: object = {}): Promise<JobResult> =>
     orchestrator.exec({ isolation, code: writes(files), ...more });
 
+  it.each([
+    ['/proc/nope/deep', 'ENOENT'],
+    ['/sys/nope', process.getuid?.() === 0 ? 'EPERM' : 'EACCES'],
+  ])('are an error of ours, and soon, where %s cannot take them', async (output, code) => {
+    const started = performance.now();
+    const refused = run({ 'table.csv': 'a,b\n' }, { output });
+    await expect(refused).rejects.toMatchObject({
+      code: 'artifact.write-failed',
+      message: expect.stringContaining(`${code}, got "table.csv"`) as string,
+    });
+    expect(performance.now() - started).toBeLessThan(20_000);
+  });
+
   it('are kept as streams, with size, digest and media type, in path order', async () => {
     const files = { 'table.csv': 'a,b\n', 'a/chart.svg': '<svg/>', 'a/data.unknown': '', 'naïve name.md': '# é' };
     const result = await run(files);

@@ -284,6 +284,19 @@ if __name__ == "__main__":
   });
 
   describe('bash', () => {
+    it('is asked to end, has its grace for last words and files, and says nothing that is not its own', async () => {
+      const code = `trap 'sleep 0.5; echo bye; echo x >"$SKILLCELL_OUTPUT/last"; exit 7' TERM\necho go\nwhile :; do read -r -t 0.1 <> <(:); done`;
+      const result = await run('bash', code, { limits: { runTimeoutMs: 800, graceMs: 5_000 } });
+      expect(result).toMatchObject({
+        outcome: 'timeout',
+        exitCode: 7,
+        stdout: { text: 'go\nbye\n' },
+        artifacts: [{ path: 'last' }],
+      });
+      const killed = await run('bash', 'kill -9 $$');
+      expect(killed).toMatchObject({ outcome: 'failed', exitCode: 137, stderr: { text: '' } });
+    });
+
     it('takes arguments, environment, stdin and files, and leaves a value in a file', async () => {
       const { value, stdout } = await succeed(
         'bash',

@@ -10,6 +10,9 @@ export interface EngineReport {
   appArmor: boolean;
   rootless: boolean;
   runtimes: string[];
+  /** Release of the kernel that its containers share. */
+  kernel: string;
+  processors: number;
 }
 
 /**
@@ -33,6 +36,8 @@ export async function checkEngine(engine: Docker): Promise<EngineReport> {
     appArmor: has('apparmor'),
     rootless: has('rootless'),
     runtimes: Object.keys(info.Runtimes ?? {}),
+    kernel: info.KernelVersion ?? '',
+    processors: info.NCPU ?? Number.POSITIVE_INFINITY,
   };
 }
 
@@ -54,6 +59,8 @@ interface EngineInfo {
   PidsLimit?: boolean;
   CpuCfsQuota?: boolean;
   ServerVersion?: string;
+  KernelVersion?: string;
+  NCPU?: number;
   RuncCommit?: { ID?: string };
   CgroupVersion?: string;
   Runtimes?: Record<string, unknown> | null;

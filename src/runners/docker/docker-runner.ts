@@ -8,6 +8,7 @@ import { RUNNER_CONTRACT, type Runner, type RunnerReport, type Sandbox, type San
 import { containerOptions } from './container-options.ts';
 import { createContainerRemoval } from './container-removal.ts';
 import { connectEngine, callEngine, type EngineOptions } from './engine.ts';
+import { assertOwnKernel } from './own-kernel.ts';
 import { checkEngine, type EngineReport } from './check-engine.ts';
 import { findImage, type ImageFlavor } from './image.ts';
 import { startContainer } from './start-container.ts';
@@ -37,6 +38,8 @@ export function createDockerRunner(options: DockerRunnerOptions = {}): Runner {
   const running = new Set<Sandbox>();
   const removal = createContainerRemoval();
   let ready: Promise<Ready> | undefined;
+  /** Settled once the runtime of level kernel has shown a kernel that is not the engine's. */
+  let ownKernel: Promise<void> | undefined;
   let closed = false;
 
   const prepare = async (): Promise<Ready> => {
@@ -57,13 +60,19 @@ export function createDockerRunner(options: DockerRunnerOptions = {}): Runner {
     if (runtime !== undefined && !report.runtimes.includes(runtime)) {
       throw new SkillcellError(
         'runner.isolation-unmet',
-        `Cannot start a container: the engine has no runtime ${runtime}.`,
+        `Cannot start a container: the engine has no runtime ${runtime}, got ${report.runtimes.join(', ')}.`,
+        { hint: 'Name a runtime that the engine has, or add this one to its daemon.json and restart it.' },
       );
+    }
+    if (runtime !== undefined && spec.isolation === 'kernel') {
+      ownKernel ??= assertOwnKernel(engine, { image, runtime, engineKernel: report.kernel });
+      ownKernel.catch(() => (ownKernel = undefined));
+      await ownKernel;
     }
     const name = `skillcell-${randomBytes(8).toString('hex')}`;
     const sandbox = await startContainer(
       engine,
-      containerOptions(spec, { name, owner, image, runtime, appArmor: report.appArmor }),
+      containerOptions(affordable(spec, report.processors), { name, owner, image, runtime, appArmor: report.appArmor }),
       spec.isolation,
       signal,
       (container) => removal.remove(container, name),
@@ -102,6 +111,11 @@ export function createDockerRunner(options: DockerRunnerOptions = {}): Runner {
       await this.close();
     },
   };
+}
+
+/** The engine refuses a limit above what it has, which limits nothing. */
+function affordable(spec: SandboxSpec, processors: number): SandboxSpec {
+  return { ...spec, limits: { ...spec.limits, cpus: Math.min(spec.limits.cpus, processors) } };
 }
 
 function runtimeFor(spec: SandboxSpec, { kernelRuntime, runtime }: DockerRunnerOptions): string | undefined {

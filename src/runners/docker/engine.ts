@@ -87,7 +87,7 @@ interface EngineFault extends Error {
 
 function engineError(what: string, cause: EngineFault): SkillcellError {
   if (SkillcellError.isInstance(cause)) return cause;
-  const said = cause.message.replace(/\s+/g, ' ').slice(0, 500);
+  const said = cause.message.replace(/\s+/g, ' ').slice(0, 200);
   if (cause.statusCode === undefined) {
     return new SkillcellError('engine.unavailable', `Cannot ${what}: the Docker engine does not answer (${said}).`, {
       cause,

@@ -8,6 +8,8 @@ import { dockerImage, dockerTest } from '../../fixtures/docker-image.ts';
 
 /** The account of an engine that can do everything; engines of the kinds below cannot all be started on one machine. */
 const ACCOUNT = {
+  KernelVersion: '6.1.0-x',
+  NCPU: 4,
   OSType: 'linux',
   ServerVersion: '28.0.0',
   SecurityOptions: ['name=apparmor', 'name=seccomp,profile=builtin', 'name=cgroupns'],
@@ -42,6 +44,8 @@ describe('checkEngine()', () => {
       appArmor: true,
       rootless: false,
       runtimes: ['runc', 'runsc'],
+      kernel: '6.1.0-x',
+      processors: 4,
     });
   });
 
@@ -55,11 +59,20 @@ describe('checkEngine()', () => {
       appArmor: false,
     });
     server?.close();
-    const { CgroupVersion: _version, RuncCommit: _commit, Runtimes: _runtimes, ...old } = ACCOUNT;
+    const {
+      CgroupVersion: _version,
+      RuncCommit: _commit,
+      Runtimes: _runtimes,
+      KernelVersion: _kernel,
+      NCPU: _processors,
+      ...old
+    } = ACCOUNT;
     expect(await checkEngine(await connectEngine({ host: await engineWith(old) }))).toMatchObject({
       cgroupVersion: '1',
       runcVersion: undefined,
       runtimes: [],
+      kernel: '',
+      processors: Number.POSITIVE_INFINITY,
     });
   });
 

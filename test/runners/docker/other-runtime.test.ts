@@ -53,6 +53,23 @@ describe.each([SECOND_NAME, OTHER_RUNTIME])('level container, with the runtime %
     }
   }, 60_000);
 
+  test('it is no runtime for level kernel, whatever it is called: its containers have the kernel of the engine', async () => {
+    const { bundle } = await dockerImage();
+    await using alike = createDockerRunner({ host: engine.host, kernelRuntime: runtime, bundle });
+    const [kernel, container] = await alike.probe();
+    expect(kernel).toMatchObject({ isolation: 'kernel', available: false });
+    expect(kernel?.reasons.join()).toMatch(/it has the kernel of the engine, got \d/);
+    expect(container).toMatchObject({ isolation: 'container', available: true });
+    await using asking = createOrchestrator({ runners: [alike] });
+    await expect(asking.exec({ code: '1', isolation: 'kernel' })).rejects.toMatchObject({
+      code: 'runner.isolation-unmet',
+    });
+    const docker = await connectEngine({ host: engine.host });
+    expect(
+      (await docker.listContainers({ all: true })).filter(({ Labels }) => Labels['skillcell.job'] === undefined),
+    ).toEqual([]);
+  }, 60_000);
+
   test('it holds limits, user ids and the filter of system calls', async () => {
     const code = `
 import ctypes, os
