@@ -12,12 +12,14 @@ import {
   rename,
   rm,
   stat,
+  utimes,
   writeFile,
 } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { execa } from 'execa';
+import { pruneRuntimeCache } from './prune-runtime-cache.ts';
 import { seccompBpf } from '../seccomp/seccomp-bpf.ts';
 import type { RuntimeBundle } from '../runtime-bundle.ts';
 
@@ -42,7 +44,10 @@ async function findOrCopy(bundle: RuntimeBundle, cacheRoot: string): Promise<str
   const filter = seccompBpf(process.arch === 'arm64' ? 'arm64' : 'x64');
   const name = createHash('sha256').update(bundle.digest).update(nodeId).update(filter).digest('hex').slice(0, 32);
   const folder = join(cacheRoot, name);
-  if (isIntact(folder)) return folder;
+  if (isIntact(folder)) {
+    await markUsed(folder);
+    return folder;
+  }
 
   await mkdir(cacheRoot, { recursive: true, mode: 0o755 });
   const fresh = await mkdtemp(join(cacheRoot, '.new-'));
@@ -68,7 +73,15 @@ async function findOrCopy(bundle: RuntimeBundle, cacheRoot: string): Promise<str
   } finally {
     await rm(fresh, { recursive: true, force: true });
   }
+  await markUsed(folder);
+  await pruneRuntimeCache(cacheRoot);
   return folder;
+}
+
+/** For whoever removes old copies. A cache that is another user's keeps its times. */
+async function markUsed(folder: string): Promise<void> {
+  const now = new Date();
+  await utimes(folder, now, now).catch(() => undefined);
 }
 
 /** All versions of the bundle share one copy of Node, so that it takes its 100 MB on disk and in memory once. */

@@ -3,6 +3,7 @@ import {
   appendFileSync,
   chmodSync,
   cpSync,
+  existsSync,
   mkdtempSync,
   readFileSync,
   readdirSync,
@@ -19,6 +20,7 @@ import { Script } from 'node:vm';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createOrchestrator } from '../../../src/orchestrator/create-orchestrator.ts';
 import { createLocalRunner } from '../../../src/runners/local/local-runner.ts';
+import { pruneRuntimeCache } from '../../../src/runners/local/prune-runtime-cache.ts';
 import { cachedRuntime } from '../../../src/runners/local/runtime-cache.ts';
 import { ensureRuntime, type RuntimeBundle } from '../../../src/runners/runtime-bundle.ts';
 import { requireLevel } from '../../fixtures/levels.ts';
@@ -44,6 +46,22 @@ describe('the copy that sandboxes read Node and the bundle from', () => {
     expect(statSync(folder).ino).toBe(before);
     expect(entry()).toBe(original());
     expect(readdirSync(cache).filter((name) => name.startsWith('.new-'))).toEqual([]);
+  });
+
+  it('loses the copies that no host has begun to use for a month, and no other', async () => {
+    const other = await cachedRuntime({ ...bundle, digest: 'sha256:unused' }, cache);
+    const day = 24 * 60 * 60 * 1000;
+    utimesSync(other, new Date(Date.now() - 31 * day), new Date(Date.now() - 31 * day));
+    utimesSync(folder, new Date(Date.now() - 31 * day), new Date(Date.now() - 31 * day));
+    // A new process finds the copy on disk; in this one a changed key does.
+    await cachedRuntime(bundle, `${cache}/`);
+    await pruneRuntimeCache(cache);
+    expect(existsSync(other)).toBe(false);
+    expect(await cachedRuntime(bundle, cache)).toBe(folder);
+    expect(entry()).toBe(original());
+    await pruneRuntimeCache(cache, Date.now() + 29 * day);
+    expect(existsSync(folder)).toBe(true);
+    expect(readdirSync(cache).some((name) => name.startsWith('node-binary-'))).toBe(true);
   });
 
   it('holds a Node that runs, and the filter', () => {
