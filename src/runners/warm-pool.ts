@@ -152,7 +152,7 @@ export function createWarmPool<T>(options: WarmPoolOptions<T>): WarmPool<T> {
   const checks =
     check && setInterval(() => void checkAll(check.bind(options)), options.checkIntervalMs ?? 60_000).unref();
 
-  const sample = (): T | undefined => [...members].find((member) => !asked.has(member));
+  const longestFree = (): T | undefined => [...members].find((member) => !asked.has(member));
 
   const close = async (): Promise<void> => {
     closing.abort(new Error('The pool is closed.'));
@@ -168,7 +168,7 @@ export function createWarmPool<T>(options: WarmPoolOptions<T>): WarmPool<T> {
   watchIdleness();
   return {
     take() {
-      const member = sample();
+      const member = longestFree();
       if (member === undefined) seen.misses += 1;
       else {
         seen.hits += 1;
@@ -186,7 +186,7 @@ export function createWarmPool<T>(options: WarmPoolOptions<T>): WarmPool<T> {
       while (starts.size > 0) await Promise.all(starts);
     },
     counts: () => ({ size: target, waiting: members.size - asked.size, ...seen, refillMs: refillMs.median() }),
-    sample,
+    sample: () => members.values().next().value,
     close,
     [Symbol.asyncDispose]: close,
   };
