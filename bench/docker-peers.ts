@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { createOrchestrator } from '../src/orchestrator/create-orchestrator.ts';
 import { createDockerRunner } from '../src/runners/docker/docker-runner.ts';
-import { KERNEL_RUNTIME, missingForKernel, startKernelEngine } from '../test/fixtures/kernel-engine.ts';
+import { KERNEL_RUNTIME, missingFor, startKernelEngine } from '../test/fixtures/kernel-engine.ts';
 import { BARE_NODE, bareNode } from './bare-node.ts';
 import type { BenchmarkGroup, BenchmarkOptions } from './benchmark-group.ts';
 import { benchEngine, type Engine } from './container-floor.ts';
@@ -64,7 +64,7 @@ async function withGvisor(
   cleanUp: AsyncDisposableStack,
   { wants, progress }: BenchmarkOptions,
 ): Promise<Subject[]> {
-  const missing = missingForKernel();
+  const missing = missingFor(KERNEL_RUNTIME);
   if (missing !== undefined) {
     progress(`${KERNEL_WARM} and ${KERNEL_RUN} are left out: this machine lacks ${missing}`);
     return [];

@@ -102,14 +102,6 @@ export function missingOutputs(folder: string, expected: readonly string[]): str
   });
 }
 
-/** Whether this is a folder that can be read and has nothing in it. */
-export function isEmptyFolder(path: string): boolean {
-  if (!isRealFolder(path)) return false;
-  let unreadable = false;
-  const names = listFolder(path, () => (unreadable = true));
-  return names.length === 0 && !unreadable;
-}
-
 function isRealFolder(path: string): boolean {
   const status = statusOf(path);
   return typeof status === 'object' && status.isDirectory();

@@ -8,7 +8,7 @@ import type { LimitName, ProgramError } from '../src/contracts/result.ts';
 import type { StreamWriter } from '../src/protocol/channel.ts';
 import type { CancelReason } from '../src/protocol/messages.ts';
 import { answerCalls, type CallPort } from './answer-calls.ts';
-import { isEmptyFolder, missingOutputs } from './collect-output.ts';
+import { missingOutputs } from './collect-output.ts';
 import type { ExecutorLink, ExecutorMessage } from './executor-link.ts';
 import { type ExecutorProcess, markerVariable, type ProcessEnd } from './executor-process.ts';
 import { writeFileBelow } from './incoming-streams.ts';
@@ -141,13 +141,12 @@ export async function runCode(input: RunInput, around: RunSurroundings): Promise
     });
   }
   const error = readProgramError(report.error, input.fileName);
-  const { value, missing, outputEmpty } = privileges.asUser(() => {
+  const { value, missing } = privileges.asUser(() => {
     // A program may have taken its own folders' permissions away; what is in them is still its result.
     [layout.workspace, layout.value].forEach(reopenFolder);
     return {
       value: readProgramValue(report.json, layout.value, limits.valueBytes),
       missing: missingOutputs(layout.output, input.expect),
-      outputEmpty: isEmptyFolder(layout.output),
     };
   });
   const verdict = judge(ended, exit?.code ?? end?.code ?? null, layout, limits);
@@ -160,7 +159,6 @@ export async function runCode(input: RunInput, around: RunSurroundings): Promise
     ...contractVerdict(verdict, error, missing),
     ...('value' in value ? { value: value.value } : {}),
     missing,
-    outputEmpty,
     diagnostics: [...diagnostics, ...value.diagnostics],
     runMs,
   };

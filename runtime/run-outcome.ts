@@ -14,8 +14,6 @@ export interface RunOutcome {
   value?: unknown;
   /** Declared outputs that are not there. */
   missing: string[];
-  /** Set when the output folder was seen to hold nothing. */
-  outputEmpty?: boolean;
   diagnostics: Diagnostic[];
   /** Milliseconds from the start of user code to the end of its last process. */
   runMs: number;

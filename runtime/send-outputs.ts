@@ -15,9 +15,8 @@ export async function sendOutputs(
   const collection: Collection = { omitted: [], overLimit: false };
   const found = collectArtifacts(layout.output, globals.JOB.limits, collection);
   const next = (): IteratorResult<TarFile> => around.privileges.asUser(() => found.next());
-  const first = outcome.outputEmpty === true ? undefined : next();
-  if (first !== undefined && first.done !== true)
-    await writeTar(following(first.value, next), channel.openStream(ARTIFACT_STREAM));
+  const first = next();
+  if (first.done !== true) await writeTar(following(first.value, next), channel.openStream(ARTIFACT_STREAM));
   const result: SandboxResult = {
     outcome: outcome.outcome,
     ...(outcome.limit === undefined ? {} : { limit: outcome.limit }),

@@ -45,14 +45,19 @@ export function userProcesses(
  */
 function containerProcesses({ asRoot, asUserFromNow }: Privileges): UserProcesses {
   const list = (): ProcessRow[] => listProcesses().filter((row) => isAlive(row) && realUid(row.pid) === USER_UID);
-  return withKilling(list, {
+  return {
+    list,
     // User code lives on after this one, and as long as it does the supervisor does not keep its id.
     terminate: () => asRoot(() => signal(-1, 'SIGTERM')),
-    // Its own account reaches all that user code has; and what is left is its, so that there is nothing to change back for.
-    kill: () => asUserFromNow(() => signal(-1, 'SIGKILL')),
-    // The kernel lets no fork pass such a kill, so that nobody is born behind it, and what is dying runs no more code.
-    whole: true,
-  });
+    killAll: (timeoutMs) =>
+      inRounds(timeoutMs, (round) => {
+        // Its own account reaches all that user code has; and what is left is its, so that there is nothing to change back for.
+        if (round % ROUNDS_AT_ONCE === 0) asUserFromNow(() => signal(-1, 'SIGKILL'));
+        // The kernel lets no fork pass such a kill, so that nobody is born behind it, and what is dying runs no more code.
+        return list().every(isExiting);
+      }),
+    gone: (timeoutMs) => inRounds(timeoutMs, () => list().length === 0),
+  };
 }
 
 /**
@@ -106,44 +111,39 @@ function markedProcesses(marker: string, executorPid: () => number | undefined):
 const ROUNDS_AT_ONCE = 20;
 
 interface Signals {
-  /** Whether one kill reaches every process, so that it takes no list before and those that are dying need no wait. */
-  whole?: boolean;
   terminate(rows: readonly ProcessRow[]): void;
   kill(rows: readonly ProcessRow[]): void;
   /** Called before the first look. */
   begin?(): void;
 }
 
+/** For levels where processes are killed one by one: all that a list shows, until it shows none. */
 function withKilling(list: () => ProcessRow[], signals: Signals): UserProcesses {
   return {
     list,
     terminate: () => signals.terminate(list()),
     async killAll(timeoutMs) {
-      const deadline = performance.now() + timeoutMs;
       signals.begin?.();
-      let rows = signals.whole === true ? [] : list();
-      for (let round = 0; ; round += 1) {
+      let rows = list();
+      return await inRounds(timeoutMs, () => {
         // Also when none was seen: one that moves on by fork and exit can be missed by a list, but not by the kernel.
-        if (signals.whole !== true || round % ROUNDS_AT_ONCE === 0) signals.kill(rows);
+        signals.kill(rows);
         rows = list();
-        if (rows.length === 0 || (signals.whole === true && rows.every(isExiting))) return true;
-        if (performance.now() > deadline) return false;
-        await nextRound(round);
-      }
+        return rows.length === 0;
+      });
     },
-    async gone(timeoutMs) {
-      const deadline = performance.now() + timeoutMs;
-      for (let round = 0; list().length > 0; round += 1) {
-        if (performance.now() > deadline) return false;
-        await nextRound(round);
-      }
-      return true;
-    },
+    gone: (timeoutMs) => inRounds(timeoutMs, () => list().length === 0),
   };
 }
 
-async function nextRound(round: number): Promise<void> {
-  await new Promise((resolve) => (round < ROUNDS_AT_ONCE ? setImmediate(resolve) : setTimeout(resolve, 1)));
+/** Goes on until a round says that it is done; says whether one did in time. */
+async function inRounds(timeoutMs: number, round: (number: number) => boolean): Promise<boolean> {
+  const deadline = performance.now() + timeoutMs;
+  for (let number = 0; !round(number); number += 1) {
+    if (performance.now() > deadline) return false;
+    await new Promise((resolve) => (number < ROUNDS_AT_ONCE ? setImmediate(resolve) : setTimeout(resolve, 1)));
+  }
+  return true;
 }
 
 function signalAll(rows: readonly ProcessRow[], name: NodeJS.Signals): void {

@@ -12,6 +12,7 @@ import { controlGroupLayout } from '../../src/runners/local/control-group.ts';
 import { createDockerRunner } from '../../src/runners/docker/docker-runner.ts';
 import type { Runner } from '../../src/runners/runner.ts';
 import { ensureRuntime } from '../../src/runners/runtime-bundle.ts';
+import { skipOrFail } from '../fixtures/describe-with.ts';
 import { dockerImage, MISSING_ENGINE } from '../fixtures/docker-image.ts';
 import { ownContainers } from '../fixtures/own-containers.ts';
 import { until } from '../fixtures/until.ts';
@@ -176,15 +177,6 @@ async function expectNextJob(level: Level): Promise<void> {
     artifacts: [],
     omitted: [],
   });
-}
-
-/** A test that is skipped with its reason where the machine lacks something, and fails there in CI. */
-export function skipOrFail(name: string, missing: string): void {
-  if (process.env['CI'] === 'true') {
-    test(name, () => {
-      throw new Error(`this machine lacks what the test needs: ${missing}`);
-    });
-  } else test(name, ({ skip }) => skip(`this machine lacks ${missing}`));
 }
 
 let bubblewrap: { missing: string | undefined } | undefined;

@@ -2,23 +2,19 @@ import { execFileSync } from 'node:child_process';
 import { appendFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { JobResult } from '../../src/contracts/result.ts';
 import { createOrchestrator } from '../../src/orchestrator/create-orchestrator.ts';
 import type { JobStream, Orchestrator, OrchestratorOptions } from '../../src/orchestrator/orchestrator.ts';
 import { LABEL } from '../../src/runners/docker/container-options.ts';
 import { createDockerRunner } from '../../src/runners/docker/docker-runner.ts';
 import { imageName } from '../../src/runners/docker/image.ts';
-import { dockerImage, MISSING_ENGINE, type DockerImage } from '../fixtures/docker-image.ts';
+import { describeWith } from '../fixtures/describe-with.ts';
+import { dockerImage, type DockerImage } from '../fixtures/docker-image.ts';
 import { until } from '../fixtures/until.ts';
 import { startEngineProxy } from './engine-proxy.ts';
-import { createOwnEngine, NO_OWN_ENGINE, type OwnEngine, type OwnEngineOptions } from './own-engine.ts';
+import { createOwnEngine, NO_OWN_ENGINE, type OwnEngine, type OwnEngineOptions } from '../fixtures/own-engine.ts';
 
-const reason = MISSING_ENGINE ?? NO_OWN_ENGINE;
-/** CI has all that is needed: there a lack is a failure. */
-const SKIPPED = reason !== undefined && process.env['CI'] !== 'true';
-/** Stands in the names of what is skipped. */
-const WHY = SKIPPED ? ` (skipped: ${reason})` : '';
 const SLEEP = 'console.log("up"); await new Promise((resolve) => setTimeout(resolve, 30_000));';
 /** What a job may end with when the engine is what failed: never an outcome of user code. */
 const INFRASTRUCTURE = /^(sandbox\.lost|engine\.unavailable|engine\.failed|sandbox\.start-failed)$/;
@@ -59,7 +55,7 @@ async function containersOf({ client }: OwnEngine): Promise<number> {
   return (await client.listContainers({ all: true, filters: { label: [`${LABEL.managed}=true`] } })).length;
 }
 
-describe.skipIf(SKIPPED)(`an engine that fails${WHY}`, () => {
+describeWith('an engine that fails', NO_OWN_ENGINE, () => {
   let engine: OwnEngine;
   beforeAll(async () => {
     image = await dockerImage();
@@ -174,7 +170,7 @@ describe.skipIf(SKIPPED)(`an engine that fails${WHY}`, () => {
   }, 60_000);
 });
 
-describe.skipIf(SKIPPED)(`F14 an engine whose disk is full${WHY}`, () => {
+describeWith('F14 an engine whose disk is full', NO_OWN_ENGINE, () => {
   let engine: OwnEngine;
   beforeAll(async () => {
     image = await dockerImage();

@@ -1,11 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type Docker from 'dockerode';
-import { afterAll, expect, test } from 'vitest';
+import { afterAll, expect } from 'vitest';
 import { createOrchestrator } from '../../src/orchestrator/create-orchestrator.ts';
 import type { Orchestrator, PoolMetrics, PoolOptions } from '../../src/orchestrator/orchestrator.ts';
 import { createDockerRunner } from '../../src/runners/docker/docker-runner.ts';
 import { imageName } from '../../src/runners/docker/image.ts';
-import { createOwnEngine, NO_OWN_ENGINE } from '../chaos/own-engine.ts';
+import { createOwnEngine, ownEngineTest } from '../fixtures/own-engine.ts';
 import { dockerImage, dockerTest, MISSING_ENGINE } from '../fixtures/docker-image.ts';
 import { listOwnContainers, ownContainers } from '../fixtures/own-containers.ts';
 import { until } from '../fixtures/until.ts';
@@ -111,9 +111,7 @@ dockerTest('an idle pool keeps one container a language, and close() removes it'
   expect(await ownContainers()).toEqual([]);
 });
 
-test('a pool outlives a restart of its engine', { timeout: 120_000 }, async ({ skip }) => {
-  const missing = MISSING_ENGINE ?? NO_OWN_ENGINE;
-  skip(missing !== undefined && process.env['CI'] !== 'true', `this machine lacks what the test needs: ${missing}`);
+ownEngineTest('a pool outlives a restart of its engine', 120_000, async () => {
   const { engine, bundle } = await dockerImage();
   await using own = await createOwnEngine();
   await own.takeImage(engine, imageName('slim', bundle.digest));

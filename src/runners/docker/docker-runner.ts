@@ -64,24 +64,26 @@ export function createDockerRunner(options: DockerRunnerOptions = {}): Runner {
         { hint: 'Name a runtime that the engine has, or add this one to its daemon.json and restart it.' },
       );
     }
+    const launch = (until: AbortSignal, program: Partial<Docker.ContainerCreateOptions> = {}): Promise<Sandbox> => {
+      const name = `skillcell-${randomBytes(8).toString('hex')}`;
+      const parts = { name, owner, image, runtime, appArmor: report.appArmor };
+      const configuration = { ...containerOptions(affordable(spec, report.processors), parts), ...program };
+      return startContainer(engine, configuration, spec.isolation, until, (container) =>
+        removal.remove(container, name),
+      ).catch((error: unknown) => {
+        // The image may have been replaced, or the engine restarted as another one: the next job looks again.
+        ready = undefined;
+        if (SkillcellError.isInstance(error) && error.code === 'engine.unavailable') removal.owe(name);
+        throw error;
+      });
+    };
     if (runtime !== undefined && spec.isolation === 'kernel') {
-      ownKernel ??= assertOwnKernel(engine, { image, runtime, engineKernel: report.kernel });
+      // Other jobs wait for the same answer, so that the end of this one does not end the question.
+      ownKernel ??= assertOwnKernel(runtime, report.kernel, (program) => launch(new AbortController().signal, program));
       ownKernel.catch(() => (ownKernel = undefined));
       await ownKernel;
     }
-    const name = `skillcell-${randomBytes(8).toString('hex')}`;
-    const sandbox = await startContainer(
-      engine,
-      containerOptions(affordable(spec, report.processors), { name, owner, image, runtime, appArmor: report.appArmor }),
-      spec.isolation,
-      signal,
-      (container) => removal.remove(container, name),
-    ).catch((error: unknown) => {
-      // The image may have been replaced, or the engine restarted as another one: the next job looks again.
-      ready = undefined;
-      if (SkillcellError.isInstance(error) && error.code === 'engine.unavailable') removal.owe(name);
-      throw error;
-    });
+    const sandbox = await launch(signal);
     running.add(sandbox);
     void sandbox.exited.then(() => running.delete(sandbox));
     if (closed) await sandbox.kill('the runner is closed');

@@ -4,14 +4,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import type Docker from 'dockerode';
-import { afterAll, expect, test } from 'vitest';
+import { afterAll, expect } from 'vitest';
 import { buildImage } from '../../../src/runners/docker/build-image.ts';
 import { containerOptions } from '../../../src/runners/docker/container-options.ts';
 import { createDockerRunner } from '../../../src/runners/docker/docker-runner.ts';
 import { findImage } from '../../../src/runners/docker/image.ts';
 import { DEFAULT_LIMITS } from '../../../src/contracts/limits.ts';
-import { createOwnEngine, NO_OWN_ENGINE, type OwnEngine } from '../../chaos/own-engine.ts';
-import { dockerImage, dockerTest, MISSING_ENGINE } from '../../fixtures/docker-image.ts';
+import { createOwnEngine, ownEngineTest, type OwnEngine } from '../../fixtures/own-engine.ts';
+import { dockerImage, dockerTest } from '../../fixtures/docker-image.ts';
 import { runCli } from '../../fixtures/spawn-cli.ts';
 
 /** What a shell in a container of an image prints. The container has no network, and is removed at its end. */
@@ -156,9 +156,7 @@ afterAll(async () => await own?.[Symbol.asyncDispose]());
 
 /** A test with an engine that has nothing yet. */
 function emptyEngineTest(name: string, body: (host: string) => Promise<void>): void {
-  const missing = MISSING_ENGINE ?? NO_OWN_ENGINE;
-  test(name, { timeout: 60_000 }, async ({ skip }) => {
-    skip(missing !== undefined && process.env['CI'] !== 'true', `this machine lacks what the test needs: ${missing}`);
+  ownEngineTest(name, 60_000, async () => {
     own ??= await createOwnEngine();
     await body(own.host);
   });

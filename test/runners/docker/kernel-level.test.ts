@@ -1,47 +1,20 @@
 import { release } from 'node:os';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { ExecOptions } from '../../../src/contracts/job.ts';
 import type { JobLimits } from '../../../src/contracts/limits.ts';
 import { SkillcellError } from '../../../src/contracts/skillcell-error.ts';
-import { createOrchestrator } from '../../../src/orchestrator/create-orchestrator.ts';
 import type { Orchestrator } from '../../../src/orchestrator/orchestrator.ts';
-import { createDockerRunner } from '../../../src/runners/docker/docker-runner.ts';
-import type { Runner } from '../../../src/runners/runner.ts';
 import { attempts, reportOf } from '../../attacks/plainly.ts';
-import { dockerImage } from '../../fixtures/docker-image.ts';
-import {
-  KERNEL_RUNTIME,
-  missingForKernel,
-  startKernelEngine,
-  type KernelEngine,
-} from '../../fixtures/kernel-engine.ts';
-
-const missing = missingForKernel();
+import { describeWith } from '../../fixtures/describe-with.ts';
+import { atKernelEngine, KERNEL_RUNTIME, missingFor } from '../../fixtures/kernel-engine.ts';
 
 /** What level kernel promises, with gVisor, and what it does not: a list of its own. */
-describe('level kernel, with gVisor', () => {
-  if (missing !== undefined) {
-    test('is tried', ({ skip }) => skip(`this machine lacks ${missing}`));
-    return;
-  }
-  let engine: KernelEngine;
-  let runner: Runner;
-  let orchestrator: Orchestrator;
-  beforeAll(async () => {
-    engine = await startKernelEngine();
-    const { bundle } = await dockerImage();
-    runner = createDockerRunner({ host: engine.host, kernelRuntime: KERNEL_RUNTIME, bundle });
-    orchestrator = createOrchestrator({ runners: [runner] });
-  }, 120_000);
-  afterAll(async () => {
-    await orchestrator?.close();
-    await runner?.close();
-    await engine?.[Symbol.asyncDispose]();
-  }, 60_000);
+describeWith('level kernel, with gVisor', missingFor(KERNEL_RUNTIME), () => {
+  const at = atKernelEngine({ kernelRuntime: KERNEL_RUNTIME });
 
   type Job = Partial<Omit<ExecOptions, 'limits'>> & { code: string; limits?: Partial<JobLimits> };
   const job = (options: Job): ReturnType<Orchestrator['exec']> =>
-    orchestrator.exec({
+    at.orchestrator.exec({
       language: 'python',
       isolation: 'kernel',
       ...options,
@@ -58,7 +31,7 @@ describe('level kernel, with gVisor', () => {
   const report = async (code: string): Promise<Record<string, unknown>> => reportOf((await job({ code })).stdout.text);
 
   test('the probe names it first, and says what it does not hold', async () => {
-    const [kernel, container] = await runner.probe();
+    const [kernel, container] = await at.runner.probe();
     expect(kernel).toMatchObject({
       isolation: 'kernel',
       available: true,

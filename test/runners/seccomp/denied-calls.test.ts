@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { systemCallNumbers } from '../../../src/runners/seccomp/system-call-numbers.ts';
 import { missingForPython, missingForRights, PYTHON, SandboxFolder } from './bubblewrap-run.ts';
 import { DENIED_ARGUMENTS, DENIED_CLASSES, type DeniedCall, type ProbeRights } from './denied-calls.ts';
-import { describeWith } from './describe-with.ts';
+import { describeWith } from '../../fixtures/describe-with.ts';
 
 const architecture = process.arch === 'arm64' ? 'arm64' : 'x64';
 const numbers = systemCallNumbers(architecture);

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { missingForBubblewrap, missingForPython, PYTHON, SandboxFolder, type SandboxRun } from './bubblewrap-run.ts';
-import { describeWith } from './describe-with.ts';
+import { describeWith } from '../../fixtures/describe-with.ts';
 
 function addScript(folder: SandboxFolder, name: string): string {
   return folder.add(name, fileURLToPath(new URL(name, import.meta.url)));

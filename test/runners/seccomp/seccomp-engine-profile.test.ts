@@ -10,7 +10,7 @@ import { systemCallNumbers } from '../../../src/runners/seccomp/system-call-numb
 import { AUDIT_ARCHITECTURES, KILLED, runFilter } from './bpf-interpreter.ts';
 import { PYTHON } from './bubblewrap-run.ts';
 import { DENIED_ARGUMENTS, DENIED_CLASSES } from './denied-calls.ts';
-import { describeWith } from './describe-with.ts';
+import { describeWith } from '../../fixtures/describe-with.ts';
 
 /** SECCOMP_RET_KILL_THREAD; what libseccomp answers to another architecture by default. */
 const KILLED_THREAD = 0;
