@@ -11,6 +11,7 @@ import {
   type SandboxSpec,
 } from '../../src/runners/runner.ts';
 import { until } from '../fixtures/until.ts';
+import { requireHere } from '../fixtures/describe-with.ts';
 
 /** A runner under test, at one of its levels. */
 export interface RunnerCase {
@@ -65,7 +66,10 @@ export function describeRunner({ name, isolation, create, breakSandbox, leftover
 
     function requireAvailable(context: TestContext): void {
       expect(report, 'the probe has a row for this level').toBeDefined();
-      context.skip(report?.available !== true, `${name} cannot start ${isolation} here: ${report?.reasons.join('; ')}`);
+      requireHere(
+        context,
+        report?.available === true ? undefined : `${name} at level ${isolation}: ${report?.reasons.join('; ')}`,
+      );
     }
 
     /** Starts a sandbox and waits until its entry speaks. */

@@ -1,8 +1,8 @@
-import { existsSync } from 'node:fs';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import type { ExecOptions, Language } from '../../src/contracts/job.ts';
 import type { JobResult } from '../../src/contracts/result.ts';
 import { createOrchestrator } from '../../src/orchestrator/create-orchestrator.ts';
+import { MISSING_PYTHON, requireHere } from '../fixtures/describe-with.ts';
 import { LEVELS, requireLevel } from '../fixtures/levels.ts';
 
 const orchestrator = createOrchestrator();
@@ -214,7 +214,7 @@ describe.each(LEVELS)('programs at level %s', (isolation) => {
 
   describe('Python', () => {
     beforeEach((context) => {
-      context.skip(!existsSync('/usr/bin/python3'), 'there is no /usr/bin/python3 here');
+      requireHere(context, MISSING_PYTHON);
     });
 
     it('takes arguments, environment, stdin and files, and sets a value', async () => {

@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Language } from '../../src/contracts/job.ts';
 import type { JobResult } from '../../src/contracts/result.ts';
@@ -6,6 +5,7 @@ import { createOrchestrator } from '../../src/orchestrator/create-orchestrator.t
 import { exportRuntimeGlobals, getActiveSkillsSubsystem } from '../../src/skills/index.ts';
 import { LEVELS, requireLevel } from '../fixtures/levels.ts';
 import { skillLibrary, skillText } from '../fixtures/skill-library.ts';
+import { MISSING_PYTHON, requireHere } from '../fixtures/describe-with.ts';
 
 const library = skillLibrary({
   'maps/SKILL.md': skillText({ name: 'maps', description: 'Maps.', import: ['custom.base'] }, 'Use data/points.csv.'),
@@ -59,7 +59,7 @@ describe.each(LEVELS)('skills of an exec job at level %s', (isolation) => {
     );
     const expected = { text: 'x,y\n1,2\n', bytes: '00ff0d0a', refused: ['refused', 'refused', 'refused', 'refused'] };
     expect(node.value).toEqual(expected);
-    context.skip(!existsSync('/usr/bin/python3'), 'there is no /usr/bin/python3 here');
+    requireHere(context, MISSING_PYTHON);
     const python = await run(
       'python',
       `import skillcell

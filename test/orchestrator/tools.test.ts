@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import { pino } from 'pino';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import * as z from 'zod';
@@ -7,6 +6,7 @@ import { createOrchestrator } from '../../src/orchestrator/create-orchestrator.t
 import { deferred } from '../fixtures/deferred.ts';
 import { LEVELS, requireLevel } from '../fixtures/levels.ts';
 import { until } from '../fixtures/until.ts';
+import { MISSING_PYTHON, requireHere } from '../fixtures/describe-with.ts';
 
 const HOST_SECRET = 'secret-in-an-error-of-the-host';
 let contexts: ToolContext[] = [];
@@ -105,7 +105,7 @@ describe.each(LEVELS)('tools at level %s', (isolation) => {
   });
 
   it('are called from Python, with a value that comes back and an error that is raised', async (context) => {
-    context.skip(!existsSync('/usr/bin/python3'), 'there is no /usr/bin/python3 here');
+    requireHere(context, MISSING_PYTHON);
     const result = await orchestrator.exec({
       isolation,
       language: 'python',

@@ -1,6 +1,5 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
 import { afterEach, expect, it } from 'vitest';
 import {
   hasEnvironmentEntry,
@@ -68,9 +67,10 @@ const FIRST_THREAD_ENDS = `
 import ctypes, os, threading, time
 threading.Thread(target=lambda: (time.sleep(0.1), os.write(1, b'.'), time.sleep(60))).start()
 ctypes.CDLL(None).syscall(60 if os.uname().machine == 'x86_64' else 93, 0)`;
+import { MISSING_PYTHON, requireHere } from '../fixtures/describe-with.ts';
 
 it('a process whose first thread alone has ended is alive, not exiting, and keeps its mark', async (context) => {
-  context.skip(!existsSync('/usr/bin/python3'), 'there is no /usr/bin/python3 here');
+  requireHere(context, MISSING_PYTHON);
   const child = start('/usr/bin/python3', ['-c', FIRST_THREAD_ENDS]);
   if (child.stdout === null) throw new Error('The child has no output.');
   await once(child.stdout, 'data');
