@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { ensureRuntime } from '../src/runners/runtime-bundle.ts';
 import { BARE_NODE, bareNode, timedNode } from './bare-node.ts';
 import type { BenchmarkGroup, BenchmarkOptions } from './benchmark-group.ts';
-import { measurementOf, type Measurement } from './measurement.ts';
+import { measurementOf, type Measurement, type Taken } from './measurement.ts';
 import { takeTurns } from './take-turns.ts';
 
 const LOAD = 'entry.load';
@@ -24,6 +24,8 @@ async function run({ samples = ROUNDS, progress }: BenchmarkOptions): Promise<Me
   ];
   const values = await takeTurns(subjects, samples, progress);
   const bare = values.get(BARE_NODE) ?? [];
+  const overBare = (taken: Taken): Taken =>
+    'failed' in taken || 'failed' in bare ? taken : taken.map((each, index) => each - (bare[index] ?? Number.NaN));
   const kilobytes = (await stat(entry)).size / 1000;
   return [
     ...[LOAD, LOAD_SKILLS].map((id) =>
@@ -31,7 +33,7 @@ async function run({ samples = ROUNDS, progress }: BenchmarkOptions): Promise<Me
         id,
         unit: 'ms over node.bare',
         goal: 'median ≤ 20 ms',
-        values: (values.get(id) ?? []).map((taken, index) => taken - (bare[index] ?? Number.NaN)),
+        values: overBare(values.get(id) ?? []),
         baseline: { id: BARE_NODE, values: bare },
       }),
     ),

@@ -1,4 +1,5 @@
 import { createOrchestrator } from '../src/orchestrator/create-orchestrator.ts';
+import { createLocalRunner } from '../src/runners/local/local-runner.ts';
 import type { OrchestratorOptions } from '../src/orchestrator/orchestrator.ts';
 import type { ExecOptions } from '../src/contracts/job.ts';
 import { BARE_NODE, bareNode } from './bare-node.ts';
@@ -42,7 +43,11 @@ async function run({ samples = SAMPLES, wants, progress }: BenchmarkOptions): Pr
     const skills = benchmark.id.endsWith('skills5');
     return {
       ...benchmark,
-      orchestrator: createOrchestrator({ ...benchmark.options, ...(skills ? { skills: subsystem } : {}) }),
+      orchestrator: createOrchestrator({
+        runners: [createLocalRunner()],
+        ...benchmark.options,
+        ...(skills ? { skills: subsystem } : {}),
+      }),
       job: skills ? { ...benchmark.job, skills: { refs: ids } } : benchmark.job,
     };
   });

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import type { BenchmarkGroup, BenchmarkOptions } from './benchmark-group.ts';
-import { measurementOf, type Measurement } from './measurement.ts';
+import { measurementOf, type Measurement, type Taken } from './measurement.ts';
 import { takeTurns } from './take-turns.ts';
 
 /** What the process of `stdout-gigabyte.ts` prints. */
@@ -32,9 +32,11 @@ async function run({ samples = ROUNDS, progress }: BenchmarkOptions): Promise<Me
       return 0;
     },
   });
-  await takeTurns([subject('pipe'), subject('job')], samples, progress);
-  const column = (way: 'job' | 'pipe', key: keyof GigabyteReport): number[] =>
-    reports[way].map((report) => report[key]);
+  const taken = await takeTurns([subject('pipe'), subject('job')], samples, progress);
+  const column = (way: 'job' | 'pipe', key: keyof GigabyteReport): Taken => {
+    const turns = taken.get(way) ?? [];
+    return 'failed' in turns ? turns : reports[way].map((report) => report[key]);
+  };
   return [
     measurementOf({
       ...MEMORY,

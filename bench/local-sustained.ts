@@ -1,4 +1,5 @@
 import { createOrchestrator } from '../src/orchestrator/create-orchestrator.ts';
+import { createLocalRunner } from '../src/runners/local/local-runner.ts';
 import { BARE_NODE, bareNode } from './bare-node.ts';
 import type { BenchmarkGroup, BenchmarkOptions } from './benchmark-group.ts';
 import { measurementOf, type Measurement } from './measurement.ts';
@@ -13,7 +14,7 @@ const CONCURRENCY = { 'local.sustained.concurrency1': 1, 'local.sustained.concur
 export const localSustained: BenchmarkGroup = { ids: Object.keys(CONCURRENCY), run };
 
 async function run({ samples = ROUNDS, wants, progress }: BenchmarkOptions): Promise<Measurement[]> {
-  await using orchestrator = createOrchestrator({ pool: { size: 2 } });
+  await using orchestrator = createOrchestrator({ runners: [createLocalRunner()], pool: { size: 2 } });
   const exec = async (): Promise<void> => {
     const { outcome } = await orchestrator.exec({ code: 'console.log(6 * 7)' });
     if (outcome !== 'succeeded') throw new Error(`Cannot measure: a job did not succeed, got ${outcome}.`);

@@ -4,7 +4,7 @@ import type { BenchmarkGroup, BenchmarkOptions } from './benchmark-group.ts';
 import { SkillcellError } from '../src/contracts/skillcell-error.ts';
 import { GROUPS } from './groups.ts';
 import { describeMachine } from './machine.ts';
-import type { Measurement } from './measurement.ts';
+import { failedMeasurement, failureOf, type Measurement } from './measurement.ts';
 import { tableOf } from './print-table.ts';
 
 const USAGE = `npm run -s bench -- [GROUP] [--json] [--samples N]
@@ -35,8 +35,13 @@ async function main(args: string[]): Promise<number> {
       benchmarks.push(...(await run(options)).filter(({ id }) => wants(id)));
     } catch (error) {
       // Everything that can be measured here is, when nothing was named.
-      if (group !== '' || !SkillcellError.isInstance(error) || error.code !== 'engine.unavailable') throw error;
-      progress(`left out: ${error.message}`);
+      if (group === '' && SkillcellError.isInstance(error) && error.code === 'engine.unavailable') {
+        progress(`left out: ${error.message}`);
+        continue;
+      }
+      const { failed } = failureOf(error);
+      progress(`failed: ${failed}`);
+      benchmarks.push(...ids.filter(wants).map((id) => failedMeasurement(id, failed)));
     }
   }
   if (benchmarks.length === 0) {
@@ -44,7 +49,7 @@ async function main(args: string[]): Promise<number> {
     return 2;
   }
   process.stdout.write(json ? `${JSON.stringify({ machine, benchmarks }, null, 2)}\n` : tableOf(machine, benchmarks));
-  return 0;
+  return benchmarks.some(({ failed }) => failed !== undefined) ? 1 : 0;
 }
 
 function readArguments(args: string[]): { group: string; json: boolean; samples: number | undefined } {

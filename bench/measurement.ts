@@ -8,6 +8,17 @@ export interface Measurement {
   ratio: number;
   /** What the median or the ratio should be; null where the number is only stated. */
   goal: string | null;
+  /** Why there is no number, in one line; then each number of the row is NaN. */
+  failed?: string;
+}
+
+/** What became of a subject: its samples, or why there are none. */
+export type Taken = readonly number[] | Failure;
+
+/** A subject that could not be measured to the end. */
+export interface Failure {
+  /** One line. */
+  failed: string;
 }
 
 /** What a row is made of. */
@@ -15,12 +26,17 @@ export interface Samples {
   id: string;
   unit: string;
   goal: string | null;
-  values: readonly number[];
-  baseline: { id: string; values: readonly number[] };
+  values: Taken;
+  baseline: { id: string; values: Taken };
 }
 
 /** Makes a row of the samples of a subject and of its baseline. */
 export function measurementOf({ id, unit, goal, values, baseline }: Samples): Measurement {
+  if ('failed' in values) return failedMeasurement(id, values.failed, { unit, goal, baseline: baseline.id });
+  if ('failed' in baseline.values) {
+    const reason = `its baseline failed: ${baseline.values.failed}`;
+    return failedMeasurement(id, reason, { unit, goal, baseline: baseline.id });
+  }
   const own = quantile(values, 0.5);
   const other = quantile(baseline.values, 0.5);
   return {
@@ -32,6 +48,21 @@ export function measurementOf({ id, unit, goal, values, baseline }: Samples): Me
     ratio: round(own / other),
     goal,
   };
+}
+
+/** The row of a subject that failed. */
+export function failedMeasurement(
+  id: string,
+  failed: string,
+  { unit = '', goal = null, baseline = '' }: { unit?: string; goal?: string | null; baseline?: string } = {},
+): Measurement {
+  const none = Number.NaN;
+  return { id, unit, median: none, p95: none, baseline: { id: baseline, median: none }, ratio: none, goal, failed };
+}
+
+/** What an error says, in one line. */
+export function failureOf(error: unknown): Failure {
+  return { failed: String(error).replaceAll(/\s+/g, ' ').slice(0, 300) };
 }
 
 /** The value below which the given share of the values lies, between the two nearest ones where it falls between. */

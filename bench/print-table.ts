@@ -3,7 +3,7 @@ import type { Measurement } from './measurement.ts';
 
 /** The measurements as a table for people. */
 export function tableOf(machine: Machine, measurements: readonly Measurement[]): string {
-  const head = ['id', 'median', 'p95', 'unit', 'baseline', 'its median', 'ratio', 'goal'];
+  const head = ['id', 'median', 'p95', 'unit', 'baseline', 'its median', 'ratio', 'goal', ''];
   const rows = measurements.map((row) => [
     row.id,
     `${row.median}`,
@@ -13,12 +13,15 @@ export function tableOf(machine: Machine, measurements: readonly Measurement[]):
     `${row.baseline.median}`,
     row.ratio.toFixed(2),
     row.goal ?? '',
+    row.failed === undefined ? '' : `failed: ${row.failed}`,
   ]);
-  const widths = head.map((title, column) => Math.max(title.length, ...rows.map((row) => row[column]?.length ?? 0)));
+  const widths = head.map((title, column) =>
+    title === '' ? 0 : Math.max(title.length, ...rows.map((row) => row[column]?.length ?? 0)),
+  );
   const lines = [head, widths.map((width) => '-'.repeat(width)), ...rows].map((cells) =>
     cells
       .map((cell, column) =>
-        /^[\d.]+$/.test(cell) ? cell.padStart(widths[column] ?? 0) : cell.padEnd(widths[column] ?? 0),
+        /^([\d.]+|NaN)$/.test(cell) ? cell.padStart(widths[column] ?? 0) : cell.padEnd(widths[column] ?? 0),
       )
       .join('  ')
       .trimEnd(),

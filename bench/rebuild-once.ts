@@ -1,7 +1,7 @@
 /** Rebuilds skills as a sandbox does, once in a new process and then again, and prints how long each took. */
 import { readFileSync } from 'node:fs';
 import type { SkillTrees } from '../src/contracts/skill.ts';
-import { setSkillsDescriptor } from '../src/skills/skills-subsystem.ts';
+import { setSkillsDescriptor } from '../src/skills/load-subsystem.ts';
 
 /** A descriptor and its bytes, in base64. */
 export interface RebuildInput {

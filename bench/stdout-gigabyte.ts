@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createOrchestrator } from '../src/orchestrator/create-orchestrator.ts';
+import { createLocalRunner } from '../src/runners/local/local-runner.ts';
 import type { GigabyteReport } from './local-stdout.ts';
 
 const GIBIBYTE = 1024 ** 3;
@@ -19,7 +20,7 @@ const report: GigabyteReport = { extraMib: peakMib() - before, mibPerSecond: 102
 process.stdout.write(`${JSON.stringify(report)}\n`);
 
 async function takeJob(code: string, bytes: number): Promise<void> {
-  await using orchestrator = createOrchestrator();
+  await using orchestrator = createOrchestrator({ runners: [createLocalRunner()] });
   const limits = { totalOutputBytes: 2 * GIBIBYTE };
   const { outcome, stdout } = await orchestrator.exec({ code, language: 'bash', limits });
   if (outcome !== 'succeeded' || stdout.bytes !== bytes) {

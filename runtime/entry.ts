@@ -7,7 +7,7 @@ import { serveChannel } from './serve-channel.ts';
 const args = process.argv.slice(2);
 if (args.length > 0) serveChannel(args);
 else {
-  void import('./report-skills.ts').then(({ reportSkills }) => {
+  void import('./serve/report-skills.ts').then(({ reportSkills }) => {
     process.exitCode = reportSkills(process.env, (text) => process.stdout.write(text));
   });
 }

@@ -1,5 +1,5 @@
 import type { RuntimeGlobals } from '../src/contracts/globals.ts';
-import type { Language } from '../src/contracts/job.ts';
+import { DEFAULT_LANGUAGE, type LanguageDefinition } from '../src/contracts/language.ts';
 import { SkillcellError } from '../src/contracts/skillcell-error.ts';
 import { createChannel, type Channel, type StreamReader } from '../src/protocol/channel.ts';
 import {
@@ -9,14 +9,16 @@ import {
   type HostMessage,
   type SandboxMessage,
 } from '../src/protocol/messages.ts';
-import { createCallPort } from './call-port.ts';
-import { adoptFirstExecutor, startExecutor, type ExecutorProcess } from './executor-process.ts';
-import { receiveBytes, receiveFiles, receiveSkills, receiveStdin } from './incoming-streams.ts';
-import { hostChannel } from './host-channel.ts';
-import { readLayout } from './sandbox-layout.ts';
-import { serveJob } from './serve-job.ts';
-import { takePrivileges } from './privileges.ts';
-import { userProcesses } from './user-processes.ts';
+import { readLanguage } from './languages/read-language.ts';
+import { createCallPort } from './run/call-port.ts';
+import { adoptFirstExecutor, startExecutor, type ExecutorProcess } from './run/executor-process.ts';
+import { createOutputPipes } from './run/output-pipes.ts';
+import { receiveBytes, receiveFiles, receiveSkills, receiveStdin } from './files/incoming-streams.ts';
+import { hostChannel } from './sandbox/host-channel.ts';
+import { readLayout } from './sandbox/sandbox-layout.ts';
+import { serveJob } from './serve/serve-job.ts';
+import { takePrivileges } from './sandbox/privileges.ts';
+import { userProcesses } from './sandbox/user-processes.ts';
 
 const MAX_GLOBALS_BYTES = 64 * 1024 * 1024;
 /** A sandbox to which no job came for so long waits in a pool. */
@@ -31,11 +33,19 @@ export function serveChannel(args: readonly string[]): void {
   const layout = readLayout(args);
   // What is written has the same permissions everywhere, whatever the host's mask is.
   process.umask(0o022);
-  const language = (args.find((argument) => argument.startsWith('--language='))?.slice(11) ?? 'javascript') as Language;
+  const language = readLanguage(
+    layout.runtime,
+    args.find((argument) => argument.startsWith('--language='))?.slice(11) ?? DEFAULT_LANGUAGE,
+  );
   const marker = layout.marker;
 
   const privileges = takePrivileges(layout);
-  const start = (wanted: Language): ExecutorProcess => privileges.asRoot(() => startExecutor(layout, wanted, marker));
+  const start = (wanted: LanguageDefinition): ExecutorProcess => {
+    // The folder of skills is the supervisor's own.
+    privileges.restore();
+    const pipes = createOutputPipes(layout, privileges);
+    return privileges.asRoot(() => startExecutor(layout, wanted, marker, pipes));
+  };
 
   let ready = false;
   let started = false;
@@ -77,7 +87,7 @@ export function serveChannel(args: readonly string[]): void {
   };
 
   const practise = async (codegen: boolean): Promise<void> => {
-    const { rehearse } = await import('./rehearse.ts');
+    const { rehearse } = await import('./rehearse/rehearse.ts');
     await rehearse(layout, processes, privileges, executor, codegen);
     channel.send({ type: 'rehearsed' } satisfies SandboxMessage);
   };
@@ -98,9 +108,9 @@ export function serveChannel(args: readonly string[]): void {
         filesWritten: sent.files ? files.done : Promise.resolve(),
         stdin: sent.stdin ? stdin.stream : undefined,
         takeExecutor(wanted) {
-          const fresh = executor.language === wanted && !used;
+          const fresh = executor.language.name === wanted && !used;
           used = true;
-          if (!fresh) executor = start(wanted);
+          if (!fresh) executor = start(readLanguage(layout.runtime, wanted));
           return executor;
         },
       });
@@ -121,7 +131,7 @@ export function serveChannel(args: readonly string[]): void {
   };
   /** A job that is served meanwhile loads them itself when it has skills. */
   const loadChecks = (): void => {
-    if (!started) void import('./arrived-skills.ts');
+    if (!started) void import('./serve/arrived-skills.ts');
   };
 
   process.on('SIGTERM', () => void end(0));

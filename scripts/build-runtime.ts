@@ -3,6 +3,8 @@ import { createHash } from 'node:crypto';
 import { chmod, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { checkLanguage } from './check-language.ts';
+import { readLanguages } from '../src/languages/read-languages.ts';
 
 /** What a runtime bundle consists of; `manifest.json` at its top. */
 export interface RuntimeManifest {
@@ -16,7 +18,7 @@ export interface RuntimeManifest {
 const MAX_ENTRY_BYTES = 200_000;
 const root = fileURLToPath(new URL('..', import.meta.url));
 /** Folders of `runtime/` whose files stay files of their own. */
-const LOOSE_FOLDERS = ['executors', 'guest', 'launch'];
+const LOOSE_FOLDERS = ['launch'];
 /** The same code as ES modules, which become one scope: that loads in half the time, and what nobody calls can be left out. */
 const MODULES: Record<string, string> = {
   re2js: join(root, 'node_modules/re2js/build/index.js'),
@@ -36,7 +38,7 @@ const COMMON = {
 } as const;
 
 /**
- * Builds what runs inside a sandbox: `entry.cjs`, `compile-ahead.cjs`, the packages that it loads at first use, and the loose files of `runtime/`.
+ * Builds what runs inside a sandbox: `entry.cjs`, `compile-ahead.cjs`, `list-installed.cjs`, the packages that it loads at first use, and the loose files of `runtime/`.
  * The folder appears by one rename and must not be there before.
  *
  * @param folder where the bundle goes
@@ -47,8 +49,12 @@ export async function buildRuntime(folder: string): Promise<RuntimeManifest> {
   const staging = await mkdtemp(`${folder}.building-`);
   try {
     await buildEntry(staging);
-    await bundleForSandbox('runtime/compile-ahead.ts', join(staging, 'compile-ahead.cjs'));
-    for (const name of LOOSE_FOLDERS) await copyLoose(join('runtime', name), join(staging, name));
+    await bundleForSandbox('runtime/rehearse/compile-ahead.ts', join(staging, 'compile-ahead.cjs'));
+    await bundleForSandbox('runtime/languages/list-installed.ts', join(staging, 'list-installed.cjs'));
+    const languages = readLanguages(join(root, 'runtime/languages'));
+    languages.forEach(checkLanguage);
+    const folders = languages.map(({ name }) => join('languages', name));
+    for (const name of [...LOOSE_FOLDERS, ...folders]) await copyLoose(join('runtime', name), join(staging, name));
     const manifest = await describeFiles(staging);
     await writeFile(join(staging, 'manifest.json'), `${JSON.stringify(manifest, null, 2)}\n`);
     // A sandbox started by root reads the bundle as another user, whatever the umask was.
@@ -95,6 +101,7 @@ export async function bundleForSandbox(source: string, outfile: string): Promise
       stdin: { contents: packageSource(name), resolveDir: root },
       outfile: join(dirname(outfile), packageFile(name)),
       format: 'cjs',
+      plugins: [withoutEngines],
     });
   }
 }
@@ -110,7 +117,7 @@ async function escapeOthers(path: string): Promise<void> {
 }
 
 /**
- * Turns `require('name')` in a `lazy-*.ts` file and `import('name')` anywhere into the load of a file beside the entry. On the
+ * Turns `require('name')` in a `lazy-*.ts` file and in the cage of gray-matter, and `import('name')` anywhere into the load of a file beside the entry. On the
  * host the same sources load the package itself: see docs/decisions/2026-11-22-lazy-modules.md.
  */
 function lazyPackages(found: Set<string>): Plugin {
@@ -118,7 +125,7 @@ function lazyPackages(found: Set<string>): Plugin {
   return {
     name: 'lazy-packages',
     setup({ onLoad, onResolve }) {
-      onLoad({ filter: /[\\/]lazy-[a-z-]+\.ts$/ }, async ({ path }) => {
+      onLoad({ filter: /[\\/](?:lazy-[a-z-]+|front-matter)\.ts$/ }, async ({ path }) => {
         const source = await readFile(path, 'utf8');
         if (!source.includes(hostLine)) throw new Error(`Cannot bundle ${path}: the line is missing, \`${hostLine}\`.`);
         return { contents: source.replace(hostLine, ''), loader: 'ts' };
@@ -133,6 +140,14 @@ function lazyPackages(found: Set<string>): Plugin {
     },
   };
 }
+
+/** gray-matter splits and parses nothing here: without its engines no parser that runs code comes into a sandbox. */
+const withoutEngines: Plugin = {
+  name: 'without-engines',
+  setup({ onLoad }) {
+    onLoad({ filter: /[\\/]gray-matter[\\/]lib[\\/]engines\.js$/ }, () => ({ contents: 'module.exports = {};' }));
+  },
+};
 
 function packageSource(name: string): string {
   return name in MODULES ? `export * from '${name}'` : `module.exports = require('${name}')`;

@@ -16,6 +16,7 @@ export interface ImportFault {
 /** Layers of `src/`, lowest first. A layer imports itself and what stands before it. */
 const LAYERS = [
   'contracts',
+  'languages',
   'skills',
   'protocol',
   'runners',
@@ -32,9 +33,19 @@ const LAYERS = [
 const APART: Record<string, string[]> = { protocol: ['skills'], broker: ['runners'] };
 /** What runs inside the sandbox is bundled from these. */
 const BUNDLED = ['contracts', 'skills', 'protocol', 'runtime'];
+/** Folders of a layer that has its own arrows, lowest first. What lies beside them stands on top. */
+const FOLDERS: Record<string, string[]> = {
+  skills: ['text', 'parse', 'load', 'select', 'match', 'catalog', 'render', 'descriptor'],
+  runtime: ['languages', 'sandbox', 'files', 'run', 'agent', 'serve', 'rehearse'],
+  cli: ['terminal', 'options', 'doctor', 'job', 'commands', 'command-line'],
+};
+/** Folders of `runtime/` whose files the bundle holds one by one. */
+const LOOSE_FOLDERS = ['launch'];
 const RUNNERS = ['local', 'docker'];
 /** Packages that the bundle keeps apart from the entry. */
-const HEAVY = ['re2js', 'tar-stream', 'yaml'];
+const HEAVY = ['gray-matter', 're2js', 'tar-stream', 'yaml'];
+/** Packages that one file keeps in a cage. */
+const CAGED: Readonly<Record<string, string>> = { 'gray-matter': 'src/skills/parse/front-matter.ts' };
 
 /** Checks all sources below `src/` and `runtime/`. */
 export function checkImports(root: string): ImportFault[] {
@@ -59,6 +70,7 @@ export function checkImports(root: string): ImportFault[] {
 function arrowFault(from: string, to: string): string | undefined {
   const [source, goal] = [layerOf(from), layerOf(to)];
   if (goal === undefined) return `${from} imports ${to}, which the package does not hold`;
+  if (source !== undefined && source === goal && Object.hasOwn(FOLDERS, source)) return folderFault(source, from, to);
   if (source === 'runtime' || goal === 'runtime') {
     return source === 'runtime' && BUNDLED.includes(goal) ? undefined : `${source} imports ${goal}: ${to}`;
   }
@@ -73,6 +85,24 @@ function arrowFault(from: string, to: string): string | undefined {
   return upward || APART[source ?? '']?.includes(goal) ? `${source} imports ${goal}: ${to}` : undefined;
 }
 
+/** Within one layer: a folder imports itself and what stands below it, and a file beside the folders imports all. */
+function folderFault(layer: string, from: string, to: string): string | undefined {
+  const [source, goal] = [folderOf(layer, from), folderOf(layer, to)];
+  const order = FOLDERS[layer] ?? [];
+  for (const folder of [source, goal]) {
+    if (folder !== undefined && !order.includes(folder) && !LOOSE_FOLDERS.includes(folder))
+      throw new Error(`Cannot check imports: the folder has no place among those of ${layer}, got ${folder}.`);
+  }
+  if (source === undefined || source === goal) return undefined;
+  const upward = goal === undefined || order.indexOf(goal) > order.indexOf(source);
+  return upward ? `${layer}/${source} imports ${layer}/${goal ?? ''}: ${to}` : undefined;
+}
+
+function folderOf(layer: string, file: string): string | undefined {
+  const parts = file.split('/').slice(layer === 'runtime' ? 1 : 2);
+  return parts.length > 1 ? parts[0] : undefined;
+}
+
 function packageFault(
   file: string,
   { specifier, kind }: ScannedImport,
@@ -84,6 +114,8 @@ function packageFault(
     .slice(0, specifier.startsWith('@') ? 2 : 1)
     .join('/');
   if (!packages.has(name)) return `the package ${name} is not among the dependencies`;
+  const cage = CAGED[name];
+  if (cage !== undefined && cage !== file) return `only ${cage} may load ${name}; see docs/decisions`;
   if (!BUNDLED.includes(layerOf(file) ?? '')) return undefined;
   if (specifier === 'zod') return 'the bundle takes zod/mini, not zod';
   return HEAVY.includes(name) && kind === 'static' ? `${name} loads at first use only; see docs/decisions` : undefined;
@@ -139,7 +171,7 @@ function sourceFiles(root: string, folder: string): string[] {
       .filter((entry) => entry.isFile() && /\.[cm]?[jt]s$/.test(entry.name))
       .map((entry) => relative(root, join(entry.parentPath, entry.name)))
       // Code for user programs: what it imports is there in the sandbox only.
-      .filter((file) => !file.startsWith('runtime/guest/'))
+      .filter((file) => !/^runtime\/languages\/[^/]+\/guest\//.test(file))
       .toSorted()
   );
 }

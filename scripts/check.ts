@@ -16,7 +16,10 @@ const STEPS: Record<string, string[][]> = {
   format: [[bin('oxfmt/bin/oxfmt'), '--check', '.']],
   imports: [['scripts/check-imports.ts']],
   files: [['scripts/check-files.ts']],
-  generated: [['scripts/generate-errors.ts', '--check']],
+  generated: [
+    ['scripts/generate-errors.ts', '--check'],
+    ['scripts/generate-diagnostics.ts', '--check'],
+  ],
   unused: [[bin('knip/bin/knip.js')]],
   package: [['scripts/build.ts'], [bin('publint/src/cli.js'), '--strict', '--pack', 'npm']],
 };

@@ -11,6 +11,7 @@ const SOURCES = [
   'src/contracts',
   'src/protocol',
   'src/skills',
+  'scripts/check-language.ts',
   'scripts/build-runtime.ts',
   'package-lock.json',
 ];

@@ -1,4 +1,4 @@
-import type { Reporter, SerializedError, TestCase, TestModule } from 'vitest/node';
+import type { Reporter, SerializedError, TestCase, TestModule, Vitest } from 'vitest/node';
 
 /** How a run of the tests ended. A file that cannot be loaded and an error outside any test count as one failure each. */
 export interface TestCounts {
@@ -7,27 +7,44 @@ export interface TestCounts {
   skipped: number;
 }
 
+/** What a test that was skipped without a reason is counted under. */
+const NO_REASON = 'no reason given';
+/** A test that the command line did not choose. */
+const NOT_CHOSEN = 'not chosen by -t';
+
 /**
- * Ends the output of a run with one line, `N passed, N failed, N skipped`, after a list of the skipped tests and their
- * reasons. With `CI` set, a skip without a reason fails the run.
+ * Ends the output of a run with one line, `N passed, N failed, N skipped`, after one line for each reason for which tests
+ * were skipped. With `CI` set, a skip without a reason fails the run.
  */
 export default class ClosingLineReporter implements Reporter {
+  #chosenByName = false;
+
+  onInit(vitest: Vitest): void {
+    this.#chosenByName = vitest.config.testNamePattern !== undefined;
+  }
+
   onTestRunEnd(modules: readonly TestModule[], unhandledErrors: readonly SerializedError[]): void {
     const counts: TestCounts = { passed: 0, failed: unhandledErrors.length, skipped: 0 };
-    const skips: string[] = [];
+    const skips = new Map<string, number>();
+    const unexplained: string[] = [];
     for (const module of modules) {
       counts.failed += errorsOutsideTests(module);
       for (const test of module.children.allTests()) {
         const { state } = test.result();
         // A test that never got a result was cut off by whatever ended the run.
         counts[state === 'pending' ? 'failed' : state] += 1;
-        if (state === 'skipped') skips.push(describeSkip(test));
+        if (state !== 'skipped') continue;
+        const reason = reasonOf(test) ?? (this.#chosenByName ? NOT_CHOSEN : NO_REASON);
+        skips.set(reason, (skips.get(reason) ?? 0) + 1);
+        if (reason === NO_REASON) unexplained.push(`skipped: ${test.module.relativeModuleId} > ${test.fullName}`);
       }
     }
+    if (unexplained.length > 0 && process.env['CI']) process.exitCode = 1;
+    const lines = [...skips].toSorted(([, a], [, b]) => b - a).map(([reason, count]) => `skipped ${count}: ${reason}`);
     // Other reporters write until the process ends, and this has to be the last line.
     process.once('exit', () => {
       if (counts.failed > 0) process.exitCode = 1;
-      process.stdout.write([...skips, closingLine(counts), ''].join('\n'));
+      process.stdout.write([...unexplained, ...lines, closingLine(counts), ''].join('\n'));
     });
   }
 }
@@ -43,9 +60,8 @@ function errorsOutsideTests(module: TestModule): number {
   return errors;
 }
 
-function describeSkip(test: TestCase): string {
+/** Its first line: what follows may differ from test to test. */
+function reasonOf(test: TestCase): string | undefined {
   const result = test.result();
-  const note = result.state === 'skipped' ? result.note : undefined;
-  if (note === undefined && process.env['CI']) process.exitCode = 1;
-  return `skipped: ${test.module.relativeModuleId} > ${test.fullName}: ${note ?? 'no reason given'}`;
+  return result.state === 'skipped' ? result.note?.split('\n')[0] : undefined;
 }

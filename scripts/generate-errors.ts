@@ -1,9 +1,7 @@
 /** Writes `docs/errors.md` from the registry of error codes; with `--check` it only compares. */
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { ERROR_REGISTRY, type ErrorEntry } from '../src/contracts/error-registry.ts';
-
-const path = fileURLToPath(new URL('../docs/errors.md', import.meta.url));
+import { writeGenerated } from './write-generated.ts';
 
 /** The page of all error codes, as Markdown. */
 export function errorsPage(registry: Readonly<Record<string, ErrorEntry>>): string {
@@ -27,10 +25,9 @@ ${rows.join('\n')}
 }
 
 if (import.meta.main) {
-  const page = errorsPage(ERROR_REGISTRY);
-  if (!process.argv.includes('--check')) writeFileSync(path, page);
-  else if (!existsSync(path) || readFileSync(path, 'utf8') !== page) {
-    process.stderr.write('docs/errors.md differs from the registry. Run `node scripts/generate-errors.ts`.\n');
-    process.exitCode = 1;
-  }
+  writeGenerated({
+    path: fileURLToPath(new URL('../docs/errors.md', import.meta.url)),
+    page: errorsPage(ERROR_REGISTRY),
+    check: process.argv.includes('--check'),
+  });
 }

@@ -1,24 +1,32 @@
+/// <reference types="node" preserve="true" />
 /** Runs model-written code in isolated sandboxes and carries Agent Skills into them. */
+// First, so that an older Node says so before a package that it cannot run is evaluated.
+import './contracts/require-node.ts';
+
 export { createModelGateway } from './broker/create-model-gateway.ts';
 export { readModelSettings } from './broker/model-environment.ts';
 export type { ModelAnswer, ModelGateway, ModelMessage, ModelRequest, ModelUsage } from './broker/model-gateway.ts';
+export type { SdkModel } from './broker/sdk-model-gateway.ts';
 export type { ModelSettings } from './broker/model-settings.ts';
 export { recordingGateway } from './broker/recording-gateway.ts';
 export { replayGateway } from './broker/replay-gateway.ts';
 export { ToolError, type ToolContext, type ToolHandler, type ToolParameters } from './broker/tool-handler.ts';
 export type * from './contracts/descriptor.ts';
-export type { Diagnostic, Severity } from './contracts/diagnostic.ts';
+export type { Diagnostic, DiagnosticCode, DiagnosticPlace, Severity } from './contracts/diagnostic.ts';
+export { DIAGNOSTIC_REGISTRY, type DiagnosticEntry } from './contracts/diagnostic-registry.ts';
+export type { DiagnosticText } from './contracts/diagnostic-severities.ts';
 export { ERROR_REGISTRY, type ErrorCode, type ErrorEntry } from './contracts/error-registry.ts';
-export type { JobEvent } from './contracts/events.ts';
+export type { JobEvent, OutputEvent } from './contracts/events.ts';
 export type { RuntimeGlobals, SandboxJob, ToolDescription } from './contracts/globals.ts';
 export type {
   CodegenOptions,
   ExecOptions,
+  InputContent,
   InputFile,
   JobOptions,
   JobSkillsOptions,
-  Language,
 } from './contracts/job.ts';
+export type { Language } from './contracts/language.ts';
 export { DEFAULT_LIMITS, type JobLimits } from './contracts/limits.ts';
 export type * from './contracts/result.ts';
 export type * from './contracts/skill.ts';

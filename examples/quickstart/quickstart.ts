@@ -1,5 +1,5 @@
-/** The main job from start to end, each step said: `npm start`, or `npm start -- --model PROVIDER/MODEL`. */
-import { stat } from 'node:fs/promises';
+/** What skillcell is for, in a minute: `npm start`, or `npm start -- --model PROVIDER/MODEL`. */
+import { readFileSync, rmSync } from 'node:fs';
 import { relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
@@ -7,76 +7,132 @@ import { createModelGateway } from '../../src/broker/create-model-gateway.ts';
 import { readModelSettings } from '../../src/broker/model-environment.ts';
 import type { ModelGateway } from '../../src/broker/model-gateway.ts';
 import { replayGateway } from '../../src/broker/replay-gateway.ts';
-import type { JobEvent } from '../../src/contracts/events.ts';
-import { DEFAULT_CONSUMER } from '../../src/contracts/job.ts';
+import { cliRunners } from '../../src/cli/job/runners.ts';
+import type { CodegenOptions } from '../../src/contracts/job.ts';
 import type { JobResult } from '../../src/contracts/result.ts';
 import { SkillcellError } from '../../src/contracts/skillcell-error.ts';
 import { createOrchestrator } from '../../src/orchestrator/create-orchestrator.ts';
+import type { Orchestrator } from '../../src/orchestrator/orchestrator.ts';
 import { loadSkillsSubsystem } from '../../src/skills/index.ts';
-import { quickstartJob, quickstartRecording } from './quickstart-job.ts';
+import { type ComparedJob, compareJobs } from './compare-jobs.ts';
+import { drawChart } from './draw-chart.ts';
+import { plainJob, plainRecording, quickstartJob, quickstartRecording, SHOWN_SKILL } from './quickstart-job.ts';
+import { resolveFootnotes } from './resolve-footnotes.ts';
+import { coloured, fileLink, joinedLines, say, sayColumns, sayTitle, shown, WIDTH, wrapped } from './terminal.ts';
+import { type Attempt, tryToReach } from './try-to-reach.ts';
 
 const output = fileURLToPath(new URL('./output', import.meta.url));
 const builtinRoot = fileURLToPath(new URL('../../skills', import.meta.url));
+const canceled = new AbortController();
 
-function say(text: string): void {
-  process.stdout.write(`${text}\n`);
+/** A codegen job that has run, with the prompt that its model got. */
+interface Done extends ComparedJob {
+  result: JobResult;
 }
 
-function chooseModel(name: string | undefined): ModelGateway {
+function createHost(model?: ModelGateway): Orchestrator {
+  const skills = loadSkillsSubsystem({ builtinRoot });
+  // A machine that isolates nothing shows the jobs all the same, and says so.
+  const host = { skills, runners: cliRunners({ env: process.env }), allowUnisolated: true };
+  return createOrchestrator(model === undefined ? host : { ...host, model });
+}
+
+async function showRefusals(): Promise<void> {
+  sayTitle('1  One program, run twice: it reaches for a key, a file and the network');
+  await using host = createHost();
+  const { plain, job, result, file, requests } = await tryToReach(host, { signal: canceled.signal });
+  const place = result.isolation === 'none' ? 'as a job, unisolated' : `as a job, in a ${result.isolation}`;
+  const tell = ({ reached, says }: Attempt): string => `${reached ? 'REACHED' : 'refused'}: ${shown(says)}`;
+  const told = (aim: 'key' | 'file' | 'network'): string => (job === undefined ? 'not told' : tell(job[aim]));
+  const widths = [34, 30, WIDTH - 64];
+  sayColumns(widths, [
+    ['', 'run plainly', `${place} (${result.runner})`],
+    ['the key of a process beside it', tell(plain.key), told('key')],
+    [`the file ${file}`, tell(plain.file), told('file')],
+    ['a server on this machine', tell(plain.network), told('network')],
+    ['what that server saw', `${requests.plain} request`, requests.job === 0 ? 'nothing' : `${requests.job} request`],
+  ]);
+  if (result.outcome !== 'succeeded') say(`The job ended as ${result.outcome}: ${shown(result.stderr.text)}`);
+  if (result.isolation === 'none') {
+    say('This machine has nothing that isolates; node bin/skillcell.js doctor says what brings it.');
+  }
+}
+
+async function write(job: CodegenOptions, model: ModelGateway, folder: string): Promise<Done> {
+  rmSync(folder, { recursive: true, force: true });
+  let prompt = '';
+  const asking: ModelGateway = {
+    id: model.id,
+    generate(request, options) {
+      prompt = [request.system, ...request.messages.map(({ content }) => content)].join('\n');
+      return model.generate(request, options);
+    },
+  };
+  await using host = createHost(asking);
+  const result = await host.codegen({ ...job, output: folder, signal: canceled.signal });
+  const report = result.outcome === 'succeeded' ? readFileSync(`${folder}/report.md`, 'utf8') : '';
+  return { prompt, report, active: result.skills.active, result };
+}
+
+function chooseModels(name: string | undefined): { plain: ModelGateway; skilled: ModelGateway } {
   const settings = readModelSettings(name);
-  if (settings !== undefined) {
-    const gateway = createModelGateway(settings);
-    say(`Model        ${gateway.id}`);
-    return gateway;
+  if (settings === undefined) {
+    say('No model is configured: two recorded answers, made for this example, are replayed. SKILLCELL_MODEL=… asks one.');
+    return { plain: replayGateway(plainRecording), skilled: replayGateway(quickstartRecording) };
   }
-  say('Model        none is configured, so the recorded answer in examples/quickstart/recording.json is replayed');
-  return replayGateway(quickstartRecording);
+  const gateway = createModelGateway(settings);
+  say(`${gateway.id} is asked twice.`);
+  return { plain: gateway, skilled: gateway };
 }
 
-function sayEvent(event: JobEvent): void {
-  switch (event.type) {
-    case 'started':
-      return say(`Sandbox      ${event.runner} runner, isolation level ${event.isolation}`);
-    case 'skills':
-      return say(`Active       ${event.skills.active.join(', ')}: every byte checked inside the sandbox`);
-    case 'attempt':
-      return say(`Attempt ${event.attempt}/${event.maxAttempts}  ${event.phase === 'asking' ? 'asking the model' : 'running its program'}`);
-    case 'output':
-      return void (event.stream === 'stderr' ? process.stderr : process.stdout).write(event.bytes);
-    case 'accepted':
-    case 'run':
-    case 'call':
-    case 'artifact':
-    case 'finished':
-    case 'faulted':
-      return undefined;
-  }
+async function showSkill(name: string | undefined): Promise<Done> {
+  sayTitle(`2  One task, without and with the skill ${SHOWN_SKILL}`);
+  for (const line of wrapped((plainJob().task.split('\n\n')[0] ?? '').replace(/\n/g, ' '), WIDTH)) say(line);
+  const models = chooseModels(name);
+  const plain = await write(plainJob(), models.plain, `${output}/without`);
+  const skilled = canceled.signal.aborted ? plain : await write(quickstartJob(), models.skilled, output);
+  if (canceled.signal.aborted) return skilled;
+  const half = Math.floor((WIDTH - 30) / 2);
+  const rows = [['', 'without', 'with'], ...compareJobs(plain, skilled)];
+  say();
+  sayColumns([30, half, half], rows.map((row) => row.map(shown)));
+  return skilled;
 }
 
-async function sayResult(result: JobResult): Promise<void> {
-  say(`Outcome      ${result.outcome} after ${((result.usage.wallMs ?? 0) / 1000).toFixed(2)} s`);
-  if (result.error !== undefined) say(`Error        ${result.error.name}: ${result.error.message}`);
-  for (const { path } of result.artifacts) {
+function showResult({ result, report }: Done): void {
+  const { runner, isolation, artifacts, sources } = result;
+  sayTitle('3  What came out of the sandbox');
+  const chart = drawChart(shown(readFileSync(`${output}/chart.svg`, 'utf8')), Math.min(WIDTH, 96), coloured);
+  for (const line of chart ?? []) say(line);
+  const { text, footnotes } = resolveFootnotes(report, sources);
+  const prose = text.replace(/^!\[[^\]]*\]\([^)]*\)\n+/gm, '').replace(/\*\*/g, '');
+  say();
+  for (const line of wrapped(joinedLines(shown(prose)), WIDTH)) say(line);
+  say();
+  for (const note of footnotes) for (const line of wrapped(shown(note), WIDTH)) say(line);
+  say();
+  for (const { path, bytes } of artifacts) {
     const file = `${output}/${path}`;
-    say(`Artifact     ${relative(process.env['INIT_CWD'] ?? process.cwd(), file)} (${(await stat(file)).size} bytes)`);
+    say(`${fileLink(file, relative(process.env['INIT_CWD'] ?? process.cwd(), file))} (${bytes} bytes)`);
   }
-  if (result.value !== undefined) say(`Value        ${JSON.stringify(result.value)}`);
+  const seconds = ((result.usage.wallMs ?? 0) / 1000).toFixed(2);
+  say(`Written and run in ${seconds} s by the ${runner} runner at isolation level ${isolation}, every byte of its skills checked inside.`);
 }
 
 async function main(): Promise<number> {
   const { values } = parseArgs({ options: { model: { type: 'string' } } });
-  const skills = loadSkillsSubsystem({ builtinRoot });
-  say(`Catalog      ${skills.catalog({ consumer: DEFAULT_CONSUMER }).ids.join(', ')}`);
-  const model = chooseModel(values.model);
-  // A machine without bubblewrap shows the job all the same; the line `Sandbox` says what it got.
-  await using orchestrator = createOrchestrator({ skills, model, allowUnisolated: true });
-  const job = orchestrator.stream({ kind: 'codegen', ...quickstartJob(), output });
-  for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => orchestrator.cancel(job.jobId));
-  for await (const event of job) sayEvent(event);
-  const result = await job.result;
-  await sayResult(result);
-  if (result.outcome === 'canceled') return 130;
-  return result.outcome === 'succeeded' ? 0 : 1;
+  for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => canceled.abort(new Error(name)));
+  await showRefusals();
+  if (canceled.signal.aborted) return 130;
+  const done = await showSkill(values.model);
+  if (canceled.signal.aborted) return 130;
+  if (done.result.outcome === 'succeeded') {
+    showResult(done);
+    return 0;
+  }
+  const { error } = done.result;
+  say(`The job ended as ${done.result.outcome}${error === undefined ? '' : `: ${shown(`${error.name}: ${error.message}`)}`}`);
+  return 1;
 }
 
 try {

@@ -1,6 +1,5 @@
-import type { Language } from '../../src/contracts/job.ts';
 import type { CodegenAttempt } from '../../src/contracts/result.ts';
-import type { RunOutcome } from '../run-outcome.ts';
+import type { RunOutcome } from '../run/run-outcome.ts';
 
 /** One turn of the agent's conversation with the model. */
 export interface AgentMessage {
@@ -38,7 +37,7 @@ export interface AgentPorts {
   /** Asks the model through the broker; rejects when it gives no answer. */
   askModel(request: AgentRequest): Promise<AgentAnswer>;
   /** Runs one program in an executor. A failing program is an outcome, not a rejection. */
-  runCode(code: string, language: Language): Promise<RunOutcome>;
+  runCode(code: string): Promise<RunOutcome>;
   event(event: AttemptEvent): void;
   /** Told of each attempt as soon as it is judged, so that it is known when a later one is cut off. */
   attempted?(attempt: CodegenAttempt): void;

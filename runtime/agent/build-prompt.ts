@@ -1,14 +1,16 @@
 import type { ToolDescription } from '../../src/contracts/globals.ts';
-import type { Language } from '../../src/contracts/job.ts';
-import { compareCodePoints, oneLine } from '../../src/skills/text.ts';
-import { LANGUAGE_GUIDES } from './language-guides.ts';
+import type { LanguageDefinition } from '../../src/contracts/language.ts';
+import type { InstalledPackages } from '../languages/installed-packages.ts';
+import { compareCodePoints, oneLine } from '../../src/skills/text/text.ts';
 
 /** What a prompt is made of. */
 export interface PromptInput {
   /** The `[ACTIVE SKILLS]` block; empty without skills. */
   instructionBlock: string;
   task: string;
-  language: Language;
+  language: LanguageDefinition;
+  /** What the sandbox has for the language; absent where that is not known. */
+  installed?: InstalledPackages | undefined;
   /** Input files, by their path below the working folder. */
   files: readonly { path: string; bytes: number }[];
   /** Declared outputs, relative to the output folder. */
@@ -25,9 +27,12 @@ export interface Prompt {
 /** Files that are named one by one. */
 const LISTED_FILES = 200;
 
+/** About 600 tokens, which are some hundred packages. */
+const LISTED_PACKAGE_CHARACTERS = 2_000;
+
 /**
  * Builds the prompt of a codegen job. The same input gives the same bytes on every machine: no path, date, locale or
- * level of isolation goes in. The `[ACTIVE SKILLS]` block goes in byte for byte.
+ * level of isolation goes in, and of the sandbox only what programs find there. The `[ACTIVE SKILLS]` block goes in byte for byte.
  *
  * @param input task, skills, files, outputs and tools
  * @returns system prompt and first message
@@ -36,25 +41,25 @@ export function buildPrompt(input: PromptInput): Prompt {
   return { system: systemPrompt(input), user: userPrompt(input) };
 }
 
-function systemPrompt({ instructionBlock, language, tools }: PromptInput): string {
-  const guide = LANGUAGE_GUIDES[language];
-  const outputFolder = language === 'bash' ? '`$SKILLCELL_OUTPUT`' : 'the environment variable `SKILLCELL_OUTPUT`';
+function systemPrompt({ instructionBlock, language, installed, tools }: PromptInput): string {
+  const { guide } = language;
+  const tag = language.codeTags[0]?.[0] ?? language.name;
   const sections = [
     [
-      `You are an expert programmer. You write one complete ${guide.tag} program that does the user's task.`,
+      `You are an expert programmer. You write one complete ${tag} program that does the user's task.`,
       'It is started once, as you wrote it, in an isolated sandbox: no terminal, no questions, no second step by hand.',
     ],
     [
       'Answer',
-      `- Give exactly one fenced code block, marked ${guide.tag}, with the whole program in it. No second block, no example of use, no commands to run.`,
+      `- Give exactly one fenced code block, marked ${tag}, with the whole program in it. No second block, no example of use, no commands to run.`,
       '- Never shorten: no "…", no "rest as before". A corrected program is given whole again.',
       '- If a line of the program begins with three backticks, fence the block with four.',
     ],
     [
       'Program',
-      ...guide.rules.map((rule) => `- ${rule}`),
+      ...languageRules(language, installed).map((rule) => `- ${rule}`),
       '- Read input files by the relative paths that the user lists. Let the program find out what is in them (header, delimiter, units, missing values) instead of assuming it, and stream what is large: time and memory are limited.',
-      `- Write every output below the folder that ${outputFolder} names, under exactly the names asked for. The folder exists; make subfolders yourself. Files elsewhere are lost.`,
+      `- Write every output below the folder that ${guide.outputFolder} names, under exactly the names asked for. The folder exists; make subfolders yourself. Files elsewhere are lost.`,
       '- There is no network, nothing can be installed, and no other program answers.',
       '- Print a short summary of what was found and written to standard output.',
       `- ${guide.value}`,
@@ -77,6 +82,24 @@ function systemPrompt({ instructionBlock, language, tools }: PromptInput): strin
   return instructionBlock === '' ? text : `${text}\n${instructionBlock}`;
 }
 
+function languageRules(
+  { guide, installed: asked }: LanguageDefinition,
+  found: InstalledPackages | undefined,
+): string[] {
+  if (asked === undefined) return guide.rules;
+  const rules = guide.rules.map((rule) => rule.replace('{version}', found?.version ?? asked.version));
+  const list = packageList(found?.packages ?? []);
+  return [...rules, list === '' ? asked.none : asked.some.replace('{packages}', () => list)];
+}
+
+/** As many as the budget takes, and how many more there are. */
+function packageList(packages: readonly string[]): string {
+  let length = 0;
+  const fitting = packages.filter((name) => (length += name.length + 2) <= LISTED_PACKAGE_CHARACTERS);
+  const left = packages.length - fitting.length;
+  return [...fitting, ...(left === 0 ? [] : [`… and ${left} more`])].join(', ');
+}
+
 function userPrompt({ task, language, files, expect, tools }: PromptInput): string {
   const sections = [task.trim()];
   sections.push(files.length === 0 ? 'There are no input files.' : `Input files:\n${fileLines(files)}`);
@@ -84,7 +107,7 @@ function userPrompt({ task, language, files, expect, tools }: PromptInput): stri
     const names = expect.map((path) => `- ${JSON.stringify(path)}`).join('\n');
     sections.push(`Files that must be in the output folder when the program ends:\n${names}`);
   }
-  if (tools.length > 0 && LANGUAGE_GUIDES[language].tools !== undefined) {
+  if (tools.length > 0 && language.guide.tools !== undefined) {
     sections.push(`Tools that the program may call:\n${tools.map(toolLines).join('\n')}`);
   }
   return `${sections.join('\n\n')}\n`;

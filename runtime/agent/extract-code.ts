@@ -1,16 +1,8 @@
-import type { Language } from '../../src/contracts/job.ts';
+import type { LanguageDefinition } from '../../src/contracts/language.ts';
 import { findFencedBlocks, type FencedBlock } from './markdown-fences.ts';
 
 /** The program in an answer, or why there is none. `closed` is false when the closing fence is missing. */
 export type ExtractedCode = { code: string; closed: boolean } | { fault: string };
-
-/** Tags that stand for each language, the one of the prompt first. Every JavaScript program is TypeScript, too. */
-const TAGS: Record<Language, readonly string[]> = {
-  javascript: ['javascript', 'js', 'mjs', 'node', 'nodejs', 'ecmascript', 'es6'],
-  typescript: ['typescript', 'ts', 'mts'],
-  python: ['python', 'py', 'python3', 'py3'],
-  bash: ['bash', 'sh', 'shell', 'zsh'],
-};
 
 /** Thinking that some models put before their answer; code in there is a draft. */
 const THINKING = /^\s*<(think|thinking|reasoning)>[\s\S]*?<\/\1>/;
@@ -18,7 +10,8 @@ const THINKING = /^\s*<(think|thinking|reasoning)>[\s\S]*?<\/\1>/;
 /**
  * Takes the program out of an answer. Exactly one fenced block is taken, never two put together:
  *
- * 1. Blocks tagged with the language count; without one, blocks without a tag; for TypeScript, JavaScript before those.
+ * 1. Blocks tagged with the language count; without one, blocks with its next best tags (JavaScript for TypeScript), then
+ *    blocks without a tag.
  *    Blocks of other languages never count.
  * 2. Of several, the longest (blanks not counted) is the program: what stands beside it is an example or a fragment.
  *    Of equally long ones the last, since a correction follows what it corrects.
@@ -29,10 +22,10 @@ const THINKING = /^\s*<(think|thinking|reasoning)>[\s\S]*?<\/\1>/;
  * @param language what was asked for
  * @returns the code with a final newline, or the fault in words for the model
  */
-export function extractCode(answer: string, language: Language): ExtractedCode {
-  const [wanted = ''] = TAGS[language];
+export function extractCode(answer: string, { name, codeTags }: LanguageDefinition): ExtractedCode {
+  const wanted = codeTags[0]?.[0] ?? name;
   const blocks = findFencedBlocks(answer.replace(THINKING, '')).filter(({ code }) => code.trim() !== '');
-  const candidates = candidateTags(language)
+  const candidates = [...codeTags, ['']]
     .map((tags) => blocks.filter(({ tag }) => tags.includes(tag)))
     .find((found) => found.length > 0);
   if (candidates !== undefined) {
@@ -43,11 +36,6 @@ export function extractCode(answer: string, language: Language): ExtractedCode {
     return { fault: `The answer holds no fenced code block. Put the whole program into one, marked ${wanted}.` };
   const others = [...new Set(blocks.map(({ tag }) => JSON.stringify(tag.slice(0, 30))))].slice(0, 5).join(', ');
   return { fault: `The answer holds no code block marked ${wanted}, only ${others}. The program must be ${wanted}.` };
-}
-
-function candidateTags(language: Language): (readonly string[])[] {
-  if (language === 'typescript') return [TAGS.typescript, TAGS.javascript, ['']];
-  return [TAGS[language], ['']];
 }
 
 function longest(blocks: FencedBlock[]): FencedBlock {

@@ -1,4 +1,4 @@
-import type { RunOutcome } from '../run-outcome.ts';
+import type { RunOutcome } from '../run/run-outcome.ts';
 import { tailOf, wrapData } from './wrap-data.ts';
 
 /** Characters of each stream that go back to the model. */

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { CodegenAttempt, Outcome } from '../../src/contracts/result.ts';
-import { canonicalJson } from '../../src/skills/canonical-json.ts';
-import type { RunOutcome } from '../run-outcome.ts';
+import { canonicalJson } from '../../src/skills/text/canonical-json.ts';
+import type { RunOutcome } from '../run/run-outcome.ts';
 import type { AgentAnswer, AgentPorts, AgentRequest } from './agent-ports.ts';
 import { buildPrompt, type Prompt, type PromptInput } from './build-prompt.ts';
 import { extractCode, type ExtractedCode } from './extract-code.ts';
@@ -33,7 +33,7 @@ export interface AgentResult {
  * @throws what `askModel` rejects with, or the signal's reason once it is aborted
  */
 export async function runAgent(input: AgentInput, ports: AgentPorts): Promise<AgentResult> {
-  const { language, maxAttempts } = input;
+  const { maxAttempts } = input;
   const prompt = buildPrompt(input);
   const attempts: CodegenAttempt[] = [];
   const judged = (attempt: CodegenAttempt): void => {
@@ -61,7 +61,7 @@ export async function runAgent(input: AgentInput, ports: AgentPorts): Promise<Ag
     } else {
       ports.signal.throwIfAborted();
       ports.event({ type: 'attempt', attempt, maxAttempts, phase: 'running' });
-      last = await ports.runCode(extracted.code, language);
+      last = await ports.runCode(extracted.code);
       reply = repairMessage(last, input.pathAliases);
       judged({ ...row, code: extracted.code, outcome: outcomeOf(last) });
     }

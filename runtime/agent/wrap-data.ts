@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { stripVTControlCharacters } from 'node:util';
-import { escapeMarkers } from '../../src/skills/escape-markers.ts';
+import { escapeMarkers } from '../../src/skills/render/escape-markers.ts';
 
 /** Control characters but tab and newline: no service needs them, some refuse them. */
 // oxlint-disable-next-line no-control-regex -- control characters are what this looks for
@@ -16,7 +16,8 @@ const CONTROLS = /[\u0000-\u0008\u000b-\u001f\u007f]/g;
  * @returns the text between two boundary lines
  */
 export function wrapData(label: string, text: string): string {
-  const body = escapeMarkers(stripVTControlCharacters(text).replace(CONTROLS, '')).replace(/\n*$/, '\n');
+  const visible = stripVTControlCharacters(text).replace(CONTROLS, '');
+  const body = escapeMarkers(visible).text.replace(/\n*$/, '\n');
   const boundary = createHash('sha256').update(`${label}\0${body}`).digest('hex').slice(0, 32);
   return `----- begin ${label} ${boundary} -----\n${body}----- end ${label} ${boundary} -----`;
 }

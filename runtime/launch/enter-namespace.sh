@@ -1,11 +1,11 @@
 #!/bin/sh
 # First process inside the outer namespace: mounts what user code can write to, starts the first executor beside the entry (both
 # need their interpreter's start-up time, and so a job waits for the slower one only), then becomes the entry.
-# Arguments: language, workspace bytes, workspace inodes, most processes of user code or 0, then the entry's own.
+# Arguments: the first executor's command with blanks between its words, workspace bytes, workspace inodes, most processes of user code or 0, then the entry's own.
 set -eu
 # The first executor starts before the entry could set its mask.
 umask 022
-language=$1 workspace_bytes=$2 workspace_inodes=$3
+executor=$1 workspace_bytes=$2 workspace_inodes=$3
 export SKILLCELL_NPROC="$4"
 shift 4
 
@@ -20,8 +20,9 @@ mount -a -T /run/mounts
 wait $!
 
 # Held open in both directions until the executor answers, so that neither side waits for the other or sees an early
-# end. The entry closes these six. Descriptor 3 is the host's channel.
+# end. The entry closes these six. Descriptor 3 is the host's channel. The executor opens ends of its own, in one direction each.
 exec 4<>/run/status 5<>/run/stdin 6<>/run/stdout 7<>/run/stderr 8<>/run/to-executor 9<>/run/from-executor
-SKILLCELL_STATUS_FD=5 /bin/sh /opt/skillcell/launch/start-executor.sh "$language" \
-  </run/stdin >&6 2>&7 3<&8 5>&4 4>&9 6<&- 7<&- 8<&- 9<&- &
+# shellcheck disable=SC2086 # one word an argument
+SKILLCELL_STATUS_FD=5 /bin/sh /opt/skillcell/launch/start-executor.sh $executor \
+  </run/stdin >/run/stdout 2>/run/stderr 3</run/to-executor 5>&4 4>/run/from-executor 6<&- 7<&- 8<&- 9<&- &
 SKILLCELL_FIRST_EXECUTOR=$! exec /opt/skillcell/bin/node "$@"

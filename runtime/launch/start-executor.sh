@@ -1,20 +1,12 @@
 #!/bin/sh
 # Starts one executor in an inner namespace of its own: no network, own processes and users, the seccomp filter, and
 # nothing but the workspace to write to. Descriptors: 0-2 the user's streams, 3 messages in, 4 messages out.
+# Arguments: the executor's command.
 set -eu
-language=$1
 
 # User code goes first when memory is short; raising one's own score needs no privilege.
 echo 1000 >/proc/self/oom_score_adj
 
-case $language in
-  javascript | typescript)
-    set -- /opt/skillcell/bin/node --disable-warning=ExperimentalWarning /opt/skillcell/executors/node-executor.mjs "$language"
-    ;;
-  python) set -- /usr/bin/python3 -I -B -u /opt/skillcell/executors/python_executor.py ;;
-  bash) set -- /bin/bash --noprofile --norc /opt/skillcell/executors/bash-executor.sh ;;
-  *) echo "unknown language" >&2 && exit 64 ;;
-esac
 if [ "${SKILLCELL_NPROC:-0}" -gt 0 ]; then set -- /usr/bin/prlimit "--nproc=$SKILLCELL_NPROC" -- "$@"; fi
 # Links are made before the root becomes read-only, so they go in front of this.
 set -- --remount-ro /dev --remount-ro / --chdir /workspace --seccomp 9 -- "$@"
@@ -33,7 +25,7 @@ exec bwrap \
   --hostname sandbox --die-with-parent --new-session --cap-drop ALL --clearenv \
   --setenv PATH /usr/local/bin:/usr/bin:/bin:/opt/skillcell/bin --setenv LANG C.UTF-8 --setenv HOME /workspace --setenv TMPDIR /tmp \
   --ro-bind /usr /usr --ro-bind-try /etc/ld.so.cache /etc/ld.so.cache --ro-bind-try /etc/alternatives /etc/alternatives --ro-bind /opt/skillcell /opt/skillcell \
-  --ro-bind /opt/skillcell/guest/node /node_modules/skillcell \
+  --ro-bind /opt/skillcell/languages/javascript/guest /node_modules/skillcell \
   --bind /workspace /workspace --bind /value /value --ro-bind /skills /skills \
   --proc /proc --ro-bind /proc/sys /proc/sys --dev /dev \
   --bind /inner/shm /dev/shm --bind /inner/tmp /tmp \

@@ -1,6 +1,7 @@
 import type { ModelGateway } from './model-gateway.ts';
 import type { ModelSettings } from './model-settings.ts';
-import { sdkGateway, type SdkGatewayOptions } from './sdk-gateway.ts';
+import { sdkGateway } from './sdk-gateway.ts';
+import type { SdkGatewayOptions } from './sdk-gateway-options.ts';
 
 /**
  * A gateway to a service that speaks Anthropic's messages.

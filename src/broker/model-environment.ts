@@ -24,6 +24,18 @@ const FALLBACKS: Record<ModelProvider, { url: string; key: string; defaultUrl?: 
  * @returns the settings; undefined when no model is named
  * @throws {SkillcellError} `usage.invalid` for a name or an address of a wrong form, `model.not-configured` where the
  * address or the key is missing
+ * @example
+ * ```ts
+ * import { createModelGateway, readModelSettings } from 'skillcell';
+ *
+ * const settings = readModelSettings('openai-compatible/qwen2.5-coder', {
+ *   SKILLCELL_MODEL_BASE_URL: 'http://127.0.0.1:8080/v1',
+ * });
+ * console.log(settings && createModelGateway(settings).id);
+ * // prints: openai-compatible/qwen2.5-coder
+ * console.log(readModelSettings(undefined, {}));
+ * // prints: undefined
+ * ```
  */
 export function readModelSettings(
   model?: string,

@@ -37,6 +37,22 @@ export interface ModelGateway {
    * Asks the model once; retries are the gateway's own.
    *
    * @throws the signal's reason once it is aborted; otherwise a `SkillcellError` with a `model.` code
+   * @example
+   * ```ts
+   * import type { ModelGateway } from 'skillcell';
+   *
+   * const model: ModelGateway = {
+   *   id: 'example/echo',
+   *   async generate({ messages }, { signal }) {
+   *     signal.throwIfAborted();
+   *     const text = messages.at(-1)?.content ?? '';
+   *     return { text, model: 'example/echo', usage: { inputTokens: null, outputTokens: null }, finishReason: 'stop' };
+   *   },
+   * };
+   * const request = { system: 'Say the same.', messages: [{ role: 'user' as const, content: 'Hello' }] };
+   * console.log((await model.generate(request, { signal: AbortSignal.timeout(1_000) })).text);
+   * // prints: Hello
+   * ```
    */
   generate(request: ModelRequest, options: { signal: AbortSignal }): Promise<ModelAnswer>;
 }

@@ -11,6 +11,24 @@ import { formatRecording, recordRequest, type RecordedRequest } from './model-re
  * @param inner the gateway that really asks
  * @param file where the recording goes; an older recording there is replaced
  * @returns the gateway; its `generate` throws `usage.invalid` when the file cannot be written
+ * @example
+ * ```ts
+ * import { readFileSync } from 'node:fs';
+ * import { recordingGateway, type ModelGateway } from 'skillcell';
+ *
+ * const model: ModelGateway = {
+ *   id: 'example/fixed',
+ *   async generate() {
+ *     const usage = { inputTokens: null, outputTokens: null };
+ *     return { text: '42', model: 'example/fixed', usage, finishReason: 'stop' };
+ *   },
+ * };
+ * const request = { system: 'Be brief.', messages: [{ role: 'user' as const, content: 'Six times seven?' }] };
+ * const signal = AbortSignal.timeout(10_000);
+ * await recordingGateway(model, 'answers.json').generate(request, { signal });
+ * console.log(JSON.parse(readFileSync('answers.json', 'utf8')).requests[0].answer.text);
+ * // prints: [ '42' ]
+ * ```
  */
 export function recordingGateway(inner: ModelGateway, file: string): ModelGateway {
   const requests: RecordedRequest[] = [];

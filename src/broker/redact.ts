@@ -12,10 +12,16 @@ export function redact(text: string, secrets: readonly string[]): string {
   let redacted = text;
   for (const secret of secrets) {
     if (secret === '') continue;
-    const forms = [secret, encodeURIComponent(secret), Buffer.from(secret).toString('base64')];
-    for (const form of forms) redacted = redacted.replaceAll(form, () => REDACTED);
+    for (const form of writtenForms(secret)) redacted = redacted.replaceAll(form, () => REDACTED);
   }
   return redacted;
+}
+
+function writtenForms(secret: string): string[] {
+  const bytes = Buffer.from(secret);
+  // The padding of base64 is left out by some, and no secret.
+  const encoded = [bytes.toString('base64').replace(/=+$/, ''), bytes.toString('base64url')];
+  return [secret, encodeURIComponent(secret), JSON.stringify(secret).slice(1, -1), ...encoded];
 }
 
 /** Absolute paths of POSIX and Windows and file addresses, up to the next blank, quote or bracket. */

@@ -14,6 +14,23 @@ const RECORDING_BYTES = 32 * 1024 * 1024;
  * @returns the gateway; its `generate` throws `model.replay-mismatch` when a prompt differs from the recorded one, or
  * when more is asked than was recorded
  * @throws {SkillcellError} `file.unreadable` or `usage.invalid` when the file is no recording
+ * @example
+ * ```ts
+ * import { recordingGateway, replayGateway, type ModelGateway } from 'skillcell';
+ *
+ * const model: ModelGateway = {
+ *   id: 'example/fixed',
+ *   async generate() {
+ *     const usage = { inputTokens: null, outputTokens: null };
+ *     return { text: '42', model: 'example/fixed', usage, finishReason: 'stop' };
+ *   },
+ * };
+ * const request = { system: 'Be brief.', messages: [{ role: 'user' as const, content: 'Six times seven?' }] };
+ * const signal = AbortSignal.timeout(10_000);
+ * await recordingGateway(model, 'answers.json').generate(request, { signal });
+ * console.log((await replayGateway('answers.json').generate(request, { signal })).text);
+ * // prints: 42
+ * ```
  */
 export function replayGateway(file: string): ModelGateway {
   const requests = parseRecording(readRecording(file), file);

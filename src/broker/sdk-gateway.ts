@@ -1,17 +1,13 @@
 import type { LanguageModel } from 'ai';
 import { SkillcellError } from '../contracts/skillcell-error.ts';
 import type { ModelGateway } from './model-gateway.ts';
-import { DEFAULT_MODEL_RETRY, type ModelRetryOptions } from './model-retry.ts';
+import { DEFAULT_MODEL_RETRY } from './model-retry.ts';
 import type { ModelSettings } from './model-settings.ts';
 import { parseModelName } from './parse-model-name.ts';
+import type { SdkGatewayOptions } from './sdk-gateway-options.ts';
 
 /** What differs between providers: how a model of theirs is made. */
 export type ModelLoader = (settings: ModelSettings, fetch: typeof globalThis.fetch) => Promise<LanguageModel>;
-
-/** Options of every gateway that asks over the network. */
-export interface SdkGatewayOptions {
-  retry?: Partial<ModelRetryOptions> | undefined;
-}
 
 /**
  * A gateway over the `ai` SDK. The SDK is loaded with the first request, so that a start that asks no model stays fast.

@@ -21,11 +21,46 @@ export interface ToolHandler {
    * Runs on the host with the host's rights. Its arguments are hostile input; paths and addresses in them are for the
    * tool to judge. What it returns must be JSON of at most 256 KiB. Only the message of a {@link ToolError} reaches the
    * sandbox; of every other error the sandbox learns that the tool failed.
+   *
+   * @example
+   * ```ts
+   * import { createOrchestrator, type ToolHandler } from 'skillcell';
+   *
+   * const square: ToolHandler = {
+   *   description: 'Squares a number.',
+   *   parameters: { type: 'object', properties: { of: { type: 'number' } }, required: ['of'] },
+   *   async execute(args) {
+   *     const { of } = args as { of: number };
+   *     return of * of;
+   *   },
+   * };
+   * await using orchestrator = createOrchestrator({ tools: new Map([['square', square]]) });
+   * const code = "import { callTool } from 'skillcell';\nconsole.log(await callTool('square', { of: 7 }));";
+   * console.log((await orchestrator.exec({ code })).stdout.text.trim());
+   * // prints: 49
+   * ```
    */
   execute(args: unknown, context: ToolContext): Promise<unknown>;
 }
 
-/** An error whose message a tool wants the sandboxed code to read. */
+/**
+ * An error whose message a tool wants the sandboxed code to read.
+ *
+ * @example
+ * ```ts
+ * import { createOrchestrator, ToolError, type ToolHandler } from 'skillcell';
+ *
+ * const station: ToolHandler = {
+ *   description: 'Finds a station.',
+ *   execute: () => Promise.reject(new ToolError('There is no such station.')),
+ * };
+ * await using orchestrator = createOrchestrator({ tools: new Map([['station', station]]) });
+ * const code = `import { callTool } from 'skillcell';
+ * await callTool('station', {}).catch((error) => console.log(error.message));`;
+ * console.log((await orchestrator.exec({ code })).stdout.text.trim());
+ * // prints: There is no such station.
+ * ```
+ */
 export class ToolError extends Error {
   override readonly name = 'ToolError';
 }

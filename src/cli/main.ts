@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
-import type { CliIo } from './cli-io.ts';
-import { createCliOutput } from './cli-output.ts';
-import { helpText } from './help-text.ts';
-import { type Interruption, listenForInterruption } from './interruption.ts';
-import { watchLauncher } from './launcher-watch.ts';
-import { readCommandLine, wantsJson } from './read-command-line.ts';
-import { reportError } from './report-error.ts';
+import type { CliIo } from './terminal/cli-io.ts';
+import { createCliOutput } from './terminal/cli-output.ts';
+import { helpText } from './command-line/help-text.ts';
+import { type Interruption, listenForInterruption } from './terminal/interruption.ts';
+import { watchLauncher } from './terminal/launcher-watch.ts';
+import { readCommandLine, wantsJson } from './command-line/read-command-line.ts';
+import { reportError } from './terminal/report-error.ts';
 
 /** How long what is already written may take to leave after an interruption. */
 const LINGER_MS = 200;

@@ -32,6 +32,8 @@ export interface SeedDescriptor {
   bundle_root?: string | null;
   agents_config?: AgentsConfig;
   overrides?: string[];
+  /** Namespaces besides `custom` that skills of the descriptor's root may have. */
+  custom_namespaces?: string[];
 }
 
 /** One skill in a portable descriptor. */
@@ -48,6 +50,8 @@ export interface FullDescriptor {
   bundle_root: string | null;
   agents_config: AgentsConfig;
   overrides: string[];
+  /** Namespaces besides `custom` that skills of the descriptor's root may have; the portable form lists those it needs. */
+  custom_namespaces?: string[];
   skills?: Record<string, DescriptorSkill>;
   catalog?: { consumer: string | null; ids: string[]; digest: string };
   digest?: string;
@@ -62,6 +66,7 @@ export const seedDescriptorSchema: z.ZodMiniType<SeedDescriptor> = z.strictObjec
   bundle_root: z.optional(z.nullable(z.string())),
   agents_config: z.optional(agentsConfigSchema),
   overrides: z.optional(z.array(z.string())),
+  custom_namespaces: z.optional(z.array(z.string())),
 }) as unknown as z.ZodMiniType<SeedDescriptor>;
 
 /** Schema of {@link FullDescriptor}. */
@@ -71,6 +76,7 @@ export const descriptorSchema: z.ZodMiniType<FullDescriptor> = z.strictObject({
   bundle_root: z.nullable(z.string()),
   agents_config: agentsConfigSchema,
   overrides: z.array(z.string()),
+  custom_namespaces: z.optional(z.array(z.string())),
   skills: z.optional(z.record(z.string(), skillSchema)),
   catalog: z.optional(z.strictObject({ consumer: z.nullable(z.string()), ids: z.array(z.string()), digest })),
   digest: z.optional(digest),

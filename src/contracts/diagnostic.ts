@@ -1,11 +1,32 @@
-/** How serious a diagnostic is: `error` = not loaded or not accepted, `warning` = changed or ignored, `info` = worth knowing. */
-export type Severity = 'error' | 'warning' | 'info';
+import { DIAGNOSTIC_SEVERITIES, type DiagnosticCode, type Severity } from './diagnostic-severities.ts';
+import type { ErrorCode } from './error-registry.ts';
 
-/** One finding about an input. `path` is relative to what was read, `line` counts from 1. */
-export interface Diagnostic {
-  code: string;
-  severity: Severity;
-  message: string;
+export type { DiagnosticCode, Severity } from './diagnostic-severities.ts';
+
+/** Where a finding is: `path` relative to what was read, `line` and `column` from 1. */
+export interface DiagnosticPlace {
   path?: string;
   line?: number;
+  column?: number;
+}
+
+/** One finding about an input or a job. */
+export interface Diagnostic extends DiagnosticPlace {
+  /** What was found; a job that we failed has the code of its error here. */
+  code: DiagnosticCode | ErrorCode;
+  severity: Severity;
+  /** For people. */
+  message: string;
+}
+
+/**
+ * Makes a diagnostic whose severity is that of its code.
+ *
+ * @param code what was found
+ * @param message one line for people
+ * @param place where it was found
+ * @returns the diagnostic
+ */
+export function diagnostic(code: DiagnosticCode, message: string, place: DiagnosticPlace = {}): Diagnostic {
+  return { code, severity: DIAGNOSTIC_SEVERITIES[code], message, ...place };
 }

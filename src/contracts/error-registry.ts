@@ -1,11 +1,13 @@
 /** What every error code means to a caller. `exitCode` is the CLI's, `http` the service's status. */
 export interface ErrorEntry {
   http: number;
-  exitCode: 2 | 3 | 4 | 130;
+  exitCode: 2 | 3 | 4;
   /** Whether the same call may succeed later without a change. */
   retry: boolean;
   /** One line of advice. */
   advice: string;
+  /** Whether it is a runner that cannot be used here: `auto` then turns to the next one. */
+  ofRunner?: true;
 }
 
 /** The closed list of error codes. `docs/errors.md` is generated from it. */
@@ -15,6 +17,12 @@ export const ERROR_REGISTRY = {
     exitCode: 2,
     retry: false,
     advice: 'Correct the named flag or argument; `skillcell --help` lists them.',
+  },
+  'options.invalid': {
+    http: 400,
+    exitCode: 2,
+    retry: false,
+    advice: 'Correct the named option; docs/library.md has them all.',
   },
   'job.invalid': { http: 400, exitCode: 2, retry: false, advice: 'Correct the named field of the job.' },
   'file.unreadable': {
@@ -81,19 +89,22 @@ export const ERROR_REGISTRY = {
     http: 503,
     exitCode: 3,
     retry: false,
-    advice: 'Install bubblewrap, allow user namespaces, or pass `--isolation none` for code that you trust.',
+    advice: '`skillcell doctor` shows the levels that this machine reaches, and what brings the others.',
+    ofRunner: true,
   },
   'runner.unavailable': {
     http: 503,
     exitCode: 3,
     retry: false,
     advice: 'Choose a runner that `skillcell doctor` shows as available.',
+    ofRunner: true,
   },
   'engine.unavailable': {
     http: 503,
     exitCode: 3,
     retry: true,
     advice: 'Start the Docker engine, or set DOCKER_HOST to one that answers; `skillcell doctor` tells more.',
+    ofRunner: true,
   },
   'engine.failed': {
     http: 502,
@@ -106,12 +117,14 @@ export const ERROR_REGISTRY = {
     exitCode: 3,
     retry: false,
     advice: 'Build the image of the sandboxes: `skillcell image build`.',
+    ofRunner: true,
   },
   'image.stale': {
     http: 503,
     exitCode: 3,
     retry: false,
     advice: 'The image holds another version of the runtime. Build it again: `skillcell image build`.',
+    ofRunner: true,
   },
   'image.build-failed': {
     http: 503,
@@ -191,6 +204,12 @@ export const ERROR_REGISTRY = {
     retry: false,
     advice: 'Call a tool that the job lists, within the limit of calls.',
   },
+  'artifact.evicted': {
+    http: 410,
+    exitCode: 4,
+    retry: false,
+    advice: 'Read artifacts soon after their job, name an `output` folder, or raise `keptArtifactBytes`.',
+  },
   'artifact.write-failed': {
     http: 500,
     exitCode: 3,
@@ -209,7 +228,6 @@ export const ERROR_REGISTRY = {
     retry: true,
     advice: 'The host ended before the job did. Submit it again.',
   },
-  'job.canceled': { http: 409, exitCode: 130, retry: true, advice: 'The job was canceled before it started.' },
   'orchestrator.closed': {
     http: 503,
     exitCode: 4,

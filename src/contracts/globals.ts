@@ -1,7 +1,7 @@
 import type { SkillsDescriptor } from './descriptor.ts';
 import type { JobKind } from './result.ts';
 import type { SkillVariant, SourceRow } from './skill.ts';
-import type { Language } from './job.ts';
+import type { Language } from './language.ts';
 import type { JobLimits } from './limits.ts';
 
 /** A tool that sandboxed code may call through the broker. `parameters` is a JSON schema. */

@@ -1,16 +1,18 @@
+import type { Language } from './language.ts';
 import type { SkillVariant, SourceRow } from './skill.ts';
-import type { Isolation } from './result.ts';
+import type { Isolation, RunnerName } from './result.ts';
 import type { JobLimits } from './limits.ts';
-
-/** Languages that an executor runs. */
-export type Language = 'javascript' | 'typescript' | 'python' | 'bash';
-/** All languages, in the order of the help text. */
-export const LANGUAGES: readonly Language[] = ['javascript', 'typescript', 'python', 'bash'];
 
 /** The consumer of a job that names none. */
 export const DEFAULT_CONSUMER = 'solver.codegen';
 
-/** A file for the job's working folder: the bytes, or a regular file of the host. `destination` is relative to the workspace. */
+/**
+ * What a job finds in its working folder: a text, bytes, or a file or folder of the host. Of a folder all regular files are taken,
+ * with the folders on the way to them; no link below it is followed, and what is left out is a diagnostic of the result.
+ */
+export type InputContent = string | Uint8Array | { source: string };
+
+/** The same as one of a list, where bytes can be executable. `destination` is relative to the working folder. */
 export type InputFile =
   | { destination: string; bytes: Uint8Array; executable?: boolean }
   | { destination: string; source: string };
@@ -31,10 +33,11 @@ export interface JobSkillsOptions {
 export interface JobOptions {
   /** Default: made by us. Letters, digits, `-`, `_`; at most 64. */
   jobId?: string;
-  runner?: 'auto' | 'local' | 'docker';
+  runner?: 'auto' | RunnerName;
   /** The least isolation that is acceptable. Default: `namespace`. */
   isolation?: Isolation;
-  files?: InputFile[];
+  /** By destination, relative to the working folder: `{ 'data.csv': 'a,b\\n', 'pages': { source: '/srv/pages' } }`. */
+  files?: Record<string, InputContent> | InputFile[];
   stdin?: Uint8Array | { source: string };
   args?: string[];
   env?: Record<string, string>;
@@ -50,7 +53,7 @@ export interface JobOptions {
 /** Run this code. */
 export interface ExecOptions extends JobOptions {
   code: string;
-  /** Default: `javascript`. */
+  /** Default: what the ending of `fileName` says, else the first line of the code (`#!`), else, without a `fileName`, `javascript`. */
   language?: Language;
   /** What the user's file is called in error messages. */
   fileName?: string;

@@ -2,7 +2,8 @@ import type { Diagnostic } from './diagnostic.ts';
 import type { SourceRow } from './skill.ts';
 
 export type JobKind = 'exec' | 'codegen' | 'script';
-export type RunnerName = 'local' | 'docker';
+/** What a runner calls itself: `local`, `docker`, or the name of one that was given to the orchestrator. */
+export type RunnerName = 'local' | 'docker' | (string & Record<never, never>);
 /** Isolation levels, weakest first. */
 export type Isolation = 'none' | 'namespace' | 'container' | 'kernel';
 /** The levels in rising order. */

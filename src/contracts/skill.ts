@@ -42,6 +42,10 @@ export interface SkillFields {
   toolsets?: string[];
   scripts?: string[];
   defaultEnabled?: boolean;
+  /** True: in no catalog and no match; only an explicit reference or an import loads it. */
+  disableModelInvocation?: boolean;
+  /** False: meant for models, not to be offered to people. */
+  userInvocable?: boolean;
   briefDescription?: string;
   bindShells?: string[];
   provider?: { module?: string; class?: string };
@@ -81,7 +85,8 @@ export interface SkillFile {
 export interface Skill {
   /** Full id, `<namespace>.<skill id>`. */
   id: string;
-  namespace: Namespace;
+  /** One of the three, or one that the descriptor's `custom_namespaces` lists. */
+  namespace: string;
   skillId: string;
   /** Display name on one line. */
   name: string;

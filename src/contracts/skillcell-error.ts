@@ -14,6 +14,19 @@ export interface SkillcellErrorOptions {
 /**
  * A broken promise of ours, or an input that cannot be accepted. Failing user programs are results instead.
  * Messages read "Cannot <action>: <what is wrong>, got <value>."
+ *
+ * @example
+ * ```ts
+ * import { createOrchestrator, SkillcellError } from 'skillcell';
+ *
+ * try {
+ *   createOrchestrator({ concurrency: 0 });
+ * } catch (error) {
+ *   if (!SkillcellError.isInstance(error)) throw error;
+ *   console.log(error.code, error.entry.retry);
+ * }
+ * // prints: options.invalid false
+ * ```
  */
 export class SkillcellError extends Error {
   readonly code: ErrorCode;
@@ -34,7 +47,36 @@ export class SkillcellError extends Error {
     return errorEntry(this.code);
   }
 
-  /** Whether a value is a SkillcellError, of this or of another copy of the package. */
+  /**
+   * What JSON keeps: all that helps a reader, and neither the stack nor the cause, which may name paths of the host.
+   *
+   * @example
+   * ```ts
+   * import { SkillcellError } from 'skillcell';
+   *
+   * const error = new SkillcellError('file.unreadable', 'Cannot read the table: it is empty, got 0 bytes.');
+   * const { code, message } = error.toJSON();
+   * console.log(code, message);
+   * // prints: file.unreadable Cannot read the table: it is empty, got 0 bytes.
+   * ```
+   */
+  toJSON(): Pick<SkillcellError, 'name' | 'code' | 'message' | 'hint' | 'diagnostics'> {
+    const { name, code, message, hint, diagnostics } = this;
+    return { name, code, message, hint, diagnostics };
+  }
+
+  /**
+   * Whether a value is a SkillcellError, of this or of another copy of the package.
+   *
+   * @example
+   * ```ts
+   * import { SkillcellError } from 'skillcell';
+   *
+   * const error: unknown = new SkillcellError('file.unreadable', 'Cannot read the table: it is empty, got 0 bytes.');
+   * console.log(SkillcellError.isInstance(error), SkillcellError.isInstance(new Error('another')));
+   * // prints: true false
+   * ```
+   */
   static isInstance(value: unknown): value is SkillcellError {
     return typeof value === 'object' && value !== null && MARKER in value;
   }

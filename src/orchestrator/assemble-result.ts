@@ -1,10 +1,11 @@
 import type { Broker } from '../broker/broker.ts';
+import type { Diagnostic } from '../contracts/diagnostic.ts';
 import type { JobResult, ResultSkills } from '../contracts/result.ts';
 import { NO_USAGE } from '../contracts/usage.ts';
 import type { SandboxResult } from '../protocol/messages.ts';
 import type { Sandbox } from '../runners/runner.ts';
-import type { ArtifactCollector } from './artifact-collector.ts';
-import type { OutputCollector } from './output-collector.ts';
+import type { ArtifactCollector } from './receive-artifacts.ts';
+import type { OutputCollector } from './receive-output.ts';
 import type { PreparedJob } from './prepare-job.ts';
 
 /** All that a result is made of. */
@@ -16,7 +17,7 @@ export interface ResultParts {
   skills: ResultSkills | undefined;
   broker: Broker;
   sandbox: Sandbox;
-  options: { warm: boolean; attempt: number };
+  options: { warm: boolean; attempt: number; diagnostics: Diagnostic[] };
   wallMs: number;
   startMs: number | null;
 }
@@ -24,7 +25,7 @@ export interface ResultParts {
 /** Puts the sandbox's report together with what only the host knows: the kernel's counters, calls, files. */
 export function assembleResult(parts: ResultParts): JobResult {
   const { job, result, artifacts, broker, sandbox, options } = parts;
-  const usage = sandbox.runner === 'docker' ? (result.usage ?? NO_USAGE) : sandbox.usage();
+  const usage = sandbox.usage?.() ?? result.usage ?? NO_USAGE;
   const verdict = judge(result, usage.oomKills ?? 0, usage.pidsRefused ?? 0, broker);
   const expected = job.globals.JOB.expect;
   return {
@@ -54,7 +55,7 @@ export function assembleResult(parts: ResultParts): JobResult {
       startMs: round(parts.startMs),
       warm: options.warm,
     },
-    diagnostics: [...job.diagnostics, ...sandbox.diagnostics, ...result.diagnostics],
+    diagnostics: [...job.diagnostics, ...options.diagnostics, ...sandbox.diagnostics, ...result.diagnostics],
     ...(job.kind === 'codegen' ? { codegen: { attempts: result.attempts ?? [] } } : {}),
   };
 }

@@ -14,6 +14,18 @@ export interface LoggerOptions {
 /**
  * Creates a logger for an orchestrator: one JSON object a line, secrets redacted. What a program prints is never logged, so
  * that it cannot forge a line.
+ *
+ * @example
+ * ```ts
+ * import { createLogger } from 'skillcell';
+ *
+ * const lines: string[] = [];
+ * const logger = createLogger({ level: 'warn', destination: { write: (line) => lines.push(line) } });
+ * logger.info('too little to be told');
+ * logger.warn({ jobId: 'j1', apiKey: 'sk-1' }, 'slow');
+ * for (const line of lines) console.log(JSON.parse(line).msg, JSON.parse(line).apiKey);
+ * // prints: slow [redacted]
+ * ```
  */
 export function createLogger(options: LoggerOptions = {}): Logger {
   const paths = SECRET_FIELDS.flatMap((name) => [name, `*.${name}`, `*.*.${name}`]);

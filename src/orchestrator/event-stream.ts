@@ -1,5 +1,8 @@
 import type { JobEvent } from '../contracts/events.ts';
 
+/** Hands an event to the job's reader; resolves when there is room for more. */
+export type EmitEvent = (event: JobEvent) => Promise<void>;
+
 /** Events of one job on their way to one reader. Events before the first read are kept. */
 export interface EventStream extends AsyncIterable<JobEvent> {
   /** Resolves when the reader has room for more; at once while nobody reads. */
@@ -10,7 +13,10 @@ export interface EventStream extends AsyncIterable<JobEvent> {
 /** Bytes of output that may wait for a reader before the job is slowed down. */
 const MAX_WAITING_BYTES = 4 * 1024 * 1024;
 
-/** Creates a stream of events. It slows its writer only once a reader has begun. */
+/**
+ * Creates a stream of events. It slows its writer only once a reader has begun. Until then, and after a reader left, all is kept for the
+ * next one: no more than the output that a job keeps, whose bytes the result holds as well.
+ */
 export function createEventStream(): EventStream {
   const events: JobEvent[] = [];
   let waitingBytes = 0;
@@ -47,14 +53,7 @@ export function createEventStream(): EventStream {
   return {
     push(event) {
       if (ended) return Promise.resolve();
-      if (event.type === 'output') {
-        waitingBytes += event.bytes.length;
-        // The text is in the result as well; without a reader nothing is gained by holding it twice.
-        if (!reading && waitingBytes > MAX_WAITING_BYTES) {
-          waitingBytes -= event.bytes.length;
-          return Promise.resolve();
-        }
-      }
+      if (event.type === 'output') waitingBytes += event.bytes.length;
       events.push(event);
       wake?.();
       if (!reading || waitingBytes <= MAX_WAITING_BYTES) return Promise.resolve();

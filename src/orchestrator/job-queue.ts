@@ -37,20 +37,20 @@ export function createJobQueue(places: number, maxWaiting: number): JobQueue {
       if (waiting.length >= maxWaiting) {
         throw new SkillcellError('orchestrator.queue-full', `Cannot accept the job: ${maxWaiting} jobs wait already.`);
       }
-      return await new Promise((resolve, reject) => {
-        const entry = {
-          go: () => {
-            signal.removeEventListener('abort', leave);
-            resolve(place());
-          },
-        };
-        const leave = (): void => {
-          waiting.splice(waiting.indexOf(entry), 1);
-          reject(signal.reason as Error);
-        };
-        signal.addEventListener('abort', leave, { once: true });
-        waiting.push(entry);
-      });
+      const turn = Promise.withResolvers<() => void>();
+      const entry = {
+        go: () => {
+          signal.removeEventListener('abort', leave);
+          turn.resolve(place());
+        },
+      };
+      const leave = (): void => {
+        waiting.splice(waiting.indexOf(entry), 1);
+        turn.reject(signal.reason as Error);
+      };
+      signal.addEventListener('abort', leave, { once: true });
+      waiting.push(entry);
+      return await turn.promise;
     },
   };
 }

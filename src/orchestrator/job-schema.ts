@@ -1,9 +1,11 @@
 import * as z from 'zod/mini';
-import { LANGUAGES, type CodegenOptions, type ExecOptions } from '../contracts/job.ts';
+import type { CodegenOptions, ExecOptions, InputFile } from '../contracts/job.ts';
 import { limitsSchema } from '../contracts/limits.ts';
 import { ISOLATION_LEVELS } from '../contracts/result.ts';
+import { checkOptions } from '../contracts/check-options.ts';
 import { SkillcellError } from '../contracts/skillcell-error.ts';
-import { relativePathFault } from '../protocol/relative-path.ts';
+import { shownPathFault } from '../protocol/shown-path.ts';
+import { languageSchema } from './language-schema.ts';
 
 /** Bytes of a program. */
 export const MAX_CODE_BYTES: number = 4 * 1024 * 1024;
@@ -12,34 +14,49 @@ const MAX_ENV_BYTES = 128 * 1024;
 const MAX_ARGUMENT_BYTES = 128 * 1024 - 1;
 const MAX_ARGUMENTS_BYTES = 1024 * 1024;
 
+/** A job that was checked: its files as a list. */
+export type CheckedRequest = (({ kind: 'exec' } & ExecOptions) | ({ kind: 'codegen' } & CodegenOptions)) & {
+  files?: InputFile[];
+};
+
 /** A job as a caller gives it. */
 export type JobRequest = ({ kind: 'exec' } & ExecOptions) | ({ kind: 'codegen' } & CodegenOptions);
+
+const JOB_CHECK = { action: 'accept the job', whole: 'the job', code: 'job.invalid' } as const;
 
 const noNul = z.string().check(z.refine((text) => !text.includes('\0'), 'holds a NUL character'));
 const relativePath = z.string().check(
   z.superRefine((path, context) => {
-    const fault = relativePathFault(path);
+    const fault = shownPathFault(path);
     if (fault !== undefined) context.addIssue({ code: 'custom', message: `must be a relative path: ${fault}` });
   }),
 );
 const bytes = z.custom<Uint8Array>((value) => value instanceof Uint8Array, 'must be bytes');
+const source = z.string().check(z.minLength(1));
+const hostFile = z.strictObject({ source });
 const consumer = z
   .string()
   .check(z.regex(/^[\p{L}\p{N}][\p{L}\p{N}._:-]{0,127}$/u, 'must be an id of letters, digits and . _ : -'));
 
 const common = {
   jobId: z.optional(z.string().check(z.regex(/^[A-Za-z0-9_-]{1,64}$/, 'must be 1 to 64 letters, digits, - or _'))),
-  runner: z.optional(z.enum(['auto', 'local', 'docker'])),
+  runner: z.optional(z.string().check(z.minLength(1), z.maxLength(100))),
   isolation: z.optional(z.enum(ISOLATION_LEVELS as unknown as [string, ...string[]])),
   files: z.optional(
-    z.array(
-      z.union([
-        z.strictObject({ destination: relativePath, bytes, executable: z.optional(z.boolean()) }),
-        z.strictObject({ destination: relativePath, source: z.string().check(z.minLength(1)) }),
-      ]),
+    z.union(
+      [
+        z.record(relativePath, z.union([z.string(), bytes, hostFile], 'must be a text, bytes or { source }')),
+        z.array(
+          z.union([
+            z.strictObject({ destination: relativePath, bytes, executable: z.optional(z.boolean()) }),
+            z.strictObject({ destination: relativePath, source }),
+          ]),
+        ),
+      ],
+      'must be an object of contents by destination',
     ),
   ),
-  stdin: z.optional(z.union([bytes, z.strictObject({ source: z.string() })])),
+  stdin: z.optional(z.union([bytes, hostFile], 'must be bytes or { source }')),
   args: z.optional(z.array(noNul).check(z.maxLength(10_000))),
   env: z.optional(
     z.record(z.string().check(z.regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'must be a name of letters, digits and _')), noNul),
@@ -58,7 +75,7 @@ const common = {
   output: z.optional(z.string().check(z.minLength(1))),
   signal: z.optional(z.custom<AbortSignal>((value) => value instanceof AbortSignal, 'must be an AbortSignal')),
 };
-const language = z.optional(z.enum(LANGUAGES as unknown as [string, ...string[]]));
+const language = z.optional(languageSchema);
 
 const requestSchema = z.discriminatedUnion('kind', [
   z.strictObject({
@@ -96,25 +113,15 @@ function noNulCode(): z.ZodMiniString {
  *
  * @throws SkillcellError `job.invalid`, naming the field and what is allowed
  */
-export function checkRequest(request: unknown): JobRequest {
-  const parsed = z.safeParse(requestSchema, request);
-  if (!parsed.success) {
-    const issue = parsed.error.issues[0];
-    const path = issue?.path.join('.') ?? '';
-    throw new SkillcellError(
-      'job.invalid',
-      `Cannot accept the job: ${path === '' ? 'the job' : path} ${issue?.message ?? 'is not valid'}${received(request, issue?.path)}.`,
-    );
-  }
-  const job = parsed.data as JobRequest;
+export function checkRequest(request: unknown): CheckedRequest {
+  const job = checkOptions(requestSchema, request, JOB_CHECK) as JobRequest;
   const envBytes = Object.entries(job.env ?? {}).reduce(
     (sum, [name, value]) => sum + name.length + Buffer.byteLength(value),
     0,
   );
   if (envBytes > MAX_ENV_BYTES) throw invalid(`env must have at most ${MAX_ENV_BYTES} bytes in all, got ${envBytes}`);
   checkArguments(job.args ?? []);
-  checkDestinations(job);
-  return job;
+  return { ...job, files: fileList((request as JobRequest).files ?? {}) };
 }
 
 function checkArguments(args: readonly string[]): void {
@@ -129,27 +136,14 @@ function checkArguments(args: readonly string[]): void {
   }
 }
 
-function checkDestinations(job: JobRequest): void {
-  const seen = new Set<string>();
-  for (const { destination } of job.files ?? []) {
-    if (seen.has(destination)) throw invalid(`two files have one destination, got ${destination}`);
-    seen.add(destination);
-  }
-  for (const destination of seen) {
-    for (let cut = destination.indexOf('/'); cut > 0; cut = destination.indexOf('/', cut + 1)) {
-      if (seen.has(destination.slice(0, cut)))
-        throw invalid(`a destination is both a file and a folder, got ${destination.slice(0, cut)}`);
-    }
-  }
-}
-
-function received(request: unknown, path: readonly PropertyKey[] | undefined): string {
-  let value: unknown = request;
-  for (const key of path ?? [])
-    value = typeof value === 'object' && value !== null ? Reflect.get(value, key) : undefined;
-  if (typeof value === 'number' || typeof value === 'boolean') return `, got ${value}`;
-  if (typeof value === 'string') return `, got ${JSON.stringify(value.slice(0, 100))}`;
-  return '';
+function fileList(files: NonNullable<JobRequest['files']>): InputFile[] {
+  if (Array.isArray(files)) return files;
+  // Not what the schema made of it: a record without its key `__proto__` would lack a file.
+  return Object.entries(files).map(([destination, content]) => {
+    if (destination === '__proto__') throw invalid(`files cannot hold a file of this name, got ${destination}`);
+    if (typeof content === 'string') return { destination, bytes: Buffer.from(content) };
+    return content instanceof Uint8Array ? { destination, bytes: content } : { destination, source: content.source };
+  });
 }
 
 /** An error of the job's own form. */

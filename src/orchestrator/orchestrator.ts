@@ -1,15 +1,17 @@
 import type { Readable } from 'node:stream';
 import type { Logger } from 'pino';
 import type { ModelGateway } from '../broker/model-gateway.ts';
+import type { SdkModel } from '../broker/sdk-model-gateway.ts';
 import type { ToolHandler } from '../broker/tool-handler.ts';
 import type { JobEvent } from '../contracts/events.ts';
-import type { CodegenOptions, ExecOptions, Language } from '../contracts/job.ts';
+import type { CodegenOptions, ExecOptions } from '../contracts/job.ts';
+import type { Language } from '../contracts/language.ts';
 import type { JobLimits } from '../contracts/limits.ts';
 import type { Isolation, JobResult } from '../contracts/result.ts';
 import type { WarmPoolCounts } from '../runners/warm-pool.ts';
 import type { Runner, RunnerReport } from '../runners/runner.ts';
 import type { SweepSummary } from './sweep-runners.ts';
-import type { SkillsSubsystem } from '../skills/skills-subsystem.ts';
+import type { SkillsSubsystem } from '../skills/load-subsystem.ts';
 
 /** Warm sandboxes that are started ahead. */
 export interface PoolOptions {
@@ -17,7 +19,7 @@ export interface PoolOptions {
   size: number;
   /** @default ['javascript'] */
   languages?: Language[];
-  /** @default the best level of the runner */
+  /** @default what a job gets that names neither runner nor level */
   isolation?: Isolation;
   /** Whether codegen jobs come too, so that rendering is loaded ahead as well. @default false */
   codegen?: boolean;
@@ -39,13 +41,17 @@ export interface PoolMetrics extends WarmPoolCounts {
 export interface OrchestratorOptions {
   /** The skills that jobs may ask for. Without it jobs have none. */
   skills?: SkillsSubsystem;
-  /** Where codegen jobs ask for code. Its key stays in this process. */
-  model?: ModelGateway;
+  /**
+   * Where codegen jobs ask for code: a gateway, or a model of the AI SDK such as `anthropic('claude-sonnet-4-5')`. Its key stays
+   * in this process.
+   */
+  model?: ModelGateway | SdkModel;
   /** What sandboxed code may call, by name. */
   tools?: ReadonlyMap<string, ToolHandler>;
   /**
-   * In order of preference: a job that names neither runner nor level gets the first one that works.
-   * @default local, then docker for the jobs that ask for it or for its levels
+   * In order of preference: a job that names no runner gets the first one that works and isolates enough. Level `none` is
+   * tried last, whatever the order.
+   * @default docker where an engine and its image are, else local
    */
   runners?: Runner[];
   /** Take a weaker level than `namespace` where nothing better is there, for jobs that don't demand one. @default false */
@@ -55,8 +61,13 @@ export interface OrchestratorOptions {
   /** Jobs that may wait. @default 10,000 */
   queue?: number;
   pool?: PoolOptions;
-  /** The most that a job may ask of each limit. */
+  /** The most that a job may ask of each limit; defaults above it are lowered to it. */
   ceilings?: Partial<JobLimits>;
+  /**
+   * Bytes of artifacts that stay in memory for `artifact` and `readArtifact`, of jobs that named no `output`; the oldest jobs' go
+   * first. @default 256 MiB
+   */
+  keptArtifactBytes?: number;
   /**
    * A folder that outlives this process. With it a job is on the disk before it is `accepted`, has one file with its result in
    * `results/<jobId>.<attempt>.json`, and jobs of a host that died are recorded as failed with `job.host-lost` by the next one.
@@ -80,23 +91,191 @@ export interface JobStream extends AsyncIterable<JobEvent> {
 
 /** Accepts jobs, runs them in sandboxes, and gives each exactly one result. */
 export interface Orchestrator extends AsyncDisposable {
-  /** Runs code. @throws SkillcellError when the job cannot be accepted, or we failed. */
+  /**
+   * Runs code.
+   *
+   * @throws SkillcellError when the job cannot be accepted, or we failed.
+   * @example
+   * ```ts
+   * import { createOrchestrator } from 'skillcell';
+   *
+   * await using orchestrator = createOrchestrator();
+   * const { outcome, exitCode, error } = await orchestrator.exec({
+   *   code: "import { readFileSync } from 'node:fs';\nthrow new Error(readFileSync('note.txt', 'utf8'));",
+   *   files: { 'note.txt': 'no such month' },
+   * });
+   * console.log(outcome, exitCode, error?.message, error?.line);
+   * // prints: failed 1 no such month 2
+   * ```
+   */
   exec(options: ExecOptions): Promise<JobResult>;
-  /** Has code written and runs it. @throws SkillcellError as `exec`, and with a `model.` code. */
+  /**
+   * Has code written and runs it.
+   *
+   * @throws SkillcellError as `exec`, and with a `model.` code.
+   * @example
+   * ```ts
+   * import { createOrchestrator, type ModelGateway } from 'skillcell';
+   *
+   * const model: ModelGateway = {
+   *   id: 'example/fixed',
+   *   async generate() {
+   *     const usage = { inputTokens: null, outputTokens: null };
+   *     return { text: '```javascript\nconsole.log(6 * 7);\n```', model: 'example/fixed', usage, finishReason: 'stop' };
+   *   },
+   * };
+   * await using orchestrator = createOrchestrator({ model });
+   * const result = await orchestrator.codegen({ task: 'Print six times seven.' });
+   * console.log(result.outcome, result.stdout.text.trim(), result.codegen?.attempts.length);
+   * // prints: succeeded 42 1
+   * ```
+   */
   codegen(options: CodegenOptions): Promise<JobResult>;
-  /** The same, with events. */
+  /**
+   * The same, with events.
+   *
+   * @example
+   * ```ts
+   * import { createOrchestrator } from 'skillcell';
+   *
+   * await using orchestrator = createOrchestrator();
+   * const job = orchestrator.stream({ kind: 'exec', code: 'console.log(6 * 7)' });
+   * for await (const event of job) if (event.type === 'output') console.log(event.stream, event.text.trim());
+   * // prints: stdout 42
+   * console.log((await job.result).outcome);
+   * // prints: succeeded
+   * ```
+   */
   stream(job: ({ kind: 'exec' } & ExecOptions) | ({ kind: 'codegen' } & CodegenOptions)): JobStream;
-  /** Ends a job that waits or runs. Says whether there was one. */
-  cancel(jobId: string): boolean;
-  /** The bytes of an artifact of a job that kept them in memory. @throws SkillcellError `file.unreadable` */
+  /**
+   * Ends a job that waits or runs: its result has the outcome `canceled` and the reason as its error's message. A later
+   * reason stands in its diagnostics. Says whether there was such a job.
+   *
+   * @example
+   * ```ts
+   * import { createOrchestrator } from 'skillcell';
+   *
+   * await using orchestrator = createOrchestrator();
+   * const job = orchestrator.stream({ kind: 'exec', code: 'setInterval(() => {}, 1000)' });
+   * for await (const event of job) if (event.type === 'run') orchestrator.cancel(job.jobId, 'nobody waits for it');
+   * const { outcome, error } = await job.result;
+   * console.log(outcome, error?.message);
+   * // prints: canceled nobody waits for it
+   * console.log(orchestrator.cancel(job.jobId));
+   * // prints: false
+   * ```
+   */
+  cancel(jobId: string, reason?: string): boolean;
+  /**
+   * Reads an artifact of a job that named no `output`: its bytes, or with `'utf8'` its text.
+   *
+   * @throws SkillcellError `file.unreadable`, or `artifact.evicted` when newer jobs needed the room
+   * @example
+   * ```ts
+   * import { createOrchestrator } from 'skillcell';
+   *
+   * await using orchestrator = createOrchestrator();
+   * const code = `import { writeFileSync } from 'node:fs';
+   * writeFileSync(process.env.SKILLCELL_OUTPUT + '/report.md', '# Done');`;
+   * const result = await orchestrator.exec({ code, expect: ['report.md'] });
+   * console.log(await orchestrator.readArtifact(result, 'report.md', 'utf8'));
+   * // prints: # Done
+   * ```
+   */
+  readArtifact(result: Pick<JobResult, 'jobId'>, path: string): Promise<Buffer>;
+  readArtifact(result: Pick<JobResult, 'jobId'>, path: string, encoding: 'utf8'): Promise<string>;
+  /**
+   * The same as a stream.
+   *
+   * @throws SkillcellError as `readArtifact`
+   * @example
+   * ```ts
+   * import { createWriteStream, readFileSync } from 'node:fs';
+   * import { pipeline } from 'node:stream/promises';
+   * import { createOrchestrator } from 'skillcell';
+   *
+   * await using orchestrator = createOrchestrator();
+   * const code = `import { writeFileSync } from 'node:fs';
+   * writeFileSync(process.env.SKILLCELL_OUTPUT + '/report.md', '# Done');`;
+   * const { jobId } = await orchestrator.exec({ code, expect: ['report.md'] });
+   * await pipeline(orchestrator.artifact(jobId, 'report.md'), createWriteStream('copy.md'));
+   * console.log(readFileSync('copy.md', 'utf8'));
+   * // prints: # Done
+   * ```
+   */
   artifact(jobId: string, path: string): Readable;
-  /** Resolves when the warm sandboxes are ready; at once without a pool. */
+  /**
+   * Resolves when the warm sandboxes are ready; at once without a pool.
+   *
+   * @example
+   * ```ts
+   * import { createOrchestrator } from 'skillcell';
+   *
+   * await using orchestrator = createOrchestrator({ pool: { size: 1 } });
+   * await orchestrator.warm();
+   * const { usage } = await orchestrator.exec({ code: 'console.log(6 * 7)' });
+   * console.log(usage.warm);
+   * // prints: true
+   * ```
+   */
   warm(): Promise<void>;
-  /** How the pool does, by language; empty without one. */
-  poolMetrics(): Promise<Partial<Record<Language, PoolMetrics>>>;
+  /**
+   * How the pool does, by language; empty without one.
+   *
+   * @example
+   * ```ts
+   * import { createOrchestrator } from 'skillcell';
+   *
+   * await using orchestrator = createOrchestrator({ pool: { size: 1 } });
+   * await orchestrator.warm();
+   * await orchestrator.exec({ code: 'console.log(6 * 7)' });
+   * const { javascript } = await orchestrator.poolMetrics();
+   * console.log(javascript?.hits, javascript?.misses);
+   * // prints: 1 0
+   * ```
+   */
+  poolMetrics(): Promise<Record<string, PoolMetrics>>;
+  /**
+   * Finds out what each runner isolates here.
+   *
+   * @example
+   * ```ts
+   * import { createOrchestrator } from 'skillcell';
+   *
+   * await using orchestrator = createOrchestrator();
+   * for (const { runner, isolation, available } of await orchestrator.probe()) console.log(runner, isolation, typeof available);
+   * // prints: …
+   * ```
+   */
   probe(): Promise<RunnerReport[]>;
-  /** Removes what dead hosts left, at once. */
+  /**
+   * Removes what dead hosts left, at once.
+   *
+   * @example
+   * ```ts
+   * import { createOrchestrator } from 'skillcell';
+   *
+   * await using orchestrator = createOrchestrator();
+   * const { removed } = await orchestrator.sweep();
+   * console.log(Array.isArray(removed));
+   * // prints: true
+   * ```
+   */
   sweep(): Promise<SweepSummary>;
-  /** Cancels what waits and runs, and ends the pool. Idempotent. */
+  /**
+   * Cancels what waits and runs, and ends the pool. Idempotent.
+   *
+   * @example
+   * ```ts
+   * import { createOrchestrator, SkillcellError } from 'skillcell';
+   *
+   * const orchestrator = createOrchestrator();
+   * await orchestrator.close();
+   * await orchestrator.exec({ code: 'console.log(6 * 7)' }).catch((error) => {
+   *   console.log(SkillcellError.isInstance(error) && error.code);
+   * });
+   * // prints: orchestrator.closed
+   * ```
+   */
   close(): Promise<void>;
 }

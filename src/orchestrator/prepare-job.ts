@@ -2,17 +2,20 @@ import { randomUUID } from 'node:crypto';
 import { describeTools, type ToolHandler } from '../broker/tool-handler.ts';
 import type { Diagnostic } from '../contracts/diagnostic.ts';
 import type { RuntimeGlobals } from '../contracts/globals.ts';
-import { DEFAULT_CONSUMER, type InputFile, type Language } from '../contracts/job.ts';
-import { programFileName } from '../contracts/program-file-name.ts';
+import { DEFAULT_CONSUMER } from '../contracts/job.ts';
+import { DEFAULT_LANGUAGE, type Language, type LanguageDefinition } from '../contracts/language.ts';
 import type { JobLimits } from '../contracts/limits.ts';
 import type { JobKind } from '../contracts/result.ts';
 import type { SkillTrees } from '../contracts/skill.ts';
 import { SkillcellError } from '../contracts/skillcell-error.ts';
+import { findLanguage, languageNames } from '../languages/languages.ts';
+import { programLanguage } from '../languages/program-language.ts';
 import { exportRuntimeGlobals, runWithSkills, type SkillsSubsystem } from '../skills/index.ts';
+import { checkDestinations } from './check-destinations.ts';
 import { checkOutputFolder } from './check-output-folder.ts';
 import { effectiveLimits } from './effective-limits.ts';
-import { checkInputFiles, readHostFile } from './input-files.ts';
-import { checkRequest, invalid, type JobRequest } from './job-schema.ts';
+import { prepareInputFiles, readHostFile, type PreparedFile } from './input-files.ts';
+import { checkRequest, invalid, type CheckedRequest } from './job-schema.ts';
 
 const MIB = 1024 * 1024;
 
@@ -20,12 +23,12 @@ const MIB = 1024 * 1024;
 export interface PreparedJob {
   jobId: string;
   kind: JobKind;
-  request: JobRequest;
+  request: CheckedRequest;
   language: Language;
   limits: JobLimits;
   globals: RuntimeGlobals;
   trees: SkillTrees;
-  files: InputFile[];
+  files: PreparedFile[];
   stdin: Uint8Array | undefined;
   /** The skills in load order. */
   active: string[];
@@ -49,16 +52,16 @@ export interface PreparationOptions {
  */
 export async function prepareJob(given: unknown, options: PreparationOptions): Promise<PreparedJob> {
   const request = checkRequest(given);
-  checkProgramName(request);
+  const language = requestLanguage(request);
   const limits = effectiveLimits(request.kind, request.limits ?? {}, options.ceilings);
   const workspaceBytes = limits.workspaceMib * MIB;
-  const files = request.files ?? [];
-  await checkInputFiles(files, workspaceBytes);
+  const inputs = await prepareInputFiles(request.files ?? [], limits);
+  const destinations = inputs.files.map(({ destination }) => destination);
+  checkDestinations(destinations, definitionOf(language), request.kind === 'exec' ? request.fileName : undefined);
   await checkOutputFolder(request.output);
   const stdin = await readStdin(request, workspaceBytes);
   const skills = prepareSkills(request, options.skills);
   const jobId = request.jobId ?? randomUUID();
-  const language = request.language ?? 'javascript';
   const globals: RuntimeGlobals = {
     SKILLS_DESCRIPTOR: skills.descriptor,
     SOURCES_POOL: request.skills?.pool ?? [],
@@ -98,29 +101,30 @@ export async function prepareJob(given: unknown, options: PreparationOptions): P
     limits,
     globals,
     trees,
-    files,
+    files: inputs.files,
     stdin,
     active,
     instructionSha256,
-    diagnostics,
+    diagnostics: [...inputs.diagnostics, ...diagnostics],
   };
 }
 
-/** The program has a place of its own in the working folder, which no input file may take. */
-function checkProgramName(request: JobRequest): void {
-  const name = programFileName(
-    request.language ?? 'javascript',
-    request.kind === 'exec' ? request.fileName : undefined,
-  );
-  if (request.files?.some(({ destination }) => destination === name || destination.startsWith(`${name}/`)) === true) {
-    throw invalid(`files has the destination of the program itself, got ${name}`);
-  }
-  if (request.files?.some(({ destination }) => destination === 'out') === true) {
-    throw invalid('files has the destination of the output folder, got out');
-  }
+function requestLanguage(request: CheckedRequest): Language {
+  if (request.language !== undefined) return request.language;
+  if (request.kind === 'codegen') return DEFAULT_LANGUAGE;
+  const language = programLanguage(request.code, request.fileName);
+  if (language !== undefined) return language;
+  const named = request.fileName === undefined ? 'its first line' : `its file name ${JSON.stringify(request.fileName)}`;
+  throw invalid(`language is missing and ${named} names none of ${languageNames().join(', ')}`);
 }
 
-async function readStdin(request: JobRequest, maxBytes: number): Promise<Uint8Array | undefined> {
+function definitionOf(language: Language): LanguageDefinition {
+  const definition = findLanguage(language);
+  if (definition === undefined) throw invalid(`there is no such language, got ${language}`);
+  return definition;
+}
+
+async function readStdin(request: CheckedRequest, maxBytes: number): Promise<Uint8Array | undefined> {
   const { stdin } = request;
   if (stdin === undefined || stdin instanceof Uint8Array) return stdin;
   return (await readHostFile(stdin.source, maxBytes)).bytes;
@@ -141,7 +145,7 @@ const NO_SKILLS: PreparedSkills = {
 };
 
 /** The closure of the job's skills. A reference that cannot be loaded fails the job: it would run without its rules. */
-function prepareSkills(request: JobRequest, subsystem: SkillsSubsystem | undefined): PreparedSkills {
+function prepareSkills(request: CheckedRequest, subsystem: SkillsSubsystem | undefined): PreparedSkills {
   const asked = request.skills ?? {};
   const refs = asked.refs ?? [];
   if (refs.length === 0) return NO_SKILLS;

@@ -35,8 +35,7 @@ export function openSession(sandbox: Sandbox, startedAt: number): SandboxSession
   let heardAt = performance.now();
   let closedWith: { error: Error | undefined } | undefined;
   let rehearsed: (() => void) | undefined;
-  let settle: { resolve: () => void; reject: (error: Error) => void } | undefined;
-  const ready = new Promise<void>((resolve, reject) => (settle = { resolve, reject }));
+  const { promise: ready, resolve: becomeReady, reject: failToStart } = Promise.withResolvers<void>();
   // Whoever waits for it sees the rejection; a job that runs hears of the end through its handlers.
   ready.catch(() => undefined);
 
@@ -50,7 +49,7 @@ export function openSession(sandbox: Sandbox, startedAt: number): SandboxSession
       if (message.type !== 'ready') return handlers?.message(message);
       if (message.protocol !== PROTOCOL_VERSION) throw new Error(`protocol version ${message.protocol}`);
       startMs ??= performance.now() - startedAt;
-      settle?.resolve();
+      becomeReady();
     },
     onStream(number) {
       const reader = handlers?.stream(number);
@@ -65,7 +64,7 @@ export function openSession(sandbox: Sandbox, startedAt: number): SandboxSession
     },
     onClose(error) {
       closedWith = { error };
-      settle?.reject(startFailure(sandbox, error));
+      failToStart(startFailure(sandbox, error));
       handlers?.closed(error);
     },
   });
@@ -81,16 +80,15 @@ export function openSession(sandbox: Sandbox, startedAt: number): SandboxSession
       return heardAt;
     },
     async rehearse(codegen) {
-      let leave: (() => void) | undefined;
+      const answered = Promise.withResolvers<void>();
+      rehearsed = answered.resolve;
+      const leave = (): void => answered.reject(startFailure(sandbox, undefined));
+      sandbox.channel.once('close', leave);
       try {
-        await new Promise<void>((resolve, reject) => {
-          rehearsed = resolve;
-          leave = () => reject(startFailure(sandbox, undefined));
-          sandbox.channel.once('close', leave);
-          channel.send({ type: 'rehearse', codegen } satisfies HostMessage);
-        });
+        channel.send({ type: 'rehearse', codegen } satisfies HostMessage);
+        await answered.promise;
       } finally {
-        if (leave !== undefined) sandbox.channel.off('close', leave);
+        sandbox.channel.off('close', leave);
       }
     },
     attach(given) {
@@ -101,6 +99,8 @@ export function openSession(sandbox: Sandbox, startedAt: number): SandboxSession
 }
 
 function startFailure(sandbox: Sandbox, error: Error | undefined): SkillcellError {
+  const known = sandbox.startFailure?.();
+  if (known !== undefined) return known;
   const said = sandbox.complaint().trim();
   const reason = said === '' ? 'it ended before it was ready' : said;
   return new SkillcellError('sandbox.start-failed', `Cannot start a sandbox: ${reason}.`, { cause: error });

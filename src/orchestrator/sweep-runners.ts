@@ -3,22 +3,23 @@ import { SkillcellError } from '../contracts/skillcell-error.ts';
 import type { Runner, SweepReport } from '../runners/runner.ts';
 
 /** What a sweep of several runners removed. */
-export interface SweepSummary extends SweepReport {
-  /** Runners that are not to be had here now, such as an engine that does not run. */
+export interface SweepSummary extends Omit<SweepReport, 'skipped'> {
+  /** Runners that had nothing to look through, such as a machine without an engine. */
   skipped: { runner: RunnerName; reason: string }[];
 }
 
-/** Sweeps all runners; one that is not to be had keeps no other one from it. */
+/** Sweeps all runners. One that cannot be reached has failed, and keeps no other one from it. */
 export async function sweepRunners(runners: readonly Runner[]): Promise<SweepSummary> {
   const summary: SweepSummary = { removed: [], failed: [], skipped: [] };
   const sweep = async (runner: Runner): Promise<void> => {
     try {
-      const { removed, failed } = await runner.sweep();
+      const { removed, failed, skipped } = await runner.sweep();
       summary.removed.push(...removed);
       summary.failed.push(...failed);
+      if (skipped !== undefined) summary.skipped.push({ runner: runner.name, reason: skipped });
     } catch (error) {
-      if (!SkillcellError.isInstance(error) || error.code !== 'engine.unavailable') throw error;
-      summary.skipped.push({ runner: runner.name, reason: error.message });
+      if (!SkillcellError.isInstance(error) || error.entry.ofRunner !== true) throw error;
+      summary.failed.push({ kind: 'runner', name: runner.name, reason: error.message });
     }
   };
   await Promise.all(runners.map(sweep));

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
 import { mkdir, open, rename, unlink, type FileHandle } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { throughDescriptor } from './open-beneath.ts';
 
 const FOLDER = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
 const NEW_FILE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
@@ -25,7 +26,7 @@ export async function writeBeneath(root: string, path: string, bytes: Uint8Array
       await folder.close();
       folder = next;
     }
-    await writeInto(folderPath(folder, join(root, ...components)), name, bytes);
+    await writeInto(throughDescriptor(folder, join(root, ...components)), name, bytes);
   } finally {
     await folder.close();
   }
@@ -51,7 +52,7 @@ function ignoreExisting(error: NodeJS.ErrnoException): void {
 }
 
 async function openFolder(parent: FileHandle, root: string, name: string): Promise<FileHandle> {
-  const path = join(folderPath(parent, root), name);
+  const path = join(throughDescriptor(parent, root), name);
   try {
     return await open(path, FOLDER);
   } catch (error) {
@@ -59,11 +60,6 @@ async function openFolder(parent: FileHandle, root: string, name: string): Promi
     await mkdir(path, { mode: 0o755 });
     return await open(path, FOLDER);
   }
-}
-
-/** A path that goes through the open descriptor, so that nobody can put a link in the way meanwhile. */
-function folderPath(folder: FileHandle, otherwise: string): string {
-  return process.platform === 'linux' ? `/proc/self/fd/${folder.fd}` : otherwise;
 }
 
 async function writeInto(folder: string, name: string, bytes: Uint8Array): Promise<void> {

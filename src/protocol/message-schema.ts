@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { DIAGNOSTIC_SEVERITIES } from '../contracts/diagnostic-severities.ts';
 import { MAX_RUNS, type SandboxMessage } from './messages.ts';
 
 const count = z.number().check(z.int(), z.nonnegative());
@@ -7,11 +8,12 @@ const outcome = z.enum(['succeeded', 'failed', 'timeout', 'out_of_memory', 'limi
 const limit = z.enum(['output', 'workspace', 'inodes', 'pids', 'artifacts', 'calls']);
 
 const diagnostic = z.strictObject({
-  code: text(100),
+  code: z.enum(Object.keys(DIAGNOSTIC_SEVERITIES)),
   severity: z.enum(['error', 'warning', 'info']),
   message: text(4_000),
   path: z.optional(text(4_096)),
   line: z.optional(count),
+  column: z.optional(count),
 });
 const diagnostics = z.array(diagnostic).check(z.maxLength(1_000));
 

@@ -1,17 +1,25 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import * as z from 'zod/mini';
 import { SkillcellError } from '../contracts/skillcell-error.ts';
 
 /** What runs inside a sandbox: our entry and the files that it needs. */
 export interface RuntimeBundle {
-  /** Absolute path; holds `entry.cjs`, `executors/`, `guest/`, `launch/` and `packages/`. */
+  /** Absolute path; holds `entry.cjs`, `languages/`, `launch/` and `packages/`. */
   folder: string;
   /** `sha256:<64 hex>` over all files. */
   digest: string;
   /** 64 hex digits by path below the folder. */
   files: Record<string, string>;
 }
+
+/** Schema of a bundle that a caller names. */
+export const bundleSchema: z.ZodMiniType<RuntimeBundle> = z.strictObject({
+  folder: z.string().check(z.minLength(1)),
+  digest: z.string().check(z.minLength(1)),
+  files: z.record(z.string(), z.string()),
+});
 
 /**
  * The runtime bundle of this copy of skillcell: the one of the package, or in a checkout the one made from the sources as

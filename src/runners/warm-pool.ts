@@ -38,8 +38,10 @@ export interface WarmPoolCounts {
 
 /** Members that are started ahead and used once each. */
 export interface WarmPool<T> extends AsyncDisposable {
-  /** Takes a member that is ready, or none. */
-  take(): T | undefined;
+  /** Takes the member that is ready for longest, of those that `accepts` if it is given; or none. */
+  take(accepts?: (member: T) => boolean): T | undefined;
+  /** A job that could have been served had to be started elsewhere. */
+  missed(): void;
   /** A start elsewhere went well: a pool that waits after failures tries again at once. */
   retry(): void;
   /** Resolves when the pool is full, or its starts fail. */
@@ -152,7 +154,8 @@ export function createWarmPool<T>(options: WarmPoolOptions<T>): WarmPool<T> {
   const checks =
     check && setInterval(() => void checkAll(check.bind(options)), options.checkIntervalMs ?? 60_000).unref();
 
-  const longestFree = (): T | undefined => [...members].find((member) => !asked.has(member));
+  const longestFree = (accepts: (member: T) => boolean): T | undefined =>
+    [...members].find((member) => !asked.has(member) && accepts(member));
 
   const close = async (): Promise<void> => {
     closing.abort(new Error('The pool is closed.'));
@@ -167,10 +170,9 @@ export function createWarmPool<T>(options: WarmPoolOptions<T>): WarmPool<T> {
   refill();
   watchIdleness();
   return {
-    take() {
-      const member = longestFree();
-      if (member === undefined) seen.misses += 1;
-      else {
+    take(accepts = () => true) {
+      const member = longestFree(accepts);
+      if (member !== undefined) {
         seen.hits += 1;
         members.delete(member);
       }
@@ -179,6 +181,7 @@ export function createWarmPool<T>(options: WarmPoolOptions<T>): WarmPool<T> {
       refill();
       return member;
     },
+    missed: () => void (seen.misses += 1),
     retry() {
       if (backoff !== undefined) endBackoff();
     },

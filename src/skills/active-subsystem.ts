@@ -8,6 +8,18 @@ let processDefault: SkillsSubsystem | undefined;
  * Gives the subsystem of the current turn, else the one that the process was given.
  *
  * @returns the active subsystem, if there is one
+ * @example
+ * ```ts
+ * import { mkdirSync, writeFileSync } from 'node:fs';
+ * import { getActiveSkillsSubsystem, loadSkillsSubsystem, runWithSkills } from 'skillcell/skills';
+ *
+ * mkdirSync('skills/units', { recursive: true });
+ * writeFileSync('skills/units/SKILL.md', '---\nname: units\ndescription: Units in reports.\n---\nGive SI units.\n');
+ * const skills = loadSkillsSubsystem({ roots: [{ kind: 'user', path: 'skills' }] });
+ * const active = runWithSkills(skills, () => getActiveSkillsSubsystem());
+ * console.log(active === skills);
+ * // prints: true
+ * ```
  */
 export function getActiveSkillsSubsystem(): SkillsSubsystem | undefined {
   return storage.getStore() ?? processDefault;
@@ -20,6 +32,17 @@ export function getActiveSkillsSubsystem(): SkillsSubsystem | undefined {
  * @param subsystem the skills of the turn
  * @param run what to run
  * @returns what `run` returns
+ * @example
+ * ```ts
+ * import { mkdirSync, writeFileSync } from 'node:fs';
+ * import { loadSkillsSubsystem, runWithSkills, skillsGalleryText } from 'skillcell/skills';
+ *
+ * mkdirSync('skills/units', { recursive: true });
+ * writeFileSync('skills/units/SKILL.md', '---\nname: units\ndescription: Units in reports.\n---\nGive SI units.\n');
+ * const skills = loadSkillsSubsystem({ roots: [{ kind: 'user', path: 'skills' }] });
+ * console.log(await runWithSkills(skills, async () => skillsGalleryText().ids));
+ * // prints: [ 'custom.units' ]
+ * ```
  */
 export function runWithSkills<T>(subsystem: SkillsSubsystem, run: () => T): T {
   return storage.run(subsystem, run);

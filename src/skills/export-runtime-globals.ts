@@ -2,12 +2,12 @@ import type { FullDescriptor } from '../contracts/descriptor.ts';
 import type { Diagnostic } from '../contracts/diagnostic.ts';
 import type { AgentsConfig, ReferenceRow, Skill, SkillTrees, SkillVariant, SourceRow } from '../contracts/skill.ts';
 import { SkillcellError } from '../contracts/skillcell-error.ts';
-import type { Catalog } from './catalog.ts';
-import { takeCatalog } from './catalog.ts';
-import { makePortableDescriptor } from './make-descriptor.ts';
-import { EVERY_CONSUMER } from './policy.ts';
+import type { Catalog } from './catalog/catalog.ts';
+import { takeCatalog } from './catalog/catalog.ts';
+import { makePortableDescriptor } from './descriptor/make-descriptor.ts';
+import { EVERY_CONSUMER } from './select/policy.ts';
 import type { SkillsSubsystem } from './subsystem.ts';
-import { compareCodePoints } from './text.ts';
+import { compareCodePoints } from './text/text.ts';
 
 /** The most bytes of skills that one job carries. */
 export const JOB_SKILL_BYTES: number = 64 * 1024 * 1024;
@@ -45,12 +45,24 @@ export interface ExportedGlobals {
  * @param job who asks for what
  * @returns descriptor and bytes for {@link setSkillsDescriptor} in the sandbox
  * @throws SkillcellError `skills.too-large` when the skills have more bytes than a job carries
+ * @example
+ * ```ts
+ * import { mkdirSync, writeFileSync } from 'node:fs';
+ * import { exportRuntimeGlobals, loadSkillsSubsystem } from 'skillcell/skills';
+ *
+ * mkdirSync('skills/units', { recursive: true });
+ * writeFileSync('skills/units/SKILL.md', '---\nname: units\ndescription: Units in reports.\n---\nGive SI units.\n');
+ * const skills = loadSkillsSubsystem({ roots: [{ kind: 'user', path: 'skills' }] });
+ * const { descriptor, trees } = exportRuntimeGlobals(skills, { refs: ['custom.units'], consumer: 'solver.codegen' });
+ * console.log(Object.keys(descriptor.skills ?? {}), [...trees.keys()]);
+ * // prints: [ 'custom.units' ] [ 'custom.units' ]
+ * ```
  */
 export function exportRuntimeGlobals(subsystem: SkillsSubsystem, job: ExportJob): ExportedGlobals {
   const { skills, rows, diagnostics } = subsystem.importSkillset(job.refs, job);
   const closure = skills.toSorted((a, b) => compareCodePoints(a.id, b.id));
   assertSize(closure);
-  const visible = new Set(subsystem.visible(job).map((skill) => skill.id));
+  const shown = new Set(subsystem.catalog(job).ids);
   const inClosure = new Set(closure.map((skill) => skill.id));
   const descriptor = makePortableDescriptor(
     {
@@ -58,9 +70,10 @@ export function exportRuntimeGlobals(subsystem: SkillsSubsystem, job: ExportJob)
       bundleRoot: null,
       agentsConfig: policyOf(subsystem.agentsConfig, job.consumer),
       overrides: subsystem.overrides.filter((id) => inClosure.has(id)),
+      customNamespaces: subsystem.customNamespaces.filter((name) => closure.some((skill) => skill.namespace === name)),
       catalog: takeCatalog(
         job.consumer,
-        closure.filter((skill) => visible.has(skill.id)),
+        closure.filter((skill) => shown.has(skill.id)),
       ),
     },
     closure,

@@ -1,3 +1,5 @@
+/// <reference types="node" preserve="true" />
+import '../contracts/require-node.ts';
 import { SkillcellError } from '../contracts/skillcell-error.ts';
 import { getActiveSkillsSubsystem } from './active-subsystem.ts';
 import type {
@@ -10,26 +12,27 @@ import type {
   SkillsSubsystem,
 } from './subsystem.ts';
 
-export { type Catalog, takeCatalog } from './catalog.ts';
-export type { CatalogFormat, CatalogLevel } from './catalog-entry.ts';
-export { canonicalJson } from './canonical-json.ts';
-export { digestOf } from './digest.ts';
+export { type Catalog, takeCatalog } from './catalog/catalog.ts';
+export type { BudgetSteps, CatalogFormat, CatalogLevel } from './catalog/catalog-entry.ts';
+export { canonicalJson } from './text/canonical-json.ts';
+export { digestOf } from './text/digest.ts';
 export { exportRuntimeGlobals, type ExportedGlobals, type ExportJob } from './export-runtime-globals.ts';
-export type { ReadRange, SkillFileContent } from './read-skill-file.ts';
+export type { ReadRange, SkillFileContent } from './load/read-skill-file.ts';
 export type * from './subsystem.ts';
+export type { Skill } from '../contracts/skill.ts';
+export { loadSkillsSubsystem, setSkillsDescriptor, validateSkills } from './checked-loaders.ts';
 export {
   getActiveSkillsSubsystem,
-  loadSkillsSubsystem,
   runWithSkills,
-  setSkillsDescriptor,
   type SetSkillsDescriptorOptions,
   SkillsSubsystem,
   type SkillsSubsystemOptions,
   verifyDescriptor,
-} from './skills-subsystem.ts';
-export { createTriggerSession, type TriggerSession, type TriggerTurn } from './trigger-session.ts';
-export type { MatchResult, SkillMatch } from './triggers.ts';
-export { validateSkills, type ValidateOptions, type ValidatedSkill } from './validate-skills.ts';
+} from './load-subsystem.ts';
+export type { LeftOut } from './select/left-out.ts';
+export { createTriggerSession, type TriggerSession, type TriggerTurn } from './match/trigger-session.ts';
+export type { MatchResult, SkillMatch } from './match/triggers.ts';
+export type { ValidateOptions, ValidatedSkill } from './load/validate-skills.ts';
 
 /**
  * Resolves references with their imports, by the active subsystem.
@@ -38,6 +41,18 @@ export { validateSkills, type ValidateOptions, type ValidatedSkill } from './val
  * @param options who asks, and the snapshot that short ids mean
  * @returns the skills in load order, and one row a reference
  * @throws SkillcellError `skills.descriptor-invalid` when no subsystem is active
+ * @example
+ * ```ts
+ * import { mkdirSync, writeFileSync } from 'node:fs';
+ * import { importSkillset, loadSkillsSubsystem, runWithSkills } from 'skillcell/skills';
+ *
+ * mkdirSync('skills/units', { recursive: true });
+ * writeFileSync('skills/units/SKILL.md', '---\nname: units\ndescription: Units in reports.\n---\nGive SI units.\n');
+ * const skills = loadSkillsSubsystem({ roots: [{ kind: 'user', path: 'skills' }] });
+ * const { rows } = runWithSkills(skills, () => importSkillset(['custom.units']));
+ * console.log(rows);
+ * // prints: [ { ref: 'custom.units', id: 'custom.units', status: 'loaded' } ]
+ * ```
  */
 export function importSkillset(refs: readonly string[], options: SelectionOptions = {}): Skillset {
   return active().importSkillset(refs, options);
@@ -49,6 +64,18 @@ export function importSkillset(refs: readonly string[], options: SelectionOption
  * @param options references, consumer, variant and pool
  * @returns the block with its digest and the pool afterwards
  * @throws SkillcellError `skills.descriptor-invalid` when no subsystem is active
+ * @example
+ * ```ts
+ * import { mkdirSync, writeFileSync } from 'node:fs';
+ * import { buildSkillsInstructionBlock, loadSkillsSubsystem, runWithSkills } from 'skillcell/skills';
+ *
+ * mkdirSync('skills/units', { recursive: true });
+ * writeFileSync('skills/units/SKILL.md', '---\nname: units\ndescription: Units in reports.\n---\nGive SI units.\n');
+ * const skills = loadSkillsSubsystem({ roots: [{ kind: 'user', path: 'skills' }] });
+ * const { text } = runWithSkills(skills, () => buildSkillsInstructionBlock({ refs: ['custom.units'] }));
+ * console.log(text.includes('Give SI units.'));
+ * // prints: true
+ * ```
  */
 export function buildSkillsInstructionBlock(options: RenderOptions & { refs: readonly string[] }): InstructionBlock {
   return active().buildSkillsInstructionBlock(options);
@@ -60,6 +87,18 @@ export function buildSkillsInstructionBlock(options: RenderOptions & { refs: rea
  * @param options consumer, format and budget
  * @returns the text with the snapshot that its numbers mean
  * @throws SkillcellError `skills.descriptor-invalid` when no subsystem is active
+ * @example
+ * ```ts
+ * import { mkdirSync, writeFileSync } from 'node:fs';
+ * import { loadSkillsSubsystem, runWithSkills, skillsGalleryText } from 'skillcell/skills';
+ *
+ * mkdirSync('skills/units', { recursive: true });
+ * writeFileSync('skills/units/SKILL.md', '---\nname: units\ndescription: Units in reports.\n---\nGive SI units.\n');
+ * const skills = loadSkillsSubsystem({ roots: [{ kind: 'user', path: 'skills' }] });
+ * const { text } = runWithSkills(skills, () => skillsGalleryText({ format: 'markdown' }));
+ * console.log(text.includes('custom.units'));
+ * // prints: true
+ * ```
  */
 export function skillsGalleryText(options: GalleryOptions = {}): Gallery {
   return active().skillsGalleryText(options);

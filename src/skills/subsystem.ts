@@ -1,123 +1,51 @@
 import type { FullDescriptor } from '../contracts/descriptor.ts';
 import type { Diagnostic } from '../contracts/diagnostic.ts';
-import type {
-  AgentsConfig,
-  ReferenceRow,
-  Skill,
-  SkillTree,
-  SkillTrees,
-  SkillVariant,
-  SourceRow,
-} from '../contracts/skill.ts';
+import type { AgentsConfig, ReferenceRow, Skill, SkillTree, SkillTrees } from '../contracts/skill.ts';
 import { SkillcellError } from '../contracts/skillcell-error.ts';
-import { catalogEntries, type CatalogFormat } from './catalog-entry.ts';
-import { takeCatalog, type Catalog } from './catalog.ts';
-import { deepFreeze } from './deep-freeze.ts';
-import { digestOf } from './digest.ts';
-import { expandImports } from './expand-imports.ts';
-import { makeDescriptor, makePortableDescriptor } from './make-descriptor.ts';
-import { policyFor, type Policy } from './policy.ts';
-import { readSkillFile, type ReadRange, type SkillFileContent } from './read-skill-file.ts';
-import { reachableIds } from './reachable-ids.ts';
-import { activeSkillsBlock, renderSkills } from './render-skills.ts';
-import { refusalOf, resolveReferences, type ResolveScope } from './resolve-references.ts';
-import { readSkillTree } from './skill-bytes.ts';
-import { matchSkills, type MatchResult } from './triggers.ts';
-import { writeCatalog, type WrittenCatalog } from './write-catalog.ts';
+import { catalogEntries } from './catalog/catalog-entry.ts';
+import { takeCatalog, type Catalog } from './catalog/catalog.ts';
+import { deepFreeze } from './text/deep-freeze.ts';
+import { digestOf } from './text/digest.ts';
+import { expandImports } from './select/expand-imports.ts';
+import { makeDescriptor, makePortableDescriptor } from './descriptor/make-descriptor.ts';
+import { policyFor, type Policy } from './select/policy.ts';
+import { readSkillFile, type ReadRange, type SkillFileContent } from './load/read-skill-file.ts';
+import { reachableIds } from './select/reachable-ids.ts';
+import { activeSkillsBlock, renderSkills } from './render/render-skills.ts';
+import { reasonForModels, reasonLeftOut } from './select/left-out.ts';
+import { sluggedIds } from './select/slugged-ids.ts';
+import { refusalOf, resolveReferences, type ResolveScope } from './select/resolve-references.ts';
+import { readSkillTree } from './load/skill-bytes.ts';
+import type {
+  ConsumerOptions,
+  Gallery,
+  GalleryOptions,
+  InstructionBlock,
+  MatchSelection,
+  RenderOptions,
+  SelectionOptions,
+  SkillReading,
+  Skillset,
+  SubsystemParts,
+} from './subsystem-contract.ts';
+import { matchSkills, type MatchResult } from './match/triggers.ts';
+import { writeCatalog } from './catalog/write-catalog.ts';
 
-/** Who asks. */
-export interface ConsumerOptions {
-  /** Id of the generator; without one only the rule of `"*"` applies. */
-  consumer?: string | undefined;
-  /** Whether internal skills may be asked for and are listed; default false. */
-  includeInternal?: boolean | undefined;
-}
+export type * from './subsystem-contract.ts';
 
-/** Who asks, and what was shown before. */
-export interface SelectionOptions extends ConsumerOptions {
-  /** The snapshot that short ids mean. */
-  catalog?: Catalog | undefined;
-}
-
-/** How skills are rendered. */
-export interface RenderOptions extends SelectionOptions {
-  /** Default: `full`. */
-  variant?: SkillVariant | undefined;
-  /** The turn's sources pool so far; it isn't changed. */
-  pool?: readonly SourceRow[] | undefined;
-}
-
-/** A catalog to show. */
-export interface GalleryOptions extends SelectionOptions {
-  /** Default: `text`. */
-  format?: CatalogFormat | undefined;
-  /** Tokens of the whole text, a quarter of its UTF-8 bytes. */
-  budget?: number | undefined;
-}
-
-/** A catalog as it is shown. */
-export interface Gallery extends WrittenCatalog {
-  /** Full ids of the snapshot: the first is `SK1`. */
-  ids: readonly string[];
-  digest: string;
-  diagnostics: Diagnostic[];
-}
-
-/** Requested skills with their imports. */
-export interface Skillset {
-  /** In load order. */
-  skills: Skill[];
-  rows: ReferenceRow[];
-  diagnostics: Diagnostic[];
-}
-
-/** The `[ACTIVE SKILLS]` block of a request. */
-export interface InstructionBlock {
-  text: string;
-  /** 64 hex digits over the UTF-8 bytes of `text`. */
-  sha256: string;
-  /** Full ids in load order. */
-  active: string[];
-  rows: ReferenceRow[];
-  /** The sources pool afterwards. */
-  pool: SourceRow[];
-  /** For each skill, its own sids and those of the pool. */
-  map: Record<string, Record<string, number>>;
-  diagnostics: Diagnostic[];
-}
-
-/** One skill as a generator reads it. */
-export interface SkillReading {
-  row: ReferenceRow;
-  /** The body ready for a prompt; empty unless the row says `loaded`. */
-  text: string;
-  pool: SourceRow[];
-  map: Record<string, number>;
-  diagnostics: Diagnostic[];
-}
-
-/** Who asks for a match. */
-export interface MatchSelection extends ConsumerOptions {
-  /** The most skills to name; default 3. */
-  max?: number | undefined;
-  /** Full ids of skills used before, the most recent first. */
-  recent?: readonly string[] | undefined;
-}
-
-/** What a subsystem is made of. */
-export interface SubsystemParts {
-  /** Sorted by full id. */
-  skills: Skill[];
-  diagnostics: Diagnostic[];
-  agentsConfig: AgentsConfig;
-  overrides: string[];
-  customSkillsRoot: string | null;
-  bundleRoot: string | null;
-  /** Bytes of skills that arrived from another process; without them bytes are read from disk. */
-  trees?: SkillTrees;
-}
-
-/** The skills of one turn: selects, resolves and renders. Immutable; it holds plain data and nothing to close. */
+/**
+ * The skills of one turn: selects, resolves and renders. Immutable; it holds plain data and nothing to close.
+ * @example
+ * ```ts
+ * import { mkdirSync, writeFileSync } from 'node:fs';
+ * import { loadSkillsSubsystem, type SkillsSubsystem } from 'skillcell/skills';
+ * mkdirSync('skills/units', { recursive: true });
+ * writeFileSync('skills/units/SKILL.md', '---\nname: units\ndescription: Units in reports.\n---\nGive SI units.\n');
+ * const skills: SkillsSubsystem = loadSkillsSubsystem({ roots: [{ kind: 'user', path: 'skills' }] });
+ * console.log(skills.skills.length, skills.diagnostics.length);
+ * // prints: 1 0
+ * ```
+ */
 export class SkillsSubsystem {
   /** Every loaded skill, sorted by full id in code-point order. */
   readonly skills: readonly Skill[];
@@ -126,6 +54,8 @@ export class SkillsSubsystem {
   readonly agentsConfig: AgentsConfig;
   /** Full ids that roots other than the built-in one may publish as they claim. */
   readonly overrides: readonly string[];
+  /** Namespaces besides `custom` that the descriptor's root may publish. */
+  readonly customNamespaces: readonly string[];
   readonly customSkillsRoot: string | null;
   readonly bundleRoot: string | null;
   readonly #byId: ReadonlyMap<string, Skill>;
@@ -137,27 +67,87 @@ export class SkillsSubsystem {
     this.diagnostics = deepFreeze(parts.diagnostics);
     this.agentsConfig = deepFreeze(parts.agentsConfig);
     this.overrides = deepFreeze(parts.overrides);
+    this.customNamespaces = deepFreeze(parts.customNamespaces);
     this.customSkillsRoot = parts.customSkillsRoot;
     this.bundleRoot = parts.bundleRoot;
     this.#byId = new Map(parts.skills.map((skill) => [skill.id, skill]));
     this.#trees = parts.trees;
   }
 
-  /** The skills that a consumer may see, sorted by full id. */
+  /**
+   * The skills that a consumer may see, sorted by full id.
+   * @example
+   * ```ts
+   * import { mkdirSync, writeFileSync } from 'node:fs';
+   * import { loadSkillsSubsystem } from 'skillcell/skills';
+   * mkdirSync('skills/units', { recursive: true });
+   * writeFileSync('skills/units/SKILL.md', '---\nname: units\ndescription: Units in reports.\n---\nGive SI units.\n');
+   * const skills = loadSkillsSubsystem({ roots: [{ kind: 'user', path: 'skills' }] });
+   * console.log(skills.visible({ consumer: 'solver.codegen' }).map(({ id }) => id));
+   * // prints: [ 'custom.units' ]
+   * ```
+   */
   visible(options: ConsumerOptions = {}): Skill[] {
     const scope = this.#scope(options);
     return this.skills.filter((skill) => refusalOf(skill.id, scope) === undefined);
   }
 
-  /** A snapshot of what a consumer may see; short ids mean its entries. */
+  /**
+   * A snapshot of what is offered to a consumer's models; short ids mean its entries.
+   * @example
+   * ```ts
+   * import { mkdirSync, writeFileSync } from 'node:fs';
+   * import { loadSkillsSubsystem } from 'skillcell/skills';
+   * mkdirSync('skills/units', { recursive: true });
+   * writeFileSync('skills/units/SKILL.md', '---\nname: units\ndescription: Units in reports.\n---\nGive SI units.\n');
+   * const skills = loadSkillsSubsystem({ roots: [{ kind: 'user', path: 'skills' }] });
+   * const catalog = skills.catalog();
+   * // Short ids mean the snapshot that was shown.
+   * console.log(catalog.ids, skills.resolve(['SK1'], { catalog }).rows[0]?.id);
+   * // prints: [ 'custom.units' ] custom.units
+   * ```
+   */
   catalog(options: ConsumerOptions = {}): Catalog {
-    return takeCatalog(options.consumer, this.visible(options));
+    return takeCatalog(options.consumer, this.#offered(options));
+  }
+
+  /**
+   * Full ids of visible skills that the consumer's `enabled` names: they match in spite of `default_enabled: false`.
+   * @example
+   * ```ts
+   * import { mkdirSync, writeFileSync } from 'node:fs';
+   * import { loadSkillsSubsystem } from 'skillcell/skills';
+   * mkdirSync('skills/units', { recursive: true });
+   * writeFileSync('skills/units/SKILL.md', '---\nname: units\ndescription: Units in reports.\n---\nGive SI units.\n');
+   * const agents_config = { writer: { enabled: ['custom.units'] } };
+   * const skills = loadSkillsSubsystem({
+   *   descriptor: { custom_skills_root: 'skills', agents_config },
+   *   bundleRoot: process.cwd(),
+   * });
+   * console.log(skills.enabledByName({ consumer: 'writer' }), skills.enabledByName());
+   * // prints: [ 'custom.units' ] []
+   * ```
+   */
+  enabledByName(options: ConsumerOptions = {}): string[] {
+    const policy = this.#policy(options.consumer);
+    return this.visible(options).flatMap(({ id }) => (policy.names(id) ? [id] : []));
   }
 
   /**
    * Writes the catalog that a consumer is shown.
    *
    * @throws SkillcellError `usage.invalid` for a budget that is no whole number
+   * @example
+   * ```ts
+   * import { mkdirSync, writeFileSync } from 'node:fs';
+   * import { loadSkillsSubsystem } from 'skillcell/skills';
+   * mkdirSync('skills/units', { recursive: true });
+   * writeFileSync('skills/units/SKILL.md', '---\nname: units\ndescription: Units in reports.\n---\nGive SI units.\n');
+   * const skills = loadSkillsSubsystem({ roots: [{ kind: 'user', path: 'skills' }] });
+   * const { text, ids } = skills.skillsGalleryText({ budget: 1_000 });
+   * console.log(ids, text.split('\n')[0]);
+   * // prints: [ 'custom.units' ] [SKILL CATALOG]
+   * ```
    */
   skillsGalleryText(options: GalleryOptions = {}): Gallery {
     const { budget } = options;
@@ -165,13 +155,28 @@ export class SkillsSubsystem {
       const message = `Cannot write the catalog: the budget is a whole number of tokens, got ${String(budget)}.`;
       throw new SkillcellError('usage.invalid', message);
     }
-    const visible = this.visible(options);
-    const { ids, digest } = options.catalog ?? takeCatalog(options.consumer, visible);
-    const entries = catalogEntries(ids, new Map(visible.map((skill) => [skill.id, skill])));
-    return { ...writeCatalog(entries, options.format ?? 'text', budget), ids, digest, diagnostics: [] };
+    const offered = this.#offered(options);
+    const { ids, digest } = options.catalog ?? takeCatalog(options.consumer, offered);
+    const entries = catalogEntries(ids, new Map(offered.map((skill) => [skill.id, skill])));
+    const written = writeCatalog(entries, options.format ?? 'text', budget, options.budgetSteps);
+    const leftOut = this.#leftOut(options).map(({ skill, reason }) => ({ id: skill.id, reason }));
+    return { ...written, ids, digest, leftOut, diagnostics: [] };
   }
 
-  /** Answers references, one row each. */
+  /**
+   * Answers references, one row each.
+   * @example
+   * ```ts
+   * import { mkdirSync, writeFileSync } from 'node:fs';
+   * import { loadSkillsSubsystem } from 'skillcell/skills';
+   * mkdirSync('skills/units', { recursive: true });
+   * writeFileSync('skills/units/SKILL.md', '---\nname: units\ndescription: Units in reports.\n---\nGive SI units.\n');
+   * const skills = loadSkillsSubsystem({ roots: [{ kind: 'user', path: 'skills' }] });
+   * for (const { ref, status, id } of skills.resolve(['custom.units', 'custom.other']).rows) console.log(ref, status, id);
+   * // prints: custom.units loaded custom.units
+   * // prints: custom.other unknown undefined
+   * ```
+   */
   resolve(
     refs: readonly string[],
     options: SelectionOptions = {},
@@ -179,7 +184,22 @@ export class SkillsSubsystem {
     return { rows: resolveReferences(refs, this.#scope(options)), diagnostics: [] };
   }
 
-  /** Resolves references and adds all that the skills import, dependencies first. */
+  /**
+   * Resolves references and adds all that the skills import, dependencies first.
+   * @example
+   * ```ts
+   * import { mkdirSync, writeFileSync } from 'node:fs';
+   * import { loadSkillsSubsystem } from 'skillcell/skills';
+   * mkdirSync('skills/units', { recursive: true });
+   * mkdirSync('skills/report', { recursive: true });
+   * writeFileSync('skills/units/SKILL.md', '---\nname: units\ndescription: Units.\n---\nGive SI units.\n');
+   * const front = 'name: report\ndescription: Reports.\nimport: [custom.units]';
+   * writeFileSync('skills/report/SKILL.md', `---\n${front}\n---\nBegin with the result.\n`);
+   * const skills = loadSkillsSubsystem({ roots: [{ kind: 'user', path: 'skills' }] });
+   * console.log(skills.importSkillset(['custom.report']).skills.map(({ id }) => id));
+   * // prints: [ 'custom.units', 'custom.report' ]
+   * ```
+   */
   importSkillset(refs: readonly string[], options: SelectionOptions = {}): Skillset {
     const { rows } = this.resolve(refs, options);
     const requested = rows.flatMap((row) => (row.status === 'loaded' && row.id !== undefined ? [row.id] : []));
@@ -187,7 +207,20 @@ export class SkillsSubsystem {
     return { skills, rows, diagnostics };
   }
 
-  /** Writes the `[ACTIVE SKILLS]` block for references. */
+  /**
+   * Writes the `[ACTIVE SKILLS]` block for references.
+   * @example
+   * ```ts
+   * import { mkdirSync, writeFileSync } from 'node:fs';
+   * import { loadSkillsSubsystem } from 'skillcell/skills';
+   * mkdirSync('skills/units', { recursive: true });
+   * writeFileSync('skills/units/SKILL.md', '---\nname: units\ndescription: Units in reports.\n---\nGive SI units.\n');
+   * const skills = loadSkillsSubsystem({ roots: [{ kind: 'user', path: 'skills' }] });
+   * const { text, active } = skills.buildSkillsInstructionBlock({ refs: ['custom.units'] });
+   * console.log(active, text.split('\n')[0]);
+   * // prints: [ 'custom.units' ] [ACTIVE SKILLS]
+   * ```
+   */
   buildSkillsInstructionBlock(options: RenderOptions & { refs: readonly string[] }): InstructionBlock {
     const { skills, rows, diagnostics } = this.importSkillset(options.refs, options);
     const rendered = renderSkills(skills, options.variant ?? 'full', options.pool ?? []);
@@ -203,7 +236,20 @@ export class SkillsSubsystem {
     };
   }
 
-  /** Gives one skill's body ready for a prompt, without its imports. The policy holds here too. */
+  /**
+   * Gives one skill's body ready for a prompt, without its imports. The policy holds here too.
+   * @example
+   * ```ts
+   * import { mkdirSync, writeFileSync } from 'node:fs';
+   * import { loadSkillsSubsystem } from 'skillcell/skills';
+   * mkdirSync('skills/units', { recursive: true });
+   * writeFileSync('skills/units/SKILL.md', '---\nname: units\ndescription: Units in reports.\n---\nGive SI units.\n');
+   * const skills = loadSkillsSubsystem({ roots: [{ kind: 'user', path: 'skills' }] });
+   * const { row, text } = skills.loadSkill('custom.units');
+   * console.log(row.status, text.includes('Give SI units.'));
+   * // prints: loaded true
+   * ```
+   */
   loadSkill(ref: string, options: RenderOptions = {}): SkillReading {
     const [row = { ref, status: 'unknown' as const }] = this.resolve([ref], options).rows;
     const skill = row.status === 'loaded' ? this.#byId.get(row.id ?? '') : undefined;
@@ -212,10 +258,28 @@ export class SkillsSubsystem {
     return { row, text: rendered.bodies[0]?.text ?? '', pool, map: rendered.map[row.id ?? ''] ?? {}, diagnostics };
   }
 
-  /** Chooses skills for a query by their triggers, and how much of them to disclose. */
+  /**
+   * Chooses skills for a query by their triggers, and how much of them to disclose.
+   * @example
+   * ```ts
+   * import { mkdirSync, writeFileSync } from 'node:fs';
+   * import { loadSkillsSubsystem } from 'skillcell/skills';
+   * mkdirSync('skills/units', { recursive: true });
+   * const triggers = 'triggers:\n  keywords: [unit conversion]\n';
+   * writeFileSync('skills/units/SKILL.md', `---\nname: units\ndescription: Units.\n${triggers}---\nGive SI units.\n`);
+   * const skills = loadSkillsSubsystem({ roots: [{ kind: 'user', path: 'skills' }] });
+   * const { tier, matches } = skills.match('I need a unit conversion.');
+   * console.log(tier, matches);
+   * // prints: 3 [ { id: 'custom.units', hits: [ 'keyword:unit conversion' ] } ]
+   * ```
+   */
   match(query: string, options: MatchSelection = {}): MatchResult {
     const { max, recent } = options;
-    return matchSkills(query, this.visible(options), {
+    const visible = this.visible(options);
+    const seen = new Set(visible);
+    return matchSkills(query, visible, {
+      named: this.enabledByName(options),
+      hidden: this.#leftOut(options).filter(({ skill }) => !seen.has(skill)),
       ...(max === undefined ? {} : { max }),
       ...(recent === undefined ? {} : { recent }),
     });
@@ -226,6 +290,17 @@ export class SkillsSubsystem {
    *
    * @throws SkillcellError `skills.reference-unknown` or `skills.reference-denied` for the skill
    * @throws SkillcellError `file.unreadable`, `skills.digest-mismatch` or `usage.invalid` for the file
+   * @example
+   * ```ts
+   * import { mkdirSync, writeFileSync } from 'node:fs';
+   * import { loadSkillsSubsystem } from 'skillcell/skills';
+   * mkdirSync('skills/units', { recursive: true });
+   * writeFileSync('skills/units/SKILL.md', '---\nname: units\ndescription: Units in reports.\n---\nGive SI units.\n');
+   * const skills = loadSkillsSubsystem({ roots: [{ kind: 'user', path: 'skills' }] });
+   * const file = skills.readSkillFile('custom.units', 'SKILL.md', { offset: 4 });
+   * console.log(file.as === 'text' && file.text.trim());
+   * // prints: Give SI units.
+   * ```
    */
   readSkillFile(reference: string, path: string, options: ReadRange & ConsumerOptions = {}): SkillFileContent {
     const skill = this.#known(reference);
@@ -239,11 +314,24 @@ export class SkillsSubsystem {
     return readSkillFile(skill, path, options, this.#trees?.get(skill.id));
   }
 
-  /** The descriptor of these skills; the portable form lists every loaded skill and names no folder. */
+  /**
+   * The descriptor of these skills; the portable form lists every loaded skill and names no folder.
+   * @example
+   * ```ts
+   * import { mkdirSync, writeFileSync } from 'node:fs';
+   * import { loadSkillsSubsystem } from 'skillcell/skills';
+   * mkdirSync('skills/units', { recursive: true });
+   * writeFileSync('skills/units/SKILL.md', '---\nname: units\ndescription: Units in reports.\n---\nGive SI units.\n');
+   * const skills = loadSkillsSubsystem({ roots: [{ kind: 'user', path: 'skills' }] });
+   * const { skills: listed, custom_skills_root } = skills.descriptor({ portable: true });
+   * console.log(Object.keys(listed ?? {}), custom_skills_root);
+   * // prints: [ 'custom.units' ] null
+   * ```
+   */
   descriptor(options: { portable?: boolean | undefined; consumer?: string | undefined } = {}): FullDescriptor {
     const catalog = this.catalog({ consumer: options.consumer });
-    const { customSkillsRoot, bundleRoot, agentsConfig, overrides } = this;
-    const parts = { customSkillsRoot, bundleRoot, agentsConfig, overrides, catalog };
+    const { customSkillsRoot, bundleRoot, agentsConfig, overrides, customNamespaces } = this;
+    const parts = { customSkillsRoot, bundleRoot, agentsConfig, overrides, customNamespaces, catalog };
     return options.portable === true ? makePortableDescriptor(parts, this.skills) : makeDescriptor(parts);
   }
 
@@ -251,17 +339,41 @@ export class SkillsSubsystem {
    * The bytes of a skill: those that arrived, or those that are on disk now.
    *
    * @throws SkillcellError `skills.reference-unknown` when no skill has this id
+   * @example
+   * ```ts
+   * import { mkdirSync, writeFileSync } from 'node:fs';
+   * import { loadSkillsSubsystem } from 'skillcell/skills';
+   * mkdirSync('skills/units', { recursive: true });
+   * writeFileSync('skills/units/SKILL.md', '---\nname: units\ndescription: Units in reports.\n---\nGive SI units.\n');
+   * const skills = loadSkillsSubsystem({ roots: [{ kind: 'user', path: 'skills' }] });
+   * for (const [path, { executable }] of skills.skillTree('custom.units')) console.log(path, executable);
+   * // prints: SKILL.md false
+   * ```
    */
   skillTree(id: string): SkillTree {
     const skill = this.#known(id);
     return this.#trees?.get(skill.id) ?? readSkillTree(skill);
   }
 
+  /** The visible skills that models may invoke. */
+  #offered(options: ConsumerOptions): Skill[] {
+    return this.visible(options).filter((skill) => reasonForModels(skill) === undefined);
+  }
+
+  #leftOut(options: ConsumerOptions): { skill: Skill; reason: string }[] {
+    const scope = this.#scope(options);
+    return this.skills.flatMap((skill) => {
+      const reason = reasonLeftOut(skill, scope);
+      return reason === undefined ? [] : [{ skill, reason }];
+    });
+  }
+
   #known(reference: string): Skill {
     const [row] = resolveReferences([reference], { ...this.#scope({ includeInternal: true }), policy: ALLOW_ALL });
     const skill = this.#byId.get(row?.id ?? '');
     if (skill !== undefined) return skill;
-    const message = `Cannot find the skill: no loaded skill has this id, got ${JSON.stringify(reference)}.`;
+    const reason = row?.reason ?? 'no loaded skill has this id';
+    const message = `Cannot find the skill: ${reason}, got ${JSON.stringify(reference)}.`;
     throw new SkillcellError('skills.reference-unknown', message);
   }
 
@@ -271,6 +383,7 @@ export class SkillsSubsystem {
       shortIds: options.catalog?.ids,
       policy: this.#policy(options.consumer),
       includeInternal: options.includeInternal ?? false,
+      suggest: (reference) => sluggedIds(reference, this.skills),
     };
   }
 
@@ -284,4 +397,4 @@ export class SkillsSubsystem {
   }
 }
 
-const ALLOW_ALL: Policy = { denies: () => false, allows: () => true };
+const ALLOW_ALL: Policy = { denies: () => false, allows: () => true, names: () => false };

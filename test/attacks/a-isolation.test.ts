@@ -4,9 +4,11 @@ import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import { writeFile } from 'node:fs/promises';
 import { expect } from 'vitest';
+import { startQuietClock } from '../fixtures/quiet-clock.ts';
+import { until } from '../fixtures/until.ts';
 import { systemCallNumbers } from '../../src/runners/seccomp/system-call-numbers.ts';
 import { processesWith, read, sandboxProcesses } from './leftovers.ts';
-import { attempts, plainly, reportOf, runCommand } from './plainly.ts';
+import { at, attempts, plainly, reachedPlainly, reportOf, runCommand } from './plainly.ts';
 import { runSeparateHost } from './separate-host.ts';
 import { attack } from './surroundings.ts';
 
@@ -67,10 +69,10 @@ attack('A02', 'resolves no name, and fails at once', {}, async ({ job, evidence 
   const local = { local: 'socket.getaddrinfo("localhost", 80) and None' };
   const code = attempts('', { ...local, other: 'socket.getaddrinfo("example.com", 80) and None' });
   expect(reportOf((await plainly('python', attempts('', local))).stdout)['local']).toBe('reached');
-  const started = performance.now();
+  const elapsedMs = startQuietClock();
   const inside = reportOf((await job({ code })).stdout.text);
   expect(inside).toEqual({ local: 'gaierror', other: 'gaierror' });
-  expect(performance.now() - started).toBeLessThan(5_000);
+  expect(elapsedMs()).toBeLessThan(5_000);
   evidence('gaierror for localhost and example.com: neither hosts file nor resolver');
 });
 
@@ -173,23 +175,37 @@ attack('A11', 'reads no file of the host by any path', {}, async ({ job, folder,
   );
 });
 
-attack('A12', 'reads no memory, log, firmware or disk of the machine', {}, async ({ job, evidence }) => {
-  const code = attempts(
-    'disk = next((n for n in ("/dev/vda", "/dev/sda", "/dev/nvme0n1") if os.path.exists(n)), "/dev/vda")',
-    {
-      kcore: 'opened("/proc/kcore", os.O_RDONLY)',
-      memory: 'opened("/dev/mem", os.O_RDONLY)',
-      log: 'opened("/dev/kmsg", os.O_RDONLY)',
-      kernelLog: 'opened("/proc/kmsg", os.O_RDONLY)',
-      firmware: 'os.listdir("/sys/firmware") and None',
-      disk: 'opened(disk, os.O_RDONLY)',
-    },
-  );
-  if (isRoot) expect(reportOf((await plainly('python', code)).stdout)).toMatchObject({ log: 'reached' });
-  const inside = reportOf((await job({ code })).stdout.text);
-  for (const [name, value] of Object.entries(inside)) expect(value, name).toMatch(REFUSED);
-  evidence(JSON.stringify(inside));
-});
+/** Of each kind the places that machines have; not every one has all. */
+const PARTS_OF_THE_MACHINE = {
+  memory: ['/proc/kcore', '/dev/mem', '/proc/kpageflags', '/proc/kpagecount'],
+  log: ['/dev/kmsg'],
+  'log of the kernel': ['/proc/kmsg'],
+  firmware: ['/sys/firmware/acpi', '/sys/firmware', '/sys/kernel/debug', '/sys/kernel/notes'],
+  disk: ['/dev/vda', '/dev/sda', '/dev/nvme0n1', '/dev/loop0'],
+  generator: ['/dev/hwrng', '/dev/kvm', '/dev/net/tun', '/dev/fuse'],
+};
+
+attack(
+  'A12',
+  'reads no memory, log, firmware or disk of the machine',
+  { needs: ['root'] },
+  async ({ job, evidence }) => {
+    const read = 'opened(path, os.O_RDONLY)';
+    const reached = await reachedPlainly(PARTS_OF_THE_MACHINE, read);
+    // Whoever runs this without all rights sees less of the machine, but never only what nobody reaches.
+    expect(Object.keys(reached).length).toBeGreaterThanOrEqual(3);
+    const code = attempts(
+      '',
+      Object.fromEntries(Object.entries(reached).map(([kind, path]) => [kind, at(path, read)])),
+    );
+    const inside = reportOf((await job({ code })).stdout.text);
+    expect(Object.keys(inside)).toEqual(Object.keys(reached));
+    for (const [kind, value] of Object.entries(inside)) expect(value, `${kind} ${reached[kind]}`).toMatch(REFUSED);
+    evidence(
+      `${Object.keys(reached).join(', ')}: opened plainly; inside ${[...new Set(Object.values(inside))].join(', ')}`,
+    );
+  },
+);
 
 const DESCRIPTORS: Record<'bash' | 'python' | 'javascript', string> = {
   bash: 'for name in /proc/$$/fd/*; do echo "${name##*/} $(readlink "$name")"; done; pwd -P >&2',
@@ -206,9 +222,9 @@ for (const name of readdirSync('/proc/self/fd')) {
 }
 console.error(process.cwd());`,
 };
-/** What an executor has open by itself: its channel to the entry, its own event loop, and what lists the folder. */
+/** What an executor has open by itself: its channel to the entry, pipes of no name any more, its own event loop, and what lists the folder. */
 const OWN_DESCRIPTOR =
-  /^\d+ (\/run\/(std(in|out|err)|to-executor|from-executor)|anon_inode:\[\w+\]|\/proc\/.*|socket:\[\d+\]|pipe:\[\d+\]|\/dev\/null|.*(executor|main)\.(m?js|sh|py))$/;
+  /^\d+ (\/run\/(std(in|out|err)|to-executor|from-executor)|anon_inode:\[\w+\]|\/proc\/.*|socket:\[\d+\]|pipe:\[\d+\]|.*\/\.pipes-\w+\/std(out|err) \(deleted\)|\/dev\/null|.*(executor|main)\.(m?js|sh|py))$/;
 
 for (const language of ['bash', 'python', 'javascript'] as const) {
   attack(
@@ -276,22 +292,31 @@ attack('A14', 'writes into no folder of the system or of programs', {}, async ({
   evidence(`${[...new Set(Object.values(inside))].join(', ')} for ${folders.length} folders`);
 });
 
-const SWITCHES = [
-  '/proc/sys/kernel/core_pattern',
-  '/proc/sys/vm/overcommit_memory',
-  '/proc/sysrq-trigger',
-  '/sys/kernel/uevent_helper',
-  '/sys/fs/cgroup/release_agent',
-  '/sys/fs/cgroup/memory/release_agent',
-  '/proc/1/oom_score_adj/../attr/current',
-];
+const SWITCHES = {
+  'pattern of core files': ['/proc/sys/kernel/core_pattern'],
+  overcommitment: ['/proc/sys/vm/overcommit_memory'],
+  'requests to the kernel': ['/proc/sysrq-trigger', '/proc/sys/vm/drop_caches'],
+  'helper of events': ['/sys/kernel/uevent_helper', '/sys/kernel/mm/ksm/run', '/sys/power/state'],
+  'agent of control groups': [
+    '/sys/fs/cgroup/release_agent',
+    '/sys/fs/cgroup/memory/release_agent',
+    '/sys/fs/cgroup/cgroup.procs',
+  ],
+  interrupts: ['/proc/irq/default_smp_affinity'],
+  network: ['/proc/sys/net/ipv4/ip_forward'],
+};
 
-attack('A15', 'writes no switch of the kernel', {}, async ({ job, evidence }) => {
-  const code = attempts('', Object.fromEntries(SWITCHES.map((path) => [path, `opened("${path}", os.O_WRONLY)`])));
-  if (isRoot) expect(reportOf((await plainly('python', code)).stdout)['/proc/sys/kernel/core_pattern']).toBe('reached');
+attack('A15', 'writes no switch of the kernel', { needs: ['root'] }, async ({ job, evidence }) => {
+  const write = 'opened(path, os.O_WRONLY)';
+  const reached = await reachedPlainly(SWITCHES, write);
+  expect(Object.keys(reached).length).toBeGreaterThanOrEqual(4);
+  const code = attempts('', Object.fromEntries(Object.entries(reached).map(([kind, path]) => [kind, at(path, write)])));
   const inside = reportOf((await job({ code })).stdout.text);
-  for (const path of SWITCHES) expect(inside[path], path).toMatch(REFUSED);
-  evidence(`core_pattern ${inside['/proc/sys/kernel/core_pattern']}, sysrq ${inside['/proc/sysrq-trigger']}`);
+  expect(Object.keys(inside)).toEqual(Object.keys(reached));
+  for (const [kind, value] of Object.entries(inside)) expect(value, `${kind} ${reached[kind]}`).toMatch(REFUSED);
+  evidence(
+    `${Object.keys(reached).length} switches that root writes plainly; inside ${[...new Set(Object.values(inside))].join(', ')}`,
+  );
 });
 
 attack(
@@ -538,7 +563,17 @@ attack('A31', 'leaves nothing for the next job', {}, async ({ job, evidence }) =
   evidence('five places: nothing found afterwards');
 });
 
-const ALLOWED = ['HOME', 'LANG', 'PATH', 'SKILLCELL_OUTPUT', 'SKILLCELL_VALUE', 'SKILLS_DIR', 'TMPDIR', 'WORKSPACE'];
+const ALLOWED = [
+  'HOME',
+  'LANG',
+  'NODE_OPTIONS',
+  'PATH',
+  'SKILLCELL_OUTPUT',
+  'SKILLCELL_VALUE',
+  'SKILLS_DIR',
+  'TMPDIR',
+  'WORKSPACE',
+];
 /** What shells set by themselves. */
 const OF_THE_SHELL = ['PWD', 'SHLVL', '_', 'OLDPWD'];
 
@@ -603,19 +638,17 @@ attack(
   {},
   async ({ job, evidence }) => {
     const canary = `canary-${process.pid}-${Math.random()}`;
-    const plain = plainly('bash', 'sleep 0.6', { args: [canary] });
-    await new Promise((resolve) => setTimeout(resolve, 200));
-    expect(processesWith(canary)).not.toEqual([]);
+    const plain = plainly('bash', 'sleep 1', { args: [canary] });
+    await until(() => processesWith(canary).length > 0, 'the program that runs plainly');
     await plain;
     const running = job({
-      code: `import time\ntime.sleep(0.8)\n# ${canary}`,
+      code: `import time\ntime.sleep(1.5)\n# ${canary}`,
       env: { API_KEY: canary },
       args: [canary],
       stdin: Buffer.from(canary),
     });
-    await new Promise((resolve) => setTimeout(resolve, 500));
+    await until(() => sandboxProcesses().length > 3, 'the start of the program');
     const held = processesWith(canary);
-    expect(sandboxProcesses().length).toBeGreaterThan(3);
     expect(await running).toMatchObject({ outcome: 'succeeded' });
     expect(held).toEqual([]);
     evidence(
@@ -653,8 +686,8 @@ attack(
       pattern: 'reached',
       overcommit: 'reached',
     });
-    const running = job({ code: `import time\ntime.sleep(0.5)\n${code}` });
-    await new Promise((resolve) => setTimeout(resolve, 350));
+    const running = job({ code: `import time\ntime.sleep(1.5)\n${code}` });
+    await until(() => sandboxProcesses().length > 3, 'the start of the program');
     const uids = new Set(
       sandboxProcesses()
         .map((pid) => /^Uid:\s+(\d+)/m.exec(read(pid, 'status'))?.[1])

@@ -1,7 +1,18 @@
+import { globSync, readFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { containerOptions } from '../../src/runners/docker/container-options.ts';
 import { ALL_CONTAINER_ATTACKS, ALL_CONTAINER_CHANGES, CHANGES_OF_FIELDS } from './container-ablation.ts';
 import { SPEC } from './container-life.ts';
+import { NAMESPACE_CHANGES } from './namespace-changes.ts';
+
+const RUNTIME = fileURLToPath(new URL('../../runtime', import.meta.url));
+
+function sourceOf(name: string): string {
+  const [path = ''] = globSync(`**/${name}`, { cwd: RUNTIME });
+  return readFileSync(join(RUNTIME, path), 'utf8');
+}
 
 /** The fields of what the engine is asked for; those that hold several lines, line by line. */
 function fieldsOfContainer(): string[] {
@@ -33,4 +44,26 @@ test('every line of a container has a change that takes it away, or a reason why
 test('every change lets a named attack through', () => {
   const opened = new Set(ALL_CONTAINER_ATTACKS.flatMap((attack) => attack.opens));
   expect([...opened].toSorted()).toEqual(Object.keys(ALL_CONTAINER_CHANGES).toSorted());
+});
+
+test('every argument of the launcher of user code in a container has a change that takes it away', () => {
+  const source = sourceOf('executor-process.ts');
+  const launcher = source.slice(source.indexOf('function droppedCommand'), source.indexOf('function innerCommand'));
+  const options = [...launcher.matchAll(/'(--[a-z-]+)|`(--[a-z-]+)/g)].map(([, one, other]) => one ?? other ?? '');
+  expect(options.length).toBeGreaterThan(6);
+  const names = Object.keys(ALL_CONTAINER_CHANGES);
+  for (const option of [...options, 'env -i', 'oom_score_adj'])
+    expect(
+      names.filter((name) => name.includes(option)),
+      option,
+    ).not.toEqual([]);
+});
+
+test('every text that a change replaces stands in its source', () => {
+  const replacements = [
+    ...Object.values(ALL_CONTAINER_CHANGES).flatMap(({ entry }) => entry ?? []),
+    ...Object.values(NAMESPACE_CHANGES).flatMap(({ scripts }) => scripts ?? []),
+  ];
+  expect(replacements.length).toBeGreaterThan(50);
+  for (const [file, text] of replacements) expect(sourceOf(basename(file)), `${file}: ${text}`).toContain(text);
 });

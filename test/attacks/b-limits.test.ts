@@ -1,11 +1,14 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'vitest';
 import type { JobLimits } from '../../src/contracts/limits.ts';
+import type { JobResult } from '../../src/contracts/result.ts';
 import type { JobEvent } from '../../src/contracts/events.ts';
 import { processesWith, sandboxProcesses } from './leftovers.ts';
 import { plainly } from './plainly.ts';
 import { runSeparateHost } from './separate-host.ts';
 import { EVERY_LEVEL, attack, type Level } from './surroundings.ts';
+import { startQuietClock } from '../fixtures/quiet-clock.ts';
+import { until } from '../fixtures/until.ts';
 
 const BOTH: Level[] = ['namespace', 'none'];
 const MIB = 1024 * 1024;
@@ -223,6 +226,9 @@ time.sleep(2)`;
   },
 );
 
+/** Goes on after what it did, longer than its own clock lets it. */
+const STAYS = '__import__("time").sleep(60); raise SystemExit';
+
 const FILL = `
 import os, sys
 written, stopped = 0, None
@@ -245,12 +251,17 @@ attack(
   { levels: BOTH },
   async ({ job, level, folder, evidence }) => {
     expect((await plainly('python', FILL, { args: [folder, '20'] })).stdout).toBe('160 None\n');
-    const result = await job({ code: FILL, args: ['.', '40'], limits: { workspaceMib: 32 } });
+    // At level none the folder is looked at four times a second: only what looks while the program goes on ends it before its clock.
+    const code = level === 'none' ? FILL.replace('raise SystemExit', STAYS) : FILL;
+    const result = await job({ code, args: ['.', '40'], limits: { workspaceMib: 32, runTimeoutMs: 8_000 } });
     expect(result).toMatchObject({ outcome: 'limit', limit: 'workspace' });
-    // At level none the folder is looked at four times a second: what was written until then is removed with it.
     if (level === 'namespace') expect(result.stdout.text).toMatch(/^(31|32) 28\n$/);
     else expect(result.diagnostics.map((row) => row.code)).toContain('limit.watched');
-    evidence(level === 'namespace' ? `ENOSPC after ${result.stdout.text.split(' ')[0]} MiB` : 'ended by the watch');
+    evidence(
+      level === 'namespace'
+        ? `ENOSPC after ${result.stdout.text.split(' ')[0]} MiB`
+        : 'ended by the watch while it waited',
+    );
   },
 );
 
@@ -294,14 +305,15 @@ attack(
     const found: string[] = [];
     expect((await plainly('python', FILL, { args: [folder, '8'] })).stdout).toBe('64 None\n');
     for (const [path, most] of [
-      ['/tmp', 32],
-      ['/dev/shm', 32],
-      ['/value', 32],
+      ['/tmp', 16],
+      ['/dev/shm', 8],
+      ['/value', 1],
     ] as const) {
       const result = await job({ code: FILL, args: [path, '20'] });
       const [written = '', stopped] = result.stdout.text.trim().split(' ');
       expect(stopped, path).toBe('28');
-      expect(Number(written), path).toBeLessThanOrEqual(most);
+      // The last of it may be what a write of a whole MiB could not place.
+      expect([most - 1, most], path).toContain(Number(written));
       found.push(`${path} ${written} MiB`);
     }
     const writable = await job({
@@ -351,12 +363,15 @@ attack(
   { levels: BOTH },
   async ({ job, level, folder, evidence }) => {
     expect((await plainly('python', INODES, { args: [folder] })).stdout).toBe('20000 None\n');
-    const code =
-      level === 'none' ? INODES.replace('raise SystemExit', 'import time; time.sleep(5); raise SystemExit') : INODES;
-    const result = await job({ code, args: ['.'], limits: { workspaceInodes: 1_000 } });
+    const code = level === 'none' ? INODES.replace('raise SystemExit', STAYS) : INODES;
+    const result = await job({ code, args: ['.'], limits: { workspaceInodes: 1_000, runTimeoutMs: 8_000 } });
     expect(result).toMatchObject({ outcome: 'limit', limit: 'inodes' });
     if (level === 'namespace') expect(Number.parseInt(result.stdout.text, 10)).toBeLessThan(1_000);
-    evidence(level === 'namespace' ? `ENOSPC after ${result.stdout.text.split(' ')[0]} files` : 'ended by the watch');
+    evidence(
+      level === 'namespace'
+        ? `ENOSPC after ${result.stdout.text.split(' ')[0]} files`
+        : 'ended by the watch while it waited',
+    );
   },
 );
 
@@ -405,7 +420,8 @@ import os, time
 end = time.monotonic() + 1.5
 for _ in range(3): os.fork()
 while time.monotonic() < end: pass
-os.write(1, b'%f\\n' % sum(os.times()[:2]))
+with open('/proc/self/schedstat') as file: ran, waited, _ = map(int, file.read().split())
+os.write(1, b'%d\\n' % (ran + waited))
 time.sleep(0.3)`;
     const result = await job({ code, limits: { cpus: 0.1 } });
     expect(['succeeded', 'timeout']).toContain(result.outcome);
@@ -413,12 +429,14 @@ time.sleep(0.3)`;
     const plain = (await plainly('python', code)).stdout
       .trim()
       .split('\n')
-      .reduce((sum, text) => sum + Number(text), 0);
-    // Eight processes ask for all there is: plainly they get more than a whole processor or most of one.
-    expect(plain / 1.5).toBeGreaterThan(0.3);
+      .reduce((sum, text) => sum + Number(text) / 1e9, 0);
+    // Eight processes run, or wait for a processor that others have: what they would take does not depend on the machine.
+    expect(plain / 1.5).toBeGreaterThan(0.9);
     // The sandbox's own start is in the account, and short runs are counted in whole periods.
     expect(share).toBeLessThan(0.3);
-    evidence(`${share.toFixed(2)} of a processor with a limit of 0.1; plainly ${(plain / 1.5).toFixed(2)}`);
+    evidence(
+      `${share.toFixed(2)} of a processor with a limit of 0.1; plainly ${(plain / 1.5).toFixed(2)} are asked for`,
+    );
   },
 );
 
@@ -432,11 +450,10 @@ for (const [what, [language, code]] of Object.entries(ENDLESS)) {
   attack('B14', `is ended when it ${what}`, { levels: EVERY_LEVEL }, async ({ job, evidence }) => {
     // Stopped, the shell is not even able to end when it is asked to.
     expect((await plainly(language, code, { timeoutMs: 800 })).signal).toBe('SIGKILL');
-    const started = performance.now();
+    const elapsedMs = startQuietClock();
     const result = await job({ language, code, limits: { runTimeoutMs: 500, graceMs: 300 } });
     expect(result).toMatchObject({ outcome: 'timeout', error: { name: 'RunTimeout' } });
-    const tookMs = performance.now() - started;
-    expect(tookMs).toBeLessThan(6_000);
+    expect(elapsedMs()).toBeLessThan(6_000);
     evidence(`timeout after ${Math.round(result.usage.wallMs ?? 0)} ms with a limit of 500`);
   });
 }
@@ -457,11 +474,12 @@ while True: time.sleep(1)`;
     expect((await plainly('python', code, { launcher: ['/bin/bash', '-c', asking, 'bash'] })).stdout).toBe(
       'ignoring\nalive\n',
     );
-    const result = await job({ code, limits: { runTimeoutMs: 500, graceMs: 400 } });
+    const elapsedMs = startQuietClock();
+    const result = await job({ code, limits: { runTimeoutMs: 2_000, graceMs: 400 } });
     expect(result).toMatchObject({ outcome: 'timeout', stdout: { text: 'ignoring\n' } });
-    expect(result.usage.wallMs).toBeGreaterThan(800);
-    expect(result.usage.wallMs).toBeLessThan(6_000);
-    evidence(`ended after ${Math.round(result.usage.wallMs ?? 0)} ms: 500 of its own, 400 of grace`);
+    expect(result.usage.wallMs).toBeGreaterThan(2_300);
+    expect(elapsedMs()).toBeLessThan(6_000);
+    evidence(`ended after ${Math.round(result.usage.wallMs ?? 0)} ms: 2,000 of its own, 400 of grace`);
   },
 );
 
@@ -496,7 +514,7 @@ attack('B17', 'leaves no core file', { levels: BOTH }, async ({ job, evidence })
 attack(
   'B19',
   'runs 64 jobs at once and not one more',
-  { timeoutMs: 90_000, mayGrowMib: 256 },
+  { timeoutMs: 300_000, mayGrowMib: 256 },
   async ({ ownOrchestrator, level, evidence }) => {
     const places = 64;
     let arrived = 0;
@@ -510,15 +528,14 @@ attack(
     ]);
     const own = ownOrchestrator({ concurrency: places, tools });
     const code = "import { callTool } from 'skillcell'; await callTool('arrive');";
-    const jobs = Array.from({ length: places + 1 }, () =>
-      own.exec({ isolation: level, code, limits: { runTimeoutMs: 60_000 } }),
-    );
-    await Promise.race([
-      ...jobs,
-      (async () => {
-        while (arrived < places) await pause(20);
-      })(),
-    ]);
+    const start = (): Promise<JobResult> => own.exec({ isolation: level, code, limits: { runTimeoutMs: 300_000 } });
+    const jobs: Promise<JobResult>[] = [];
+    // A few at a time: how fast all of them would start is not the question.
+    while (jobs.length < places) {
+      for (let wave = 0; wave < 8; wave += 1) jobs.push(start());
+      await Promise.race([...jobs, until(() => arrived === jobs.length, 'the arrival of a wave', 60_000)]);
+    }
+    jobs.push(start());
     const held = sandboxProcesses().length;
     // The last one waits for a place, however long the others keep theirs.
     await pause(500);
@@ -573,8 +590,8 @@ attack(
     await Promise.all(jobs.map((one) => one.watched));
     const counts = new Map<string, number>();
     for (const end of ends) counts.set(end, (counts.get(end) ?? 0) + 1);
-    expect([...counts.keys()]).toEqual(expect.arrayContaining(['failed', 'succeeded', 'timeout', 'job.canceled']));
-    expect(ends[34]).toBe('job.canceled');
+    expect([...counts.keys()]).toEqual(expect.arrayContaining(['failed', 'succeeded', 'timeout', 'canceled']));
+    expect(ends[34]).toBe('canceled');
     expect(running).toBe(0);
     expect(most).toBeLessThanOrEqual(places);
     expect(most).toBeGreaterThan(1);
@@ -601,7 +618,7 @@ print('left', flush=True)
 import os, time
 null = os.open("/dev/null", os.O_RDWR)
 for stream in (0, 1, 2): os.dup2(null, stream)
-end = time.monotonic() + 20
+end = time.monotonic() + 60
 while time.monotonic() < end:
     if os.fork() > 0: os._exit(0)
     os.setsid()
@@ -627,12 +644,6 @@ async function isSeen(token: string, end = false): Promise<boolean> {
   return seen;
 }
 
-async function isGone(token: string, milliseconds: number): Promise<boolean> {
-  const deadline = performance.now() + milliseconds;
-  while (await isSeen(token)) if (performance.now() > deadline) return false;
-  return true;
-}
-
 for (const [how, clean] of [
   ['keeps its environment', false],
   ['clears its environment', true],
@@ -647,10 +658,10 @@ for (const [how, clean] of [
     const result = await job({ code: COMET(token, clean) });
     expect(result).toMatchObject({ outcome: 'succeeded', stdout: { text: 'left\n' } });
     // The sandbox is removed beside the result; the comet is gone with it.
-    expect(await isGone(token, 1_500)).toBe(true);
+    await until(async () => !(await isSeen(token)), 'the end of the comet');
     const late = await job({ code: COMET(token, clean), args: ['30'], limits: { runTimeoutMs: 400, graceMs: 200 } });
     expect(late.outcome).toBe('timeout');
-    expect(await isGone(token, 1_500)).toBe(true);
+    await until(async () => !(await isSeen(token)), 'the end of the comet');
     evidence('gone after the end and after the deadline; plainly it went on');
   });
 }
@@ -669,9 +680,10 @@ attack(
     };
     const took: number[] = [];
     for (const [what, code] of Object.entries(codes)) {
+      const elapsedMs = startQuietClock();
       const result = await job({ code, limits: { runTimeoutMs: 400, graceMs: 200 } });
       expect(result.outcome, what).toBe('timeout');
-      expect(result.usage.wallMs, what).toBeLessThan(5_000);
+      expect(elapsedMs(), what).toBeLessThan(5_000);
       took.push(Math.round(result.usage.wallMs ?? 0));
     }
     expect(

@@ -225,22 +225,19 @@ attack(
   { levels: EVERY_LEVEL },
   async ({ job, evidence }) => {
     const code = `
-import os, time
+import os, sys, time
 if os.fork() == 0:
     os.setsid()
-    if os.fork() == 0: time.sleep(2)
+    if os.fork() == 0: time.sleep(float(sys.argv[1]))
     os._exit(0)
 os.write(1, b'parent')`;
-    const plain = await plainly('python', code);
+    const plain = await plainly('python', code, { args: ['2'] });
     expect(plain.stdout).toBe('parent');
     expect(plain.tookMs).toBeGreaterThan(1_500);
-    const started = performance.now();
-    const result = await job({ code });
+    // Who waited for it would run into the deadline of the run.
+    const result = await job({ code, args: ['120'] });
     expect(result).toMatchObject({ outcome: 'succeeded', stdout: { text: 'parent' } });
-    expect(performance.now() - started).toBeLessThan(1_800);
-    evidence(
-      `result after ${Math.round(performance.now() - started)} ms; plainly the output ended with the grandchild after 2 s`,
-    );
+    evidence('the result came while the grandchild slept; plainly the output ended with it');
   },
 );
 

@@ -131,7 +131,7 @@ export const LIMIT_ATTACKS: readonly ContainerAttack[] = [
   {
     id: 'B03',
     title: 'is ended when it takes more memory than it may',
-    opens: ['Memory'],
+    opens: ['Memory (unwatched)'],
     async attempt({ job }) {
       const result = await job({ code: MEMORY, args: ['400'], limits: SMALL });
       return { blocked: result.outcome === 'out_of_memory' && result.stdout.text === '', evidence: result.outcome };
@@ -153,7 +153,7 @@ export const LIMIT_ATTACKS: readonly ContainerAttack[] = [
   {
     id: 'B03',
     title: 'is ended when it hides memory in files without names',
-    opens: ['Memory'],
+    opens: ['Memory (unwatched)'],
     async attempt({ job }) {
       const code = `
 import os
@@ -169,7 +169,7 @@ print(len(held))`;
   {
     id: 'B04',
     title: 'is told out of memory when a child was killed for it, though the parent says 0',
-    opens: ['Memory'],
+    opens: ['Memory (unwatched)'],
     async attempt({ job }) {
       const code = `
 import subprocess, sys
@@ -185,7 +185,7 @@ print('child', child.returncode, flush=True)`;
   {
     id: 'B06',
     title: 'is ended when two children together take more than one may',
-    opens: ['Memory'],
+    opens: ['Memory (unwatched)'],
     async attempt({ job }) {
       const code = `
 import subprocess, sys
@@ -360,7 +360,7 @@ time.sleep(0.2)`;
     opens: ['CapAdd KILL'],
     async attempt({ job }) {
       const code = `trap 'echo asked; exit 3' TERM; while :; do sleep 0.1; done`;
-      const result = await job({ language: 'bash', code, limits: { runTimeoutMs: 1_000 } });
+      const result = await job({ language: 'bash', code, limits: { runTimeoutMs: 2_500 } });
       return {
         blocked: result.outcome === 'timeout' && result.stdout.text === 'asked\n',
         evidence: `${result.outcome}, with ${JSON.stringify(result.stdout.text)}`,

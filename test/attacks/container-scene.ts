@@ -118,7 +118,13 @@ export async function openScene(change?: ContainerChange): Promise<ContainerScen
     },
     async inspected() {
       const rows = await listOwnContainers();
-      return await Promise.all(rows.map(({ Id }) => engine.getContainer(Id).inspect()));
+      // One that its owner removes just now is listed, and gone when it is asked for.
+      const gone = (error: Error & { statusCode?: number }): undefined => {
+        if (error.statusCode !== 404) throw error;
+        return undefined;
+      };
+      const found = await Promise.all(rows.map(({ Id }) => engine.getContainer(Id).inspect().catch(gone)));
+      return found.filter((info) => info !== undefined);
     },
     async [Symbol.asyncDispose]() {
       await orchestrator.close();

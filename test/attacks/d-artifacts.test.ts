@@ -7,6 +7,7 @@ import type { JobResult } from '../../src/contracts/result.ts';
 import type { Orchestrator } from '../../src/orchestrator/orchestrator.ts';
 import { plainly } from './plainly.ts';
 import { attack, type Scene, EVERY_LEVEL } from './surroundings.ts';
+import { startQuietClock } from '../fixtures/quiet-clock.ts';
 
 const MIB = 1024 * 1024;
 
@@ -78,11 +79,11 @@ attack(
       `cd "$PWD"; mkdir out; SKILLCELL_OUTPUT=$PWD/out; ${code}; cd out; ls a/b/a/b/a/b/a/b | wc -l`,
     );
     expect(walked.stdout.trim()).toBe('3');
-    const started = performance.now();
+    const elapsedMs = startQuietClock();
     const result = await scene.job({ language: 'bash', code });
     expect(paths(result)).toEqual(['c/d/f']);
     expect(Object.keys(reasons(result)).toSorted()).toEqual(['a', 'b', 'c/d/e']);
-    expect(performance.now() - started).toBeLessThan(3_000);
+    expect(elapsedMs()).toBeLessThan(3_000);
     scene.evidence('one file, three links omitted');
   },
 );
@@ -121,9 +122,9 @@ open('real', 'w').write('fine')`;
     // Plainly, opening the pipe waits for a writer that never comes.
     const waits = await plainly('python', "import os\nos.mkfifo('pipe')\nopen('pipe').read()", { timeoutMs: 700 });
     expect(waits.signal).toBe('SIGKILL');
-    const started = performance.now();
+    const elapsedMs = startQuietClock();
     const result = await job({ code });
-    expect(performance.now() - started).toBeLessThan(4_000);
+    expect(elapsedMs()).toBeLessThan(4_000);
     expect(paths(result)).toEqual(['real']);
     expect(reasons(result)).toMatchObject({ pipe: 'a pipe', socket: 'a socket' });
     if (!result.stdout.text.includes('no device')) expect(reasons(result)['device']).toBe('a device');
@@ -143,9 +144,9 @@ for name, size in (('huge', 1 << 40), ('large', 40 << 20), ('fits', 1 << 20)):
   expect(
     (await plainly('python', `${code}\nprint(os.stat('huge').st_size)`, { env: { SKILLCELL_OUTPUT: folder } })).stdout,
   ).toBe(`${2 ** 40}\n`);
-  const started = performance.now();
+  const elapsedMs = startQuietClock();
   const result = await job({ code });
-  expect(performance.now() - started).toBeLessThan(5_000);
+  expect(elapsedMs()).toBeLessThan(5_000);
   expect(result.artifacts.map(({ path, bytes }) => [path, bytes])).toEqual([
     ['fits', MIB],
     ['huge', 0],
@@ -264,7 +265,6 @@ attack(
       'constructor',
       'dot.',
       '"quote"',
-      '\u202Etxt.exe',
       '~',
     ];
     expect(paths(kept).toSorted()).toEqual(names.toSorted());
@@ -283,6 +283,7 @@ attack(
         'new\\x0aline',
         'tab\\x09here',
         '\\xed\\xa0\\x80',
+        '\\u{202e}txt.exe',
       ]
         .map((name) => name.replace('bad\\xff\\xfeutf8', 'badÿþutf8').replace('\\xed\\xa0\\x80', 'í\u00A0\\x80'))
         .toSorted(),
@@ -588,7 +589,7 @@ attack(
   async ({ folder, evidence }) => {
     // No job can mount; the walk itself is shown a folder in which someone did.
     const script = `
-import { collectArtifacts } from ${JSON.stringify(fileURLToPath(new URL('../../runtime/collect-output.ts', import.meta.url)))};
+import { collectArtifacts } from ${JSON.stringify(fileURLToPath(new URL('../../runtime/files/collect-artifacts.ts', import.meta.url)))};
 import { DEFAULT_LIMITS } from ${JSON.stringify(fileURLToPath(new URL('../../src/contracts/limits.ts', import.meta.url)))};
 const collection = { omitted: [], overLimit: false };
 const found = [...collectArtifacts(process.argv[2], DEFAULT_LIMITS, collection)].map(({ path, bytes }) => [path, bytes.length]);

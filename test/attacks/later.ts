@@ -24,7 +24,7 @@ export const ELSEWHERE_CASES: Record<string, string> = {
   C03: 'test/runners/docker/engine-faults.test.ts',
   C04: 'test/runners/docker/demultiplex.test.ts',
   C05: 'test/runners/docker/demultiplex.test.ts',
-  C09: 'test/cli/escape-controls.test.ts',
+  C09: 'test/cli/terminal/escape-controls.test.ts',
   C15: 'test/chaos/interrupted-cli.test.ts',
   D04: 'test/attacks/unused-calls.test.ts',
   D11: 'test/protocol/tar.test.ts',

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Language } from '../../src/contracts/job.ts';
+import type { BuiltInLanguage as Language } from '../../src/contracts/language.ts';
 
 /** What a program did that nothing held back. */
 export interface PlainRun {
@@ -20,7 +20,7 @@ export interface PlainOptions {
   env?: Record<string, string>;
   /** Words in front of the interpreter, for example a bubblewrap line that protects less. */
   launcher?: readonly string[];
-  /** It is killed after this time. @default 20,000 */
+  /** It is killed after this time. @default 90,000 */
   timeoutMs?: number;
 }
 
@@ -71,7 +71,7 @@ export async function runCommand(
     env: { ...process.env, ...options.env },
     stdio: ['pipe', 'pipe', 'pipe'],
   });
-  const timer = setTimeout(() => child.kill('SIGKILL'), options.timeoutMs ?? 20_000);
+  const timer = setTimeout(() => child.kill('SIGKILL'), options.timeoutMs ?? 90_000);
   let stdout = '';
   let stderr = '';
   child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text));
@@ -95,6 +95,30 @@ export async function runCommand(
 export function attempts(setUp: string, expressions: Record<string, string>): string {
   const rows = Object.entries(expressions).map(([name, code]) => `attempt(${JSON.stringify(name)}, lambda: ${code})`);
   return [PRELUDE, setUp, ...rows, 'print(json.dumps(report))'].join('\n');
+}
+
+/**
+ * Of each kind of target the first that an unhindered program reaches here, by an expression that names it `path`: what nobody
+ * reaches on this machine would be refused without any sandbox, and proves nothing.
+ */
+export async function reachedPlainly(
+  kinds: Record<string, readonly string[]>,
+  expression: string,
+): Promise<Record<string, string>> {
+  const paths = Object.values(kinds).flat();
+  const code = attempts('', Object.fromEntries(paths.map((path) => [path, at(path, expression)])));
+  const open = reportOf((await plainly('python', code)).stdout);
+  const reached: Record<string, string> = {};
+  for (const [kind, candidates] of Object.entries(kinds)) {
+    const path = candidates.find((candidate) => open[candidate] === 'reached');
+    if (path !== undefined) reached[kind] = path;
+  }
+  return reached;
+}
+
+/** An expression with a path in the place of the word `path`. */
+export function at(path: string, expression: string): string {
+  return expression.replaceAll(/\bpath\b(?!\()/g, () => JSON.stringify(path));
 }
 
 const PRELUDE = `

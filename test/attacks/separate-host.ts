@@ -51,8 +51,11 @@ async function install(): Promise<Installation> {
   const program = join(folder, 'host-program.mjs');
   await build({
     entryPoints: [fileURLToPath(new URL('host-program.ts', import.meta.url))],
-    outfile: program,
+    outdir: folder,
+    outExtension: { '.js': '.mjs' },
     bundle: true,
+    // Apart, what is loaded at first use: in one file its packages would be read before they are made.
+    splitting: true,
     platform: 'node',
     format: 'esm',
     // Nothing here starts containers, and the engine's client brings machine code.

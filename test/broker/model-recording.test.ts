@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
@@ -51,6 +51,14 @@ describe('recordingGateway()', () => {
       ],
     });
     expect(await readFile(file, 'utf8')).toMatch(/\n {6}"system": \[\n {8}"You are",\n/);
+  });
+
+  test('can be read by nobody else, also where one that others could read was there', async () => {
+    const file = join(folder, 'private.json');
+    await writeFile(file, '{}', { mode: 0o644 });
+    expect((await stat(file)).mode & 0o077).not.toBe(0);
+    await record('private.json', [ask('a', 'b')]);
+    expect((await stat(file)).mode & 0o777).toBe(0o600);
   });
 
   test('the file on disk is whole after each answer, and nothing temporary stays', async () => {

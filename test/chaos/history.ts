@@ -83,8 +83,7 @@ function checkResult(path: string, { said }: JobHistory): string[] {
   if (said?.word === 'finished' && said.outcome !== result.outcome) {
     return [`job ${said.jobId} was said to be ${said.outcome} and is recorded as ${result.outcome}`];
   }
-  const failed = result.outcome === 'failed' || result.outcome === 'canceled';
-  if (said?.word === 'failed' && !failed) {
+  if (said?.word === 'failed' && result.outcome !== 'failed') {
     return [`job ${said.jobId} was said to fail with ${said.code} and is recorded as ${result.outcome}`];
   }
   return [];

@@ -9,6 +9,7 @@ import { dockerImage, dockerTest, type DockerImage } from '../fixtures/docker-im
 import { spawnCli } from '../fixtures/spawn-cli.ts';
 import { until } from '../fixtures/until.ts';
 import { outsideView, ownerOf, type OutsideView } from './outside-view.ts';
+import { startQuietClock } from '../fixtures/quiet-clock.ts';
 
 /** Writes, then stays; leaves a file that is collected when it is ended. */
 const PROGRAM = `import { writeFileSync } from 'node:fs';
@@ -72,13 +73,13 @@ async function interrupt(moment: Moment, ...signals: (keyof typeof CODES)[]): Pr
   if (typeof moment === 'number') await pause(moment);
   else if (moment === 'output') await until(() => stdout.includes('up') || over(), 'the first output', 20_000);
   else await until(() => happened() || over(), `the event ${moment}`, 20_000);
-  const signaledAt = performance.now();
+  const elapsedMs = startQuietClock();
   for (const signal of signals) {
     cli.kill(signal);
     await pause(signals.length > 1 ? 400 : 0);
   }
   if (!over()) await once(cli, 'exit');
-  const tookMs = performance.now() - signaledAt;
+  const tookMs = elapsedMs();
   ending.abort();
   let left = await view.leftovers(owner);
   // What the engine was asked to remove may take the kernel a moment.

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { AgentsConfig, RootKind, SkillRoot } from '../../src/contracts/skill.ts';
-import { loadSkillsSubsystem, type SkillsSubsystem } from '../../src/skills/skills-subsystem.ts';
+import { loadSkillsSubsystem, type SkillsSubsystem } from '../../src/skills/load-subsystem.ts';
 import { writeTree, type Tree } from './write-tree.ts';
 
 /** The part of an input that describes skills on disk. */
@@ -11,6 +11,7 @@ export interface LibraryInput {
   files?: Tree;
   roots?: { kind: RootKind; name?: string; files?: Tree; trusted?: boolean; absent?: boolean }[];
   overrides?: string[];
+  custom_namespaces?: string[];
   agents_config?: AgentsConfig;
 }
 
@@ -35,7 +36,11 @@ export function withFolder<T>(use: (dir: string) => T): T {
 export function withLibrary<T>(input: LibraryInput, use: (library: Library) => T): T {
   return withFolder((dir) => {
     const roots = writeRoots(dir, input);
-    const descriptor = { agents_config: input.agents_config ?? {}, overrides: input.overrides ?? [] };
+    const descriptor = {
+      agents_config: input.agents_config ?? {},
+      overrides: input.overrides ?? [],
+      custom_namespaces: input.custom_namespaces ?? [],
+    };
     return use({ dir, subsystem: loadSkillsSubsystem({ roots, descriptor }) });
   });
 }

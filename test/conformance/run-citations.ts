@@ -1,5 +1,5 @@
-import { rewriteCitations } from '../../src/skills/citations.ts';
-import type { CitationsRequest } from '../../src/skills/citations.ts';
+import { rewriteCitations } from '../../src/skills/render/citations.ts';
+import type { CitationsRequest } from '../../src/skills/render/citations.ts';
 import { sortedCodes } from './sorted-codes.ts';
 
 /** Merges sources and rewrites citations. */

@@ -1,11 +1,11 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { canonicalJson } from '../../src/skills/canonical-json.ts';
-import { checkDescriptor } from '../../src/skills/check-descriptor.ts';
-import { descriptorRoots } from '../../src/skills/descriptor-roots.ts';
-import { digestOf, skillDigest } from '../../src/skills/digest.ts';
-import { readManifest } from '../../src/skills/read-manifest.ts';
-import { verifyDescriptor } from '../../src/skills/skills-subsystem.ts';
+import { canonicalJson } from '../../src/skills/text/canonical-json.ts';
+import { checkDescriptor } from '../../src/skills/descriptor/check-descriptor.ts';
+import { descriptorRoots } from '../../src/skills/descriptor/descriptor-roots.ts';
+import { digestOf, skillDigest } from '../../src/skills/text/digest.ts';
+import { readManifest } from '../../src/skills/load/read-manifest.ts';
+import { verifyDescriptor } from '../../src/skills/load-subsystem.ts';
 import { withFolder, withLibrary, type LibraryInput } from './library.ts';
 import { sortedCodes } from './sorted-codes.ts';
 import { skillTreeOf, writeTree, type Tree } from './write-tree.ts';

@@ -1,4 +1,4 @@
-import { parseSkillMarkdown } from '../../src/skills/parse-skill.ts';
+import { parseSkillMarkdown } from '../../src/skills/parse/parse-skill.ts';
 import { contentBytes } from './content-bytes.ts';
 import type { Content } from './content-bytes.ts';
 import { sortedCodes } from './sorted-codes.ts';

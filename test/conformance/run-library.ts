@@ -1,6 +1,6 @@
 import type { SkillVariant, SourceRow } from '../../src/contracts/skill.ts';
-import type { CatalogFormat } from '../../src/skills/catalog-entry.ts';
-import { createTriggerSession } from '../../src/skills/trigger-session.ts';
+import type { CatalogFormat } from '../../src/skills/catalog/catalog-entry.ts';
+import { createTriggerSession } from '../../src/skills/match/trigger-session.ts';
 import { withLibrary, type LibraryInput } from './library.ts';
 import { selectionOptions, type SelectionInput } from './selection.ts';
 import { sortedCodes } from './sorted-codes.ts';
@@ -83,7 +83,8 @@ export function runTriggers(input: unknown): Actual {
     if (turns === undefined) throw new Error('The case has neither query nor turns.');
     const session = createTriggerSession();
     const skills = subsystem.visible(selectionOptions(request));
-    return { active: turns.map((turn) => session.turn({ ...turn, skills }).active), codes };
+    const named = subsystem.enabledByName(selectionOptions(request));
+    return { active: turns.map((turn) => session.turn({ ...turn, skills, named }).active), codes };
   });
 }
 

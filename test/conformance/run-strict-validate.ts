@@ -1,4 +1,4 @@
-import { validateStrict } from '../../src/skills/strict-validate.ts';
+import { validateStrict } from '../../src/skills/parse/strict-validate.ts';
 import { contentBytes } from './content-bytes.ts';
 import type { Content } from './content-bytes.ts';
 import { sortedCodes } from './sorted-codes.ts';

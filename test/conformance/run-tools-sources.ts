@@ -1,5 +1,5 @@
-import { readSourcesFile } from '../../src/skills/sources-file.ts';
-import { readToolsFile } from '../../src/skills/tools-file.ts';
+import { readSourcesFile } from '../../src/skills/parse/sources-file.ts';
+import { readToolsFile } from '../../src/skills/parse/tools-file.ts';
 import { contentBytes } from './content-bytes.ts';
 import type { Content } from './content-bytes.ts';
 import { sortedCodes } from './sorted-codes.ts';

@@ -1,4 +1,4 @@
-import { normalizeUrl } from '../../src/skills/normalize-url.ts';
+import { normalizeUrl } from '../../src/skills/parse/normalize-url.ts';
 import { sortedCodes } from './sorted-codes.ts';
 
 /** Normalizes one URL. */

@@ -1,4 +1,4 @@
-import { takeCatalog } from '../../src/skills/catalog.ts';
+import { takeCatalog } from '../../src/skills/catalog/catalog.ts';
 import type { SelectionOptions } from '../../src/skills/subsystem.ts';
 
 /** Who asks for what, as the vectors write it. */

@@ -1,5 +1,5 @@
 import type { Diagnostic } from '../../src/contracts/diagnostic.ts';
-import { compareCodePoints } from '../../src/skills/text.ts';
+import { compareCodePoints } from '../../src/skills/text/text.ts';
 
 /** Gives the sorted set of the codes of diagnostics. */
 export function sortedCodes(diagnostics: Diagnostic[]): string[] {

@@ -2,12 +2,12 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { rewriteCitations } from '../../src/skills/citations.ts';
-import { hasHidden } from '../../src/skills/hidden-characters.ts';
-import { parseSkillMarkdown } from '../../src/skills/parse-skill.ts';
-import { readSourcesFile } from '../../src/skills/sources-file.ts';
-import { validateStrict } from '../../src/skills/strict-validate.ts';
-import { readToolsFile } from '../../src/skills/tools-file.ts';
+import { rewriteCitations } from '../../src/skills/render/citations.ts';
+import { hasHidden } from '../../src/skills/text/hidden-characters.ts';
+import { parseSkillMarkdown } from '../../src/skills/parse/parse-skill.ts';
+import { readSourcesFile } from '../../src/skills/parse/sources-file.ts';
+import { validateStrict } from '../../src/skills/parse/strict-validate.ts';
+import { readToolsFile } from '../../src/skills/parse/tools-file.ts';
 
 const project: string = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 const skillsRoot: string = join(project, 'skills');
@@ -60,7 +60,8 @@ describe.each(folders)('built-in skill %s', (folder) => {
   });
 
   it('imports skills that are there', () => {
-    for (const id of parsed.fields.imports ?? []) expect(folders).toContain(id.replace('.', '/'));
+    const imported = (parsed.fields.imports ?? []).map((id) => id.replace('.', '/'));
+    expect(folders).toEqual(expect.arrayContaining(imported));
   });
 
   it('has a compact form that is shorter', () => {

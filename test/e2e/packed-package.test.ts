@@ -1,9 +1,50 @@
-import { readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { execa } from 'execa';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { JobResult } from '../../src/contracts/result.ts';
 import { installPackedPackage, plainEnvironment, type PackedPackage } from '../fixtures/packed-package.ts';
+
+/** A Node of this machine that the package is too new for. */
+async function olderNode(): Promise<string | undefined> {
+  const folders = (process.env['PATH'] ?? '').split(':');
+  for (const path of ['/usr/bin', '/usr/local/bin', ...folders].map((folder) => join(folder, 'node'))) {
+    if (!existsSync(path)) continue;
+    const { stdout } = await execa(path, ['--version']);
+    if (Number.parseInt(stdout.slice(1), 10) < 24) return path;
+  }
+  return undefined;
+}
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const STRICT = {
+  compilerOptions: {
+    target: 'es2023',
+    lib: ['es2023', 'esnext.disposable'],
+    module: 'nodenext',
+    types: [],
+    strict: true,
+    exactOptionalPropertyTypes: true,
+    skipLibCheck: false,
+    noEmit: true,
+  },
+  files: ['types.mts'],
+};
+/** Names of each kind that the package exports; whatever they lead to is checked as well. */
+const TYPED = `
+  import { createDockerRunner, createLocalRunner, createLogger, createModelGateway, createOrchestrator } from 'skillcell';
+  import { SkillcellError, type JobEvent, type JobResult, type Runner, type SdkModel, type ToolHandler } from 'skillcell';
+  import { loadSkillsSubsystem, type Skill } from 'skillcell/skills';
+
+  const tools = new Map<string, ToolHandler>([['add', { description: 'Adds.', execute: async () => 1 }]]);
+  const runners: Runner[] = [createLocalRunner(), createDockerRunner({ flavor: 'data' })];
+  await using orchestrator = createOrchestrator({ skills: loadSkillsSubsystem(), tools, runners, logger: createLogger() });
+  const result: JobResult = await orchestrator.exec({ code: '1', files: { a: 'x', b: { source: '/tmp' } } });
+  export const text: string = await orchestrator.readArtifact(result, 'a', 'utf8');
+  export const other: [Skill[], JobEvent[], SdkModel?] = [[], []];
+  export { SkillcellError, createModelGateway };
+`;
 
 describe('the packed package', () => {
   let folder: string;
@@ -42,6 +83,46 @@ describe('the packed package', () => {
     const { stdout } = await execa(process.execPath, ['--input-type=module', '-e', code], { cwd: folder });
     expect(stdout).toBe('function function skillcell');
   });
+
+  it('says in one sentence, under an older Node, which one it needs', async (context) => {
+    requireInstalled(context);
+    const older = await olderNode();
+    context.skip(older === undefined, 'no Node before 24 is installed');
+    if (older === undefined) return;
+    const sentence = /: Node 24 or newer is needed, got \d+\.\d+\.\d+\.$/;
+    for (const name of ['skillcell', 'skillcell/skills']) {
+      const code = `import('${name}').then(() => console.log('it came'), ({ code, message }) => console.log(code, message))`;
+      const { stdout } = await execa(older, ['-e', code], { cwd: folder, env: plainEnvironment(), extendEnv: false });
+      expect(stdout).toMatch(/^runtime\.node-too-old Cannot import skillcell/);
+      expect(stdout).toMatch(sentence);
+    }
+    const command = [join(folder, 'node_modules/skillcell/bin/skillcell.js'), '--version'];
+    const { exitCode, stderr } = await execa(older, command, { cwd: folder, reject: false });
+    expect(exitCode).toBe(3);
+    expect(stderr.split('\n')[0]).toMatch(sentence);
+  });
+
+  it.for([
+    ['7', 'typescript'],
+    ['5.9', 'typescript-5.9'],
+  ] as const)(
+    'has types that TypeScript %s checks whole, with nothing but what it brings',
+    async ([version, compiler], context) => {
+      requireInstalled(context);
+      const bin = join(root, 'node_modules', compiler, 'bin/tsc');
+      expect((await execa(process.execPath, [bin, '--version'])).stdout).toContain(`Version ${version}.`);
+      writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(STRICT));
+      writeFileSync(join(folder, 'types.mts'), TYPED);
+      const check = async (): Promise<string> => {
+        const { stdout } = await execa(process.execPath, [bin, '-p', '.'], { cwd: folder, reject: false });
+        return stdout;
+      };
+      expect(await check()).toBe('');
+      // What the compiler would find is found: a declaration of ours that names what is not there.
+      writeFileSync(join(folder, 'types.mts'), `${TYPED}const wrong: number = result.outcome;\n`);
+      expect(await check()).toMatch(/^types\.mts.*is not assignable to type 'number'/);
+    },
+  );
 
   it('holds what it runs and no sources or tests', async (context) => {
     requireInstalled(context);

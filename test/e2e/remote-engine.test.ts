@@ -1,12 +1,12 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { Duplex } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
-import type { Language } from '../../src/contracts/job.ts';
+import type { BuiltInLanguage as Language } from '../../src/contracts/language.ts';
 import type { JobResult } from '../../src/contracts/result.ts';
+import { watchSafety } from '../attacks/safety-watch.ts';
 import { createOrchestrator } from '../../src/orchestrator/create-orchestrator.ts';
 import { demultiplex } from '../../src/runners/docker/demultiplex.ts';
 import { createDockerRunner } from '../../src/runners/docker/docker-runner.ts';
@@ -133,9 +133,7 @@ async function keepBusy(done: Promise<unknown>): Promise<number> {
 
 /** The longest delay of the event loop in the next half second, in milliseconds. */
 async function delayAfterwards(): Promise<number> {
-  const delay = monitorEventLoopDelay({ resolution: 5 });
-  delay.enable();
+  const endWatch = watchSafety();
   await pause(500);
-  delay.disable();
-  return delay.max / 1e6;
+  return endWatch().loopDelayMs;
 }

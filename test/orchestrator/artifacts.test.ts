@@ -1,3 +1,4 @@
+import { execFileSync, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
   lstatSync,
@@ -16,8 +17,11 @@ import { buffer } from 'node:stream/consumers';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { JobResult } from '../../src/contracts/result.ts';
 import { createOrchestrator } from '../../src/orchestrator/create-orchestrator.ts';
+import type { Orchestrator } from '../../src/orchestrator/orchestrator.ts';
 import { writeBeneath } from '../../src/orchestrator/write-beneath.ts';
+import { requireHere } from '../fixtures/describe-with.ts';
 import { LEVELS, requireLevel } from '../fixtures/levels.ts';
+import { startQuietClock } from '../fixtures/quiet-clock.ts';
 
 const orchestrator = createOrchestrator();
 afterAll(() => orchestrator.close());
@@ -48,13 +52,13 @@ describe.each(LEVELS)('artifacts at level %s', (isolation) => {
     ['/proc/nope/deep', 'ENOENT'],
     ['/sys/nope', process.getuid?.() === 0 ? 'EPERM' : 'EACCES'],
   ])('are an error of ours, and soon, where %s cannot take them', async (output, code) => {
-    const started = performance.now();
+    const elapsedMs = startQuietClock();
     const refused = run({ 'table.csv': 'a,b\n' }, { output });
     await expect(refused).rejects.toMatchObject({
       code: 'artifact.write-failed',
       message: expect.stringContaining(`${code}, got "table.csv"`) as string,
     });
-    expect(performance.now() - started).toBeLessThan(20_000);
+    expect(elapsedMs()).toBeLessThan(20_000);
   });
 
   it('are kept as streams, with size, digest and media type, in path order', async () => {
@@ -79,6 +83,27 @@ describe.each(LEVELS)('artifacts at level %s', (isolation) => {
     expect(() => orchestrator.artifact('another-job', 'table.csv')).toThrow(
       expect.objectContaining({ code: 'file.unreadable' }),
     );
+  });
+
+  it('are read as bytes or text, and what a reader changes is nobody else\u2019s', async () => {
+    const result = await run({ 'note.txt': 'naïve\n' });
+    const bytes = await orchestrator.readArtifact(result, 'note.txt');
+    expect(bytes).toEqual(Buffer.from('naïve\n'));
+    bytes.fill(0);
+    expect(await orchestrator.readArtifact(result, 'note.txt', 'utf8')).toBe('naïve\n');
+    await expect(orchestrator.readArtifact(result, 'other')).rejects.toMatchObject({ code: 'file.unreadable' });
+  });
+
+  it('D10 with invisible characters in the name are left behind, and the name is shown', async () => {
+    const names = ['report\u202etxt.exe', 'zero\u200bwidth', 'tag\u{e0041}'];
+    const result = await run({ ...Object.fromEntries(names.map((name) => [name, 'x'])), 'fine ❤\ufe0f.txt': 'x' });
+    expect(result.artifacts.map(({ path }) => path)).toEqual(['fine ❤\ufe0f.txt']);
+    const reason = expect.stringContaining('invisible character') as string;
+    expect(result.omitted).toEqual([
+      { path: 'report\\u{202e}txt.exe', reason },
+      { path: 'tag\\u{e0041}', reason },
+      { path: 'zero\\u{200b}width', reason },
+    ]);
   });
 
   it('are written to a folder that is made for them, readable and not executable, and nothing else is in it', async () => {
@@ -144,6 +169,67 @@ describe.each(LEVELS)('artifacts at level %s', (isolation) => {
     const result = await orchestrator.exec({ isolation, code: `${writes({ partial: 'x' })} throw new Error('late');` });
     expect(result.outcome).toBe('failed');
     expect(result.artifacts.map(({ path }) => path)).toEqual(['partial']);
+  });
+});
+
+it('are an error of ours, and no omission, where the disk is full', async (context) => {
+  const mounted = process.getuid?.() === 0 && spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=64k', 'tmpfs', folder]);
+  requireHere(
+    context,
+    mounted !== false && mounted.status === 0 ? undefined : 'the right to mount a small file system',
+  );
+  try {
+    const job = { isolation: 'none' as const, output: folder };
+    const fits = await orchestrator.exec({ ...job, code: writes({ 'fits.txt': 'x' }) });
+    expect(fits).toMatchObject({ outcome: 'succeeded', artifacts: [{ path: 'fits.txt' }], omitted: [] });
+    const full = orchestrator.exec({ ...job, code: writes({ 'large.txt': 'x'.repeat(100_000) }) });
+    await expect(full).rejects.toMatchObject({
+      code: 'artifact.write-failed',
+      message: expect.stringContaining('ENOSPC, got "large.txt"') as string,
+    });
+    expect(readdirSync(folder)).toEqual(['fits.txt']);
+  } finally {
+    execFileSync('umount', [folder]);
+  }
+});
+
+describe('artifacts in memory', () => {
+  const write = (own: Orchestrator, jobId: string, bytes: number): Promise<JobResult> =>
+    own.exec({ isolation: 'none', jobId, code: writes({ 'a.txt': 'x'.repeat(bytes) }) });
+
+  it('are bounded: the oldest go, which the result says, and reading one of those has a code of its own', async () => {
+    await using own = createOrchestrator({ keptArtifactBytes: 1_000 });
+    const first = await write(own, 'first', 600);
+    const second = await write(own, 'second', 400);
+    expect([...first.diagnostics, ...second.diagnostics].map(({ code }) => code)).not.toContain('artifact.dropped');
+    expect(await own.readArtifact(first, 'a.txt', 'utf8')).toHaveLength(600);
+    const third = await write(own, 'third', 1);
+    expect(third.diagnostics).toContainEqual(
+      expect.objectContaining({ code: 'artifact.dropped', message: expect.stringContaining('job first') as string }),
+    );
+    await expect(own.readArtifact(first, 'a.txt')).rejects.toMatchObject({
+      code: 'artifact.evicted',
+      message: expect.stringContaining('1000 bytes') as string,
+    });
+    expect(await own.readArtifact(second, 'a.txt')).toHaveLength(400);
+    expect(await own.readArtifact(third, 'a.txt')).toHaveLength(1);
+  });
+
+  it('of a job that alone is over the bound are not kept, and the others stay', async () => {
+    await using own = createOrchestrator({ keptArtifactBytes: 1_000 });
+    const small = await write(own, 'small', 100);
+    const large = await write(own, 'large', 1_001);
+    expect(large.diagnostics.map(({ code }) => code)).toContain('artifact.dropped');
+    await expect(own.readArtifact(large, 'a.txt')).rejects.toMatchObject({ code: 'artifact.evicted' });
+    expect(await own.readArtifact(small, 'a.txt')).toHaveLength(100);
+  });
+
+  it('of an id that is used again are those of the last job, counted once', async () => {
+    await using own = createOrchestrator({ keptArtifactBytes: 1_000 });
+    const other = await write(own, 'other', 300);
+    for (const size of [600, 600, 500]) await write(own, 'same', size);
+    expect(await own.readArtifact({ jobId: 'same' }, 'a.txt')).toHaveLength(500);
+    expect(await own.readArtifact(other, 'a.txt')).toHaveLength(300);
   });
 });
 

@@ -51,6 +51,50 @@ describe.each(LEVELS)('the events of a job at level %s', (isolation) => {
     expect(events[1]).toMatchObject({ isolation: result.isolation, runner: 'local', warm: false });
   });
 
+  it('have output as text plus bytes, whatever its pieces are cut to, and keep both in JSON', async () => {
+    const code = `import { writeSync } from 'node:fs';
+      for (const byte of Buffer.from('naïve 漢字 \\u{1f389}\\n')) {
+        writeSync(1, Buffer.of(byte));
+        await new Promise((resolve) => setTimeout(resolve, 5));
+      }
+      writeSync(1, Buffer.of(0xe6, 0xbc));`;
+    const job = orchestrator.stream({ kind: 'exec', isolation, code });
+    let text = '';
+    let copied = '';
+    const bytes: Uint8Array[] = [];
+    for await (const event of job) {
+      if (event.type !== 'output') continue;
+      text += event.text;
+      bytes.push(event.bytes);
+      const copy = JSON.parse(JSON.stringify(event)) as { type: string; text: string; bytes: string };
+      expect(copy).toMatchObject({ type: 'output', jobId: job.jobId, stream: 'stdout', text: event.text });
+      copied += Buffer.from(copy.bytes, 'base64').toString('latin1');
+    }
+    expect(text).toBe('naïve 漢字 \u{1f389}\n\ufffd');
+    expect(bytes.length).toBeGreaterThan(3);
+    expect(copied).toBe(Buffer.concat(bytes).toString('latin1'));
+  });
+
+  it('keep the message of an error in JSON', async () => {
+    const job = orchestrator.stream({ kind: 'exec', isolation, code: '' });
+    await job.result.catch(() => undefined);
+    const events: JobEvent[] = [];
+    for await (const event of job) events.push(event);
+    expect(JSON.parse(JSON.stringify(events))).toEqual([
+      {
+        type: 'faulted',
+        jobId: job.jobId,
+        error: {
+          name: 'SkillcellError',
+          code: 'job.invalid',
+          message: 'Cannot accept the job: code must not be empty, got "".',
+          hint: 'Correct the named field of the job.',
+          diagnostics: [],
+        },
+      },
+    ]);
+  });
+
   it('are kept for a reader who comes after the end', async () => {
     const job = orchestrator.stream({ kind: 'exec', isolation, code: 'console.log("early")' });
     await job.result;
@@ -106,9 +150,19 @@ describe('a job that we fail', () => {
 describe('createEventStream()', () => {
   const output = (size: number): JobEvent => ({
     type: 'output',
+    text: '',
     jobId: 'j',
     stream: 'stdout',
     bytes: Buffer.alloc(size),
+  });
+
+  it('keeps all for a reader who comes late, however much that is', async () => {
+    const stream = createEventStream();
+    for (let count = 0; count < 12; count += 1) await stream.push(output(MIB));
+    stream.end();
+    let bytes = 0;
+    for await (const event of stream) if (event.type === 'output') bytes += event.bytes.length;
+    expect(bytes).toBe(12 * MIB);
   });
 
   it('makes its writer wait above 4 MiB once a reader has begun, and lets go as it reads', async () => {

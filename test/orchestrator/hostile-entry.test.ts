@@ -19,6 +19,9 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true }));
 
 const HOSTILE_TAR = Buffer.concat([tarEntry({ name: '../../outside', content: 'x' }), TAR_END]).toString('base64');
+const DECEPTIVE_TAR = Buffer.concat([tarEntry({ name: 'report\u202etxt.exe', content: 'x' }), TAR_END]).toString(
+  'base64',
+);
 const PRELUDE = `
 const { Socket } = require('node:net');
 const channel = new Socket({ fd: 3 });
@@ -83,8 +86,16 @@ it.each([
     'D11 an archive with a name that leaves the folder',
     `data(1, Buffer.from('${HOSTILE_TAR}', 'base64'), 2); result();`,
   ],
+  [
+    'D10 an archive with a name that hides its ending',
+    `data(1, Buffer.from('${DECEPTIVE_TAR}', 'base64'), 2); result();`,
+  ],
   ['D14 an archive that is cut in the middle', `data(1, Buffer.alloc(700, 1), 2); result();`],
   ['a negative count', `result({ stdoutBytes: -1 });`],
+  [
+    'a diagnostic whose code is not in the registry',
+    `result({ diagnostics: [{ code: 'made.up', severity: 'info', message: 'm' }] });`,
+  ],
   [
     'E09 200,000 omitted rows',
     `result({ omitted: Array.from({ length: 200000 }, () => ({ path: 'a', reason: 'b' })) });`,
@@ -128,9 +139,15 @@ it('D14, D15 an archive that has no end when the result comes ends the job, and 
   expect(await runWith(`result();`)).toMatchObject({ outcome: 'succeeded', artifacts: [] });
 });
 
+it('D14 an archive that is cut after a whole file ends its job, with that file', async () => {
+  const whole = tarEntry({ name: 'whole.txt', content: 'whole' }).toString('base64');
+  const result = await runWith(`data(1, Buffer.from('${whole}', 'base64'), 2); result();`);
+  expect(result).toMatchObject({ outcome: 'succeeded', artifacts: [{ path: 'whole.txt', bytes: 5 }] });
+});
+
 it('a sandbox that is silent after the deadline is not waited for', async () => {
   const result = await runWith(`say({ type: 'run', run: 1 }); data(2, Buffer.from('begun'));`, {
-    jobTimeoutMs: 1_500,
+    jobTimeoutMs: 4_000,
     graceMs: 100,
   });
   expect(result).toMatchObject({ outcome: 'timeout', error: { name: 'JobTimeout' }, stdout: { text: 'begun' } });

@@ -20,6 +20,7 @@ import { openJobJournal } from '../../src/orchestrator/job-journal.ts';
 import { lostResult } from '../../src/orchestrator/lost-result.ts';
 import { currentOwner, ownerName } from '../../src/runners/owner.ts';
 import { codeOf } from '../skills/code-of.ts';
+import { MISSING_STRACE, requireHere } from '../fixtures/describe-with.ts';
 import { until } from '../fixtures/until.ts';
 
 const HOST = fileURLToPath(new URL('../fixtures/journal-host.ts', import.meta.url));
@@ -84,6 +85,21 @@ describe('the journal of jobs', () => {
     expect(line).toBeGreaterThan(-1);
     expect(synced).toBeGreaterThan(line);
     expect(said).toBeGreaterThan(synced);
+  });
+
+  it('calls fsync on a result before the result has its name, and on the folder after', async (context) => {
+    const calls = await traceAccept(context, 'finish:traced');
+    const after = (index: number, pattern: RegExp): number =>
+      calls.findIndex((call, at) => at > index && pattern.test(call));
+    const line = after(-1, /^write\(\d+, "\{\\"jobId\\":\\"traced.*\\"runner\\"/);
+    const descriptor = /^write\((\d+)/.exec(calls[line] ?? '')?.[1] ?? '';
+    const synced = after(line, new RegExp(`^fsync\\(${descriptor}\\)`));
+    const named = after(line, /^link(at)?\(.*traced\.1\.json/);
+    const folderSynced = after(named, /^fsync\(/);
+    expect(line).toBeGreaterThan(-1);
+    expect(synced).toBeGreaterThan(line);
+    expect(named).toBeGreaterThan(synced);
+    expect(folderSynced).toBeGreaterThan(named);
   });
 
   it('F16 loses no accepted job to a crash: the next owner records each as failed with job.host-lost, once', async () => {
@@ -180,7 +196,7 @@ describe('the journal of jobs', () => {
 
 describe('F14 a full disk', () => {
   beforeEach((context) => {
-    context.skip(process.getuid?.() !== 0, 'only root can mount a small file system');
+    requireHere(context, process.getuid?.() === 0 ? undefined : 'uid 0, to mount a small file system');
     execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=64k', 'tmpfs', folder]);
   });
   afterEach(() => {
@@ -253,21 +269,21 @@ describe('F14 a full disk', () => {
   });
 });
 
-/** System calls of a host that accepts one job, in order. */
-async function traceAccept(context: TestContext): Promise<string[]> {
-  const trace = join(folder, 'trace');
-  try {
-    execFileSync('strace', ['-V'], { stdio: 'ignore' });
-  } catch {
-    context.skip('strace is not installed');
-  }
-  const host = spawn(
-    'strace',
-    ['-f', '-qq', '-e', 'trace=write,fsync', '-s', '80', '-o', trace, process.execPath, HOST, folder, 'accept:traced'],
-    { stdio: ['ignore', 'ignore', 'inherit'] },
-  );
+/**
+ * System calls of the thread of a host that accepts one job, in order. Each thread has a file of its own: in a common one
+ * a call of another thread cuts the line of one that is under way in two.
+ */
+async function traceAccept(context: TestContext, ...orders: string[]): Promise<string[]> {
+  const traces = join(folder, 'traces');
+  mkdirSync(traces);
+  requireHere(context, MISSING_STRACE);
+  const words = ['-ff', '-qq', '-e', 'trace=write,fsync,link,linkat', '-s', '160', '-o', join(traces, 'thread')];
+  const host = spawn('strace', [...words, process.execPath, HOST, folder, 'accept:traced', ...orders], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
   await once(host, 'exit');
-  return readFileSync(trace, 'utf8')
-    .split('\n')
-    .map((line) => line.replace(/^\d+ +/, ''));
+  const threads = readdirSync(traces).map((name) => readFileSync(join(traces, name), 'utf8'));
+  const [accepting = '', ...others] = threads.filter((text) => text.includes('accepted traced'));
+  expect(others).toEqual([]);
+  return accepting.split('\n');
 }

@@ -60,4 +60,39 @@ describe('createJobQueue()', () => {
     (await next)();
     expect(queue.running).toBe(0);
   });
+
+  it('an abort in the middle of those that wait takes nobody else along, and loses no place', async () => {
+    const queue = createJobQueue(1, 10);
+    const leave = await queue.enter(never);
+    const abort = new AbortController();
+    const order: number[] = [];
+    const wait = async (number: number, signal: AbortSignal): Promise<void> => {
+      const go = await queue.enter(signal);
+      order.push(number);
+      go();
+    };
+    const first = wait(1, never);
+    const aborted = wait(2, abort.signal);
+    const last = [wait(3, never), wait(4, never)];
+    abort.abort(new Error('not wanted any more'));
+    await expect(aborted).rejects.toThrow('not wanted any more');
+    leave();
+    await Promise.all([first, ...last]);
+    expect(order).toEqual([1, 3, 4]);
+    expect(queue.running).toBe(0);
+    (await queue.enter(never))();
+  });
+
+  it('an abort at the moment of its turn takes nobody else along', async () => {
+    const queue = createJobQueue(1, 10);
+    const leave = await queue.enter(never);
+    const abort = new AbortController();
+    const called = queue.enter(abort.signal);
+    const behind = queue.enter(never);
+    leave();
+    abort.abort(new Error('too late'));
+    (await called)();
+    (await behind)();
+    expect(queue.running).toBe(0);
+  });
 });

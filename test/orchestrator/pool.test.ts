@@ -4,7 +4,7 @@ import type { JobResult } from '../../src/contracts/result.ts';
 import { createOrchestrator } from '../../src/orchestrator/create-orchestrator.ts';
 import type { Orchestrator, PoolOptions } from '../../src/orchestrator/orchestrator.ts';
 import { controlGroupLayout } from '../../src/runners/local/control-group.ts';
-import { LEVELS, requireLevel } from '../fixtures/levels.ts';
+import { BEST_LEVEL, LEVELS, requireLevel } from '../fixtures/levels.ts';
 import { descendants, killProcess, sandboxLeftovers } from '../fixtures/sandbox-leftovers.ts';
 import { until } from '../fixtures/until.ts';
 
@@ -41,7 +41,7 @@ describe.each(LEVELS)('warm sandboxes at level %s', (isolation) => {
       { limits: { workspaceMib: 64 } },
       { limits: { workspaceInodes: 4_000 } },
       { language: 'typescript' },
-      { isolation: isolation === 'none' ? 'namespace' : 'none' },
+      ...(BEST_LEVEL === 'none' ? [] : [{ isolation: isolation === 'none' ? BEST_LEVEL : ('none' as const) }]),
     ];
     for (const other of others) {
       expect(await run('export default 1', other), JSON.stringify(other)).toMatchObject({
@@ -50,6 +50,20 @@ describe.each(LEVELS)('warm sandboxes at level %s', (isolation) => {
       });
     }
     expect((await run('export default 1')).usage.warm).toBe(true);
+  });
+
+  it('whose limits are not those of a job are named in its result, with both values', async () => {
+    await open();
+    const differ = async (limits: ExecOptions['limits']): Promise<string[]> =>
+      (await run('1', limits === undefined ? {} : { limits })).diagnostics
+        .filter(({ code }) => code === 'pool.limits-differ')
+        .map(({ message }) => message);
+    expect(await differ({ memoryMib: 400, pids: 50 })).toEqual([
+      'No warm sandbox has the limits of this job: memoryMib 400, in the pool 512, pids 50, in the pool 64.',
+    ]);
+    expect(await differ({ runTimeoutMs: 5_000 })).toEqual([]);
+    // None waits, which is nothing that the job could change.
+    expect(await differ(undefined)).toEqual([]);
   });
 
   it('have the limits that the pool was given', async () => {

@@ -1,5 +1,6 @@
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
-import type { ExecOptions, Language } from '../../src/contracts/job.ts';
+import type { ExecOptions } from '../../src/contracts/job.ts';
+import type { Language } from '../../src/contracts/language.ts';
 import type { JobResult } from '../../src/contracts/result.ts';
 import { createOrchestrator } from '../../src/orchestrator/create-orchestrator.ts';
 import { MISSING_PYTHON, requireHere } from '../fixtures/describe-with.ts';
@@ -67,7 +68,16 @@ describe.each(LEVELS)('programs at level %s', (isolation) => {
         mode: 0o755,
         plain: 0o644,
       });
-      const ours = ['HOME', 'LANG', 'SKILLCELL_OUTPUT', 'SKILLCELL_VALUE', 'SKILLS_DIR', 'TMPDIR', 'WORKSPACE'];
+      const ours = [
+        'HOME',
+        'LANG',
+        'NODE_OPTIONS',
+        'SKILLCELL_OUTPUT',
+        'SKILLCELL_VALUE',
+        'SKILLS_DIR',
+        'TMPDIR',
+        'WORKSPACE',
+      ];
       const marker = isolation === 'none' ? ['SKILLCELL_JOB_MARK'] : [];
       expect(Object.keys(env).toSorted()).toEqual([...ours, ...marker, 'GIVEN', 'PATH'].toSorted());
       expect(env).toMatchObject({
@@ -246,7 +256,7 @@ if __name__ == "__main__":
         error: { name: 'KeyError', message: "'k'", line: 2 },
       });
       expect(raised.stderr.text).toContain('mine.py", line 2');
-      expect(raised.stderr.text).not.toContain('python_executor');
+      expect(raised.stderr.text).not.toContain('executor.py');
       expect(await run('python', 'x = 1\nif:\n')).toMatchObject({
         outcome: 'failed',
         error: { name: 'SyntaxError', line: 2 },
@@ -286,7 +296,7 @@ if __name__ == "__main__":
   describe('bash', () => {
     it('is asked to end, has its grace for last words and files, and says nothing that is not its own', async () => {
       const code = `trap 'sleep 0.5; echo bye; echo x >"$SKILLCELL_OUTPUT/last"; exit 7' TERM\necho go\nwhile :; do read -r -t 0.1 <> <(:); done`;
-      const result = await run('bash', code, { limits: { runTimeoutMs: 800, graceMs: 5_000 } });
+      const result = await run('bash', code, { limits: { runTimeoutMs: 2_500, graceMs: 20_000 } });
       expect(result).toMatchObject({
         outcome: 'timeout',
         exitCode: 7,

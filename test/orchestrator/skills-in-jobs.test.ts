@@ -1,5 +1,5 @@
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
-import type { Language } from '../../src/contracts/job.ts';
+import type { Language } from '../../src/contracts/language.ts';
 import type { JobResult } from '../../src/contracts/result.ts';
 import { createOrchestrator } from '../../src/orchestrator/create-orchestrator.ts';
 import { exportRuntimeGlobals, getActiveSkillsSubsystem } from '../../src/skills/index.ts';

@@ -16,6 +16,18 @@ describe('parseBoundedJson()', () => {
     );
   });
 
+  it('keeps what a decoder or a parser said as the cause of a refusal', () => {
+    const causeOf = (bytes: Uint8Array): unknown => {
+      try {
+        return parseBoundedJson(bytes, CAPS);
+      } catch (error) {
+        return (error as JsonRefused).cause;
+      }
+    };
+    expect(causeOf(Buffer.from('{"a":}'))).toBeInstanceOf(SyntaxError);
+    expect(causeOf(Buffer.from([0x22, 0xff, 0x22]))).toBeInstanceOf(TypeError);
+  });
+
   it('never throws anything but JsonRefused, whatever the bytes are', () => {
     const pieces = fc.constantFrom('{', '}', '[', ']', '"', '\\', ',', ':', '1', 'null', '"__proto__"', '\u0000', 'é');
     fc.assert(

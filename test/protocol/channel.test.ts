@@ -211,7 +211,6 @@ describe('a channel', () => {
 
   it.each([1, 997, 65_536, MAX_FRAME_PAYLOAD - 1, STREAM_WINDOW + 1])(
     'brings eight windows through a slow reader, in pieces of %i and less',
-    { timeout: 20_000 },
     async (size) => {
       const total = 8 * STREAM_WINDOW;
       let taken = 0;

@@ -23,7 +23,7 @@ describe('relativePathFault()', () => {
   });
 
   it.each([
-    ['', 'empty'],
+    ['', 'empty path'],
     ['/etc/passwd', 'absolute'],
     ['..', '..'],
     ['../a', '..'],

@@ -55,6 +55,20 @@ describe('tar on the channel', () => {
     );
   });
 
+  it('writes many small files in few pieces, none of them much over 64 KiB', async () => {
+    const files = Array.from({ length: 200 }, (_, index) => ({
+      path: `file-${index}`,
+      bytes: Buffer.alloc(1_000, 1),
+      executable: false,
+    }));
+    const sizes: number[] = [];
+    await writeTar(files, { write: async (chunk) => void sizes.push(chunk.length), end: () => undefined });
+    // 512 bytes of header and the bytes in blocks of 512, and the end of the archive.
+    expect(sizes.reduce((sum, size) => sum + size, 0)).toBeGreaterThanOrEqual(200 * 1_536);
+    expect(sizes.length).toBeLessThanOrEqual(6);
+    expect(Math.max(...sizes)).toBeLessThan(66 * 1024);
+  });
+
   it('brings files over a channel that are larger than its window', async () => {
     const [left, right] = duplexPair();
     const big = { path: 'big', bytes: Buffer.alloc(5 * 1024 * 1024, 3), executable: false };

@@ -78,6 +78,14 @@ describe('createWarmPool()', () => {
     expect(started.some(({ destroyed }) => destroyed)).toBe(false);
   });
 
+  it('gives the longest waiting of those that are accepted', async () => {
+    const opened = open({ size: 3 });
+    await pass(100);
+    expect(opened.take(({ number }) => number === 7)).toBeUndefined();
+    expect(opened.take(({ number }) => number > 0)?.number).toBe(1);
+    expect(opened.take()?.number).toBe(0);
+  });
+
   it('forgets a member that ends by itself, and starts another for it', async () => {
     const opened = open({ size: 1 });
     await pass(100);
@@ -176,6 +184,19 @@ describe('createWarmPool()', () => {
     expect(opened.take()?.destroyed).toBe(false);
     await pass(1_000);
     expect(started.filter(({ destroyed }) => !destroyed)).toHaveLength(4);
+  });
+
+  it('a refill that lands after the pool shrank does not fill it beyond its size', async () => {
+    // Begun for a full pool, and done when nobody has come for a while.
+    const opened = open({ size: 3, idleMs: 15 });
+    await pass(14);
+    expect(opened.counts()).toMatchObject({ size: 3, waiting: 2 });
+    await pass(2);
+    expect(opened.counts()).toMatchObject({ size: 1, waiting: 1 });
+    await pass(1_000);
+    expect(started).toHaveLength(3);
+    expect(opened.counts()).toMatchObject({ size: 1, waiting: 1 });
+    expect(started.filter(({ destroyed }) => destroyed)).toHaveLength(2);
   });
 
   it('close() ends every member, also one that is just being started, and starts no more', async () => {
@@ -327,7 +348,8 @@ describe('createWarmPool()', () => {
   it('counts what it was good for', async () => {
     const opened = open({ size: 2, idleMs: 60_000 });
     expect(opened.counts()).toEqual({ size: 2, waiting: 0, hits: 0, misses: 0, startFailures: 0, refillMs: null });
-    opened.take();
+    expect(opened.take()).toBeUndefined();
+    opened.missed();
     await pass(100);
     opened.take();
     expect(opened.counts()).toEqual({ size: 2, waiting: 1, hits: 1, misses: 1, startFailures: 0, refillMs: 10 });

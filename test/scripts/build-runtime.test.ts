@@ -53,10 +53,20 @@ describe('buildRuntime()', () => {
     expect(entry).not.toContain('createRequire(');
   });
 
+  it('carries gray-matter without the engines that it parses with', () => {
+    const require = createRequire(import.meta.url);
+    const path = join(folder, 'packages/gray-matter.cjs');
+    const split = require(path) as ((text: string, options?: object) => { content: string }) & { engines: object };
+    expect(split.engines).toEqual({});
+    expect(split('---\na: 1\n---\nBody.', { engines: { yaml: () => ({}) } }).content).toBe('Body.');
+    expect(() => split('---js\n{}\n---\nBody.', {})).toThrow('gray-matter engine "js" is not registered');
+    expect(readFileSync(path, 'utf8')).not.toMatch(/esprima|safeLoad/);
+  });
+
   it('carries executors as modules that start without the packages of the project', () => {
-    expect(manifest.files).toHaveProperty(['executors/node-executor.mjs']);
-    expect(manifest.files).toHaveProperty(['executors/sample-module.mts']);
-    expect(manifest.files).toHaveProperty(['executors/python_executor.py']);
+    expect(manifest.files).toHaveProperty(['languages/javascript/executor.mjs']);
+    expect(manifest.files).toHaveProperty(['languages/typescript/sample-module.mts']);
+    expect(manifest.files).toHaveProperty(['languages/python/executor.py']);
   });
 });
 

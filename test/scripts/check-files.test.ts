@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { fileFaults, lockFaults, namesOfMachine } from '../../scripts/check-files.ts';
+import { diagnosticsPage } from '../../scripts/generate-diagnostics.ts';
 import { errorsPage } from '../../scripts/generate-errors.ts';
 
 describe('fileFaults()', () => {
@@ -54,5 +55,12 @@ describe('errorsPage()', () => {
   it('has a row for every code, and keeps the table whole', () => {
     const page = errorsPage({ 'a.b': { http: 400, exitCode: 2, retry: true, advice: 'Use x | y.' } });
     expect(page).toContain('| `a.b` | 2 | 400 | yes | Use x \\| y. |');
+  });
+});
+
+describe('diagnosticsPage()', () => {
+  it('has a row for every code, and keeps the table whole', () => {
+    const page = diagnosticsPage({ 'a.b': { severity: 'info', meaning: 'a | b', advice: 'Use x | y.' } });
+    expect(page).toContain('| `a.b` | info | a \\| b | Use x \\| y. |');
   });
 });

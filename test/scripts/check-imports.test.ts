@@ -30,7 +30,7 @@ describe('checkImports()', () => {
   it('accepts imports that point down', () => {
     write('src/contracts/job.ts', "import * as z from 'zod/mini';\nexport const job = z;");
     write(
-      'src/skills/lazy-modules.ts',
+      'src/skills/text/lazy-modules.ts',
       "import type * as re2js from 're2js';\nexport const load = () => require('re2js') as typeof re2js;",
     );
     write('src/runners/runner.ts', "import { job } from '../contracts/job.ts';\nexport default job;");
@@ -48,6 +48,18 @@ describe('checkImports()', () => {
     write('src/contracts/job.ts', "\nimport type { Runner } from '../runners/runner.ts';\nexport type Job = Runner;");
     write('src/runners/runner.ts', 'export interface Runner { name: string }');
     expect(messages()).toEqual(['src/contracts/job.ts:2 contracts imports runners: src/runners/runner.ts']);
+  });
+
+  it('refuses a package in a cage everywhere else, and its static import in the cage', () => {
+    write('package.json', JSON.stringify({ dependencies: { 'gray-matter': '4.0.3' } }));
+    write('src/skills/parse/front-matter.ts', "export const split = () => require('gray-matter') as unknown;");
+    expect(messages()).toEqual([]);
+    write('src/skills/parse/front-matter.ts', "import matter from 'gray-matter';\nexport default matter;");
+    write('src/cli/main.ts', "const matter = await import('gray-matter');\nexport default matter;");
+    expect(messages()).toEqual([
+      'src/cli/main.ts:1 only src/skills/parse/front-matter.ts may load gray-matter; see docs/decisions',
+      'src/skills/parse/front-matter.ts:1 gray-matter loads at first use only; see docs/decisions',
+    ]);
   });
 
   it('refuses what stands beside a layer or outside the package', () => {
@@ -89,6 +101,22 @@ describe('checkImports()', () => {
       'src/skills/match.ts:1 re2js loads at first use only; see docs/decisions',
       'src/skills/match.ts:2 the bundle takes zod/mini, not zod',
     ]);
+  });
+
+  it('refuses an upward import between the folders of a layer, and a folder that has no place among them', () => {
+    write('src/skills/subsystem.ts', "import './render/render.ts';\nimport './text/slug.ts';");
+    write('src/skills/render/render.ts', "import '../text/slug.ts';");
+    write('src/skills/text/slug.ts', 'export {};');
+    expect(messages()).toEqual([]);
+    write('src/skills/text/slug.ts', "import '../parse/field.ts';");
+    write('src/skills/parse/field.ts', "import type { Sub } from '../index.ts';\nexport type A = Sub;");
+    write('src/skills/index.ts', 'export type Sub = 1;');
+    expect(messages().toSorted()).toEqual([
+      'src/skills/parse/field.ts:1 skills/parse imports skills/: src/skills/index.ts',
+      'src/skills/text/slug.ts:1 skills/text imports skills/parse: src/skills/parse/field.ts',
+    ]);
+    write('src/skills/misc/other.ts', "import '../text/slug.ts';");
+    expect(() => checkImports(root)).toThrow('got misc');
   });
 
   it('refuses a folder that has no place among the layers', () => {

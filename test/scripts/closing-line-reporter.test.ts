@@ -6,12 +6,13 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 const fixtures = `${root}test/fixtures/closing-line`;
 
 describe('ClosingLineReporter', () => {
-  it('ends with the counts, after the skipped tests and their reasons', async () => {
+  it('ends with the counts, after a line for each reason of a skip', async () => {
     const { exitCode, lines } = await run('mixed.ts');
     expect(exitCode).toBe(1);
-    expect(lines.slice(-2)).toEqual([
-      'skipped: mixed.ts > cannot run here: no engine on this machine',
-      '2 passed, 1 failed, 1 skipped',
+    expect(lines.slice(-3)).toEqual([
+      'skipped 2: no engine on this machine',
+      'skipped 1: no network',
+      '2 passed, 1 failed, 3 skipped',
     ]);
   });
 
@@ -31,6 +32,10 @@ describe('ClosingLineReporter', () => {
   it('refuses a skip without a reason in CI only', async () => {
     const outside = await run('unexplained.ts');
     expect([outside.exitCode, outside.lines.at(-1)]).toEqual([0, '0 passed, 0 failed, 1 skipped']);
+    expect(outside.lines.slice(-3, -1)).toEqual([
+      expect.stringMatching(/^skipped: unexplained\.ts > /),
+      'skipped 1: no reason given',
+    ]);
     const inside = await run('unexplained.ts', { CI: 'true' });
     expect([inside.exitCode, inside.lines.at(-1)]).toEqual([1, '0 passed, 0 failed, 1 skipped']);
   });

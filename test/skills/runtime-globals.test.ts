@@ -14,7 +14,7 @@ import { buildSkillsInstructionBlock, importSkillset, skillsGalleryText } from '
 import { withFolder, withLibrary, type LibraryInput } from '../conformance/library.ts';
 import { writeTree } from '../conformance/write-tree.ts';
 import { codeOf } from './code-of.ts';
-import { skillText } from './skill-text.ts';
+import { skillText } from './text/skill-text.ts';
 
 const CANARY = 'canary-of-a-denied-skill';
 

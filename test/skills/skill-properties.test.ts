@@ -2,10 +2,10 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { AgentsConfig } from '../../src/contracts/skill.ts';
 import { digestOf, exportRuntimeGlobals, setSkillsDescriptor, SkillsSubsystem } from '../../src/skills/index.ts';
-import { skillDigest } from '../../src/skills/digest.ts';
-import { loadArrived } from '../../src/skills/load-arrived.ts';
-import { readSkillParts } from '../../src/skills/read-skill-parts.ts';
-import { activeSkillsBlock, renderSkills } from '../../src/skills/render-skills.ts';
+import { skillDigest } from '../../src/skills/text/digest.ts';
+import { loadArrived } from '../../src/skills/load/load-arrived.ts';
+import { readSkillParts } from '../../src/skills/load/read-skill-parts.ts';
+import { activeSkillsBlock, renderSkills } from '../../src/skills/render/render-skills.ts';
 import { withLibrary } from '../conformance/library.ts';
 import type { Tree } from '../conformance/write-tree.ts';
 import { codeOf } from './code-of.ts';
@@ -107,7 +107,7 @@ describe('rendering what was parsed', () => {
         const where = { namespace: 'public', rootKind: 'builtin', root: 0, rootPath: '', dir: 'a' } as const;
         const loaded = { ...parts, ...where, id: 'public.a', skillId: 'a', name: 'a', files: [], digest: '' };
         const parent = new SkillsSubsystem({
-          ...{ skills: [loaded], diagnostics: [], agentsConfig: {}, overrides: [] },
+          ...{ skills: [loaded], diagnostics: [], agentsConfig: {}, customNamespaces: [], overrides: [] },
           ...{ customSkillsRoot: null, bundleRoot: null },
         });
         for (const format of ['text', 'xml', 'markdown'] as const) parent.skillsGalleryText({ format, budget: 20 });

@@ -1,7 +1,7 @@
 import { buildImage } from '../../runners/docker/build-image.ts';
 import { connectEngine } from '../../runners/docker/engine.ts';
 import { ensureRuntime } from '../../runners/runtime-bundle.ts';
-import { type CommandContext, flagValue } from '../command.ts';
+import { type CommandContext, flagValue } from '../options/command.ts';
 
 /** `skillcell image build`: builds the image that containers run from, and says which base it took. */
 export async function runBuildImage({ arguments: given, output, json, io }: CommandContext): Promise<number> {

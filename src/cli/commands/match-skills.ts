@@ -1,6 +1,6 @@
-import { type CommandContext, flagValue } from '../command.ts';
-import { parseNumber } from '../parse-number.ts';
-import { openSkills } from '../skills-context.ts';
+import { type CommandContext, flagValue } from '../options/command.ts';
+import { parseNumber } from '../options/parse-number.ts';
+import { openSkills } from '../options/skills-context.ts';
 
 const MOST = { minimum: 1, maximum: 1_000, unit: 'skills' };
 
@@ -17,5 +17,6 @@ export async function matchSkills(context: CommandContext): Promise<number> {
   }
   const lines = result.matches.map(({ id, hits }) => `${id}  ${hits.join(', ')}\n`);
   await output.text(`tier ${result.tier}\n${lines.join('')}${result.text ?? ''}`);
+  for (const { id, reason } of result.leftOut) await output.note(`${id} would match and is left out: ${reason}.`);
   return 0;
 }

@@ -1,10 +1,10 @@
 import type { SkillTrees } from '../../contracts/skill.ts';
 import { SkillcellError } from '../../contracts/skillcell-error.ts';
-import { verifyDescriptor } from '../../skills/verify-descriptor.ts';
-import { type CommandContext, flagValue } from '../command.ts';
-import { readJsonFile } from '../load-skills.ts';
-import { openSkills, type SkillsContext } from '../skills-context.ts';
-import { quoted, usageError } from '../usage-error.ts';
+import { verifyDescriptor } from '../../skills/descriptor/verify-descriptor.ts';
+import { type CommandContext, flagValue } from '../options/command.ts';
+import { readJsonFile } from '../options/load-skills.ts';
+import { openSkills, type SkillsContext } from '../options/skills-context.ts';
+import { quoted, usageError } from '../terminal/usage-error.ts';
 
 /** `skillcell skills descriptor`: prints a descriptor, or compares one with the skills on disk. */
 export async function printDescriptor(context: CommandContext): Promise<number> {

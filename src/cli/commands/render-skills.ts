@@ -1,11 +1,11 @@
-import { type CommandContext, flagValue } from '../command.ts';
-import { referenceError } from '../reference-error.ts';
-import { noteDiagnostics, openSkills } from '../skills-context.ts';
+import { type CommandContext, flagValue } from '../options/command.ts';
+import { referenceError } from '../options/reference-error.ts';
+import { noteDiagnostics, openSkills } from '../options/skills-context.ts';
 
 /** `skillcell skills render`: prints the `[ACTIVE SKILLS]` block, exactly its bytes. */
 export async function renderSkills(context: CommandContext): Promise<number> {
   const { arguments: given, output, json } = context;
-  const { subsystem, consumer } = await openSkills(context);
+  const { subsystem, consumer } = await openSkills(context, 'none');
   const variant = flagValue(given, 'variant') === 'compact' ? 'compact' : 'full';
   const catalog = subsystem.catalog({ consumer });
   const block = subsystem.buildSkillsInstructionBlock({ refs: given.operands, consumer, catalog, variant });
@@ -17,7 +17,8 @@ export async function renderSkills(context: CommandContext): Promise<number> {
     await output.json({ text, sha256, rows, pool, active, diagnostics });
     return 0;
   }
-  await noteDiagnostics(context, diagnostics);
+  const loaded = subsystem.skills.filter(({ id }) => active.includes(id)).flatMap((skill) => skill.diagnostics);
+  await noteDiagnostics(context, [...loaded, ...diagnostics]);
   await output.text(text);
   return 0;
 }

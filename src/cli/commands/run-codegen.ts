@@ -1,16 +1,24 @@
-import { type CodegenOptions, LANGUAGES } from '../../contracts/job.ts';
-import { type CommandContext, flagValue } from '../command.ts';
-import { decodeInput } from '../input-file.ts';
-import { jobOptions } from '../job-options.ts';
-import { explainReference, jobSkills } from '../job-skills.ts';
-import { modelFromFlags } from '../model-flags.ts';
-import { parseNumber } from '../parse-number.ts';
-import { readStdin } from '../read-stdin.ts';
-import { reportResult } from '../report-result.ts';
-import { usageError } from '../usage-error.ts';
+import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
+import type { CodegenOptions } from '../../contracts/job.ts';
+import { DEFAULT_LANGUAGE } from '../../contracts/language.ts';
+import { type CommandContext, flagValue } from '../options/command.ts';
+import { decodeInput } from '../terminal/input-file.ts';
+import { jobOptions } from '../options/job-options.ts';
+import { explainReference, jobSkills } from '../options/job-skills.ts';
+import { keepAnswers } from '../job/keep-answers.ts';
+import { modelFromFlags } from '../options/model-flags.ts';
+import { outputFolder } from '../options/output-folder.ts';
+import { parseNumber } from '../options/parse-number.ts';
+import { readStdin } from '../terminal/read-stdin.ts';
+import { reportResult } from '../job/report-result.ts';
+import { notePaths, showWritten } from '../job/show-written.ts';
+import { usageError } from '../terminal/usage-error.ts';
 
 const TASK_BYTES = 1_000_000;
 const MAX_ATTEMPTS = 20;
+/** Where jobs leave what was paid for, each in a folder of its id, unless `--output` says otherwise. */
+const KEPT = 'skillcell-out';
 
 /** `skillcell codegen`: has a program written for a task and runs it; with `--dry-run` prints the prompt. */
 export async function runCodegen(context: CommandContext): Promise<number> {
@@ -19,32 +27,43 @@ export async function runCodegen(context: CommandContext): Promise<number> {
   const attempts = flagValue(given, 'max-attempts');
   const range = { minimum: 1, maximum: MAX_ATTEMPTS, unit: 'runs' };
   const maxAttempts = attempts === undefined ? undefined : parseNumber('--max-attempts', attempts, range);
-  const language = LANGUAGES.find((name) => name === flagValue(given, 'language'));
+  const language = flagValue(given, 'language');
   const options = await jobOptions(context, operand === '-');
   const dryRun = given.flags.has('dry-run');
   const model = await modelFromFlags(context, dryRun);
+  const jobId = randomUUID();
+  const folder = options.output ?? (dryRun ? undefined : outputFolder(join(KEPT, jobId), context.io));
   const skills = await jobSkills(context);
   // Standard input may take its time, so everything else is checked before it is read.
   const task = await readTask(context, operand);
   const job: { kind: 'codegen' } & CodegenOptions = {
     kind: 'codegen',
     ...options,
+    jobId,
     task,
     dryRun,
+    ...(folder === undefined ? {} : { output: folder }),
     ...(language === undefined ? {} : { language }),
     ...(maxAttempts === undefined ? {} : { maxAttempts }),
   };
-  const host = { ...(skills === undefined ? {} : { skills }), ...(model === undefined ? {} : { model }) };
-  const { runJob } = await import('../run-job.ts');
+  const kept = model === undefined || folder === undefined ? undefined : keepAnswers(model, folder);
+  const host = { ...(skills === undefined ? {} : { skills }), ...(kept === undefined ? {} : { model: kept.gateway }) };
+  const { submitJob } = await import('../job/submit-job.ts');
   try {
     // Attempts that fail write too: only what the last run wrote is the job's output.
-    const result = await runJob(context, job, host, 'drop');
+    const result = await submitJob(context, job, host, 'drop');
+    const programs = (await kept?.finish(result, language ?? DEFAULT_LANGUAGE)) ?? [];
     if (!json) {
+      if (kept !== undefined) await showWritten(context, result, kept, programs);
       await output.program('stdout', Buffer.from(result.stdout.text));
       if (!dryRun) await output.program('stderr', Buffer.from(result.stderr.text));
     }
-    return await reportResult(context, result, options.output);
+    const code = await reportResult(context, result, folder);
+    if (!json) await notePaths(context, kept?.answers ?? [], programs);
+    return code;
   } catch (error) {
+    // An error has no job id, so with --json, too, this is the only word of where they are.
+    await notePaths(context, kept?.answers ?? [], []);
     throw explainReference(error, skills);
   }
 }

@@ -1,10 +1,15 @@
+import { ISOLATION_LEVELS } from '../../contracts/result.ts';
 import type { RunnerReport } from '../../runners/runner.ts';
-import type { CommandContext } from '../command.ts';
-import { cliRunners } from '../runners.ts';
-import { examineMachine } from '../examine-machine.ts';
-import type { MachineCheck } from '../machine-check.ts';
+import type { CommandContext } from '../options/command.ts';
+import { cliRunners } from '../job/runners.ts';
+import { examineMachine } from '../doctor/examine-machine.ts';
+import type { MachineCheck } from '../doctor/machine-check.ts';
 
-/** `skillcell doctor`: says what this machine isolates, found out by really starting sandboxes, and what to do. */
+/**
+ * `skillcell doctor`: says what this machine isolates, found out by really starting sandboxes, and what to do.
+ *
+ * @returns 1 when nothing isolates here
+ */
 export async function runDoctor({ output, json, interruption, io }: CommandContext): Promise<number> {
   const candidates = cliRunners(io);
   const close = async (): Promise<void> => {
@@ -19,17 +24,19 @@ export async function runDoctor({ output, json, interruption, io }: CommandConte
   const runners = reports.flat();
   await close();
   release();
-  const best = runners.find(({ available, isolation }) => available && isolation !== 'none')?.isolation ?? null;
+  const reached = runners.filter(({ available }) => available).map(({ isolation }) => isolation);
+  const best = ISOLATION_LEVELS.findLast((level) => level !== 'none' && reached.includes(level)) ?? null;
+  const code = best === null ? 1 : 0;
   if (json) {
     await output.json({ ready: best !== null, best, checks, runners });
-    return 0;
+    return code;
   }
   const verdict =
     best === null
       ? 'No isolation here: jobs run only with --isolation none, for code that you trust.'
       : `Ready: jobs run at level ${best}.`;
   await output.text(`${checks.map(checkLines).join('')}${runners.map(runnerLines).join('')}${verdict}\n`);
-  return 0;
+  return code;
 }
 
 function checkLines({ id, ok, needed, found, advice }: MachineCheck): string {

@@ -1,24 +1,17 @@
 import { basename, extname } from 'node:path';
-import { type ExecOptions, LANGUAGES, type Language } from '../../contracts/job.ts';
-import { type CommandContext, flagValue } from '../command.ts';
-import { decodeInput, readInputFile } from '../input-file.ts';
-import { jobOptions } from '../job-options.ts';
-import { explainReference, jobSkills } from '../job-skills.ts';
-import { readStdin } from '../read-stdin.ts';
-import { reportResult } from '../report-result.ts';
-import { usageError } from '../usage-error.ts';
+import type { ExecOptions } from '../../contracts/job.ts';
+import { languageNames } from '../../languages/languages.ts';
+import { programLanguage } from '../../languages/program-language.ts';
+import { type CommandContext, flagValue } from '../options/command.ts';
+import { decodeInput, readInputFile } from '../terminal/input-file.ts';
+import { jobOptions } from '../options/job-options.ts';
+import { explainReference, jobSkills } from '../options/job-skills.ts';
+import { readStdin } from '../terminal/read-stdin.ts';
+import { reportResult } from '../job/report-result.ts';
+import { usageError } from '../terminal/usage-error.ts';
 
 const CODE_BYTES = 4 * 1024 * 1024;
 const PLAIN_NAME = /^[\p{L}\p{N}_][\p{L}\p{N}._ -]{0,100}$/u;
-const LANGUAGE_BY_ENDING: Readonly<Record<string, Language>> = {
-  '.js': 'javascript',
-  '.mjs': 'javascript',
-  '.cjs': 'javascript',
-  '.ts': 'typescript',
-  '.mts': 'typescript',
-  '.py': 'python',
-  '.sh': 'bash',
-};
 
 /** `skillcell exec`: runs the code of a file, or of standard input. */
 export async function runExec(context: CommandContext): Promise<number> {
@@ -28,10 +21,10 @@ export async function runExec(context: CommandContext): Promise<number> {
   const options = await jobOptions(context, file === '-');
   const program = await readProgram(context, file);
   const skills = await jobSkills(context);
-  const { runJob } = await import('../run-job.ts');
+  const { submitJob } = await import('../job/submit-job.ts');
   try {
     const job = { kind: 'exec' as const, ...options, ...program };
-    const result = await runJob(context, job, skills === undefined ? {} : { skills }, json ? 'drop' : 'forward');
+    const result = await submitJob(context, job, skills === undefined ? {} : { skills }, json ? 'drop' : 'forward');
     return await reportResult(context, result, options.output);
   } catch (error) {
     throw explainReference(error, skills);
@@ -50,8 +43,20 @@ async function readProgram(
     file === '-' ? await readStdin(about, CODE_BYTES, io, interruption) : readInputFile(about, file, CODE_BYTES, io);
   const code = decodeInput(about, bytes, file);
   if (code.trim() === '') throw usageError(about, 'the code must not be empty', file);
-  const named = LANGUAGES.find((language) => language === flagValue(given, 'language'));
-  const language = named ?? LANGUAGE_BY_ENDING[extname(file).toLowerCase()] ?? 'javascript';
   const name = basename(file);
-  return { code, language, ...(file !== '-' && PLAIN_NAME.test(name) ? { fileName: name } : {}) };
+  const language = flagValue(given, 'language') ?? programLanguage(code, file === '-' ? undefined : name);
+  if (language === undefined) {
+    const known = languageNames().join(', ');
+    throw usageError(
+      about,
+      `neither its ending nor its first line names a language; use --language with ${known}`,
+      file,
+    );
+  }
+  // Another name than its own still ends in what makes it a module of its kind.
+  return {
+    code,
+    language,
+    ...(file === '-' ? {} : { fileName: PLAIN_NAME.test(name) ? name : `main${extname(name)}` }),
+  };
 }

@@ -1,18 +1,24 @@
 import { SkillcellError } from '../../contracts/skillcell-error.ts';
 import { sweepRunners } from '../../orchestrator/sweep-runners.ts';
-import type { CommandContext } from '../command.ts';
-import { cliRunners } from '../runners.ts';
+import type { CommandContext } from '../options/command.ts';
+import { cliRunners } from '../job/runners.ts';
 
-/** `skillcell sweep`: removes what sandboxes of dead processes left. */
+/**
+ * `skillcell sweep`: removes what sandboxes of dead processes left.
+ *
+ * @throws SkillcellError when something could not be removed, or a runner not be reached
+ */
 export async function runSweep({ io, output, json }: CommandContext): Promise<number> {
   const summary = await sweepRunners(cliRunners(io));
   const { removed, failed, skipped } = summary;
   for (const { runner, reason } of skipped) await output.note(`runner ${runner} was not swept: ${reason}`);
   const [first] = failed;
   if (first !== undefined) {
-    const message = `Cannot remove everything that dead processes left: ${first.reason}, got ${first.kind} ${first.name}.`;
+    const reason = first.reason.replace(/\.$/, '');
+    const message = `Cannot remove everything that dead processes left: ${reason}, got ${first.kind} ${first.name}.`;
+    const advice = first.kind === 'runner' ? 'once it answers' : 'as the user that started the jobs';
     throw new SkillcellError('runner.unavailable', message, {
-      hint: `${removed.length} removed, ${failed.length} left. Run it again as the user that started the jobs.`,
+      hint: `${removed.length} removed, ${failed.length} left. Run it again ${advice}.`,
     });
   }
   if (json) {

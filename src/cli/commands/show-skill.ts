@@ -1,14 +1,15 @@
-import type { ReferenceRow, Skill } from '../../contracts/skill.ts';
-import { bodyTokens } from '../../skills/catalog-entry.ts';
-import { oneLine } from '../../skills/text.ts';
-import type { CommandContext } from '../command.ts';
-import { referenceError } from '../reference-error.ts';
-import { openSkills } from '../skills-context.ts';
+import type { ReferenceRow, Skill, ToolRow } from '../../contracts/skill.ts';
+import { bodyTokens } from '../../skills/catalog/catalog-entry.ts';
+import { oneLine } from '../../skills/text/text.ts';
+import type { CommandContext } from '../options/command.ts';
+import { referenceError } from '../options/reference-error.ts';
+import { noteDiagnostics, openSkills } from '../options/skills-context.ts';
+import { escapeLine } from '../terminal/escape-controls.ts';
 
 /** `skillcell skills show`: prints one skill as it was loaded. */
 export async function showSkill(context: CommandContext): Promise<number> {
   const { arguments: given, output, json } = context;
-  const { subsystem, consumer } = await openSkills(context);
+  const { subsystem, consumer } = await openSkills(context, 'none');
   const catalog = subsystem.catalog({ consumer });
   // Whoever names no consumer is the host itself, which may look at internal skills.
   const options = { consumer, catalog, includeInternal: consumer === undefined };
@@ -17,23 +18,51 @@ export async function showSkill(context: CommandContext): Promise<number> {
   const skill = row?.status === 'loaded' ? subsystem.skills.find(({ id }) => id === row.id) : undefined;
   if (skill === undefined) throw referenceError('show the skill', rows, subsystem);
   if (json) await output.json({ ...skill, tokens: bodyTokens(skill) });
-  else await output.text(describe(skill));
+  else {
+    await noteDiagnostics(context, skill.diagnostics);
+    await output.text(describe(skill));
+  }
   return 0;
 }
 
 function describe(skill: Skill): string {
   const { id, name, fields, files, tools, sources, digest, rootKind, dir, body } = skill;
   const lines = [
-    `${id}${fields.version === undefined ? '' : ` v${fields.version}`} — ${name}`,
+    `${id}${fields.version === undefined ? '' : ` v${oneLine(fields.version)}`} — ${name}`,
     oneLine(fields.description ?? ''),
     '',
-    ...(fields.imports === undefined ? [] : [`imports: ${fields.imports.join(', ')}`]),
+    ...(fields.disableModelInvocation === true ? ['for people only: in no catalog and no match'] : []),
+    ...(fields.userInvocable === false ? ['for models only: not meant to be asked for by people'] : []),
+    ...fieldLines(skill),
     `root: ${rootKind}, ${dir}`,
     `digest: ${digest}`,
     `tokens: ~${bodyTokens(skill)}`,
     ...files.map(({ path, bytes, executable }) => `file: ${path} (${bytes} bytes${executable ? ', executable' : ''})`),
-    ...tools.map((tool) => `tool: ${tool.id}`),
+    ...tools.map(toolLine),
     ...sources.map(({ sid, url, title }) => `source ${sid ?? '-'}: ${title ?? ''} ${url ?? ''}`.trimEnd()),
   ];
-  return `${lines.join('\n')}\n\n${body.trim()}\n`;
+  return `${lines.map(escapeLine).join('\n')}\n\n${body.trim()}\n`;
+}
+
+/** Fields that stand in lines of their own above, or say what those lines say. */
+const ELSEWHERE: ReadonlySet<string> = new Set([
+  ...['name', 'displayName', 'description', 'version', 'disableModelInvocation', 'userInvocable'],
+]);
+
+/** Every other field that the frontmatter sets, and after them the keys that no dialect knows. */
+function fieldLines({ fields, extra }: Skill): string[] {
+  const known = Object.entries(fields).filter(([key]) => !ELSEWHERE.has(key));
+  return [
+    ...known.map(([key, value]) => `${key}: ${written(value)}`),
+    ...Object.entries(extra).map(([key, value]) => `${key} (other field): ${written(value)}`),
+  ];
+}
+
+function written(value: unknown): string {
+  if (Array.isArray(value) && value.every((item) => typeof item === 'string')) return value.join(', ');
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+function toolLine({ id, role, why }: ToolRow): string {
+  return `tool: ${id}${role === undefined ? '' : ` (${role})`}${why === undefined ? '' : ` — ${oneLine(why)}`}`;
 }

@@ -1,11 +1,12 @@
 import { statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
-import { SKILL_FILE, SKILL_FILE_LOWER } from '../../skills/skill-file-name.ts';
-import { validateSkills, type ValidatedSkill } from '../../skills/validate-skills.ts';
-import type { CliIo } from '../cli-io.ts';
-import type { CommandContext } from '../command.ts';
-import { unreadable } from '../input-file.ts';
-import { diagnosticLine } from '../skills-context.ts';
+import { isSkillFileName, SKILL_FILE } from '../../skills/load/skill-file-name.ts';
+import { validateSkills, type ValidatedSkill } from '../../skills/load/validate-skills.ts';
+import type { CliIo } from '../terminal/cli-io.ts';
+import type { CommandContext } from '../options/command.ts';
+import { unreadable } from '../terminal/input-file.ts';
+import { diagnosticLine } from '../terminal/diagnostic-line.ts';
+import { escapeLine } from '../terminal/escape-controls.ts';
 
 /** `skillcell skills validate`: exit code 1 when a skill is not valid. */
 export async function validatePaths(context: CommandContext): Promise<number> {
@@ -26,7 +27,7 @@ function skillFolder(path: string, io: CliIo): { path: string; shown: string } {
   const stats = path === '' ? undefined : statSync(absolute, { throwIfNoEntry: false });
   if (stats === undefined) throw unreadable('PATH', 'there is no such file or folder', path);
   if (stats.isDirectory()) return { path: absolute, shown: path };
-  if (stats.isFile() && [SKILL_FILE, SKILL_FILE_LOWER].includes(basename(absolute))) {
+  if (stats.isFile() && isSkillFileName(basename(absolute))) {
     return { path: dirname(absolute), shown: dirname(path) };
   }
   throw unreadable('PATH', `it must be a folder or a ${SKILL_FILE}`, path);
@@ -39,5 +40,5 @@ function shownPath(found: string, absolute: string, shown: string): string {
 
 function describe({ path, valid, id, diagnostics }: ValidatedSkill): string {
   const findings = diagnostics.map((found) => `  ${diagnosticLine(found)}\n`);
-  return `${valid ? 'valid' : 'INVALID'} ${path}${id === null ? '' : ` (${id})`}\n${findings.join('')}`;
+  return `${valid ? 'valid' : 'INVALID'} ${escapeLine(path)}${id === null ? '' : ` (${id})`}\n${findings.join('')}`;
 }

@@ -7,7 +7,9 @@ import type { RuntimeBundle } from '../runtime-bundle.ts';
 import { checkEngine } from './check-engine.ts';
 import { callEngine } from './engine.ts';
 import { followProgress } from './follow-progress.ts';
-import { IMAGE_NAME, imageId, imageName, type ImageFlavor } from './image.ts';
+import { IMAGE_NAME, imageId, imageName } from './image.ts';
+import type { ImageFlavor } from './image-flavor.ts';
+import { imagePackages } from './image-packages.ts';
 import { localBase } from './local-base.ts';
 
 const OFFICIAL_BASE = 'node:24-bookworm-slim';
@@ -45,7 +47,12 @@ export async function buildImage(engine: Docker, options: BuildImageOptions): Pr
     (abortSignal) =>
       engine.buildImage(context, {
         t: name,
-        buildargs: { BASE: base, FLAVOR: flavor, BUNDLE_DIGEST: bundle.digest },
+        buildargs: {
+          BASE: base,
+          FLAVOR: flavor,
+          PACKAGES: imagePackages(flavor).join(' '),
+          BUNDLE_DIGEST: bundle.digest,
+        },
         forcerm: true,
         abortSignal,
       }),

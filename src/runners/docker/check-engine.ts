@@ -1,6 +1,6 @@
 import type Docker from 'dockerode';
 import { SkillcellError } from '../../contracts/skillcell-error.ts';
-import { abortable, callEngine } from './engine.ts';
+import { abortable, callEngine, CALL_MS } from './engine.ts';
 
 /** What an engine is and has. */
 export interface EngineReport {
@@ -20,8 +20,8 @@ export interface EngineReport {
  *
  * @throws SkillcellError `engine.unavailable`, `runner.isolation-unmet`
  */
-export async function checkEngine(engine: Docker): Promise<EngineReport> {
-  const info = await askEngine(engine);
+export async function checkEngine(engine: Docker, signal?: AbortSignal): Promise<EngineReport> {
+  const info = await askEngine(engine, signal);
   if (info.OSType !== 'linux') throw unmet(`it runs ${info.OSType ?? 'an unknown system'}, not Linux`);
   const options = info.SecurityOptions ?? [];
   const has = (name: string): boolean => options.some((option) => option.startsWith(`name=${name}`));
@@ -42,9 +42,10 @@ export async function checkEngine(engine: Docker): Promise<EngineReport> {
 }
 
 /** Whatever answers, but not with an account of itself, is no engine that could be used. */
-async function askEngine(engine: Docker): Promise<EngineInfo> {
+async function askEngine(engine: Docker, signal: AbortSignal | undefined): Promise<EngineInfo> {
   try {
-    return (await callEngine('ask the engine', (abortSignal) => abortable(engine).info({ abortSignal }))) as EngineInfo;
+    const ask = (abortSignal: AbortSignal): Promise<unknown> => abortable(engine).info({ abortSignal });
+    return (await callEngine('ask the engine', ask, CALL_MS, signal)) as EngineInfo;
   } catch (error) {
     if (!SkillcellError.isInstance(error) || error.code !== 'engine.failed') throw error;
     throw new SkillcellError('engine.unavailable', error.message, { cause: error });

@@ -66,7 +66,12 @@ export function containerOptions(spec: SandboxSpec, parts: ContainerParts): Cont
       '--disable-sigusr1',
       '/opt/skillcell/launch/start-entry.cjs',
     ],
-    Cmd: ['--code-cache=/opt/skillcell/code-cache', '--level=container', `--language=${spec.language}`],
+    Cmd: [
+      '--code-cache=/opt/skillcell/code-cache',
+      '--level=container',
+      `--language=${spec.language}`,
+      `--memory-mib=${limits.memoryMib}`,
+    ],
     Env: ['PATH=/usr/local/bin:/usr/bin:/bin', 'LANG=C.UTF-8'],
     Labels: { [LABEL.managed]: 'true', [LABEL.owner]: parts.owner, [LABEL.job]: parts.name, [LABEL.attempt]: '1' },
     Tty: false,

@@ -14,7 +14,8 @@ export interface EngineAddress {
   key?: Buffer;
 }
 
-const DEFAULT_SOCKET = '/var/run/docker.sock';
+/** Where an engine on this machine listens unless somebody names another place. */
+export const DEFAULT_SOCKET = '/var/run/docker.sock';
 const PLAIN_PORT = 2_375;
 const TLS_PORT = 2_376;
 const FORMS = 'unix:///PATH, tcp://HOST:PORT, http://HOST:PORT or https://HOST:PORT';

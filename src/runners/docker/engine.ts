@@ -1,15 +1,16 @@
 import { existsSync } from 'node:fs';
 import type Docker from 'dockerode';
 import { SkillcellError } from '../../contracts/skillcell-error.ts';
-import { engineAddress } from './engine-address.ts';
+import { withinDeadline } from '../../protocol/within-deadline.ts';
+import { DEFAULT_SOCKET, engineAddress } from './engine-address.ts';
+import type { EngineOptions } from './engine-options.ts';
 
 /** How long the engine may take for an ordinary call, in milliseconds. */
 export const CALL_MS = 8_000;
 
-/** Options of {@link connectEngine}. */
-export interface EngineOptions {
-  /** `unix:///path`, `tcp://host:port`, `http://host:port` or `https://host:port`. Default: `DOCKER_HOST`, else the local socket. */
-  host?: string;
+/** Whether somebody names an engine, or one has left its socket at the usual place: one that is none of both is not dead. */
+export function hasEngine({ host }: EngineOptions): boolean {
+  return Boolean(host ?? process.env['DOCKER_HOST']) || existsSync(DEFAULT_SOCKET);
 }
 
 /**
@@ -47,25 +48,24 @@ export async function callEngine<T>(
   what: string,
   call: (signal: AbortSignal) => Promise<T>,
   limitMs: number = CALL_MS,
+  signal?: AbortSignal,
 ): Promise<T> {
   // A signal that only an overdue call sees: what the call has given, such as a stream, lives on after it.
   const deadline = new AbortController();
-  let timer: NodeJS.Timeout | undefined;
-  const overdue = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => {
-      reject(new Error(`no answer within ${limitMs / 1000} s`));
-      deadline.abort();
-    }, limitMs);
-  });
-  const called = call(deadline.signal);
-  // When the deadline wins, the call's own later failure is of no interest any more.
-  called.catch(() => undefined);
   try {
-    return await Promise.race([called, overdue]);
+    return await withinDeadline(
+      call(signal === undefined ? deadline.signal : AbortSignal.any([deadline.signal, signal])),
+      {
+        limitMs,
+        signal,
+        overdue() {
+          deadline.abort();
+          throw new Error(`no answer within ${limitMs / 1000} s`);
+        },
+      },
+    );
   } catch (cause) {
     throw engineError(what, cause as EngineFault);
-  } finally {
-    clearTimeout(timer);
   }
 }
 
@@ -76,6 +76,7 @@ export function abortable(engine: Docker): AbortableEngine {
 
 interface AbortableEngine {
   info(options: { abortSignal: AbortSignal }): Promise<unknown>;
+  ping(options: { abortSignal: AbortSignal }): Promise<unknown>;
   version(options: { abortSignal: AbortSignal }): Promise<unknown>;
 }
 

@@ -1,9 +1,7 @@
 import type Docker from 'dockerode';
 import { SkillcellError } from '../../contracts/skillcell-error.ts';
-import { callEngine } from './engine.ts';
-
-/** Which programs an image brings: `slim` the interpreters, `data` packages for analysis as well. */
-export type ImageFlavor = 'slim' | 'data';
+import { callEngine, CALL_MS } from './engine.ts';
+import type { ImageFlavor } from './image-flavor.ts';
 
 /** Name of the images without their tag, which is the flavor. */
 export const IMAGE_NAME = 'skillcell-sandbox';
@@ -21,10 +19,18 @@ export function imageName(flavor: ImageFlavor, bundleDigest: string): string {
  *
  * @throws SkillcellError `image.missing`, or `image.stale` when there are only images with another bundle
  */
-export async function findImage(engine: Docker, flavor: ImageFlavor, bundleDigest: string): Promise<string> {
+export async function findImage(
+  engine: Docker,
+  flavor: ImageFlavor,
+  bundleDigest: string,
+  signal?: AbortSignal,
+): Promise<string> {
   const list = async (name: string): Promise<Docker.ImageInfo[]> =>
-    await callEngine('look for the image', (abortSignal) =>
-      engine.listImages({ abortSignal, filters: { reference: [name] } }),
+    await callEngine(
+      'look for the image',
+      (abortSignal) => engine.listImages({ abortSignal, filters: { reference: [name] } }),
+      CALL_MS,
+      signal,
     );
   // The engine sends null for no labels.
   const bundleOf = (image: Docker.ImageInfo | undefined): string =>

@@ -4,10 +4,12 @@ import type Docker from 'dockerode';
 import { SkillcellError } from '../../contracts/skillcell-error.ts';
 import { callEngine } from './engine.ts';
 import { followProgress } from './follow-progress.ts';
+import { imagePackages } from './image-packages.ts';
 import { imageId } from './image.ts';
 
 const RELEASE = 'bookworm';
-const PACKAGES = ['bash', 'coreutils', 'procps', 'python3', 'util-linux'];
+/** The supervisor's tools, beside what languages need. */
+const TOOLS = ['coreutils', 'procps', 'util-linux'];
 const IMPORT_MS = 10 * 60_000;
 
 /**
@@ -17,8 +19,9 @@ const IMPORT_MS = 10 * 60_000;
  * @throws SkillcellError `image.build-failed`
  */
 export async function localBase(engine: Docker, onProgress: (line: string) => void): Promise<string> {
+  const packages = [...new Set([...TOOLS, ...imagePackages('slim')])].toSorted();
   const tag = createHash('sha256')
-    .update([RELEASE, ...PACKAGES].join(' '))
+    .update([RELEASE, ...packages].join(' '))
     .digest('hex')
     .slice(0, 16);
   const name = `skillcell-base:${tag}`;
@@ -28,7 +31,7 @@ export async function localBase(engine: Docker, onProgress: (line: string) => vo
   }
   await requireMmdebstrap();
   onProgress(`base: making ${name} with mmdebstrap, about a minute`);
-  const maker = execa('mmdebstrap', ['--variant=minbase', `--include=${PACKAGES.join(',')}`, '--quiet', RELEASE, '-'], {
+  const maker = execa('mmdebstrap', ['--variant=minbase', `--include=${packages.join(',')}`, '--quiet', RELEASE, '-'], {
     stdout: 'pipe',
     buffer: { stdout: false },
     encoding: 'buffer',

@@ -1,7 +1,7 @@
+import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type Docker from 'dockerode';
 import type { Isolation } from '../../contracts/result.ts';
-import { NO_USAGE } from '../../contracts/usage.ts';
 import type { Sandbox, SandboxExit } from '../runner.ts';
 import { containerMemory } from './container-memory.ts';
 import { demultiplex } from './demultiplex.ts';
@@ -84,11 +84,12 @@ function containerSandbox(
     runner: 'docker',
     channel,
     diagnostics: [],
-    // The supervisor inside reads its own group's counters: a remote engine's are out of reach from here.
-    usage: () => NO_USAGE,
+    // No usage: the supervisor inside reads its own group's counters; a remote engine's are out of reach from here.
     memoryBytes: () => containerMemory(container),
     complaint: () => complaint,
     exited,
+    ref: () => (attached as Partial<Socket>).ref?.(),
+    unref: () => (attached as Partial<Socket>).unref?.(),
     async kill() {
       killed = true;
       channel.destroy();

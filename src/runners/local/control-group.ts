@@ -25,6 +25,8 @@ const CPU_PERIOD_US = 100_000;
 export interface ControlGroup {
   /** Files that a process of one thread writes `0` to in order to enter. */
   entrances: string[];
+  /** Holds its memory counters. */
+  memoryFolder: string;
   usage(): SandboxUsage;
   /** Bytes held now; null when the group is gone. */
   memoryBytes(): number | null;
@@ -94,6 +96,7 @@ export function createControlGroup(name: string, limits: SandboxLimits): Control
   return {
     // Version 1 moves a single thread, and so a process of one, without the lock over all forks of the machine. Taking
     // that lock waits for every processor: 5 to 20 ms for the four groups, instead of 0.2.
+    memoryFolder: folder('memory'),
     entrances: all.map((path) => join(path, layout.unified ? 'cgroup.procs' : 'tasks')),
     usage: () =>
       readControlGroupUsage({

@@ -1,4 +1,4 @@
-import type { Diagnostic } from '../../contracts/diagnostic.ts';
+import { type Diagnostic, diagnostic } from '../../contracts/diagnostic.ts';
 import type { LimitEnforcement, RunnerReport } from '../runner.ts';
 
 /** How the local runner holds each limit at a level, with and without control groups of its own. */
@@ -23,12 +23,6 @@ export function unenforcedLimits(level: 'none' | 'namespace', groups: boolean): 
   return Object.entries(limitEnforcement(level, groups)).flatMap(([limit, how]): Diagnostic[] =>
     how === 'kernel'
       ? []
-      : [
-          {
-            code: `limit.${how === 'watched' ? 'watched' : 'unenforced'}`,
-            severity: 'warning',
-            message: `The limit of ${limit} ${HOW[how]}.`,
-          },
-        ],
+      : [diagnostic(how === 'watched' ? 'limit.watched' : 'limit.unenforced', `The limit of ${limit} ${HOW[how]}.`)],
   );
 }

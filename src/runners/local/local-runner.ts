@@ -1,13 +1,15 @@
 import { randomBytes } from 'node:crypto';
+import * as z from 'zod/mini';
+import { checkOptions } from '../../contracts/check-options.ts';
 import { SkillcellError } from '../../contracts/skillcell-error.ts';
 import { currentOwner, ownerName } from '../owner.ts';
-import { ensureRuntime, type RuntimeBundle } from '../runtime-bundle.ts';
+import { bundleSchema, ensureRuntime, type RuntimeBundle } from '../runtime-bundle.ts';
 import { RUNNER_CONTRACT, type Runner, type RunnerReport, type Sandbox, type SandboxSpec } from '../runner.ts';
 import { DEFAULT_LIMITS } from '../../contracts/limits.ts';
 import { controlGroupLayout } from './control-group.ts';
 import { limitEnforcement } from './limit-enforcement.ts';
 import { startDirect } from './start-direct.ts';
-import { startNamespace } from './start-namespace.ts';
+import { NAMESPACE_ADVICE, startNamespace } from './start-namespace.ts';
 import { sweepLocal } from './sweep-local.ts';
 import { awaitReady } from './await-ready.ts';
 
@@ -17,8 +19,26 @@ export interface LocalRunnerOptions {
   bundle?: RuntimeBundle;
 }
 
-/** Creates the runner of local sandboxes: levels `namespace` and `none`. */
-export function createLocalRunner(options: LocalRunnerOptions = {}): Runner {
+const optionsSchema = z.strictObject({
+  bundle: z.optional(bundleSchema),
+}) as unknown as z.ZodMiniType<LocalRunnerOptions>;
+
+/**
+ * Creates the runner of local sandboxes: levels `namespace` and `none`.
+ *
+ * @throws SkillcellError `options.invalid`
+ * @example
+ * ```ts
+ * import { createLocalRunner, createOrchestrator } from 'skillcell';
+ *
+ * await using orchestrator = createOrchestrator({ runners: [createLocalRunner()] });
+ * const { isolation, stdout } = await orchestrator.exec({ code: 'console.log(6 * 7)' });
+ * console.log(isolation, stdout.text.trim());
+ * // prints: namespace 42
+ * ```
+ */
+export function createLocalRunner(given: LocalRunnerOptions = {}): Runner {
+  const options = checkOptions(optionsSchema, given, { action: 'create the local runner' });
   let bundle: Promise<RuntimeBundle> | undefined;
   const running = new Set<Sandbox>();
   let closed = false;
@@ -76,6 +96,7 @@ export function createLocalRunner(options: LocalRunnerOptions = {}): Runner {
     name: 'local',
     contract: RUNNER_CONTRACT,
     levels: ['namespace', 'none'],
+    advice: { namespace: NAMESPACE_ADVICE },
     start,
     async probe({ signal = new AbortController().signal } = {}) {
       return [await probeLevel('namespace', signal), await probeLevel('none', signal)];

@@ -1,7 +1,9 @@
 import type { ChildProcess } from 'node:child_process';
+import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Diagnostic } from '../../contracts/diagnostic.ts';
 import type { Isolation } from '../../contracts/result.ts';
+import type { SkillcellError } from '../../contracts/skillcell-error.ts';
 import { NO_USAGE, type SandboxUsage } from '../../contracts/usage.ts';
 import type { Sandbox, SandboxExit } from '../runner.ts';
 import type { ControlGroup } from './control-group.ts';
@@ -15,12 +17,15 @@ export interface LocalSandboxParts {
   child: ChildProcess;
   group: ControlGroup | null;
   diagnostics: Diagnostic[];
+  /** What it means that the programs which were to isolate it said this and ended. */
+  startFailure?(complaint: string): SkillcellError | undefined;
   /** Removes what only this sandbox used, after its last process has ended. */
   cleanUp(): Promise<void>;
 }
 
 /** Puts the process that holds a local sandbox behind the runner contract. Its descriptor 3 is the channel. */
-export function localSandbox({ isolation, child, group, diagnostics, cleanUp }: LocalSandboxParts): Sandbox {
+export function localSandbox(parts: LocalSandboxParts): Sandbox {
+  const { isolation, child, group, diagnostics, cleanUp } = parts;
   const channel = child.stdio[3] as Duplex;
   // The channel's own user hears of errors; without one yet, a sandbox that ends at once must not end the host.
   channel.on('error', () => undefined);
@@ -39,6 +44,8 @@ export function localSandbox({ isolation, child, group, diagnostics, cleanUp }: 
       resolve({ cause: killed ? 'killed' : 'exit', oom: oomKills === null ? null : oomKills > 0, code });
     });
   });
+  const handles = [child, channel as Socket, child.stderr as Socket | null];
+  const ref = (): void => handles.forEach((handle) => handle?.ref());
   const gone = exited.then(async () => {
     channel.destroy();
     await removeGroup(group);
@@ -55,9 +62,14 @@ export function localSandbox({ isolation, child, group, diagnostics, cleanUp }: 
     usage,
     memoryBytes: () => Promise.resolve(group?.memoryBytes() ?? null),
     complaint: () => complaint,
+    startFailure: () => parts.startFailure?.(complaint.trim()),
     exited,
+    ref,
+    unref: () => handles.forEach((handle) => handle?.unref()),
     async kill() {
       killed = true;
+      // Its end is awaited, also by a process that has nothing else left to do.
+      ref();
       // The group knows all of them, but for the first process in the moment before it enters.
       if (isolation === 'none' && group !== null) group.kill();
       if (isolation === 'none' && group === null) {

@@ -30,21 +30,24 @@ import type { RuntimeBundle } from '../runtime-bundle.ts';
 export async function cachedRuntime(bundle: RuntimeBundle, cacheRoot: string = defaultCacheRoot()): Promise<string> {
   const key = `${cacheRoot} ${bundle.digest}`;
   const earlier = found.get(key);
-  if (earlier !== undefined && isIntact(earlier)) return earlier;
+  if (earlier !== undefined && knownIdentity(earlier.folder, bundle) === earlier.identity) return earlier.folder;
   const folder = await findOrCopy(bundle, cacheRoot);
-  found.set(key, folder);
+  found.set(key, { folder, identity: identityOf(folder, bundle) });
   return folder;
 }
 
-/** Folders that this process has used; it runs one Node and one version of the bundle for all of its life. */
-const found = new Map<string, string>();
+/**
+ * Folders that this process has used, as they were when it had looked at all of their bytes; it runs one Node and one version of
+ * the bundle for all of its life.
+ */
+const found = new Map<string, { folder: string; identity: string }>();
 
 async function findOrCopy(bundle: RuntimeBundle, cacheRoot: string): Promise<string> {
   const nodeId = await nodeDigest(cacheRoot);
   const filter = seccompBpf(process.arch === 'arm64' ? 'arm64' : 'x64');
   const name = createHash('sha256').update(bundle.digest).update(nodeId).update(filter).digest('hex').slice(0, 32);
   const folder = join(cacheRoot, name);
-  if (isIntact(folder)) {
+  if (isIntact(folder, bundle, filter)) {
     await markUsed(folder);
     return folder;
   }
@@ -55,7 +58,7 @@ async function findOrCopy(bundle: RuntimeBundle, cacheRoot: string): Promise<str
     await cp(bundle.folder, fresh, { recursive: true });
     await mkdir(join(fresh, 'bin'), { recursive: true });
     await placeNode(cacheRoot, nodeId, join(fresh, 'bin', 'node'));
-    await writeFile(join(fresh, 'seccomp.bpf'), filter);
+    await writeFile(join(fresh, FILTER), filter);
     await mkdir(join(fresh, CODE_CACHE));
     // Where that fails every entry is compiled anew: slower, and otherwise the same.
     await execa(join(fresh, 'bin', 'node'), [join(fresh, 'compile-ahead.cjs'), join(fresh, CODE_CACHE)], {
@@ -64,11 +67,11 @@ async function findOrCopy(bundle: RuntimeBundle, cacheRoot: string): Promise<str
       stdio: 'ignore',
     });
     await makeReadable(fresh);
-    await writeFile(join(fresh, COMPLETE), identityOf(fresh));
+    await writeFile(join(fresh, COMPLETE), identityOf(fresh, bundle));
     await rm(folder, { recursive: true, force: true });
     await rename(fresh, folder).catch(async (error: unknown) => {
       // Another process finished first; its copy has the same digests.
-      if (!isIntact(folder)) throw error;
+      if (!isIntact(folder, bundle, filter)) throw error;
     });
   } finally {
     await rm(fresh, { recursive: true, force: true });
@@ -109,28 +112,45 @@ const COMPILE_MS = 30_000;
 const COMPLETE = '.complete';
 /** Folder of what V8 made of the entry and its packages. */
 export const CODE_CACHE = 'code-cache';
-const GUARDED = ['bin/node', 'entry.cjs', 'launch/start-entry.cjs', 'manifest.json', 'seccomp.bpf'];
+const FILTER = 'seccomp.bpf';
 
 function defaultCacheRoot(): string {
   if (process.getuid?.() === 0) return '/var/cache/skillcell';
   return join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'skillcell');
 }
 
-/** Whether the copy is whole and nothing in it was changed since its digests were checked. */
-function isIntact(folder: string): boolean {
+/** Whether the copy is whole, nobody has touched it since it was made, and it holds the bytes of the bundle and of the filter. */
+function isIntact(folder: string, bundle: RuntimeBundle, filter: Uint8Array): boolean {
   try {
-    return readFileSync(join(folder, COMPLETE), 'utf8') === identityOf(folder);
+    if (knownIdentity(folder, bundle) === undefined) return false;
+    if (!readFileSync(join(folder, FILTER)).equals(filter)) return false;
+    const digest = (path: string): string =>
+      createHash('sha256')
+        .update(readFileSync(join(folder, path)))
+        .digest('hex');
+    return Object.entries(bundle.files).every(([path, wanted]) => digest(path) === wanted);
   } catch {
     // Not there, or not whole: it is made anew.
     return false;
   }
 }
 
-/** Size, change time and inode of the files that matter: what a change of their bytes cannot leave as it is. */
-function identityOf(folder: string): string {
+/** What the copy says of itself, where that is still so. */
+function knownIdentity(folder: string, bundle: RuntimeBundle): string | undefined {
+  try {
+    const identity = identityOf(folder, bundle);
+    return readFileSync(join(folder, COMPLETE), 'utf8') === identity ? identity : undefined;
+  } catch {
+    // A file of it is gone.
+    return undefined;
+  }
+}
+
+/** Size, change time and inode of all files: what a change of their bytes cannot leave as it is. */
+function identityOf(folder: string, bundle: RuntimeBundle): string {
   const lines: string[] = [];
   const compiled = readdirSync(join(folder, CODE_CACHE)).map((name) => `${CODE_CACHE}/${name}`);
-  for (const file of [...GUARDED, ...compiled]) {
+  for (const file of ['bin/node', FILTER, ...Object.keys(bundle.files), ...compiled]) {
     const status = statSync(join(folder, file), { bigint: true });
     lines.push(`${file} ${status.size} ${status.ino} ${status.mtimeNs} ${status.uid}`);
   }

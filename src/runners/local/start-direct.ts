@@ -1,12 +1,12 @@
-import { access, chmod, mkdir, mkdtemp, readdir, rm, symlink } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { SkillcellError } from '../../contracts/skillcell-error.ts';
 import type { RuntimeBundle } from '../runtime-bundle.ts';
 import type { Sandbox, SandboxSpec } from '../runner.ts';
 import { createControlGroup } from './control-group.ts';
 import { unenforcedLimits } from './limit-enforcement.ts';
 import { killMarkedProcesses } from './marked-processes.ts';
+import { requireInterpreter } from './require-interpreter.ts';
 import { localSandbox } from './local-sandbox.ts';
 import { startProcess } from './start-process.ts';
 
@@ -17,7 +17,7 @@ export const WORK_FOLDER_PREFIX = 'skillcell-';
 
 /** Starts a sandbox at level none: a child process with a folder of its own. Development only. */
 export async function startDirect(spec: SandboxSpec, bundle: RuntimeBundle, name: string): Promise<Sandbox> {
-  const python = spec.language === 'python' ? await findPython() : undefined;
+  requireInterpreter(spec.language);
   const root = await mkdtemp(join(tmpdir(), `${WORK_FOLDER_PREFIX}${name}-`));
   const group = createControlGroup(name, spec.limits);
   try {
@@ -25,7 +25,7 @@ export async function startDirect(spec: SandboxSpec, bundle: RuntimeBundle, name
     await mkdir(join(root, 'skills'));
     await mkdir(join(root, 'value'));
     await mkdir(join(root, 'node_modules'));
-    await symlink(join(bundle.folder, 'guest', 'node'), join(root, 'node_modules', 'skillcell'));
+    await symlink(join(bundle.folder, 'languages', 'javascript', 'guest'), join(root, 'node_modules', 'skillcell'));
     const command = [
       process.execPath,
       join(bundle.folder, 'entry.cjs'),
@@ -33,8 +33,8 @@ export async function startDirect(spec: SandboxSpec, bundle: RuntimeBundle, name
       `--root=${root}`,
       `--language=${spec.language}`,
       `--marker=${name}`,
-      `--watch-memory=${group === null ? 1 : 0}`,
-      ...(python === undefined ? [] : [`--python=${python}`]),
+      `--memory-mib=${spec.limits.memoryMib}`,
+      `--memory-group=${group?.memoryFolder ?? ''}`,
     ];
     const env = { PATH: '/usr/local/bin:/usr/bin:/bin', LANG: 'C.UTF-8', HOME: join(root, 'workspace') };
     const child = startProcess(command, { group, fileBytes: spec.limits.workspaceMib * MIB, env });
@@ -72,18 +72,4 @@ async function openFolders(folder: string): Promise<void> {
   for (const entry of await readdir(folder, { withFileTypes: true })) {
     if (entry.isDirectory()) await openFolders(join(folder, entry.name));
   }
-}
-
-const PYTHON_PLACES = ['/usr/bin/python3', '/usr/local/bin/python3', '/opt/homebrew/bin/python3'];
-
-async function findPython(): Promise<string> {
-  for (const path of PYTHON_PLACES) {
-    try {
-      await access(path);
-      return path;
-    } catch {
-      // Not here; the next place.
-    }
-  }
-  throw new SkillcellError('runtime.missing', 'Cannot run Python: no python3 interpreter on this machine.');
 }

@@ -17,22 +17,34 @@ exec "$@"`;
 const CHANNEL = 3;
 const LAST_OF_SH = 9;
 
+/** What the first process of a sandbox needs besides its command. */
+export interface StartOptions {
+  group: ControlGroup | null;
+  /** Size of the largest file that any process of the sandbox may write. */
+  fileBytes: number;
+  env: Record<string, string>;
+}
+
 /** Starts the process that holds a sandbox, with a clean environment, the channel at descriptor 3, and no other above 2. */
-export function startProcess(
-  command: readonly string[],
-  options: { group: ControlGroup | null; fileBytes: number; env: Record<string, string> },
-): ChildProcess {
-  const entrances = options.group?.entrances.join(' ') ?? '';
-  const blocks = `${Math.ceil(options.fileBytes / 512)}`;
+export function startProcess(command: readonly string[], options: StartOptions): ChildProcess {
+  return spawnFirst(firstWords(command, options), options.env);
+}
+
+/** The words of the first process: a shell that enters, limits and closes, and what it becomes. */
+export function firstWords(command: readonly string[], { group, fileBytes }: Omit<StartOptions, 'env'>): string[] {
+  const entrances = group?.entrances.join(' ') ?? '';
+  const blocks = `${Math.ceil(fileBytes / 512)}`;
   const inherited = inheritedDescriptors().filter((descriptor) => descriptor > CHANNEL);
   // A plain sh starts faster, but cannot name descriptors of two digits. Only as POSIX wants it does bash count blocks of
   // 512 bytes; otherwise the limit would be twice as high.
   const shell = inherited.some((descriptor) => descriptor > LAST_OF_SH) ? ['/bin/bash', '--posix'] : ['/bin/sh'];
-  const [program = '/bin/sh', ...flags] = shell;
-  return spawn(program, [...flags, '-c', ENTER, 'sh', entrances, blocks, inherited.join(' '), ...command], {
-    cwd: '/',
-    env: options.env,
-    stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
-    detached: true,
-  });
+  return [...shell, '-c', ENTER, 'sh', entrances, blocks, inherited.join(' '), ...command];
+}
+
+/** Starts those words with the channel at descriptor 3. */
+export function spawnFirst(
+  [program = '/bin/sh', ...args]: readonly string[],
+  env: Record<string, string>,
+): ChildProcess {
+  return spawn(program, args, { cwd: '/', env, stdio: ['ignore', 'ignore', 'pipe', 'pipe'], detached: true });
 }

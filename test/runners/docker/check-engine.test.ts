@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { examineEngine } from '../../../src/cli/examine-engine.ts';
+import { examineEngine } from '../../../src/cli/doctor/examine-engine.ts';
 import { checkEngine } from '../../../src/runners/docker/check-engine.ts';
 import { abortable, connectEngine } from '../../../src/runners/docker/engine.ts';
 import { dockerImage, dockerTest } from '../../fixtures/docker-image.ts';

@@ -1,8 +1,8 @@
 import { hostname } from 'node:os';
 import type { ContainerInspectInfo } from 'dockerode';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { LANGUAGES } from '../../../src/contracts/job.ts';
 import { DEFAULT_LIMITS } from '../../../src/contracts/limits.ts';
+import { languageNames } from '../../../src/languages/languages.ts';
 import { containerOptions, LABEL } from '../../../src/runners/docker/container-options.ts';
 import { createDockerRunner } from '../../../src/runners/docker/docker-runner.ts';
 import { currentOwner, ownerName } from '../../../src/runners/owner.ts';
@@ -218,7 +218,7 @@ describe('the configuration of any container', () => {
   });
 
   test('differs between languages by one word only', () => {
-    const [first, ...others] = LANGUAGES.map((language) => containerOptions({ ...SPEC, language }, parts));
+    const [first, ...others] = languageNames().map((language) => containerOptions({ ...SPEC, language }, parts));
     for (const other of others) expect({ ...other, Cmd: [] }).toEqual({ ...first, Cmd: [] });
   });
 

@@ -115,6 +115,33 @@ dockerTest(
   },
 );
 
+const OWN_LIST = `import importlib.metadata as metadata
+found = {d.metadata["Name"].lower(): f'{d.metadata["Name"]} {d.version}' for d in metadata.distributions()}
+print(", ".join(found[name] for name in sorted(found)))`;
+
+dockerTest(
+  'a prompt names the packages of its image, which programs can import, and the same each time',
+  { timeout: BUILD_MS },
+  async () => {
+    const job = { runner: 'docker', isolation: 'container', language: 'python' } as const;
+    const promptOf = async (orchestrator: Orchestrator): Promise<string> =>
+      (await orchestrator.codegen({ ...job, dryRun: true, task: 'Add.' })).stdout.text;
+    const data = await openData();
+    const prompt = await promptOf(data);
+    const listed = /^- Modules: .*, no other: (.*)\.$/m.exec(prompt)?.[1] ?? '';
+    for (const name of ['Jinja2', 'matplotlib', 'numpy', 'openpyxl', 'pandas', 'Pillow']) {
+      expect(listed).toMatch(new RegExp(`(^|, )${name} \\d[\\w.]*(,|$)`));
+    }
+    const { stdout } = await data.exec({ ...job, code: OWN_LIST });
+    expect(`${listed}\n`).toBe(stdout.text);
+    expect(await promptOf(data)).toBe(prompt);
+
+    const { bundle } = await dockerImage();
+    await using slim = createOrchestrator({ runners: [createDockerRunner({ bundle })] });
+    expect(await promptOf(slim)).toContain('Count on no other package: no numpy');
+  },
+);
+
 dockerTest(
   'the slim image lacks these packages, so it is the data image that was used',
   { timeout: BUILD_MS },

@@ -118,10 +118,10 @@ describe('tiny frames', () => {
   for (const count of [4_000, 100_000]) {
     test(`M1 takes ${count} frames of one byte in one chunk`, async () => {
       const chunk = Buffer.concat(Array.from({ length: count }, () => frame(1, Buffer.from('x'))));
-      const started = performance.now();
+      const cpu = process.threadCpuUsage();
       const { stdout } = await through([chunk]);
       expect(stdout.length).toBe(count);
-      expect(performance.now() - started).toBeLessThan(1_000);
+      expect(process.threadCpuUsage(cpu).user / 1_000).toBeLessThan(1_000);
     });
   }
 
@@ -153,7 +153,7 @@ describe('large frames', () => {
     const header = Buffer.from([1, 0, 0, 0, 0, 0, 0, 0]);
     header.writeUInt32BE(64 * MIB, 4);
     const piece = Buffer.alloc(64 * 1024, 1);
-    const started = performance.now();
+    const cpu = process.threadCpuUsage();
     attached.push(header);
     for (let sent = 0; sent < 64 * MIB; sent += piece.length) {
       attached.push(piece);
@@ -162,7 +162,7 @@ describe('large frames', () => {
     attached.push(null);
     await new Promise((resolve) => duplex.once('end', resolve));
     expect(bytes).toBe(64 * MIB);
-    expect(performance.now() - started).toBeLessThan(3_000);
+    expect(process.threadCpuUsage(cpu).user / 1_000).toBeLessThan(3_000);
   });
 
   test('C04 passes the bytes of one that claims 4 GiB as they come, and holds none', async () => {

@@ -13,6 +13,7 @@ import { dockerImage, dockerTest } from '../../fixtures/docker-image.ts';
 import { changedEngine, engineByTcp, silentEngine, type AnswerChange } from '../../fixtures/engine-proxy.ts';
 import { listOwnContainers, ownContainers } from '../../fixtures/own-containers.ts';
 import { until } from '../../fixtures/until.ts';
+import { startQuietClock } from '../../fixtures/quiet-clock.ts';
 
 /** Issue and command line promise an answer within ten seconds. */
 const MOST_MS = 10_000;
@@ -21,12 +22,12 @@ const MOST_MS = 10_000;
 async function jobAt(host: string): Promise<{ result?: JobResult; error?: SkillcellError; tookMs: number }> {
   const { bundle } = await dockerImage();
   await using orchestrator = createOrchestrator({ runners: [createDockerRunner({ host, bundle })] });
-  const started = performance.now();
+  const elapsedMs = startQuietClock();
   try {
     const result = await orchestrator.exec({ language: 'bash', isolation: 'container', code: 'echo ran' });
-    return { result, tookMs: performance.now() - started };
+    return { result, tookMs: elapsedMs() };
   } catch (error) {
-    return { error: error as SkillcellError, tookMs: performance.now() - started };
+    return { error: error as SkillcellError, tookMs: elapsedMs() };
   }
 }
 

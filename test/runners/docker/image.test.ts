@@ -13,6 +13,7 @@ import { DEFAULT_LIMITS } from '../../../src/contracts/limits.ts';
 import { createOwnEngine, ownEngineTest, type OwnEngine } from '../../fixtures/own-engine.ts';
 import { dockerImage, dockerTest } from '../../fixtures/docker-image.ts';
 import { runCli } from '../../fixtures/spawn-cli.ts';
+import { startQuietClock } from '../../fixtures/quiet-clock.ts';
 
 /** What a shell in a container of an image prints. The container has no network, and is removed at its end. */
 async function inside(engine: Docker, image: string, script: string): Promise<string> {
@@ -156,14 +157,14 @@ afterAll(async () => await own?.[Symbol.asyncDispose]());
 
 /** A test with an engine that has nothing yet. */
 function emptyEngineTest(name: string, body: (host: string) => Promise<void>): void {
-  ownEngineTest(name, 60_000, async () => {
+  ownEngineTest(name, 120_000, async () => {
     own ??= await createOwnEngine();
     await body(own.host);
   });
 }
 
 emptyEngineTest('without an image a job ends with exit code 3 and the command that builds it, soon', async (host) => {
-  const startedAt = performance.now();
+  const elapsedMs = startQuietClock();
   for (const [flavor, command] of [
     ['slim', '`skillcell image build`'],
     ['data', '`skillcell image build --flavor data`'],
@@ -176,7 +177,7 @@ emptyEngineTest('without an image a job ends with exit code 3 and the command th
     const { error } = JSON.parse(stdout) as { error: { code: string; hint: string } };
     expect(error).toMatchObject({ code: 'image.missing', hint: expect.stringContaining(command) as string });
   }
-  expect(performance.now() - startedAt).toBeLessThan(10_000);
+  expect(elapsedMs()).toBeLessThan(10_000);
 });
 
 emptyEngineTest(

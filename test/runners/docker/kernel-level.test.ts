@@ -39,7 +39,7 @@ describeWith('level kernel, with gVisor', missingFor(KERNEL_RUNTIME), () => {
     });
     expect(kernel?.reasons.join()).toMatch(/inodes are not limited, and a fork or memory bomb ends the whole sandbox/);
     expect(container).toMatchObject({ isolation: 'container', available: true, limits: { inodes: 'kernel' } });
-  }, 60_000);
+  });
 
   for (const [language, code] of [
     ['javascript', 'console.log(6 * 7)'],
@@ -53,14 +53,14 @@ describeWith('level kernel, with gVisor', missingFor(KERNEL_RUNTIME), () => {
         isolation: 'kernel',
         stdout: { text: '42\n' },
       });
-    }, 30_000);
+    });
   }
 
   test('user code talks to a kernel that is not the host’s', async () => {
     const { stdout } = await job({ language: 'bash', code: 'uname -r; dmesg | head -1' });
     expect(stdout.text).toContain('gVisor');
     expect(stdout.text.split('\n')[0]).not.toBe(release());
-  }, 30_000);
+  });
 
   test('user code is an ordinary user with no capability, and cannot reach its supervisor', async () => {
     const inside = await report(
@@ -84,7 +84,7 @@ describeWith('level kernel, with gVisor', missingFor(KERNEL_RUNTIME), () => {
       trace: 'EPERM',
     });
     expect(inside['memory']).not.toBe('reached');
-  }, 30_000);
+  });
 
   test('there is no network, no file of the host, and a root that cannot be written', async () => {
     const inside = await report(
@@ -100,7 +100,7 @@ describeWith('level kernel, with gVisor', missingFor(KERNEL_RUNTIME), () => {
       }),
     );
     for (const [name, value] of Object.entries(inside)) expect(value, name).not.toBe('reached');
-  }, 30_000);
+  });
 
   test('the size of the workspace holds, the number of its files does not', async () => {
     const code = `
@@ -117,13 +117,13 @@ for number in range(1500):
 print(written <= 32 * 1048576, files)`;
     const result = await job({ code, limits: { workspaceMib: 32, workspaceInodes: 1_000 } });
     expect(result.stdout.text).toMatch(/^(27|28) True 1500\n$/);
-  }, 40_000);
+  });
 
   test('the deadline holds', async () => {
     expect(
       await job({ code: 'import time\ntime.sleep(60)', limits: { runTimeoutMs: 700, graceMs: 200 } }),
     ).toMatchObject({ outcome: 'timeout' });
-  }, 30_000);
+  });
 
   const bombs: [string, string][] = [
     ['memory', 'held = []\nfor _ in range(900): held.append(bytearray(b"x") * 1048576)\nprint("filled")'],
@@ -140,6 +140,6 @@ print(written <= 32 * 1048576, files)`;
         outcome: 'succeeded',
         stdout: { text: 'next\n' },
       });
-    }, 60_000);
+    });
   }
 });

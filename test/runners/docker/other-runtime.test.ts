@@ -41,7 +41,7 @@ function describeRuntime(runtime: string): void {
       expect(result).toMatchObject({ outcome: 'succeeded', isolation: 'container', stdout: { text: '42\n' } });
       expect(result.usage.warm).toBe(warm);
     }
-  }, 60_000);
+  });
 
   test('it is no runtime for level kernel, whatever it is called: its containers have the kernel of the engine', async () => {
     const { bundle } = await dockerImage();
@@ -58,7 +58,7 @@ function describeRuntime(runtime: string): void {
     expect(
       (await docker.listContainers({ all: true })).filter(({ Labels }) => Labels['skillcell.job'] === undefined),
     ).toEqual([]);
-  }, 60_000);
+  });
 
   test('it holds limits, user ids and the filter of system calls', async () => {
     const code = `
@@ -83,5 +83,5 @@ open('/etc/written', 'w')`;
       limits: { runTimeoutMs: 1_000 },
     });
     expect(endless.outcome).toBe('timeout');
-  }, 60_000);
+  });
 }

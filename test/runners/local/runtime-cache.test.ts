@@ -111,12 +111,50 @@ describe('the copy that sandboxes read Node and the bundle from', () => {
     ],
     ['an entry that is gone', () => unlinkSync(join(folder, 'entry.cjs'))],
     ['a filter that is gone', () => unlinkSync(join(folder, 'seccomp.bpf'))],
+    ['a launch script that is changed', () => appendFileSync(join(folder, 'launch', 'start-executor.sh'), '\n')],
     ['a copy that was never finished', () => unlinkSync(join(folder, '.complete'))],
   ])('is made anew after %s', async (_name, tamper) => {
     tamper();
     expect(await cachedRuntime(bundle, cache)).toBe(folder);
     expect(entry()).toBe(original());
     expect(await cachedRuntime(bundle, cache)).toBe(folder);
+  });
+
+  /** Puts bytes in the place of a file of the copy, and makes the copy's own note say that they were always there. */
+  const plant = (name: string, bytes: Uint8Array): void => {
+    writeFileSync(join(folder, name), bytes);
+    const { size, ino, mtimeNs, uid } = statSync(join(folder, name), { bigint: true });
+    const note = readFileSync(join(folder, '.complete'), 'utf8').split('\n');
+    const at = note.findIndex((line) => line.startsWith(`${name} `));
+    expect(at).toBeGreaterThanOrEqual(0);
+    writeFileSync(join(folder, '.complete'), note.with(at, `${name} ${size} ${ino} ${mtimeNs} ${uid}`).join('\n'));
+  };
+  let keys = 0;
+  /** As a process does that has not used the copy yet: in this one a changed key stands for it. */
+  const asNewProcess = (): Promise<string> => cachedRuntime(bundle, `${cache}${'/'.repeat((keys += 1))}`);
+
+  it.each(['seccomp.bpf', 'launch/start-executor.sh', 'entry.cjs'])(
+    'is made anew by a process that finds other bytes in %s than its own, whatever the copy says of itself',
+    async (name) => {
+      const own = readFileSync(join(folder, name));
+      // The same bytes under such a note are taken, which shows that the note is believed as far as it goes.
+      plant(name, own);
+      const { ino } = statSync(folder);
+      await asNewProcess();
+      expect(statSync(folder).ino).toBe(ino);
+      // A filter that allows all: one instruction that returns SECCOMP_RET_ALLOW.
+      plant(name, Buffer.from([6, 0, 0, 0, 0, 0, 0xff, 0x7f]));
+      await asNewProcess();
+      expect(readFileSync(join(folder, name)).equals(own)).toBe(true);
+    },
+  );
+
+  it('is made anew in the process that used it before, when the filter is another one and its note says so', async () => {
+    await cachedRuntime(bundle, cache);
+    const own = readFileSync(join(folder, 'seccomp.bpf'));
+    plant('seccomp.bpf', Buffer.from([6, 0, 0, 0, 0, 0, 0xff, 0x7f]));
+    await cachedRuntime(bundle, cache);
+    expect(readFileSync(join(folder, 'seccomp.bpf')).equals(own)).toBe(true);
   });
 
   it('is made by several processes at once without a half one in between', async () => {

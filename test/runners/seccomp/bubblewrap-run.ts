@@ -113,7 +113,7 @@ export class SandboxFolder implements Disposable {
     try {
       return spawnSync(command, words, {
         encoding: 'utf8',
-        timeout: 50_000,
+        timeout: 200_000,
         stdio: ['ignore', 'pipe', 'pipe', filterFile],
       });
     } finally {

@@ -1,12 +1,13 @@
 import { describe, expect, test } from 'vitest';
-import { LANGUAGES } from '../../../src/contracts/job.ts';
+import { findLanguage, languages } from '../../../src/languages/languages.ts';
+import type { InstalledPackages } from '../../../runtime/languages/installed-packages.ts';
 import { buildPrompt, type PromptInput } from '../../../runtime/agent/build-prompt.ts';
 
 const BLOCK = "[ACTIVE SKILLS]\n\n## Skill: Odd (public.odd)\n\n$& $' $` ${x} {{y}}\r\n\n[END ACTIVE SKILLS]\n";
 const input: PromptInput = {
   instructionBlock: BLOCK,
   task: 'Draw a chart.',
-  language: 'javascript',
+  language: findLanguage('javascript')!,
   files: [
     { path: 'z.csv', bytes: 1_234_567 },
     { path: 'data/a.csv', bytes: 1 },
@@ -20,7 +21,7 @@ describe('buildPrompt()', () => {
     expect(buildPrompt(input).system.endsWith(`\n\n${BLOCK}`)).toBe(true);
   });
 
-  test.each(LANGUAGES)('M01 %s: the prompt opens and closes one block', (language) => {
+  test.each(languages())('M01 $name: the prompt opens and closes one block', (language) => {
     const { system } = buildPrompt({ ...input, language });
     expect(system.split('[ACTIVE SKILLS]')).toHaveLength(2);
     expect(system.split('[END ACTIVE SKILLS]')).toHaveLength(2);
@@ -31,9 +32,9 @@ describe('buildPrompt()', () => {
     expect(system).not.toMatch(/skill(?!cell)/i);
   });
 
-  test.each(LANGUAGES)('%s: names the tag, the output folder and nothing of the machine', (language) => {
+  test.each(languages())('$name: names the tag, the output folder and nothing of the machine', (language) => {
     const { system, user } = buildPrompt({ ...input, language });
-    expect(system).toContain(`one fenced code block, marked ${language},`);
+    expect(system).toContain(`one fenced code block, marked ${language.name},`);
     expect(system).toContain('SKILLCELL_OUTPUT');
     const said = system.replace(BLOCK, '') + user;
     expect(said).not.toContain(process.cwd());
@@ -70,7 +71,27 @@ describe('buildPrompt()', () => {
     const { system, user } = buildPrompt({ ...input, files: [], expect: [], tools: [] });
     expect(user).toBe('Draw a chart.\n\nThere are no input files.\n');
     expect(system).not.toContain('callTool');
-    expect(buildPrompt({ ...input, language: 'bash' }).user).not.toContain('look_up');
+    expect(buildPrompt({ ...input, language: findLanguage('bash')! }).user).not.toContain('look_up');
+  });
+
+  test('names what the sandbox has for the language, within a budget, and the version that it has', () => {
+    const python = findLanguage('python')!;
+    const said = (installed?: InstalledPackages): string =>
+      buildPrompt({ ...input, language: python, installed }).system;
+    const some = said({ version: '3.13', packages: ['numpy 1.24.2', 'pandas 1.5.3'] });
+    expect(some).toContain('- Python 3.13 syntax or older.\n');
+    expect(some).toContain('and these packages, no other: numpy 1.24.2, pandas 1.5.3.\n');
+    for (const none of [said(), said({ packages: [] })]) {
+      expect(none).toContain('- Python 3.11 syntax or older.\n');
+      expect(none).toContain('Count on no other package: no numpy, pandas or matplotlib.\n');
+    }
+    const many = Array.from({ length: 500 }, (_, index) => `package${String(index).padStart(3, '0')} 1.0`);
+    const line = said({ packages: many })
+      .split('\n')
+      .find((text) => text.includes('package000'));
+    expect(line).toMatch(/package124 1\.0, … and 375 more\.$/);
+    expect(line!.length).toBeLessThan(2_200);
+    expect(said({ packages: ['a $& {version}'] })).toContain('no other: a $& {version}.\n');
   });
 
   test('a file name with line ends stays one line', () => {

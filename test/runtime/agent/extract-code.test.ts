@@ -1,18 +1,22 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Language } from '../../../src/contracts/job.ts';
+import type { Language, LanguageDefinition } from '../../../src/contracts/language.ts';
+import { findLanguage } from '../../../src/languages/languages.ts';
 import { extractCode } from '../../../runtime/agent/extract-code.ts';
+import { cpuMs } from '../../fixtures/cpu-ms.ts';
 
 const F = '```';
 const lines = (...parts: string[]): string => parts.join('\n');
 
+const defined = (name: Language): LanguageDefinition => findLanguage(name)!;
+
 function codeOf(answer: string, language: Language = 'javascript'): string | undefined {
-  const extracted = extractCode(answer, language);
+  const extracted = extractCode(answer, defined(language));
   return 'code' in extracted ? extracted.code : undefined;
 }
 
 function faultOf(answer: string, language: Language = 'javascript'): string | undefined {
-  const extracted = extractCode(answer, language);
+  const extracted = extractCode(answer, defined(language));
   return 'fault' in extracted ? extracted.fault : undefined;
 }
 
@@ -55,8 +59,8 @@ describe('one block', () => {
   });
 
   test('says whether its closing fence is there', () => {
-    expect(extractCode(lines(`${F}js`, 'run();', F), 'javascript')).toHaveProperty('closed', true);
-    expect(extractCode(lines(`${F}js`, 'run();'), 'javascript')).toHaveProperty('closed', false);
+    expect(extractCode(lines(`${F}js`, 'run();', F), defined('javascript'))).toHaveProperty('closed', true);
+    expect(extractCode(lines(`${F}js`, 'run();'), defined('javascript'))).toHaveProperty('closed', false);
   });
 });
 
@@ -117,7 +121,7 @@ describe('no block that will do', () => {
 test('extractCode() takes any text, and gives back a program that is fenced well, whatever is in it', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), fc.string(), (text, prose) => {
-      expect(() => extractCode(text, 'python')).not.toThrow();
+      expect(() => extractCode(text, defined('python'))).not.toThrow();
       const program = text.replace(/\r\n?/g, '\n').replaceAll('~', '-');
       fc.pre(program.trim() !== '' && !/[`~<]/.test(prose));
       expect(codeOf(lines(prose, '~~~js', program, '~~~'))).toBe(`${program}\n`);
@@ -126,9 +130,10 @@ test('extractCode() takes any text, and gives back a program that is fenced well
 });
 
 test('a hostile answer of 2 MiB is read in linear time', () => {
-  const started = performance.now();
-  for (const piece of ['- ', '`', '> ', '1. ', ' ', '<think>', '~~~\n', '```js\n']) {
-    extractCode(piece.repeat(Math.floor((2 * 1024 * 1024) / piece.length)), 'javascript');
-  }
-  expect(performance.now() - started).toBeLessThan(10_000);
+  const takenMs = cpuMs(() => {
+    for (const piece of ['- ', '`', '> ', '1. ', ' ', '<think>', '~~~\n', '```js\n']) {
+      extractCode(piece.repeat(Math.floor((2 * 1024 * 1024) / piece.length)), defined('javascript'));
+    }
+  });
+  expect(takenMs).toBeLessThan(10_000);
 });

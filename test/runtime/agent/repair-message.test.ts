@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { repairMessage } from '../../../runtime/agent/repair-message.ts';
 import { tailOf, wrapData } from '../../../runtime/agent/wrap-data.ts';
-import type { RunOutcome } from '../../../runtime/run-outcome.ts';
+import type { RunOutcome } from '../../../runtime/run/run-outcome.ts';
 
 const output = (text: string) => ({ text, bytes: Buffer.byteLength(text), truncated: false });
 const run = (options: Partial<RunOutcome>): RunOutcome => ({

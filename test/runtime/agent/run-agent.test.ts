@@ -4,6 +4,7 @@ import { access, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { findLanguage } from '../../../src/languages/languages.ts';
 import { createBroker, type Broker } from '../../../src/broker/broker.ts';
 import { createModelGateway } from '../../../src/broker/create-model-gateway.ts';
 import type { ModelGateway } from '../../../src/broker/model-gateway.ts';
@@ -11,7 +12,7 @@ import { recordingGateway } from '../../../src/broker/recording-gateway.ts';
 import { replayGateway } from '../../../src/broker/replay-gateway.ts';
 import type { AgentAnswer, AgentPorts, AttemptEvent } from '../../../runtime/agent/agent-ports.ts';
 import { runAgent, type AgentInput } from '../../../runtime/agent/run-agent.ts';
-import type { RunOutcome } from '../../../runtime/run-outcome.ts';
+import type { RunOutcome } from '../../../runtime/run/run-outcome.ts';
 import { startModelStandIn, type ModelStandIn, type StandInAnswer } from '../../fixtures/model-stand-in.ts';
 
 const F = '```';
@@ -33,7 +34,7 @@ afterEach(async () => {
 const input = (options: Partial<AgentInput> = {}): AgentInput => ({
   instructionBlock: '',
   task: 'Write a report.',
-  language: 'javascript',
+  language: findLanguage('javascript')!,
   files: [],
   expect: ['report.md'],
   tools: [],

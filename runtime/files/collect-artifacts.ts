@@ -1,0 +1,162 @@
+import { closeSync, constants, fstatSync, lstatSync, openSync, readSync, readdirSync, type Stats } from 'node:fs';
+import { join } from 'node:path';
+import type { JobLimits } from '../../src/contracts/limits.ts';
+import type { OmittedFile } from '../../src/contracts/result.ts';
+import { specialKind } from '../../src/protocol/file-kind.ts';
+import { printablePath, shownPathFault } from '../../src/protocol/shown-path.ts';
+import type { TarFile } from '../../src/protocol/tar.ts';
+
+/** Most entries that are looked at; a tree with more is not an output anyone asked for. */
+const MAX_ENTRIES = 20_000;
+const MAX_MILLISECONDS = 15_000;
+const MAX_OMITTED = 200;
+
+/** What the walk through an output folder has found so far. */
+export interface Collection {
+  omitted: OmittedFile[];
+  /** Set when a cap on the number or the sum of the files left something behind. */
+  overLimit: boolean;
+}
+
+/**
+ * Walks an output folder that user code wrote, after its last process is dead, and yields the regular files in path
+ * order. Links, devices, pipes and sockets are never opened; what a descriptor really is decides, not the listing.
+ * Everything left behind is named in `collection.omitted`.
+ */
+export function* collectArtifacts(folder: string, limits: JobLimits, collection: Collection): Generator<TarFile> {
+  const deadline = performance.now() + MAX_MILLISECONDS;
+  let entries = 0;
+  let files = 0;
+  let total = 0;
+  let unnamed = 0;
+  const omit = (path: string, reason: string): void => {
+    if (collection.omitted.length < MAX_OMITTED) collection.omitted.push({ path: printablePath(path), reason });
+    else unnamed += 1;
+  };
+
+  function* walk(relative: string, depth: number): Generator<TarFile> {
+    for (const name of listFolder(join(folder, relative), (reason) => omit(relative || '.', reason))) {
+      if (typeof name !== 'string') {
+        omit(relative === '' ? name.shown : `${relative}/${name.shown}`, 'its name is not UTF-8');
+        continue;
+      }
+      const path = relative === '' ? name : `${relative}/${name}`;
+      entries += 1;
+      if (entries > MAX_ENTRIES || performance.now() > deadline) {
+        if (entries > MAX_ENTRIES) omit(path, `more than ${MAX_ENTRIES} entries`);
+        else omit(path, 'collecting took over 15 s');
+        entries = Number.POSITIVE_INFINITY;
+        return;
+      }
+      const status = statusOf(join(folder, path));
+      if (status === undefined) continue;
+      if (typeof status === 'string') {
+        omit(path, status);
+        continue;
+      }
+      const fault = shownPathFault(path) ?? specialKind(status);
+      if (fault !== undefined) omit(path, fault);
+      else if (status.isDirectory()) {
+        if (depth >= limits.artifactDepth) omit(path, `deeper than ${limits.artifactDepth} folders`);
+        else yield* walk(path, depth + 1);
+      } else if (files >= limits.artifactFiles) {
+        collection.overLimit = true;
+        omit(path, `more than ${limits.artifactFiles} files`);
+      } else {
+        const room = limits.artifactTotalBytes - total;
+        const read = readRegular(join(folder, path), limits.artifactFileBytes, room);
+        if (typeof read === 'string') {
+          omit(path, read);
+          if (read === OVER_TOTAL) collection.overLimit = true;
+          continue;
+        }
+        files += 1;
+        total += read.bytes.length;
+        yield { path, ...read };
+      }
+      if (entries > MAX_ENTRIES) return;
+    }
+  }
+
+  const status = statusOf(folder);
+  if (status === undefined) return;
+  if (typeof status === 'string') omit('.', status);
+  else if (!status.isDirectory()) omit('.', 'the output folder was replaced by something else');
+  else yield* walk('', 1);
+  if (unnamed > 0) collection.omitted.push({ path: '…', reason: `${unnamed} more entries were left behind` });
+}
+
+const OVER_TOTAL = 'the files together are over their limit';
+
+/** The declared outputs that are no regular file reached through real folders. */
+export function missingOutputs(folder: string, expected: readonly string[]): string[] {
+  return expected.filter((path) => {
+    const components = path.split('/');
+    let at = folder;
+    if (!isRealFolder(at)) return true;
+    for (const [index, component] of components.entries()) {
+      at = join(at, component);
+      if (index < components.length - 1 && !isRealFolder(at)) return true;
+    }
+    const status = statusOf(at);
+    return typeof status !== 'object' || !status.isFile();
+  });
+}
+
+function isRealFolder(path: string): boolean {
+  const status = statusOf(path);
+  return typeof status === 'object' && status.isDirectory();
+}
+
+/** The status of an entry itself, `undefined` when there is none, or why it cannot be told. */
+function statusOf(path: string): Stats | string | undefined {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false });
+  } catch (error) {
+    return `unreadable (${(error as NodeJS.ErrnoException).code ?? 'error'})`;
+  }
+}
+
+/** Names in code-point order; one that is not UTF-8 comes as an object that says how to show it. */
+function listFolder(path: string, onFault: (reason: string) => void): (string | { shown: string })[] {
+  let raw: Buffer[];
+  try {
+    raw = readdirSync(path, { encoding: 'buffer' });
+  } catch (error) {
+    onFault(`unreadable (${(error as NodeJS.ErrnoException).code ?? 'error'})`);
+    return [];
+  }
+  raw.sort(Buffer.compare);
+  return raw.map((bytes) => {
+    const text = bytes.toString('utf8');
+    return Buffer.from(text).equals(bytes) ? text : { shown: bytes.toString('latin1') };
+  });
+}
+
+/** Reads a regular file of at most `maxBytes`, or says why not. */
+function readRegular(path: string, maxBytes: number, room: number): { bytes: Buffer; executable: boolean } | string {
+  let descriptor: number;
+  try {
+    descriptor = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  } catch (error) {
+    return `unreadable (${(error as NodeJS.ErrnoException).code ?? 'error'})`;
+  }
+  try {
+    const status = fstatSync(descriptor);
+    if (!status.isFile()) return 'no regular file';
+    if (status.size > maxBytes) return `over ${maxBytes} bytes, got ${status.size}`;
+    if (status.size > room) return OVER_TOTAL;
+    const bytes = Buffer.alloc(status.size);
+    let offset = 0;
+    while (offset < bytes.length) {
+      const size = readSync(descriptor, bytes, offset, bytes.length - offset, offset);
+      if (size === 0) break;
+      offset += size;
+    }
+    return { bytes: bytes.subarray(0, offset), executable: (status.mode & 0o111) !== 0 };
+  } catch (error) {
+    return `unreadable (${(error as NodeJS.ErrnoException).code ?? 'error'})`;
+  } finally {
+    closeSync(descriptor);
+  }
+}

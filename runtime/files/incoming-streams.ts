@@ -1,0 +1,115 @@
+import { closeSync, constants, mkdirSync, openSync, writeSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { PassThrough, type Readable } from 'node:stream';
+import { SkillcellError } from '../../src/contracts/skillcell-error.ts';
+import type { SkillTrees } from '../../src/contracts/skill.ts';
+import type { StreamReader } from '../../src/protocol/channel.ts';
+import { createTarReader, type TarFile } from '../../src/protocol/tar.ts';
+import type { Privileges } from '../sandbox/privileges.ts';
+import type { SandboxLayout } from '../sandbox/sandbox-layout.ts';
+
+const NO_CAPS = { files: 1_000_000, fileBytes: Number.MAX_SAFE_INTEGER, totalBytes: Number.MAX_SAFE_INTEGER };
+
+/** Collects one stream whole. */
+export function receiveBytes(maxBytes: number): { reader: StreamReader; done: Promise<Buffer> } {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  let settle: (bytes: Buffer) => void = () => undefined;
+  const done = new Promise<Buffer>((resolve) => (settle = resolve));
+  const reader: StreamReader = {
+    data(chunk) {
+      size += chunk.length;
+      if (size > maxBytes) throw new Error(`Cannot take a stream: over ${maxBytes} bytes.`);
+      chunks.push(chunk);
+    },
+    end: () => settle(Buffer.concat(chunks)),
+  };
+  return { reader, done };
+}
+
+/** Takes the skill trees that come with the descriptor: a tar stream of `<full id>/<path>`, kept as bytes until checked. */
+export function receiveSkills(): { reader: StreamReader; done: Promise<SkillTrees> } {
+  return lazily(() => {
+    const trees: SkillTrees = new Map();
+    const archive = createTarReader(NO_CAPS, ({ path, bytes, executable }) => {
+      const cut = path.indexOf('/');
+      const id = path.slice(0, cut);
+      const tree = trees.get(id) ?? new Map();
+      trees.set(id, tree);
+      tree.set(path.slice(cut + 1), { bytes, executable });
+    });
+    return { reader: archive.reader, done: archive.done.then(() => trees) };
+  });
+}
+
+/** Unpacks the job's input files into the workspace as they come; user code has not started yet. */
+export function receiveFiles(
+  layout: SandboxLayout,
+  privileges: Privileges,
+): { reader: StreamReader; done: Promise<void> } {
+  return lazily(() =>
+    createTarReader(NO_CAPS, (file) => privileges.asUser(() => writeFileBelow(layout.workspace, file))),
+  );
+}
+
+/**
+ * Writes a new file below a folder, and the folders on the way.
+ *
+ * @param mode the permissions that an executable file gets; another one gets all but the execute bits
+ * @throws SkillcellError `file.unreadable` when there is no room for it
+ */
+export function writeFileBelow(folder: string, file: TarFile, mode: number = 0o755): void {
+  try {
+    writeNewFile(folder, file, file.executable ? mode : mode & ~0o111);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code !== 'ENOSPC' && code !== 'EDQUOT') throw error;
+    const message = `Cannot place the files of the job: they do not fit into the workspace, got no room for ${file.path}.`;
+    throw new SkillcellError('file.unreadable', message, { cause: error });
+  }
+}
+
+function writeNewFile(folder: string, file: TarFile, mode: number): void {
+  const path = join(folder, file.path);
+  mkdirSync(dirname(path), { recursive: true });
+  const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
+  const descriptor = openSync(path, flags, mode);
+  try {
+    for (let offset = 0; offset < file.bytes.length;) offset += writeSync(descriptor, file.bytes, offset);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** A stream for the program's stdin, filled as fast as the program reads it. */
+export function receiveStdin(): { reader: StreamReader; stream: Readable } {
+  const stream = new PassThrough();
+  return {
+    stream,
+    reader: {
+      data(chunk) {
+        if (stream.destroyed || stream.write(chunk)) return undefined;
+        return new Promise((resolve) => {
+          const go = (): void => {
+            stream.off('drain', go).off('close', go);
+            resolve();
+          };
+          stream.on('drain', go).on('close', go);
+        });
+      },
+      end: () => stream.end(),
+    },
+  };
+}
+
+/** Sets a reader up at its first use: most jobs have no files, and many no skills. */
+function lazily<T>(make: () => { reader: StreamReader; done: Promise<T> }): { reader: StreamReader; done: Promise<T> } {
+  let made: { reader: StreamReader; done: Promise<T> } | undefined;
+  const get = (): { reader: StreamReader; done: Promise<T> } => (made ??= make());
+  return {
+    reader: { data: (chunk) => get().reader.data(chunk), end: () => get().reader.end() },
+    get done() {
+      return get().done;
+    },
+  };
+}

@@ -1,0 +1,120 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import type { RuntimeGlobals } from '../../src/contracts/globals.ts';
+import { DEFAULT_CONSUMER } from '../../src/contracts/job.ts';
+import { DEFAULT_LANGUAGE, type LanguageDefinition } from '../../src/contracts/language.ts';
+import { DEFAULT_LIMITS } from '../../src/contracts/limits.ts';
+import type { Channel } from '../../src/protocol/channel.ts';
+import { readLanguage } from '../languages/read-language.ts';
+import { connectExecutor } from '../run/executor-link.ts';
+import type { ExecutorProcess } from '../run/executor-process.ts';
+import type { JobSurroundings } from '../run/job-surroundings.ts';
+import type { Privileges } from '../sandbox/privileges.ts';
+import { runOnce } from '../run/run-once.ts';
+import type { SandboxLayout } from '../sandbox/sandbox-layout.ts';
+import { sendOutputs } from '../serve/send-outputs.ts';
+import type { UserProcesses } from '../sandbox/user-processes.ts';
+
+const FOLDER = '.rehearsal';
+const MAX_MESSAGE_BYTES = 64 * 1024;
+const NEVER = new Promise<never>(() => undefined);
+
+/**
+ * Goes through one run as a job would, with an executor that is none: it starts nothing, answers at once, and its channel
+ * leads nowhere. What it wrote is removed again.
+ */
+export async function rehearseRun(
+  given: SandboxLayout,
+  processes: UserProcesses,
+  privileges: Privileges,
+): Promise<void> {
+  const layout = layoutBelow(given);
+  const around: JobSurroundings = {
+    globals: sampleGlobals(),
+    layout,
+    processes: { ...processes, terminate: () => undefined, killAll: async () => seeProcesses(processes, privileges) },
+    privileges,
+    marker: '',
+    channel: silentChannel(),
+    calls: { call: () => NEVER },
+    canceled: new AbortController().signal,
+    trees: new Map(),
+    filesWritten: Promise.resolve(),
+    stdin: undefined,
+    takeExecutor: (name) => sampleExecutor(readLanguage(layout.runtime, name)),
+  };
+  try {
+    await sendOutputs(around, await runOnce(around, 1, 'rehearsal', undefined), {});
+  } finally {
+    privileges.asUser(() => {
+      for (const folder of [layout.workspace, layout.value]) rmSync(folder, { recursive: true, force: true });
+    });
+    privileges.restore();
+  }
+}
+
+function layoutBelow(given: SandboxLayout): SandboxLayout {
+  const workspace = join(given.workspace, FOLDER);
+  return { ...given, workspace, output: join(workspace, 'out'), value: join(given.value, FOLDER) };
+}
+
+/** All of a kill but the kill. */
+function seeProcesses(processes: UserProcesses, privileges: Privileges): boolean {
+  privileges.asUserFromNow(() => processes.list());
+  return true;
+}
+
+function silentChannel(): Channel {
+  const writer = { write: async () => undefined, end: () => undefined };
+  return {
+    send: () => undefined,
+    sendEvent: () => undefined,
+    openStream: () => writer,
+    close: () => undefined,
+    backlog: 0,
+  };
+}
+
+function sampleExecutor(language: LanguageDefinition): ExecutorProcess {
+  const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()];
+  const [messagesIn, messagesOut] = [new PassThrough(), new PassThrough()];
+  messagesOut.once('data', () => {
+    stdout.write('rehearsal\n');
+    const body = Buffer.from(JSON.stringify({ type: 'exit', code: 0 }));
+    const length = Buffer.alloc(4);
+    length.writeUInt32LE(body.length, 0);
+    messagesIn.write(Buffer.concat([length, body]));
+  });
+  return {
+    language,
+    pid: undefined,
+    stdin,
+    stdout,
+    stderr,
+    messagesIn,
+    messagesOut,
+    link: connectExecutor(messagesIn, messagesOut, MAX_MESSAGE_BYTES),
+    waiting: Promise.resolve(),
+    ended: NEVER,
+  };
+}
+
+function sampleGlobals(): RuntimeGlobals {
+  return {
+    SKILLS_DESCRIPTOR: null,
+    SOURCES_POOL: [],
+    EXECUTION_ID: 'rehearsal',
+    TOOLS: [],
+    JOB: {
+      kind: 'exec',
+      language: DEFAULT_LANGUAGE,
+      args: [],
+      env: {},
+      expect: ['rehearsal'],
+      limits: DEFAULT_LIMITS,
+      skills: { refs: [], consumer: DEFAULT_CONSUMER, variant: 'full', includeInternal: false },
+      code: 'rehearsal',
+    },
+  };
+}

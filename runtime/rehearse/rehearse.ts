@@ -1,0 +1,82 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import type { FullDescriptor } from '../../src/contracts/descriptor.ts';
+import type { SkillTrees } from '../../src/contracts/skill.ts';
+import { writeTar, type TarFile } from '../../src/protocol/tar.ts';
+import { requireArrived, writeSkills } from '../serve/arrived-skills.ts';
+import type { ExecutorProcess } from '../run/executor-process.ts';
+import { receiveSkills } from '../files/incoming-streams.ts';
+import type { Privileges } from '../sandbox/privileges.ts';
+import { rehearseRun } from './rehearse-run.ts';
+import { sampleDescriptor } from './sample-descriptor.ts';
+import type { SandboxLayout } from '../sandbox/sandbox-layout.ts';
+import type { UserProcesses } from '../sandbox/user-processes.ts';
+
+const ID = 'public.rehearsal';
+const ROUNDS = 3;
+const BODY = `---\nname: rehearsal\ndescription: A skill to rehearse with.\n---\n\n${'One line of a body.\n'.repeat(40)}`;
+
+/**
+ * Does ahead of the job what the job will do, with a skill of its own, so that its code is loaded and compiled when the
+ * job comes: unpack, verify, write, run, collect, and for codegen rebuild and render. Nothing of it is left.
+ */
+export async function rehearse(
+  layout: SandboxLayout,
+  processes: UserProcesses,
+  privileges: Privileges,
+  executor: ExecutorProcess,
+  codegen: boolean,
+): Promise<void> {
+  const folder = join(layout.skills, '.rehearsal');
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const trees = await sendSample();
+    const descriptor = sampleDescriptor(ID, trees.get(ID) ?? new Map());
+    requireArrived(descriptor, trees);
+    writeSkills(folder, trees);
+    rmSync(folder, { recursive: true, force: true });
+    await rehearseRun(layout, processes, privileges);
+    if (codegen) await render(descriptor, trees);
+    if (executor.language.reads === 'json') await rehearseExecutor(executor);
+  }
+}
+
+/** Lets an executor that reads messages take one and load a module. */
+async function rehearseExecutor({ link, ended }: ExecutorProcess): Promise<void> {
+  const answered = new Promise<void>((resolve) => {
+    link.onMessage = (message) => {
+      if (message.type === 'rehearsed') resolve();
+    };
+  });
+  link.send({ type: 'rehearse', env: { PATH: '/usr/bin:/bin', LANG: 'C.UTF-8', HOME: '/' } });
+  await Promise.race([answered, ended]);
+}
+
+/** The way that skills take from the host, within this process. */
+async function sendSample(): Promise<SkillTrees> {
+  const { reader, done } = receiveSkills();
+  await writeTar(sampleFiles(), {
+    write: async (chunk) => {
+      await reader.data(Buffer.from(chunk));
+    },
+    end: () => reader.end(),
+  });
+  return await done;
+}
+
+function* sampleFiles(): Generator<TarFile> {
+  for (const [name, text] of [
+    ['SKILL.md', BODY],
+    ['compact.md', 'Short.\n'],
+    ['scripts/run.sh', '#!/bin/sh\n'],
+  ] as const) {
+    yield { path: `${ID}/${name}`, bytes: Buffer.from(text), executable: name.endsWith('.sh') };
+  }
+}
+
+async function render(descriptor: FullDescriptor, trees: SkillTrees): Promise<void> {
+  const [{ rebuildSkills }] = await Promise.all([
+    import('../../src/skills/load-subsystem.ts'),
+    import('../serve/serve-codegen.ts'),
+  ]);
+  rebuildSkills(descriptor, trees).buildSkillsInstructionBlock({ refs: [ID], pool: [] });
+}

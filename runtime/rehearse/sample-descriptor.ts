@@ -1,0 +1,23 @@
+import { DESCRIPTOR_SCHEMA, type FullDescriptor } from '../../src/contracts/descriptor.ts';
+import type { SkillTree } from '../../src/contracts/skill.ts';
+import { catalogDigest, descriptorDigest, digestOf, skillDigest } from '../../src/skills/text/digest.ts';
+
+/** The portable descriptor of one skill of ours, which stands for those of a job. */
+export function sampleDescriptor(id: string, tree: SkillTree): FullDescriptor {
+  const files = [...tree].map(([path, { bytes, executable }]) => ({
+    path,
+    digest: digestOf(bytes),
+    bytes: bytes.length,
+    executable,
+  }));
+  const content: FullDescriptor = {
+    schema: DESCRIPTOR_SCHEMA,
+    custom_skills_root: null,
+    bundle_root: null,
+    agents_config: {},
+    overrides: [],
+    skills: { [id]: { version: null, digest: skillDigest(files), files } },
+    catalog: { consumer: null, ids: [id], digest: catalogDigest(null, [id]) },
+  };
+  return { ...content, digest: descriptorDigest(content) };
+}

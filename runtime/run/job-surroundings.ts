@@ -1,0 +1,27 @@
+import type { Readable } from 'node:stream';
+import type { RuntimeGlobals } from '../../src/contracts/globals.ts';
+import type { Language } from '../../src/contracts/language.ts';
+import type { SkillTrees } from '../../src/contracts/skill.ts';
+import type { Channel } from '../../src/protocol/channel.ts';
+import type { CallPort } from './answer-calls.ts';
+import type { ExecutorProcess } from './executor-process.ts';
+import type { Privileges } from '../sandbox/privileges.ts';
+import type { SandboxLayout } from '../sandbox/sandbox-layout.ts';
+import type { UserProcesses } from '../sandbox/user-processes.ts';
+
+/** A job and the sandbox that serves it. */
+export interface JobSurroundings {
+  globals: RuntimeGlobals;
+  layout: SandboxLayout;
+  processes: UserProcesses;
+  privileges: Privileges;
+  marker: string;
+  channel: Channel;
+  calls: CallPort;
+  canceled: AbortSignal;
+  trees: SkillTrees;
+  filesWritten: Promise<void>;
+  stdin: Readable | undefined;
+  /** An executor that has run nothing yet. */
+  takeExecutor(language: Language): ExecutorProcess;
+}

@@ -1,0 +1,54 @@
+import type { JobLimits } from '../../src/contracts/limits.ts';
+import type { LimitName, ProgramError } from '../../src/contracts/result.ts';
+import { exceededLimit, exhaustedFileSystem } from '../files/workspace-usage.ts';
+import type { SandboxLayout } from '../sandbox/sandbox-layout.ts';
+import type { EndCause } from './program-ending.ts';
+import type { RunOutcome } from './run-outcome.ts';
+import { workspaceLimits } from './run-watches.ts';
+
+/** What came of a run, before its declared outputs are looked at. */
+export type Verdict = Pick<RunOutcome, 'outcome' | 'limit' | 'error'>;
+
+/** The outcome that a cause stands for. */
+export function judge(cause: EndCause, code: number | null, layout: SandboxLayout, limits: JobLimits): Verdict {
+  switch (cause) {
+    case 'run-deadline':
+      return { outcome: 'timeout', error: clockError('RunTimeout', 'The program', limits.runTimeoutMs) };
+    case 'timeout':
+      return { outcome: 'timeout', error: clockError('JobTimeout', 'The job', limits.jobTimeoutMs) };
+    case 'canceled':
+      return { outcome: 'canceled' };
+    case 'memory':
+      return { outcome: 'out_of_memory' };
+    case 'output':
+    case 'workspace':
+    case 'inodes':
+    case 'calls':
+      return { outcome: 'limit', limit: cause };
+    case 'itself': {
+      // A fast program passes a limit that is only watched, and ends, between two looks.
+      const over = layout.watchWorkspace ? exceededLimit(layout.workspace, workspaceLimits(limits)) : undefined;
+      if (over !== undefined) return { outcome: 'limit', limit: over };
+      if (code === 0) return { outcome: 'succeeded' };
+      const full: LimitName | undefined = layout.watchWorkspace ? undefined : exhaustedFileSystem(layout.workspace);
+      return full === undefined ? { outcome: 'failed' } : { outcome: 'limit', limit: full };
+    }
+  }
+}
+
+/** The program's own error goes before ours; a run whose declared outputs are missing has failed. */
+export function contractVerdict(
+  verdict: Verdict,
+  error: ProgramError | undefined,
+  missing: string[],
+): Partial<RunOutcome> {
+  if (verdict.error !== undefined) return {};
+  if (error !== undefined) return { error };
+  if (verdict.outcome !== 'succeeded' || missing.length === 0) return {};
+  const message = `Declared outputs are missing: ${missing.join(', ')}.`;
+  return { outcome: 'failed', error: { name: 'ContractError', message, stack: '' } };
+}
+
+function clockError(name: string, what: string, milliseconds: number): ProgramError {
+  return { name, message: `${what} took longer than ${milliseconds / 1000} s.`, stack: '' };
+}

@@ -1,0 +1,90 @@
+import { openGroupMemory } from '../sandbox/group-memory.ts';
+import type { Privileges } from '../sandbox/privileges.ts';
+import { memoryShare, type ProcessRow } from '../sandbox/process-table.ts';
+import type { SandboxLayout } from '../sandbox/sandbox-layout.ts';
+import type { UserProcesses } from '../sandbox/user-processes.ts';
+
+const PAGE_BYTES = 4096;
+const INTERVAL_MS = 100;
+/** After so many looks somebody else is ended as well: what was ended hangs in the kernel. */
+const LOOKS_TO_END = 20;
+
+/** A watch over what user code holds in memory. */
+export interface MemoryWatch {
+  /** Looks once more, also at the peak: whether user code has passed its limit since the watch began. */
+  wasOver(): boolean;
+  stop(): void;
+}
+
+/** What a watch needs of the sandbox around it. */
+export interface WatchedSandbox {
+  layout: SandboxLayout;
+  processes: UserProcesses;
+  privileges: Privileges;
+}
+
+/**
+ * Looks ten times a second at what user code itself holds. Above its limit the largest processes are ended, as the kernel does it:
+ * what waits for them goes on to its own end. Files count for the workspace. A control group tells all of it by one file, its peak by
+ * another one. Without a group the processes are asked.
+ */
+export function watchMemory({ layout, processes, privileges }: WatchedSandbox, limitBytes: number): MemoryWatch {
+  const group = openGroupMemory(layout);
+  const uncounted = layout.level !== 'container' && layout.memoryGroup === undefined;
+  const excessBytes = (): number => {
+    if (group !== undefined) return group.heldAbove(limitBytes) - limitBytes;
+    return uncounted ? heldByProcesses(processes, limitBytes) - limitBytes : 0;
+  };
+  let passed = false;
+  let ending = new Set<number>();
+  let looks = 0;
+  const timer = setInterval(() => {
+    const excess = excessBytes();
+    if (excess <= 0) return;
+    passed = true;
+    const rows = processes.list();
+    // What the last look ended counts until the kernel has taken its memory back.
+    looks += 1;
+    if (looks < LOOKS_TO_END && rows.some(({ pid }) => ending.has(pid))) return;
+    looks = 0;
+    ending = privileges.asUser(() => endLargest(rows, excess));
+  }, INTERVAL_MS);
+  return {
+    // Processes are not asked at the end: one that is ending tells no share, and all that it shares would count for it.
+    wasOver: () => passed || (group !== undefined && (group.wasOver(limitBytes) || excessBytes() > 0)),
+    stop: () => clearInterval(timer),
+  };
+}
+
+/** Ends processes, the largest first, until as much as is too much has been theirs. Returns their ids. */
+function endLargest(rows: readonly ProcessRow[], excessBytes: number): Set<number> {
+  const ended = new Set<number>();
+  let left = excessBytes;
+  for (const row of rows.toSorted((a, b) => b.residentPages - a.residentPages)) {
+    if (left <= 0) break;
+    left -= residentBytes(row);
+    ended.add(row.pid);
+    try {
+      process.kill(row.pid, 'SIGKILL');
+    } catch {
+      // It ended by itself, which is what the signal is for.
+    }
+  }
+  return ended;
+}
+
+/**
+ * Adds up the resident memory of user code. Pages that processes share, and files, are counted for each at first; only where that is
+ * too much is each one's own share asked for, which takes longer. Shared memory that no process has mapped in is not seen, nor
+ * what is held between two looks, and so a program that means to can pass this watch. The result says that the limit is only watched.
+ */
+function heldByProcesses(processes: UserProcesses, limitBytes: number): number {
+  const rows = processes.list();
+  const sum = (bytesOf: (row: ProcessRow) => number): number => rows.reduce((bytes, row) => bytes + bytesOf(row), 0);
+  const most = sum(residentBytes);
+  return most <= limitBytes ? most : sum((row) => memoryShare(row.pid) ?? residentBytes(row));
+}
+
+function residentBytes(row: ProcessRow): number {
+  return row.residentPages * PAGE_BYTES;
+}

@@ -1,0 +1,124 @@
+import { StringDecoder } from 'node:string_decoder';
+import type { Readable } from 'node:stream';
+import type { OutputText } from '../../src/contracts/result.ts';
+import type { StreamWriter } from '../../src/protocol/channel.ts';
+import { withinDeadline } from '../../src/protocol/within-deadline.ts';
+
+/** Both output streams of one run: kept up to a cap, counted to the end, and ended by the caller above the total. */
+export interface OutputCapture {
+  stdout(): OutputText;
+  stderr(): OutputText;
+  /**
+   * Settles when all that was written has been read and handed on. With `silent`, nobody is left who could write, and what
+   * the pipes hold is all; else a stream ends by itself, or has `graceMs` for it. Time in which a slow reader holds the
+   * output back does not count. Says whether all of it was read: not where a stream did not end in time.
+   */
+  finish(silent: boolean, graceMs: number): Promise<boolean>;
+}
+
+/** Options of {@link captureOutput}. */
+export interface OutputCaptureOptions {
+  /** Bytes kept of each stream. */
+  keptBytes: number;
+  /** Bytes of both together at which `onTotal` is called. */
+  totalBytes: number;
+  onTotal(): void;
+  /** Where the kept bytes go as they come. */
+  writers: { stdout: StreamWriter; stderr: StreamWriter };
+}
+
+/** Reads an executor's output. What is over the cap is drained and counted, so that the program never blocks on it. */
+export function captureOutput(stdout: Readable, stderr: Readable, options: OutputCaptureOptions): OutputCapture {
+  let total = 0;
+  const count = (size: number): void => {
+    const before = total;
+    total += size;
+    if (before <= options.totalBytes && total > options.totalBytes) options.onTotal();
+  };
+  const first = captureStream(stdout, options.keptBytes, options.writers.stdout, count);
+  const second = captureStream(stderr, options.keptBytes, options.writers.stderr, count);
+  return {
+    stdout: first.text,
+    stderr: second.text,
+    async finish(silent, graceMs) {
+      const ended = Promise.all([first.ended, second.ended]).then(() => true);
+      const heldBack = (): boolean => first.heldBack() || second.heldBack();
+      let whole = silent;
+      for (let over = false; !over;) {
+        await Promise.all([first.handedOn(), second.handedOn()]);
+        const before = total;
+        if (silent) {
+          await readOnce();
+          over = total === before && !heldBack();
+        } else {
+          whole = await withinDeadline(ended, { limitMs: graceMs, overdue: () => false });
+          over = whole || !heldBack();
+        }
+      }
+      await Promise.all([first.handedOn(), second.handedOn()]);
+      stdout.destroy();
+      stderr.destroy();
+      options.writers.stdout.end();
+      options.writers.stderr.end();
+      return whole;
+    },
+  };
+}
+
+/** Waits until the event loop has once asked the kernel for all that can be read: an immediate's own round has asked before. */
+async function readOnce(): Promise<void> {
+  for (let round = 0; round < 2; round += 1) await new Promise((resolve) => setImmediate(resolve));
+}
+
+interface StreamCapture {
+  text(): OutputText;
+  ended: Promise<void>;
+  /** Whether bytes that were read wait until the host takes them. */
+  heldBack(): boolean;
+  /** Resolves when the host has taken what was read so far. */
+  handedOn(): Promise<void>;
+}
+
+function captureStream(
+  stream: Readable,
+  keptBytes: number,
+  writer: StreamWriter,
+  count: (size: number) => void,
+): StreamCapture {
+  const kept: Buffer[] = [];
+  let keptSize = 0;
+  let bytes = 0;
+  let writing: Promise<void> | undefined;
+  stream.on('data', (chunk: Buffer) => {
+    bytes += chunk.length;
+    const room = keptBytes - keptSize;
+    if (room > 0) {
+      const part = chunk.length > room ? Buffer.from(chunk.subarray(0, room)) : chunk;
+      kept.push(part);
+      keptSize += part.length;
+      stream.pause();
+      writing = writer.write(part).then(() => {
+        writing = undefined;
+        stream.resume();
+      });
+    }
+    count(chunk.length);
+  });
+  const ended = new Promise<void>((resolve) => {
+    stream.once('end', resolve);
+    stream.once('close', resolve);
+    stream.once('error', () => resolve());
+  });
+  return {
+    ended,
+    heldBack: () => writing !== undefined,
+    handedOn: async () => await writing,
+    text() {
+      const decoder = new StringDecoder('utf8');
+      const truncated = bytes > keptSize;
+      const text = decoder.write(Buffer.concat(kept));
+      // A character that the cap cuts in two is left out; one that the program left unfinished is shown as broken.
+      return { text: truncated ? text : text + decoder.end(), bytes, truncated };
+    },
+  };
+}

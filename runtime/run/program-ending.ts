@@ -1,0 +1,75 @@
+import type { CancelReason } from '../../src/protocol/messages.ts';
+import { answerCalls, type CallPort } from './answer-calls.ts';
+import type { ExecutorMessage } from './executor-link.ts';
+import type { ExecutorProcess, ProcessEnd } from './executor-process.ts';
+
+/** Why a run ended: by itself, or by one of ours. The first one counts. */
+export type EndCause = 'itself' | 'run-deadline' | CancelReason | 'output' | 'memory' | 'workspace' | 'inodes';
+
+/** How a program ends, and what it says of itself until then. */
+export interface ProgramEnding {
+  /** Ends the run; a later cause than the first changes nothing. */
+  because(cause: EndCause): void;
+  /** The first cause. */
+  readonly cause: Promise<EndCause>;
+  /** Settles when the program itself is over. */
+  readonly over: Promise<void>;
+  /** Settles when it can say no more. */
+  readonly saidAll: Promise<void>;
+  /** Answers no more calls. */
+  stopAnswering(): void;
+  /** What it said at its end, as far as it has. */
+  readonly exit: (ExecutorMessage & { type: 'exit' }) | undefined;
+  /** How its process ended, if that is known. */
+  readonly process: ProcessEnd | undefined;
+  /** What it said last of itself. */
+  readonly report: { error?: unknown; json?: unknown };
+}
+
+/** Listens to an executor whose program is about to begin. */
+export function watchEnding(executor: ExecutorProcess, port: CallPort, refusals: number): ProgramEnding {
+  const { link } = executor;
+  const cause = Promise.withResolvers<EndCause>();
+  const over = Promise.withResolvers<void>();
+  const saidAll = Promise.withResolvers<void>();
+  let exit: ProgramEnding['exit'];
+  let ended: ProcessEnd | undefined;
+  let report: ProgramEnding['report'] = {};
+
+  const programEnded = (): void => {
+    over.resolve();
+    cause.resolve('itself');
+  };
+  const calls = answerCalls(port, link, { refusals, onExhausted: () => cause.resolve('calls') });
+  link.onMessage = (message) => {
+    if (message.type === 'call') calls.take(message);
+    else if (message.type === 'error') report = message;
+    else if (message.type === 'exit' && exit === undefined) {
+      exit = message;
+      report = message;
+      programEnded();
+    }
+  };
+  link.onFault = programEnded;
+  executor.messagesIn.once('close', saidAll.resolve);
+  void executor.ended.then((end) => {
+    ended = end;
+    programEnded();
+  });
+  return {
+    because: cause.resolve,
+    cause: cause.promise,
+    over: over.promise,
+    saidAll: saidAll.promise,
+    stopAnswering: () => calls.close(),
+    get exit() {
+      return exit;
+    },
+    get process() {
+      return ended;
+    },
+    get report() {
+      return report;
+    },
+  };
+}

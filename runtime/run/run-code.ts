@@ -1,0 +1,136 @@
+import { type Diagnostic, diagnostic } from '../../src/contracts/diagnostic.ts';
+import type { JobLimits } from '../../src/contracts/limits.ts';
+import type { CancelReason } from '../../src/protocol/messages.ts';
+import { withinDeadline } from '../../src/protocol/within-deadline.ts';
+import { missingOutputs } from '../files/collect-artifacts.ts';
+import { reopenFolder } from '../files/reopen-folder.ts';
+import type { UserProcesses } from '../sandbox/user-processes.ts';
+import type { ExecutorProcess } from './executor-process.ts';
+import { contractVerdict, judge } from './judge-run.ts';
+import { captureOutput, type OutputCapture } from './output-capture.ts';
+import { type EndCause, type ProgramEnding, watchEnding } from './program-ending.ts';
+import { readProgramError, readProgramValue } from './program-report.ts';
+import type { RunInput, RunSurroundings } from './run-input.ts';
+import type { RunOutcome } from './run-outcome.ts';
+import { watchMemory } from './memory-watch.ts';
+import { startWatches } from './run-watches.ts';
+import { placeProgram, startProgram } from './start-program.ts';
+
+/** How long a dead program's pipes may still hold bytes. */
+const PIPE_GRACE_MS = 250;
+const KILL_TIMEOUT_MS = 5_000;
+const MIB = 1024 * 1024;
+
+/** Runs user code, ends all of its processes, and says what came of it. */
+export async function runCode(input: RunInput, around: RunSurroundings): Promise<RunOutcome> {
+  const { executor, limits } = input;
+  const { layout, privileges } = around;
+  privileges.restore();
+  const path = privileges.asUser(() => placeProgram(layout, input.fileName, input.code));
+  // The clock of the program starts with the program, not with its interpreter.
+  await Promise.race([executor.waiting, executor.ended]);
+
+  const ending = watchEnding(executor, around.calls, limits.calls);
+  const capture = captureOutput(executor.stdout, executor.stderr, {
+    keptBytes: limits.keptOutputBytes,
+    totalBytes: limits.totalOutputBytes,
+    onTotal: () => ending.because('output'),
+    writers: input.writers,
+  });
+  const memory = watchMemory(around, limits.memoryMib * MIB);
+  const stopWatching = watchRun(around, limits, ending);
+  const started = performance.now();
+  startProgram(input, around, path);
+
+  const first = await ending.cause;
+  // What it ran out of is memory, also where it then waited until its clock ended it.
+  const cause = OWN_ENDS.has(first) && memory.wasOver() ? 'memory' : first;
+  if (MAY_TIDY.has(first)) await askToEnd(around.processes, ending, limits.graceMs);
+  memory.stop();
+  stopWatching();
+  ending.stopAnswering();
+  input.stdin?.unpipe();
+  const dead = await around.processes.killAll(KILL_TIMEOUT_MS);
+  const runMs = performance.now() - started;
+  await hearLastWords(executor, ending);
+  const whole = await capture.finish(dead, PIPE_GRACE_MS);
+  for (const stream of [executor.stdin, executor.messagesIn, executor.messagesOut]) stream.destroy();
+  return { ...gather(input, around, { ending, cause, capture, found: doubts(dead, whole) }), runMs };
+}
+
+/** Ends of a program that something else may have brought about. */
+const OWN_ENDS: ReadonlySet<EndCause> = new Set<EndCause>(['itself', 'run-deadline', 'timeout']);
+/** Ends that a program is told of, with time to tidy up. */
+const MAY_TIDY: ReadonlySet<EndCause> = new Set<EndCause>(['run-deadline', 'timeout', 'canceled']);
+
+/** Ends the run for what happens around it. Returns how to stop. */
+function watchRun(around: RunSurroundings, limits: JobLimits, { because }: ProgramEnding): () => void {
+  const { canceled } = around;
+  const stop = startWatches(around, limits, because);
+  const onCancel = (): void => because(canceled.reason as CancelReason);
+  if (canceled.aborted) onCancel();
+  canceled.addEventListener('abort', onCancel, { once: true });
+  return () => {
+    stop();
+    canceled.removeEventListener('abort', onCancel);
+  };
+}
+
+async function askToEnd(processes: UserProcesses, { over }: ProgramEnding, graceMs: number): Promise<void> {
+  processes.terminate();
+  await withinDeadline(over, { limitMs: graceMs, overdue: () => undefined });
+}
+
+/** What a program said at its end may still be in its pipe. Without it the process's own end says how it went. */
+async function hearLastWords(executor: ExecutorProcess, ending: ProgramEnding): Promise<void> {
+  const overdue = (): undefined => undefined;
+  if (ending.exit === undefined) await withinDeadline(ending.saidAll, { limitMs: PIPE_GRACE_MS, overdue });
+  if (ending.exit === undefined) await withinDeadline<unknown>(executor.ended, { limitMs: KILL_TIMEOUT_MS, overdue });
+}
+
+/** What the end of a run leaves in doubt. */
+function doubts(dead: boolean, whole: boolean): Diagnostic[] {
+  const found: Diagnostic[] = [];
+  if (!dead) {
+    const message = 'Some processes of the program could not be ended in time; they end with the sandbox.';
+    found.push(diagnostic('processes.left', message));
+  }
+  if (!whole) {
+    const message =
+      'The output may go on behind what is here: a process that could not be ended in time still held its pipe.';
+    found.push(diagnostic('output.incomplete', message));
+  }
+  return found;
+}
+
+/** Puts together what a run that is over said, wrote and left. */
+function gather(
+  input: RunInput,
+  { layout, privileges }: RunSurroundings,
+  run: { ending: ProgramEnding; cause: EndCause; capture: OutputCapture; found: Diagnostic[] },
+): Omit<RunOutcome, 'runMs'> {
+  const { exit, process: end, report } = run.ending;
+  const { limits } = input;
+  const exitCode = exit?.code ?? end?.code ?? null;
+  const error = readProgramError(report.error, input.fileName);
+  const { value, missing } = privileges.asUser(() => {
+    // A program may have taken its own folders' permissions away; what is in them is still its result.
+    [layout.workspace, layout.value].forEach(reopenFolder);
+    return {
+      value: readProgramValue(report.json, layout.value, limits.valueBytes),
+      missing: missingOutputs(layout.output, input.expect),
+    };
+  });
+  const verdict = judge(run.cause, exitCode, layout, limits);
+  return {
+    ...verdict,
+    exitCode,
+    signal: exit === undefined ? (end?.signal ?? null) : null,
+    stdout: run.capture.stdout(),
+    stderr: run.capture.stderr(),
+    ...contractVerdict(verdict, error, missing),
+    ...('value' in value ? { value: value.value } : {}),
+    missing,
+    diagnostics: [...run.found, ...value.diagnostics],
+  };
+}

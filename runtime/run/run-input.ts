@@ -1,0 +1,31 @@
+import type { Readable } from 'node:stream';
+import type { JobLimits } from '../../src/contracts/limits.ts';
+import type { StreamWriter } from '../../src/protocol/channel.ts';
+import type { Privileges } from '../sandbox/privileges.ts';
+import type { SandboxLayout } from '../sandbox/sandbox-layout.ts';
+import type { UserProcesses } from '../sandbox/user-processes.ts';
+import type { CallPort } from './answer-calls.ts';
+import type { ExecutorProcess } from './executor-process.ts';
+
+/** One run of user code. */
+export interface RunInput {
+  executor: ExecutorProcess;
+  code: string;
+  fileName: string;
+  args: string[];
+  env: Record<string, string>;
+  expect: string[];
+  limits: JobLimits;
+  stdin: Readable | undefined;
+  writers: { stdout: StreamWriter; stderr: StreamWriter };
+}
+
+/** What a run needs of the sandbox around it. */
+export interface RunSurroundings {
+  layout: SandboxLayout;
+  processes: UserProcesses;
+  privileges: Privileges;
+  marker: string;
+  calls: CallPort;
+  canceled: AbortSignal;
+}

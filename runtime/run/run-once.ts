@@ -1,0 +1,50 @@
+import type { Readable } from 'node:stream';
+import { programFileName } from '../../src/contracts/language.ts';
+import { outputStreams, type SandboxMessage } from '../../src/protocol/messages.ts';
+import { clearWorkspace } from '../files/clear-workspace.ts';
+import { fittingLineEnds } from './fitting-line-ends.ts';
+import type { JobSurroundings } from './job-surroundings.ts';
+import { runCode } from './run-code.ts';
+import type { RunOutcome } from './run-outcome.ts';
+
+/** How long the memory of a killed program may take to be freed. */
+const GONE_TIMEOUT_MS = 5_000;
+
+/**
+ * One run of the job's program or of one that the agent wrote. Runs are numbered from 1. Before a later one the workspace
+ * is cleared but for `inputs`.
+ */
+export async function runOnce(
+  around: JobSurroundings,
+  run: number,
+  code: string,
+  stdin: Readable | undefined,
+  inputs: ReadonlySet<string> = new Set(),
+): Promise<RunOutcome> {
+  const { channel, globals, layout } = around;
+  const job = globals.JOB;
+  // What a failed attempt wrote is no output of the next one, and takes no room from it, nor does the memory it had.
+  if (run > 1) {
+    await around.processes.gone(GONE_TIMEOUT_MS);
+    around.privileges.asUser(() => clearWorkspace(layout.workspace, inputs));
+  }
+  channel.sendEvent({ type: 'run', run } satisfies SandboxMessage);
+  const streams = outputStreams(run);
+  const executor = around.takeExecutor(job.language);
+  const program = fittingLineEnds(executor.language, code);
+  const outcome = await runCode(
+    {
+      executor,
+      code: program.code,
+      fileName: programFileName(executor.language, job.fileName),
+      args: job.args,
+      env: job.env,
+      expect: job.expect,
+      limits: job.limits,
+      stdin,
+      writers: { stdout: channel.openStream(streams.stdout), stderr: channel.openStream(streams.stderr) },
+    },
+    around,
+  );
+  return { ...outcome, diagnostics: [...program.diagnostics, ...outcome.diagnostics] };
+}

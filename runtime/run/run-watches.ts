@@ -1,0 +1,25 @@
+import type { JobLimits } from '../../src/contracts/limits.ts';
+import { watchWorkspace, type WorkspaceLimits } from '../files/workspace-usage.ts';
+import type { SandboxLayout } from '../sandbox/sandbox-layout.ts';
+import type { EndCause } from './program-ending.ts';
+
+const MIB = 1024 * 1024;
+
+/** Looks at what nothing else holds: the run's time, and the workspace where no kernel does. Returns how to stop. */
+export function startWatches(
+  { layout }: { layout: SandboxLayout },
+  limits: JobLimits,
+  finish: (cause: EndCause) => void,
+): () => void {
+  const timer = setTimeout(() => finish('run-deadline'), limits.runTimeoutMs);
+  const stops = [() => clearTimeout(timer)];
+  if (layout.watchWorkspace) {
+    stops.push(watchWorkspace(layout.workspace, workspaceLimits(limits), finish));
+  }
+  return () => stops.forEach((stop) => stop());
+}
+
+/** What the workspace may hold. */
+export function workspaceLimits(limits: JobLimits): WorkspaceLimits {
+  return { bytes: limits.workspaceMib * MIB, inodes: limits.workspaceInodes };
+}

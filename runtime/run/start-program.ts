@@ -1,0 +1,60 @@
+import { mkdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { writeFileBelow } from '../files/incoming-streams.ts';
+import type { SandboxLayout } from '../sandbox/sandbox-layout.ts';
+import { type ExecutorProcess, markerVariable } from './executor-process.ts';
+import type { RunInput, RunSurroundings } from './run-input.ts';
+
+/** Writes the program to the workspace byte for byte. What an earlier run left at its place is removed, not followed. */
+export function placeProgram(layout: SandboxLayout, fileName: string, code: string): string {
+  const path = join(layout.workspace, fileName);
+  rmSync(path, { force: true, recursive: true });
+  rmSync(join(layout.value, 'value.json'), { force: true, recursive: true });
+  mkdirSync(layout.output, { recursive: true });
+  writeFileBelow(layout.workspace, { path: fileName, bytes: Buffer.from(code), executable: false });
+  return path;
+}
+
+/** Hands the program to its executor, and its stdin to the program. */
+export function startProgram(input: RunInput, { layout, marker }: RunSurroundings, path: string): void {
+  sendRun(input, layout, marker, path);
+  feedStdin(input.executor, input.stdin);
+}
+
+function sendRun(input: RunInput, layout: SandboxLayout, marker: string, path: string): void {
+  const { link } = input.executor;
+  const env: Record<string, string> = {
+    PATH: process.env['PATH'] ?? '/usr/local/bin:/usr/bin:/bin',
+    LANG: 'C.UTF-8',
+    HOME: layout.workspace,
+    TMPDIR: layout.level === 'none' ? layout.workspace : '/tmp',
+    WORKSPACE: layout.workspace,
+    SKILLCELL_OUTPUT: layout.output,
+    SKILLCELL_VALUE: join(layout.value, 'value.json'),
+    SKILLS_DIR: layout.skills,
+    ...input.env,
+    NODE_OPTIONS: nodeOptions(layout, input.env),
+    ...(layout.level === 'none' ? markerVariable(marker) : {}),
+  };
+  if (input.executor.language.reads === 'strings') {
+    const variables = Object.entries(env).map(([name, value]) => `${name}=${value}`);
+    link.sendStrings([`${variables.length}`, ...variables, `${input.args.length}`, ...input.args, path]);
+    return;
+  }
+  link.send({ type: 'run', path, args: input.args, env, cwd: layout.workspace, skills: layout.skills });
+}
+
+/** What makes each Node that a program starts write all of its output, and then what the job asks for. */
+function nodeOptions(layout: SandboxLayout, env: Record<string, string>): string {
+  const wholeOutput = `--require=${JSON.stringify(join(layout.runtime, 'launch', 'whole-output.cjs'))}`;
+  const { NODE_OPTIONS: own } = env;
+  return own === undefined ? wholeOutput : `${wholeOutput} ${own}`;
+}
+
+function feedStdin(executor: ExecutorProcess, stdin: Readable | undefined): void {
+  // A program may end, or close its stdin, before all of it is written.
+  executor.stdin.on('error', () => undefined);
+  if (stdin === undefined) executor.stdin.end();
+  else stdin.pipe(executor.stdin);
+}

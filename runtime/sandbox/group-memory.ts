@@ -1,0 +1,124 @@
+import { existsSync, readFileSync, statfsSync } from 'node:fs';
+import { join } from 'node:path';
+import type { SandboxLayout } from './sandbox-layout.ts';
+
+const PAGE_BYTES = 4_096;
+const TMPFS = 0x0102_1994;
+/** What the kernel itself may have needed at a peak beyond what it needs later: page tables and stacks of processes that have ended. */
+const KERNEL_BYTES = 16 * 1024 * 1024;
+/** Where a container sees its own group. */
+const CONTAINER_ROOT = '/sys/fs/cgroup';
+
+/** What user code holds, by the counters of the control group that it shares with its supervisor. */
+export interface GroupMemory {
+  /**
+   * Bytes that user code holds now: its anonymous memory, and shared memory that is no file of the sandbox. Where that is no more
+   * than `limitBytes` for sure, a number that is no less than it, with less work.
+   */
+  heldAbove(limitBytes: number): number;
+  /** Whether it must have held more at some time since this was opened, however short. */
+  wasOver(limitBytes: number): boolean;
+}
+
+interface Names {
+  usage: string;
+  peak: string;
+  anonymous: string;
+  shared: string;
+  faults: string;
+}
+
+const VERSION_2: Names = {
+  usage: 'memory.current',
+  peak: 'memory.peak',
+  anonymous: 'anon',
+  shared: 'shmem',
+  faults: 'pgfault',
+};
+const VERSION_1: Names = {
+  usage: 'memory.usage_in_bytes',
+  peak: 'memory.max_usage_in_bytes',
+  anonymous: 'total_rss',
+  shared: 'total_shmem',
+  faults: 'total_pgfault',
+};
+
+/** The counters of this sandbox's group, or undefined where none can be read. */
+export function openGroupMemory(layout: SandboxLayout): GroupMemory | undefined {
+  const folder = layout.level === 'container' ? containerFolder() : layout.memoryGroup;
+  if (folder === undefined || !existsSync(join(folder, 'memory.stat'))) return undefined;
+  return groupMemory(folder, () => fileBytes(layout));
+}
+
+function containerFolder(): string {
+  return existsSync(join(CONTAINER_ROOT, 'cgroup.controllers')) ? CONTAINER_ROOT : join(CONTAINER_ROOT, 'memory');
+}
+
+/**
+ * The same for a folder of counters.
+ *
+ * @param filesNow bytes of the files in memory, which are no memory of the program's
+ */
+export function groupMemory(
+  folder: string,
+  filesNow: () => number,
+  ownBytes: () => number = ownAnonymous,
+): GroupMemory {
+  const names = existsSync(join(folder, VERSION_2.usage)) ? VERSION_2 : VERSION_1;
+  const peakBefore = counter(folder, names.peak) ?? 0;
+  let mostShared = 0;
+  return {
+    heldAbove(limitBytes) {
+      const text = read(join(folder, 'memory.stat'));
+      const [anonymous, shared] = [field(text, names.anonymous), field(text, names.shared)];
+      mostShared = Math.max(mostShared, shared);
+      // What it holds is at most this; the rest is asked for only where that could be too much.
+      if (anonymous + shared <= limitBytes) return anonymous + shared;
+      return anonymous - ownBytes() + Math.max(0, shared - filesNow());
+    },
+    wasOver(limitBytes) {
+      const peak = counter(folder, names.peak);
+      if (peak === undefined || peak <= limitBytes || peak <= peakBefore) return false;
+      const text = read(join(folder, 'memory.stat'));
+      const shared = field(text, names.shared);
+      // At the peak there may have been more files than are left; bytes that were written to a file were not touched page by page.
+      const removed = Math.max(0, mostShared - shared);
+      const others = (counter(folder, names.usage) ?? 0) - field(text, names.anonymous) + removed;
+      const held = peak - others - ownBytes() - KERNEL_BYTES;
+      return held > limitBytes && field(text, names.faults) * PAGE_BYTES > limitBytes;
+    },
+  };
+}
+
+/** Anonymous memory of this process, which belongs to the supervisor. */
+function ownAnonymous(): number {
+  return Number(/^RssAnon:\s+(\d+) kB$/m.exec(read('/proc/self/status'))?.[1] ?? 0) * 1024;
+}
+
+/** The file systems in memory that the sandbox has of its own. At level none the machine's may hold the workspace. */
+function fileBytes({ level, workspace, value, skills }: SandboxLayout): number {
+  if (level === 'none') return statfsSync(workspace).type === TMPFS ? Number.POSITIVE_INFINITY : 0;
+  const others = level === 'container' ? ['/tmp', '/dev/shm'] : ['/inner/tmp', '/inner/shm', '/run', '/tmp'];
+  return [workspace, value, skills, ...others].reduce((bytes, folder) => {
+    const { blocks, bfree, bsize } = statfsSync(folder);
+    return bytes + (blocks - bfree) * bsize;
+  }, 0);
+}
+
+function field(text: string, name: string): number {
+  return Number(new RegExp(`^${name} (\\d+)$`, 'm').exec(text)?.[1] ?? 0);
+}
+
+function counter(folder: string, file: string): number | undefined {
+  const text = read(join(folder, file)).trim();
+  return /^\d+$/.test(text) ? Number(text) : undefined;
+}
+
+/** Empty where an older kernel does not count it. */
+function read(path: string): string {
+  try {
+    return readFileSync(path, 'latin1');
+  } catch {
+    return '';
+  }
+}

@@ -1,0 +1,47 @@
+import { ARTIFACT_STREAM, type SandboxMessage, type SandboxResult } from '../../src/protocol/messages.ts';
+import { writeTar, type TarFile } from '../../src/protocol/tar.ts';
+import { collectArtifacts, type Collection } from '../files/collect-artifacts.ts';
+import type { JobSurroundings } from '../run/job-surroundings.ts';
+import { ownUsage } from '../sandbox/own-usage.ts';
+import type { RunOutcome } from '../run/run-outcome.ts';
+
+/** Sends the artifacts, then the result. */
+export async function sendOutputs(
+  around: JobSurroundings,
+  outcome: RunOutcome,
+  more: Partial<SandboxResult>,
+): Promise<void> {
+  const { channel, layout, globals } = around;
+  const collection: Collection = { omitted: [], overLimit: false };
+  const found = collectArtifacts(layout.output, globals.JOB.limits, collection);
+  const next = (): IteratorResult<TarFile> => around.privileges.asUser(() => found.next());
+  const first = next();
+  if (first.done !== true) await writeTar(following(first.value, next), channel.openStream(ARTIFACT_STREAM));
+  const result: SandboxResult = {
+    outcome: outcome.outcome,
+    ...(outcome.limit === undefined ? {} : { limit: outcome.limit }),
+    exitCode: outcome.exitCode,
+    signal: outcome.signal,
+    stdoutBytes: outcome.stdout.bytes,
+    stderrBytes: outcome.stderr.bytes,
+    ...('value' in outcome ? { value: outcome.value } : {}),
+    ...(outcome.error === undefined ? {} : { error: outcome.error }),
+    omitted: collection.omitted,
+    missing: outcome.missing,
+    sources: globals.SOURCES_POOL,
+    diagnostics: outcome.diagnostics,
+    runMs: outcome.runMs,
+    ...(layout.level === 'container' ? { usage: ownUsage() } : {}),
+    ...more,
+  };
+  if (collection.overLimit && result.outcome === 'succeeded') {
+    result.outcome = 'limit';
+    result.limit = 'artifacts';
+  }
+  channel.send({ type: 'result', result } satisfies SandboxMessage);
+}
+
+function* following<T>(first: T, next: () => IteratorResult<T>): Generator<T> {
+  yield first;
+  for (let step = next(); step.done !== true; step = next()) yield step.value;
+}

@@ -1,0 +1,216 @@
+import { readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { type Diagnostic, diagnostic } from '../../src/contracts/diagnostic.ts';
+import type { LanguageDefinition } from '../../src/contracts/language.ts';
+import type { CodegenAttempt, ResultSkills } from '../../src/contracts/result.ts';
+import type { SourceRow } from '../../src/contracts/skill.ts';
+import { SkillcellError } from '../../src/contracts/skillcell-error.ts';
+import { outputStreams, type SandboxMessage, type SandboxResult } from '../../src/protocol/messages.ts';
+import { rebuildSkills } from '../../src/skills/load-subsystem.ts';
+import type { AgentAnswer } from '../agent/agent-ports.ts';
+import type { Prompt } from '../agent/build-prompt.ts';
+import { runAgent } from '../agent/run-agent.ts';
+import { installedPackages, type InstalledPackages } from '../languages/installed-packages.ts';
+import { readLanguage } from '../languages/read-language.ts';
+import { writeSkills } from './arrived-skills.ts';
+import type { RunOutcome } from '../run/run-outcome.ts';
+import type { JobSurroundings } from '../run/job-surroundings.ts';
+import { runOnce } from '../run/run-once.ts';
+import type { SandboxLayout } from '../sandbox/sandbox-layout.ts';
+import { sendOutputs } from './send-outputs.ts';
+
+/**
+ * Serves a codegen job: rebuilds the skills from what arrived, renders them, and lets the agent ask, run and repair.
+ * The skills that the host sent are all that this process knows of them.
+ */
+export async function serveCodegen(around: JobSurroundings): Promise<void> {
+  const { globals, layout, channel, calls, canceled } = around;
+  const job = globals.JOB;
+  const say = (message: SandboxMessage): void => channel.send(message);
+  const language = readLanguage(layout.runtime, job.language);
+  const asked = askForPackages(layout, language);
+  const rendered = renderSkills(around);
+  say({ type: 'skills', skills: rendered.skills });
+  writeSkills(layout.skills, around.trees);
+  await around.filesWritten;
+
+  let run = 0;
+  const files = listInputs(layout.workspace);
+  const inputs = new Set(files.map(({ path }) => path));
+  const stdin = around.stdin === undefined ? undefined : await readAll(around.stdin);
+  const { codegen } = job;
+  if (codegen === undefined) throw new Error('Cannot serve a codegen job: its task is missing.');
+  const installed = await asked;
+  const input = {
+    instructionBlock: rendered.text,
+    task: codegen.task,
+    language,
+    installed: installed.packages,
+    files,
+    expect: job.expect,
+    tools: globals.TOOLS,
+    maxAttempts: codegen.maxAttempts,
+    dryRun: codegen.dryRun,
+    pathAliases: [
+      { path: layout.workspace, shown: '/workspace' },
+      { path: layout.skills, shown: '/skills' },
+    ],
+  };
+  const judged: CodegenAttempt[] = [];
+  try {
+    const { attempts, last, prompt } = await runAgent(input, {
+      signal: canceled,
+      event: say,
+      attempted: (attempt) => void judged.push(attempt),
+      askModel: async (request) => {
+        const reply = await orCanceled(calls.call('model', 'generate', request), canceled);
+        if (!reply.ok) throw new ModelUnavailable(reply.error.message);
+        return reply.value as AgentAnswer;
+      },
+      runCode: async (code) => {
+        run += 1;
+        // Each attempt reads the same input.
+        return await runOnce(around, run, code, stdin === undefined ? undefined : Readable.from([stdin]), inputs);
+      },
+    });
+    const outcome = last ?? (await showPrompt(around, prompt));
+    const diagnostics = [...installed.diagnostics, ...outcome.diagnostics];
+    await sendOutputs(around, outcome, { sources: rendered.pool, attempts, diagnostics });
+  } catch (error) {
+    if (!canceled.aborted && !(error instanceof ModelUnavailable)) throw error;
+    const { outcome, ...rest } = unfinished(canceled, error as Error, job.limits.jobTimeoutMs);
+    await sendOutputs(around, { ...NOTHING_RUN, outcome }, { sources: rendered.pool, attempts: judged, ...rest });
+  }
+}
+
+/** Nothing waits for the answer but the prompt, and a prompt without it names no package. */
+async function askForPackages(
+  { runtime }: SandboxLayout,
+  language: LanguageDefinition,
+): Promise<{ packages: InstalledPackages | undefined; diagnostics: Diagnostic[] }> {
+  try {
+    return { packages: await installedPackages(runtime, language), diagnostics: [] };
+  } catch (error) {
+    const message = `The prompt names no package: ${language.title} did not say which it has (${(error as Error).message.slice(0, 200)}).`;
+    return { packages: undefined, diagnostics: [diagnostic('packages.unknown', message)] };
+  }
+}
+
+async function readAll(stream: Readable): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of stream) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks);
+}
+
+/** The model gave no answer; why is the host's to say. */
+class ModelUnavailable extends Error {
+  override readonly name = 'ModelUnavailable';
+}
+
+const NOTHING_RUN: RunOutcome = {
+  outcome: 'failed',
+  exitCode: null,
+  signal: null,
+  stdout: { text: '', bytes: 0, truncated: false },
+  stderr: { text: '', bytes: 0, truncated: false },
+  missing: [],
+  diagnostics: [],
+  runMs: 0,
+};
+
+function unfinished(
+  canceled: AbortSignal,
+  error: Error,
+  jobTimeoutMs: number,
+): Partial<SandboxResult> & Pick<SandboxResult, 'outcome'> {
+  switch (canceled.reason) {
+    case 'timeout': {
+      const message = `The job took longer than ${jobTimeoutMs / 1000} s.`;
+      return { outcome: 'timeout', error: { name: 'JobTimeout', message, stack: '' } };
+    }
+    case 'calls':
+      return { outcome: 'limit', limit: 'calls' };
+    case 'canceled':
+      return { outcome: 'canceled' };
+    default:
+      return { outcome: 'failed', error: { name: error.name, message: error.message, stack: '' } };
+  }
+}
+
+/** The prompt as the result of a job that asks no model: whole as a value, readable as its output. */
+async function showPrompt({ channel, globals }: JobSurroundings, prompt: Prompt): Promise<RunOutcome> {
+  channel.send({ type: 'run', run: 1 } satisfies SandboxMessage);
+  const bytes = Buffer.from(`${prompt.system}\n${prompt.user}`);
+  const writer = channel.openStream(outputStreams(1).stdout);
+  await writer.write(bytes.subarray(0, globals.JOB.limits.keptOutputBytes));
+  writer.end();
+  return {
+    ...NOTHING_RUN,
+    outcome: 'succeeded',
+    value: { system: prompt.system, messages: [{ role: 'user', content: prompt.user }] },
+    stdout: { text: '', bytes: bytes.length, truncated: false },
+  };
+}
+
+interface RenderedSkills {
+  text: string;
+  skills: ResultSkills;
+  pool: SourceRow[];
+}
+
+/** Rebuilds the subsystem from the descriptor, which verifies what arrived, and renders what the job asked for, under the same policy as on the host. */
+function renderSkills({ globals, trees }: JobSurroundings): RenderedSkills {
+  const descriptor = globals.SKILLS_DESCRIPTOR;
+  if (descriptor === null) {
+    return { text: '', skills: { active: [], digest: null, instructionSha256: null }, pool: globals.SOURCES_POOL };
+  }
+  const { refs, consumer, variant, includeInternal } = globals.JOB.skills;
+  const subsystem = rebuildSkills(descriptor, trees);
+  const block = subsystem.buildSkillsInstructionBlock({
+    refs,
+    consumer,
+    variant,
+    includeInternal,
+    pool: globals.SOURCES_POOL,
+  });
+  const refused = block.rows.find((row) => row.status === 'unknown' || row.status === 'denied');
+  if (refused !== undefined) {
+    throw new SkillcellError(
+      'skills.reference-denied',
+      `Cannot load a skill in the sandbox: ${refused.status}, got ${refused.ref}.`,
+    );
+  }
+  const digest = 'digest' in descriptor ? (descriptor.digest ?? null) : null;
+  return {
+    text: block.text,
+    skills: { active: block.active, digest, instructionSha256: block.sha256 },
+    pool: block.pool,
+  };
+}
+
+/** The input files, by path; the output folder is no input. */
+function listInputs(workspace: string): { path: string; bytes: number }[] {
+  const found: { path: string; bytes: number }[] = [];
+  for (const entry of readdirSync(workspace, { recursive: true, withFileTypes: true })) {
+    if (!entry.isFile()) continue;
+    const path = join(entry.parentPath, entry.name);
+    found.push({ path: path.slice(workspace.length + 1), bytes: statSync(path).size });
+  }
+  return found;
+}
+
+/** Waits for an answer, but not longer than the job lasts. */
+async function orCanceled<T>(answer: Promise<T>, canceled: AbortSignal): Promise<T> {
+  if (canceled.aborted) throw new Error('The job is over.');
+  let stop: (() => void) | undefined;
+  const over = new Promise<never>((_resolve, reject) => {
+    stop = () => reject(new Error('The job is over.'));
+    canceled.addEventListener('abort', stop, { once: true });
+  });
+  try {
+    return await Promise.race([answer, over]);
+  } finally {
+    if (stop !== undefined) canceled.removeEventListener('abort', stop);
+  }
+}

@@ -1,0 +1,34 @@
+import type { RuntimeGlobals } from '../../src/contracts/globals.ts';
+import type { ResultSkills } from '../../src/contracts/result.ts';
+import type { SkillTrees } from '../../src/contracts/skill.ts';
+import type { SandboxMessage } from '../../src/protocol/messages.ts';
+import type { JobSurroundings } from '../run/job-surroundings.ts';
+import { runOnce } from '../run/run-once.ts';
+import { sendOutputs } from './send-outputs.ts';
+
+/** Serves the one job of this sandbox: checks its skills, runs it, sends what it left, and last its result. */
+export async function serveJob(around: JobSurroundings): Promise<void> {
+  const { globals, trees, channel } = around;
+  if (globals.JOB.kind === 'codegen') {
+    // The agent and the parsers of skills are loaded only by the jobs that need them. It rebuilds the skills, which checks them.
+    const { serveCodegen } = await import('./serve-codegen.ts');
+    return await serveCodegen(around);
+  }
+  if (globals.SKILLS_DESCRIPTOR !== null) {
+    // The checks of skills are the larger part of the bundle; a job without skills does not wait until they are loaded.
+    const { requireArrived, writeSkills } = await import('./arrived-skills.ts');
+    requireArrived(globals.SKILLS_DESCRIPTOR, trees);
+    writeSkills(around.layout.skills, trees);
+  }
+  await around.filesWritten;
+  channel.sendEvent({ type: 'skills', skills: unrenderedSkills(globals, trees) } satisfies SandboxMessage);
+  const outcome = await runOnce(around, 1, globals.JOB.code ?? '', around.stdin);
+  await sendOutputs(around, outcome, {});
+}
+
+/** A job that renders nothing reports which skills arrived whole. */
+function unrenderedSkills(globals: RuntimeGlobals, trees: SkillTrees): ResultSkills {
+  const descriptor = globals.SKILLS_DESCRIPTOR;
+  const digest = descriptor !== null && 'digest' in descriptor ? (descriptor.digest ?? null) : null;
+  return { active: [...trees.keys()], digest, instructionSha256: null };
+}

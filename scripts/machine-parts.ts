@@ -1,0 +1,51 @@
+import { accessSync, constants } from 'node:fs';
+import { checkEngine } from '../src/runners/docker/check-engine.ts';
+import { connectEngine } from '../src/runners/docker/engine.ts';
+
+/** Something that some tests need of the machine they run on. */
+export interface MachinePart {
+  /** What it is called in a sentence. */
+  name: string;
+  /** The Debian package that brings it; null for what no package does. */
+  package: string | null;
+  isHere(): Promise<boolean>;
+}
+
+/** A name that the groups of `test-outlook.ts` use. */
+export type PartName = 'engine' | 'bubblewrap' | 'python' | 'strace' | 'gvisor' | 'crun' | 'root';
+
+/** What can be missing. */
+export const MACHINE_PARTS: Readonly<Record<PartName, MachinePart>> = {
+  engine: { name: 'a Docker engine', package: 'docker.io', isHere: engineAnswers },
+  bubblewrap: program('bubblewrap', '/usr/bin/bwrap'),
+  python: program('python3', '/usr/bin/python3'),
+  strace: program('strace', '/usr/bin/strace'),
+  gvisor: program('runsc', '/usr/bin/runsc'),
+  crun: program('crun', '/usr/bin/crun'),
+  root: { name: 'the rights of root', package: null, isHere: async () => process.getuid?.() === 0 },
+};
+
+/** A program whose Debian package has the name that it is known by. */
+function program(name: string, path: string): MachinePart {
+  return { name, package: name, isHere: async () => canRun(path) };
+}
+
+async function engineAnswers(): Promise<boolean> {
+  try {
+    await checkEngine(await connectEngine());
+    return true;
+  } catch {
+    // What is wrong with it is the reason of each test that is skipped.
+    return false;
+  }
+}
+
+function canRun(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    // It is not there.
+    return false;
+  }
+}

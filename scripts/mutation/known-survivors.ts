@@ -1,0 +1,36 @@
+import { readFileSync } from 'node:fs';
+import type { Mutant } from './list-mutants.ts';
+
+/** A change that no test notices, and why that is right. */
+export interface KnownSurvivor {
+  file: string;
+  /** The text that is changed; its first line where it has several. */
+  from: string;
+  to: string;
+  /** For the second and later ones of the same text in a file; counts from 0. */
+  nth?: number;
+  reason: string;
+}
+
+/** Reads the list of known survivors. */
+export function readKnownSurvivors(path: string): KnownSurvivor[] {
+  return JSON.parse(readFileSync(path, 'utf8')) as KnownSurvivor[];
+}
+
+/** The entry of the list that a mutant is, without its reason. */
+export function survivorOf({ file, original, replacement, nth }: Mutant): Omit<KnownSurvivor, 'reason'> {
+  return { file, from: firstLine(original), to: firstLine(replacement), ...(nth === 0 ? {} : { nth }) };
+}
+
+/** The reason that the list has for a mutant. */
+export function reasonOf(known: readonly KnownSurvivor[], mutant: Mutant): string | undefined {
+  const wanted = survivorOf(mutant);
+  return known.find(
+    ({ file, from, to, nth = 0 }) =>
+      file === wanted.file && from === wanted.from && to === wanted.to && nth === (wanted.nth ?? 0),
+  )?.reason;
+}
+
+function firstLine(text: string): string {
+  return text.split('\n')[0] ?? '';
+}

@@ -1,0 +1,92 @@
+import { createHash } from 'node:crypto';
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Instrumenter } from '@stryker-mutator/instrumenter';
+
+/** One change of one place of the sources. */
+export interface Mutant {
+  /** Path from the root of the checkout. */
+  file: string;
+  /** Counts from 1. */
+  line: number;
+  /** Where the changed text begins and ends in the file. */
+  start: number;
+  end: number;
+  /** Kind of the change. */
+  mutator: string;
+  original: string;
+  replacement: string;
+  /** How many changes of the same text in the same file come before this one. */
+  nth: number;
+}
+
+/** What is mutated: all that decides what user code may do, and what a result says. */
+export const MUTATED: readonly string[] = [
+  'src/broker',
+  'src/protocol',
+  'src/orchestrator',
+  'src/runners',
+  'src/skills/load',
+  'src/skills/select',
+  'src/skills/descriptor',
+  'runtime',
+].map((folder) => `${folder}/**/*.ts`);
+
+/** Texts are messages and names; what matters of them is held by other changes of the same line. */
+const EXCLUDED = ['StringLiteral'];
+
+/** The sources that some patterns name. */
+export function listSources(root: string, patterns: readonly string[]): string[] {
+  return globSync([...patterns], { cwd: root })
+    .filter((file) => file.endsWith('.ts') && !file.endsWith('.d.ts'))
+    .toSorted();
+}
+
+/** Every mutant of some files, as Stryker makes them. */
+export async function listMutants(root: string, files: readonly string[]): Promise<Mutant[]> {
+  // It reports its progress to a logger, and nothing else is of interest here.
+  const silent = new Proxy({}, { get: () => () => false }) as ConstructorParameters<typeof Instrumenter>[0];
+  const instrumenter = new Instrumenter(silent);
+  const options = { plugins: null, excludedMutations: EXCLUDED, ignorers: [], noHeader: true, mutator: {} };
+  const mutants: Mutant[] = [];
+  for (const file of files) {
+    const content = readFileSync(join(root, file), 'utf8');
+    const offsets = lineOffsets(content);
+    const found = await instrumenter.instrument([{ name: file, content, mutate: true }], options);
+    const seen = new Map<string, number>();
+    for (const { location, mutatorName, replacement, status } of found.mutants) {
+      if (status === 'Ignored') continue;
+      const start = (offsets[location.start.line] ?? 0) + location.start.column;
+      const end = (offsets[location.end.line] ?? 0) + location.end.column;
+      const original = content.slice(start, end);
+      const key = `${mutatorName} ${original} ${replacement}`;
+      const nth = seen.get(key) ?? 0;
+      seen.set(key, nth + 1);
+      const line = location.start.line + 1;
+      mutants.push({ file, line, start, end, mutator: mutatorName, original, replacement: replacement ?? '', nth });
+    }
+  }
+  return mutants;
+}
+
+/**
+ * Some of them by a seed: those whose own digest comes first, so that a change elsewhere in the sources leaves the others in
+ * the sample.
+ */
+export function sampleOf(mutants: readonly Mutant[], seed: string, size: number): Mutant[] {
+  const rank = (mutant: Mutant): string =>
+    createHash('sha256')
+      .update(JSON.stringify([seed, mutant.file, mutant.mutator, mutant.original, mutant.replacement, mutant.nth]))
+      .digest('hex');
+  const ranked = mutants.map((mutant) => [rank(mutant), mutant] as const);
+  return ranked
+    .toSorted(([one], [other]) => (one < other ? -1 : 1))
+    .slice(0, size)
+    .map(([, mutant]) => mutant);
+}
+
+function lineOffsets(content: string): number[] {
+  const offsets = [0];
+  for (let at = content.indexOf('\n'); at !== -1; at = content.indexOf('\n', at + 1)) offsets.push(at + 1);
+  return offsets;
+}

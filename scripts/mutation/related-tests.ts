@@ -1,0 +1,104 @@
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { basename, dirname, join, relative, resolve } from 'node:path';
+import { scanImports } from '../scan-imports.ts';
+
+/** Which tests are tried for a file. After a `#` stands a part of the names of the tests that are meant. */
+export interface RelatedTests {
+  /** Whether it has a fast test of its own name. */
+  quick: boolean;
+  /** Tests that run together, the nearest first; the others only when those notice nothing. */
+  fast: string[][];
+  /** Those that start sandboxes, servers or programs; the last. */
+  slow: string[][];
+}
+
+/**
+ * Tests that reach a folder through a process of its own, which imports do not show. What runs inside a sandbox is tried at
+ * levels none and namespace: an image has another copy of it.
+ */
+const THROUGH_PROCESSES: readonly (readonly [prefix: string, tests: readonly string[]])[] = [
+  ['src/runners/local/', ['test/attacks/namespace-ablation.test.ts', 'test/orchestrator/sweep.test.ts']],
+  ['src/runners/seccomp/', ['test/runners/seccomp/denied-calls.test.ts']],
+  ['src/orchestrator/', ['test/orchestrator/programs.test.ts', 'test/orchestrator/events.test.ts']],
+  ['src/broker/', ['test/orchestrator/tools.test.ts']],
+  ['runtime/agent/', ['test/cli/commands/codegen.test.ts']],
+  ['runtime/rehearse/', ['test/orchestrator/pool.test.ts']],
+  ['runtime/files/', ['test/orchestrator/artifacts.test.ts', 'test/attacks/d-artifacts.test.ts#[none]']],
+  [
+    'runtime/',
+    [
+      'test/orchestrator/programs.test.ts',
+      'test/orchestrator/tools.test.ts',
+      'test/orchestrator/skills-in-jobs.test.ts',
+    ],
+  ],
+  ['runtime/run/', ['test/attacks/b-limits.test.ts#[none]', 'test/attacks/e-channel.test.ts#[none]']],
+  ['runtime/sandbox/', ['test/attacks/b-limits.test.ts#[namespace]']],
+];
+
+/** Never tried: they measure, they need what a copy of the checkout does not have, or they try everything at once. */
+const NEVER = /^test\/(chaos|e2e|scripts|fixtures)\/|docker-|\/docker\/(kernel|other|data)/;
+/** Those that start sandboxes, servers or programs. */
+export const SLOW: RegExp = /^test\/(attacks|cli|orchestrator|runners)\//;
+/** What shows what it does only where it runs. */
+const ONLY_IN_A_SANDBOX = /^runtime\/(?!agent\/)/;
+const MOST_NEAR = 8;
+const MOST_FAR = 8;
+
+/** Finds the related tests of files, by where they are and by what imports what. */
+export function testFinder(root: string): (file: string) => RelatedTests {
+  const tests = globSync('test/**/*.test.ts', { cwd: root }).filter((test) => !NEVER.test(test));
+  const distances = new Map(tests.map((test) => [test, distancesFrom(root, test)]));
+  return (file) => {
+    const mirrored = join('test', dirname(file).replace(/^src\//, ''));
+    const name = basename(file, '.ts');
+    const reached = tests
+      .map((test) => ({ test, distance: rank(test, distances.get(test)?.get(file), mirrored, name) }))
+      .filter(({ distance }) => distance !== undefined)
+      .toSorted((a, b) => (a.distance ?? 0) - (b.distance ?? 0))
+      .map(({ test }) => test);
+    const through = THROUGH_PROCESSES.filter(([prefix]) => file.startsWith(prefix)).flatMap(([, list]) => list);
+    const own = reached.filter((test) => basename(test).startsWith(`${name}.`) && dirname(test) === mirrored);
+    const near = reached.filter((test) => !SLOW.test(test) && !own.includes(test)).slice(0, MOST_NEAR);
+    const ownFast = own.filter((test) => !SLOW.test(test));
+    const slow = [...own, ...through, ...reached]
+      .filter((test, at, all) => all.indexOf(test) === at && !near.includes(test) && !ownFast.includes(test))
+      .filter((test) => existsSync(join(root, test.replace(/#.*/, ''))))
+      .slice(0, MOST_FAR);
+    return {
+      quick: ownFast.length > 0 && !ONLY_IN_A_SANDBOX.test(file),
+      fast: [ownFast, near].filter((stage) => stage.length > 0),
+      slow: slow.map((test) => [test]),
+    };
+  };
+}
+
+/** A test of the same name or folder comes before one that only imports. */
+function rank(test: string, distance: number | undefined, mirrored: string, name: string): number | undefined {
+  const same = dirname(test) === mirrored;
+  if (same && basename(test).startsWith(`${name}.`)) return 0;
+  if (distance === undefined) return same && !mirrored.includes('docker') ? 50 : undefined;
+  return distance + (same ? 0 : 2);
+}
+
+/** How many imports lie between a test and each file that it reaches. */
+function distancesFrom(root: string, test: string): Map<string, number> {
+  const found = new Map<string, number>([[test, 0]]);
+  for (const [file, distance] of found) {
+    for (const next of importsOf(root, file)) if (!found.has(next)) found.set(next, distance + 1);
+  }
+  return found;
+}
+
+const cache = new Map<string, string[]>();
+
+function importsOf(root: string, file: string): string[] {
+  const known = cache.get(file);
+  if (known !== undefined) return known;
+  const found = scanImports(readFileSync(join(root, file), 'utf8'))
+    .filter(({ specifier, kind }) => specifier.startsWith('.') && specifier.endsWith('.ts') && kind !== 'type')
+    .map(({ specifier }) => relative(root, resolve(root, dirname(file), specifier)))
+    .filter((path) => existsSync(join(root, path)));
+  cache.set(file, found);
+  return found;
+}

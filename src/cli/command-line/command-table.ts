@@ -1,0 +1,157 @@
+import type { CommandSpecification } from '../options/command.ts';
+import { JOB_FLAGS, JSON_FLAG, SKILLS_FLAGS } from '../options/flags.ts';
+
+const EXEC: CommandSpecification = {
+  path: ['exec'],
+  summary: 'run code in a sandbox',
+  operands: '[FILE|-]',
+  maximumOperands: 1,
+  flags: JOB_FLAGS,
+  notes: [
+    'Without FILE, or with -, the code is read from standard input.',
+    'Inside, the working folder holds the files that --file names; what the program leaves in $SKILLCELL_OUTPUT comes back.',
+  ],
+  load: async () => (await import('../commands/run-exec.ts')).runExec,
+};
+
+const CODEGEN: CommandSpecification = {
+  path: ['codegen'],
+  summary: 'have a model write code for a task, run it in a sandbox, repair it',
+  operands: 'TASK|-',
+  minimumOperands: 1,
+  maximumOperands: 1,
+  flags: [
+    { name: 'model', value: 'PROVIDER/MODEL', summary: 'who writes the code (default: SKILLCELL_MODEL)' },
+    { name: 'replay', value: 'FILE', summary: 'take the answers from a recording' },
+    { name: 'record', value: 'FILE', summary: 'write down requests and answers' },
+    { name: 'max-attempts', value: 'N', summary: 'runs of code, 1 to 20 (default: 3)' },
+    { name: 'dry-run', summary: 'build the prompt inside the sandbox and print it; no model is asked' },
+    ...JOB_FLAGS.map((flag) =>
+      flag.name === 'output'
+        ? { ...flag, summary: 'where artifacts are written (default: skillcell-out/JOB_ID)' }
+        : flag,
+    ),
+  ],
+  notes: [
+    'With -, the task is read from standard input.',
+    'The last program is shown; each answer of the model and each program is kept beside the artifacts, without --output',
+    'in skillcell-out/JOB_ID/.',
+  ],
+  load: async () => (await import('../commands/run-codegen.ts')).runCodegen,
+};
+
+const SKILLS: readonly CommandSpecification[] = [
+  {
+    path: ['skills', 'list'],
+    summary: 'print the catalog that a consumer is shown',
+    flags: [
+      ...SKILLS_FLAGS,
+      {
+        name: 'format',
+        value: 'NAME',
+        choices: ['text', 'xml', 'markdown', 'json'],
+        summary: 'text, xml, markdown or json (default: text)',
+      },
+      { name: 'budget', value: 'TOKENS', summary: 'cut the catalog to this size, entry by entry from the last one' },
+      { ...JSON_FLAG, summary: 'the same as --format json' },
+    ],
+    load: async () => (await import('../commands/list-skills.ts')).listSkills,
+  },
+  {
+    path: ['skills', 'show'],
+    summary: 'print one skill with its files, tools and sources',
+    operands: 'REF',
+    minimumOperands: 1,
+    maximumOperands: 1,
+    flags: [...SKILLS_FLAGS, JSON_FLAG],
+    notes: ['Without --consumer, internal skills are shown as well.'],
+    load: async () => (await import('../commands/show-skill.ts')).showSkill,
+  },
+  {
+    path: ['skills', 'render'],
+    summary: 'print the [ACTIVE SKILLS] block for some skills and what they import',
+    operands: 'REF...',
+    minimumOperands: 1,
+    maximumOperands: Number.POSITIVE_INFINITY,
+    flags: [
+      ...SKILLS_FLAGS,
+      { name: 'variant', value: 'NAME', choices: ['full', 'compact'], summary: 'full or compact (default: full)' },
+      JSON_FLAG,
+    ],
+    load: async () => (await import('../commands/render-skills.ts')).renderSkills,
+  },
+  {
+    path: ['skills', 'match'],
+    summary: 'say which skills a text calls for, and by which triggers',
+    operands: 'TEXT',
+    minimumOperands: 1,
+    maximumOperands: 1,
+    flags: [...SKILLS_FLAGS, { name: 'max', value: 'N', summary: 'the most skills to name (default: 3)' }, JSON_FLAG],
+    load: async () => (await import('../commands/match-skills.ts')).matchSkills,
+  },
+  {
+    path: ['skills', 'validate'],
+    summary: 'check skill folders, SKILL.md files, or all skills below a folder',
+    operands: 'PATH...',
+    minimumOperands: 1,
+    maximumOperands: Number.POSITIVE_INFINITY,
+    flags: [{ name: 'strict', summary: 'by the Agent Skills specification, without extensions' }, JSON_FLAG],
+    notes: ['Exit code 1 when a skill is not valid.'],
+    load: async () => (await import('../commands/validate-paths.ts')).validatePaths,
+  },
+  {
+    path: ['skills', 'descriptor'],
+    summary: 'print the descriptor that lets another process rebuild these skills',
+    flags: [
+      ...SKILLS_FLAGS,
+      { name: 'portable', summary: 'list every file by digest, and no folder of this machine' },
+      { name: 'verify', value: 'FILE', summary: 'compare a portable descriptor with the skills instead' },
+      { ...JSON_FLAG, summary: 'errors and the outcome of --verify as JSON' },
+    ],
+    load: async () => (await import('../commands/print-descriptor.ts')).printDescriptor,
+  },
+  {
+    path: ['skills', 'run'],
+    summary: 'run a script that a skill ships',
+    operands: 'REF SCRIPT [-- ARGS...]',
+    flags: [],
+  },
+  { path: ['skills', 'pack'], summary: 'pack a skill into a file', flags: [] },
+  { path: ['skills', 'unpack'], summary: 'unpack a skill from a file', flags: [] },
+  { path: ['skills', 'new'], summary: 'begin a new skill', flags: [] },
+];
+
+/** Every command, in the order of the help text. */
+export const COMMANDS: readonly CommandSpecification[] = [
+  EXEC,
+  CODEGEN,
+  ...SKILLS,
+  {
+    path: ['image', 'build'],
+    summary: 'build the image of the docker runner',
+    flags: [
+      {
+        name: 'flavor',
+        value: 'NAME',
+        choices: ['slim', 'data'],
+        summary: 'slim: interpreters; data: packages for analysis as well (default: slim)',
+      },
+      { name: 'base', value: 'IMAGE', summary: 'base image (default: the official Node image, else one made here)' },
+      JSON_FLAG,
+    ],
+    notes: ['Where no registry answers, the base is made from Debian packages by mmdebstrap, as root.'],
+    load: async () => (await import('../commands/build-image.ts')).runBuildImage,
+  },
+  {
+    path: ['doctor'],
+    summary: 'say what this machine can isolate, and what to do about the rest',
+    flags: [JSON_FLAG],
+    load: async () => (await import('../commands/run-doctor.ts')).runDoctor,
+  },
+  {
+    path: ['sweep'],
+    summary: 'remove what sandboxes of dead processes left',
+    flags: [JSON_FLAG],
+    load: async () => (await import('../commands/run-sweep.ts')).runSweep,
+  },
+];

@@ -1,0 +1,74 @@
+import { parseArgs } from 'node:util';
+import { SkillcellError } from '../../contracts/skillcell-error.ts';
+import type { CommandArguments, CommandSpecification, FlagSpecification } from '../options/command.ts';
+import { quoted } from '../terminal/usage-error.ts';
+
+/**
+ * Reads the arguments of a command by its table.
+ *
+ * @param command the table
+ * @param args what follows the command's words
+ * @throws SkillcellError `usage.invalid`, naming the flag, the value and what is allowed
+ */
+export function parseArguments(command: CommandSpecification, args: readonly string[]): CommandArguments {
+  const known = new Map(command.flags.map((flag) => [flag.name, flag]));
+  const options = Object.fromEntries(
+    command.flags.map(({ name, value }) => [name, { type: value === undefined ? 'boolean' : 'string' } as const]),
+  );
+  const { tokens } = parseArgs({ args: [...args], options, strict: false, allowPositionals: true, tokens: true });
+  const flags = new Map<string, string[]>();
+  const operands: string[] = [];
+  for (const token of tokens) {
+    if (token.kind === 'positional') operands.push(token.value);
+    if (token.kind !== 'option') continue;
+    const flag = known.get(token.name);
+    // A short option is spelled with one hyphen and would else pass for a long one of one letter.
+    if (flag === undefined || token.rawName !== `--${token.name}`) {
+      throw refusal(command, `there is no flag ${token.rawName}`, token.rawName);
+    }
+    const values = flags.get(flag.name) ?? [];
+    if (values.length > 0 && flag.repeatable !== true) {
+      throw refusal(command, `--${flag.name} is allowed once`, token.value ?? token.rawName);
+    }
+    values.push(checkedValue(command, flag, token.value, token.inlineValue ?? false));
+    flags.set(flag.name, values);
+  }
+  checkCount(command, operands);
+  return { operands, flags };
+}
+
+function checkedValue(
+  command: CommandSpecification,
+  flag: FlagSpecification,
+  value: string | undefined,
+  inline: boolean,
+): string {
+  const { name, choices } = flag;
+  if (flag.value === undefined) {
+    if (value !== undefined) throw refusal(command, `--${name} takes no value`, value);
+    return '';
+  }
+  if (value === undefined || (!inline && value.startsWith('--'))) {
+    const advice = `--${name} needs a value; one that begins with -- is written --${name}=VALUE`;
+    throw refusal(command, advice, value ?? 'nothing');
+  }
+  if (choices !== undefined && !choices.includes(value)) {
+    throw refusal(command, `--${name} must be one of ${choices.join(', ')}`, value);
+  }
+  return value;
+}
+
+function checkCount(command: CommandSpecification, operands: readonly string[]): void {
+  const { minimumOperands = 0, maximumOperands = 0, operands: shown = 'no operands' } = command;
+  const surplus = operands[maximumOperands];
+  if (surplus !== undefined) throw refusal(command, `it takes ${shown}`, surplus);
+  if (operands.length < minimumOperands) throw refusal(command, `it needs ${shown}`, 'nothing');
+}
+
+function refusal({ path }: CommandSpecification, reason: string, value: string): SkillcellError {
+  const name = `skillcell ${path.join(' ')}`;
+  const got = value === 'nothing' ? value : quoted(value);
+  return new SkillcellError('usage.invalid', `Cannot run ${name}: ${reason}, got ${got}.`, {
+    hint: `\`${name} --help\` lists what is allowed.`,
+  });
+}

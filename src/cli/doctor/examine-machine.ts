@@ -1,0 +1,115 @@
+import { readFileSync } from 'node:fs';
+import { basename } from 'node:path';
+import type { LanguageDefinition } from '../../contracts/language.ts';
+import { languages } from '../../languages/languages.ts';
+import { controlGroupLayout } from '../../runners/local/control-group.ts';
+import { readModelSettings } from '../../broker/model-environment.ts';
+import type { CliIo } from '../terminal/cli-io.ts';
+import { examineEngine } from './examine-engine.ts';
+import type { MachineCheck } from './machine-check.ts';
+
+const OLDEST_NODE = 24;
+
+/** Looks for what sandboxes need. Starts nothing but `--version` commands. */
+export async function examineMachine(io: CliIo): Promise<MachineCheck[]> {
+  return [
+    node(),
+    await program('bubblewrap', 'bwrap', true, 'Install it for level namespace: `apt-get install bubblewrap`.'),
+    await program('util-linux', 'setpriv', true, 'Install it for level namespace: `apt-get install util-linux`.'),
+    userNamespaces(),
+    controlGroups(),
+    ...(await Promise.all(languages().flatMap(interpreter))),
+    ...(await examineEngine(io)),
+    model(io),
+  ];
+}
+
+function node(): MachineCheck {
+  const { node: found } = process.versions;
+  if (Number.parseInt(found, 10) >= OLDEST_NODE) return { id: 'node', ok: true, needed: true, found };
+  return { id: 'node', ok: false, needed: true, found, advice: `Install Node ${OLDEST_NODE} or newer.` };
+}
+
+/** The interpreter of a language; skillcell's own Node is looked at above. */
+function interpreter({ name, title, interpreters, imagePackages }: LanguageDefinition): Promise<MachineCheck>[] {
+  if (interpreters === undefined) return [];
+  const command = basename(interpreters[0] ?? name);
+  const [debianPackage = command] = imagePackages['slim'] ?? [];
+  return [program(name, command, false, `Install it for ${title} jobs: \`apt-get install ${debianPackage}\`.`)];
+}
+
+/** Sandboxes see /usr and nothing else, so a program elsewhere is none to them. */
+async function program(id: string, name: string, needed: boolean, advice: string): Promise<MachineCheck> {
+  const { execa } = await import('execa');
+  const path = '/usr/local/bin:/usr/bin:/bin';
+  const result = await execa(name, ['--version'], {
+    env: { PATH: path, LANG: 'C.UTF-8' },
+    extendEnv: false,
+    reject: false,
+    stdin: 'ignore',
+    timeout: 5_000,
+  });
+  const [line = ''] = (result.stdout || result.stderr).split('\n');
+  if (result.failed) return { id, ok: false, needed, found: `no ${name} in ${path}`, advice };
+  return { id, ok: true, needed, found: line };
+}
+
+/** Switches of the kernel and of distributions that forbid user namespaces. The probe of the runner has the last word. */
+function userNamespaces(): MachineCheck {
+  const forbidding = [
+    { path: '/proc/sys/user/max_user_namespaces', forbids: '0' },
+    { path: '/proc/sys/kernel/unprivileged_userns_clone', forbids: '0' },
+    { path: '/proc/sys/kernel/apparmor_restrict_unprivileged_userns', forbids: '1' },
+  ].find(({ path, forbids }) => readValue(path) === forbids);
+  if (forbidding === undefined) {
+    const most = readValue('/proc/sys/user/max_user_namespaces');
+    return {
+      id: 'user-namespaces',
+      needed: true,
+      ok: most !== undefined,
+      found: most === undefined ? 'none' : `at most ${most}`,
+    };
+  }
+  const { path, forbids } = forbidding;
+  return {
+    id: 'user-namespaces',
+    ok: false,
+    needed: true,
+    found: `${path} is ${forbids}`,
+    advice: `Allow them: ${forbids === '0' ? 'write a larger number' : 'write 0'} to ${path}, by sysctl to keep it.`,
+  };
+}
+
+function controlGroups(): MachineCheck {
+  const layout = controlGroupLayout();
+  if (layout !== null)
+    return { id: 'control-groups', ok: true, needed: false, found: `version ${layout.unified ? 2 : 1}, writable` };
+  return {
+    id: 'control-groups',
+    ok: false,
+    needed: false,
+    found: 'not writable by this user',
+    advice: 'Jobs run without them; memory is then looked at several times a second. Delegate a group, or run as root.',
+  };
+}
+
+function model(io: CliIo): MachineCheck {
+  const advice = 'Set SKILLCELL_MODEL=PROVIDER/MODEL and its key for codegen jobs, or replay a recording.';
+  try {
+    const settings = readModelSettings(undefined, io.env);
+    if (settings !== undefined)
+      return { id: 'model', ok: true, needed: false, found: `${settings.provider}/${settings.model}` };
+    return { id: 'model', ok: false, needed: false, found: 'none configured', advice };
+  } catch (error) {
+    return { id: 'model', ok: false, needed: false, found: (error as Error).message, advice };
+  }
+}
+
+function readValue(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8').trim();
+  } catch {
+    // The switch does not exist on this kernel.
+    return undefined;
+  }
+}

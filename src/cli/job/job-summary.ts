@@ -1,0 +1,61 @@
+import { join } from 'node:path';
+import type { Artifact, JobResult, OutputText } from '../../contracts/result.ts';
+import { diagnosticLine } from '../terminal/diagnostic-line.ts';
+
+const VALUE_LENGTH = 200;
+
+/**
+ * Says what came of a job, for people.
+ *
+ * @param output the folder that artifacts were written to
+ * @returns lines; untrusted parts are not escaped yet
+ */
+export function jobSummary(result: JobResult, output: string | undefined): string[] {
+  const { value, error, contract, omitted, diagnostics, codegen, artifacts } = result;
+  const attempts = codegen?.attempts ?? [];
+  return [
+    outcomeLine(result),
+    ...attempts.map(({ model, outcome, usage }, index) => {
+      const tokens = `${usage.inputTokens ?? '?'} tokens in, ${usage.outputTokens ?? '?'} out`;
+      return `attempt ${index + 1}: ${outcome} (${model}, ${tokens})`;
+    }),
+    ...(error === undefined ? [] : [`error: ${error.name}: ${error.message}${at(error.line)}`]),
+    ...cutStream('stdout', result.stdout),
+    ...cutStream('stderr', result.stderr),
+    ...(contract?.satisfied === false ? [`missing: ${contract.missing.join(', ')}`] : []),
+    ...(value === undefined ? [] : [`value: ${cut(JSON.stringify(value))}`]),
+    ...artifacts.map((artifact) => artifactLine(artifact, output)),
+    ...(artifacts.length > 0 && output === undefined ? ['artifacts are dropped; --output DIR keeps them'] : []),
+    ...omitted.map(({ path, reason }) => `omitted: ${path} (${reason})`),
+    // Which runner was taken, and why no other, was said when the job started.
+    ...diagnostics.filter(({ code }) => code !== 'runner.passed-over').map(diagnosticLine),
+  ];
+}
+
+function outcomeLine({ outcome, limit, exitCode, signal, usage, runner, isolation }: JobResult): string {
+  const how = [
+    ...(limit === undefined ? [] : [`limit of ${limit}`]),
+    ...(exitCode === null ? [] : [`exit code ${exitCode}`]),
+    ...(signal === null ? [] : [signal]),
+    ...(usage.wallMs === null ? [] : [`${Math.round(usage.wallMs)} ms`]),
+    `${runner}, ${isolation}`,
+  ];
+  return `outcome: ${outcome} (${how.join(', ')})`;
+}
+
+/** What a program writes past the limit is counted, and not passed on. */
+function cutStream(name: string, { text, bytes, truncated }: OutputText): string[] {
+  return truncated ? [`${name}: the first ${Buffer.byteLength(text)} of ${bytes} bytes`] : [];
+}
+
+function artifactLine({ path, bytes, mediaType }: Artifact, output: string | undefined): string {
+  return `artifact: ${output === undefined ? path : join(output, path)} (${bytes} bytes, ${mediaType})`;
+}
+
+function at(line: number | undefined): string {
+  return line === undefined ? '' : ` (line ${line})`;
+}
+
+function cut(text: string): string {
+  return text.length <= VALUE_LENGTH ? text : `${text.slice(0, VALUE_LENGTH)}…`;
+}

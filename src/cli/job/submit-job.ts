@@ -1,0 +1,55 @@
+import type { JobEvent } from '../../contracts/events.ts';
+import type { JobResult } from '../../contracts/result.ts';
+import { createOrchestrator } from '../../orchestrator/create-orchestrator.ts';
+import type { Orchestrator, OrchestratorOptions } from '../../orchestrator/orchestrator.ts';
+import type { CommandContext } from '../options/command.ts';
+import { progressLine } from './job-progress.ts';
+import { cliRunners } from './runners.ts';
+
+/** A job as the orchestrator takes it. */
+export type CliJob = Parameters<Orchestrator['stream']>[0];
+
+/** What happens with what the user's program writes while it runs. */
+export type LiveOutput = 'forward' | 'drop';
+
+/**
+ * Runs one job to its end and ends everything that was started for it.
+ *
+ * @param live whether the program's output is passed on as it comes
+ * @throws SkillcellError when the job could not be accepted, or we failed
+ */
+export async function submitJob(
+  context: CommandContext,
+  job: CliJob,
+  host: Pick<OrchestratorOptions, 'skills' | 'model'>,
+  live: LiveOutput,
+): Promise<JobResult> {
+  const { interruption } = context;
+  const runners = cliRunners(context.io);
+  const orchestrator = createOrchestrator({ ...host, runners, concurrency: 1 });
+  const stream = orchestrator.stream(job);
+  const settleUrgent = interruption.onUrgent(async (reason) => {
+    orchestrator.cancel(stream.jobId, reason);
+    await Promise.all(runners.map((runner) => runner.close()));
+  });
+  try {
+    // The events end before a failure is looked at.
+    stream.result.catch(() => undefined);
+    for await (const event of stream) await show(context, job, event, live);
+    return await stream.result;
+  } finally {
+    await orchestrator.close();
+    settleUrgent();
+  }
+}
+
+async function show({ output, json }: CommandContext, job: CliJob, event: JobEvent, live: LiveOutput): Promise<void> {
+  if (event.type === 'output') {
+    if (live === 'forward') await output.program(event.stream, event.bytes);
+    return;
+  }
+  const chosen = event.type === 'started' && (job.runner ?? 'auto') === 'auto';
+  if (!chosen && (!output.watched || json)) return;
+  const line = progressLine(event);
+  if (line !== undefined) await output.note(line);
+}

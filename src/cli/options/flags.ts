@@ -1,0 +1,86 @@
+import { ISOLATION_LEVELS } from '../../contracts/result.ts';
+import { languageNames } from '../../languages/languages.ts';
+import type { FlagSpecification } from './command.ts';
+
+/** Prints JSON. */
+export const JSON_FLAG: FlagSpecification = {
+  name: 'json',
+  summary: 'print one JSON document on stdout and nothing else there',
+};
+
+/** The bundle's descriptor; every command that loads skills takes it. */
+const DESCRIPTOR_FLAG: FlagSpecification = {
+  name: 'descriptor',
+  value: 'FILE',
+  summary: "the bundle's skills descriptor (JSON); its relative roots start at the folder of FILE",
+};
+
+const CONSUMER_FLAG: FlagSpecification = {
+  name: 'consumer',
+  value: 'ID',
+  summary: 'whose policy of the descriptor holds',
+};
+
+/** Flags of commands that load skills. */
+export const SKILLS_FLAGS: readonly FlagSpecification[] = [
+  { name: 'root', value: 'DIR', summary: 'the built-in skills (default: those of this package)' },
+  DESCRIPTOR_FLAG,
+  CONSUMER_FLAG,
+];
+
+/** Flags of commands that run a job. The defaults are those of `DEFAULT_LIMITS`; a test compares them. */
+export const JOB_FLAGS: readonly FlagSpecification[] = [
+  {
+    name: 'language',
+    value: 'NAME',
+    choices: languageNames(),
+    summary: `${languageNames().join(', ')} (default: what the ending of FILE or its first line says, else javascript for code from standard input)`,
+  },
+  {
+    name: 'runner',
+    value: 'NAME',
+    choices: ['auto', 'local', 'docker'],
+    summary: 'auto, local or docker (default: auto: docker where engine and image are there, else local)',
+  },
+  {
+    name: 'isolation',
+    value: 'LEVEL',
+    choices: ISOLATION_LEVELS,
+    summary: 'the least isolation: none, namespace, container or kernel (default: namespace)',
+  },
+  {
+    name: 'file',
+    value: 'SRC[:DEST]',
+    repeatable: true,
+    summary: 'a file, or a folder with all its files, for the working folder (default DEST: its name)',
+  },
+  { name: 'stdin', value: 'FILE', summary: "the program's standard input; - for this command's own" },
+  {
+    name: 'arg',
+    value: 'A',
+    repeatable: true,
+    summary: 'an argument of the program; --arg=--x for one that begins with --',
+  },
+  {
+    name: 'env',
+    value: 'K=V',
+    repeatable: true,
+    summary: 'a variable of the program; it gets no others of this machine',
+  },
+  { name: 'output', value: 'DIR', summary: 'where artifacts are written (default: they are listed and dropped)' },
+  { name: 'expect', value: 'PATH', repeatable: true, summary: 'an output that must be there, below the output folder' },
+  { name: 'timeout', value: 'S', summary: 'seconds that a run of the program may take (default: 120)' },
+  {
+    name: 'memory',
+    value: 'MIB',
+    summary: 'memory of the program, beside its files and 64 MiB of ours (default: 512)',
+  },
+  { name: 'cpus', value: 'N', summary: 'processors, a fraction is allowed (default: 1)' },
+  { name: 'pids', value: 'N', summary: 'processes and threads, at least 40 (default: 64)' },
+  { name: 'workspace', value: 'MIB', summary: 'size of the working folder (default: 128)' },
+  DESCRIPTOR_FLAG,
+  { name: 'skills-root', value: 'DIR', summary: 'the built-in skills (default: those of this package)' },
+  { ...CONSUMER_FLAG, summary: `${CONSUMER_FLAG.summary} (default: solver.codegen)` },
+  { name: 'skill', value: 'REF', repeatable: true, summary: 'a skill that the job carries, such as public.chart' },
+  JSON_FLAG,
+];

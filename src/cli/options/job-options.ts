@@ -1,0 +1,66 @@
+import type { JobOptions } from '../../contracts/job.ts';
+import { DEFAULT_LIMITS } from '../../contracts/limits.ts';
+import type { Isolation } from '../../contracts/result.ts';
+import { type CommandContext, flagValue, flagValues } from './command.ts';
+import { consumerFromFlags } from './consumer-flag.ts';
+import { inputFiles } from './file-flags.ts';
+import { checkInputFile, unreadable } from '../terminal/input-file.ts';
+import { limitsFromFlags } from './limit-flags.ts';
+import { outputFolder } from './output-folder.ts';
+import { environmentFromFlags, expectedOutputs } from './program-flags.ts';
+import { readStdin } from '../terminal/read-stdin.ts';
+import { usageError } from '../terminal/usage-error.ts';
+
+const MIB = 1024 * 1024;
+
+/**
+ * The fields that every kind of job takes, from their flags. All are checked, and only this command's own standard
+ * input is read.
+ *
+ * @param stdinTaken whether the code or the task comes from standard input
+ * @throws SkillcellError `usage.invalid` or `file.unreadable`
+ */
+export async function jobOptions(context: CommandContext, stdinTaken: boolean): Promise<JobOptions> {
+  const { arguments: given, io, interruption } = context;
+  const limits = limitsFromFlags(given);
+  const workspaceMib = limits.workspaceMib ?? DEFAULT_LIMITS.workspaceMib;
+  const env = environmentFromFlags(flagValues(given, 'env'));
+  const expect = expectedOutputs(flagValues(given, 'expect'));
+  const consumer = consumerFromFlags(given);
+  const folder = flagValue(given, 'output');
+  const output = folder === undefined ? undefined : outputFolder(folder, io);
+  const files = inputFiles(flagValues(given, 'file'), workspaceMib, io);
+  const runner = flagValue(given, 'runner') ?? 'auto';
+  const isolation = flagValue(given, 'isolation') as Isolation | undefined;
+  const stdin = await programInput(context, stdinTaken, workspaceMib);
+  return {
+    runner,
+    ...(isolation === undefined ? {} : { isolation }),
+    files,
+    ...(stdin === undefined ? {} : { stdin }),
+    args: [...flagValues(given, 'arg')],
+    env,
+    expect,
+    limits,
+    skills: { refs: [...flagValues(given, 'skill')], ...(consumer === undefined ? {} : { consumer }) },
+    ...(output === undefined ? {} : { output }),
+    signal: interruption.signal,
+  };
+}
+
+async function programInput(
+  { arguments: given, io, interruption }: CommandContext,
+  taken: boolean,
+  workspaceMib: number,
+): Promise<JobOptions['stdin']> {
+  const value = flagValue(given, 'stdin');
+  if (value === undefined) return undefined;
+  const limit = workspaceMib * MIB;
+  if (value !== '-') {
+    const { source, bytes } = checkInputFile('--stdin', value, io);
+    if (bytes > limit) throw unreadable('--stdin', `it may have ${limit} bytes, it has ${bytes}`, value);
+    return { source };
+  }
+  if (taken) throw usageError('--stdin', 'standard input is taken already by the code or the task', value);
+  return readStdin('--stdin', limit, io, interruption);
+}

@@ -1,0 +1,46 @@
+import { SkillcellError } from '../../contracts/skillcell-error.ts';
+import type { SkillsSubsystem } from '../../skills/load-subsystem.ts';
+import { type CommandContext, flagValue, flagValues } from './command.ts';
+import { folderId } from '../../skills/text/slug.ts';
+import { usageError } from '../terminal/usage-error.ts';
+
+/**
+ * Loads the skills of a job; undefined when no flag speaks of any.
+ *
+ * @throws SkillcellError for roots and descriptors that cannot be used, and for a consumer that the policy doesn't know
+ */
+export async function jobSkills({ arguments: given, io }: CommandContext): Promise<SkillsSubsystem | undefined> {
+  const [root, descriptor] = [flagValue(given, 'skills-root'), flagValue(given, 'descriptor')];
+  if (root === undefined && descriptor === undefined && flagValues(given, 'skill').length === 0) return undefined;
+  const { loadSkills } = await import('./load-skills.ts');
+  const subsystem = loadSkills({ root, rootFlag: '--skills-root', descriptor }, io);
+  checkConsumer(flagValue(given, 'consumer'), subsystem);
+  return subsystem;
+}
+
+/** A misspelt consumer would see everything; where a policy names consumers, a job's has to be one of them. */
+function checkConsumer(consumer: string | undefined, { agentsConfig }: SkillsSubsystem): void {
+  const named = Object.keys(agentsConfig).filter((name) => name !== '*');
+  if (consumer === undefined || named.length === 0 || named.includes(consumer)) return;
+  throw usageError('--consumer', `the descriptor's agents_config knows ${named.join(', ')}`, consumer);
+}
+
+function isNamed(message: string, folder: string): boolean {
+  const { id } = folderId(folder);
+  return id !== '' && [folder, id].some((name) => message.includes(`.${name}"`) || message.includes(`"${name}"`));
+}
+
+/** Adds to an error about a reference what was found in skills that could not be loaded. */
+export function explainReference(error: unknown, subsystem: SkillsSubsystem | undefined): unknown {
+  if (!SkillcellError.isInstance(error) || error.code !== 'skills.reference-unknown') return error;
+  const errors = subsystem?.diagnostics.filter(({ severity }) => severity === 'error') ?? [];
+  if (errors.length === 0) return error;
+  // Only what was found in skills of that name is about this reference; the rest is for `validate`.
+  const broken = errors.filter(({ path }) => path?.split('/').some((name) => isNamed(error.message, name)));
+  const hint = `${error.hint} A skill that is not loaded is unknown; \`skillcell skills validate\` names its faults.`;
+  return new SkillcellError(error.code, error.message, {
+    cause: error,
+    hint,
+    diagnostics: [...error.diagnostics, ...broken],
+  });
+}

@@ -1,0 +1,81 @@
+import { statSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { SkillsDescriptor } from '../../contracts/descriptor.ts';
+import { SkillcellError } from '../../contracts/skillcell-error.ts';
+import { JsonRefused, parseBoundedJson } from '../../protocol/bounded-json.ts';
+import { loadSkillsSubsystem, type SkillsSubsystem } from '../../skills/load-subsystem.ts';
+import type { CliIo } from '../terminal/cli-io.ts';
+import { readInputFile } from '../terminal/input-file.ts';
+import { quoted } from '../terminal/usage-error.ts';
+
+const DESCRIPTOR_BYTES = 16 * 1024 * 1024;
+
+/** Where a command's skills come from. */
+export interface SkillSources {
+  /** Value and name of the flag for the built-in root. */
+  root: string | undefined;
+  rootFlag: '--root' | '--skills-root';
+  /** Value of `--descriptor`. */
+  descriptor: string | undefined;
+}
+
+/**
+ * Loads the skills that flags name: the built-in root, and what the bundle's descriptor adds.
+ *
+ * @throws SkillcellError `skills.root-missing`, `skills.descriptor-invalid`, `skills.digest-mismatch` or `file.unreadable`
+ */
+export function loadSkills(sources: SkillSources, io: CliIo): SkillsSubsystem {
+  const builtinRoot = builtinSkills(sources, io);
+  if (sources.descriptor === undefined) return loadSkillsSubsystem({ builtinRoot });
+  const descriptor = readJsonFile('--descriptor', sources.descriptor, io) as SkillsDescriptor;
+  const bundleRoot = dirname(resolve(io.cwd(), sources.descriptor));
+  const subsystem = loadSkillsSubsystem({ builtinRoot, descriptor, bundleRoot });
+  checkListed(descriptor, subsystem, sources.descriptor);
+  return subsystem;
+}
+
+/** Reads a file of JSON with caps. @throws SkillcellError `file.unreadable` or `skills.descriptor-invalid` */
+export function readJsonFile(flag: string, path: string, io: CliIo): unknown {
+  const bytes = readInputFile(flag, path, DESCRIPTOR_BYTES, io);
+  try {
+    return parseBoundedJson(bytes, { maxBytes: DESCRIPTOR_BYTES, maxValues: 1_000_000 });
+  } catch (cause) {
+    if (!(cause instanceof JsonRefused)) throw cause;
+    const message = `Cannot use ${flag}: it must hold JSON (${cause.message}), got ${quoted(path)}.`;
+    throw new SkillcellError('skills.descriptor-invalid', message, { cause });
+  }
+}
+
+function builtinSkills({ root, rootFlag }: SkillSources, io: CliIo): string {
+  if (root === undefined) return fileURLToPath(new URL('../../../skills', import.meta.url));
+  const path = resolve(io.cwd(), root);
+  if (root !== '' && isFolder(path)) return path;
+  throw new SkillcellError(
+    'skills.root-missing',
+    `Cannot load skills: ${rootFlag} must be a folder, got ${quoted(root)}.`,
+  );
+}
+
+function isFolder(path: string): boolean {
+  try {
+    return statSync(path).isDirectory();
+  } catch {
+    // Missing or out of reach; the caller reports it.
+    return false;
+  }
+}
+
+/** A descriptor that lists its skills by digest means those and no others. */
+function checkListed(descriptor: SkillsDescriptor, subsystem: SkillsSubsystem, path: string): void {
+  if (!('skills' in descriptor) || descriptor.skills === undefined) return;
+  const loaded = new Map(subsystem.skills.map(({ id, digest }) => [id, digest]));
+  for (const [id, { digest }] of Object.entries(descriptor.skills)) {
+    if (loaded.get(id) === digest) continue;
+    const what = loaded.has(id) ? 'has other bytes than those' : 'is not there that is';
+    throw new SkillcellError(
+      'skills.digest-mismatch',
+      `Cannot load skills: ${id} ${what} listed, got ${quoted(path)}.`,
+    );
+  }
+}

@@ -1,0 +1,48 @@
+import { accessSync, constants, statSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import type { CliIo } from '../terminal/cli-io.ts';
+import { usageError } from '../terminal/usage-error.ts';
+
+/**
+ * Checks `--output DIR` before a job is run in vain: a folder that can be written to, or a new one in such a folder.
+ *
+ * @returns its absolute path; nothing is made yet
+ * @throws SkillcellError `usage.invalid`
+ */
+export function outputFolder(value: string, io: CliIo): string {
+  const path = resolve(io.cwd(), value);
+  if (value === '' || !isWritable(nearestExisting(path))) {
+    throw usageError(
+      '--output',
+      'it must be a folder that this user can write to, or a new one in such a folder',
+      value,
+    );
+  }
+  return path;
+}
+
+/** The path itself, or the closest one above it that is there. */
+function nearestExisting(path: string): string {
+  let nearest = path;
+  while (!isThere(nearest)) nearest = dirname(nearest);
+  return nearest;
+}
+
+function isThere(path: string): boolean {
+  try {
+    return path === dirname(path) || statSync(path, { throwIfNoEntry: false }) !== undefined;
+  } catch {
+    // Out of reach, or no path of this system: then nothing can be written there.
+    return true;
+  }
+}
+
+function isWritable(path: string): boolean {
+  try {
+    accessSync(path, constants.W_OK | constants.X_OK);
+    return statSync(path).isDirectory();
+  } catch {
+    // The caller reports it.
+    return false;
+  }
+}

@@ -1,0 +1,32 @@
+import type { Diagnostic } from '../../contracts/diagnostic.ts';
+import type { SkillsSubsystem } from '../../skills/load-subsystem.ts';
+import { type CommandContext, flagValue } from './command.ts';
+import { consumerFromFlags } from './consumer-flag.ts';
+import { diagnosticLine } from '../terminal/diagnostic-line.ts';
+import { loadSkills } from './load-skills.ts';
+
+/** What the `skills` commands begin with. */
+export interface SkillsContext {
+  subsystem: SkillsSubsystem;
+  consumer: string | undefined;
+}
+
+/**
+ * Loads the skills of a `skills` command and tells people what was found on the way.
+ *
+ * @param about `all` skills, or `none`: a command about some skills tells what was found in those
+ * @throws SkillcellError for roots and descriptors that cannot be used
+ */
+export async function openSkills(context: CommandContext, about: 'all' | 'none' = 'all'): Promise<SkillsContext> {
+  const { arguments: given, io, json } = context;
+  const consumer = consumerFromFlags(given);
+  const [root, descriptor] = [flagValue(given, 'root'), flagValue(given, 'descriptor')];
+  const subsystem = loadSkills({ root, rootFlag: '--root', descriptor }, io);
+  if (!json && about === 'all') await noteDiagnostics(context, subsystem.diagnostics);
+  return { subsystem, consumer };
+}
+
+/** Prints findings on stderr, each once. */
+export async function noteDiagnostics({ output }: CommandContext, diagnostics: readonly Diagnostic[]): Promise<void> {
+  for (const line of new Set(diagnostics.map(diagnosticLine))) await output.note(line);
+}

@@ -1,0 +1,128 @@
+import { closeSync, constants, fstatSync, openSync, readSync, statSync, type Stats } from 'node:fs';
+import { resolve } from 'node:path';
+import { SkillcellError } from '../../contracts/skillcell-error.ts';
+import type { CliIo } from './cli-io.ts';
+import { quoted } from './usage-error.ts';
+
+/** A regular file of the host that can be read. */
+export interface InputFileCheck {
+  /** Absolute path. */
+  source: string;
+  bytes: number;
+}
+
+/**
+ * Checks that a path names a regular file that can be read, before anything waits on it or reads it.
+ *
+ * @param about the flag or operand, for messages
+ * @throws SkillcellError `file.unreadable`
+ */
+export function checkInputFile(about: string, path: string, io: CliIo): InputFileCheck {
+  return withFile(about, path, io, (_descriptor, source, { size }) => ({ source, bytes: size }));
+}
+
+/**
+ * The same, but for folders, which are taken as well: what is in them is looked at when the job is accepted.
+ *
+ * @throws SkillcellError `file.unreadable`
+ */
+export function checkInput(about: string, path: string, io: CliIo): InputFileCheck {
+  const source = resolve(io.cwd(), path);
+  return path !== '' && isFolder(source) ? { source, bytes: 0 } : checkInputFile(about, path, io);
+}
+
+function isFolder(path: string): boolean {
+  try {
+    return statSync(path).isDirectory();
+  } catch {
+    // The check of a file says what is wrong with it.
+    return false;
+  }
+}
+
+/**
+ * Reads a regular file.
+ *
+ * @param limit bytes; a larger file is refused before it is read
+ * @throws SkillcellError `file.unreadable`
+ */
+export function readInputFile(about: string, path: string, limit: number, io: CliIo): Buffer {
+  return withFile(about, path, io, (descriptor, _source, { size }) => {
+    if (size > limit) throw unreadable(about, `it may have ${limit} bytes, it has ${size}`, path);
+    const bytes = Buffer.alloc(size);
+    let length = 0;
+    while (length < size) {
+      const read = readSync(descriptor, bytes, length, size - length, null);
+      if (read === 0) break;
+      length += read;
+    }
+    return bytes.subarray(0, length);
+  });
+}
+
+/** An error about a file of the host. */
+export function unreadable(about: string, reason: string, path: string): SkillcellError {
+  return new SkillcellError('file.unreadable', `Cannot read ${about}: ${reason}, got ${quoted(path)}.`);
+}
+
+/** UTF-8 as text, verbatim. @throws SkillcellError `file.unreadable` */
+export function decodeInput(about: string, bytes: Uint8Array, path: string): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch (cause) {
+    throw new SkillcellError('file.unreadable', `Cannot read ${about}: it is not UTF-8, got ${quoted(path)}.`, {
+      cause,
+    });
+  }
+}
+
+function withFile<Result>(
+  about: string,
+  path: string,
+  io: CliIo,
+  use: (descriptor: number, source: string, stats: Stats) => Result,
+): Result {
+  if (path === '') throw unreadable(about, 'it needs the path of a file', path);
+  const source = resolve(io.cwd(), path);
+  let descriptor: number | undefined;
+  try {
+    // Opening a device can have effects, and opening a fifo waits: both are refused by their kind before.
+    assertRegular(about, path, statSync(source));
+    descriptor = openSync(source, constants.O_RDONLY | constants.O_NONBLOCK);
+    const stats = fstatSync(descriptor);
+    assertRegular(about, path, stats);
+    return use(descriptor, source, stats);
+  } catch (error) {
+    if (SkillcellError.isInstance(error)) throw error;
+    throw unreadable(about, reasonOf(error as NodeJS.ErrnoException), path);
+  } finally {
+    if (descriptor !== undefined) closeSync(descriptor);
+  }
+}
+
+const KINDS = [
+  ['isDirectory', 'a folder'],
+  ['isFIFO', 'a fifo'],
+  ['isCharacterDevice', 'a device'],
+  ['isBlockDevice', 'a device'],
+  ['isSocket', 'a socket'],
+] as const;
+
+function assertRegular(about: string, path: string, stats: Stats): void {
+  if (stats.isFile()) return;
+  const kind = KINDS.find(([method]) => stats[method]())?.[1] ?? 'something else';
+  throw unreadable(about, `it must be a regular file and is ${kind}`, path);
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  ENOENT: 'there is no such file',
+  ENOTDIR: 'there is no such file',
+  EACCES: 'it may not be read by this user',
+  EPERM: 'it may not be read by this user',
+  ELOOP: 'it is a chain of links without an end',
+  ENAMETOOLONG: 'the path is too long',
+};
+
+function reasonOf(error: NodeJS.ErrnoException): string {
+  return REASONS[error.code ?? ''] ?? error.message;
+}

@@ -1,0 +1,88 @@
+import type { CliIo, EndingSignal } from './cli-io.ts';
+
+/** Exit code by signal: 128 and its number. */
+const SIGNAL_CODES: Record<EndingSignal, number> = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 };
+/** The reader of our output is gone: 128 and SIGPIPE. */
+const READER_GONE_CODE = 141;
+/** The output cannot be written for another reason, such as a full disk. */
+const OUTPUT_FAILED_CODE = 4;
+/** A terminal's signal reaches a launcher and its child, and the launcher passes it on: that is one signal. */
+const SAME_SIGNAL_MS = 300;
+/** When a canceled job has had its grace, what is left is killed. */
+const KILL_AFTER_MS = 2_300;
+const EXIT_AFTER_MS = 2_700;
+const URGENT_MS = 500;
+
+/** Why and how a command ends before its time. The first reason counts. */
+export interface Interruption {
+  readonly signal: AbortSignal;
+  /** Undefined as long as nothing happened. */
+  readonly exitCode: number | undefined;
+  /** Our output cannot be written any more: its reader is gone, or its disk is full. */
+  outputLost(error: NodeJS.ErrnoException): void;
+  /** What must be ended at once, should a clean end take too long; it is told why. Returns how to take it back. */
+  onUrgent(end: (reason: string) => Promise<unknown>): () => void;
+  /** Stops listening: the command has come to its end. */
+  release(): void;
+}
+
+/**
+ * Listens for the signals that end a command. The first one cancels; a second one, or a clean end that takes too long,
+ * ends everything at once.
+ */
+export function listenForInterruption(io: CliIo): Interruption {
+  const controller = new AbortController();
+  const urgent = new Set<(reason: string) => Promise<unknown>>();
+  let urgentExit: NodeJS.Timeout | undefined;
+  let exitCode: number | undefined;
+  let firstAt = 0;
+
+  const killAll = (reason: string): void => void Promise.allSettled([...urgent].map((end) => end(reason)));
+
+  const begin = (code: number, reason: string): void => {
+    if (exitCode !== undefined) return;
+    exitCode = code;
+    firstAt = performance.now();
+    controller.abort(new Error(reason));
+    setTimeout(() => killAll('a clean end took too long'), KILL_AFTER_MS).unref();
+    setTimeout(() => io.exit(code), EXIT_AFTER_MS).unref();
+  };
+
+  /** What is killed still has its result printed, which the command then ends with by itself. */
+  const endNow = (code: number, reason: string): void => {
+    killAll(reason);
+    urgentExit ??= setTimeout(() => io.exit(code), URGENT_MS);
+  };
+
+  const listeners = Object.keys(SIGNAL_CODES).map((name) => {
+    const signal = name as EndingSignal;
+    const listener = (): void => {
+      if (exitCode === undefined) begin(SIGNAL_CODES[signal], `${signal} came`);
+      else if (performance.now() - firstAt > SAME_SIGNAL_MS) endNow(exitCode, `${signal} came again`);
+    };
+    io.on(signal, listener);
+    return { signal, listener };
+  });
+
+  return {
+    signal: controller.signal,
+    get exitCode() {
+      return exitCode;
+    },
+    outputLost(error) {
+      const readerGone = error.code === 'EPIPE' || error.code === 'ERR_STREAM_DESTROYED';
+      begin(
+        readerGone ? READER_GONE_CODE : OUTPUT_FAILED_CODE,
+        readerGone ? 'the reader of the output is gone' : error.message,
+      );
+    },
+    onUrgent(end) {
+      urgent.add(end);
+      return () => urgent.delete(end);
+    },
+    release() {
+      clearTimeout(urgentExit);
+      for (const { signal, listener } of listeners) io.off(signal, listener);
+    },
+  };
+}

@@ -1,0 +1,109 @@
+import type * as z from 'zod/mini';
+import { allowedValues } from './allowed-values.ts';
+import { nearName } from './near-name.ts';
+import { definitionOf, schemaPart, valueAt } from './schema-part.ts';
+
+/** Stands where a schema has no words of its own: zod's depend on which of its languages anything in the process has loaded. */
+export const NO_WORDS = 'no words';
+const SHOWN_CHARACTERS = 100;
+
+/** What is wrong with a value, and what helps. */
+export interface Explanation {
+  /** Field, what it must be, and what it was: the middle of "Cannot <action>: <reason>." */
+  reason: string;
+  /** A sentence of advice, where there is one. */
+  advice?: string;
+}
+
+/**
+ * Puts the first issue that zod found into words: the field, what is allowed there, and what was given.
+ *
+ * @param schema that refused the value
+ * @param given the value
+ * @param issues of zod, not empty
+ * @param whole how the value as a whole is called
+ */
+export function explainIssue(
+  schema: z.core.$ZodType,
+  given: unknown,
+  issues: readonly z.core.$ZodIssue[],
+  whole: string,
+): Explanation {
+  const [issue] = issues;
+  if (issue === undefined) return { reason: `${whole} is not valid` };
+  if (issue.code === 'unrecognized_keys') return unknownField(schema, given, issue);
+  const nested = issue.code === 'invalid_union' ? meantAlternative(issue) : undefined;
+  if (nested !== undefined) {
+    return explainIssue(schema, given, [{ ...nested, path: [...issue.path, ...nested.path] }], whole);
+  }
+  const name = issue.path.length === 0 ? whole : issue.path.join('.');
+  if (issue.code === 'invalid_key')
+    return { reason: `${name} ${ownWords(issue.issues[0]) ?? 'has a name that is not allowed'}` };
+  const value = valueAt(given, issue.path);
+  const words = ownWords(issue) ?? `must be ${allowedAt(schema, given, issue) ?? 'something else'}`;
+  return { reason: value === undefined ? `${name} is missing: it ${words}` : `${name} ${words}${received(value)}` };
+}
+
+function ownWords(issue: z.core.$ZodIssue | undefined): string | undefined {
+  return issue === undefined || issue.message === NO_WORDS ? undefined : issue.message;
+}
+
+function allowedAt(schema: z.core.$ZodType, given: unknown, issue: z.core.$ZodIssue): string | undefined {
+  const part = schemaPart(schema, issue.path, given);
+  const noun = part === undefined ? undefined : allowedValues(part);
+  if (issue.code !== 'too_small' && issue.code !== 'too_big') return noun;
+  // A number's noun has its bounds already; of a text or a list it is the size that was wrong.
+  if (issue.origin === 'number') return noun ?? bound(issue);
+  if (issue.code === 'too_small' && issue.minimum === 1) return `${noun ?? 'something'} that is not empty`;
+  return `${noun ?? 'something'} with ${bound(issue)} ${issue.origin === 'string' ? 'characters' : 'entries'}`;
+}
+
+function bound(issue: z.core.$ZodIssueTooSmall | z.core.$ZodIssueTooBig): string {
+  return issue.code === 'too_small' ? `at least ${issue.minimum}` : `at most ${issue.maximum}`;
+}
+
+/** Of several forms the one that was meant: it agrees with the value at the top, and only one does. */
+function meantAlternative(issue: z.core.$ZodIssueInvalidUnion): z.core.$ZodIssue | undefined {
+  const meant = issue.errors.filter((alternative) =>
+    alternative.every(({ path, code }) => path.length > 0 || code === 'unrecognized_keys'),
+  );
+  const only = meant.length === 1 ? meant[0] : undefined;
+  return only?.find(({ code }) => code === 'unrecognized_keys') ?? only?.[0];
+}
+
+function unknownField(
+  schema: z.core.$ZodType,
+  given: unknown,
+  { path, keys }: z.core.$ZodIssueUnrecognizedKeys,
+): Explanation {
+  const key = keys[0] ?? '';
+  const holder = schemaPart(schema, path, given);
+  const prefix = path.length === 0 ? '' : `${path.join('.')}.`;
+  const reason = `there is no field ${prefix}${key}${received(valueAt(given, [...path, key]))}`;
+  const known = fieldsOf(holder);
+  const near = nearName(key, known);
+  if (near !== undefined) return { reason, advice: `Did you mean ${prefix}${near}?` };
+  const direct = known.filter((name) => !name.includes('.'));
+  return direct.length === 0
+    ? { reason }
+    : { reason, advice: `There are ${direct.map((name) => prefix + name).join(', ')}.` };
+}
+
+/** The fields of an object, and after them those one level below. */
+function fieldsOf(schema: z.core.$ZodType | undefined): string[] {
+  const shape = schema === undefined ? undefined : definitionOf(schema).shape;
+  const fields = Object.entries(shape ?? {});
+  const below = fields.flatMap(([name, part]) =>
+    Object.keys(definitionOf(part).shape ?? {}).map((inner) => `${name}.${inner}`),
+  );
+  return [...fields.map(([name]) => name), ...below];
+}
+
+/** A value as far as it can be shown in a line. */
+function received(value: unknown): string {
+  if (value === null || typeof value === 'number' || typeof value === 'boolean' || typeof value === 'bigint')
+    return `, got ${value}`;
+  if (typeof value === 'string') return `, got ${JSON.stringify(value.slice(0, SHOWN_CHARACTERS))}`;
+  if (Array.isArray(value)) return `, got a list of ${value.length}`;
+  return value === undefined ? '' : `, got ${typeof value === 'function' ? 'a function' : 'an object'}`;
+}

@@ -1,0 +1,104 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { DEFAULT_LIMITS } from './limits.ts';
+
+/** The languages of this version. */
+export type BuiltInLanguage = 'bash' | 'javascript' | 'python' | 'typescript';
+
+/** A language that an executor runs: the name of its folder in `runtime/languages/`. Which there are, the folders say. */
+export type Language = BuiltInLanguage | (string & Record<never, never>);
+
+/** The language of a program that says nothing of its own. */
+export const DEFAULT_LANGUAGE: Language = 'javascript';
+
+/** What a codegen prompt says of a language. */
+export interface LanguageGuide {
+  /** Lines on the language itself. */
+  rules: string[];
+  /** What names the output folder to a program. */
+  outputFolder: string;
+  /** How a program sets the job's value. */
+  value: string;
+  /** How a program calls a tool; absent where it cannot. */
+  tools?: string | undefined;
+  /** How a program reads a file of a skill. */
+  skillFiles: string;
+}
+
+/** How a language's interpreter is asked what programs find beside the standard library, and what the prompt says of it. */
+export interface InstalledGuide {
+  /** The interpreter's arguments. It prints `@ version`, then `name version` or `name` a line. */
+  command: string[];
+  /** Stands for `{version}` in the guide's rules where the interpreter said none. */
+  version: string;
+  /** The rule where there are packages, which stand for `{packages}`. */
+  some: string;
+  /** The rule where there are none, or the interpreter did not answer. */
+  none: string;
+}
+
+/** All that skillcell knows of one language: the file `runtime/languages/<name>/language.json`. */
+export interface LanguageDefinition {
+  /** Name of the folder. */
+  name: Language;
+  /** As people write it. */
+  title: string;
+  /** Endings of programs, and which one the sandbox's copy gets. The first stands for a program without one. */
+  endings: Record<string, string>;
+  /** Interpreters that a program's first line may name, without folder and minor version. */
+  shebangs: string[];
+  /** Places of the interpreter, the first that exists is used; absent where skillcell's own Node is the interpreter. */
+  interpreters?: string[] | undefined;
+  /**
+   * The interpreter's arguments up to the executor's own. `./` and `../` start at the language's folder; `%heapMib%` is a limit for
+   * an interpreter's own heap, a little above the memory that the program may hold.
+   */
+  command: string[];
+  /** What the executor reads: messages in JSON, or NUL-terminated strings. */
+  reads: 'json' | 'strings';
+  /** How lines have to end where the interpreter takes a carriage return for part of a word. */
+  lineEnds?: 'lf' | undefined;
+  /** Tags of code blocks that hold a program, the prompt's own first. A later list counts where no earlier one is found. */
+  codeTags: string[][];
+  guide: LanguageGuide;
+  /** Absent where there is nothing to ask. */
+  installed?: InstalledGuide | undefined;
+  /** Debian packages by image flavor; `slim` goes into every image. */
+  imagePackages: Record<string, string[]>;
+}
+
+/** The name of the program in its working folder: the caller's own, with an ending that fixes the language. */
+export function programFileName({ endings }: LanguageDefinition, given = 'main'): string {
+  const dot = given.lastIndexOf('.');
+  const base = dot < 0 ? given : given.slice(0, dot);
+  const ending = dot < 0 ? undefined : endings[given.slice(dot).toLowerCase()];
+  return `${base || 'main'}${ending ?? Object.values(endings)[0] ?? ''}`;
+}
+
+/** Where the interpreter of a language stands: the first of its places that exists, or `undefined`. */
+export function findInterpreter({ interpreters }: LanguageDefinition, ownNode: string): string | undefined {
+  return interpreters === undefined ? ownNode : interpreters.find((path) => existsSync(path));
+}
+
+/**
+ * The command of a language's executor.
+ *
+ * @param interpreter absolute path
+ * @param runtime the runtime bundle as the sandbox sees it
+ * @param memoryMib what the program may hold
+ */
+export function executorCommand(
+  { name, command }: LanguageDefinition,
+  interpreter: string,
+  runtime: string,
+  memoryMib: number = DEFAULT_LIMITS.memoryMib,
+): [string, ...string[]] {
+  const folder = join(runtime, 'languages', name);
+  const words = command.map((word) => (/^\.\.?\//.test(word) ? join(folder, word) : word));
+  return [interpreter, ...words.map((word) => word.replace('%heapMib%', `${heapMib(memoryMib)}`))];
+}
+
+/** An interpreter that ends at a limit of its own says nothing that could be judged: the watch over its memory comes first. */
+function heapMib(memoryMib: number): number {
+  return memoryMib + Math.max(32, Math.round(memoryMib / 4));
+}

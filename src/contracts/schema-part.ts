@@ -1,0 +1,75 @@
+import type * as z from 'zod/mini';
+
+/** What this project reads of a zod schema: the parts of the definitions that it writes itself. */
+interface Definition {
+  type: string;
+  shape?: Record<string, z.core.$ZodType>;
+  innerType?: z.core.$ZodType;
+  element?: z.core.$ZodType;
+  valueType?: z.core.$ZodType;
+  options?: readonly z.core.$ZodType[];
+  discriminator?: string;
+  entries?: Record<string, string>;
+  values?: readonly unknown[];
+  checks?: readonly z.core.$ZodCheck[];
+}
+
+/** The definition of a schema, below what only makes it optional. */
+export function definitionOf(schema: z.core.$ZodType): Definition {
+  return requiredPart(schema)._zod.def;
+}
+
+function requiredPart(schema: z.core.$ZodType): z.core.$ZodType {
+  const { type, innerType } = schema._zod.def as unknown as Definition;
+  const wraps = type === 'optional' || type === 'nullable' || type === 'readonly';
+  return wraps && innerType !== undefined ? requiredPart(innerType) : schema;
+}
+
+/**
+ * The schema of a field.
+ *
+ * @param schema of the whole
+ * @param path keys and indexes from the whole to the field
+ * @param given the whole that was validated: it says which alternative is meant
+ * @returns undefined where the schema knows no such field
+ */
+export function schemaPart(
+  schema: z.core.$ZodType,
+  path: readonly PropertyKey[],
+  given: unknown,
+): z.core.$ZodType | undefined {
+  const [key, ...rest] = path;
+  const part = requiredPart(schema);
+  const { type, shape, element, valueType, options, discriminator } = definitionOf(part);
+  if (key === undefined) return part;
+  if (options !== undefined) {
+    const meant = options.find((option) => isMeant(option, discriminator, key, given));
+    return meant === undefined ? undefined : schemaPart(meant, path, given);
+  }
+  const next = type === 'object' ? shape?.[String(key)] : (element ?? valueType);
+  return next === undefined ? undefined : schemaPart(next, rest, valueAt(given, [key]));
+}
+
+/** Of several forms the one that says so in its own field, else the one that has the key at all. */
+function isMeant(
+  option: z.core.$ZodType,
+  discriminator: string | undefined,
+  key: PropertyKey,
+  given: unknown,
+): boolean {
+  const { type, shape } = definitionOf(option);
+  if (discriminator === undefined) {
+    return type === 'object'
+      ? shape?.[String(key)] !== undefined
+      : type === (Array.isArray(given) ? 'array' : 'record');
+  }
+  const literal = shape?.[discriminator];
+  return literal !== undefined && definitionOf(literal).values?.includes(valueAt(given, [discriminator])) === true;
+}
+
+/** What stands at a path; undefined where nothing does. */
+export function valueAt(given: unknown, path: readonly PropertyKey[]): unknown {
+  let value = given;
+  for (const key of path) value = typeof value === 'object' && value !== null ? Reflect.get(value, key) : undefined;
+  return value;
+}

@@ -1,0 +1,35 @@
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import type { Language, LanguageDefinition } from '../contracts/language.ts';
+import { SkillcellError } from '../contracts/skillcell-error.ts';
+import { readLanguages } from './read-languages.ts';
+
+const CHECKOUT = '../../runtime/languages';
+/** In the package, and beside an application that was bundled into one file and keeps `dist/runtime` at its side. */
+const BUILT = ['../runtime/languages', './runtime/languages'];
+
+let read: LanguageDefinition[] | undefined;
+
+/** The languages of this copy of skillcell, by name. */
+export function languages(): readonly LanguageDefinition[] {
+  return (read ??= readLanguages(findFolder()));
+}
+
+/** The names of all languages. */
+export function languageNames(): string[] {
+  return languages().map(({ name }) => name);
+}
+
+/** The definition of a language, or `undefined` where there is none of that name. */
+export function findLanguage(name: Language): LanguageDefinition | undefined {
+  return languages().find((definition) => definition.name === name);
+}
+
+function findFolder(): string {
+  const places = import.meta.url.endsWith('.ts') ? [CHECKOUT] : BUILT;
+  const folders = places.map((place) => fileURLToPath(new URL(place, import.meta.url)));
+  const found = folders.find((folder) => existsSync(folder));
+  if (found !== undefined) return found;
+  const message = `Cannot find the languages: no folder of the runtime bundle, got no ${folders.join(' and no ')}.`;
+  throw new SkillcellError('runtime.bundle-missing', message);
+}

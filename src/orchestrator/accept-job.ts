@@ -1,0 +1,89 @@
+import { randomUUID } from 'node:crypto';
+import type { JobResult } from '../contracts/result.ts';
+import { SkillcellError } from '../contracts/skillcell-error.ts';
+import { canceledBeforeStart, withReasons } from './canceled-result.ts';
+import type { EmitEvent, EventStream } from './event-stream.ts';
+import { createJobCancellation, type JobCancellation } from './job-cancellation.ts';
+import type { JobHost } from './job-host.ts';
+import type { JobRequest } from './job-schema.ts';
+import { lostResult } from './lost-result.ts';
+import { prepareJob, type PreparedJob } from './prepare-job.ts';
+import { runInSandbox } from './run-in-sandbox.ts';
+
+/** Jobs are not tried again by themselves yet. */
+const ATTEMPT = 1;
+
+/**
+ * Takes a job from its request to its result. A request that is not acceptable is refused, canceled or not; from there on a
+ * job that is canceled has a result like any other.
+ *
+ * @throws SkillcellError when the job is not accepted, or we failed
+ */
+export async function acceptJob(host: JobHost, given: JobRequest, events: EventStream | undefined): Promise<JobResult> {
+  const request = { ...given, jobId: given.jobId ?? randomUUID() };
+  const { jobId } = request;
+  if (host.active.has(jobId)) {
+    throw new SkillcellError('job.invalid', `Cannot accept the job: its id is in use, got ${jobId}.`);
+  }
+  // From here on `cancel` and `close` find the job, also while its files and skills are read.
+  const cancellation = createJobCancellation();
+  host.active.set(jobId, cancellation);
+  let unfollow: () => void = () => undefined;
+  try {
+    const job = await prepare(host, request);
+    unfollow = cancellation.follow(job.request.signal);
+    const emit: EmitEvent = (event) => events?.push(event) ?? Promise.resolve();
+    return await recorded(host, job, emit, () => runUnlessCanceled(host, job, cancellation, emit));
+  } finally {
+    host.active.delete(jobId);
+    unfollow();
+  }
+}
+
+async function prepare({ settings }: JobHost, request: JobRequest): Promise<PreparedJob> {
+  const { skills, tools, ceilings, model } = settings;
+  const job = await prepareJob(request, { skills, tools, ceilings, model: model?.id ?? 'none' });
+  if (job.kind === 'codegen' && job.globals.JOB.codegen?.dryRun !== true && model === undefined) {
+    throw new SkillcellError('model.not-configured', 'Cannot run a codegen job: no model is configured.');
+  }
+  return job;
+}
+
+/** Says to journal, log and reader that a job is accepted, and how it ended. */
+async function recorded(
+  { journal, settings }: JobHost,
+  { jobId, kind }: PreparedJob,
+  emit: EmitEvent,
+  run: () => Promise<JobResult>,
+): Promise<JobResult> {
+  const log = settings.logger;
+  const accepted = { jobId, kind, attempt: ATTEMPT };
+  journal?.accept(accepted);
+  log?.info({ jobId, kind }, 'job accepted');
+  void emit({ type: 'accepted', jobId });
+  let result: JobResult;
+  try {
+    result = await run();
+  } catch (error) {
+    // An accepted job has one recorded end, also where we are the ones who failed.
+    const code = SkillcellError.isInstance(error) ? error.code : 'internal.fault';
+    journal?.finish(lostResult(accepted, code, error instanceof Error ? error.message : String(error)));
+    throw error;
+  }
+  journal?.finish(result);
+  log?.info({ jobId, outcome: result.outcome, wallMs: result.usage.wallMs }, 'job finished');
+  void emit({ type: 'finished', jobId, result });
+  return result;
+}
+
+async function runUnlessCanceled(
+  host: JobHost,
+  job: PreparedJob,
+  cancellation: JobCancellation,
+  emit: EmitEvent,
+): Promise<JobResult> {
+  const { signal, reasons } = cancellation;
+  const result = await runInSandbox(host, job, { attempt: ATTEMPT, signal, emit });
+  if (result !== undefined) return withReasons(result, reasons);
+  return canceledBeforeStart({ jobId: job.jobId, kind: job.kind, attempt: ATTEMPT }, reasons);
+}

@@ -1,0 +1,31 @@
+import { type LanguageDefinition, programFileName } from '../contracts/language.ts';
+import { invalid } from './job-schema.ts';
+
+/**
+ * Refuses files of which one would take the place of another, of the program, or of the output folder.
+ *
+ * @param fileName what the caller calls the program
+ * @throws SkillcellError `job.invalid`
+ */
+export function checkDestinations(
+  destinations: readonly string[],
+  language: LanguageDefinition,
+  fileName: string | undefined,
+): void {
+  const program = programFileName(language, fileName);
+  const seen = new Set<string>();
+  for (const destination of destinations) {
+    if (seen.has(destination)) throw invalid(`two files have one destination, got ${destination}`);
+    if (destination === program || destination.startsWith(`${program}/`)) {
+      throw invalid(`files has the destination of the program itself, got ${program}`);
+    }
+    if (destination === 'out') throw invalid('files has the destination of the output folder, got out');
+    seen.add(destination);
+  }
+  for (const destination of seen) {
+    for (let cut = destination.indexOf('/'); cut > 0; cut = destination.indexOf('/', cut + 1)) {
+      const folder = destination.slice(0, cut);
+      if (seen.has(folder)) throw invalid(`a destination is both a file and a folder, got ${folder}`);
+    }
+  }
+}

@@ -1,0 +1,38 @@
+/** How a job is canceled: by its caller's signal, by `cancel`, or by the end of the orchestrator. */
+export interface JobCancellation {
+  /** Aborted by the first reason. */
+  readonly signal: AbortSignal;
+  /** The reasons in the order in which they came. The first one counts, the others stay visible in the result. */
+  readonly reasons: readonly string[];
+  cancel(reason: unknown): void;
+  /** Passes the abort of a caller's signal on, with its reason; the returned function takes the listener away again. */
+  follow(signal: AbortSignal | undefined): () => void;
+}
+
+/** Creates the cancellation of one job. */
+export function createJobCancellation(): JobCancellation {
+  const controller = new AbortController();
+  const reasons: string[] = [];
+  const cancel = (reason: unknown): void => {
+    reasons.push(textOf(reason));
+    controller.abort(new Error(`The job was canceled: ${reasons[0]}`));
+  };
+  return {
+    signal: controller.signal,
+    reasons,
+    cancel,
+    follow(signal) {
+      if (signal === undefined) return () => undefined;
+      const pass = (): void => cancel(signal.reason);
+      if (signal.aborted) pass();
+      else signal.addEventListener('abort', pass, { once: true });
+      return () => signal.removeEventListener('abort', pass);
+    },
+  };
+}
+
+/** A reason is whatever the caller gave: mostly an error, often a text. */
+function textOf(reason: unknown): string {
+  if (reason instanceof Error) return reason.message;
+  return typeof reason === 'string' ? reason : (JSON.stringify(reason) ?? String(reason));
+}

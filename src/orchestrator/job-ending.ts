@@ -1,0 +1,71 @@
+import type { HostMessage, CancelReason, SandboxResult } from '../protocol/messages.ts';
+import type { PreparedJob } from './prepare-job.ts';
+import type { SandboxSession } from './sandbox-session.ts';
+
+/** How long after the end of the grace a silent sandbox may take to hand its result over. */
+const HAND_OVER_MS = 3_000;
+/** The most that a sandbox that keeps sending may take beyond the job's clock. */
+const AFTER_CLOCK_MS = 30_000;
+
+/** How the host's side of a run ended. */
+export type Ending =
+  | { kind: 'result'; result: SandboxResult }
+  | { kind: 'fault'; error: Error }
+  | { kind: 'closed'; error: Error | undefined }
+  | { kind: 'overdue' };
+
+/** The end of one run: what comes first settles it. */
+export interface JobEnding {
+  readonly ended: Promise<Ending>;
+  /** Why the host ended the job early; undefined as long as it did not. */
+  readonly canceledFor: CancelReason | undefined;
+  /** Aborted with the first reason to end the job early. */
+  readonly signal: AbortSignal;
+  settle(ending: Ending): void;
+  /** Asks the sandbox to end its job, and waits for its result only for a while. The first reason counts. */
+  cancel(reason: CancelReason): void;
+  /** Stops the clocks and the listening. */
+  release(): void;
+}
+
+/** Starts the job's clock and follows its signal. */
+export function createJobEnding({ limits }: PreparedJob, session: SandboxSession, signal: AbortSignal): JobEnding {
+  const started = performance.now();
+  const { promise: ended, resolve: settle } = Promise.withResolvers<Ending>();
+  const controller = new AbortController();
+  let canceledFor: CancelReason | undefined;
+  let timer = setTimeout(() => cancel('timeout'), limits.jobTimeoutMs);
+
+  /** A sandbox that still hands its artifacts over is heard from; one that is silent has had its time. */
+  const settleIfSilent = (): void => {
+    const heard = performance.now() - session.heardAt < HAND_OVER_MS;
+    const inTime = performance.now() - started < limits.jobTimeoutMs + AFTER_CLOCK_MS;
+    if (heard && inTime) timer = setTimeout(settleIfSilent, HAND_OVER_MS);
+    else settle({ kind: 'overdue' });
+  };
+
+  const cancel = (reason: CancelReason): void => {
+    if (canceledFor !== undefined) return;
+    canceledFor = reason;
+    controller.abort(signal.aborted ? signal.reason : new Error(`The job is over: ${reason}.`));
+    session.channel.send({ type: 'cancel', reason } satisfies HostMessage);
+    clearTimeout(timer);
+    timer = setTimeout(settleIfSilent, limits.graceMs + HAND_OVER_MS);
+  };
+
+  const onAbort = (): void => cancel('canceled');
+  signal.addEventListener('abort', onAbort, { once: true });
+  return {
+    ended,
+    signal: controller.signal,
+    get canceledFor() {
+      return canceledFor;
+    },
+    settle,
+    cancel,
+    release() {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', onAbort);
+    },
+  };
+}

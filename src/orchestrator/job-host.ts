@@ -1,0 +1,20 @@
+import type { ArtifactStore } from './artifact-store.ts';
+import type { BackgroundWork } from './background-work.ts';
+import type { JobCancellation } from './job-cancellation.ts';
+import type { JobJournal } from './job-journal.ts';
+import type { JobQueue } from './job-queue.ts';
+import type { OrchestratorSettings } from './orchestrator-settings.ts';
+import type { SandboxSupply } from './sandbox-supply.ts';
+
+/** What the jobs of one orchestrator share. */
+export interface JobHost {
+  settings: OrchestratorSettings;
+  queue: JobQueue;
+  supply: SandboxSupply;
+  artifacts: ArtifactStore;
+  journal: JobJournal | undefined;
+  /** The jobs between their acceptance and their end, by id. */
+  active: Map<string, JobCancellation>;
+  /** What the ends of sandboxes still do, after the callers of their jobs have their results. */
+  leaving: BackgroundWork;
+}

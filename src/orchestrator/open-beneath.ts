@@ -1,0 +1,44 @@
+import { constants } from 'node:fs';
+import { open, type FileHandle } from 'node:fs/promises';
+import { join } from 'node:path';
+
+const FOLDER = constants.O_RDONLY | constants.O_DIRECTORY;
+// Without O_NONBLOCK, opening a pipe waits for a writer that may never come.
+const FILE = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW;
+
+/**
+ * Opens a file below a folder for reading. Every folder on the way is opened from its parent and no link is followed, so that
+ * nobody who can write below the folder can lead elsewhere, also meanwhile.
+ *
+ * @param root a folder of the host; links on the way to it are the caller's own and are followed
+ * @param path relative
+ * @throws the system's error, ELOOP or ENOTDIR for a link on the way
+ */
+export async function openBeneath(root: string, path: string): Promise<FileHandle> {
+  const components = path.split('/');
+  const name = components.pop() ?? path;
+  let folder = await open(root, FOLDER);
+  let at = root;
+  try {
+    for (const component of components) {
+      at = join(at, component);
+      const next = await openFolderIn(folder, at, component);
+      await folder.close();
+      folder = next;
+    }
+    return await open(join(throughDescriptor(folder, at), name), FILE);
+  } finally {
+    await folder.close();
+  }
+}
+
+/** Opens a folder from its parent, without following a link. */
+export function openFolderIn(parent: FileHandle, path: string, name: string): Promise<FileHandle> {
+  const opened = process.platform === 'linux' ? join(throughDescriptor(parent, ''), name) : path;
+  return open(opened, FOLDER | constants.O_NOFOLLOW);
+}
+
+/** A path that goes through the open descriptor, so that nobody can put a link in the way meanwhile. */
+export function throughDescriptor(folder: FileHandle, otherwise: string): string {
+  return process.platform === 'linux' ? `/proc/self/fd/${folder.fd}` : otherwise;
+}

@@ -1,0 +1,150 @@
+import { availableParallelism } from 'node:os';
+import * as z from 'zod/mini';
+import { isModelGateway, isSdkModel, modelGateway } from '../broker/sdk-model-gateway.ts';
+import type { ModelGateway } from '../broker/model-gateway.ts';
+import type { ToolHandler } from '../broker/tool-handler.ts';
+import { checkOptions } from '../contracts/check-options.ts';
+import { limitsSchema, type JobLimits } from '../contracts/limits.ts';
+import { ISOLATION_LEVELS } from '../contracts/result.ts';
+import { SkillcellError } from '../contracts/skillcell-error.ts';
+import { createDockerRunner } from '../runners/docker/docker-runner.ts';
+import { createLocalRunner } from '../runners/local/local-runner.ts';
+import { RUNNER_CONTRACT, type Runner } from '../runners/runner.ts';
+import type { SkillsSubsystem } from '../skills/load-subsystem.ts';
+import { effectiveLimits } from './effective-limits.ts';
+import { languageSchema } from './language-schema.ts';
+import type { OrchestratorOptions, PoolOptions } from './orchestrator.ts';
+
+/** The longest that a timer of Node waits; a longer one would fire at once. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+const MIB = 1024 * 1024;
+const ACTION = 'create the orchestrator';
+
+/** Options as they hold: checked, with every default. */
+export interface OrchestratorSettings {
+  skills: SkillsSubsystem | undefined;
+  model: ModelGateway | undefined;
+  tools: ReadonlyMap<string, ToolHandler>;
+  runners: readonly Runner[];
+  allowUnisolated: boolean;
+  concurrency: number;
+  queue: number;
+  pool: PoolOptions;
+  ceilings: Partial<JobLimits>;
+  keptArtifactBytes: number;
+  stateDir: string | undefined;
+  sweepIntervalMs: number;
+  logger: OrchestratorOptions['logger'];
+}
+
+const whole = (least: number, most: number): z.ZodMiniNumber =>
+  z.number().check(z.int(), z.minimum(least), z.maximum(most));
+const isolation = z.enum(ISOLATION_LEVELS as unknown as [string, ...string[]]);
+
+const poolSchema = z.strictObject({
+  size: whole(0, 1_000),
+  languages: z.optional(
+    z.array(languageSchema).check(
+      z.minLength(1),
+      z.refine((names) => new Set(names).size === names.length, 'must name each language once'),
+    ),
+  ),
+  isolation: z.optional(isolation),
+  codegen: z.optional(z.boolean()),
+  limits: z.optional(limitsSchema),
+  checkIntervalMs: z.optional(whole(1, LONGEST_TIMER_MS)),
+  idleMs: z.optional(whole(1, LONGEST_TIMER_MS)),
+});
+
+const optionsSchema = z.strictObject({
+  skills: z.optional(z.custom(has('importSkillset'), 'must be what loadSkillsSubsystem gives')),
+  model: z.optional(
+    z.custom(
+      (value) => isModelGateway(value) || isSdkModel(value),
+      "must be a gateway or a model of the AI SDK, such as anthropic('…')",
+    ),
+  ),
+  tools: z.optional(z.custom(isToolMap, 'must be a Map of { description, parameters?, execute } by name')),
+  runners: z.optional(
+    z
+      .array(z.custom(isRunner, `must be a runner of contract ${RUNNER_CONTRACT}, such as createLocalRunner()`))
+      .check(z.minLength(1)),
+  ),
+  allowUnisolated: z.optional(z.boolean()),
+  concurrency: z.optional(whole(1, 10_000)),
+  queue: z.optional(whole(0, 10_000_000)),
+  pool: z.optional(poolSchema),
+  ceilings: z.optional(limitsSchema),
+  keptArtifactBytes: z.optional(whole(0, Number.MAX_SAFE_INTEGER)),
+  stateDir: z.optional(z.string().check(z.minLength(1))),
+  sweepIntervalMs: z.optional(whole(0, LONGEST_TIMER_MS)),
+  logger: z.optional(z.custom(has('info', 'warn', 'error', 'debug'), 'must be a pino logger, such as createLogger()')),
+}) as unknown as z.ZodMiniType<OrchestratorOptions>;
+
+/**
+ * Checks the options of an orchestrator and fills in what they leave out.
+ *
+ * @throws SkillcellError `options.invalid`, naming the field, what is allowed there, and the value
+ */
+export function readSettings(given: OrchestratorOptions): OrchestratorSettings {
+  const options = checkOptions(optionsSchema, given, { action: ACTION });
+  const runners = options.runners ?? [createDockerRunner(), createLocalRunner()];
+  const ceilings = options.ceilings ?? {};
+  return {
+    skills: options.skills,
+    model: options.model === undefined ? undefined : modelGateway(options.model),
+    tools: options.tools ?? new Map(),
+    runners,
+    allowUnisolated: options.allowUnisolated ?? false,
+    concurrency: options.concurrency ?? Math.max(2, availableParallelism()),
+    queue: options.queue ?? 10_000,
+    pool: poolSettings(options.pool ?? { size: 0 }, ceilings, runners),
+    ceilings,
+    keptArtifactBytes: options.keptArtifactBytes ?? 256 * MIB,
+    stateDir: options.stateDir,
+    sweepIntervalMs: options.sweepIntervalMs ?? 60_000,
+    logger: options.logger,
+  };
+}
+
+/** A pool whose sandboxes no job could ever take would only cost. */
+function poolSettings(pool: PoolOptions, ceilings: Partial<JobLimits>, runners: readonly Runner[]): PoolOptions {
+  const levels = runners.flatMap((runner) => runner.levels);
+  if (pool.isolation !== undefined && !levels.includes(pool.isolation)) {
+    throw refused(`pool.isolation must be a level of the runners, one of ${levels.join(', ')}, got ${pool.isolation}`);
+  }
+  const over = Object.entries(pool.limits ?? {}).find(
+    ([name, value]) => value > (ceilings[name as keyof JobLimits] ?? Infinity),
+  );
+  if (over !== undefined) {
+    const [name, value] = over;
+    throw refused(
+      `pool.limits.${name} must be at most its ceiling, ${ceilings[name as keyof JobLimits]}, got ${value}`,
+    );
+  }
+  // A job's defaults are lowered to the ceilings, and the pool's with them: else no job's would be the same.
+  return { ...pool, limits: effectiveLimits('exec', pool.limits ?? {}, ceilings) };
+}
+
+function refused(reason: string): SkillcellError {
+  return new SkillcellError('options.invalid', `Cannot ${ACTION}: ${reason}.`);
+}
+
+function has(...methods: string[]): (value: unknown) => boolean {
+  return (value) =>
+    typeof value === 'object' &&
+    value !== null &&
+    methods.every((name) => typeof Reflect.get(value, name) === 'function');
+}
+
+function isRunner(value: unknown): boolean {
+  return has('probe', 'start', 'sweep', 'close')(value) && (value as Runner).contract === RUNNER_CONTRACT;
+}
+
+function isToolMap(value: unknown): boolean {
+  return value instanceof Map && [...value].every(([name, tool]) => typeof name === 'string' && isTool(tool));
+}
+
+function isTool(value: unknown): boolean {
+  return has('execute')(value) && typeof (value as ToolHandler).description === 'string';
+}

@@ -1,0 +1,86 @@
+import { diagnostic, type Diagnostic } from '../contracts/diagnostic.ts';
+import type { JobResult } from '../contracts/result.ts';
+import { runWithSkills } from '../skills/index.ts';
+import type { JobHost } from './job-host.ts';
+import type { PreparedJob } from './prepare-job.ts';
+import { runJob, type RunJobOptions } from './run-job.ts';
+import type { SuppliedSandbox } from './sandbox-supply.ts';
+
+/** How one attempt of a job runs. */
+export type AttemptOptions = Pick<RunJobOptions, 'attempt' | 'signal' | 'emit'>;
+
+/**
+ * Waits for a place and a sandbox, and runs the job in it.
+ *
+ * @returns undefined when the job was canceled before it had a sandbox
+ * @throws SkillcellError when we failed
+ */
+export async function runInSandbox(
+  host: JobHost,
+  job: PreparedJob,
+  options: AttemptOptions,
+): Promise<JobResult | undefined> {
+  const release = await unlessCanceled(options.signal, () => host.queue.enter(options.signal));
+  if (release === undefined) return undefined;
+  try {
+    const taken = await unlessCanceled(options.signal, () => takeSandbox(host, job, options.signal));
+    return taken === undefined ? undefined : await runWith(host, job, taken, options);
+  } finally {
+    release();
+  }
+}
+
+/** What fails for a job that is canceled fails because of that, or makes no difference any more. */
+async function unlessCanceled<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await work();
+  } catch (error) {
+    if (signal.aborted) return undefined;
+    throw error;
+  }
+}
+
+function takeSandbox({ supply }: JobHost, job: PreparedJob, signal: AbortSignal): Promise<SuppliedSandbox> {
+  const { request, language, limits } = job;
+  return supply.take({ runner: request.runner ?? 'auto', isolation: request.isolation, language, limits }, signal);
+}
+
+async function runWith(
+  { settings, artifacts, leaving }: JobHost,
+  job: PreparedJob,
+  { session, warm, diagnostics }: SuppliedSandbox,
+  options: AttemptOptions,
+): Promise<JobResult> {
+  const { skills, tools, model, logger: log } = settings;
+  const { jobId } = job;
+  const { sandbox } = session;
+  log?.debug({ jobId, runner: sandbox.runner, isolation: sandbox.isolation, warm }, 'sandbox taken');
+  const { runner, isolation } = sandbox;
+  void options.emit({ type: 'started', jobId, runner, isolation, warm, diagnostics });
+  try {
+    const { result, kept } = await runJob(job, session, {
+      ...options,
+      tools,
+      model,
+      warm,
+      diagnostics,
+      withSkills: (fn) => (skills === undefined ? fn() : runWithSkills(skills, fn)),
+      onToolFailure: (name, error) => log?.error({ jobId, tool: name, err: error }, 'a tool failed'),
+    });
+    const dropped = kept.size === 0 ? [] : artifacts.keep(jobId, kept);
+    return { ...result, diagnostics: [...result.diagnostics, ...dropped.map(artifactsDropped)] };
+  } finally {
+    // The caller has its result; what the sandbox leaves is removed beside that, and awaited by `close`.
+    leaving.add(afterCaller(() => sandbox.kill('its job is over')));
+  }
+}
+
+function artifactsDropped(jobId: string): Diagnostic {
+  return diagnostic('artifact.dropped', `The artifacts of the job ${jobId} are not in memory any more.`);
+}
+
+/** Begins when the caller of the job has been given its turn. */
+async function afterCaller(work: () => Promise<void>): Promise<void> {
+  await new Promise((resolve) => setImmediate(resolve));
+  await work();
+}

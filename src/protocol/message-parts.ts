@@ -1,0 +1,40 @@
+import { FLAG_MORE, FRAME_KIND, FrameError, MAX_FRAME_PAYLOAD, type Frame } from './frame.ts';
+import type { FrameWriter } from './frame-writer.ts';
+
+/**
+ * Puts the parts of control messages together.
+ *
+ * @param maxBytes most bytes of one message over all its frames
+ * @param onMessage called with the bytes of each whole message
+ * @returns takes one part, and throws a {@link FrameError} at one that no sender who keeps the protocol sends
+ */
+export function joinMessageParts(maxBytes: number, onMessage: (bytes: Buffer) => void): (frame: Frame) => void {
+  let parts: Buffer[] = [];
+  let size = 0;
+  return ({ flags, payload }) => {
+    const more = (flags & FLAG_MORE) !== 0;
+    // Tiny parts would cost far more to hold than the bytes that the cap counts.
+    if (more && payload.length < MAX_FRAME_PAYLOAD) {
+      throw new FrameError('Cannot take a message: a part of it that is not the last one is not full.');
+    }
+    size += payload.length;
+    if (size > maxBytes) throw new FrameError(`Cannot take a message: over ${maxBytes} bytes.`);
+    parts.push(payload);
+    if (more) return;
+    const bytes = parts.length === 1 ? payload : Buffer.concat(parts);
+    parts = [];
+    size = 0;
+    onMessage(bytes);
+  };
+}
+
+/** Writes a control message in as many frames as it needs. */
+export function writeMessage(frames: FrameWriter, message: object, isEvent: boolean): void {
+  const bytes = Buffer.from(JSON.stringify(message));
+  for (let offset = 0; ; offset += MAX_FRAME_PAYLOAD) {
+    const part = bytes.subarray(offset, offset + MAX_FRAME_PAYLOAD);
+    const last = offset + MAX_FRAME_PAYLOAD >= bytes.length;
+    frames.write(FRAME_KIND.message, last ? 0 : FLAG_MORE, 0, part, isEvent);
+    if (last) return;
+  }
+}

@@ -1,0 +1,32 @@
+/** How long a wait may take, and what it comes to then. */
+export interface Deadline<T> {
+  limitMs: number;
+  /** What the wait gives, or the error that it throws, when the limit passes. */
+  overdue(): T;
+  /** Ends the wait early, with its reason. */
+  signal?: AbortSignal | undefined;
+}
+
+/**
+ * Waits for a step, but not longer than its deadline and not beyond an abort. The first of the three counts; the step itself
+ * goes on, and how it ends later is of no interest any more.
+ *
+ * @throws what the step throws, what `overdue` throws, or the reason of the abort
+ */
+export async function withinDeadline<T>(step: PromiseLike<T>, { limitMs, overdue, signal }: Deadline<T>): Promise<T> {
+  const { promise, resolve, reject } = Promise.withResolvers<T>();
+  // Asynchronous, so that what it throws becomes the end of the wait.
+  const late = async (): Promise<T> => overdue();
+  const stop = (): void => reject(signal?.reason as Error);
+  const timer = setTimeout(() => resolve(late()), limitMs);
+  // The abort comes first: work that was started for something that is over never wins.
+  if (signal?.aborted === true) stop();
+  signal?.addEventListener('abort', stop, { once: true });
+  step.then(resolve, reject);
+  try {
+    return await promise;
+  } finally {
+    clearTimeout(timer);
+    signal?.removeEventListener('abort', stop);
+  }
+}

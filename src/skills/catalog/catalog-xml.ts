@@ -1,0 +1,43 @@
+import { join } from 'node:path';
+import type { Skill } from '../../contracts/skill.ts';
+import { type CatalogEntry, type CatalogLayout, entryBrief } from './catalog-entry.ts';
+import { skillFileOf } from '../load/skill-file-name.ts';
+import { oneLine } from '../text/text.ts';
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#x27;',
+};
+
+const FRAME = { before: '<available_skills>\n', between: '', after: '</available_skills>\n' };
+
+/** The `<available_skills>` form of Agent Skills: one tag or value a line. */
+export const xmlLayout: CatalogLayout = {
+  empty: '',
+  frame: FRAME,
+  idFrame: FRAME,
+  entry: writeEntry,
+  briefEntry: (entry) => writeEntry(entry, entryBrief(entry)),
+  idEntry: ({ skill }) => `<skill>\n<name>\n${escapeXml(skill.id)}\n</name>\n</skill>\n`,
+  beforeNotice: () => '',
+  description: { lineOverhead: 0, escape: (character) => ENTITIES[character] ?? character },
+};
+
+function writeEntry({ skill }: CatalogEntry, description: string): string {
+  return (
+    `<skill>\n<name>\n${escapeXml(skill.id)}\n</name>\n<description>\n${escapeXml(description)}\n</description>\n` +
+    `<location>\n${escapeXml(oneLine(locationOf(skill)))}\n</location>\n</skill>\n`
+  );
+}
+
+function escapeXml(text: string): string {
+  return text.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? character);
+}
+
+/** Absolute for a skill on disk; below the job's skills folder for one that was rebuilt from bytes. */
+function locationOf(skill: Skill): string {
+  return join(skill.rootPath, skill.dir, skillFileOf(skill));
+}

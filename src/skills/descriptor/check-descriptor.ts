@@ -1,0 +1,118 @@
+import {
+  DESCRIPTOR_SCHEMA,
+  descriptorSchema,
+  seedDescriptorSchema,
+  type FullDescriptor,
+  type SkillsDescriptor,
+} from '../../contracts/descriptor.ts';
+import { type Diagnostic, diagnostic } from '../../contracts/diagnostic.ts';
+import { explainIssue, NO_WORDS } from '../../contracts/explain-issue.ts';
+import { catalogDigest, descriptorDigest, skillDigest } from '../text/digest.ts';
+import { faultyPaths } from '../text/file-path.ts';
+import { isNamespace, mayBeNamespace } from '../load/publish-id.ts';
+import { isSlug } from '../text/slug.ts';
+
+/** A descriptor that was checked. Without `descriptor` it isn't accepted. */
+export interface CheckedDescriptor {
+  /** Our own copy. */
+  descriptor?: SkillsDescriptor;
+  diagnostics: Diagnostic[];
+}
+
+/**
+ * Checks a descriptor by itself: shape, schema, paths, digests. Without `schema` it is the seed's form.
+ *
+ * @param value anything
+ * @returns a copy of the descriptor, or why it isn't accepted
+ */
+export function checkDescriptor(value: unknown): CheckedDescriptor {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    return refuse('descriptor.invalid', 'The descriptor is no object.');
+  }
+  const full = Object.hasOwn(value, 'schema');
+  if (full && (value as { schema: unknown }).schema !== DESCRIPTOR_SCHEMA) {
+    const schema = JSON.stringify((value as { schema: unknown }).schema);
+    return refuse('descriptor.schema', `The schema ${schema} is not known; this version reads ${DESCRIPTOR_SCHEMA}.`);
+  }
+  if (holdsPrototypeKey(value)) return refuse('descriptor.invalid', 'The descriptor has a key __proto__.');
+  const schema = full ? descriptorSchema : seedDescriptorSchema;
+  const parsed = schema.safeParse(value, { error: () => NO_WORDS });
+  if (!parsed.success) {
+    const { reason, advice } = explainIssue(schema, value, parsed.error.issues, 'the descriptor');
+    return refuse('descriptor.invalid', `In the descriptor, ${reason}.${advice === undefined ? '' : ` ${advice}`}`);
+  }
+  const descriptor = parsed.data;
+  const diagnostics = checkNamespaces(descriptor.custom_namespaces ?? []);
+  if (full) diagnostics.push(...checkContent(descriptor as FullDescriptor));
+  return diagnostics.length > 0 ? { diagnostics } : { descriptor, diagnostics };
+}
+
+/**
+ * Tells whether a descriptor is the portable form: everything that travels is listed, and no path of the host is left.
+ *
+ * @param descriptor a checked descriptor
+ * @returns true if skills can be rebuilt from it and their bytes alone
+ */
+export function isPortable(
+  descriptor: SkillsDescriptor,
+): descriptor is FullDescriptor & Required<Pick<FullDescriptor, 'skills' | 'catalog' | 'digest'>> {
+  return (
+    'schema' in descriptor &&
+    descriptor.skills !== undefined &&
+    descriptor.catalog !== undefined &&
+    descriptor.digest !== undefined &&
+    descriptor.custom_skills_root === null &&
+    descriptor.bundle_root === null
+  );
+}
+
+function checkNamespaces(namespaces: readonly string[]): Diagnostic[] {
+  return namespaces
+    .filter((namespace) => !mayBeNamespace(namespace))
+    .map((namespace) => {
+      const rule = 'custom_namespaces holds slugs other than public, internal, custom and skills';
+      return diagnostic('descriptor.invalid', `${rule}, got ${JSON.stringify(namespace)}.`);
+    });
+}
+
+function checkContent(descriptor: FullDescriptor): Diagnostic[] {
+  const found: Diagnostic[] = [];
+  for (const [id, skill] of Object.entries(descriptor.skills ?? {})) {
+    if (!isFullId(id, descriptor.custom_namespaces ?? []))
+      found.push(diagnostic('descriptor.invalid', `${JSON.stringify(id)} is no full id of a skill.`));
+    const faulty = faultyPaths(skill.files.map((file) => file.path));
+    for (const path of faulty) {
+      const message = `${id} lists ${JSON.stringify(path)}, which is no path of its own below the skill folder.`;
+      found.push(diagnostic('descriptor.path', message));
+    }
+    if (skillDigest(skill.files) !== skill.digest) {
+      found.push(diagnostic('descriptor.skill-digest', `The digest of ${id} is not that of its list of files.`));
+    }
+  }
+  const { catalog, digest } = descriptor;
+  if (catalog !== undefined && catalogDigest(catalog.consumer, catalog.ids) !== catalog.digest) {
+    found.push(diagnostic('descriptor.digest', 'The digest of the catalog is not that of its consumer and ids.'));
+  }
+  if (digest !== undefined && descriptorDigest(descriptor) !== digest) {
+    found.push(diagnostic('descriptor.digest', 'The digest of the descriptor is not that of its content.'));
+  }
+  return found;
+}
+
+function isFullId(id: string, customNamespaces: readonly string[]): boolean {
+  const dot = id.indexOf('.');
+  const namespace = id.slice(0, Math.max(0, dot));
+  return (isNamespace(namespace) || customNamespaces.includes(namespace)) && isSlug(id.slice(dot + 1));
+}
+
+/** A schema skips such a key, so what stands under it would be neither checked nor applied. */
+function holdsPrototypeKey(value: object): boolean {
+  const { agents_config: policy, skills } = value as { agents_config?: unknown; skills?: unknown };
+  return [value, policy, skills].some(
+    (part) => typeof part === 'object' && part !== null && Object.hasOwn(part, '__proto__'),
+  );
+}
+
+function refuse(code: 'descriptor.invalid' | 'descriptor.schema', message: string): CheckedDescriptor {
+  return { diagnostics: [diagnostic(code, message)] };
+}

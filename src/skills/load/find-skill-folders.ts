@@ -1,0 +1,89 @@
+import { type Diagnostic, diagnostic } from '../../contracts/diagnostic.ts';
+import { listFolder, type FolderListing } from './list-folder.ts';
+import { countSkillFiles } from './count-skill-files.ts';
+import { linkDiagnostics } from './list-skill-files.ts';
+import { skillFileNames } from './skill-file-name.ts';
+
+/** Folders deeper than this below a root aren't searched; the root has depth 0. */
+export const ROOT_DEPTH = 6;
+/** The most folders of a root that are searched. */
+export const ROOT_FOLDERS = 5_000;
+
+/** A folder that holds SKILL.md. */
+export interface SkillFolder {
+  /** Path below the root, `.` for the root itself. */
+  dir: string;
+  /** `SKILL.md` or another spelling of it. */
+  skillFile: string;
+  listing: FolderListing;
+  /** `skill.unreadable` for other spellings that are no files. */
+  diagnostics: Diagnostic[];
+}
+
+/**
+ * Searches a root for skill folders, in path order. A folder that holds SKILL.md is a leaf.
+ *
+ * @param root absolute path of an existing folder, links resolved
+ * @returns the folders, and what wasn't searched
+ */
+export function findSkillFolders(root: string): { folders: SkillFolder[]; diagnostics: Diagnostic[] } {
+  const folders: SkillFolder[] = [];
+  const diagnostics: Diagnostic[] = [];
+  const tooDeep: string[] = [];
+  const tooMany: string[] = [];
+  let visited = 0;
+
+  const visit = (below: string, depth: number): void => {
+    let listing: FolderListing;
+    try {
+      listing = listFolder(`${root}/${below}`);
+    } catch (cause) {
+      // One unreadable folder doesn't keep the others from being found.
+      const message = `The folder cannot be searched: ${(cause as Error).message}.`;
+      diagnostics.push(diagnostic('skill.missing', message, { path: below }));
+      return;
+    }
+    const { skillFile, unreadable } = chooseSkillFile(listing, below);
+    if (skillFile !== undefined) {
+      folders.push({ dir: below === '' ? '.' : below.slice(0, -1), skillFile, listing, diagnostics: unreadable });
+      return;
+    }
+    diagnostics.push(...unreadable, ...linkDiagnostics(listing, below));
+    for (const name of listing.folders) {
+      const path = `${below}${name}`;
+      if (depth === ROOT_DEPTH) tooDeep.push(path);
+      else if (visited === ROOT_FOLDERS) tooMany.push(path);
+      else {
+        visited += 1;
+        visit(`${path}/`, depth + 1);
+      }
+    }
+  };
+
+  const report = (code: 'root.depth' | 'root.folders', message: string, paths: readonly string[]): void => {
+    const [path] = paths;
+    if (path === undefined) return;
+    diagnostics.push(diagnostic(code, `${message}; ${countSkillFiles(root, paths)}.`, { path }));
+  };
+
+  visit('', 0);
+  report('root.depth', `Folders below depth ${ROOT_DEPTH} are not searched`, tooDeep);
+  report('root.folders', `Only the first ${ROOT_FOLDERS} folders are searched`, tooMany);
+  return { folders, diagnostics };
+}
+
+/** The first spelling of SKILL.md that is a regular file, and what stands before it that is neither file nor link. */
+function chooseSkillFile(
+  { files, folders, others }: FolderListing,
+  below: string,
+): { skillFile: string | undefined; unreadable: Diagnostic[] } {
+  const names = skillFileNames([...files, ...folders, ...others]);
+  const first = names.findIndex((name) => files.includes(name));
+  const unreadable = (first < 0 ? names : names.slice(0, first)).map((name) => {
+    const kind = folders.includes(name) ? 'a folder' : 'a fifo, a socket or a device';
+    return diagnostic('skill.unreadable', `${name} is ${kind}, no regular file; it is not read.`, {
+      path: `${below}${name}`,
+    });
+  });
+  return { skillFile: names[first], unreadable };
+}

@@ -1,0 +1,106 @@
+import { realpathSync } from 'node:fs';
+import { basename, dirname, join, relative, resolve, sep } from 'node:path';
+import { type Diagnostic, diagnostic } from '../../contracts/diagnostic.ts';
+import type { Skill } from '../../contracts/skill.ts';
+import { findSkillFolders, type SkillFolder } from './find-skill-folders.ts';
+import { firstOfEachId } from './first-of-each-id.ts';
+import { loadSkillFolder } from './load-skill-folder.ts';
+import { isNamespace } from './publish-id.ts';
+import { readManifest } from './read-manifest.ts';
+import { SKILL_FILE } from './skill-file-name.ts';
+import { validateStrict } from '../parse/strict-validate.ts';
+
+/** How skills are validated. */
+export interface ValidateOptions {
+  /** By the Agent Skills specification instead of leniently. */
+  strict?: boolean | undefined;
+}
+
+/** What was found of one skill folder. */
+export interface ValidatedSkill {
+  /** The folder, below the path that was given. */
+  path: string;
+  /** Whether nothing of severity `error` was found. */
+  valid: boolean;
+  /** Full id: `custom` for a folder of one's own, what the skill or its folder claims otherwise; null when it isn't loaded. */
+  id: string | null;
+  diagnostics: Diagnostic[];
+}
+
+/**
+ * Validates a skill folder, or every skill folder below a folder.
+ *
+ * @param path a skill folder or a root
+ * @param options which rules
+ * @returns one row a skill folder; one row with `skill.missing` where there is none
+ */
+export function validateSkills(path: string, options: ValidateOptions = {}): ValidatedSkill[] {
+  let root: string;
+  try {
+    root = realpathSync.native(resolve(path));
+  } catch (cause) {
+    // A path that isn't there is a finding like any other.
+    return [row(path, null, [diagnostic('skill.missing', `Cannot read the folder: ${(cause as Error).message}.`)])];
+  }
+  const { folders, diagnostics } = findSkillFolders(root);
+  if (folders.length === 0) {
+    const missing = diagnostic('skill.missing', `The folder holds no ${SKILL_FILE}.`, { path: SKILL_FILE });
+    return [row(path, null, [...diagnostics, missing])];
+  }
+  const name = basename(resolve(path));
+  const skills: Skill[] = [];
+  const rows = folders.map((folder) => {
+    const { skill, ...found } = validateFolder({ root, name, path, folder, strict: options.strict ?? false });
+    if (skill !== undefined) skills.push(skill);
+    return found;
+  });
+  const ofRoot = [...diagnostics, ...firstOfEachId(skills).diagnostics];
+  if (ofRoot.length > 0) rows.push(row(path, null, ofRoot));
+  return rows;
+}
+
+interface FolderToValidate {
+  root: string;
+  name: string;
+  path: string;
+  folder: SkillFolder;
+  strict: boolean;
+}
+
+/** Loads a folder as the built-in root does, so that two of one id are found as a list of that root finds them. */
+function validateFolder({ root, name, path, folder, strict }: FolderToValidate): ValidatedSkill & { skill?: Skill } {
+  const loading = { kind: 'builtin' as const, index: 0, path: root, name };
+  const { skill, diagnostics } = loadSkillFolder({ ...loading, overrides: NOTHING, customNamespaces: NOTHING }, folder);
+  const shown = folder.dir === '.' ? path : join(path, folder.dir);
+  const found = strict
+    ? validateFile(join(root, folder.dir), folder.dir === '.' ? name : basename(folder.dir), folder)
+    : diagnostics;
+  if (skill === undefined) return row(shown, null, found);
+  return { ...row(shown, ownId(skill, liesInNamespace(join(root, folder.dir), root)), found), skill };
+}
+
+const NOTHING: ReadonlySet<string> = new Set();
+
+/** What a skill is called outside of the built-in root. A claim stays: whether it is granted is for the descriptor to say. */
+function ownId({ id, skillId, fields }: Skill, inNamespace: boolean): string {
+  return inNamespace || isNamespace(fields.namespace ?? '') ? id : `custom.${skillId}`;
+}
+
+/** Whether a skill lies in a folder `public` or `internal`, as those of a built-in root do. */
+function liesInNamespace(folder: string, root: string): boolean {
+  const above = dirname(folder);
+  const names = [basename(above), ...relative(root, above).split(sep)];
+  return names.some((name) => name === 'public' || name === 'internal');
+}
+
+function validateFile(folder: string, name: string, { skillFile, listing }: SkillFolder): Diagnostic[] {
+  const manifest = readManifest(folder, { listing });
+  if (manifest.files === undefined) return manifest.diagnostics;
+  const bytes = manifest.texts.get(skillFile);
+  if (bytes === null) return [diagnostic('skill.too-large', 'The file is over 1 MiB.', { path: skillFile })];
+  return validateStrict(name, bytes ?? null, skillFile);
+}
+
+function row(path: string, id: string | null, diagnostics: Diagnostic[]): ValidatedSkill {
+  return { path, valid: diagnostics.every(({ severity }) => severity !== 'error'), id, diagnostics };
+}

@@ -1,0 +1,53 @@
+import { foldText } from '../text/fold-text.ts';
+import { hasWord } from '../text/whole-word.ts';
+
+const PLAIN_WORD = /^[\p{L}\p{M}\p{N}_]+$/u;
+const HYPHENS = /[-\u2010]/g;
+
+/** Opening quotes with what may close them. */
+const QUOTES: readonly string[] = [
+  '""',
+  "''",
+  '``',
+  '“”',
+  '„“',
+  '„”',
+  '””',
+  '‘’',
+  '‚‘',
+  '’’',
+  '«»',
+  '»«',
+  '‹›',
+  '›‹',
+  '「」',
+  '『』',
+];
+
+/**
+ * Folds a text for looking up names: hyphens count as blanks.
+ *
+ * @param text a query or a name
+ */
+export function foldForMention(text: string): string {
+  return foldText(text.normalize('NFKC').replace(HYPHENS, ' '));
+}
+
+/**
+ * Tells whether a query names a skill. A name that is one plain word counts only as `sk:word`, in quotes or
+ * backticks, or right beside the word skill.
+ *
+ * @param query query folded by {@link foldForMention}
+ * @param name id or name folded by {@link foldForMention}
+ */
+export function isMentioned(query: string, name: string): boolean {
+  // The other forms of a plain word hold the word itself, so most names are done after one search.
+  if (!query.includes(name)) return false;
+  if (!PLAIN_WORD.test(name)) return hasWord(query, name);
+  return (
+    hasWord(query, `sk:${name}`) ||
+    hasWord(query, `${name} skill`) ||
+    hasWord(query, `skill ${name}`) ||
+    QUOTES.some((pair) => query.includes(`${pair[0]}${name}${pair[1]}`))
+  );
+}

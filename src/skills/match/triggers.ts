@@ -1,0 +1,180 @@
+import type { Skill } from '../../contracts/skill.ts';
+import { type LeftOut, reasonForModels } from '../select/left-out.ts';
+import { asksForSkills } from './asks-for-skills.ts';
+import { foldText } from '../text/fold-text.ts';
+import { foldForMention, isMentioned } from './mentions.ts';
+import { compareCodePoints, cutTo, oneLine } from '../text/text.ts';
+import { compilePatterns } from '../parse/trigger-patterns.ts';
+import { verbForms } from './verb-forms.ts';
+import { hasWord } from '../text/whole-word.ts';
+
+/** The most skills that one query brings in, if the caller doesn't say. */
+export const DEFAULT_MAX_MATCHES = 3;
+const BRIEF_LIMIT = 80;
+
+/** How {@link matchSkills} chooses. */
+export interface MatchOptions {
+  /** The most skills to name. @default 3 */
+  max?: number;
+  /** Full ids of skills used before, the most recent first. */
+  recent?: readonly string[];
+  /** Full ids that the consumer's `enabled` names: they match in spite of their `default_enabled: false`. */
+  named?: readonly string[];
+  /** Skills that the consumer may not see, each with the reason. */
+  hidden?: readonly { skill: Skill; reason: string }[];
+}
+
+/** A skill that a query matched, and by what. */
+export interface SkillMatch {
+  /** Full id. */
+  id: string;
+  /** `mention:<id>`, `keyword:…`, `verb:…`, `pattern:…` as written, sorted by code point. */
+  hits: string[];
+}
+
+/** How much of the skills a query should disclose. */
+export interface MatchResult {
+  /** 0 nothing · 1 a breadcrumb · 2 the registry · 3 the matched skills in full. */
+  tier: 0 | 1 | 2 | 3;
+  /** What to show; absent for tier 3, whose text is that of the skills. */
+  text?: string;
+  /** Matched skills in rank order. */
+  matches: SkillMatch[];
+  /** Skills that the query would have matched, and why they stayed out. */
+  leftOut: LeftOut[];
+}
+
+/**
+ * Chooses skills for a query by their triggers.
+ *
+ * @param query what the user wrote
+ * @param skills the skills that the consumer may see
+ * @param options how many, and which were used before
+ * @returns tier, text and matches
+ */
+export function matchSkills(query: string, skills: readonly Skill[], options: MatchOptions = {}): MatchResult {
+  const { offered, matching, reasons } = sortOut(skills, options);
+  const leftOut = findMatches(query, [...reasons.keys()]).map(({ id }) => id);
+  const result = { matches: [], leftOut: leftOutRows(leftOut, reasons) };
+  if (offered.length === 0) return { ...result, tier: 0, text: '' };
+  if (asksForSkills(query)) return { ...result, tier: 2, text: registry(offered) };
+  const matches = rank(findMatches(query, matching), options.recent ?? []);
+  if (matches.length > 0) return { ...result, tier: 3, matches: matches.slice(0, options.max ?? DEFAULT_MAX_MATCHES) };
+  if (offered.every(({ fields }) => fields.triggers === undefined))
+    return { ...result, tier: 2, text: registry(offered) };
+  return { ...result, tier: 1, text: `[${offered.length} skills available]\n` };
+}
+
+/** Which skills are there for models, which of them may match, and why the others may not. */
+function sortOut(
+  skills: readonly Skill[],
+  { named = [], hidden = [] }: MatchOptions,
+): { offered: Skill[]; matching: Skill[]; reasons: ReadonlyMap<Skill, string> } {
+  const reasons = new Map(hidden.map(({ skill, reason }) => [skill, reason]));
+  const offered: Skill[] = [];
+  const matching: Skill[] = [];
+  for (const skill of skills) {
+    const forbidden = reasonForModels(skill);
+    if (forbidden !== undefined) {
+      reasons.set(skill, forbidden);
+      continue;
+    }
+    offered.push(skill);
+    if (skill.fields.defaultEnabled === false && !named.includes(skill.id))
+      reasons.set(skill, 'default_enabled: false');
+    else matching.push(skill);
+  }
+  return { offered, matching, reasons };
+}
+
+function leftOutRows(ids: readonly string[], reasons: ReadonlyMap<Skill, string>): LeftOut[] {
+  return [...reasons]
+    .filter(([{ id }]) => ids.includes(id))
+    .map(([{ id }, reason]) => ({ id, reason }))
+    .toSorted((a, b) => compareCodePoints(a.id, b.id));
+}
+
+/** One line a skill, sorted by full id. */
+function registry(skills: readonly Skill[]): string {
+  return skills
+    .toSorted((a, b) => compareCodePoints(a.id, b.id))
+    .map(({ id, brief }) => `- **${id}**: ${cutTo(oneLine(brief), BRIEF_LIMIT)}\n`)
+    .join('');
+}
+
+interface Candidate extends SkillMatch {
+  mentioned: boolean;
+  phrase: boolean;
+  /** Triggers that matched, the mention not counted. */
+  triggers: number;
+}
+
+function findMatches(query: string, skills: readonly Skill[]): Candidate[] {
+  const folded = foldText(query);
+  const forMention = foldForMention(query);
+  const candidates: Candidate[] = [];
+  for (const skill of skills) {
+    const { names, keywords, verbs } = prepare(skill);
+    const hits = new Set<string>();
+    let phrase = false;
+    for (const { written, folded: keyword } of keywords) {
+      if (!hasWord(folded, keyword)) continue;
+      hits.add(`keyword:${written}`);
+      phrase ||= keyword.includes(' ');
+    }
+    for (const { written, forms } of verbs)
+      if (forms.some((form) => hasWord(folded, form))) hits.add(`verb:${written}`);
+    const patterns = skill.fields.triggers?.patterns;
+    if (patterns !== undefined) {
+      for (const pattern of compilePatterns(patterns).patterns)
+        if (pattern.test(query)) hits.add(`pattern:${pattern.source}`);
+    }
+    const triggers = hits.size;
+    const mentioned = names.some((name) => isMentioned(forMention, name));
+    if (mentioned) hits.add(`mention:${skill.id}`);
+    if (hits.size === 0) continue;
+    candidates.push({ id: skill.id, hits: [...hits].toSorted(compareCodePoints), mentioned, phrase, triggers });
+  }
+  return candidates;
+}
+
+/** Mention, then phrase, then number of triggers, then recent use, then full id. */
+function rank(candidates: Candidate[], recent: readonly string[]): SkillMatch[] {
+  const used = (id: string): number => {
+    const at = recent.indexOf(id);
+    return at < 0 ? recent.length : at;
+  };
+  return candidates
+    .toSorted(
+      (a, b) =>
+        Number(b.mentioned) - Number(a.mentioned) ||
+        Number(b.phrase) - Number(a.phrase) ||
+        b.triggers - a.triggers ||
+        used(a.id) - used(b.id) ||
+        compareCodePoints(a.id, b.id),
+    )
+    .map(({ id, hits }) => ({ id, hits }));
+}
+
+interface PreparedSkill {
+  names: string[];
+  keywords: { written: string; folded: string }[];
+  verbs: { written: string; forms: string[] }[];
+}
+
+/** Folded words of a skill; skills don't change once they are loaded. */
+const prepared = new WeakMap<Skill, PreparedSkill>();
+
+function prepare(skill: Skill): PreparedSkill {
+  const known = prepared.get(skill);
+  if (known !== undefined) return known;
+  const { triggers, name = '' } = skill.fields;
+  const names = [skill.skillId, skill.id, name, skill.name].map((text) => foldForMention(oneLine(text)));
+  const made: PreparedSkill = {
+    names: [...new Set(names)].filter((text) => text !== ''),
+    keywords: (triggers?.keywords ?? []).map((written) => ({ written, folded: foldText(written) })),
+    verbs: (triggers?.verbs ?? []).map((written) => ({ written, forms: verbForms(foldText(written)) })),
+  };
+  prepared.set(skill, made);
+  return made;
+}

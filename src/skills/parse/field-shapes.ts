@@ -1,0 +1,139 @@
+import { isScalar } from './lazy-yaml.ts';
+import { dataOf, entriesOf, isNull, itemsOf, setOwn, writtenText } from './yaml-values.ts';
+
+/** What a value of a known key gives. No `value`: it is empty and counts as absent. */
+export interface Shaped {
+  value?: unknown;
+  /** What could not be used, as data; it stays in `extra`. */
+  rest?: unknown;
+  /** Whether `rest` holds a known key of an unusable shape. */
+  faulty?: boolean;
+}
+
+/** Reads the value of a known key; undefined if its shape is unusable. */
+export type Shape = (node: unknown) => Shaped | undefined;
+
+/** One text, trimmed. */
+export const textShape: Shape = (node) => {
+  const text = writtenText(node);
+  if (text === undefined) return undefined;
+  return present(text.trim());
+};
+
+/** True or false, not in words. */
+export const truthShape: Shape = (node) => {
+  return isScalar(node) && typeof node.value === 'boolean' ? { value: node.value } : undefined;
+};
+
+/** True or false; anything else counts as true, so that what was meant to be forbidden stays so. */
+export const forbiddingShape: Shape = (node) => truthShape(node) ?? { value: true, rest: dataOf(node), faulty: true };
+
+/** A list of names as written, and of maps as data. */
+export const nameListShape: Shape = (node) => {
+  const items = itemsOf(node);
+  return items === undefined ? undefined : present(items.map((item) => writtenText(item) ?? dataOf(item)));
+};
+
+/** A list of texts, or a text cut at commas. */
+export const commaListShape: Shape = listShape((text) => text.split(','));
+
+/** A list of texts, or one text. */
+export const textListShape: Shape = listShape((text) => [text]);
+
+/** A list of texts, or a text of lines; hyphens at their beginnings don't count. */
+export const lineListShape: Shape = listShape((text) => text.split('\n'), withoutHyphen);
+
+/** References to skills: a list, or a text cut at lines and commas. A reference without a namespace means `public`. */
+export const importListShape: Shape = listShape((text) => text.split(/[\n,]/), importedId);
+
+/** Tool permissions: a list, or a text cut at commas and blanks outside parentheses. */
+export const permissionListShape: Shape = listShape(cutOutsideParentheses);
+
+/** A map whose scalars are texts as written; what is nested in it is data. */
+export const textMapShape: Shape = (node) => {
+  const entries = entriesOf(node);
+  if (entries === undefined) return undefined;
+  const map: Record<string, unknown> = {};
+  for (const { key, node: value } of entries) {
+    if (!isNull(value)) setOwn(map, key, writtenText(value) ?? dataOf(value));
+  }
+  return present(map);
+};
+
+/** Keywords, verbs and patterns; a plain list or a text means keywords. */
+export const triggersShape: Shape = (node) => {
+  if (entriesOf(node) !== undefined) return triggerMap(node);
+  const keywords = commaListShape(node);
+  return keywords?.value === undefined ? keywords : { value: { keywords: keywords.value } };
+};
+const triggerMap = mapShape({ keywords: commaListShape, verbs: commaListShape, patterns: textListShape });
+
+/** Module and class of a provider. */
+export const providerShape: Shape = mapShape({ module: textShape, class: textShape });
+
+/** Makes the shape of a map with known keys. Keys beyond them stay in `rest`. */
+function mapShape(shapes: Record<string, Shape>): Shape {
+  return (node) => {
+    const entries = entriesOf(node);
+    if (entries === undefined) return undefined;
+    const map: Record<string, unknown> = {};
+    const rest: Record<string, unknown> = {};
+    let faulty = false;
+    for (const { key, node: value } of entries) {
+      const shape = Object.hasOwn(shapes, key) ? shapes[key] : undefined;
+      if (shape !== undefined && isNull(value)) continue;
+      const shaped = shape?.(value);
+      if (shaped === undefined) setOwn(rest, key, dataOf(value));
+      else if (shaped.value !== undefined) map[key] = shaped.value;
+      faulty ||= shape !== undefined && shaped === undefined;
+    }
+    return { ...present(map), ...(Object.keys(rest).length === 0 ? {} : { rest, faulty }) };
+  };
+}
+
+/** Makes the shape of a list of texts that may also be one text. */
+function listShape(cut: (text: string) => string[], clean: (item: string) => string = (item) => item): Shape {
+  return (node) => {
+    const text = writtenText(node);
+    const items =
+      text === undefined ? itemsOf(node)?.map((item) => (isNull(item) ? '' : writtenText(item))) : cut(text);
+    if (items === undefined) return undefined;
+    const list: string[] = [];
+    for (const item of items) {
+      if (item === undefined) return undefined;
+      const cleaned = clean(item.trim());
+      if (cleaned !== '') list.push(cleaned);
+    }
+    return present(list);
+  };
+}
+
+/** Leaves out what is empty: a field that holds nothing is as good as absent. */
+function present(value: string | unknown[] | Record<string, unknown>): Shaped {
+  const size = typeof value === 'string' || Array.isArray(value) ? value.length : Object.keys(value).length;
+  return size === 0 ? {} : { value };
+}
+
+function withoutHyphen(item: string): string {
+  return item.replace(/^-(?:\s+|$)/, '');
+}
+
+function importedId(item: string): string {
+  const id = withoutHyphen(item)
+    .normalize('NFKC')
+    .replace(/^(?:sk|skill):/, '')
+    .replace(/^skills\./, '');
+  return id === '' || id.includes('.') ? id : `public.${id}`;
+}
+
+function cutOutsideParentheses(text: string): string[] {
+  const parts: string[] = [''];
+  let depth = 0;
+  for (const character of text) {
+    if (character === '(') depth += 1;
+    if (character === ')') depth = Math.max(0, depth - 1);
+    if (depth === 0 && (character === ',' || character.trim() === '')) parts.push('');
+    else parts[parts.length - 1] += character;
+  }
+  return parts;
+}

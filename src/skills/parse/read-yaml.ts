@@ -1,0 +1,83 @@
+import type { Node, ParsedNode, Scalar, Schema } from 'yaml';
+import { placeAt, placeFinder, type TextPlace } from '../text/text-place.ts';
+import { isMap, isScalar, isSeq, yaml } from './lazy-yaml.ts';
+import { yamlFault } from './yaml-faults.ts';
+
+/** What a YAML text holds, or why it is no YAML for us. Places are those within the text. */
+export type YamlReading =
+  | { ok: true; root: ParsedNode | null; placeOf: PlaceOf }
+  | { ok: false; message: string; place: TextPlace };
+
+/** Where a node begins; the beginning of the text for what is no node. */
+export type PlaceOf = (node: unknown) => TextPlace;
+
+const CORE_TAGS: ReadonlySet<string> = new Set(
+  ['str', 'int', 'float', 'bool', 'null', 'seq', 'map'].map((name) => `tag:yaml.org,2002:${name}`),
+);
+
+/**
+ * One schema for all documents: building it costs as much as reading a small block. Known tags beyond the core would
+ * be added to it, so none are.
+ */
+let coreSchema: Schema | undefined;
+
+/**
+ * Reads one YAML 1.2 document with the core schema. Refused besides syntax errors: aliases, a second document,
+ * duplicate keys, keys that are lists or maps, and tags outside the core schema. `<<` is an ordinary key.
+ *
+ * @param text the document
+ * @returns its root node, null if it is empty, or the first fault
+ */
+export function readYaml(text: string): YamlReading {
+  coreSchema ??= new (yaml().Schema)({ schema: 'core', merge: false, resolveKnownTags: false });
+  // The library's own check of unique keys compares every key with every other one; a large file would take minutes.
+  const document = yaml().parseDocument(text, {
+    schema: coreSchema,
+    version: '1.2',
+    uniqueKeys: false,
+    prettyErrors: false,
+    logLevel: 'error',
+  });
+  const [problem] = document.errors.length > 0 ? document.errors : document.warnings;
+  if (problem !== undefined) {
+    const place = placeAt(text, problem.pos[0]);
+    return { ok: false, message: yamlFault(problem, text.split('\n')[place.line - 1]), place };
+  }
+  const find = placeFinder(text);
+  const placeOf: PlaceOf = (node) => find(yaml().isNode(node) ? (node.range?.[0] ?? 0) : 0);
+  const fault = findFault(document.contents);
+  if (fault !== undefined) return { ok: false, message: fault.message, place: placeOf(fault.node) };
+  return { ok: true, root: document.contents, placeOf };
+}
+
+/** Looks for what the parser accepts and we don't. Goes without recursion: the nesting is the author's. */
+function findFault(root: ParsedNode | null): { message: string; node: Node } | undefined {
+  const pending: unknown[] = [root];
+  while (pending.length > 0) {
+    const node = pending.pop();
+    if (yaml().isAlias(node)) return { message: yamlFault({ code: 'BAD_ALIAS', message: '' }), node };
+    if (!isScalar(node) && !isMap(node) && !isSeq(node)) continue;
+    if (node.tag !== undefined && !CORE_TAGS.has(node.tag))
+      return { message: `the tag ${node.tag} is not allowed; put a value that begins with ! in quotes`, node };
+    if (isSeq(node)) for (const item of node.items) pending.push(item);
+    if (!isMap(node)) continue;
+    const keys = new Set<unknown>();
+    for (const { key, value } of node.items) {
+      if (!isScalar(key)) return { message: 'a key must be a plain or quoted text; put it in quotes', node };
+      if (keys.has(key.value)) return { message: `the key ${keyText(key)} is there twice; keep one`, node: key };
+      keys.add(key.value);
+      pending.push(key, value);
+    }
+  }
+  return undefined;
+}
+
+/**
+ * Gives the text of a key.
+ *
+ * @param key key of a map that {@link readYaml} accepted
+ * @returns the key as it was written, quotes resolved
+ */
+export function keyText(key: Scalar): string {
+  return key.source ?? String(key.value);
+}

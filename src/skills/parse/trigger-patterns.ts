@@ -1,0 +1,82 @@
+import type { RE2JS } from 're2js';
+import { type Diagnostic, diagnostic, type DiagnosticPlace } from '../../contracts/diagnostic.ts';
+import type { TextPlace } from '../text/text-place.ts';
+import { loadRe2 } from '../text/lazy-modules.ts';
+import { codePointLength } from '../text/text.ts';
+
+/** The most code points of one pattern. */
+export const PATTERN_LIMIT = 512;
+/** The most patterns of one skill. */
+export const PATTERNS_LIMIT = 50;
+
+const HALF_PAIR = /\p{Surrogate}/u;
+
+/** A pattern of a skill, ready to search. */
+export interface TriggerPattern {
+  /** As it was written. */
+  source: string;
+  /** Searches a query, without regard to case, in time linear to its length. */
+  test(query: string): boolean;
+}
+
+/** The usable patterns of a skill. */
+export interface CompiledPatterns {
+  patterns: TriggerPattern[];
+  /** `trigger.pattern` for each refused one, `trigger.too-many` for the rest of a long list. */
+  diagnostics: Diagnostic[];
+}
+
+/** The file that patterns were read from. */
+export interface PatternFile {
+  path: string;
+  /** Place of each pattern. */
+  places?: readonly TextPlace[];
+}
+
+/** By the list that a skill holds: checked when the skill is loaded, used when queries come. */
+const compiled = new WeakMap<readonly string[], CompiledPatterns>();
+
+/**
+ * Compiles the patterns of a skill with a linear-time engine (RE2 syntax). Look-around, back-references, broken
+ * syntax and overlong patterns are refused.
+ *
+ * @param sources patterns as the skill holds them; the result is kept for this list
+ * @param file where the patterns stand; default `SKILL.md`
+ * @returns what can be searched, and what was refused
+ */
+export function compilePatterns(
+  sources: readonly string[],
+  file: PatternFile = { path: 'SKILL.md' },
+): CompiledPatterns {
+  const known = compiled.get(sources);
+  if (known !== undefined) return known;
+  const result: CompiledPatterns = { patterns: [], diagnostics: [] };
+  const placeOf = (index: number): DiagnosticPlace => ({ path: file.path, ...file.places?.[index] });
+  for (const [index, source] of sources.slice(0, PATTERNS_LIMIT).entries()) {
+    const expression = compilePattern(source);
+    if (typeof expression === 'string') {
+      const message = `The pattern ${JSON.stringify(source.slice(0, 80))} was refused: ${expression}.`;
+      result.diagnostics.push(diagnostic('trigger.pattern', message, placeOf(index)));
+    } else result.patterns.push({ source, test: (query) => expression.test(query) });
+  }
+  if (sources.length > PATTERNS_LIMIT) {
+    const message = `A skill may have ${PATTERNS_LIMIT} patterns, this one has ${sources.length}; the rest was dropped.`;
+    result.diagnostics.push(diagnostic('trigger.too-many', message, placeOf(PATTERNS_LIMIT)));
+  }
+  compiled.set(sources, result);
+  return result;
+}
+
+/** Compiles one pattern; a text says why it is refused. */
+function compilePattern(source: string): RE2JS | string {
+  const length = codePointLength(source);
+  if (length > PATTERN_LIMIT) return `it may have ${PATTERN_LIMIT} characters, it has ${length}`;
+  if (HALF_PAIR.test(source)) return 'it holds half a surrogate pair';
+  const { RE2JS } = loadRe2();
+  try {
+    return RE2JS.compile(source, RE2JS.CASE_INSENSITIVE);
+  } catch (error) {
+    // Whatever the engine throws means that it can't use the pattern; the text goes into the diagnostic.
+    return error instanceof Error ? error.message.slice(0, 200) : String(error);
+  }
+}

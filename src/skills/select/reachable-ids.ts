@@ -1,0 +1,24 @@
+import type { Skill } from '../../contracts/skill.ts';
+import type { Policy } from './policy.ts';
+
+/**
+ * Finds every skill that a consumer may load, by itself or by an import.
+ *
+ * @param visible full ids that the consumer may ask for
+ * @param byId every loaded skill
+ * @param policy the consumer's policy; what it denies isn't reached
+ * @returns full ids
+ */
+export function reachableIds(
+  visible: readonly string[],
+  byId: ReadonlyMap<string, Skill>,
+  policy: Policy,
+): ReadonlySet<string> {
+  const reached = new Set<string>(visible);
+  for (const id of reached) {
+    for (const imported of byId.get(id)?.fields.imports ?? []) {
+      if (byId.has(imported) && !policy.denies(imported)) reached.add(imported);
+    }
+  }
+  return reached;
+}

@@ -1,0 +1,53 @@
+import type { ReferenceRow } from '../../contracts/skill.ts';
+import type { Policy } from './policy.ts';
+import { bareReference, resolveReference, type ReferenceScope } from './resolve-reference.ts';
+
+/** Why an internal skill is not there for a consumer. */
+export const INTERNAL_ONLY = 'internal skills are loaded by import only';
+
+/** Who asks, and what is there. */
+export interface ResolveScope extends ReferenceScope {
+  policy: Policy;
+  includeInternal: boolean;
+  /** Ids that a failing reference may mean. */
+  suggest(reference: string): string[];
+}
+
+/**
+ * Answers every reference of a request with one row. The policy guards loading as it guards listing.
+ *
+ * @param references in request order
+ * @param scope loaded skills, policy, and the snapshot in hand
+ * @returns one row a reference, in the same order
+ */
+export function resolveReferences(references: readonly string[], scope: ResolveScope): ReferenceRow[] {
+  const seen = new Set<string>();
+  return references.map((ref): ReferenceRow => {
+    const id = resolveReference(ref, scope);
+    if (id === undefined) return { ref, status: 'unknown', reason: unknownReason(ref, scope) };
+    const refusal = refusalOf(id, scope);
+    if (refusal !== undefined) return { ref, id, status: 'denied', reason: refusal };
+    if (seen.has(id)) return { ref, id, status: 'duplicate', reason: 'an earlier reference asks for the same skill' };
+    seen.add(id);
+    return { ref, id, status: 'loaded' };
+  });
+}
+
+function unknownReason(ref: string, scope: ResolveScope): string {
+  const ids = scope.suggest(bareReference(ref)).filter((id) => refusalOf(id, scope) === undefined);
+  return `no loaded skill has this id${ids.length === 0 ? '' : `; there is ${ids.join(', ')}`}`;
+}
+
+/**
+ * Says why a consumer may not ask for a skill.
+ *
+ * @param id full id of a loaded skill
+ * @param scope the consumer's policy, and whether internal skills may be asked for
+ * @returns one line, or undefined when the skill is allowed
+ */
+export function refusalOf(id: string, scope: Pick<ResolveScope, 'policy' | 'includeInternal'>): string | undefined {
+  if (scope.policy.denies(id)) return 'disabled for this consumer';
+  if (!scope.policy.allows(id)) return 'not among the skills enabled for this consumer';
+  if (!scope.includeInternal && id.startsWith('internal.')) return INTERNAL_ONLY;
+  return undefined;
+}

@@ -1,0 +1,103 @@
+import type { Diagnostic } from '../contracts/diagnostic.ts';
+import type { AgentsConfig, ReferenceRow, Skill, SkillTrees, SkillVariant, SourceRow } from '../contracts/skill.ts';
+import type { BudgetSteps, CatalogFormat } from './catalog/catalog-entry.ts';
+import type { Catalog } from './catalog/catalog.ts';
+import type { WrittenCatalog } from './catalog/write-catalog.ts';
+import type { LeftOut } from './select/left-out.ts';
+
+/** Who asks. */
+export interface ConsumerOptions {
+  /** Id of the generator; without one only the rule of `"*"` applies. */
+  consumer?: string | undefined;
+  /** Whether internal skills may be asked for and are listed; default false. */
+  includeInternal?: boolean | undefined;
+}
+
+/** Who asks, and what was shown before. */
+export interface SelectionOptions extends ConsumerOptions {
+  /** The snapshot that short ids mean. */
+  catalog?: Catalog | undefined;
+}
+
+/** How skills are rendered. */
+export interface RenderOptions extends SelectionOptions {
+  /** Default: `full`. */
+  variant?: SkillVariant | undefined;
+  /** The turn's sources pool so far; it isn't changed. */
+  pool?: readonly SourceRow[] | undefined;
+}
+
+/** A catalog to show. */
+export interface GalleryOptions extends SelectionOptions {
+  /** Default: `text`. */
+  format?: CatalogFormat | undefined;
+  /** Tokens of the whole text, a quarter of its UTF-8 bytes. */
+  budget?: number | undefined;
+  /** What the budget cuts at once. @default 'all' */
+  budgetSteps?: BudgetSteps | undefined;
+}
+
+/** A catalog as it is shown. */
+export interface Gallery extends WrittenCatalog {
+  /** Full ids of the snapshot: the first is `SK1`. */
+  ids: readonly string[];
+  digest: string;
+  /** Loaded skills that are not in the catalog, and why. */
+  leftOut: LeftOut[];
+  diagnostics: Diagnostic[];
+}
+
+/** Requested skills with their imports. */
+export interface Skillset {
+  /** In load order. */
+  skills: Skill[];
+  rows: ReferenceRow[];
+  diagnostics: Diagnostic[];
+}
+
+/** The `[ACTIVE SKILLS]` block of a request. */
+export interface InstructionBlock {
+  text: string;
+  /** 64 hex digits over the UTF-8 bytes of `text`. */
+  sha256: string;
+  /** Full ids in load order. */
+  active: string[];
+  rows: ReferenceRow[];
+  /** The sources pool afterwards. */
+  pool: SourceRow[];
+  /** For each skill, its own sids and those of the pool. */
+  map: Record<string, Record<string, number>>;
+  diagnostics: Diagnostic[];
+}
+
+/** One skill as a generator reads it. */
+export interface SkillReading {
+  row: ReferenceRow;
+  /** The body ready for a prompt; empty unless the row says `loaded`. */
+  text: string;
+  pool: SourceRow[];
+  map: Record<string, number>;
+  diagnostics: Diagnostic[];
+}
+
+/** Who asks for a match. */
+export interface MatchSelection extends ConsumerOptions {
+  /** The most skills to name; default 3. */
+  max?: number | undefined;
+  /** Full ids of skills used before, the most recent first. */
+  recent?: readonly string[] | undefined;
+}
+
+/** What a subsystem is made of. */
+export interface SubsystemParts {
+  /** Sorted by full id. */
+  skills: Skill[];
+  diagnostics: Diagnostic[];
+  agentsConfig: AgentsConfig;
+  overrides: string[];
+  customNamespaces: string[];
+  customSkillsRoot: string | null;
+  bundleRoot: string | null;
+  /** Bytes of skills that arrived from another process; without them bytes are read from disk. */
+  trees?: SkillTrees;
+}

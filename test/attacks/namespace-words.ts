@@ -1,0 +1,55 @@
+/** One option of bubblewrap or setpriv with its operands, under the name that the table of changes has for it. */
+export interface LauncherOption {
+  key: string;
+  words: string[];
+}
+
+/** What programs in /usr are found through: links on most machines, folders on others. */
+const TOP_FOLDERS = /^\/(bin|sbin|lib|lib32|lib64)$/;
+
+/** The options of a launcher's words, up to the end of its options. */
+export function optionsOf(words: readonly string[]): LauncherOption[] {
+  const options: string[][] = [];
+  for (const word of words) {
+    if (word === '--') break;
+    if (word.startsWith('--')) options.push([word]);
+    else options.at(-1)?.push(word);
+  }
+  return options.map((option, index) => ({ key: keyOf(option, options[index + 1]), words: option }));
+}
+
+function keyOf([name = '', ...operands]: readonly string[], next: readonly string[] | undefined): string {
+  const last = operands.at(-1) ?? '';
+  if (name === '--setenv') return `${name} ${operands[0]}`;
+  // A size belongs to the file system that follows it.
+  if (name === '--size') return `${name} ${next?.at(-1)}`;
+  if (TOP_FOLDERS.test(last)) return 'top folders';
+  return /^--(cap-|chdir)/.test(name) || last.startsWith('/') ? `${name} ${last}` : (name.split('=')[0] ?? name);
+}
+
+/** The words of bubblewrap alone, from its path on. */
+export function fromBubblewrap(words: readonly string[]): string[] {
+  return words.slice(words.findIndex((word) => /(^|\/)bwrap$/.test(word)));
+}
+
+/** Takes the options with these names out of a command of setpriv and bubblewrap, or puts others in their place. */
+export function replaceOption(words: readonly string[], key: string, instead: readonly string[] = []): string[] {
+  const end = words.indexOf('--');
+  const at = words.findIndex((word) => /(^|\/)bwrap$/.test(word));
+  const parts = [words.slice(0, at), words.slice(at, end)];
+  let found = false;
+  const replaced = parts.map((part) => {
+    const first = part.findIndex((word) => word.startsWith('--'));
+    const head = first === -1 ? part : part.slice(0, first);
+    return [
+      ...head,
+      ...optionsOf(part).flatMap((option) => {
+        if (option.key !== key) return option.words;
+        found = true;
+        return instead;
+      }),
+    ];
+  });
+  if (!found) throw new Error(`Cannot change a launcher: it has no ${key}.`);
+  return [...replaced.flat(), ...words.slice(end)];
+}

@@ -1,0 +1,205 @@
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { JobResult } from '../../../src/contracts/result.ts';
+import { BEST_FLAGS } from '../../fixtures/levels.ts';
+import { startModelStandIn } from '../../fixtures/model-stand-in.ts';
+import { runMain } from '../../fixtures/run-main.ts';
+
+const KEY = 'key-that-must-not-leak';
+const ANSWER =
+  '```javascript\nimport { writeFileSync } from "node:fs";\nconsole.log("made");\nconsole.error("noted");\n' +
+  'writeFileSync(`${process.env.SKILLCELL_OUTPUT}/a.txt`, "x");\n```\n';
+
+let cwd: string;
+
+beforeEach(() => {
+  cwd = mkdtempSync(join(tmpdir(), 'cli-codegen-'));
+});
+afterEach(() => rmSync(cwd, { recursive: true }));
+
+describe('skillcell codegen', () => {
+  it('prints the prompt of a dry run, with the skills, and asks no model', async () => {
+    const argv = ['codegen', ...BEST_FLAGS, 'Draw it.', '--dry-run', '--skill', 'chart', '--expect', 'plot.svg'];
+    const plain = await runMain(argv, { cwd });
+    expect(plain.code).toBe(0);
+    const block = (await runMain(['skills', 'render', 'chart'])).stdout;
+    expect(plain.stdout).toContain(block);
+    expect(plain.stdout).toContain('Draw it.');
+    expect(plain.stdout).toContain('plot.svg');
+    const json = await runMain([...argv, '--json'], { cwd });
+    const result = JSON.parse(json.stdout) as JobResult;
+    expect(result.stdout.text).toBe(plain.stdout);
+    expect(result.value).toMatchObject({ system: expect.stringContaining(block), messages: [{ role: 'user' }] });
+    const fromStdin = await runMain(argv.with(argv.indexOf('Draw it.'), '-'), { cwd, stdin: 'Draw it.' });
+    expect(fromStdin.stdout).toBe(plain.stdout);
+  });
+
+  it('repairs, records, and replays to the same result', async () => {
+    await using model = await startModelStandIn(['```javascript\nconsole.log("wrong"); nope();\n```\n', ANSWER]);
+    const env = { SKILLCELL_MODEL_BASE_URL: model.baseUrl, SKILLCELL_MODEL_API_KEY: KEY };
+    const flags = [
+      'codegen',
+      ...BEST_FLAGS,
+      'Make a.txt.',
+      '--expect',
+      'a.txt',
+      '--output',
+      'out',
+      '--max-attempts',
+      '2',
+    ];
+    const asked = [...flags, '--model', 'openai-compatible/small', '--record', 'r.json'];
+    const run = await runMain(asked, { cwd, env, terminal: true });
+    expect(run).toMatchObject({ code: 0, stdout: 'made\n' });
+    expect(model.requests).toHaveLength(2);
+    expect(readFileSync(join(cwd, 'out/a.txt'), 'utf8')).toBe('x');
+    for (const line of ['attempt 1 of 2: asking the model', 'attempt 1: failed', 'attempt 2: succeeded', '\nnoted\n']) {
+      expect(run.stderr).toContain(line);
+    }
+    expect(run.stderr).not.toContain('wrong');
+
+    const replayed = await runMain([...flags, '--replay', 'r.json', '--json'], { cwd });
+    expect(replayed.code).toBe(0);
+    expect(JSON.parse(replayed.stdout)).toMatchObject({
+      kind: 'codegen',
+      outcome: 'succeeded',
+      stdout: { text: 'made\n' },
+      codegen: { attempts: [{ outcome: 'failed' }, { outcome: 'succeeded' }] },
+    });
+    expect(`${run.stderr}${replayed.stdout}${readFileSync(join(cwd, 'r.json'), 'utf8')}`).not.toContain(KEY);
+
+    const changed = await runMain(['codegen', ...BEST_FLAGS, 'Make b.txt.', '--replay', 'r.json', '--json'], { cwd });
+    expect(changed.code).toBe(2);
+    expect(JSON.parse(changed.stdout)).toMatchObject({ error: { code: 'model.replay-mismatch' } });
+    const read = await runMain(['codegen', ...BEST_FLAGS, 'Make b.txt.\u001b[2J', '--replay', 'r.json'], {
+      cwd,
+      terminal: true,
+    });
+    expect(read.stderr).toMatch(
+      /^Cannot replay \S+r\.json: request 1 differs from the recorded one, got\n {2}@@ .* @@\n(?: {2}[-+ ].*\n)+Th/m,
+    );
+    expect(read.stderr).toContain('\n  -Make a.txt.\n');
+    expect(read.stderr).toContain('\n  +Make b.txt.\\x1b[2J\n');
+  });
+
+  describe('what the model wrote', () => {
+    const env = (baseUrl: string) => ({
+      SKILLCELL_MODEL_BASE_URL: baseUrl,
+      SKILLCELL_MODEL: 'openai-compatible/small',
+    });
+    const job = ['codegen', 'Do it.', '--isolation', 'none', '--runner', 'local'];
+    const keptBelow = (folder: string) =>
+      Object.fromEntries(
+        readdirSync(folder)
+          .sort()
+          .map((name) => [name, readFileSync(join(folder, name), 'utf8')]),
+      );
+    const onlyJob = () => {
+      const [jobId = '', ...others] = readdirSync(join(cwd, 'skillcell-out'));
+      expect(others).toEqual([]);
+      return join(cwd, 'skillcell-out', jobId);
+    };
+
+    it('is shown, and kept with the artifacts in a folder of the job', async () => {
+      await using model = await startModelStandIn([ANSWER]);
+      const run = await runMain(job, { cwd, env: env(model.baseUrl) });
+      expect(run).toMatchObject({ code: 0, stdout: 'made\n' });
+      const folder = onlyJob();
+      const code = ANSWER.split('\n').slice(1, -2).join('\n') + '\n';
+      expect(keptBelow(folder)).toEqual({ 'a.txt': 'x', 'answer-1.md': ANSWER, 'program-1.mjs': code });
+      expect(run.stderr).toContain(`program, attempt 1:\n${code.replace(/^(?=.)/gm, '| ')}noted\n`);
+      for (const line of [
+        `artifact: ${folder}/a.txt`,
+        `program: ${folder}/program-1.mjs`,
+        `answer: ${folder}/answer-1.md`,
+      ])
+        expect(run.stderr).toContain(line);
+    });
+
+    it('is kept with --json too, and shown nowhere', async () => {
+      await using model = await startModelStandIn([ANSWER]);
+      const run = await runMain([...job, '--json'], { cwd, env: env(model.baseUrl) });
+      expect(run.stderr).toBe('');
+      expect(onlyJob()).toBe(join(cwd, 'skillcell-out', (JSON.parse(run.stdout) as JobResult).jobId));
+      expect(Object.keys(keptBelow(onlyJob()))).toEqual(['a.txt', 'answer-1.md', 'program-1.mjs']);
+    });
+
+    it('is shown as a whole where no program came of it', async () => {
+      await using model = await startModelStandIn(['I cannot do\u001b[2J that.\nNo.\n']);
+      const run = await runMain([...job, '--max-attempts', '1', '--output', 'o'], {
+        cwd,
+        env: env(model.baseUrl),
+        terminal: true,
+      });
+      expect(run.code).toBe(1);
+      expect(run.stderr).toContain('answer of the model, attempt 1:\n| I cannot do\\x1b[2J that.\n| No.\n');
+      expect(Object.keys(keptBelow(join(cwd, 'o')))).toEqual(['answer-1.md']);
+    });
+
+    it('is on the disk before the next request, which may fail', async () => {
+      const wrong = '```javascript\nnope();\n```\n';
+      await using model = await startModelStandIn([wrong, { status: 401, message: 'bad key' }]);
+      const run = await runMain(job, { cwd, env: env(model.baseUrl) });
+      expect(run.code).toBe(3);
+      expect(keptBelow(onlyJob())).toEqual({ 'answer-1.md': wrong });
+      expect(run.stderr).toContain(`answer: ${onlyJob()}/answer-1.md\nCannot `);
+      rmSync(join(cwd, 'skillcell-out'), { recursive: true });
+      await using again = await startModelStandIn([wrong, { status: 401, message: 'bad key' }]);
+      const json = await runMain([...job, '--json'], { cwd, env: env(again.baseUrl) });
+      expect(json.stderr).toBe(`answer: ${onlyJob()}/answer-1.md\n`);
+    });
+
+    it('survives an artifact of the same name, and what another job left', async () => {
+      const taking =
+        '```javascript\nimport { writeFileSync } from "node:fs";\n' +
+        'writeFileSync(`${process.env.SKILLCELL_OUTPUT}/answer-1.md`, "theirs");\n```\n';
+      await using model = await startModelStandIn([taking]);
+      mkdirSync(join(cwd, 'o'));
+      writeFileSync(join(cwd, 'o/program-1.mjs'), 'mine');
+      const run = await runMain([...job, '--output', 'o'], { cwd, env: env(model.baseUrl) });
+      expect(run.code).toBe(0);
+      expect(keptBelow(join(cwd, 'o'))).toMatchObject({
+        'answer-1.md': 'theirs',
+        'answer-1.2.md': taking,
+        'program-1.mjs': 'mine',
+        'program-1.2.mjs': expect.stringContaining('theirs') as string,
+      });
+    });
+
+    it('leaves no folder after a dry run, and asks nobody where nothing can be kept', async () => {
+      expect((await runMain([...job, '--dry-run'], { cwd })).code).toBe(0);
+      expect(readdirSync(cwd)).toEqual([]);
+      await using model = await startModelStandIn([ANSWER]);
+      writeFileSync(join(cwd, 'skillcell-out'), 'a file');
+      const run = await runMain(job, { cwd, env: env(model.baseUrl) });
+      expect(run).toMatchObject({ code: 2, stderr: expect.stringContaining('--output') as string });
+      expect(model.requests).toEqual([]);
+    });
+  });
+
+  it('ends with 1 when no attempt succeeds, and with 3 when the service refuses the key', async () => {
+    await using model = await startModelStandIn(['```javascript\nnope();\n```\n', { status: 401, message: 'bad key' }]);
+    const env = { SKILLCELL_MODEL_BASE_URL: model.baseUrl, SKILLCELL_MODEL: 'openai-compatible/small' };
+    const argv = ['codegen', ...BEST_FLAGS, 'Do it.', '--max-attempts', '1', '--json'];
+    const failed = await runMain(argv, { cwd, env });
+    expect(failed.code).toBe(1);
+    expect(JSON.parse(failed.stdout)).toMatchObject({ outcome: 'failed', error: { name: 'ReferenceError' } });
+    const refused = await runMain(argv, { cwd, env });
+    expect(refused.code).toBe(3);
+    expect(JSON.parse(refused.stdout)).toMatchObject({ error: { code: 'model.refused' } });
+  });
+
+  it('refuses a skill that the consumer may not see, before a model is asked', async () => {
+    await using model = await startModelStandIn([ANSWER]);
+    writeFileSync(join(cwd, 'd.json'), '{ "agents_config": { "solver.codegen": { "disabled": ["*.chart"] } } }');
+    const env = { SKILLCELL_MODEL_BASE_URL: model.baseUrl, SKILLCELL_MODEL: 'openai-compatible/small' };
+    const run = await runMain(['codegen', ...BEST_FLAGS, 'x', '--skill', 'chart', '--descriptor', 'd.json'], {
+      cwd,
+      env,
+    });
+    expect(run).toMatchObject({ code: 2, stdout: '' });
+    expect(model.requests).toEqual([]);
+  });
+});

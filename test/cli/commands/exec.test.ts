@@ -1,0 +1,341 @@
+import { once } from 'node:events';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Writable } from 'node:stream';
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { JobResult } from '../../../src/contracts/result.ts';
+import { limitsFromFlags } from '../../../src/cli/options/limit-flags.ts';
+import { readCommandLine } from '../../../src/cli/command-line/read-command-line.ts';
+import { WORK_FOLDER_PREFIX } from '../../../src/runners/local/start-direct.ts';
+import { read } from '../../attacks/leftovers.ts';
+import { MISSING_PYTHON, requireHere } from '../../fixtures/describe-with.ts';
+import { BEST_FLAGS, BEST_LEVEL, LEVELS, requireLevel } from '../../fixtures/levels.ts';
+import { startQuietClock } from '../../fixtures/quiet-clock.ts';
+import { Collector, runMain, startMain } from '../../fixtures/run-main.ts';
+import { descendantsOf, isAlive, runCli, spawnCli } from '../../fixtures/spawn-cli.ts';
+import { until } from '../../fixtures/until.ts';
+
+let cwd: string;
+
+beforeEach(() => {
+  cwd = mkdtempSync(join(tmpdir(), 'cli-exec-'));
+});
+afterEach(() => rmSync(cwd, { recursive: true }));
+
+function write(name: string, ...lines: string[]): string {
+  writeFileSync(join(cwd, name), `${lines.join('\n')}\n`);
+  return name;
+}
+
+/** Folders of sandboxes that a process started; their names hold its id. */
+function workFoldersOf(pid: number): string[] {
+  return readdirSync(tmpdir()).filter((name) => name.startsWith(WORK_FOLDER_PREFIX) && name.includes(`-${pid}-`));
+}
+
+/** `auto` takes the local runner where there is no engine. */
+const WITHOUT_ENGINE = { DOCKER_HOST: 'unix:///nowhere/engine.sock' };
+
+async function execJson(...argv: string[]): Promise<{ code: number; result: JobResult }> {
+  const { code, stdout } = await runMain(['exec', ...BEST_FLAGS, ...argv, '--json'], { cwd });
+  return { code, result: JSON.parse(stdout) as JobResult };
+}
+
+describe('skillcell exec', () => {
+  it.for<[string, string[]]>([
+    [
+      'a.mjs',
+      ['const [word] = process.argv.slice(2);', 'console.log(`${word} ${process.env.K}`);', 'console.error("bad");'],
+    ],
+    ['a.js', ['console.log(`${process.argv[2]} ${process.env.K}`); console.error("bad");']],
+    [
+      'a.ts',
+      ['const word: string = `${process.argv[2]} ${process.env.K}`;', 'console.log(word); console.error("bad");'],
+    ],
+    ['a.py', ['import os, sys', 'print(sys.argv[1], os.environ["K"])', 'print("bad", file=sys.stderr)']],
+    ['a.sh', ['echo "$1 $K"; echo bad >&2']],
+  ])('runs %s by its ending', async ([name, lines], context) => {
+    if (name.endsWith('.py')) requireHere(context, MISSING_PYTHON);
+    write(name, ...lines);
+    const run = await runCli(['exec', ...BEST_FLAGS, name, '--arg', 'hi', '--env', 'K=v=1'], {
+      cwd,
+      env: WITHOUT_ENGINE,
+    });
+    expect(run).toMatchObject({ code: 0, stdout: 'hi v=1\n' });
+    const [where, ...said] = run.stderr.split('\n');
+    expect(where).toMatch(new RegExp(`^runner local, isolation ${BEST_LEVEL}; runner docker was not taken: `));
+    expect(said.join('\n')).toMatch(/^bad\noutcome: succeeded \(exit code 0, /);
+    const json = await runCli(['exec', ...BEST_FLAGS, name, '--arg', 'hi', '--env', 'K=v=1', '--json'], {
+      cwd,
+      env: WITHOUT_ENGINE,
+    });
+    expect(json).toMatchObject({ code: 0, stderr: `${where}\n` });
+    expect(JSON.parse(json.stdout)).toMatchObject({
+      kind: 'exec',
+      outcome: 'succeeded',
+      stdout: { text: 'hi v=1\n', bytes: 7, truncated: false },
+      stderr: { text: 'bad\n' },
+    });
+  });
+
+  it('sends the files of a folder, and says what it leaves out', async () => {
+    mkdirSync(join(cwd, 'tree/deep'), { recursive: true });
+    writeFileSync(join(cwd, 'tree/deep/a.txt'), 'a');
+    symlinkSync('/etc/hostname', join(cwd, 'tree/link'));
+    write('list.sh', 'find . -type f | sort; cat tree/deep/a.txt other/deep/a.txt');
+    const argv = ['exec', 'list.sh', '--file', './tree/', '--file', 'tree:other', '--isolation', 'none'];
+    const run = await runMain(argv, { cwd });
+    expect(run).toMatchObject({ code: 0, stdout: './list.sh\n./other/deep/a.txt\n./tree/deep/a.txt\naa' });
+    expect(run.stderr).toContain('tree/link');
+    expect(run.stderr).toContain('a symbolic link');
+  });
+
+  it("takes the code from standard input, in the language that is named, with a file as the program's input", async () => {
+    write('in.txt', 'from a file');
+    const argv = ['exec', ...BEST_FLAGS, '--language', 'bash', '--stdin', 'in.txt'];
+    const code = 'read -r line; echo "$line"';
+    for (const operands of [[], ['-']]) {
+      expect(await runMain([...argv, ...operands], { cwd, stdin: code })).toMatchObject({
+        code: 0,
+        stdout: 'from a file\n',
+      });
+    }
+    const file = write('p.sh', code);
+    const run = await runMain(['exec', ...BEST_FLAGS, file, '--stdin', '-'], { cwd, stdin: 'from here' });
+    expect(run).toMatchObject({ code: 0, stdout: 'from here\n' });
+  });
+
+  it('sends files under their destinations, a colon in a path included, and brings artifacts back', async () => {
+    write('a:b.txt', 'colon');
+    write('plain.txt', 'plain');
+    const file = write(
+      'job.mjs',
+      'import { readFileSync, writeFileSync } from "node:fs";',
+      'const text = readFileSync("a:b.txt", "utf8") + readFileSync("in/x", "utf8") + readFileSync("plain.txt", "utf8");',
+      'writeFileSync(`${process.env.SKILLCELL_OUTPUT}/all.txt`, text);',
+    );
+    const files = ['--file', 'a:b.txt', '--file', 'a:b.txt:in/x', '--file', 'plain.txt'];
+    const run = await runMain(['exec', ...BEST_FLAGS, file, ...files, '--output', 'made/out', '--expect', 'all.txt'], {
+      cwd,
+    });
+    expect(run).toMatchObject({ code: 0, stdout: '' });
+    expect(readFileSync(join(cwd, 'made/out/all.txt'), 'utf8')).toBe('colon\ncolon\nplain\n');
+    expect(run.stderr).toContain(`artifact: ${join(cwd, 'made/out/all.txt')} (18 bytes, text/plain)`);
+    const dropped = await runMain(['exec', ...BEST_FLAGS, file, ...files], { cwd });
+    expect(dropped.stderr).toContain(
+      'artifact: all.txt (18 bytes, text/plain)\nartifacts are dropped; --output DIR keeps them',
+    );
+  });
+
+  it('ends with 1 for every outcome but succeeded, with a result on stdout', async () => {
+    write('throws.mjs', 'throw new TypeError("no");');
+    write('exits.sh', 'exit 7');
+    write('sleeps.mjs', 'setInterval(() => undefined, 1000);');
+    expect(await execJson('throws.mjs')).toMatchObject({
+      code: 1,
+      result: { outcome: 'failed', error: { name: 'TypeError' } },
+    });
+    expect(await execJson('exits.sh')).toMatchObject({ code: 1, result: { outcome: 'failed', exitCode: 7 } });
+    expect(await execJson('sleeps.mjs', '--timeout', '0.3')).toMatchObject({ code: 1, result: { outcome: 'timeout' } });
+    write('one.mjs', '1;');
+    const missing = await runMain(['exec', ...BEST_FLAGS, 'one.mjs', '--expect', 'a.txt'], { cwd });
+    expect(missing.code).toBe(1);
+    expect(missing.stderr).toContain('missing: a.txt');
+  });
+
+  it('sets the limits that flags name', () => {
+    const flags = '--timeout 1.5 --memory 256 --cpus 0.5 --pids 40 --workspace 16'.split(' ');
+    const line = readCommandLine(['exec', ...flags]);
+    if (line.kind !== 'run') throw new Error(`It is ${line.kind}.`);
+    expect(limitsFromFlags(line.arguments)).toEqual({
+      runTimeoutMs: 1500,
+      memoryMib: 256,
+      cpus: 0.5,
+      pids: 40,
+      workspaceMib: 16,
+    });
+  });
+
+  it('starts the sandbox with these limits', async (context) => {
+    requireLevel(context, 'namespace');
+    const file = write('space.sh', 'df -m --output=size /workspace | tail -n 1');
+    expect(await runMain(['exec', file, '--workspace', '16'], { cwd })).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^ *16\n$/),
+    });
+  });
+
+  it('carries skills into the sandbox', async () => {
+    const file = write('ls.sh', 'cd "$SKILLS_DIR"; ls -d */*; head -c 3 public/chart/SKILL.md');
+    const { result } = await execJson(file, '--skill', 'chart');
+    expect(result.skills.active).toEqual(['public.chart']);
+    expect(result.stdout.text).toBe('public/chart\n---');
+  });
+
+  it('escapes what the program writes for a terminal, and passes it on raw otherwise', async () => {
+    const file = write(
+      'rude.mjs',
+      'process.stdout.write("\\u001b]0;x\\u0007é\\r\\u202e\\n");',
+      'console.error("\\u001b[2J");',
+    );
+    const raw = await runMain(['exec', ...BEST_FLAGS, file], { cwd });
+    expect(raw.stdout).toBe('\u001b]0;x\u0007é\r\u202e\n');
+    expect(raw.stderr).toContain('\u001b[2J\n');
+    const shown = await runMain(['exec', ...BEST_FLAGS, file], { cwd, terminal: true });
+    expect(shown.stdout).toBe('\\x1b]0;x\\x07é\\r\\u{202e}\n');
+    expect(shown.stderr).toContain('\\x1b[2J\n');
+    // What we write ourselves is escaped in any case.
+    const error = await runMain(['exec', ...BEST_FLAGS, write('throws.mjs', 'throw new Error("\\u001b[2J")')], { cwd });
+    expect(error.stderr).toContain('error: Error: \\x1b[2J (line 1)\n');
+  });
+
+  it('shows a character that arrives in two pieces whole', async () => {
+    const file = write(
+      'split.mjs',
+      'process.stdout.write(Buffer.from([0xc3]));',
+      'setTimeout(() => process.stdout.write(Buffer.from([0xa9, 0x0a])), 200);',
+    );
+    expect((await runMain(['exec', ...BEST_FLAGS, file], { cwd, terminal: true })).stdout).toBe('é\n');
+  });
+
+  it('passes output on as it comes', async () => {
+    const child = spawnCli(['exec', ...BEST_FLAGS, write('goes-on.mjs', ...LOOP)], { cwd });
+    const [first] = (await once(child.stdout!, 'data')) as [Buffer];
+    // The program goes on for ever: what it wrote is here before its end.
+    expect(first.toString()).toBe('up\n');
+    child.kill('SIGINT');
+    expect(await once(child, 'close')).toEqual([130, null]);
+  });
+});
+
+/** A program that does not end when it is asked to. */
+const LOOP = [
+  'process.on("SIGTERM", () => console.log("told"));',
+  'console.log("up");',
+  'setInterval(() => undefined, 100);',
+];
+
+describe('an interrupted skillcell exec', () => {
+  const ENDINGS = [
+    ['SIGINT', 130],
+    ['SIGTERM', 143],
+    ['SIGHUP', 129],
+  ] as const;
+
+  it.for(LEVELS.flatMap((isolation) => ENDINGS.map(([signal, code]) => [isolation, signal, code] as const)))(
+    'at level %s ends within 3 s of %s and leaves nothing',
+    async ([isolation, signal, code], context) => {
+      requireLevel(context, isolation);
+      const where = ['--runner', 'local', '--isolation', isolation, '--output', 'out'];
+      const child = spawnCli(['exec', write('loop.mjs', ...LOOP), ...where], { cwd });
+      await once(child.stdout!, 'data');
+      const processes = descendantsOf(child.pid!);
+      expect(processes.length).toBeGreaterThan(0);
+      if (isolation === 'none') expect(workFoldersOf(child.pid!)).toHaveLength(1);
+      const elapsedMs = startQuietClock();
+      child.kill(signal);
+      expect(await once(child, 'close')).toEqual([code, null]);
+      expect(elapsedMs()).toBeLessThan(3_000);
+      await until(() => !processes.some(isAlive), 'the end of all processes');
+      expect(workFoldersOf(child.pid!)).toEqual([]);
+      expect(existsSync(join(cwd, 'out'))).toBe(false);
+    },
+  );
+
+  it('prints the result of the canceled job with --json', async () => {
+    const token = `loop-${process.pid}`;
+    const file = write('loop.mjs', `process.title = '${token}';`, LOOP.at(-1)!);
+    const child = spawnCli(['exec', ...BEST_FLAGS, file, '--json', '--runner', 'local'], { cwd });
+    const runs = (pid: number): boolean => read(pid, 'cmdline').startsWith(token);
+    await until(() => descendantsOf(child.pid!).some(runs), 'the start of the program');
+    child.kill('SIGINT');
+    const chunks: Buffer[] = [];
+    child.stdout!.on('data', (chunk: Buffer) => chunks.push(chunk));
+    expect(await once(child, 'close')).toEqual([130, null]);
+    expect(JSON.parse(Buffer.concat(chunks).toString())).toMatchObject({ outcome: 'canceled' });
+  });
+
+  it('ends with a clean end where it is told once, and says so', async () => {
+    const child = spawnCli(['exec', ...BEST_FLAGS, write('loop.mjs', ...LOOP)], { cwd });
+    await once(child.stdout!, 'data');
+    const processes = descendantsOf(child.pid!);
+    let stderr = '';
+    child.stderr!.on('data', (bytes: Buffer) => (stderr += String(bytes)));
+    child.kill('SIGINT');
+    expect(await once(child, 'close')).toEqual([130, null]);
+    expect(stderr).toContain('error: Canceled: SIGINT came\n');
+    expect(stderr).not.toContain('SIGINT came again');
+    await until(() => !processes.some(isAlive), 'the end of all processes');
+  });
+
+  it('ends at once where it is told again, and says both', async () => {
+    const stdout = new Collector();
+    const run = startMain(['exec', ...BEST_FLAGS, write('loop.mjs', ...LOOP)], { cwd, stdout });
+    await until(() => stdout.chunks.length > 0, 'the start of the program');
+    run.signal('SIGINT');
+    // Two signals within 300 ms are one. The program ignores TERM, and has its grace of 2 s.
+    await pause(400);
+    run.signal('SIGINT');
+    const { code, stderr } = await run.done;
+    expect(code).toBe(130);
+    expect(stderr).toMatch(/error: Canceled: SIGINT came\n(.*\n)*.*SIGINT came again/);
+  });
+
+  it('takes a signal that comes twice in a moment, as through a launcher, for one', async () => {
+    const stdout = new Collector();
+    const file = write('quick.mjs', ...LOOP.slice(1));
+    const run = startMain(['exec', ...BEST_FLAGS, file], { cwd, stdout });
+    await until(() => stdout.chunks.length > 0, 'the start of the program');
+    run.signal('SIGINT');
+    run.signal('SIGINT');
+    const { code, stderr } = await run.done;
+    expect(code).toBe(130);
+    expect(stderr).toContain('outcome: canceled');
+    expect(run.exits).toEqual([]);
+  });
+
+  it.each([[[]], [['--json']]])('ends with 141 when the reader of its output went away %j', async (flags) => {
+    const file = write('flood.mjs', 'const go = () => { console.log("x".repeat(100)); setTimeout(go, 5); }; go();');
+    const child = spawnCli(['exec', ...BEST_FLAGS, file, '--timeout', '20', ...flags], { cwd });
+    child.stdout!.destroy();
+    const errors: Buffer[] = [];
+    child.stderr!.on('data', (chunk: Buffer) => errors.push(chunk));
+    if (flags.length > 0) {
+      await once(child.stderr!, 'data');
+      child.kill('SIGINT');
+    }
+    const [code] = (await once(child, 'close')) as [number];
+    expect(code).toBe(flags.length > 0 ? 130 : 141);
+    expect(Buffer.concat(errors).toString()).not.toContain('EPIPE');
+  });
+
+  it('is not held by a reader that reads nothing', async () => {
+    const child = spawnCli(['exec', ...BEST_FLAGS, write('flood.sh', 'yes')], { cwd });
+    await once(child.stdout!, 'readable');
+    // More than all buffers on the way hold.
+    await pause(500);
+    const elapsedMs = startQuietClock();
+    child.kill('SIGINT');
+    expect(await once(child, 'exit')).toEqual([130, null]);
+    expect(elapsedMs()).toBeLessThan(1_500);
+    child.stdout!.destroy();
+  });
+
+  it('ends with 4 when the output cannot be written', async () => {
+    const stdout = new Writable({
+      write: (_chunk, _encoding, done) => done(Object.assign(new Error('full'), { code: 'ENOSPC' })),
+    });
+    const run = await runMain(['skills', 'list'], { stdout });
+    expect(run).toMatchObject({ code: 4, stderr: 'Cannot write the output: full\n' });
+  });
+});

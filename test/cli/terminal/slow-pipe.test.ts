@@ -1,0 +1,52 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, expect, it } from 'vitest';
+import type { JobResult } from '../../../src/contracts/result.ts';
+import { BEST_FLAGS } from '../../fixtures/levels.ts';
+import { expectedOutput, outputProgram } from '../../fixtures/output/output-programs.ts';
+
+const launcher = fileURLToPath(new URL('../../../bin/skillcell.js', import.meta.url));
+const BYTES = 900_000;
+const folder = mkdtempSync(join(tmpdir(), 'slow-pipe-'));
+const program = join(folder, 'program.mjs');
+writeFileSync(program, outputProgram('javascript', 'exit', 'lines', BYTES));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+/** What comes out of a pipe of the shell whose reader begins a second after the pipe is full. */
+async function throughSlowPipe(argv: string[]): Promise<Buffer> {
+  const child = spawn('/bin/sh', ['-c', '"$@" 2>/dev/null | { sleep 1; cat; }', 'sh', process.execPath, ...argv], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const chunks: Buffer[] = [];
+  child.stdout.on('data', (chunk: Buffer) => chunks.push(chunk));
+  await once(child, 'close');
+  return Buffer.concat(chunks);
+}
+
+it('such a pipe is one in which a bare Node loses some of it', async () => {
+  const bare = await throughSlowPipe([program]);
+  expect(bare.length).toBeLessThan(BYTES);
+});
+
+it(
+  'skillcell exec prints all that the program printed into a pipe whose reader is late',
+  { timeout: 60_000 },
+  async () => {
+    const printed = await throughSlowPipe([launcher, 'exec', program, ...BEST_FLAGS]);
+    expect(printed.equals(expectedOutput('exit', 'lines', BYTES).stdout)).toBe(true);
+  },
+);
+
+it('skillcell exec --json prints the whole document into such a pipe', { timeout: 60_000 }, async () => {
+  const printed = await throughSlowPipe([launcher, 'exec', program, '--json', ...BEST_FLAGS]);
+  const { stdout } = JSON.parse(printed.toString()) as JobResult;
+  expect(stdout).toEqual({
+    text: expectedOutput('exit', 'lines', BYTES).stdout.toString(),
+    bytes: BYTES,
+    truncated: false,
+  });
+});

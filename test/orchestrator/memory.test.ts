@@ -1,0 +1,69 @@
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import type { JobResult } from '../../src/contracts/result.ts';
+import { createOrchestrator } from '../../src/orchestrator/create-orchestrator.ts';
+import { createDockerRunner } from '../../src/runners/docker/docker-runner.ts';
+import { createLocalRunner } from '../../src/runners/local/local-runner.ts';
+import { controlGroupLayout } from '../../src/runners/local/control-group.ts';
+import { MISSING_PYTHON, requireHere } from '../fixtures/describe-with.ts';
+import { dockerImage, dockerTest } from '../fixtures/docker-image.ts';
+import { LEVELS, requireLevel } from '../fixtures/levels.ts';
+import { MEMORY_PROGRAMS, type MemoryProgram } from '../fixtures/memory-programs.ts';
+
+const orchestrator = createOrchestrator({ runners: [createDockerRunner(), createLocalRunner()], concurrency: 2 });
+afterAll(() => orchestrator.close());
+
+const run = ({ job, memoryMib }: MemoryProgram, isolation: 'none' | 'namespace' | 'container'): Promise<JobResult> =>
+  orchestrator.exec({ ...job, isolation, limits: { memoryMib, workspaceMib: 128, pids: 64 } });
+
+/** What happened, without what a long program printed. */
+const verdict = ({ outcome, isolation, stderr }: JobResult): object => ({ outcome, isolation, stderr: stderr.text });
+
+describe.each(LEVELS)('memory at level %s', (isolation) => {
+  beforeEach((context) => {
+    requireLevel(context, isolation);
+    requireHere(context, controlGroupLayout() === null ? 'a control group of its own (uid 0)' : undefined);
+    requireHere(context, MISSING_PYTHON);
+  });
+  it.each(MEMORY_PROGRAMS)(
+    '$title, $memoryMib MiB: $outcome',
+    async (program) => {
+      expect(verdict(await run(program, isolation))).toEqual({ outcome: program.outcome, isolation, stderr: '' });
+    },
+    60_000,
+  );
+
+  it('a second attempt is not judged by the peak of the first', async () => {
+    const codes = ["b = bytearray(b'x') * (400 << 20)", "print('small')"];
+    const model = {
+      id: 'two programs',
+      generate: () =>
+        Promise.resolve({
+          text: `\`\`\`python\n${codes.shift()}\n\`\`\``,
+          model: 'two programs',
+          finishReason: 'stop',
+          usage: { inputTokens: 0, outputTokens: 0 },
+        }),
+    };
+    await using other = createOrchestrator({ runners: [createLocalRunner()], model });
+    const result = await other.codegen({
+      task: 't',
+      language: 'python',
+      isolation,
+      limits: { memoryMib: 256, workspaceMib: 64 },
+    });
+    expect(result.codegen?.attempts.map(({ outcome }) => outcome)).toEqual(['out_of_memory', 'succeeded']);
+    expect(result.outcome).toBe('succeeded');
+  }, 60_000);
+});
+
+for (const program of MEMORY_PROGRAMS) {
+  dockerTest(
+    `memory at level container: ${program.title}, ${program.memoryMib} MiB: ${program.outcome}`,
+    {},
+    async () => {
+      await dockerImage();
+      const isolation = 'container';
+      expect(verdict(await run(program, isolation))).toEqual({ outcome: program.outcome, isolation, stderr: '' });
+    },
+  );
+}

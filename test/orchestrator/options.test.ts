@@ -1,0 +1,151 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { LIMIT_CEILINGS, type JobLimits } from '../../src/contracts/limits.ts';
+import { SkillcellError } from '../../src/contracts/skillcell-error.ts';
+import { createOrchestrator } from '../../src/orchestrator/create-orchestrator.ts';
+import type { Orchestrator, OrchestratorOptions } from '../../src/orchestrator/orchestrator.ts';
+import { createDockerRunner } from '../../src/runners/docker/docker-runner.ts';
+import { createLocalRunner } from '../../src/runners/local/local-runner.ts';
+
+const opened: Orchestrator[] = [];
+afterEach(async () => {
+  for (const orchestrator of opened.splice(0)) await orchestrator.close();
+});
+
+/** The refusal of options that no type checker has seen. */
+function refusal(make: () => unknown): string {
+  try {
+    const made = make();
+    if (typeof made === 'object' && made !== null && 'exec' in made) opened.push(made as Orchestrator);
+  } catch (error) {
+    expect(error).toBeInstanceOf(SkillcellError);
+    expect(error).toMatchObject({ code: 'options.invalid', entry: { exitCode: 2 } });
+    return (error as SkillcellError).message;
+  }
+  return expect.unreachable('the options were accepted');
+}
+
+const create = (options: OrchestratorOptions | Record<string, unknown>) => (): unknown => createOrchestrator(options);
+
+describe('createOrchestrator() refuses, naming field, value and what is allowed', () => {
+  it.each<[object, string]>([
+    [{ concurrency: 0 }, 'concurrency must be a whole number from 1 to 10000, got 0.'],
+    [{ concurrency: 1.5 }, 'concurrency must be a whole number from 1 to 10000, got 1.5.'],
+    [{ concurrency: '4' }, 'concurrency must be a whole number from 1 to 10000, got "4".'],
+    [{ queue: -1 }, 'queue must be a whole number from 0 to 10000000, got -1.'],
+    [{ queue: Number.NaN }, 'queue must be a whole number from 0 to 10000000, got NaN.'],
+    [{ ceilings: { memoryMib: Number.NaN } }, 'ceilings.memoryMib must be a whole number from 1 to 1048576, got NaN.'],
+    [{ ceilings: { memory: 5 } }, 'there is no field ceilings.memory, got 5. Did you mean ceilings.memoryMib?'],
+    [{ runner: 'docker' }, 'there is no field runner, got "docker". Did you mean runners?'],
+    [{ statedir: '/tmp' }, 'there is no field statedir, got "/tmp". Did you mean stateDir?'],
+    [{ memoryMib: 5 }, 'there is no field memoryMib, got 5. Did you mean ceilings.memoryMib?'],
+    [{ pool: {} }, 'pool.size is missing: it must be a whole number from 0 to 1000.'],
+    [{ pool: { size: -1 } }, 'pool.size must be a whole number from 0 to 1000, got -1.'],
+    [{ pool: 3 }, 'pool must be an object, got 3.'],
+    [{ pool: { size: 1, languages: [] } }, 'pool.languages must be a list that is not empty, got a list of 0.'],
+    [
+      { pool: { size: 1, languages: ['cobol'] } },
+      'pool.languages.0 must be one of bash, javascript, python, typescript, got "cobol".',
+    ],
+    [
+      { pool: { size: 1, languages: ['bash', 'bash'] } },
+      'pool.languages must name each language once, got a list of 2.',
+    ],
+    [{ pool: { size: 1, isolation: 'vm' } }, 'must be one of none, namespace, container, kernel, got "vm".'],
+    [
+      { pool: { size: 1, idleMs: 2 ** 31 } },
+      'pool.idleMs must be a whole number from 1 to 2147483647, got 2147483648.',
+    ],
+    [{ pool: { size: 1, checkIntervalMs: 0 } }, 'pool.checkIntervalMs must be a whole number from 1'],
+    [{ pool: { size: 1, limits: { memoryMib: 0 } } }, 'pool.limits.memoryMib must be a whole number from 1'],
+    [{ sweepIntervalMs: -5 }, 'sweepIntervalMs must be a whole number from 0 to 2147483647, got -5.'],
+    [{ keptArtifactBytes: -1 }, 'keptArtifactBytes must be a whole number'],
+    [{ stateDir: '' }, 'stateDir must be a text that is not empty, got "".'],
+    [{ allowUnisolated: 'no' }, 'allowUnisolated must be true or false, got "no".'],
+    [{ runners: [] }, 'runners must be a list that is not empty, got a list of 0.'],
+    [{ runners: ['docker'] }, 'runners.0 must be a runner of contract 1, such as createLocalRunner(), got "docker".'],
+    [{ runners: [{ ...createLocalRunner(), contract: 2 }] }, 'runners.0 must be a runner of contract 1'],
+    [{ tools: { add: {} } }, 'tools must be a Map of { description, parameters?, execute } by name, got an object.'],
+    [{ tools: new Map([['add', { description: 'adds' }]]) }, 'tools must be a Map of'],
+    [{ model: 'anthropic/claude' }, "model must be a gateway or a model of the AI SDK, such as anthropic('…'), got"],
+    [{ skills: '/skills' }, 'skills must be what loadSkillsSubsystem gives, got "/skills".'],
+    [{ logger: console.log }, 'logger must be a pino logger, such as createLogger(), got a function.'],
+    [
+      { runners: [createLocalRunner()], pool: { size: 1, isolation: 'container' } },
+      'pool.isolation must be a level of the runners, one of namespace, none, got container.',
+    ],
+    [
+      { ceilings: { memoryMib: 256 }, pool: { size: 1, limits: { memoryMib: 512 } } },
+      'pool.limits.memoryMib must be at most its ceiling, 256, got 512.',
+    ],
+  ])('%j', (options, expected) => {
+    expect(refusal(create(options))).toContain(expected);
+    expect(refusal(create(options))).toMatch(/^Cannot create the orchestrator: /);
+  });
+
+  it('no object at all', () => {
+    expect(refusal(() => createOrchestrator(5 as never))).toBe(
+      'Cannot create the orchestrator: the options must be an object, got 5.',
+    );
+  });
+
+  it('says the same once the large flavour of zod has brought its own words', async () => {
+    await import('zod');
+    expect(refusal(create({ concurrency: 0 }))).toContain('must be a whole number from 1 to 10000, got 0.');
+  });
+});
+
+describe('runners refuse, naming field, value and what is allowed', () => {
+  it.each<[() => unknown, string]>([
+    [
+      () => createLocalRunner({ bundel: 1 } as never),
+      'Cannot create the local runner: there is no field bundel, got 1.',
+    ],
+    [() => createLocalRunner({ bundle: 'x' } as never), 'bundle must be an object, got "x".'],
+    [
+      () => createDockerRunner({ flavour: 'data' } as never),
+      'there is no field flavour, got "data". Did you mean flavor?',
+    ],
+    [() => createDockerRunner({ flavor: 'fat' } as never), 'flavor must be one of slim, data, got "fat".'],
+    [() => createDockerRunner({ runtime: '' }), 'runtime must be a text that is not empty, got "".'],
+    [() => createDockerRunner({ host: 5 } as never), 'Cannot create the docker runner: host must be a text, got 5.'],
+  ])('%s', (make, expected) => {
+    expect(refusal(make)).toContain(expected);
+  });
+});
+
+describe('ceilings', () => {
+  it('lower the defaults, for each limit and for the pool', async () => {
+    const local = createLocalRunner();
+    const seen: Partial<JobLimits>[] = [];
+    const orchestrator = createOrchestrator({
+      runners: [
+        {
+          ...local,
+          start(spec, options) {
+            seen.push(spec.limits);
+            return local.start(spec, options);
+          },
+        },
+      ],
+      allowUnisolated: true,
+      ceilings: { memoryMib: 200, cpus: 0.5, pids: 50, workspaceMib: 16, workspaceInodes: 500, runTimeoutMs: 1_500 },
+      pool: { size: 1, isolation: 'none' },
+    });
+    opened.push(orchestrator);
+    await orchestrator.warm();
+    const expected = { memoryMib: 200, cpus: 0.5, pids: 50, workspaceMib: 16, workspaceInodes: 500 };
+    expect(seen[0]).toEqual(expected);
+    const code = 'await new Promise((resolve) => setTimeout(resolve, 60_000));';
+    const result = await orchestrator.exec({ isolation: 'none', code });
+    // The pool's sandboxes are what such a job asks for; and its clock is the lowered one.
+    expect(result).toMatchObject({ outcome: 'timeout', error: { name: 'RunTimeout' }, usage: { warm: true } });
+    const over = orchestrator.exec({ code, limits: { memoryMib: 201 } });
+    await expect(over).rejects.toThrow('limits.memoryMib is over what is allowed, 200, got 201');
+  });
+
+  it.each(Object.keys(LIMIT_CEILINGS))('of %s that no job could keep are refused', (name) => {
+    for (const value of [0, -1, Number.NaN, Number.POSITIVE_INFINITY, '5', null]) {
+      expect(refusal(create({ ceilings: { [name]: value } }))).toContain(`ceilings.${name} must be`);
+    }
+  });
+});

@@ -1,0 +1,48 @@
+import { describe, expect, it } from 'vitest';
+import { printablePath, shownPathFault } from '../../src/protocol/shown-path.ts';
+
+describe('shownPathFault()', () => {
+  it.each([
+    'a.txt',
+    'naïve/漢字.csv',
+    'שלום.txt',
+    'שנה/مرحبا.csv',
+    '❤\ufe0f.png',
+    '🎉.png',
+    'a b\u00a0c',
+    'e\u0301.txt',
+  ])('takes %s', (path) => {
+    expect(shownPathFault(path)).toBeUndefined();
+  });
+
+  it.each([
+    ['bidirectional override', 'report\u202etxt.exe'],
+    ['bidirectional isolate', 'a/\u2067b'],
+    ['left-to-right mark', 'a\u200e'],
+    ['arabic letter mark', '\u061ca'],
+    ['zero-width space', 'a\u200bb'],
+    ['zero-width joiner', 'a\u200db'],
+    ['word joiner', 'a\u2060b'],
+    ['byte order mark', '\ufeffa.txt'],
+    ['soft hyphen', 'pass\u00adword'],
+    ['tag characters', 'a\u{e0041}'],
+    ['hangul filler', 'a\u3164'],
+    ['variation selector after a letter', 'a\ufe0f.txt'],
+    ['supplementary variation selector', 'a\u{e0100}'],
+    ['line separator', 'a\u2028b'],
+    ['musical format', 'a\u{1d173}'],
+  ])('D10 refuses a %s', (_name, path) => {
+    expect(shownPathFault(path)).toContain('invisible character');
+  });
+
+  it('still refuses what no path may be', () => {
+    expect(shownPathFault('../a')).toContain('..');
+  });
+});
+
+describe('printablePath()', () => {
+  it('shows what would not be seen', () => {
+    expect(printablePath('a\u202eb\u200bc\nd❤\ufe0f')).toBe('a\\u{202e}b\\u{200b}c\\x0ad❤\ufe0f');
+    expect(printablePath('x'.repeat(2_000))).toHaveLength(1_000);
+  });
+});

@@ -1,0 +1,46 @@
+import { PassThrough } from 'node:stream';
+import { describe, expect, it } from 'vitest';
+import { connectExecutor } from '../../../runtime/run/executor-link.ts';
+
+const ANSWER_BYTES = 1024 * 1024;
+const CALLS = 100;
+
+function call(id: number): Buffer {
+  const body = Buffer.from(JSON.stringify({ type: 'call', id, target: 'tool', name: 'big', args: null }));
+  const length = Buffer.alloc(4);
+  length.writeUInt32LE(body.length);
+  return Buffer.concat([length, body]);
+}
+
+describe('connectExecutor()', () => {
+  it('takes no more calls of a program that does not read its answers, until it has read them', async () => {
+    const fromProgram = new PassThrough();
+    const toProgram = new PassThrough();
+    const link = connectExecutor(fromProgram, toProgram, 1024);
+    let answered = 0;
+    let mostUnread = 0;
+    link.onMessage = () => {
+      answered += 1;
+      link.send({ type: 'answer', value: 'x'.repeat(ANSWER_BYTES) });
+      mostUnread = Math.max(mostUnread, toProgram.writableLength);
+    };
+    // Apart and together: what waits in one chunk is held as well.
+    for (let id = 0; id < CALLS / 2; id += 1) fromProgram.write(call(id));
+    fromProgram.write(Buffer.concat(Array.from({ length: CALLS / 2 }, (_, index) => call(CALLS / 2 + index))));
+    await new Promise(setImmediate);
+    const heldAt = answered;
+    expect(heldAt).toBeGreaterThan(0);
+    expect(heldAt * ANSWER_BYTES).toBeLessThan(34 * ANSWER_BYTES);
+    // Nothing moves by itself.
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    expect(answered).toBe(heldAt);
+
+    let read = 0;
+    for await (const chunk of toProgram) {
+      read += (chunk as Buffer).length;
+      if (read > CALLS * ANSWER_BYTES) break;
+    }
+    expect(answered).toBe(CALLS);
+    expect(mostUnread).toBeLessThan(34 * ANSWER_BYTES);
+  });
+});

@@ -1,0 +1,125 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { captureOutput, type OutputCapture } from '../../../runtime/run/output-capture.ts';
+import type { StreamWriter } from '../../../src/protocol/channel.ts';
+import { deferred } from '../../fixtures/deferred.ts';
+import { until } from '../../fixtures/until.ts';
+
+/** Longer than a test may take: who waits for it fails. */
+const NEVER_MS = 2 ** 31 - 1;
+
+let folder: string;
+let child: ChildProcess | undefined;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'output-capture-'));
+});
+afterEach(() => {
+  if (child?.exitCode === null && child.signalCode === null) child.kill('SIGKILL');
+  child = undefined;
+  rmSync(folder, { recursive: true });
+});
+
+/** A writer that keeps what it takes, after what it waits for. */
+function keepingWriter(before: () => Promise<void>): { writer: StreamWriter; taken: Buffer[]; ends(): number } {
+  const taken: Buffer[] = [];
+  let ends = 0;
+  const writer: StreamWriter = {
+    async write(chunk) {
+      await before();
+      taken.push(Buffer.from(chunk));
+    },
+    end: () => void (ends += 1),
+  };
+  return { writer, taken, ends: () => ends };
+}
+
+/** Starts a shell script that has the path of a file which is not there yet as its first argument. */
+function start(script: string): { stdout: Readable; stderr: Readable; flag: string } {
+  const flag = join(folder, 'written');
+  child = spawn('/bin/sh', ['-c', script, 'sh', flag], { stdio: ['ignore', 'pipe', 'pipe'] });
+  return { stdout: child.stdout as Readable, stderr: child.stderr as Readable, flag };
+}
+
+/** Waits without the event loop: until the caller lets it turn, every byte stays in the pipes. */
+function blockUntilThere(path: string): void {
+  const clock = new Int32Array(new SharedArrayBuffer(4));
+  for (let round = 0; !existsSync(path); round += 1) {
+    if (round > 2_000) throw new Error('The program has not written all within ten seconds.');
+    Atomics.wait(clock, 0, 0, 5);
+  }
+}
+
+interface Captured {
+  captured: OutputCapture;
+  writers: Record<'stdout' | 'stderr', ReturnType<typeof keepingWriter>>;
+  flag: string;
+}
+
+function capture(script: string, before: () => Promise<void> = async () => undefined): Captured {
+  const { stdout, stderr, flag } = start(script);
+  const writers = { stdout: keepingWriter(before), stderr: keepingWriter(before) };
+  const captured: OutputCapture = captureOutput(stdout, stderr, {
+    keptBytes: 1024 * 1024,
+    totalBytes: 16 * 1024 * 1024,
+    onTotal: () => undefined,
+    writers: { stdout: writers.stdout.writer, stderr: writers.stderr.writer },
+  });
+  return { captured, writers, flag };
+}
+
+const HELD = 'head -c 60000 /dev/zero; head -c 50000 /dev/zero >&2; : >"$1"; exec sleep 60';
+
+it('of a silent program that still holds its pipes gives all that is in them, and waits for nothing', async () => {
+  const { captured, writers, flag } = capture(HELD);
+  blockUntilThere(flag);
+  await captured.finish(true, NEVER_MS);
+  expect(child?.exitCode).toBeNull();
+  expect([captured.stdout().bytes, captured.stderr().bytes]).toEqual([60_000, 50_000]);
+  expect(Buffer.concat(writers.stdout.taken).equals(Buffer.alloc(60_000))).toBe(true);
+  expect(Buffer.concat(writers.stderr.taken).equals(Buffer.alloc(50_000))).toBe(true);
+  expect([writers.stdout.ends(), writers.stderr.ends()]).toEqual([1, 1]);
+});
+
+it('loses nothing of a silent program whose pieces are taken late', async () => {
+  const gate = deferred<void>();
+  const late = async (): Promise<void> => {
+    await gate.promise;
+    await new Promise((resolve) => setTimeout(resolve, 30));
+  };
+  // The first piece is read and held back, and all that comes after it stays in the pipe.
+  const { captured, writers, flag } = capture(
+    'printf first; until [ -e "$1" ]; do sleep 0.01; done; head -c 60000 /dev/zero; : >"$1-all"; exec sleep 60',
+    late,
+  );
+  await until(() => captured.stdout().bytes > 0, 'the first piece');
+  writeFileSync(flag, '');
+  await until(() => existsSync(`${flag}-all`), 'all that the program writes');
+  expect(captured.stdout().bytes).toBe(5);
+  const finished = captured.finish(true, NEVER_MS);
+  setTimeout(() => gate.resolve(undefined), 50);
+  await finished;
+  expect(Buffer.concat(writers.stdout.taken).length).toBe(60_005);
+  expect(captured.stdout()).toMatchObject({ bytes: 60_005, truncated: false });
+  expect(writers.stdout.ends()).toBe(1);
+});
+
+it('of a program that may still write waits for the end of its streams', async () => {
+  const { captured, writers } = capture('printf one; sleep 0.4; printf two');
+  await captured.finish(false, NEVER_MS);
+  expect(captured.stdout().text).toBe('onetwo');
+  expect(Buffer.concat(writers.stdout.taken).toString()).toBe('onetwo');
+});
+
+it('of one that holds its streams and says nothing more waits as long as it was told', async () => {
+  const { captured, flag } = capture(HELD);
+  blockUntilThere(flag);
+  const started = performance.now();
+  await captured.finish(false, 300);
+  expect(performance.now() - started).toBeGreaterThanOrEqual(295);
+  expect(child?.exitCode).toBeNull();
+  expect([captured.stdout().bytes, captured.stderr().bytes]).toEqual([60_000, 50_000]);
+});

@@ -1,0 +1,119 @@
+import { spawn } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Duplex } from 'node:stream';
+import { afterAll, describe, expect, it } from 'vitest';
+import { sampleDescriptor } from '../../../runtime/rehearse/sample-descriptor.ts';
+import type { RuntimeGlobals, SandboxJob } from '../../../src/contracts/globals.ts';
+import { DEFAULT_CONSUMER } from '../../../src/contracts/job.ts';
+import { DEFAULT_LIMITS } from '../../../src/contracts/limits.ts';
+import { createChannel } from '../../../src/protocol/channel.ts';
+import { HOST_STREAM, type SandboxMessage } from '../../../src/protocol/messages.ts';
+import { writeTar } from '../../../src/protocol/tar.ts';
+import { ensureRuntime } from '../../../src/runners/runtime-bundle.ts';
+import { skillText } from '../../fixtures/skill-library.ts';
+
+const ID = 'custom.sample';
+const FILES = new Map(
+  Object.entries({
+    'SKILL.md': skillText({ name: 'sample', description: 'Sample.' }, 'A body.\n'),
+    'data.txt': 'data',
+  }),
+);
+const bundle = await ensureRuntime();
+const roots: string[] = [];
+afterAll(() => {
+  for (const root of roots) rmSync(root, { recursive: true, force: true });
+});
+
+const treeOf = (
+  files: ReadonlyMap<string, string>,
+): Map<string, { path: string; bytes: Buffer; executable: boolean }> =>
+  new Map([...files].map(([path, text]) => [path, { path, bytes: Buffer.from(text), executable: false }]));
+
+/** Lets the entry serve a job whose skills arrive as `files`, and gives its last message. */
+async function serve(
+  more: Partial<SandboxJob>,
+  descriptor: unknown,
+  files: ReadonlyMap<string, string>,
+): Promise<SandboxMessage> {
+  const root = mkdtempSync(join(tmpdir(), 'arrived-skills-'));
+  roots.push(root);
+  for (const name of ['workspace', 'skills', 'value']) mkdirSync(join(root, name));
+  const args = ['--level=none', `--root=${root}`, '--language=bash', '--marker=arrived-skills'];
+  const child = spawn(process.execPath, [join(bundle.folder, 'entry.cjs'), ...args], {
+    cwd: root,
+    env: { PATH: '/usr/bin:/bin' },
+    stdio: ['ignore', 'ignore', 'inherit', 'pipe'],
+  });
+  const globals = {
+    SKILLS_DESCRIPTOR: descriptor,
+    SOURCES_POOL: [],
+    EXECUTION_ID: 'arrived-skills',
+    TOOLS: [],
+    JOB: {
+      kind: 'exec',
+      language: 'bash',
+      args: [],
+      env: {},
+      expect: [],
+      limits: DEFAULT_LIMITS,
+      skills: { refs: [ID], consumer: DEFAULT_CONSUMER, variant: 'full', includeInternal: false },
+      ...more,
+    },
+  } as RuntimeGlobals;
+  const last = await new Promise<SandboxMessage>((resolve, reject) => {
+    child.once('exit', (code) => reject(new Error(`the entry ended with ${code}`)));
+    const channel = createChannel(child.stdio[3] as Duplex, {
+      onMessage(message) {
+        const said = message as SandboxMessage;
+        if (said.type === 'ready') void send().catch(reject);
+        if (said.type === 'result' || said.type === 'fault') resolve(said);
+      },
+      onStream: () => ({ data: () => undefined, end: () => undefined }),
+      onClose: () => undefined,
+    });
+    const send = async (): Promise<void> => {
+      channel.send({ type: 'start', skills: true, files: false, stdin: false });
+      const stream = channel.openStream(HOST_STREAM.globals);
+      await stream.write(Buffer.from(JSON.stringify(globals)));
+      stream.end();
+      const sent = [...treeOf(files).values()].map((file) => ({ ...file, path: `${ID}/${file.path}` }));
+      await writeTar(sent, channel.openStream(HOST_STREAM.skills));
+    };
+  });
+  child.removeAllListeners('exit');
+  child.kill('SIGKILL');
+  return last;
+}
+
+describe.each<[string, Partial<SandboxJob>]>([
+  ['exec', { kind: 'exec', code: 'cat "$SKILLS_DIR/custom/sample/data.txt"' }],
+  ['codegen', { kind: 'codegen', codegen: { task: 't', model: 'm/m', maxAttempts: 1, dryRun: true } }],
+])('an entry that serves an %s job', (_kind, job) => {
+  const descriptor = sampleDescriptor(ID, treeOf(FILES));
+
+  it('takes skills that are those of the descriptor', async () => {
+    expect(await serve(job, descriptor, FILES)).toMatchObject({ type: 'result', result: { outcome: 'succeeded' } });
+  });
+
+  it.each<[string, unknown, ReadonlyMap<string, string>]>([
+    ['a changed byte', descriptor, new Map([...FILES, ['data.txt', 'dAta']])],
+    [
+      'a changed byte of SKILL.md',
+      descriptor,
+      new Map([...FILES].map(([path, text]) => [path, text.replace('A', 'B')])),
+    ],
+    ['one file more', descriptor, new Map([...FILES, ['more.txt', '']])],
+    ['one file less', descriptor, new Map([...FILES].slice(0, 1))],
+    ['another digest in the descriptor', { ...descriptor, digest: `sha256:${'0'.repeat(64)}` }, FILES],
+  ])('refuses %s, and runs nothing', async (_change, sent, files) => {
+    expect(await serve(job, sent, files)).toMatchObject({ type: 'fault', code: 'skills.digest-mismatch' });
+  });
+
+  it('takes no folder for what should have arrived', async () => {
+    const said = await serve(job, { custom_skills_root: '/tmp' }, FILES);
+    expect(said).toMatchObject({ type: 'fault', code: expect.stringMatching(/^skills\./) });
+  });
+});
