@@ -11,16 +11,18 @@ import {
 } from '../src/protocol/messages.ts';
 import { readLanguage } from './languages/read-language.ts';
 import { createCallPort } from './run/call-port.ts';
+import type { JobSurroundings } from './run/job-surroundings.ts';
 import { adoptFirstExecutor, startExecutor, type ExecutorProcess } from './run/executor-process.ts';
 import { createOutputPipes } from './run/output-pipes.ts';
 import { receiveBytes, receiveFiles, receiveSkills, receiveStdin } from './files/incoming-streams.ts';
 import { hostChannel } from './sandbox/host-channel.ts';
-import { readLayout } from './sandbox/sandbox-layout.ts';
+import { readLayout, type SandboxLayout } from './sandbox/sandbox-layout.ts';
 import { serveJob } from './serve/serve-job.ts';
-import { takePrivileges } from './sandbox/privileges.ts';
+import { takePrivileges, type Privileges } from './sandbox/privileges.ts';
 import { userProcesses } from './sandbox/user-processes.ts';
 
 const MAX_GLOBALS_BYTES = 64 * 1024 * 1024;
+const MAX_FAULT_CHARACTERS = 4_000;
 /** A sandbox to which no job came for so long waits in a pool. */
 const IDLE_MS = 50;
 
@@ -54,16 +56,7 @@ export function serveChannel(args: readonly string[]): void {
   const processes = userProcesses(layout, privileges, () => executor.pid);
 
   const cancellation = new AbortController();
-  const globalsBytes = receiveBytes(MAX_GLOBALS_BYTES);
-  const skills = receiveSkills();
-  const files = receiveFiles(layout, privileges);
-  const stdin = receiveStdin();
-  const streams = new Map<number, StreamReader>([
-    [HOST_STREAM.globals, globalsBytes.reader],
-    [HOST_STREAM.skills, skills.reader],
-    [HOST_STREAM.files, files.reader],
-    [HOST_STREAM.stdin, stdin.reader],
-  ]);
+  const incoming = receiveAll(layout, privileges);
 
   const end = async (code: number): Promise<void> => {
     await processes.killAll(2_000);
@@ -72,7 +65,7 @@ export function serveChannel(args: readonly string[]): void {
 
   const channel: Channel = createChannel(hostChannel(layout), {
     onMessage: (message) => receive(message as HostMessage),
-    onStream: (stream) => streams.get(stream),
+    onStream: (stream) => incoming.readers.get(stream),
     onClose: () => void end(0),
   });
   const calls = createCallPort(channel);
@@ -92,34 +85,19 @@ export function serveChannel(args: readonly string[]): void {
     channel.send({ type: 'rehearsed' } satisfies SandboxMessage);
   };
 
-  const serve = async (sent: HostMessage & { type: 'start' }): Promise<void> => {
+  const takeExecutor = (wanted: string): ExecutorProcess => {
+    const fresh = executor.language.name === wanted && !used;
+    used = true;
+    if (!fresh) executor = start(readLanguage(layout.runtime, wanted));
+    return executor;
+  };
+  const serve = async (sent: StartMessage): Promise<void> => {
     try {
-      const globals = JSON.parse((await globalsBytes.done).toString('utf8')) as RuntimeGlobals;
-      await serveJob({
-        globals,
-        layout,
-        processes,
-        privileges,
-        marker,
-        channel,
-        calls,
-        canceled: cancellation.signal,
-        trees: sent.skills ? await skills.done : new Map(),
-        filesWritten: sent.files ? files.done : Promise.resolve(),
-        stdin: sent.stdin ? stdin.stream : undefined,
-        takeExecutor(wanted) {
-          const fresh = executor.language.name === wanted && !used;
-          used = true;
-          if (!fresh) executor = start(readLanguage(layout.runtime, wanted));
-          return executor;
-        },
-      });
+      const canceled = cancellation.signal;
+      const inputs = await incoming.inputsOf(sent);
+      await serveJob({ ...inputs, layout, processes, privileges, marker, channel, calls, canceled, takeExecutor });
     } catch (error) {
-      const message = (error instanceof Error ? error.message : String(error)).slice(0, 4_000);
-      const [code, diagnostics] = SkillcellError.isInstance(error)
-        ? [error.code, error.diagnostics]
-        : ['internal.fault', []];
-      channel.send({ type: 'fault', code, message, diagnostics });
+      channel.send(faultOf(error));
     }
   };
 
@@ -147,4 +125,41 @@ export function serveChannel(args: readonly string[]): void {
     process.stderr.write(`the executor ended before it was ready (${how.signal ?? how.code})\n`);
     void end(1);
   });
+}
+
+type StartMessage = HostMessage & { type: 'start' };
+
+/** What comes before the job: the streams that the host sends, and what they bring. */
+interface Incoming {
+  readers: ReadonlyMap<number, StreamReader>;
+  inputsOf(sent: StartMessage): Promise<Pick<JobSurroundings, 'globals' | 'trees' | 'filesWritten' | 'stdin'>>;
+}
+
+function receiveAll(layout: SandboxLayout, privileges: Privileges): Incoming {
+  const globals = receiveBytes(MAX_GLOBALS_BYTES);
+  const skills = receiveSkills();
+  const files = receiveFiles(layout, privileges);
+  const stdin = receiveStdin();
+  return {
+    readers: new Map<number, StreamReader>([
+      [HOST_STREAM.globals, globals.reader],
+      [HOST_STREAM.skills, skills.reader],
+      [HOST_STREAM.files, files.reader],
+      [HOST_STREAM.stdin, stdin.reader],
+    ]),
+    async inputsOf(sent) {
+      return {
+        globals: JSON.parse((await globals.done).toString('utf8')) as RuntimeGlobals,
+        trees: sent.skills ? await skills.done : new Map(),
+        filesWritten: sent.files ? files.done : Promise.resolve(),
+        stdin: sent.stdin ? stdin.stream : undefined,
+      };
+    },
+  };
+}
+
+function faultOf(error: unknown): SandboxMessage {
+  const message = (error instanceof Error ? error.message : String(error)).slice(0, MAX_FAULT_CHARACTERS);
+  if (!SkillcellError.isInstance(error)) return { type: 'fault', code: 'internal.fault', message, diagnostics: [] };
+  return { type: 'fault', code: error.code, message, diagnostics: error.diagnostics };
 }

@@ -14,15 +14,14 @@ const NO_CAPS = { files: 1_000_000, fileBytes: Number.MAX_SAFE_INTEGER, totalByt
 export function receiveBytes(maxBytes: number): { reader: StreamReader; done: Promise<Buffer> } {
   const chunks: Buffer[] = [];
   let size = 0;
-  let settle: (bytes: Buffer) => void = () => undefined;
-  const done = new Promise<Buffer>((resolve) => (settle = resolve));
+  const { promise: done, resolve } = Promise.withResolvers<Buffer>();
   const reader: StreamReader = {
     data(chunk) {
       size += chunk.length;
       if (size > maxBytes) throw new Error(`Cannot take a stream: over ${maxBytes} bytes.`);
       chunks.push(chunk);
     },
-    end: () => settle(Buffer.concat(chunks)),
+    end: () => resolve(Buffer.concat(chunks)),
   };
   return { reader, done };
 }

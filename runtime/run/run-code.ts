@@ -53,7 +53,9 @@ export async function runCode(input: RunInput, around: RunSurroundings): Promise
   const dead = await around.processes.killAll(KILL_TIMEOUT_MS);
   const runMs = performance.now() - started;
   await hearLastWords(executor, ending);
-  const whole = await capture.finish(dead, PIPE_GRACE_MS);
+  // At level none a process can hide; there the end of its pipes shows that nobody writes any more.
+  const silent = dead && layout.level !== 'none';
+  const whole = await capture.finish(silent, PIPE_GRACE_MS);
   for (const stream of [executor.stdin, executor.messagesIn, executor.messagesOut]) stream.destroy();
   return { ...gather(input, around, { ending, cause, capture, found: doubts(dead, whole) }), runMs };
 }
@@ -97,7 +99,7 @@ function doubts(dead: boolean, whole: boolean): Diagnostic[] {
   }
   if (!whole) {
     const message =
-      'The output may go on behind what is here: a process that could not be ended in time still held its pipe.';
+      'The output may go on behind what is here: a process that was not found, or not ended in time, still held its pipe.';
     found.push(diagnostic('output.incomplete', message));
   }
   return found;

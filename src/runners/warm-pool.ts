@@ -1,4 +1,6 @@
+import { createPoolMembers } from './pool-members.ts';
 import { createRecentMedian } from './recent-median.ts';
+import { createStartBackoff } from './start-backoff.ts';
 
 /** Options of {@link createWarmPool}. */
 export interface WarmPoolOptions<T> {
@@ -56,63 +58,26 @@ const BUSY_DELAY_MS = 5;
 const BUSY_TRIES = 20;
 /** Where no member waits the next job would start cold: only a short one is given the processors first. */
 const BUSY_TRIES_EMPTY = 5;
-const FIRST_BACKOFF_MS = 500;
-const LONGEST_BACKOFF_MS = 30_000;
 const REFILLS_KEPT = 50;
 
 /** Creates a pool and begins to fill it. */
 export function createWarmPool<T>(options: WarmPoolOptions<T>): WarmPool<T> {
-  const { isBusy, onFailure, parallelStarts = 2 } = options;
+  const { onFailure, parallelStarts = 2, checkIntervalMs = 60_000, idleMs = 300_000 } = options;
   const closing = new AbortController();
   const closed = closing.signal;
-  /** All that are ours, the longest waiting first; of these, those that nobody asks just now wait for a job. */
-  const members = new Set<T>();
-  const asked = new Set<T>();
+  const members = createPoolMembers<T>();
   const starts = new Set<Promise<void>>();
+  const backoff = createStartBackoff(() => refill());
   const refillMs = createRecentMedian(REFILLS_KEPT);
   const seen = { hits: 0, misses: 0, startFailures: 0 };
   let target = options.size;
-  let backoffMs = 0;
-  let backoff: NodeJS.Timeout | undefined;
   let idleTimer: NodeJS.Timeout | undefined;
 
   const destroy = (member: T): Promise<void> => options.destroy(member).catch(onFailure);
 
-  const startOne = async (): Promise<void> => {
-    const since = performance.now();
-    const mostTries = (): number => (members.size === 0 ? BUSY_TRIES_EMPTY : BUSY_TRIES);
-    for (let tries = 0; isBusy() && tries < mostTries() && !closed.aborted; tries += 1) await pause(BUSY_DELAY_MS);
-    try {
-      closed.throwIfAborted();
-      const member = await options.start(closed);
-      backoffMs = 0;
-      if (closed.aborted || members.size >= target) return await destroy(member);
-      refillMs.add(performance.now() - since);
-      members.add(member);
-      options.onEnd(member, () => {
-        if (members.delete(member)) refill();
-      });
-    } catch (error) {
-      if (closed.aborted) return;
-      seen.startFailures += 1;
-      onFailure(error);
-      if (backoff === undefined) waitLonger();
-    }
-  };
-
-  const waitLonger = (): void => {
-    backoffMs = Math.min(LONGEST_BACKOFF_MS, Math.max(FIRST_BACKOFF_MS, backoffMs * 2));
-    backoff = setTimeout(endBackoff, backoffMs).unref();
-  };
-  const endBackoff = (): void => {
-    clearTimeout(backoff);
-    backoff = undefined;
-    refill();
-  };
-
   const refill = (): void => {
-    const most = backoffMs > 0 ? 1 : parallelStarts;
-    while (!closed.aborted && backoff === undefined && starts.size < most && members.size + starts.size < target) {
+    const most = backoff.isFailing ? 1 : parallelStarts;
+    while (!closed.aborted && !backoff.isWaiting && starts.size < most && members.size + starts.size < target) {
       const start = startOne().finally(() => {
         starts.delete(start);
         refill();
@@ -120,81 +85,79 @@ export function createWarmPool<T>(options: WarmPoolOptions<T>): WarmPool<T> {
       starts.add(start);
     }
   };
-
-  const shrink = (): void => {
-    target = Math.min(1, options.size);
-    for (const member of [...members].slice(target)) {
-      members.delete(member);
-      void destroy(member);
+  const startOne = async (): Promise<void> => {
+    const since = performance.now();
+    const mostTries = (): number => (members.size === 0 ? BUSY_TRIES_EMPTY : BUSY_TRIES);
+    if (options.isBusy()) await waitWhileBusy(options.isBusy, mostTries, closed);
+    try {
+      closed.throwIfAborted();
+      const member = await options.start(closed);
+      backoff.succeeded();
+      if (closed.aborted || members.size >= target) return await destroy(member);
+      refillMs.add(performance.now() - since);
+      members.add(member);
+      options.onEnd(member, () => {
+        if (members.remove(member)) refill();
+      });
+    } catch (error) {
+      if (closed.aborted) return;
+      seen.startFailures += 1;
+      onFailure(error);
+      backoff.failed();
     }
   };
+
   const watchIdleness = (): void => {
     clearTimeout(idleTimer);
-    idleTimer = setTimeout(shrink, options.idleMs ?? 300_000).unref();
+    idleTimer = setTimeout(() => {
+      target = Math.min(1, options.size);
+      for (const member of members.removeBeyond(target)) void destroy(member);
+    }, idleMs).unref();
   };
 
-  /** One after the other: all at once would be work for the whole machine. */
-  const checkAll = async (check: (member: T) => Promise<void>): Promise<void> => {
-    for (const member of [...members]) {
-      if (!members.has(member) || asked.size > 0 || isBusy()) continue;
-      asked.add(member);
-      try {
-        await check(member);
-      } catch (error) {
-        if (!members.delete(member)) continue;
-        onFailure(error);
-        void destroy(member);
-        refill();
-      } finally {
-        asked.delete(member);
-      }
-    }
+  const replace = (member: T, error: unknown): void => {
+    onFailure(error);
+    void destroy(member);
+    refill();
   };
-  const { check } = options;
+  const check = options.check?.bind(options);
   const checks =
-    check && setInterval(() => void checkAll(check.bind(options)), options.checkIntervalMs ?? 60_000).unref();
-
-  const longestFree = (accepts: (member: T) => boolean): T | undefined =>
-    [...members].find((member) => !asked.has(member) && accepts(member));
+    check && setInterval(() => void members.askAll(options.isBusy, check, replace), checkIntervalMs).unref();
 
   const close = async (): Promise<void> => {
     closing.abort(new Error('The pool is closed.'));
     clearTimeout(idleTimer);
-    clearTimeout(backoff);
+    backoff.close();
     clearInterval(checks);
-    const left = [...members];
-    members.clear();
-    await Promise.all([...left.map(destroy), ...starts]);
+    await Promise.all([...members.removeBeyond(0).map(destroy), ...starts]);
   };
 
   refill();
   watchIdleness();
   return {
     take(accepts = () => true) {
-      const member = longestFree(accepts);
-      if (member !== undefined) {
-        seen.hits += 1;
-        members.delete(member);
-      }
+      const member = members.take(accepts);
+      if (member !== undefined) seen.hits += 1;
       target = options.size;
       watchIdleness();
       refill();
       return member;
     },
     missed: () => void (seen.misses += 1),
-    retry() {
-      if (backoff !== undefined) endBackoff();
-    },
+    retry: backoff.end,
     async filled() {
       while (starts.size > 0) await Promise.all(starts);
     },
-    counts: () => ({ size: target, waiting: members.size - asked.size, ...seen, refillMs: refillMs.median() }),
-    sample: () => members.values().next().value,
+    counts: () => ({ size: target, waiting: members.free, ...seen, refillMs: refillMs.median() }),
+    sample: members.first,
     close,
     [Symbol.asyncDispose]: close,
   };
 }
 
-function pause(milliseconds: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, milliseconds));
+/** Gives jobs that run the processors first, for a while. */
+async function waitWhileBusy(isBusy: () => boolean, mostTries: () => number, closed: AbortSignal): Promise<void> {
+  for (let tries = 0; isBusy() && tries < mostTries() && !closed.aborted; tries += 1) {
+    await new Promise((resolve) => setTimeout(resolve, BUSY_DELAY_MS));
+  }
 }

@@ -11,12 +11,23 @@ import { resolveFootnotes } from '../../examples/quickstart/resolve-footnotes.ts
 import { AIMS, tryToReach } from '../../examples/quickstart/try-to-reach.ts';
 import { createOrchestrator } from '../../src/orchestrator/create-orchestrator.ts';
 import { createLocalRunner } from '../../src/runners/local/local-runner.ts';
-import { requireHere } from '../fixtures/describe-with.ts';
+import { MISSING_PYTHON, requireHere } from '../fixtures/describe-with.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const program = join(root, 'examples/quickstart/quickstart.ts');
 const env = { PATH: process.env['PATH'], HOME: process.env['HOME'], DOCKER_HOST: process.env['DOCKER_HOST'] };
 const TIMEOUT_MS = 120_000;
+
+/** Runs a command with a pipe of 4 KiB as its stdout, reads nothing for three seconds, and then all of it. */
+const SLOW_READER = `
+import fcntl, os, shutil, subprocess, sys, time
+read, write = os.pipe()
+fcntl.fcntl(write, 1031, 4096)
+child = subprocess.Popen(sys.argv[1:], stdin=subprocess.DEVNULL, stdout=write)
+os.close(write)
+time.sleep(3)
+shutil.copyfileobj(open(read, 'rb'), sys.stdout.buffer)
+sys.exit(child.wait())`;
 
 /** What stands between two titles. */
 function part(text: string, number: number): string {
@@ -82,6 +93,22 @@ describe('the quick start', () => {
     // Nobody looks at a pipe with a terminal's eyes.
     expect(stdout).not.toContain('\u001b');
   });
+
+  it(
+    'prints the same through npm start to a small pipe that nobody reads for a while',
+    { timeout: TIMEOUT_MS },
+    async (context) => {
+      requireHere(context, MISSING_PYTHON);
+      // Times, and the columns that their digits move.
+      const fixed = (printed: string): string => printed.replaceAll(/[\d.]*\d|\s+/g, ' ').replaceAll(/ +/g, ' ');
+      const { stdout } = await promisify(execFile)(process.execPath, [program], { cwd: root, env });
+      const slow = spawn('/usr/bin/python3', ['-c', SLOW_READER, process.execPath, 'scripts/run.js', 'start'], {
+        cwd: root,
+        env,
+      });
+      expect(fixed(await text(slow.stdout))).toBe(fixed(stdout));
+    },
+  );
 
   it('links to its files on a terminal', { timeout: TIMEOUT_MS }, async (context) => {
     requireHere(context, existsSync('/usr/bin/script') ? undefined : 'script (apt-get install bsdutils)');

@@ -213,6 +213,15 @@ describe.each(['none', 'namespace', 'container'] satisfies Level[])('what a prog
       expect([digest(result.stdout.text), digest(events.stdout)]).toEqual([digest(kept), digest(kept)]);
     });
 
+    it('with a word where a process that hides may write on', { timeout: 60_000 }, async () => {
+      const code = '(env -i setsid sh -c "sleep 1; echo later" &)\necho first';
+      const { outcome, stdout, diagnostics } = await orchestrator.exec({ isolation: level, language: 'bash', code });
+      expect({ outcome, stdout: stdout.text }).toEqual({ outcome: 'succeeded', stdout: 'first\n' });
+      // Only at level none can it get away from being ended.
+      const told = diagnostics.filter((row) => row.code.startsWith('output.')).map((row) => row.code);
+      expect(told).toEqual(level === 'none' ? ['output.incomplete'] : []);
+    });
+
     it('from each attempt of a model, also the repeated one', { timeout: 60_000 }, async () => {
       const answer = (code: string): string => `\`\`\`javascript\n${code}\n\`\`\``;
       const first = outputProgram('javascript', 'throw', 'lines', 300_000);

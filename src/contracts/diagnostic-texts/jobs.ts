@@ -36,7 +36,7 @@ export const JOB_TEXTS: Readonly<Record<Code, DiagnosticText>> = {
   },
   'output.incomplete': {
     meaning:
-      'what the program wrote may go on behind what is kept and counted: a process held its pipe and could not be ended',
+      'what the program wrote may go on behind what is kept and counted: a process held its pipe and was not found, or not ended',
     advice: 'Have the program end the processes that it starts, or wait for them.',
   },
   'processes.left': {

@@ -33,12 +33,11 @@ export async function assertOwnKernel(runtime: string, engineKernel: string, sta
 
 async function askKernel({ channel }: Sandbox): Promise<string> {
   let said = '';
-  const answered = new Promise<void>((resolve) => {
-    channel.once('close', resolve);
-    channel.on('data', (chunk: Buffer) => {
-      said += chunk.toString('latin1');
-      if (said.includes('\n')) resolve();
-    });
+  const { promise: answered, resolve } = Promise.withResolvers<void>();
+  channel.once('close', resolve);
+  channel.on('data', (chunk: Buffer) => {
+    said += chunk.toString('latin1');
+    if (said.includes('\n')) resolve();
   });
   channel.write('?\n');
   await answered;

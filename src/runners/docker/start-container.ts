@@ -68,8 +68,7 @@ function containerSandbox(
   channel.on('error', () => undefined);
   let killed = false;
   let removed: Promise<void> | undefined;
-  let settle: (exit: SandboxExit) => void = () => undefined;
-  const exited = new Promise<SandboxExit>((resolve) => (settle = resolve));
+  const { promise: exited, resolve: settle } = Promise.withResolvers<SandboxExit>();
   const removeOnce = (): Promise<void> => (removed ??= remove());
   // The container ends with its channel, or the channel with it; the engine's last word is read before it is removed.
   channel.once('close', () => {

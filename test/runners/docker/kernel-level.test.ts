@@ -6,6 +6,7 @@ import { SkillcellError } from '../../../src/contracts/skillcell-error.ts';
 import type { Orchestrator } from '../../../src/orchestrator/orchestrator.ts';
 import { attempts, reportOf } from '../../attacks/plainly.ts';
 import { describeWith } from '../../fixtures/describe-with.ts';
+import { expectedOutput, outputProgram } from '../../fixtures/output/output-programs.ts';
 import { atKernelEngine, KERNEL_RUNTIME, missingFor } from '../../fixtures/kernel-engine.ts';
 
 /** What level kernel promises, with gVisor, and what it does not: a list of its own. */
@@ -53,6 +54,27 @@ describeWith('level kernel, with gVisor', missingFor(KERNEL_RUNTIME), () => {
         isolation: 'kernel',
         stdout: { text: '42\n' },
       });
+    });
+  }
+
+  for (const [language, ending, way, bytes] of [
+    ['javascript', 'exit', 'lines', 10_000],
+    ['javascript', 'throw', 'bytes', 10_000],
+    ['typescript', 'rejection', 'both', 300_000],
+    ['python', '_exit', 'lines', 300_000],
+    ['bash', 'SIGKILL', 'write', 10_000],
+    ['bash', 'end', 'child', 25_000_000],
+  ] as const) {
+    test(`all of what ${language} prints by ${way} arrives, ${bytes} bytes before ${ending}`, async () => {
+      const code = outputProgram(language, ending, way, bytes);
+      const { stdout, stderr } = await job({ language, code, limits: { keptOutputBytes: 32 * 1024 * 1024 } });
+      const expected = expectedOutput(ending, way, bytes);
+      expect({
+        bytes: stdout.bytes,
+        truncated: stdout.truncated,
+        same: expected.stdout.equals(Buffer.from(stdout.text)),
+      }).toEqual({ bytes: expected.stdout.length, truncated: false, same: true });
+      expect(stderr.text.slice(0, expected.stderr.length)).toBe(expected.stderr.toString());
     });
   }
 
