@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, it } from 'vitest';
+import { describeWith, MISSING_PYTHON } from '../fixtures/describe-with.ts';
 
 // What models copy out of skills must work: the code blocks are taken from the files and run as they stand.
 
@@ -126,9 +127,7 @@ describe('JavaScript in skills', () => {
   });
 });
 
-const python = spawnSync('python3', ['--version']).status === 0;
-
-describe.runIf(python)('Python in skills (needs python3)', () => {
+describeWith('Python in skills', MISSING_PYTHON, () => {
   it('csv-cleaning reads numbers, dates and encodings without guessing', () => {
     const file = join(scratch, 'cleaning.py');
     const check = String.raw`
@@ -148,7 +147,7 @@ print(json.dumps({
 }))
 `;
     writeFileSync(file, codeBlocks('public/csv-cleaning', 'python') + check);
-    expect(JSON.parse(execFileSync('python3', [file], { encoding: 'utf8' }))).toEqual({
+    expect(JSON.parse(execFileSync('/usr/bin/python3', [file], { encoding: 'utf8' }))).toEqual({
       numbers: ['1234.5', '1234.5', '-12', '-12.50', '1234567', '0012'],
       refused: Array.from({ length: 7 }, () => 'refused'),
       orders: [true, false, null, null],
@@ -163,7 +162,7 @@ print(json.dumps({
       table,
       'Id;Rain;Day\n001;1,5;31/01/2020\n002;NA; 01/02/2020\n002;NA; 01/02/2020\n003;2.5;x\n\nnote\n',
     );
-    const profile = JSON.parse(execFileSync('python3', [script, table], { encoding: 'utf8' }));
+    const profile = JSON.parse(execFileSync('/usr/bin/python3', [script, table], { encoding: 'utf8' }));
     expect(profile).toMatchObject({
       encoding: 'utf-8',
       delimiter: ';',
@@ -177,7 +176,7 @@ print(json.dumps({
         { name: 'Day', types: { date_slash: 3, text: 1 }, signs: ['mixed types', 'blanks at the ends'] },
       ],
     });
-    const absent = spawnSync('python3', [script, join(scratch, 'absent.csv')], { encoding: 'utf8' });
+    const absent = spawnSync('/usr/bin/python3', [script, join(scratch, 'absent.csv')], { encoding: 'utf8' });
     expect(absent.status).toBe(2);
     expect(absent.stderr).toMatch(/^Cannot profile .*absent\.csv: /);
   });
