@@ -500,6 +500,7 @@ attack('E13', 'learns nothing of the host from the errors of tools', { levels: E
     code: `${RAW}\nfor number, name in enumerate(('fails', 'tells', 'throws'), 1):\n    call(number, name)\n    print(json.dumps(reply()))`,
   });
   expect(result.stdout.text).not.toMatch(/root|ENOENT|SECRET|aws| at |\.ts/);
+  expect(result.stdout.text.trim().split('\n')).toHaveLength(3);
   expect(result.stdout.text).toContain('there is no such city');
   expect(JSON.stringify(result.calls)).not.toMatch(/root|ENOENT|SECRET/);
   scene.evidence(result.stdout.text.trim().split('\n')[0] ?? '');

@@ -212,8 +212,10 @@ attack('G07', 'writes to no folder that someone works in', { levels: EVERY_LEVEL
     '.ssh/authorized_keys',
     '.config/x',
   ];
-  const code = `import os, json\nwritten = []\nfor base in (os.getcwd(), os.environ['HOME']):\n    for trap in ${JSON.stringify(traps)}:\n        path = os.path.join(base, trap)\n        os.makedirs(os.path.dirname(path), exist_ok=True)\n        open(path, 'w').write('planted by an attack')\n        written.append(path)\nprint(json.dumps([os.getcwd(), os.environ['HOME']]))`;
-  const first = JSON.parse((await job({ code })).stdout.text) as string[];
+  const code = `import os, json\nwritten = []\nfor base in (os.getcwd(), os.environ['HOME']):\n    for trap in ${JSON.stringify(traps)}:\n        path = os.path.join(base, trap)\n        os.makedirs(os.path.dirname(path), exist_ok=True)\n        open(path, 'w').write('planted by an attack')\n        written.append(path)\nprint(json.dumps([[os.getcwd(), os.environ['HOME']], os.listdir()]))`;
+  const [first, planted] = JSON.parse((await job({ code })).stdout.text) as [string[], string[]];
+  // So that what the next job lists would show them.
+  expect(planted).toEqual(expect.arrayContaining(['.bashrc', '.git', '.ssh', 'node_modules']));
   for (const path of first) expect([process.cwd(), homedir(), '/root']).not.toContain(path);
   for (const base of [process.cwd(), homedir()]) {
     for (const trap of traps) {
