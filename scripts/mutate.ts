@@ -2,7 +2,10 @@
  * Changes the sources in one place at a time, as Stryker does, and says which changes no test notices. A survivor that
  * `test/mutation/survivors.json` does not list with its reason is exit code 1.
  *
- *     node scripts/mutate.ts [FILE-OR-PATTERN ...] [--sample N --seed TEXT] [--list] [--json FILE]
+ *     node scripts/mutate.ts [FILE-OR-PATTERN ...] [--sample N --seed TEXT [--slow]] [--list] [--json FILE]
+ *
+ * A sample is taken from the files that have a fast test of their own name and tries fast tests only; with `--slow` it is taken
+ * from all files and tries all tests, as a run without a sample does.
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -24,17 +27,19 @@ const { values, positionals } = parseArgs({
   options: {
     sample: { type: 'string' },
     seed: { type: 'string' },
+    slow: { type: 'boolean' },
     list: { type: 'boolean' },
     json: { type: 'string' },
   },
 });
+/** A sample is for a run that has a few minutes. */
+const ONLY_FAST = values.sample !== undefined && values.slow !== true;
 process.exitCode = await main();
 
 async function main(): Promise<number> {
   const related = testFinder(ROOT);
   const sources = listSources(ROOT, positionals.length === 0 ? MUTATED : positionals);
-  // What has a fast test of its own name: a sample is for a run that has a few minutes.
-  const files = values.sample === undefined ? sources : sources.filter((file) => related(file).quick);
+  const files = ONLY_FAST ? sources.filter((file) => related(file).quick) : sources;
   const all = await listMutants(ROOT, files);
   const size = Number(values.sample ?? all.length);
   if (!Number.isInteger(size) || size < 1 || all.length === 0) {
@@ -101,8 +106,8 @@ async function noticedBy(
   { fast, slow }: RelatedTests,
   isRedAnyway: (failure: TestEnd & { end: 'failed' }) => Promise<boolean>,
 ): Promise<string | undefined> {
-  // A sample has a few minutes: what only a slow test notices is listed with its name.
-  for (const stage of values.sample === undefined ? [...fast, ...slow] : fast) {
+  // What only a slow test notices is listed with its name.
+  for (const stage of ONLY_FAST ? fast : [...fast, ...slow]) {
     let files = stage;
     while (files.length > 0) {
       const [, name] = files[0]?.split('#') ?? [];

@@ -37,7 +37,7 @@ describe('on a machine without bubblewrap', () => {
       SKILLCELL_MODEL: '',
     });
     expect(code, stderr).toBe(0);
-    expect(stdout).toMatch(/docker runner, isolation level container/);
+    expect(stdout).toMatch(/docker runner at\s+isolation\s+level\s+container/);
   });
 
   it('the advice is about the level that was asked for, and offers a weaker one to nobody who named one', async (context) => {
