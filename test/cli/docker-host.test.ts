@@ -199,6 +199,12 @@ describe('an engine that accepts and never answers', () => {
   });
 });
 
+it('doctor prints an address so that it forges no line and acts on no terminal', async () => {
+  const { stdout } = await timed(['doctor'], 'unix:///x\u001b[2J\nReady: y');
+  expect(stdout).not.toContain('\u001b');
+  expect(stdout).not.toMatch(/^Ready: y/m);
+});
+
 dockerTest('each form of DOCKER_HOST that an engine can have reaches it', {}, async () => {
   await dockerImage();
   await using remote = await openTcpEngine();

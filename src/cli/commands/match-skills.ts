@@ -1,6 +1,7 @@
 import { type CommandContext, flagValue } from '../options/command.ts';
 import { parseNumber } from '../options/parse-number.ts';
 import { openSkills } from '../options/skills-context.ts';
+import { escapeLine } from '../terminal/escape-controls.ts';
 
 const MOST = { minimum: 1, maximum: 1_000, unit: 'skills' };
 
@@ -15,7 +16,7 @@ export async function matchSkills(context: CommandContext): Promise<number> {
     await output.json(result);
     return 0;
   }
-  const lines = result.matches.map(({ id, hits }) => `${id}  ${hits.join(', ')}\n`);
+  const lines = result.matches.map(({ id, hits }) => `${id}  ${escapeLine(hits.join(', '))}\n`);
   await output.text(`tier ${result.tier}\n${lines.join('')}${result.text ?? ''}`);
   for (const { id, reason } of result.leftOut) await output.note(`${id} would match and is left out: ${reason}.`);
   return 0;

@@ -4,6 +4,7 @@ import type { CommandContext } from '../options/command.ts';
 import { cliRunners } from '../job/runners.ts';
 import { examineMachine } from '../doctor/examine-machine.ts';
 import type { MachineCheck } from '../doctor/machine-check.ts';
+import { escapeLine } from '../terminal/escape-controls.ts';
 
 /**
  * `skillcell doctor`: says what this machine isolates, found out by really starting sandboxes, and what to do.
@@ -41,12 +42,12 @@ export async function runDoctor({ output, json, interruption, io }: CommandConte
 
 function checkLines({ id, ok, needed, found, advice }: MachineCheck): string {
   const state = needed ? 'MISSING' : 'note   ';
-  return `${ok ? 'ok     ' : state} ${id}: ${found}\n${advice === undefined ? '' : `        ${advice}\n`}`;
+  return `${ok ? 'ok     ' : state} ${id}: ${escapeLine(found)}\n${advice === undefined ? '' : `        ${advice}\n`}`;
 }
 
 function runnerLines({ runner, isolation, available, reasons, limits }: RunnerReport): string {
   const head = `${available ? 'ok     ' : 'MISSING'} runner ${runner}, isolation ${isolation}\n`;
   const held = Object.entries(limits).map(([name, how]) => `${name} ${how === 'none' ? 'not held' : how}`);
   const more = [...reasons, ...(available ? [`limits: ${held.join(', ')}`] : [])];
-  return `${head}${more.map((line) => `        ${line}\n`).join('')}`;
+  return `${head}${more.map((line) => `        ${escapeLine(line)}\n`).join('')}`;
 }

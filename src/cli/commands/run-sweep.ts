@@ -2,6 +2,7 @@ import { SkillcellError } from '../../contracts/skillcell-error.ts';
 import { sweepRunners } from '../../orchestrator/sweep-runners.ts';
 import type { CommandContext } from '../options/command.ts';
 import { cliRunners } from '../job/runners.ts';
+import { escapeLine } from '../terminal/escape-controls.ts';
 
 /**
  * `skillcell sweep`: removes what sandboxes of dead processes left.
@@ -26,7 +27,7 @@ export async function runSweep({ io, output, json }: CommandContext): Promise<nu
     return 0;
   }
   await output.text(
-    `${removed.map(({ kind, name }) => `removed ${kind} ${name}\n`).join('')}${removed.length} removed.\n`,
+    `${removed.map(({ kind, name }) => `${escapeLine(`removed ${kind} ${name}`)}\n`).join('')}${removed.length} removed.\n`,
   );
   return 0;
 }

@@ -234,6 +234,15 @@ describe('skillcell skills match', () => {
     const plain = await runMain(['skills', 'match', 'draw a chart for the pdf']);
     expect(plain.stdout).toMatch(/^tier 3\npublic\.chart {2}/);
   });
+
+  it('prints what authors wrote so that none forges a line or acts on a terminal', async () => {
+    const pattern = String.raw`"pie|\npublic.fake  mention:public.fake\e"`;
+    addSkill('skills/public/a', ['description: A.', 'triggers:', `  patterns: [${pattern}]`]);
+    const { stdout } = await runMain(['skills', 'match', 'a pie', '--root', 'skills'], { cwd });
+    const hit = String.raw`public.a  pattern:pie|\npublic.fake  mention:public.fake\x1b`;
+    expect(stdout).toMatch(/^tier 3\n/);
+    expect(stdout.split('\n')[1]).toBe(hit);
+  });
 });
 
 describe('skillcell skills validate', () => {
