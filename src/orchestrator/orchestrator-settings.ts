@@ -41,6 +41,20 @@ const whole = (least: number, most: number): z.ZodMiniNumber =>
   z.number().check(z.int(), z.minimum(least), z.maximum(most));
 const isolation = z.enum(ISOLATION_LEVELS as unknown as [string, ...string[]]);
 
+const runnerSchema = z
+  .custom<Runner>(isRunner, `must be a runner of contract ${RUNNER_CONTRACT}, such as createLocalRunner()`)
+  .check(
+    z.superRefine((runner, context) => {
+      for (const fault of runnerFaults(runner)) context.addIssue({ code: 'custom', ...fault });
+    }),
+  );
+const ownNames = z.superRefine<readonly Runner[]>((runners, context) => {
+  const names = runners.map((runner) => runner.name);
+  const again = names.findIndex((name, index) => names.indexOf(name) !== index);
+  if (again < 0) return;
+  context.addIssue({ code: 'custom', path: [again, 'name'], message: 'must be a name that no runner before it has' });
+});
+
 const poolSchema = z.strictObject({
   size: whole(0, 1_000),
   languages: z.optional(
@@ -65,11 +79,7 @@ const optionsSchema = z.strictObject({
     ),
   ),
   tools: z.optional(z.custom(isToolMap, 'must be a Map of { description, parameters?, execute } by name')),
-  runners: z.optional(
-    z
-      .array(z.custom(isRunner, `must be a runner of contract ${RUNNER_CONTRACT}, such as createLocalRunner()`))
-      .check(z.minLength(1)),
-  ),
+  runners: z.optional(z.array(runnerSchema).check(z.minLength(1), ownNames)),
   allowUnisolated: z.optional(z.boolean()),
   concurrency: z.optional(whole(1, 10_000)),
   queue: z.optional(whole(0, 10_000_000)),
@@ -139,6 +149,18 @@ function has(...methods: string[]): (value: unknown) => boolean {
 
 function isRunner(value: unknown): boolean {
   return has('probe', 'start', 'sweep', 'close')(value) && (value as Runner).contract === RUNNER_CONTRACT;
+}
+
+/** Fields of a runner that a job would stumble over. `auto` means all of them. */
+function runnerFaults({ name, levels }: Runner): { path: PropertyKey[]; message: string }[] {
+  if (typeof name !== 'string' || name === '' || name === 'auto')
+    return [{ path: ['name'], message: 'must be a text that is neither empty nor auto' }];
+  if (!Array.isArray(levels) || levels.length === 0)
+    return [{ path: ['levels'], message: 'must be a list of levels that is not empty' }];
+  const message = `must be one of ${ISOLATION_LEVELS.join(', ')}`;
+  return levels.flatMap((level, index) =>
+    ISOLATION_LEVELS.includes(level) ? [] : [{ path: ['levels', index], message }],
+  );
 }
 
 function isToolMap(value: unknown): boolean {

@@ -63,7 +63,23 @@ describe('createOrchestrator() refuses, naming field, value and what is allowed'
     [{ allowUnisolated: 'no' }, 'allowUnisolated must be true or false, got "no".'],
     [{ runners: [] }, 'runners must be a list that is not empty, got a list of 0.'],
     [{ runners: ['docker'] }, 'runners.0 must be a runner of contract 1, such as createLocalRunner(), got "docker".'],
+    [{ runners: [null] }, 'runners.0 must be a runner of contract 1, such as createLocalRunner(), got null.'],
     [{ runners: [{ ...createLocalRunner(), contract: 2 }] }, 'runners.0 must be a runner of contract 1'],
+    ...(
+      [
+        [{ name: undefined }, 'runners.0.name is missing: it must be a text that is neither empty nor auto.'],
+        [{ name: '' }, 'runners.0.name must be a text that is neither empty nor auto, got "".'],
+        [{ name: 'auto' }, 'runners.0.name must be a text that is neither empty nor auto, got "auto".'],
+        [{ levels: undefined }, 'runners.0.levels is missing: it must be a list of levels that is not empty.'],
+        [{ levels: 'none' }, 'runners.0.levels must be a list of levels that is not empty, got "none".'],
+        [{ levels: [] }, 'runners.0.levels must be a list of levels that is not empty, got a list of 0.'],
+        [{ levels: ['none', 'vm'] }, 'runners.0.levels.1 must be one of none, namespace, container, kernel, got "vm".'],
+      ] as const
+    ).map(([fields, expected]): [object, string] => [{ runners: [{ ...createLocalRunner(), ...fields }] }, expected]),
+    [
+      { runners: [createLocalRunner(), createDockerRunner(), createLocalRunner()] },
+      'runners.2.name must be a name that no runner before it has, got "local".',
+    ],
     [{ tools: { add: {} } }, 'tools must be a Map of { description, parameters?, execute } by name, got an object.'],
     [{ tools: new Map([['add', { description: 'adds' }]]) }, 'tools must be a Map of'],
     [{ model: 'anthropic/claude' }, "model must be a gateway or a model of the AI SDK, such as anthropic('…'), got"],
