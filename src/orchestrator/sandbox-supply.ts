@@ -1,9 +1,8 @@
 import type { Diagnostic } from '../contracts/diagnostic.ts';
-
 import type { Runner } from '../runners/runner.ts';
+import { sandboxLimits } from '../runners/sandbox-limits.ts';
 import { passedOver } from './no-sandbox.ts';
 import type { PoolMetrics, PoolOptions } from './orchestrator.ts';
-import { sandboxLimits } from './sandbox-limits.ts';
 import { type SandboxDemand, type SandboxPlace, sandboxPlaces } from './sandbox-places.ts';
 import type { SandboxSession } from './sandbox-session.ts';
 import { createSessionPools } from './session-pools.ts';

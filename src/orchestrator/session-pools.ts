@@ -1,11 +1,11 @@
 import { diagnostic, type Diagnostic } from '../contracts/diagnostic.ts';
-import type { Language } from '../contracts/language.ts';
+import { DEFAULT_LANGUAGE, type Language } from '../contracts/language.ts';
 import { DEFAULT_LIMITS } from '../contracts/limits.ts';
 import { createWarmPool, type WarmPool } from '../runners/warm-pool.ts';
 import type { Runner, SandboxLimits } from '../runners/runner.ts';
+import { sandboxLimits } from '../runners/sandbox-limits.ts';
 import { createJobQueue } from './job-queue.ts';
 import type { PoolMetrics, PoolOptions } from './orchestrator.ts';
-import { sandboxLimits } from './sandbox-limits.ts';
 import { sandboxPlaces, type SandboxPlace } from './sandbox-places.ts';
 import type { SandboxSession } from './sandbox-session.ts';
 import type { SessionStarter } from './session-starter.ts';
@@ -48,7 +48,7 @@ export interface SessionPoolsOptions {
 
 /** Creates the pools and begins to fill them. */
 export function createSessionPools(options: SessionPoolsOptions): SessionPools {
-  const { isolation, languages = ['javascript'], size } = options.pool;
+  const { isolation, languages = [DEFAULT_LANGUAGE], size } = options.pool;
   const limits = sandboxLimits({ ...DEFAULT_LIMITS, ...options.pool.limits });
   const demand = { runner: 'auto' as const, isolation };
   const places = sandboxPlaces(demand, options).filter((place) => (isolation ?? place.isolation) === place.isolation);

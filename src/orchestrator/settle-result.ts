@@ -1,4 +1,4 @@
-import type { Diagnostic } from '../contracts/diagnostic.ts';
+import { diagnostic } from '../contracts/diagnostic.ts';
 import { SkillcellError } from '../contracts/skillcell-error.ts';
 import type { CancelReason, SandboxResult } from '../protocol/messages.ts';
 import type { Ending } from './job-ending.ts';
@@ -43,7 +43,6 @@ async function takeArtifacts(artifacts: ArtifactCollector): Promise<void> {
 
 function resultWithout(outcome: SandboxResult['outcome']): SandboxResult {
   const message = 'The sandbox was ended before it could report; what it wrote until then is kept.';
-  const diagnostics: Diagnostic[] = [{ code: 'sandbox.ended', severity: 'warning', message }];
   return {
     outcome,
     ...(outcome === 'limit' ? { limit: 'calls' as const } : {}),
@@ -55,7 +54,7 @@ function resultWithout(outcome: SandboxResult['outcome']): SandboxResult {
     omitted: [],
     missing: [],
     sources: [],
-    diagnostics,
+    diagnostics: [diagnostic('sandbox.ended', message)],
     runMs: 0,
   };
 }

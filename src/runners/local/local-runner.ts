@@ -5,7 +5,9 @@ import { SkillcellError } from '../../contracts/skillcell-error.ts';
 import { currentOwner, ownerName } from '../owner.ts';
 import { bundleSchema, ensureRuntime, type RuntimeBundle } from '../runtime-bundle.ts';
 import { RUNNER_CONTRACT, type Runner, type RunnerReport, type Sandbox, type SandboxSpec } from '../runner.ts';
+import { DEFAULT_LANGUAGE } from '../../contracts/language.ts';
 import { DEFAULT_LIMITS } from '../../contracts/limits.ts';
+import { sandboxLimits } from '../sandbox-limits.ts';
 import { controlGroupLayout } from './control-group.ts';
 import { limitEnforcement } from './limit-enforcement.ts';
 import { startDirect } from './start-direct.ts';
@@ -77,9 +79,8 @@ export function createLocalRunner(given: LocalRunnerOptions = {}): Runner {
       limits: limitEnforcement(isolation, groups),
     };
     try {
-      const { memoryMib, cpus, pids, workspaceMib, workspaceInodes } = DEFAULT_LIMITS;
-      const limits = { memoryMib, cpus, pids, workspaceMib, workspaceInodes };
-      const sandbox = await start({ isolation, language: 'javascript', limits }, { signal });
+      const limits = sandboxLimits(DEFAULT_LIMITS);
+      const sandbox = await start({ isolation, language: DEFAULT_LANGUAGE, limits }, { signal });
       try {
         await awaitReady(sandbox, signal);
       } finally {
