@@ -105,9 +105,10 @@ export function createDockerRunner(given: DockerRunnerOptions = {}): Runner {
         },
       });
     },
-    async probe() {
-      const report = await probeContainer(start);
-      return options.kernelRuntime === undefined ? [report] : [await probeKernel(start, options.kernelRuntime), report];
+    async probe({ signal } = {}) {
+      const report = await probeContainer(start, signal);
+      const { kernelRuntime } = options;
+      return kernelRuntime === undefined ? [report] : [await probeKernel(start, kernelRuntime, signal), report];
     },
     async sweep(given) {
       if (!hasEngine(options)) return { removed: [], failed: [], skipped: 'there is no Docker engine here' };
