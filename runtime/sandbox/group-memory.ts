@@ -97,12 +97,21 @@ function ownAnonymous(): number {
 
 /** The file systems in memory that the sandbox has of its own. At level none the machine's may hold the workspace. */
 function fileBytes({ level, workspace, value, skills }: SandboxLayout): number {
-  if (level === 'none') return statfsSync(workspace).type === TMPFS ? Number.POSITIVE_INFINITY : 0;
+  if (level === 'none') return isInMemory(workspace) ? Number.POSITIVE_INFINITY : 0;
   const others = level === 'container' ? ['/tmp', '/dev/shm'] : ['/inner/tmp', '/inner/shm', '/run', '/tmp'];
   return [workspace, value, skills, ...others].reduce((bytes, folder) => {
     const { blocks, bfree, bsize } = statfsSync(folder);
     return bytes + (blocks - bfree) * bsize;
   }, 0);
+}
+
+function isInMemory(folder: string): boolean {
+  try {
+    return statfsSync(folder).type === TMPFS;
+  } catch {
+    // The program has removed it, and so none of its files is left to count.
+    return false;
+  }
 }
 
 function field(text: string, name: string): number {

@@ -32,6 +32,15 @@ describe.each(LEVELS)('memory at level %s', (isolation) => {
     60_000,
   );
 
+  it('a program that has removed its workspace is watched as any other', async () => {
+    const code = "import os, shutil\nshutil.rmtree(os.getcwd(), ignore_errors=True)\nb = bytearray(b'x') * (400 << 20)";
+    const result = await run(
+      { title: '', job: { language: 'python', code }, memoryMib: 128, outcome: 'failed' },
+      isolation,
+    );
+    expect(result.outcome).toBe('out_of_memory');
+  }, 60_000);
+
   it('a second attempt is not judged by the peak of the first', async () => {
     const codes = ["b = bytearray(b'x') * (400 << 20)", "print('small')"];
     const model = {
