@@ -8,7 +8,7 @@ export interface SweepSummary extends Omit<SweepReport, 'skipped'> {
   skipped: { runner: RunnerName; reason: string }[];
 }
 
-/** Sweeps all runners. One that cannot be reached has failed, and keeps no other one from it. */
+/** Sweeps all runners. One that throws an error of ours has failed, and takes nothing from what the others report. */
 export async function sweepRunners(runners: readonly Runner[]): Promise<SweepSummary> {
   const summary: SweepSummary = { removed: [], failed: [], skipped: [] };
   const sweep = async (runner: Runner): Promise<void> => {
@@ -18,7 +18,7 @@ export async function sweepRunners(runners: readonly Runner[]): Promise<SweepSum
       summary.failed.push(...failed);
       if (skipped !== undefined) summary.skipped.push({ runner: runner.name, reason: skipped });
     } catch (error) {
-      if (!SkillcellError.isInstance(error) || error.entry.ofRunner !== true) throw error;
+      if (!SkillcellError.isInstance(error)) throw error;
       summary.failed.push({ kind: 'runner', name: runner.name, reason: error.message });
     }
   };
