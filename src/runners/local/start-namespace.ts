@@ -21,16 +21,21 @@ export async function startNamespace(spec: SandboxSpec, bundle: RuntimeBundle, n
   const executor = namespaceExecutor(spec);
   const runtime = await cachedRuntime(bundle);
   const group = createControlGroup(name, spec.limits);
-  const command = namespaceCommand({ bubblewrap, runtime, executor, spec, memoryGroup: group?.memoryFolder ?? null });
-  const child = startProcess(command, { group, fileBytes: spec.limits.workspaceMib * MIB, env: {} });
-  return localSandbox({
-    isolation: 'namespace',
-    child,
-    group,
-    diagnostics: unenforcedLimits('namespace', group !== null),
-    startFailure: (complaint) => (/\b(bwrap|setpriv|unshare)\b/.test(complaint) ? unmet(complaint) : undefined),
-    cleanUp: () => Promise.resolve(),
-  });
+  try {
+    const command = namespaceCommand({ bubblewrap, runtime, executor, spec, memoryGroup: group?.memoryFolder ?? null });
+    const child = startProcess(command, { group, fileBytes: spec.limits.workspaceMib * MIB, env: {} });
+    return localSandbox({
+      isolation: 'namespace',
+      child,
+      group,
+      diagnostics: unenforcedLimits('namespace', group !== null),
+      startFailure: (complaint) => (/\b(bwrap|setpriv|unshare)\b/.test(complaint) ? unmet(complaint) : undefined),
+      cleanUp: () => Promise.resolve(),
+    });
+  } catch (error) {
+    group?.remove();
+    throw error;
+  }
 }
 
 /** The path of bubblewrap; throws where it or a program beside it is missing. */
