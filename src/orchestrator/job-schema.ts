@@ -9,6 +9,8 @@ import { languageSchema } from './language-schema.ts';
 
 /** Bytes of a program. */
 export const MAX_CODE_BYTES: number = 4 * 1024 * 1024;
+/** What a program may be called. */
+export const PROGRAM_NAME: RegExp = /^[\p{L}\p{N}_][\p{L}\p{N}._ -]{0,100}$/u;
 const MAX_ENV_BYTES = 128 * 1024;
 /** Linux takes strings below 128 KiB only, and 2 MiB of arguments and environment together. */
 const MAX_ARGUMENT_BYTES = 128 * 1024 - 1;
@@ -83,9 +85,7 @@ const requestSchema = z.discriminatedUnion('kind', [
     ...common,
     language,
     code: noNulCode(),
-    fileName: z.optional(
-      z.string().check(z.regex(/^[\p{L}\p{N}_][\p{L}\p{N}._ -]{0,100}$/u, 'must be a plain file name')),
-    ),
+    fileName: z.optional(z.string().check(z.regex(PROGRAM_NAME, 'must be a plain file name'))),
   }),
   z.strictObject({
     kind: z.literal('codegen'),

@@ -2,6 +2,7 @@ import { basename, extname } from 'node:path';
 import type { ExecOptions } from '../../contracts/job.ts';
 import { languageNames } from '../../languages/languages.ts';
 import { programLanguage } from '../../languages/program-language.ts';
+import { MAX_CODE_BYTES, PROGRAM_NAME } from '../../orchestrator/job-schema.ts';
 import { type CommandContext, flagValue } from '../options/command.ts';
 import { decodeInput, readInputFile } from '../terminal/input-file.ts';
 import { jobOptions } from '../options/job-options.ts';
@@ -9,9 +10,6 @@ import { explainReference, jobSkills } from '../options/job-skills.ts';
 import { readStdin } from '../terminal/read-stdin.ts';
 import { reportResult } from '../job/report-result.ts';
 import { usageError } from '../terminal/usage-error.ts';
-
-const CODE_BYTES = 4 * 1024 * 1024;
-const PLAIN_NAME = /^[\p{L}\p{N}_][\p{L}\p{N}._ -]{0,100}$/u;
 
 /** `skillcell exec`: runs the code of a file, or of standard input. */
 export async function runExec(context: CommandContext): Promise<number> {
@@ -40,7 +38,9 @@ async function readProgram(
     throw usageError('FILE', 'name a file, or pass the code through standard input', '');
   }
   const bytes =
-    file === '-' ? await readStdin(about, CODE_BYTES, io, interruption) : readInputFile(about, file, CODE_BYTES, io);
+    file === '-'
+      ? await readStdin(about, MAX_CODE_BYTES, io, interruption)
+      : readInputFile(about, file, MAX_CODE_BYTES, io);
   const code = decodeInput(about, bytes, file);
   if (code.trim() === '') throw usageError(about, 'the code must not be empty', file);
   const name = basename(file);
@@ -57,6 +57,6 @@ async function readProgram(
   return {
     code,
     language,
-    ...(file === '-' ? {} : { fileName: PLAIN_NAME.test(name) ? name : `main${extname(name)}` }),
+    ...(file === '-' ? {} : { fileName: PROGRAM_NAME.test(name) ? name : `main${extname(name)}` }),
   };
 }
