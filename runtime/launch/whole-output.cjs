@@ -32,6 +32,7 @@ class WholeOutput extends Writable {
   }
 }
 
+/** Writes all of it before it returns, to a pipe in any state. The executor's messages go this way, too. */
 function writeWhole(fd, bytes) {
   for (let offset = 0; offset < bytes.length;) {
     try {
@@ -68,3 +69,5 @@ if (isMainThread) {
     });
   }
 }
+
+module.exports = { writeWhole };

@@ -3,7 +3,7 @@
  * that the program will use, which its argument names, and waits. Descriptor 3 brings messages, 4 takes them; both end
  * with this process.
  */
-import { readFileSync, writeSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import Module, { createRequire } from 'node:module';
 import { Socket } from 'node:net';
 import { pathToFileURL } from 'node:url';
@@ -15,7 +15,6 @@ interface RunMessage {
   env: Record<string, string>;
   cwd: string;
   skills: string;
-  valueBytes: number;
 }
 
 interface RehearseMessage {
@@ -31,7 +30,9 @@ interface ReplyMessage {
   error?: { name: string; message: string };
 }
 
-createRequire(import.meta.url)('../../launch/whole-output.cjs');
+const { writeWhole } = createRequire(import.meta.url)('../../launch/whole-output.cjs') as {
+  writeWhole(fd: number, bytes: Uint8Array): void;
+};
 
 const sample = pathToFileURL(process.argv[2] ?? '').href;
 const incoming = new Socket({ fd: 3, readable: true, writable: false });
@@ -48,13 +49,7 @@ function send(message: object): void {
   const bytes = Buffer.allocUnsafe(4 + body.length);
   bytes.writeUInt32LE(body.length, 0);
   body.copy(bytes, 4);
-  for (let offset = 0; offset < bytes.length;) {
-    try {
-      offset += writeSync(4, bytes, offset);
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') throw error;
-    }
-  }
+  writeWhole(4, bytes);
 }
 
 let held: Buffer = Buffer.alloc(0);
