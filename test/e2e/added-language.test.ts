@@ -154,4 +154,20 @@ describe('a language that is one more folder in runtime/languages', () => {
       ]),
     });
   });
+
+  it('has its interpreter looked for by the doctor where jobs look, and not elsewhere', async () => {
+    using own = copyCheckout({ 'runtime/languages/ruby': RUBY });
+    const interpreter = join(cwd, 'own-ruby');
+    const file = join(own.folder, 'runtime/languages/ruby/language.json');
+    const definition = JSON.parse(readFileSync(file, 'utf8')) as object;
+    writeFileSync(file, JSON.stringify({ ...definition, interpreters: ['/nowhere/bash', interpreter] }));
+    const check = async (): Promise<unknown> => {
+      const env = { DOCKER_HOST: 'unix:///nowhere/engine.sock' };
+      const { stdout } = await own.run(['doctor', '--json'], { env });
+      return (JSON.parse(stdout) as { checks: { id: string }[] }).checks.find(({ id }) => id === 'ruby');
+    };
+    expect(await check()).toMatchObject({ ok: false, found: `no /nowhere/bash or ${interpreter}` });
+    writeFileSync(interpreter, '#!/bin/sh\necho "own $1"\n', { mode: 0o755 });
+    expect(await check()).toMatchObject({ ok: true, found: 'own --version' });
+  });
 });

@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { basename } from 'node:path';
-import type { LanguageDefinition } from '../../contracts/language.ts';
+import { findInterpreter, type LanguageDefinition } from '../../contracts/language.ts';
 import { languages } from '../../languages/languages.ts';
 import { controlGroupLayout } from '../../runners/local/control-group.ts';
 import { readModelSettings } from '../../broker/model-environment.ts';
@@ -18,7 +17,7 @@ export async function examineMachine(io: CliIo): Promise<MachineCheck[]> {
     await program('util-linux', 'setpriv', true, 'Install it for level namespace: `apt-get install util-linux`.'),
     userNamespaces(),
     controlGroups(),
-    ...(await Promise.all(languages().flatMap(interpreter))),
+    ...(await Promise.all(languages().map(interpreter))).flat(),
     ...(await examineEngine(io)),
     model(io),
   ];
@@ -31,11 +30,14 @@ function node(): MachineCheck {
 }
 
 /** The interpreter of a language; skillcell's own Node is looked at above. */
-function interpreter({ name, title, interpreters, imagePackages }: LanguageDefinition): Promise<MachineCheck>[] {
+async function interpreter(definition: LanguageDefinition): Promise<MachineCheck[]> {
+  const { name, title, interpreters, imagePackages } = definition;
   if (interpreters === undefined) return [];
-  const command = basename(interpreters[0] ?? name);
-  const [debianPackage = command] = imagePackages['slim'] ?? [];
-  return [program(name, command, false, `Install it for ${title} jobs: \`apt-get install ${debianPackage}\`.`)];
+  const [debianPackage = name] = imagePackages['slim'] ?? [];
+  const advice = `Install it for ${title} jobs: \`apt-get install ${debianPackage}\`.`;
+  const path = findInterpreter(definition, process.execPath);
+  if (path !== undefined) return [await program(name, path, false, advice)];
+  return [{ id: name, ok: false, needed: false, found: `no ${interpreters.join(' or ')}`, advice }];
 }
 
 /** Sandboxes see /usr and nothing else, so a program elsewhere is none to them. */
@@ -50,7 +52,10 @@ async function program(id: string, name: string, needed: boolean, advice: string
     timeout: 5_000,
   });
   const [line = ''] = (result.stdout || result.stderr).split('\n');
-  if (result.failed) return { id, ok: false, needed, found: `no ${name} in ${path}`, advice };
+  if (result.failed) {
+    const found = name.includes('/') ? `${name} does not answer to --version` : `no ${name} in ${path}`;
+    return { id, ok: false, needed, found, advice };
+  }
   return { id, ok: true, needed, found: line };
 }
 
