@@ -4,6 +4,7 @@ import { chmod, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { checkLanguage } from './check-language.ts';
+import { LOOSE_FOLDERS } from './loose-folders.ts';
 import { readLanguages } from '../src/languages/read-languages.ts';
 
 /** What a runtime bundle consists of; `manifest.json` at its top. */
@@ -17,8 +18,6 @@ export interface RuntimeManifest {
 /** The entry is read by every sandbox at its start. */
 const MAX_ENTRY_BYTES = 200_000;
 const root = fileURLToPath(new URL('..', import.meta.url));
-/** Folders of `runtime/` whose files stay files of their own. */
-const LOOSE_FOLDERS = ['launch'];
 /** The same code as ES modules, which become one scope: that loads in half the time, and what nobody calls can be left out. */
 const MODULES: Record<string, string> = {
   re2js: join(root, 'node_modules/re2js/build/index.js'),
@@ -38,7 +37,8 @@ const COMMON = {
 } as const;
 
 /**
- * Builds what runs inside a sandbox: `entry.cjs`, `compile-ahead.cjs`, `list-installed.cjs`, the packages that it loads at first use, and the loose files of `runtime/`.
+ * Builds what runs inside a sandbox: `entry.cjs`, `compile-ahead.cjs`, `list-installed.cjs`, the packages that it loads at
+ * first use, and the loose files of `runtime/`.
  * The folder appears by one rename and must not be there before.
  *
  * @param folder where the bundle goes
@@ -117,8 +117,9 @@ async function escapeOthers(path: string): Promise<void> {
 }
 
 /**
- * Turns `require('name')` in a `lazy-*.ts` file and in the cage of gray-matter, and `import('name')` anywhere into the load of a file beside the entry. On the
- * host the same sources load the package itself: see docs/decisions/2026-11-22-lazy-modules.md.
+ * Turns `require('name')` in a `lazy-*.ts` file and in the cage of gray-matter, and `import('name')` anywhere into the load
+ * of a file beside the entry. On the host the same sources load the package itself: see
+ * docs/decisions/2026-11-22-lazy-modules.md.
  */
 function lazyPackages(found: Set<string>): Plugin {
   const hostLine = 'const require = createRequire(import.meta.url);';

@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
 import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { LOOSE_FOLDERS } from './loose-folders.ts';
 import { type ScannedImport, scanImports } from './scan-imports.ts';
 
 /** Something that is imported where it may not be. */
@@ -39,9 +40,8 @@ const FOLDERS: Record<string, string[]> = {
   runtime: ['languages', 'sandbox', 'files', 'run', 'agent', 'serve', 'rehearse'],
   cli: ['terminal', 'options', 'doctor', 'job', 'commands', 'command-line'],
 };
-/** Folders of `runtime/` whose files the bundle holds one by one. */
-const LOOSE_FOLDERS = ['launch'];
-const RUNNERS = ['local', 'docker'];
+/** Folders of `src/runners/` that are no runner's own. */
+const SHARED_BY_RUNNERS = ['seccomp'];
 /** Packages that the bundle keeps apart from the entry. */
 const HEAVY = ['gray-matter', 're2js', 'tar-stream', 'yaml'];
 /** Packages that one file keeps in a cage. */
@@ -154,7 +154,8 @@ function layerOf(file: string): string | undefined {
 }
 
 function runnerOf(file: string): string | undefined {
-  return RUNNERS.find((name) => file.startsWith(`src/runners/${name}/`));
+  const folder = /^src\/runners\/([^/]+)\//.exec(file)?.[1];
+  return folder === undefined || SHARED_BY_RUNNERS.includes(folder) ? undefined : folder;
 }
 
 function isRelative({ specifier }: ScannedImport): boolean {

@@ -13,6 +13,7 @@ const SOURCES = [
   'src/skills',
   'scripts/check-language.ts',
   'scripts/build-runtime.ts',
+  'scripts/loose-folders.ts',
   'package-lock.json',
 ];
 /** A bundle that is no longer the current one may still serve jobs. */

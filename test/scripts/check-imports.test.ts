@@ -119,6 +119,17 @@ describe('checkImports()', () => {
     expect(() => checkImports(root)).toThrow('got misc');
   });
 
+  it('refuses an import of a sibling between any two runners, not of what they share', () => {
+    write('src/runners/local/start.ts', "import '../seccomp/filter.ts';\nimport '../owner.ts';");
+    write('src/runners/seccomp/filter.ts', 'export {};');
+    write('src/runners/owner.ts', 'export {};');
+    expect(messages()).toEqual([]);
+    write('src/runners/third/start.ts', "import '../local/start.ts';");
+    expect(messages()).toEqual([
+      'src/runners/third/start.ts:1 the runner third imports its sibling local: src/runners/local/start.ts',
+    ]);
+  });
+
   it('refuses a folder that has no place among the layers', () => {
     write('src/helpers/text.ts', "import '../contracts/job.ts';");
     expect(() => checkImports(root)).toThrow('got src/helpers');

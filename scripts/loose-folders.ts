@@ -1,0 +1,2 @@
+/** Folders of `runtime/` whose files stay files of their own in the bundle. */
+export const LOOSE_FOLDERS: readonly string[] = ['launch'];
