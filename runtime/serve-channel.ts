@@ -43,9 +43,8 @@ export function serveChannel(args: readonly string[]): void {
 
   const privileges = takePrivileges(layout);
   const start = (wanted: LanguageDefinition): ExecutorProcess => {
-    // The folder of skills is the supervisor's own.
-    privileges.restore();
-    const pipes = createOutputPipes(layout, privileges);
+    // The folder of skills, where they are made, is the supervisor's own.
+    const pipes = privileges.asSupervisor(() => createOutputPipes(layout, privileges));
     return privileges.asRoot(() => startExecutor(layout, wanted, marker, pipes));
   };
 

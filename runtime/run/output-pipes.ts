@@ -1,9 +1,9 @@
-import { spawnSync } from 'node:child_process';
+import { spawnSync, type SpawnSyncReturns } from 'node:child_process';
 import { chmodSync, closeSync, constants, mkdtempSync, openSync, rmSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
-import { type Privileges, SUPERVISOR_UID } from '../sandbox/privileges.ts';
+import type { Privileges } from '../sandbox/privileges.ts';
 import type { SandboxLayout } from '../sandbox/sandbox-layout.ts';
 
 /** The pipes that one program writes to. Its ends wait when they are full, as at a shell; ours do not, and share nothing with them. */
@@ -27,9 +27,7 @@ export function createOutputPipes({ level, skills }: SandboxLayout, privileges: 
   const place = mkdtempSync(join(skills, '.pipes-'));
   const paths = [join(place, 'stdout'), join(place, 'stderr')] as const;
   try {
-    // With the supervisor's id for good: not every kernel gives a new program the effective one.
-    const account = level === 'container' ? { uid: SUPERVISOR_UID, gid: SUPERVISOR_UID } : {};
-    const made = privileges.asRoot(() => spawnSync('mkfifo', paths, { encoding: 'utf8', ...account }));
+    const made = makeFifos(paths, level, privileges);
     if (made.status !== 0) {
       const reason = made.error?.message ?? made.stderr.trim();
       throw new Error(`Cannot make the pipes of a program: mkfifo failed, got ${reason}.`);
@@ -42,6 +40,17 @@ export function createOutputPipes({ level, skills }: SandboxLayout, privileges: 
   } finally {
     rmSync(place, { recursive: true, force: true });
   }
+}
+
+/** With the id that this process has in effect, for good: not every kernel gives a new program the effective one. */
+function makeFifos(
+  paths: readonly string[],
+  level: SandboxLayout['level'],
+  privileges: Privileges,
+): SpawnSyncReturns<string> {
+  const [uid, gid] = [process.geteuid?.(), process.getegid?.()];
+  const account = level === 'container' && uid !== undefined && gid !== undefined ? { uid, gid } : {};
+  return privileges.asRoot(() => spawnSync('mkfifo', paths, { encoding: 'utf8', ...account }));
 }
 
 /** Our end of a fifo that a program writes to. */

@@ -16,6 +16,8 @@ export interface Privileges {
   asUserFromNow<T>(action: () => T): T;
   /** Takes the supervisor's own id again. */
   restore(): void;
+  /** With the supervisor's own rights, also after {@link asUserFromNow}: what it owns user code cannot write to. */
+  asSupervisor<T>(action: () => T): T;
   /** With uid 0 and the four capabilities that the container left it: to start an executor and to kill. */
   asRoot<T>(action: () => T): T;
 }
@@ -24,6 +26,7 @@ const NONE: Privileges = {
   asUser: (action) => action(),
   asUserFromNow: (action) => action(),
   restore: () => undefined,
+  asSupervisor: (action) => action(),
   asRoot: (action) => action(),
 };
 
@@ -62,6 +65,7 @@ export function takePrivileges(layout: SandboxLayout): Privileges {
       return action();
     },
     restore: () => become(SUPERVISOR_UID),
+    asSupervisor: (action) => during(SUPERVISOR_UID, action),
     asRoot: (action) => during(0, action),
   };
 }
