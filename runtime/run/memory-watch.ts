@@ -6,12 +6,15 @@ import type { UserProcesses } from '../sandbox/user-processes.ts';
 
 const PAGE_BYTES = 4096;
 const INTERVAL_MS = 100;
-/** After so many looks somebody else is ended as well: what was ended hangs in the kernel. */
-const LOOKS_TO_END = 20;
+/** Where less than this share of the limit is left, a look follows sooner: a program fills tens of MiB in the usual interval. */
+const NEAR = 0.5;
+const NEAR_INTERVAL_MS = 10;
+/** After that long somebody else is ended as well: what was ended hangs in the kernel. */
+const END_MS = 2_000;
 
 /** A watch over what user code holds in memory. */
 export interface MemoryWatch {
-  /** Looks once more, also at the peak: whether user code has passed its limit since the watch began. */
+  /** Looks once more, also at the peak: whether user code has passed its limit, or the kernel ended a part of it, since the watch began. */
   wasOver(): boolean;
   stop(): void;
 }
@@ -24,7 +27,7 @@ export interface WatchedSandbox {
 }
 
 /**
- * Looks ten times a second at what user code itself holds. Above its limit the largest processes are ended, as the kernel does it:
+ * Looks ten times a second, and more often near the limit, at what user code itself holds. Above its limit the largest processes are ended, as the kernel does it:
  * what waits for them goes on to its own end. Files count for the workspace. A control group tells all of it by one file, its peak by
  * another one. Without a group the processes are asked.
  */
@@ -37,22 +40,26 @@ export function watchMemory({ layout, processes, privileges }: WatchedSandbox, l
   };
   let passed = false;
   let ending = new Set<number>();
-  let looks = 0;
-  const timer = setInterval(() => {
+  let endedAt = 0;
+  const look = (): void => {
     const excess = excessBytes();
+    const isNear = group !== undefined && excess > -limitBytes * NEAR;
+    timer = setTimeout(look, isNear ? NEAR_INTERVAL_MS : INTERVAL_MS);
     if (excess <= 0) return;
     passed = true;
     const rows = processes.list();
     // What the last look ended counts until the kernel has taken its memory back.
-    looks += 1;
-    if (looks < LOOKS_TO_END && rows.some(({ pid }) => ending.has(pid))) return;
-    looks = 0;
+    const now = performance.now();
+    if (now - endedAt < END_MS && rows.some(({ pid }) => ending.has(pid))) return;
+    endedAt = now;
     ending = privileges.asUser(() => endLargest(rows, excess));
-  }, INTERVAL_MS);
+  };
+  let timer = setTimeout(look, INTERVAL_MS);
   return {
     // Processes are not asked at the end: one that is ending tells no share, and all that it shares would count for it.
-    wasOver: () => passed || (group !== undefined && (group.wasOver(limitBytes) || excessBytes() > 0)),
-    stop: () => clearInterval(timer),
+    wasOver: () =>
+      passed || (group !== undefined && (group.hasKilled() || group.wasOver(limitBytes) || excessBytes() > 0)),
+    stop: () => clearTimeout(timer),
   };
 }
 

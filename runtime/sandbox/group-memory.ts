@@ -18,6 +18,8 @@ export interface GroupMemory {
   heldAbove(limitBytes: number): number;
   /** Whether it must have held more at some time since this was opened, however short. */
   wasOver(limitBytes: number): boolean;
+  /** Whether the kernel has ended a process of the group for its memory since this was opened. */
+  hasKilled(): boolean;
 }
 
 interface Names {
@@ -26,6 +28,7 @@ interface Names {
   anonymous: string;
   shared: string;
   faults: string;
+  events: string;
 }
 
 const VERSION_2: Names = {
@@ -34,6 +37,7 @@ const VERSION_2: Names = {
   anonymous: 'anon',
   shared: 'shmem',
   faults: 'pgfault',
+  events: 'memory.events',
 };
 const VERSION_1: Names = {
   usage: 'memory.usage_in_bytes',
@@ -41,6 +45,7 @@ const VERSION_1: Names = {
   anonymous: 'total_rss',
   shared: 'total_shmem',
   faults: 'total_pgfault',
+  events: 'memory.oom_control',
 };
 
 /** The counters of this sandbox's group, or undefined where none can be read. */
@@ -66,6 +71,8 @@ export function groupMemory(
 ): GroupMemory {
   const names = existsSync(join(folder, VERSION_2.usage)) ? VERSION_2 : VERSION_1;
   const peakBefore = counter(folder, names.peak) ?? 0;
+  const kills = (): number => field(read(join(folder, names.events)), 'oom_kill');
+  const killsBefore = kills();
   let mostShared = 0;
   return {
     heldAbove(limitBytes) {
@@ -87,6 +94,7 @@ export function groupMemory(
       const held = peak - others - ownBytes() - KERNEL_BYTES;
       return held > limitBytes && field(text, names.faults) * PAGE_BYTES > limitBytes;
     },
+    hasKilled: () => kills() > killsBefore,
   };
 }
 

@@ -26,7 +26,7 @@ export interface ResultParts {
 export function assembleResult(parts: ResultParts): JobResult {
   const { job, result, artifacts, broker, sandbox, options } = parts;
   const usage = sandbox.usage?.() ?? result.usage ?? NO_USAGE;
-  const verdict = judge(result, usage.oomKills ?? 0, usage.pidsRefused ?? 0, broker);
+  const verdict = judge(result, usage.pidsRefused ?? 0, broker);
   const expected = job.globals.JOB.expect;
   return {
     jobId: job.jobId,
@@ -62,14 +62,8 @@ export function assembleResult(parts: ResultParts): JobResult {
 
 type Verdict = Pick<SandboxResult, 'outcome' | 'limit' | 'error'>;
 
-/** The kernel's word goes before the program's: an exit code says nothing about memory. */
-function judge(result: SandboxResult, oomKills: number, pidsRefused: number, broker: Broker): Verdict {
-  const { outcome, limit, error } = result;
-  // Processes at their limit may spin in the kernel until the clock ends them: what they ran out of is memory, not time.
-  if (oomKills > 0 && outcome === 'timeout') return { outcome: 'out_of_memory' };
-  if (oomKills > 0 && outcome !== 'canceled') {
-    return { outcome: 'out_of_memory', ...(error === undefined ? {} : { error }) };
-  }
+/** What only the host knows goes before the program's exit code. */
+function judge({ outcome, limit, error }: SandboxResult, pidsRefused: number, broker: Broker): Verdict {
   const timeout = broker.modelFailure;
   if (timeout?.name === 'ModelTimeout') {
     return { outcome: 'timeout', error: { name: 'ModelTimeout', message: timeout.message, stack: '' } };

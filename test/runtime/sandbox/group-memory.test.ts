@@ -18,6 +18,8 @@ interface Shown {
   anonymous: number;
   shared: number;
   touched: number;
+  /** How many processes the kernel has ended, a count. */
+  killed: number;
 }
 
 const FORMS = {
@@ -25,12 +27,14 @@ const FORMS = {
     'memory.current': `${shown.usage * MIB}\n`,
     'memory.peak': `${shown.peak * MIB}\n`,
     'memory.stat': `anon ${shown.anonymous * MIB}\nfile 7\nshmem ${shown.shared * MIB}\npgfault ${shown.touched * 256}\n`,
+    'memory.events': `oom 9\noom_kill ${shown.killed}\n`,
   }),
   // The lines without `total_` leave out what groups below hold.
   1: (shown: Shown) => ({
     'memory.usage_in_bytes': `${shown.usage * MIB}\n`,
     'memory.max_usage_in_bytes': `${shown.peak * MIB}\n`,
     'memory.stat': `rss 1\nshmem 1\npgfault 1\ntotal_rss ${shown.anonymous * MIB}\ntotal_shmem ${shown.shared * MIB}\ntotal_pgfault ${shown.touched * 256}\n`,
+    'memory.oom_control': `oom_kill_disable 0\nunder_oom 0\noom_kill ${shown.killed}\n`,
   }),
 };
 
@@ -39,7 +43,7 @@ const isOver = (memory: GroupMemory): boolean => memory.heldAbove(100 * MIB) > 1
 describe.each([2, 1] as const)('what user code holds, by control groups version %i', (version) => {
   let files: number;
   function show(shown: Partial<Shown>): void {
-    const all = { usage: 60, peak: 60, anonymous: 30, shared: 0, touched: 100, ...shown };
+    const all = { usage: 60, peak: 60, anonymous: 30, shared: 0, touched: 100, killed: 3, ...shown };
     for (const [name, text] of Object.entries(FORMS[version](all))) writeFileSync(join(folder, name), text);
   }
   /** Its supervisor holds 20 MiB of the group. */
@@ -59,6 +63,13 @@ describe.each([2, 1] as const)('what user code holds, by control groups version 
     expect(isOver(memory)).toBe(false);
     show({ anonymous: 121 });
     expect(isOver(memory)).toBe(true);
+  });
+
+  it('was too much where the kernel has ended a process since, and not before', () => {
+    const memory = open();
+    expect(memory.hasKilled()).toBe(false);
+    show({ killed: 4 });
+    expect(memory.hasKilled()).toBe(true);
   });
 
   it('is shared memory as well, but not that of files', () => {
