@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { CodegenAttempt, Outcome } from '../../src/contracts/result.ts';
 import { canonicalJson } from '../../src/skills/text/canonical-json.ts';
-import type { RunOutcome } from '../run/run-outcome.ts';
+import { emptyRun, type RunOutcome } from '../run/run-outcome.ts';
 import type { AgentAnswer, AgentPorts, AgentRequest } from './agent-ports.ts';
 import { buildPrompt, type Prompt, type PromptInput } from './build-prompt.ts';
 import { extractCode, type ExtractedCode } from './extract-code.ts';
@@ -96,16 +96,5 @@ function digestOf({ system, messages }: AgentRequest): string {
 }
 
 function withoutRun(fault: string, expect: readonly string[]): RunOutcome {
-  const nothing = { text: '', bytes: 0, truncated: false };
-  return {
-    outcome: 'failed',
-    exitCode: null,
-    signal: null,
-    stdout: { ...nothing },
-    stderr: { ...nothing },
-    error: { name: 'CodegenError', message: fault, stack: '' },
-    missing: [...expect],
-    diagnostics: [],
-    runMs: 0,
-  };
+  return { ...emptyRun(expect), error: { name: 'CodegenError', message: fault, stack: '' } };
 }

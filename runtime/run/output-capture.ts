@@ -41,7 +41,8 @@ export function captureOutput(stdout: Readable, stderr: Readable, options: Outpu
     stdout: first.text,
     stderr: second.text,
     async finish(silent, graceMs) {
-      const ended = Promise.all([first.ended, second.ended]).then(() => true);
+      let hasEnded = false;
+      const ended = Promise.all([first.ended, second.ended]).then((wholes) => (hasEnded = wholes.every(Boolean)));
       const heldBack = (): boolean => first.heldBack() || second.heldBack();
       let whole = silent;
       for (let over = false; !over;) {
@@ -51,7 +52,10 @@ export function captureOutput(stdout: Readable, stderr: Readable, options: Outpu
           await readOnce();
           over = total === before && !heldBack();
         } else {
-          whole = await withinDeadline(ended, { limitMs: graceMs, overdue: () => false });
+          await withinDeadline(ended, { limitMs: graceMs, overdue: () => false });
+          // On a busy machine the clock comes before what is in the pipe already.
+          await readOnce();
+          whole = hasEnded;
           over = whole || !heldBack();
         }
       }
@@ -72,7 +76,8 @@ async function readOnce(): Promise<void> {
 
 interface StreamCapture {
   text(): OutputText;
-  ended: Promise<void>;
+  /** Whether it came to its end, and not to an error. */
+  ended: Promise<boolean>;
   /** Whether bytes that were read wait until the host takes them. */
   heldBack(): boolean;
   /** Resolves when the host has taken what was read so far. */
@@ -104,11 +109,9 @@ function captureStream(
     }
     count(chunk.length);
   });
-  const ended = new Promise<void>((resolve) => {
-    stream.once('end', resolve);
-    stream.once('close', resolve);
-    stream.once('error', () => resolve());
-  });
+  const { promise: ended, resolve } = Promise.withResolvers<boolean>();
+  for (const name of ['end', 'close']) stream.once(name, () => resolve(true));
+  stream.once('error', () => resolve(false));
   return {
     ended,
     heldBack: () => writing !== undefined,

@@ -18,3 +18,17 @@ export interface RunOutcome {
   /** Milliseconds from the start of user code to the end of its last process. */
   runMs: number;
 }
+
+/** What a job came to of which no program ran. */
+export function emptyRun(missing: readonly string[]): RunOutcome {
+  return {
+    outcome: 'failed',
+    exitCode: null,
+    signal: null,
+    stdout: { text: '', bytes: 0, truncated: false },
+    stderr: { text: '', bytes: 0, truncated: false },
+    missing: [...missing],
+    diagnostics: [],
+    runMs: 0,
+  };
+}

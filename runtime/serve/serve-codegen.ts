@@ -1,20 +1,23 @@
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
+import { isDeepStrictEqual } from 'node:util';
 import { type Diagnostic, diagnostic } from '../../src/contracts/diagnostic.ts';
 import type { LanguageDefinition } from '../../src/contracts/language.ts';
 import type { CodegenAttempt, ResultSkills } from '../../src/contracts/result.ts';
 import type { SourceRow } from '../../src/contracts/skill.ts';
 import { SkillcellError } from '../../src/contracts/skillcell-error.ts';
 import { outputStreams, type SandboxMessage, type SandboxResult } from '../../src/protocol/messages.ts';
+import { withinDeadline } from '../../src/protocol/within-deadline.ts';
 import { rebuildSkills } from '../../src/skills/load-subsystem.ts';
 import type { AgentAnswer } from '../agent/agent-ports.ts';
 import type { Prompt } from '../agent/build-prompt.ts';
 import { runAgent } from '../agent/run-agent.ts';
+import { missingOutputs } from '../files/collect-artifacts.ts';
 import { installedPackages, type InstalledPackages } from '../languages/installed-packages.ts';
 import { readLanguage } from '../languages/read-language.ts';
 import { writeSkills } from './arrived-skills.ts';
-import type { RunOutcome } from '../run/run-outcome.ts';
+import { emptyRun, type RunOutcome } from '../run/run-outcome.ts';
 import type { JobSurroundings } from '../run/job-surroundings.ts';
 import { runOnce } from '../run/run-once.ts';
 import type { SandboxLayout } from '../sandbox/sandbox-layout.ts';
@@ -58,29 +61,34 @@ export async function serveCodegen(around: JobSurroundings): Promise<void> {
     ],
   };
   const judged: CodegenAttempt[] = [];
+  const found = [...installed.diagnostics];
   try {
     const { attempts, last, prompt } = await runAgent(input, {
       signal: canceled,
       event: say,
       attempted: (attempt) => void judged.push(attempt),
       askModel: async (request) => {
-        const reply = await orCanceled(calls.call('model', 'generate', request), canceled);
+        const reply = await withinDeadline(calls.call('model', 'generate', request), { signal: canceled });
         if (!reply.ok) throw new ModelUnavailable(reply.error.message);
         return reply.value as AgentAnswer;
       },
       runCode: async (code) => {
         run += 1;
         // Each attempt reads the same input.
-        return await runOnce(around, run, code, stdin === undefined ? undefined : Readable.from([stdin]), inputs);
+        const again = stdin === undefined ? undefined : Readable.from([stdin]);
+        const outcome = await runOnce(around, run, code, again, inputs);
+        found.push(...outcome.diagnostics.filter((row) => !found.some((known) => isDeepStrictEqual(known, row))));
+        return outcome;
       },
     });
     const outcome = last ?? (await showPrompt(around, prompt));
-    const diagnostics = [...installed.diagnostics, ...outcome.diagnostics];
-    await sendOutputs(around, outcome, { sources: rendered.pool, attempts, diagnostics });
+    await sendOutputs(around, outcome, { sources: rendered.pool, attempts, diagnostics: found });
   } catch (error) {
     if (!canceled.aborted && !(error instanceof ModelUnavailable)) throw error;
+    const missing = around.privileges.asUser(() => missingOutputs(layout.output, job.expect));
     const { outcome, ...rest } = unfinished(canceled, error as Error, job.limits.jobTimeoutMs);
-    await sendOutputs(around, { ...NOTHING_RUN, outcome }, { sources: rendered.pool, attempts: judged, ...rest });
+    const more = { sources: rendered.pool, attempts: judged, diagnostics: found, ...rest };
+    await sendOutputs(around, { ...emptyRun(missing), outcome }, more);
   }
 }
 
@@ -107,17 +115,6 @@ async function readAll(stream: Readable): Promise<Buffer> {
 class ModelUnavailable extends Error {
   override readonly name = 'ModelUnavailable';
 }
-
-const NOTHING_RUN: RunOutcome = {
-  outcome: 'failed',
-  exitCode: null,
-  signal: null,
-  stdout: { text: '', bytes: 0, truncated: false },
-  stderr: { text: '', bytes: 0, truncated: false },
-  missing: [],
-  diagnostics: [],
-  runMs: 0,
-};
 
 function unfinished(
   canceled: AbortSignal,
@@ -146,7 +143,7 @@ async function showPrompt({ channel, globals }: JobSurroundings, prompt: Prompt)
   await writer.write(bytes.subarray(0, globals.JOB.limits.keptOutputBytes));
   writer.end();
   return {
-    ...NOTHING_RUN,
+    ...emptyRun([]),
     outcome: 'succeeded',
     value: { system: prompt.system, messages: [{ role: 'user', content: prompt.user }] },
     stdout: { text: '', bytes: bytes.length, truncated: false },
@@ -198,19 +195,4 @@ function listInputs(workspace: string): { path: string; bytes: number }[] {
     found.push({ path: path.slice(workspace.length + 1), bytes: statSync(path).size });
   }
   return found;
-}
-
-/** Waits for an answer, but not longer than the job lasts. */
-async function orCanceled<T>(answer: Promise<T>, canceled: AbortSignal): Promise<T> {
-  if (canceled.aborted) throw new Error('The job is over.');
-  let stop: (() => void) | undefined;
-  const over = new Promise<never>((_resolve, reject) => {
-    stop = () => reject(new Error('The job is over.'));
-    canceled.addEventListener('abort', stop, { once: true });
-  });
-  try {
-    return await Promise.race([answer, over]);
-  } finally {
-    if (stop !== undefined) canceled.removeEventListener('abort', stop);
-  }
 }

@@ -16,7 +16,7 @@ import { callTool } from './call-tool.ts';
 import { measureJson } from './measure-json.ts';
 import type { ModelGateway } from './model-gateway.ts';
 import type { ToolHandler } from './tool-handler.ts';
-import { untilAborted } from './until-aborted.ts';
+import { withinDeadline } from '../protocol/within-deadline.ts';
 
 /** Calls of one job that run at once, and bytes of arguments that wait behind them. */
 const RUNNING_CALLS = 16;
@@ -116,7 +116,7 @@ export function createBroker(options: BrokerOptions): Broker {
     const measured = measureJson(call.args ?? null, { maxBytes });
     if ('fault' in measured) return refusal(`the arguments are not acceptable, got ${measured.fault}`);
     try {
-      return await untilAborted(run(call, measured.bytes, signal), signal);
+      return await withinDeadline(run(call, measured.bytes, signal), { signal });
     } catch {
       // `run` answers every failure itself: what arrives here is the end of the job, or a fault of the host's callback.
       if (signal.aborted) return refusal('the job is over');

@@ -3,7 +3,7 @@ import { SkillcellError } from '../contracts/skillcell-error.ts';
 import { refusal, type BrokerReply } from './broker-call.ts';
 import type { ModelGateway, ModelRequest } from './model-gateway.ts';
 import { ModelTimeoutError } from './model-timeout-error.ts';
-import { untilAborted } from './until-aborted.ts';
+import { withinDeadline } from '../protocol/within-deadline.ts';
 
 /** Characters of an answer; a longer one is no program. */
 const ANSWER_CHARACTERS = 2 * 1024 * 1024;
@@ -47,7 +47,7 @@ export async function callModel(options: CallModelOptions): Promise<BrokerReply>
   const both = AbortSignal.any([signal, deadline.signal]);
   try {
     const asked = modelName === undefined ? request : { ...request, model: modelName };
-    const answer = await untilAborted(gateway.generate(asked, { signal: both }), both);
+    const answer = await withinDeadline(gateway.generate(asked, { signal: both }), { signal: both });
     if (answer.text.length > ANSWER_CHARACTERS) {
       throw new SkillcellError(
         'model.failed',

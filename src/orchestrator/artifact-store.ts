@@ -35,6 +35,7 @@ export function createArtifactStore(maxBytes: number): ArtifactStore {
       drop(jobId);
       evicted.delete(jobId);
       const size = sizeOf(files);
+      if (files.size === 0) return [];
       if (size > maxBytes) return [evict(jobId)];
       jobs.set(jobId, files);
       bytes += size;

@@ -27,7 +27,9 @@ export function assembleResult(parts: ResultParts): JobResult {
   const { job, result, artifacts, broker, sandbox, options } = parts;
   const usage = sandbox.usage?.() ?? result.usage ?? NO_USAGE;
   const verdict = judge(result, usage.pidsRefused ?? 0, broker);
-  const expected = job.globals.JOB.expect;
+  const { expect, codegen } = job.globals.JOB;
+  // A dry run makes nothing, and so it promises nothing.
+  const expected = codegen?.dryRun === true ? [] : expect;
   return {
     jobId: job.jobId,
     kind: job.kind,

@@ -19,7 +19,10 @@ export function checkDestinations(
     if (destination === program || destination.startsWith(`${program}/`)) {
       throw invalid(`files has the destination of the program itself, got ${program}`);
     }
-    if (destination === 'out') throw invalid('files has the destination of the output folder, got out');
+    // What stands there would pass for what the program made.
+    if (destination === 'out' || destination.startsWith('out/')) {
+      throw invalid(`files has a destination in the output folder, got ${destination}`);
+    }
     seen.add(destination);
   }
   for (const destination of seen) {

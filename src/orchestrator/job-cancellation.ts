@@ -1,3 +1,5 @@
+import { inspect } from 'node:util';
+
 /** How a job is canceled: by its caller's signal, by `cancel`, or by the end of the orchestrator. */
 export interface JobCancellation {
   /** Aborted by the first reason. */
@@ -34,5 +36,11 @@ export function createJobCancellation(): JobCancellation {
 /** A reason is whatever the caller gave: mostly an error, often a text. */
 function textOf(reason: unknown): string {
   if (reason instanceof Error) return reason.message;
-  return typeof reason === 'string' ? reason : (JSON.stringify(reason) ?? String(reason));
+  if (typeof reason === 'string') return reason;
+  try {
+    return JSON.stringify(reason) ?? String(reason);
+  } catch {
+    // A cycle, a BigInt, or an object that throws.
+    return inspect(reason, { breakLength: Number.POSITIVE_INFINITY });
+  }
 }

@@ -67,7 +67,7 @@ async function runWith(
       withSkills: (fn) => (skills === undefined ? fn() : runWithSkills(skills, fn)),
       onToolFailure: (name, error) => log?.error({ jobId, tool: name, err: error }, 'a tool failed'),
     });
-    const dropped = kept.size === 0 ? [] : artifacts.keep(jobId, kept);
+    const dropped = artifacts.keep(jobId, kept);
     return { ...result, diagnostics: [...result.diagnostics, ...dropped.map(artifactsDropped)] };
   } finally {
     // The caller has its result; what the sandbox leaves is removed beside that, and awaited by `close`.

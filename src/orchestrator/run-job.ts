@@ -64,8 +64,9 @@ export async function runJob(
     const sent = sendJob(job, session);
     sent.catch((error: unknown) => ending.settle({ kind: 'fault', error: error as Error }));
     const ended = await ending.ended;
-    if (ended.kind === 'fault') throw ended.error;
-    const result = await settleResult(ended, artifacts, session, ending.canceledFor);
+    // What fails for a job that is canceled makes no difference any more.
+    if (ended.kind === 'fault' && ending.canceledFor !== 'canceled') throw ended.error;
+    const result = await settleResult(ended, run);
     throwModelFailure(run);
     run.outputEvents.flush();
     const { sandbox, startMs } = session;

@@ -1,6 +1,7 @@
 import { SkillcellError } from '../contracts/skillcell-error.ts';
 import { withinDeadline } from '../protocol/within-deadline.ts';
 import type { Runner, SandboxSpec } from '../runners/runner.ts';
+import { createBackgroundWork } from './background-work.ts';
 import { openSession, type SandboxSession } from './sandbox-session.ts';
 
 /** A sandbox is ready in a fraction of a second; on a machine under load in a few. */
@@ -18,22 +19,14 @@ export interface SessionStarter {
 
 /** Creates the starter of one orchestrator. */
 export function createSessionStarter(onFailure: (error: unknown) => void): SessionStarter {
-  const leaving = new Set<Promise<unknown>>();
-
-  /** Ends a sandbox beside whoever wanted it: what holds it may be what does not answer. */
-  const dismiss = ({ sandbox }: SandboxSession): void => {
-    const entry: Promise<unknown> = sandbox
-      .kill('it did not become ready')
-      .catch(onFailure)
-      .finally(() => leaving.delete(entry));
-    leaving.add(entry);
-  };
+  /** Beside whoever wanted them: what holds a sandbox may be what does not answer. */
+  const leaving = createBackgroundWork(onFailure);
 
   const orDismiss = async (session: SandboxSession, step: Promise<void>, signal?: AbortSignal): Promise<void> => {
     try {
       await withinDeadline(step, { limitMs: READY_MS, overdue: throwOverdue, signal });
     } catch (error) {
-      dismiss(session);
+      leaving.add(session.sandbox.kill('it did not become ready'));
       throw error;
     }
   };
@@ -46,9 +39,7 @@ export function createSessionStarter(onFailure: (error: unknown) => void): Sessi
       return session;
     },
     rehearse: (session, codegen, signal) => orDismiss(session, session.rehearse(codegen), signal),
-    async settled() {
-      await Promise.all(leaving);
-    },
+    settled: leaving.settled,
   };
 }
 

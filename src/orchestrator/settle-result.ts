@@ -1,9 +1,18 @@
 import { diagnostic } from '../contracts/diagnostic.ts';
 import { SkillcellError } from '../contracts/skillcell-error.ts';
-import type { CancelReason, SandboxResult } from '../protocol/messages.ts';
-import type { Ending } from './job-ending.ts';
+import type { SandboxResult } from '../protocol/messages.ts';
+import type { Ending, JobEnding } from './job-ending.ts';
+import type { PreparedJob } from './prepare-job.ts';
 import type { ArtifactCollector } from './receive-artifacts.ts';
 import type { SandboxSession } from './sandbox-session.ts';
+
+/** What is known of a run that is over. */
+export interface SettledRun {
+  job: PreparedJob;
+  session: SandboxSession;
+  artifacts: ArtifactCollector;
+  ending: Pick<JobEnding, 'canceledFor'>;
+}
 
 /**
  * The sandbox's result once its artifacts are whole; what we know ourselves where it gave none.
@@ -11,11 +20,10 @@ import type { SandboxSession } from './sandbox-session.ts';
  * @throws SkillcellError `sandbox.lost` or `channel.protocol` when the sandbox ended without a reason of ours
  */
 export async function settleResult(
-  ended: Exclude<Ending, { kind: 'fault' }>,
-  artifacts: ArtifactCollector,
-  session: SandboxSession,
-  canceledFor: CancelReason | undefined,
+  ended: Ending,
+  { job, artifacts, session, ending: { canceledFor } }: SettledRun,
 ): Promise<SandboxResult> {
+  const without = (outcome: SandboxResult['outcome']): SandboxResult => resultWithout(outcome, job.globals.JOB.expect);
   if (ended.kind === 'result') {
     await takeArtifacts(artifacts);
     return ended.result;
@@ -23,12 +31,12 @@ export async function settleResult(
   if (ended.kind === 'closed') {
     const exit = await session.sandbox.exited;
     const oomKills = session.sandbox.usage?.().oomKills ?? 0;
-    if (exit.oom === true || oomKills > 0) return resultWithout('out_of_memory');
+    if (exit.oom === true || oomKills > 0) return without('out_of_memory');
     if (canceledFor === undefined) throw lost(session, ended.error);
   }
   // A silent sandbox may be one whose engine is gone: that is no timeout of the program. Ending it tells.
   if (ended.kind === 'overdue' && canceledFor !== 'canceled') await session.sandbox.kill('it is overdue');
-  return resultWithout(canceledFor === 'timeout' ? 'timeout' : canceledFor === 'calls' ? 'limit' : 'canceled');
+  return without(canceledFor === 'timeout' ? 'timeout' : canceledFor === 'calls' ? 'limit' : 'canceled');
 }
 
 async function takeArtifacts(artifacts: ArtifactCollector): Promise<void> {
@@ -41,7 +49,7 @@ async function takeArtifacts(artifacts: ArtifactCollector): Promise<void> {
   }
 }
 
-function resultWithout(outcome: SandboxResult['outcome']): SandboxResult {
+function resultWithout(outcome: SandboxResult['outcome'], expected: readonly string[]): SandboxResult {
   const message = 'The sandbox was ended before it could report; what it wrote until then is kept.';
   return {
     outcome,
@@ -52,7 +60,7 @@ function resultWithout(outcome: SandboxResult['outcome']): SandboxResult {
     stderrBytes: 0,
     ...(outcome === 'timeout' ? { error: { name: 'JobTimeout', message: 'The job took too long.', stack: '' } } : {}),
     omitted: [],
-    missing: [],
+    missing: [...expected],
     sources: [],
     diagnostics: [diagnostic('sandbox.ended', message)],
     runMs: 0,

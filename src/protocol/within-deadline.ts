@@ -1,11 +1,15 @@
-/** How long a wait may take, and what it comes to then. */
-export interface Deadline<T> {
-  limitMs: number;
-  /** What the wait gives, or the error that it throws, when the limit passes. */
-  overdue(): T;
+/** How long a wait may take, and what it comes to then; without a limit only an abort ends it. */
+export type Deadline<T> = (
+  | {
+      limitMs: number;
+      /** What the wait gives, or the error that it throws, when the limit passes. */
+      overdue(): T;
+    }
+  | { limitMs?: undefined; overdue?: undefined }
+) & {
   /** Ends the wait early, with its reason. */
   signal?: AbortSignal | undefined;
-}
+};
 
 /**
  * Waits for a step, but not longer than its deadline and not beyond an abort. The first of the three counts; the step itself
@@ -15,10 +19,10 @@ export interface Deadline<T> {
  */
 export async function withinDeadline<T>(step: PromiseLike<T>, { limitMs, overdue, signal }: Deadline<T>): Promise<T> {
   const { promise, resolve, reject } = Promise.withResolvers<T>();
-  // Asynchronous, so that what it throws becomes the end of the wait.
-  const late = async (): Promise<T> => overdue();
   const stop = (): void => reject(signal?.reason as Error);
-  const timer = setTimeout(() => resolve(late()), limitMs);
+  // Asynchronous, so that what it throws becomes the end of the wait.
+  const late = async (): Promise<void> => resolve(overdue?.() as T);
+  const timer = limitMs === undefined ? undefined : setTimeout(() => void late().catch(reject), limitMs);
   // The abort comes first: work that was started for something that is over never wins.
   if (signal?.aborted === true) stop();
   signal?.addEventListener('abort', stop, { once: true });

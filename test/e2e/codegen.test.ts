@@ -231,14 +231,31 @@ describe.each(LEVELS)('codegen at level %s', (isolation) => {
 
   it('attempts that were made before the model failed are told, with what the last of them printed', async () => {
     const first = block('console.log("printed"); process.exit(4);');
-    const slow = await run([first, { hang: true }], { limits: { modelTimeoutMs: 6_000 } });
-    expect(slow).toMatchObject({ outcome: 'timeout', error: { name: 'ModelTimeout' }, stdout: { text: 'printed\n' } });
+    const slow = await run([first, { hang: true }], { limits: { modelTimeoutMs: 6_000 }, expect: ['report.md'] });
+    expect(slow).toMatchObject({
+      outcome: 'timeout',
+      error: { name: 'ModelTimeout' },
+      stdout: { text: 'printed\n' },
+      contract: { satisfied: false, missing: ['report.md'] },
+    });
     expect(slow.codegen?.attempts.map(({ outcome }) => outcome)).toEqual(['failed']);
     await using orchestrator = createOrchestrator({ model: await gateway([first, { hang: true }]) });
     const job = orchestrator.stream({ kind: 'codegen', isolation, task: 't' });
     await until(() => model.requests.length === 2, 'the second request');
     orchestrator.cancel(job.jobId);
     expect(await job.result).toMatchObject({ outcome: 'canceled', codegen: { attempts: [{ outcome: 'failed' }] } });
+  });
+
+  // Nothing hides at another level.
+  const itAtNone = isolation === 'none' ? it : () => undefined;
+  itAtNone('what was found in an earlier attempt is told, whether the last one ran or not', async () => {
+    const first = '```bash\n(env -i setsid sleep 1 &)\nexit 4\n```';
+    const told = async (last: StandInAnswer): Promise<string[]> => {
+      const { diagnostics } = await run([first, last], { limits: { modelTimeoutMs: 3_000 }, language: 'bash' });
+      return diagnostics.map(({ code }) => code).filter((code) => code.startsWith('output.'));
+    };
+    expect(await told('```bash\necho done\n```')).toEqual(['output.incomplete']);
+    expect(await told({ hang: true })).toEqual(['output.incomplete']);
   });
 
   it('a service that refuses the key is our error, without the key in it', async () => {

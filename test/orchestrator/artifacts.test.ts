@@ -230,6 +230,9 @@ describe('artifacts in memory', () => {
     for (const size of [600, 600, 500]) await write(own, 'same', size);
     expect(await own.readArtifact({ jobId: 'same' }, 'a.txt')).toHaveLength(500);
     expect(await own.readArtifact(other, 'a.txt')).toHaveLength(300);
+    // Also where the last one left nothing.
+    await own.exec({ jobId: 'same', isolation: 'none', code: '1' });
+    await expect(own.readArtifact({ jobId: 'same' }, 'a.txt')).rejects.toMatchObject({ code: 'file.unreadable' });
   });
 });
 

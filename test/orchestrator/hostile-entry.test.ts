@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync, mkdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { ExecOptions } from '../../src/contracts/job.ts';
 import type { JobResult } from '../../src/contracts/result.ts';
 import { SkillcellError } from '../../src/contracts/skillcell-error.ts';
 import { createOrchestrator } from '../../src/orchestrator/create-orchestrator.ts';
@@ -41,13 +42,13 @@ channel.once('data', () => { channel.resume(); begin(); });
 `;
 
 /** Runs a job in a sandbox whose entry is this program; `begin` is called when the job has come. */
-async function runWith(entry: string, limits: object = {}): Promise<JobResult> {
+async function runWith(entry: string, limits: object = {}, job: Partial<ExecOptions> = {}): Promise<JobResult> {
   const bundle = mkdtempSync(join(folder, 'bundle-'));
   mkdirSync(join(bundle, 'guest', 'node'), { recursive: true });
   writeFileSync(join(bundle, 'entry.cjs'), `${PRELUDE}\nfunction begin() { ${entry} }\n`);
   const runner = createLocalRunner({ bundle: { folder: bundle, digest: 'sha256:0', files: {} } });
   await using orchestrator = createOrchestrator({ runners: [runner] });
-  return await orchestrator.exec({ isolation: 'none', code: '1', output: join(folder, 'out'), limits });
+  return await orchestrator.exec({ isolation: 'none', code: '1', output: join(folder, 'out'), limits, ...job });
 }
 
 it('an honest one is believed', async () => {
@@ -146,12 +147,24 @@ it('D14 an archive that is cut after a whole file ends its job, with that file',
 });
 
 it('a sandbox that is silent after the deadline is not waited for', async () => {
-  const result = await runWith(`say({ type: 'run', run: 1 }); data(2, Buffer.from('begun'));`, {
-    jobTimeoutMs: 4_000,
-    graceMs: 100,
-  });
+  const limits = { jobTimeoutMs: 4_000, graceMs: 100 };
+  const silent = `say({ type: 'run', run: 1 }); data(2, Buffer.from('begun'));`;
+  const result = await runWith(silent, limits, { expect: ['report.md'] });
   expect(result).toMatchObject({ outcome: 'timeout', error: { name: 'JobTimeout' }, stdout: { text: 'begun' } });
+  expect(result.contract).toEqual({ satisfied: false, missing: ['report.md'] });
   expect(result.diagnostics).toContainEqual(expect.objectContaining({ code: 'sandbox.ended' }));
+});
+
+it('one that fails because its job is canceled has been canceled', async () => {
+  const abort = new AbortController();
+  const fault = `say({ type: 'fault', code: 'internal.fault', message: 'm', diagnostics: [] });`;
+  const job = runWith(
+    `channel.on('data', () => { ${fault} }); say({ type: 'run', run: 1 });`,
+    {},
+    { signal: abort.signal },
+  );
+  setTimeout(() => abort.abort(10n), 2_000);
+  expect(await job).toMatchObject({ outcome: 'canceled', error: { name: 'Canceled', message: '10n' } });
 });
 
 it('what comes after the result changes nothing', async () => {

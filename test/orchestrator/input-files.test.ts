@@ -148,7 +148,7 @@ describe('files by destination are refused', () => {
     [{ '../a': 'x' }, 'files.../a must be a relative path: a . or .. component'],
     [{ 'a\u200b': 'x' }, 'must be a relative path: bidirectional, zero-width or other invisible character in the name'],
     [{ 'main.mjs': 'x' }, 'files has the destination of the program itself, got main.mjs.'],
-    [{ out: 'x' }, 'files has the destination of the output folder, got out.'],
+    [{ out: 'x' }, 'files has a destination in the output folder, got out.'],
     [{ a: 'x', 'a/b': 'y' }, 'a destination is both a file and a folder, got a.'],
     [JSON.parse('{ "__proto__": "x" }'), 'files cannot hold a file of this name, got __proto__.'],
     ['a.csv', 'files must be an object of contents by destination, got "a.csv".'],

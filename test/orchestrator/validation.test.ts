@@ -123,6 +123,7 @@ describe('a job that is not acceptable is refused before anything starts', () =>
       { code, expect: Array.from({ length: 1_001 }, (_, index) => `f${index}`) },
     ],
     ['a file in place of the output folder', { code, files: [{ destination: 'out', bytes: Buffer.of(1) }] }],
+    ['a file in the output folder', { code, files: [{ destination: 'out/a', bytes: Buffer.of(1) }] }],
     ['a file in place of the program', { code, files: [{ destination: 'main.mjs', bytes: Buffer.of(1) }] }],
     ['a variable with a bad name', { code, env: { 'A=B': 'c' } }],
     ['a variable with a NUL', { code, env: { A: 'b\0c' } }],

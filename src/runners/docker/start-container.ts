@@ -2,6 +2,7 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type Docker from 'dockerode';
 import type { Isolation } from '../../contracts/result.ts';
+import { withinDeadline } from '../../protocol/within-deadline.ts';
 import type { Sandbox, SandboxExit } from '../runner.ts';
 import { containerMemory } from './container-memory.ts';
 import { demultiplex } from './demultiplex.ts';
@@ -44,10 +45,8 @@ export async function startContainer(
     signal.throwIfAborted();
     return sandbox;
   } catch (error) {
-    const removed = remove(container);
     // An engine that does not answer keeps what it made until it does.
-    removed.catch(() => undefined);
-    await Promise.race([removed, new Promise((resolve) => setTimeout(resolve, FAILED_REMOVE_MS).unref())]).catch(
+    await withinDeadline(remove(container), { limitMs: FAILED_REMOVE_MS, overdue: () => undefined }).catch(
       () => undefined,
     );
     throw error;

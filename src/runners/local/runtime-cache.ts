@@ -31,10 +31,15 @@ export async function cachedRuntime(bundle: RuntimeBundle, cacheRoot: string = d
   const key = `${cacheRoot} ${bundle.digest}`;
   const earlier = found.get(key);
   if (earlier !== undefined && knownIdentity(earlier.folder, bundle) === earlier.identity) return earlier.folder;
-  const folder = await findOrCopy(bundle, cacheRoot);
+  const search = searches.get(key) ?? findOrCopy(bundle, cacheRoot).finally(() => searches.delete(key));
+  searches.set(key, search);
+  const folder = await search;
   found.set(key, { folder, identity: identityOf(folder, bundle) });
   return folder;
 }
+
+/** Under way now: starts at the same time make one copy, and none takes away what another has just made. */
+const searches = new Map<string, Promise<string>>();
 
 /**
  * Folders that this process has used, as they were when it had looked at all of their bytes; it runs one Node and one version of
@@ -68,9 +73,10 @@ async function findOrCopy(bundle: RuntimeBundle, cacheRoot: string): Promise<str
     });
     await makeReadable(fresh);
     await writeFile(join(fresh, COMPLETE), identityOf(fresh, bundle));
-    await rm(folder, { recursive: true, force: true });
+    // Another process may have finished first, and uses its copy by now.
+    if (!isIntact(folder, bundle, filter)) await rm(folder, { recursive: true, force: true });
     await rename(fresh, folder).catch(async (error: unknown) => {
-      // Another process finished first; its copy has the same digests.
+      // It has the same digests.
       if (!isIntact(folder, bundle, filter)) throw error;
     });
   } finally {

@@ -31,6 +31,8 @@ describe('skillcell codegen', () => {
     const json = await runMain([...argv, '--json'], { cwd });
     const result = JSON.parse(json.stdout) as JobResult;
     expect(result.stdout.text).toBe(plain.stdout);
+    // Nothing ran, so nothing is said of what was expected.
+    expect(result.contract).toBeUndefined();
     expect(result.value).toMatchObject({ system: expect.stringContaining(block), messages: [{ role: 'user' }] });
     const fromStdin = await runMain(argv.with(argv.indexOf('Draw it.'), '-'), { cwd, stdin: 'Draw it.' });
     expect(fromStdin.stdout).toBe(plain.stdout);

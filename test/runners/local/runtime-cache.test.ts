@@ -37,6 +37,15 @@ describe('the copy that sandboxes read Node and the bundle from', () => {
   });
   afterAll(() => rmSync(cache, { recursive: true }));
 
+  it('is made once for starts at the same time', async () => {
+    const other = mkdtempSync(join(tmpdir(), 'cache-'));
+    const start = async (): Promise<number> => statSync(await cachedRuntime(bundle, other)).ino;
+    const [first, second] = await Promise.all([start(), start()]);
+    expect(statSync(await cachedRuntime(bundle, other)).ino).toBe(first);
+    expect(second).toBe(first);
+    rmSync(other, { recursive: true });
+  });
+
   const entry = (): string => readFileSync(join(folder, 'entry.cjs'), 'utf8');
   const original = (): string => readFileSync(join(bundle.folder, 'entry.cjs'), 'utf8');
 
