@@ -4,12 +4,14 @@
 import './contracts/require-node.ts';
 
 export { createModelGateway } from './broker/create-model-gateway.ts';
-export { readModelSettings } from './broker/model-environment.ts';
+export { type ModelEnvironment, readModelSettings } from './broker/model-environment.ts';
 export type { ModelAnswer, ModelGateway, ModelMessage, ModelRequest, ModelUsage } from './broker/model-gateway.ts';
 export type { SdkModel } from './broker/sdk-model-gateway.ts';
-export type { ModelSettings } from './broker/model-settings.ts';
+export type { ModelRetryOptions } from './broker/model-retry.ts';
+export type { ModelProvider, ModelSettings } from './broker/model-settings.ts';
 export { recordingGateway } from './broker/recording-gateway.ts';
 export { replayGateway } from './broker/replay-gateway.ts';
+export type { SdkGatewayOptions } from './broker/sdk-gateway-options.ts';
 export { ToolError, type ToolContext, type ToolHandler, type ToolParameters } from './broker/tool-handler.ts';
 export type * from './contracts/descriptor.ts';
 export type { Diagnostic, DiagnosticCode, DiagnosticPlace, Severity } from './contracts/diagnostic.ts';
@@ -26,11 +28,12 @@ export type {
   JobOptions,
   JobSkillsOptions,
 } from './contracts/job.ts';
-export type { Language } from './contracts/language.ts';
+export type { BuiltInLanguage, Language } from './contracts/language.ts';
 export { DEFAULT_LIMITS, type JobLimits } from './contracts/limits.ts';
 export type * from './contracts/result.ts';
 export type * from './contracts/skill.ts';
-export { SkillcellError } from './contracts/skillcell-error.ts';
+export { SkillcellError, type SkillcellErrorOptions } from './contracts/skillcell-error.ts';
+export type { SandboxUsage } from './contracts/usage.ts';
 export type { SweepSummary } from './orchestrator/sweep-runners.ts';
 export { createLogger, type LoggerOptions } from './orchestrator/create-logger.ts';
 export { createOrchestrator } from './orchestrator/create-orchestrator.ts';
@@ -42,6 +45,11 @@ export type {
   PoolOptions,
 } from './orchestrator/orchestrator.ts';
 export { createDockerRunner, type DockerRunnerOptions } from './runners/docker/docker-runner.ts';
+export type { EngineOptions } from './runners/docker/engine-options.ts';
+export type { ImageFlavor } from './runners/docker/image-flavor.ts';
 export { createLocalRunner, type LocalRunnerOptions } from './runners/local/local-runner.ts';
 export type * from './runners/runner.ts';
+export { RUNNER_CONTRACT } from './runners/runner.ts';
+export { ensureRuntime, type RuntimeBundle } from './runners/runtime-bundle.ts';
+export type { WarmPoolCounts } from './runners/warm-pool.ts';
 export * from './skills/index.ts';

@@ -25,7 +25,16 @@ export const bundleSchema: z.ZodMiniType<RuntimeBundle> = z.strictObject({
  * The runtime bundle of this copy of skillcell: the one of the package, or in a checkout the one made from the sources as
  * they are now.
  *
+ * @returns where it is, and what it holds
  * @throws SkillcellError `runtime.bundle-missing`
+ * @example
+ * ```ts
+ * import { ensureRuntime } from 'skillcell';
+ *
+ * const { digest, files } = await ensureRuntime();
+ * console.log(/^sha256:[0-9a-f]{64}$/.test(digest), 'entry.cjs' in files);
+ * // prints: true true
+ * ```
  */
 export async function ensureRuntime(): Promise<RuntimeBundle> {
   try {

@@ -14,12 +14,16 @@ import type {
 
 export { type Catalog, takeCatalog } from './catalog/catalog.ts';
 export type { BudgetSteps, CatalogFormat, CatalogLevel } from './catalog/catalog-entry.ts';
+export type { WrittenCatalog } from './catalog/write-catalog.ts';
 export { canonicalJson } from './text/canonical-json.ts';
 export { digestOf } from './text/digest.ts';
 export { exportRuntimeGlobals, type ExportedGlobals, type ExportJob } from './export-runtime-globals.ts';
 export type { ReadRange, SkillFileContent } from './load/read-skill-file.ts';
 export type * from './subsystem.ts';
-export type { Skill } from '../contracts/skill.ts';
+export type * from '../contracts/descriptor.ts';
+export type { Diagnostic, DiagnosticCode, DiagnosticPlace, Severity } from '../contracts/diagnostic.ts';
+export type { ErrorCode, ErrorEntry } from '../contracts/error-registry.ts';
+export type * from '../contracts/skill.ts';
 export { loadSkillsSubsystem, setSkillsDescriptor, validateSkills } from './checked-loaders.ts';
 export {
   getActiveSkillsSubsystem,
@@ -29,8 +33,14 @@ export {
   type SkillsSubsystemOptions,
   verifyDescriptor,
 } from './load-subsystem.ts';
+export type { Verification } from './descriptor/verify-descriptor.ts';
 export type { LeftOut } from './select/left-out.ts';
-export { createTriggerSession, type TriggerSession, type TriggerTurn } from './match/trigger-session.ts';
+export {
+  createTriggerSession,
+  type TriggerSession,
+  type TriggerTurn,
+  type TriggerTurnResult,
+} from './match/trigger-session.ts';
 export type { MatchResult, SkillMatch } from './match/triggers.ts';
 export type { ValidateOptions, ValidatedSkill } from './load/validate-skills.ts';
 

@@ -1,0 +1,59 @@
+import { join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, it } from 'vitest';
+import ts from 'typescript-5.9';
+import { ensureRuntime, RUNNER_CONTRACT } from '../../src/index.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+
+/** Types of ours that those which an entry of the package exports are made of, and that it does not export: whoever wants to name one cannot. */
+function unexported(entry: string): string[] {
+  const { config } = ts.readConfigFile(join(root, 'tsconfig.json'), ts.sys.readFile) as { config: object };
+  const { options } = ts.parseJsonConfigFileContent(config, ts.sys, root);
+  const program = ts.createProgram([join(root, entry)], { ...options, noEmit: true });
+  const checker = program.getTypeChecker();
+  const source = program.getSourceFile(join(root, entry));
+  const module = source === undefined ? undefined : checker.getSymbolAtLocation(source);
+  if (module === undefined) throw new Error(`Cannot read the exports: there is no module, got ${entry}.`);
+  const resolved = (symbol: ts.Symbol): ts.Symbol =>
+    (symbol.flags & ts.SymbolFlags.Alias) === 0 ? symbol : checker.getAliasedSymbol(symbol);
+  const exported = new Set(checker.getExportsOfModule(module).map(resolved));
+  const seen = new Set<ts.Symbol>();
+  const missing: string[] = [];
+  const visit = (symbol: ts.Symbol): void => {
+    const path = relative(root, symbol.declarations?.[0]?.getSourceFile().fileName ?? '..');
+    if (seen.has(symbol) || !path.startsWith('src/') || (symbol.flags & ts.SymbolFlags.TypeParameter) !== 0) return;
+    seen.add(symbol);
+    if (!exported.has(symbol)) missing.push(`${symbol.name} of ${path}`);
+    for (const declaration of symbol.declarations ?? []) ts.forEachChild(declaration, walk);
+  };
+  /** What a declaration file would show of it: no bodies, no private members, and of a value its type. */
+  const walk = (node: ts.Node): void => {
+    if (ts.isBlock(node) || (ts.isClassElement(node) && node.name !== undefined && ts.isPrivateIdentifier(node.name)))
+      return;
+    if (ts.isTypeReferenceNode(node)) visit(resolved(named(checker, node.typeName)));
+    if (ts.isExpressionWithTypeArguments(node)) visit(resolved(named(checker, node.expression)));
+    ts.forEachChild(node, walk);
+  };
+  exported.forEach(visit);
+  return missing.toSorted();
+}
+
+function named(checker: ts.TypeChecker, node: ts.Node): ts.Symbol {
+  const symbol = checker.getSymbolAtLocation(node);
+  if (symbol === undefined) throw new Error(`Cannot read the exports: nothing is named so, got ${node.getText()}.`);
+  return symbol;
+}
+
+it.each(['src/index.ts', 'src/skills/index.ts'])(
+  '%s exports every type that its exports are made of',
+  (entry) => {
+    expect(unexported(entry)).toEqual([]);
+  },
+  60_000,
+);
+
+it('the author of a runner finds the values that its contract names', async () => {
+  expect(RUNNER_CONTRACT).toBe(1);
+  expect((await ensureRuntime()).files).toHaveProperty(['entry.cjs']);
+});
