@@ -31,6 +31,7 @@ const TABLE: Record<Language, Row[]> = {
     ['exit', 'lines', 10_000],
     ['exit', 'bytes', 10_000],
     ['exit', 'lines', 300_000],
+    ['exit', 'bytes', 300_000],
     ['exit listener', 'write', 300_000],
     ['throw', 'lines', 300_000],
     ['rejection', 'both', 300_000],
@@ -41,6 +42,9 @@ const TABLE: Record<Language, Row[]> = {
     ['exit', 'node child', 300_000],
     ['exit', 'child', LARGE],
     ['end', 'blocks', LARGE_BLOCKS],
+    ['SIGKILL', 'blocks', LARGE_BLOCKS],
+    ['timeout', 'blocks', LARGE_BLOCKS],
+    ['cancel', 'blocks', LARGE_BLOCKS],
     ['end', 'lines', LARGE],
   ],
   typescript: [
@@ -123,12 +127,14 @@ const OUTCOMES: Partial<Record<Ending, string>> = {
 /** Endings that say something of their own on stderr. */
 const SPEAKS: readonly Ending[] = ['throw', 'rejection', 'SIGKILL'];
 
-async function expectAll(orchestrator: Orchestrator, level: Level, language: Language, row: Row): Promise<void> {
+async function expectAll(orchestrator: Orchestrator, level: Level, language: Language, row: Row): Promise<JobResult> {
   const [ending, way, bytes] = row;
   const code = outputProgram(language, ending, way, bytes);
   const job = orchestrator.stream({ kind: 'exec', isolation: level, language, code, limits: limitsFor(ending) });
   const onWaiting = (): void => void (ending === 'cancel' && orchestrator.cancel(job.jobId));
-  expectBytes(await read(job, { onWaiting }), row);
+  const printed = await read(job, { onWaiting });
+  expectBytes(printed, row);
+  return printed.result;
 }
 
 function expectBytes({ result, events }: Printed, [ending, way, bytes]: Row): void {
@@ -195,6 +201,17 @@ describe.each(['none', 'namespace', 'container'] satisfies Level[])('what a prog
           stdout: { text: NEWCOMER_TEXT, bytes: 8_890, truncated: false },
           stderr: '',
         });
+      }
+    });
+
+    it('from a warm sandbox, a thousand lines or 25 MB', { timeout: 60_000 }, async () => {
+      for (const row of [
+        ['throw', 'lines', 10_000],
+        ['exit', 'blocks', LARGE_BLOCKS],
+      ] satisfies Row[]) {
+        await using pooled = await open(level, ['javascript']);
+        await pooled.warm();
+        expect((await expectAll(pooled, level, 'javascript', row)).usage.warm).toBe(true);
       }
     });
 
