@@ -1,7 +1,7 @@
-import { StringDecoder } from 'node:string_decoder';
 import type { Readable } from 'node:stream';
 import type { OutputText } from '../../src/contracts/result.ts';
 import type { StreamWriter } from '../../src/protocol/channel.ts';
+import { outputText } from '../../src/protocol/output-text.ts';
 import { withinDeadline } from '../../src/protocol/within-deadline.ts';
 
 /** Both output streams of one run: kept up to a cap, counted to the end, and ended by the caller above the total. */
@@ -116,12 +116,6 @@ function captureStream(
     ended,
     heldBack: () => writing !== undefined,
     handedOn: async () => await writing,
-    text() {
-      const decoder = new StringDecoder('utf8');
-      const truncated = bytes > keptSize;
-      const text = decoder.write(Buffer.concat(kept));
-      // A character that the cap cuts in two is left out; one that the program left unfinished is shown as broken.
-      return { text: truncated ? text : text + decoder.end(), bytes, truncated };
-    },
+    text: () => outputText(kept, bytes),
   };
 }

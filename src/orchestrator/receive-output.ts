@@ -1,5 +1,6 @@
-import { StringDecoder } from 'node:string_decoder';
+import type { OutputText } from '../contracts/result.ts';
 import type { StreamReader } from '../protocol/channel.ts';
+import { outputText } from '../protocol/output-text.ts';
 import { MAX_RUNS, outputStreams } from '../protocol/messages.ts';
 
 /** Takes the output streams of a job's runs; what is kept is that of the last one. */
@@ -8,7 +9,7 @@ export interface OutputCollector {
   reader(stream: number): StreamReader | undefined;
   /** A run begins: what earlier runs wrote is let go. */
   begin(run: number): void;
-  text(stream: 'stdout' | 'stderr', bytes: number): { text: string; bytes: number; truncated: boolean };
+  text(stream: 'stdout' | 'stderr', bytes: number): OutputText;
 }
 
 /** Creates a collector that keeps at most `keptBytes` of each stream; a sandbox that sends more is refused. */
@@ -44,13 +45,8 @@ export function receiveOutput(
     },
     text(stream, bytes) {
       const { chunks, size } = kept[stream];
-      const decoder = new StringDecoder('utf8');
       // A sandbox that was ended could not say how much its program wrote.
-      const total = Math.max(bytes, size);
-      const truncated = total > size;
-      const text = decoder.write(Buffer.concat(chunks));
-      // A character that the cap cuts in two is left out; one that the program left unfinished is shown as broken.
-      return { text: truncated ? text : text + decoder.end(), bytes: total, truncated };
+      return outputText(chunks, Math.max(bytes, size));
     },
   };
 }
