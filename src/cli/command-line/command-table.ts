@@ -55,6 +55,7 @@ const SKILLS: readonly CommandSpecification[] = [
       { name: 'budget', value: 'TOKENS', summary: 'cut the catalog to this size, entry by entry from the last one' },
       { ...JSON_FLAG, summary: 'the same as --format json' },
     ],
+    notes: ['Exit code 1 when there is something, and no skill of it could be loaded.'],
     load: async () => (await import('../commands/list-skills.ts')).listSkills,
   },
   {
@@ -146,6 +147,7 @@ export const COMMANDS: readonly CommandSpecification[] = [
     path: ['doctor'],
     summary: 'say what this machine can isolate, and what to do about the rest',
     flags: [JSON_FLAG],
+    notes: ['Exit code 1 when nothing isolates here.'],
     load: async () => (await import('../commands/run-doctor.ts')).runDoctor,
   },
   {

@@ -128,6 +128,10 @@ describe('help', () => {
     }
   });
 
+  it.each(['doctor', 'skills list', 'skills validate'])('tells what exit code 1 means for %s', (command) => {
+    expect(helpText(command.split(' '))).toMatch(/\nExit code 1 when /);
+  });
+
   it('tells the defaults that hold', () => {
     const text = helpText(['exec']);
     const shown = (flag: string): number => Number(new RegExp(`--${flag} .*default: (\\d+)`).exec(text)?.[1]);
