@@ -36,7 +36,7 @@ export interface JobOptions {
   runner?: 'auto' | RunnerName;
   /** The least isolation that is acceptable. Default: `namespace`. */
   isolation?: Isolation;
-  /** By destination, relative to the working folder: `{ 'data.csv': 'a,b\\n', 'pages': { source: '/srv/pages' } }`. */
+  /** By destination, relative to the working folder: `{ 'data.csv': 'a,b\n', 'pages': { source: '/srv/pages' } }`. */
   files?: Record<string, InputContent> | InputFile[];
   stdin?: Uint8Array | { source: string };
   args?: string[];
