@@ -38,8 +38,7 @@ const COMMON = {
 
 /**
  * Builds what runs inside a sandbox: `entry.cjs`, `compile-ahead.cjs`, `list-installed.cjs`, the packages that it loads at
- * first use, and the loose files of `runtime/`.
- * The folder appears by one rename and must not be there before.
+ * first use, and the loose files of `runtime/`. The folder appears by one rename and must not be there before.
  *
  * @param folder where the bundle goes
  * @returns the manifest, which is written too

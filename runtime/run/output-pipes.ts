@@ -20,8 +20,9 @@ export interface OutputPipes {
 const MODE = 0o622;
 
 /**
- * Makes the pipes of one program, in the folder of skills, which user code cannot write to. Node has no call for it, and what `spawn` makes are sockets: full after a few hundred small
- * pieces, and no program can open `/dev/stdout` on one. The names of the fifos are gone when this returns.
+ * Makes the pipes of one program, in the folder of skills, which user code cannot write to. Node has no call for it, and
+ * what `spawn` makes are sockets: full after a few hundred small pieces, and no program can open `/dev/stdout` on one. The
+ * names of the fifos are gone when this returns.
  */
 export function createOutputPipes({ level, skills }: SandboxLayout, privileges: Privileges): OutputPipes {
   const place = mkdtempSync(join(skills, '.pipes-'));
