@@ -21,6 +21,9 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url)).replace(/\/$/, '');
 const SURVIVORS = join(ROOT, 'test/mutation/survivors.json');
 /** What has not ended by then goes on for ever. */
 const LONGEST_MS = 300_000;
+/** What a test waits for may never come in a changed tree. */
+const LONGEST_FAST_TEST_MS = 20_000;
+const LONGEST_SLOW_TEST_MS = 60_000;
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -71,7 +74,7 @@ async function tryAll(mutants: readonly Mutant[], related: (file: string) => Rel
     const key = `${file} ${name}`;
     if (!red.has(key)) {
       const { end } = await runTests(untouched.folder, [file], {
-        timeoutMs: LONGEST_MS,
+        ...timesFor(file),
         ...(name === undefined ? {} : { name }),
       });
       red.set(key, end !== 'passed');
@@ -112,7 +115,7 @@ async function noticedBy(
     while (files.length > 0) {
       const [, name] = files[0]?.split('#') ?? [];
       const paths = files.map((file) => file.replace(/#.*/, ''));
-      const once = { timeoutMs: LONGEST_MS, ...(name === undefined ? {} : { name }) };
+      const once = { ...timesFor(paths[0] ?? ''), ...(name === undefined ? {} : { name }) };
       const ended = await runTests(folder, paths, once);
       if (ended.end === 'passed') break;
       if (ended.end !== 'failed') {
@@ -120,7 +123,7 @@ async function noticedBy(
         if ((await runTests(folder, paths, once)).end !== 'passed') return `${ended.end} in ${paths.join(' ')}`;
         break;
       }
-      const again = { timeoutMs: LONGEST_MS, ...(ended.name === undefined ? {} : { name: ended.name }) };
+      const again = { ...timesFor(ended.file), ...(ended.name === undefined ? {} : { name: ended.name }) };
       // A test that starts sandboxes may fail for want of a processor; then it passes the second time.
       const fails = !SLOW.test(ended.file) || (await runTests(folder, [ended.file], again)).end !== 'passed';
       if (fails && !(await isRedAnyway(ended))) return `${ended.file}: ${ended.name ?? 'cannot be loaded'}`;
@@ -128,6 +131,10 @@ async function noticedBy(
     }
   }
   return undefined;
+}
+
+function timesFor(test: string): { timeoutMs: number; testTimeoutMs: number } {
+  return { timeoutMs: LONGEST_MS, testTimeoutMs: SLOW.test(test) ? LONGEST_SLOW_TEST_MS : LONGEST_FAST_TEST_MS };
 }
 
 function nameOf({ file, line, mutator, original, replacement }: Mutant): string {

@@ -23,7 +23,7 @@ interface Report {
 export async function runTests(
   folder: string,
   files: readonly string[],
-  options: { timeoutMs: number; name?: string },
+  options: { timeoutMs: number; testTimeoutMs: number; name?: string },
 ): Promise<TestEnd> {
   const output = mkdtempSync(join(tmpdir(), 'mutation-'));
   const report = join(output, 'report.json');
@@ -32,6 +32,7 @@ export async function runTests(
     'run',
     ...files,
     '--bail=1',
+    `--testTimeout=${options.testTimeoutMs}`,
     '--reporter=json',
     `--outputFile=${report}`,
   ];
