@@ -19,11 +19,9 @@ import { runTests, type TestEnd } from './mutation/run-tests.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url)).replace(/\/$/, '');
 const SURVIVORS = join(ROOT, 'test/mutation/survivors.json');
-/** What has not ended by then goes on for ever. */
-const LONGEST_MS = 300_000;
-/** What a test waits for may never come in a changed tree. */
-const LONGEST_FAST_TEST_MS = 20_000;
-const LONGEST_SLOW_TEST_MS = 60_000;
+/** What has not ended by then goes on for ever: a run of tests, and one test in it. */
+const LONGEST_FAST = { timeoutMs: 40_000, testTimeoutMs: 15_000 };
+const LONGEST_SLOW = { timeoutMs: 300_000, testTimeoutMs: 60_000 };
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -74,7 +72,7 @@ async function tryAll(mutants: readonly Mutant[], related: (file: string) => Rel
     const key = `${file} ${name}`;
     if (!red.has(key)) {
       const { end } = await runTests(untouched.folder, [file], {
-        ...timesFor(file),
+        ...longest(file),
         ...(name === undefined ? {} : { name }),
       });
       red.set(key, end !== 'passed');
@@ -115,7 +113,7 @@ async function noticedBy(
     while (files.length > 0) {
       const [, name] = files[0]?.split('#') ?? [];
       const paths = files.map((file) => file.replace(/#.*/, ''));
-      const once = { ...timesFor(paths[0] ?? ''), ...(name === undefined ? {} : { name }) };
+      const once = { ...longest(paths[0] ?? ''), ...(name === undefined ? {} : { name }) };
       const ended = await runTests(folder, paths, once);
       if (ended.end === 'passed') break;
       if (ended.end !== 'failed') {
@@ -123,7 +121,7 @@ async function noticedBy(
         if ((await runTests(folder, paths, once)).end !== 'passed') return `${ended.end} in ${paths.join(' ')}`;
         break;
       }
-      const again = { ...timesFor(ended.file), ...(ended.name === undefined ? {} : { name: ended.name }) };
+      const again = { ...longest(ended.file), ...(ended.name === undefined ? {} : { name: ended.name }) };
       // A test that starts sandboxes may fail for want of a processor; then it passes the second time.
       const fails = !SLOW.test(ended.file) || (await runTests(folder, [ended.file], again)).end !== 'passed';
       if (fails && !(await isRedAnyway(ended))) return `${ended.file}: ${ended.name ?? 'cannot be loaded'}`;
@@ -133,8 +131,8 @@ async function noticedBy(
   return undefined;
 }
 
-function timesFor(test: string): { timeoutMs: number; testTimeoutMs: number } {
-  return { timeoutMs: LONGEST_MS, testTimeoutMs: SLOW.test(test) ? LONGEST_SLOW_TEST_MS : LONGEST_FAST_TEST_MS };
+function longest(test: string): typeof LONGEST_FAST {
+  return SLOW.test(test) ? LONGEST_SLOW : LONGEST_FAST;
 }
 
 function nameOf({ file, line, mutator, original, replacement }: Mutant): string {
