@@ -11,11 +11,12 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { canContain } from './mutation/contain.ts';
 import { readKnownSurvivors, reasonOf, survivorOf } from './mutation/known-survivors.ts';
 import { listMutants, listSources, MUTATED, sampleOf, type Mutant } from './mutation/list-mutants.ts';
 import { mutatedTree } from './mutation/mutated-tree.ts';
 import { SLOW, testFinder, type RelatedTests } from './mutation/related-tests.ts';
-import { runTests, type TestEnd } from './mutation/run-tests.ts';
+import { runTests, type RunOptions } from './mutation/run-tests.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url)).replace(/\/$/, '');
 const SURVIVORS = join(ROOT, 'test/mutation/survivors.json');
@@ -53,6 +54,12 @@ async function main(): Promise<number> {
     for (const mutant of chosen) process.stdout.write(`${nameOf(mutant)}\n`);
     return 0;
   }
+  if (!ONLY_FAST && !canContain()) {
+    process.stderr.write(
+      'Cannot mutate: what starts sandboxes and ends processes is tried in namespaces of its own, which this user cannot make. Run it as root, or take a sample without --slow.\n',
+    );
+    return 2;
+  }
   return await tryAll(chosen, related);
 }
 
@@ -67,16 +74,13 @@ async function tryAll(mutants: readonly Mutant[], related: (file: string) => Rel
   }
   const known = readKnownSurvivors(SURVIVORS);
   const red = new Map<string, boolean>();
-  /** A test that fails without any change notices nothing. */
-  const isRedAnyway = async ({ file, name }: TestEnd & { end: 'failed' }): Promise<boolean> => {
-    const key = `${file} ${name}`;
+  /** Tests that do not pass without any change notice nothing. */
+  const isRedAnyway: RedAnyway = async (files, name) => {
+    const key = `${files.join(' ')} ${name ?? ''}`;
     if (!red.has(key)) {
-      const { end } = await runTests(untouched.folder, [file], {
-        ...longest(file),
-        ...(name === undefined ? {} : { name }),
-      });
+      const { end } = await runTests(untouched.folder, files, optionsFor(files, name));
       red.set(key, end !== 'passed');
-      if (end !== 'passed') process.stderr.write(`${key}: fails without any change, and is not counted\n`);
+      if (end !== 'passed') process.stderr.write(`${key}: ${end} without any change, and is not counted\n`);
     }
     return red.get(key) === true;
   };
@@ -101,11 +105,13 @@ async function tryAll(mutants: readonly Mutant[], related: (file: string) => Rel
   return survivors.length === 0 ? 0 : 1;
 }
 
+type RedAnyway = (files: readonly string[], name?: string) => Promise<boolean>;
+
 /** The test that notices a change; `undefined` when none does. */
 async function noticedBy(
   folder: string,
   { fast, slow }: RelatedTests,
-  isRedAnyway: (failure: TestEnd & { end: 'failed' }) => Promise<boolean>,
+  isRedAnyway: RedAnyway,
 ): Promise<string | undefined> {
   // What only a slow test notices is listed with its name.
   for (const stage of ONLY_FAST ? fast : [...fast, ...slow]) {
@@ -113,26 +119,29 @@ async function noticedBy(
     while (files.length > 0) {
       const [, name] = files[0]?.split('#') ?? [];
       const paths = files.map((file) => file.replace(/#.*/, ''));
-      const once = { ...longest(paths[0] ?? ''), ...(name === undefined ? {} : { name }) };
+      const once = optionsFor(paths, name);
       const ended = await runTests(folder, paths, once);
       if (ended.end === 'passed') break;
       if (ended.end !== 'failed') {
         // A machine that is busy ends a run as well.
-        if ((await runTests(folder, paths, once)).end !== 'passed') return `${ended.end} in ${paths.join(' ')}`;
+        const again = await runTests(folder, paths, once);
+        if (again.end !== 'passed' && !(await isRedAnyway(paths, name))) return `${ended.end} in ${paths.join(' ')}`;
         break;
       }
-      const again = { ...longest(ended.file), ...(ended.name === undefined ? {} : { name: ended.name }) };
+      const again = optionsFor([ended.file], ended.name);
       // A test that starts sandboxes may fail for want of a processor; then it passes the second time.
       const fails = !SLOW.test(ended.file) || (await runTests(folder, [ended.file], again)).end !== 'passed';
-      if (fails && !(await isRedAnyway(ended))) return `${ended.file}: ${ended.name ?? 'cannot be loaded'}`;
+      if (fails && !(await isRedAnyway([ended.file], ended.name)))
+        return `${ended.file}: ${ended.name ?? 'cannot be loaded'}`;
       files = files.filter((file) => file !== ended.file && !file.startsWith(`${ended.file}#`));
     }
   }
   return undefined;
 }
 
-function longest(test: string): typeof LONGEST_FAST {
-  return SLOW.test(test) ? LONGEST_SLOW : LONGEST_FAST;
+function optionsFor([first = '']: readonly string[], name: string | undefined): RunOptions {
+  const longest = SLOW.test(first) ? LONGEST_SLOW : LONGEST_FAST;
+  return { ...longest, root: ONLY_FAST ? undefined : ROOT, ...(name === undefined ? {} : { name }) };
 }
 
 function nameOf({ file, line, mutator, original, replacement }: Mutant): string {

@@ -24,8 +24,6 @@ export interface MutatedTree extends Disposable {
   restore(): void;
 }
 
-const CACHE = process.getuid?.() === 0 ? '/var/cache/skillcell' : undefined;
-
 /** Makes such a copy of links: what the tests build from the sources is its own, packages and tools are the checkout’s. */
 export function mutatedTree(root: string): MutatedTree {
   const folder = mkdtempSync(join(tmpdir(), 'mutated-'));
@@ -41,7 +39,6 @@ export function mutatedTree(root: string): MutatedTree {
     if (name === 'runtime' || name === 'locks') continue;
     symlinkSync(join(root, '.toolchain', name), join(folder, '.toolchain', name));
   }
-  const before = new Set(cachedCopies());
   const kept = join(folder, '.toolchain', 'kept');
   let changed: string | undefined;
   const restore = (): void => {
@@ -61,7 +58,6 @@ export function mutatedTree(root: string): MutatedTree {
     },
     restore,
     [Symbol.dispose]() {
-      removeCopies(join(folder, '.toolchain', 'runtime'), before);
       rmSync(folder, { recursive: true, force: true });
     },
   };
@@ -75,24 +71,4 @@ function place(from: string, to: string): void {
     // On another file system.
     copyFileSync(from, to);
   }
-}
-
-/** Removes the copies that sandboxes were started from, of bundles that only this tree has built. */
-function removeCopies(built: string, before: ReadonlySet<string>): void {
-  if (CACHE === undefined || !existsSync(built)) return;
-  const digests = new Set(readdirSync(built).map((name) => digestOf(join(built, name))));
-  for (const name of cachedCopies()) {
-    const path = join(CACHE, name);
-    if (!before.has(name) && digests.has(digestOf(path))) rmSync(path, { recursive: true, force: true });
-  }
-}
-
-function cachedCopies(): string[] {
-  if (CACHE === undefined || !existsSync(CACHE)) return [];
-  return readdirSync(CACHE).filter((name) => existsSync(join(CACHE, name, 'manifest.json')));
-}
-
-function digestOf(folder: string): string {
-  const path = join(folder, 'manifest.json');
-  return existsSync(path) ? readFileSync(path, 'utf8') : folder;
 }
