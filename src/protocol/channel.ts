@@ -71,7 +71,6 @@ export function createChannel(duplex: Duplex, options: ChannelOptions): Channel 
   });
 
   duplex.on('data', (chunk: Buffer) => {
-    if (closed) return;
     try {
       decode(chunk);
     } catch (error) {

@@ -402,5 +402,18 @@ describe('a channel', () => {
       expect(error).toBeInstanceOf(Error);
       expect(end.messages).toEqual([{ a: 1 }]);
     });
+
+    it('takes nothing more from the chunk whose first message made its handler close it', async () => {
+      const messages: unknown[] = [];
+      const { end, push } = rawEnd({
+        onMessage(taken) {
+          messages.push(taken);
+          end.channel.close();
+        },
+      });
+      push(Buffer.concat([message('{"a":1}'), message('{"b":1}')]));
+      await until(() => end.closings.length > 0, 'the end of the channel');
+      expect(messages).toEqual([{ a: 1 }]);
+    });
   });
 });
