@@ -88,7 +88,9 @@ describe('L02 folders that link to themselves', () => {
       truncateSync(join(skill, 'holes'), 2 ** 30);
       const subsystem = load(root);
       expect(subsystem.skills.map(({ id }) => id)).toEqual(['public.beta']);
-      expect(subsystem.diagnostics.map(({ code }) => code)).toEqual(['skill.too-large']);
+      expect(subsystem.diagnostics.map(({ code, path }) => [code, path])).toEqual([
+        ['skill.too-large', 'public/alpha/holes'],
+      ]);
     });
   });
 });

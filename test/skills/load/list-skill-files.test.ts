@@ -1,0 +1,48 @@
+import { describe, expect, it } from 'vitest';
+import type { FolderListing } from '../../../src/skills/load/list-folder.ts';
+import { listSkillFiles, SKILL_ENTRIES } from '../../../src/skills/load/list-skill-files.ts';
+import { withFolder } from '../../conformance/library.ts';
+
+const names = (count: number): string[] => Array.from({ length: count }, (_, index) => `f${index}`);
+
+/** What is listed of a folder that holds this, with code and place of each finding. */
+function list(holds: Partial<FolderListing>): { paths: number | undefined; found: string[] } {
+  return withFolder((dir) => {
+    const { paths, diagnostics } = listSkillFiles(
+      dir,
+      { files: [], folders: [], links: [], others: [], ...holds },
+      'x/',
+    );
+    return { paths: paths?.length, found: diagnostics.map(({ code, path }) => `${code} ${path}`) };
+  });
+}
+
+describe('listSkillFiles()', () => {
+  it('takes as many entries as there may be, and says which skill has one more', () => {
+    expect(list({ files: names(SKILL_ENTRIES) })).toEqual({ paths: SKILL_ENTRIES, found: [] });
+    const more = { paths: undefined, found: ['skill.too-large x/'] };
+    expect(list({ files: names(SKILL_ENTRIES + 1) })).toEqual(more);
+    expect(list({ files: names(SKILL_ENTRIES), folders: ['d'] })).toEqual(more);
+  });
+
+  it('says which folder cannot be read, and keeps what it found before', () => {
+    expect(list({ links: ['l'], folders: ['gone'] })).toEqual({
+      paths: undefined,
+      found: ['skill.link x/l', 'skill.missing x/gone/'],
+    });
+  });
+
+  it.each([
+    [10, 'f9.'],
+    [11, 'f9 and 1 more.'],
+  ])('names ten links at most, of %i', (count, end) => {
+    const { diagnostics } = listSkillFiles(
+      '/nowhere',
+      { files: [], folders: [], links: names(count), others: [] },
+      'x/',
+    );
+    expect(diagnostics.map(({ message }) => message)).toEqual([
+      `Links are never followed: ${names(9).join(', ')}, ${end}`,
+    ]);
+  });
+});
