@@ -2,13 +2,16 @@ import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import {
   appendFileSync,
+  closeSync,
   mkdirSync,
   mkdtempSync,
+  openSync,
   readdirSync,
   readFileSync,
   rmSync,
   statSync,
   writeFileSync,
+  writeSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -148,6 +151,16 @@ describe('the journal of jobs', () => {
     expect(codeOf(() => one.accept(job('a')))).toBe('job.invalid');
     one.close();
     other.close();
+  });
+
+  it('closes once: what has its number later stays open', () => {
+    const journal = openJobJournal(folder);
+    journal.close();
+    const other = openSync(join(folder, 'other'), 'w');
+    for (let again = 0; again < 2; again += 1) journal.close();
+    writeSync(other, 'open');
+    closeSync(other);
+    expect(readFileSync(join(folder, 'other'), 'utf8')).toBe('open');
   });
 
   it('F06 leaves the jobs of a live owner in the same folder alone', async () => {

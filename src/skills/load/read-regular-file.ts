@@ -81,7 +81,7 @@ function readWhole(descriptor: number, size: number): Buffer {
     if (read === 0) break;
     length += read;
   }
-  return length === size ? content : content.subarray(0, length);
+  return content.subarray(0, length);
 }
 
 function hashPieces(descriptor: number, size: number): { bytes: number; digest: string } {
