@@ -8,7 +8,7 @@ import { JOB_SKILL_BYTES } from '../../src/skills/export-runtime-globals.ts';
 import { listFolder } from '../../src/skills/load/list-folder.ts';
 import { listSkillFiles } from '../../src/skills/load/list-skill-files.ts';
 import { readRegularFile } from '../../src/skills/load/read-regular-file.ts';
-import { setSkillsDescriptor } from '../../src/skills/load-subsystem.ts';
+import { setUnchecked } from '../../src/skills/load-subsystem.ts';
 
 /**
  * Rebuilds the skills from `RUNTIME_GLOBALS_FILE`, else from `SKILLS_DESCRIPTOR`, and writes one JSON document: the
@@ -24,7 +24,7 @@ export function reportSkills(environment: NodeJS.ProcessEnv, write: (text: strin
     const descriptor = globals.SKILLS_DESCRIPTOR ?? {};
     const arrived =
       'skills' in descriptor ? readTrees(environment['SKILLS_DIR'] ?? '/skills', descriptor.skills ?? {}) : new Map();
-    const subsystem = setSkillsDescriptor(descriptor, { arrived });
+    const subsystem = setUnchecked(descriptor, { arrived });
     const selection = globals.JOB?.skills;
     const consumer = selection?.consumer ?? DEFAULT_CONSUMER;
     const refs = selection?.refs ?? subsystem.catalog({ consumer }).ids;

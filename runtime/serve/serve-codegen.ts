@@ -33,7 +33,7 @@ export async function serveCodegen(around: JobSurroundings): Promise<void> {
   const say = (message: SandboxMessage): void => channel.send(message);
   const language = readLanguage(layout.runtime, job.language);
   const asked = askForPackages(layout, language);
-  const rendered = renderSkills(around);
+  const rendered = renderRequested(around);
   say({ type: 'skills', skills: rendered.skills });
   writeSkills(layout.skills, around.trees);
   await around.filesWritten;
@@ -157,7 +157,7 @@ interface RenderedSkills {
 }
 
 /** Rebuilds the subsystem from the descriptor, which verifies what arrived, and renders what the job asked for, under the same policy as on the host. */
-function renderSkills({ globals, trees }: JobSurroundings): RenderedSkills {
+function renderRequested({ globals, trees }: JobSurroundings): RenderedSkills {
   const descriptor = globals.SKILLS_DESCRIPTOR;
   if (descriptor === null) {
     return { text: '', skills: { active: [], digest: null, instructionSha256: null }, pool: globals.SOURCES_POOL };

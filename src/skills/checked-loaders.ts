@@ -1,12 +1,12 @@
 import * as z from 'zod/mini';
 import { checkOptions } from '../contracts/check-options.ts';
 import {
-  loadSkillsSubsystem as load,
-  setSkillsDescriptor as set,
+  loadUnchecked,
+  setUnchecked,
   type SetSkillsDescriptorOptions,
   type SkillsSubsystemOptions,
 } from './load-subsystem.ts';
-import { validateSkills as validate, type ValidatedSkill, type ValidateOptions } from './load/validate-skills.ts';
+import { validateFolders, type ValidatedSkill, type ValidateOptions } from './load/validate-folders.ts';
 import type { SkillsSubsystem } from './subsystem.ts';
 
 // The sandbox loads skills as well, from what the host has checked: it needs none of this.
@@ -53,7 +53,7 @@ const validateSchema = z.strictObject({ strict: z.optional(z.boolean()) });
  */
 export function loadSkillsSubsystem(options: SkillsSubsystemOptions = {}): SkillsSubsystem {
   checkOptions(loadSchema, options, { action: 'load skills' });
-  return load(options);
+  return loadUnchecked(options);
 }
 
 /**
@@ -84,7 +84,7 @@ export function loadSkillsSubsystem(options: SkillsSubsystemOptions = {}): Skill
  */
 export function setSkillsDescriptor(descriptor: unknown, options: SetSkillsDescriptorOptions = {}): SkillsSubsystem {
   checkOptions(setSchema, options, { action: 'set the skills descriptor' });
-  return set(descriptor, options);
+  return setUnchecked(descriptor, options);
 }
 
 /**
@@ -108,5 +108,5 @@ export function setSkillsDescriptor(descriptor: unknown, options: SetSkillsDescr
 export function validateSkills(folder: string, options: ValidateOptions = {}): ValidatedSkill[] {
   checkOptions(path, folder, { action: 'validate skills', whole: 'the path' });
   checkOptions(validateSchema, options, { action: 'validate skills' });
-  return validate(folder, options);
+  return validateFolders(folder, options);
 }

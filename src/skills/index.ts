@@ -42,7 +42,7 @@ export {
   type TriggerTurnResult,
 } from './match/trigger-session.ts';
 export type { MatchResult, SkillMatch } from './match/triggers.ts';
-export type { ValidateOptions, ValidatedSkill } from './load/validate-skills.ts';
+export type { ValidateOptions, ValidatedSkill } from './load/validate-folders.ts';
 
 /**
  * Resolves references with their imports, by the active subsystem.

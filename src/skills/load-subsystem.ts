@@ -28,14 +28,14 @@ export interface SkillsSubsystemOptions {
 }
 
 /**
- * Loads skills from disk.
+ * Loads skills from disk, by options that are known to be well-formed.
  *
  * @param options roots and descriptor
  * @returns the subsystem; broken skills and missing roots are in its diagnostics
  * @throws SkillcellError `skills.descriptor-invalid` for a descriptor that isn't accepted
  * @throws SkillcellError `skills.root-missing` when the descriptor names a root that isn't there
  */
-export function loadSkillsSubsystem(options: SkillsSubsystemOptions = {}): SkillsSubsystem {
+export function loadUnchecked(options: SkillsSubsystemOptions = {}): SkillsSubsystem {
   return loadFromDisk(accepted(options.descriptor ?? {}), options);
 }
 
@@ -46,8 +46,9 @@ export interface SetSkillsDescriptorOptions extends Omit<SkillsSubsystemOptions,
 }
 
 /**
- * Rebuilds a subsystem in another process and makes it the active one there. From the portable form it takes the bytes
- * that arrived, all verified before any is parsed; from the other forms it loads the folders that the descriptor names.
+ * Rebuilds a subsystem in another process and makes it the active one there, by options that are known to be
+ * well-formed. From the portable form it takes the bytes that arrived, all verified before any is parsed; from the other
+ * forms it loads the folders that the descriptor names.
  *
  * @param descriptor anything that `SKILLS_DESCRIPTOR` may hold
  * @param options bytes or folders
@@ -56,7 +57,7 @@ export interface SetSkillsDescriptorOptions extends Omit<SkillsSubsystemOptions,
  * @throws SkillcellError `skills.descriptor-invalid` for a descriptor that isn't accepted, or without its bytes
  * @throws SkillcellError `skills.root-missing` when a named root isn't there
  */
-export function setSkillsDescriptor(descriptor: unknown, options: SetSkillsDescriptorOptions = {}): SkillsSubsystem {
+export function setUnchecked(descriptor: unknown, options: SetSkillsDescriptorOptions = {}): SkillsSubsystem {
   const checked = accepted(descriptor);
   if ('skills' in checked && checked.skills !== undefined) return rebuildSkills(checked, options.arrived);
   const subsystem = loadFromDisk(checked, options);
@@ -68,7 +69,7 @@ export function setSkillsDescriptor(descriptor: unknown, options: SetSkillsDescr
  * Rebuilds a subsystem from bytes that arrived and from nothing else, and makes it the active one. This is the one place
  * where a sandbox verifies the skills of a codegen job, so that no folder may stand in for them.
  *
- * @throws SkillcellError as {@link setSkillsDescriptor}
+ * @throws SkillcellError as {@link setUnchecked}
  */
 export function rebuildSkills(descriptor: unknown, arrived: SkillTrees | undefined): SkillsSubsystem {
   const subsystem = rebuild(accepted(descriptor), arrived);

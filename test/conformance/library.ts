@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { AgentsConfig, RootKind, SkillRoot } from '../../src/contracts/skill.ts';
-import { loadSkillsSubsystem, type SkillsSubsystem } from '../../src/skills/load-subsystem.ts';
+import { loadSkillsSubsystem, type SkillsSubsystem } from '../../src/skills/index.ts';
 import { writeTree, type Tree } from './write-tree.ts';
 
 /** The part of an input that describes skills on disk. */

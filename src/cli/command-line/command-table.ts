@@ -56,7 +56,7 @@ const SKILLS: readonly CommandSpecification[] = [
       { ...JSON_FLAG, summary: 'the same as --format json' },
     ],
     notes: ['Exit code 1 when there is something, and no skill of it could be loaded.'],
-    load: async () => (await import('../commands/list-skills.ts')).listSkills,
+    load: async () => (await import('../commands/run-list.ts')).runList,
   },
   {
     path: ['skills', 'show'],
@@ -66,7 +66,7 @@ const SKILLS: readonly CommandSpecification[] = [
     maximumOperands: 1,
     flags: [...SKILLS_FLAGS, JSON_FLAG],
     notes: ['Without --consumer, internal skills are shown as well.'],
-    load: async () => (await import('../commands/show-skill.ts')).showSkill,
+    load: async () => (await import('../commands/run-show.ts')).runShow,
   },
   {
     path: ['skills', 'render'],
@@ -79,7 +79,7 @@ const SKILLS: readonly CommandSpecification[] = [
       { name: 'variant', value: 'NAME', choices: ['full', 'compact'], summary: 'full or compact (default: full)' },
       JSON_FLAG,
     ],
-    load: async () => (await import('../commands/render-skills.ts')).renderSkills,
+    load: async () => (await import('../commands/run-render.ts')).runRender,
   },
   {
     path: ['skills', 'match'],
@@ -88,7 +88,7 @@ const SKILLS: readonly CommandSpecification[] = [
     minimumOperands: 1,
     maximumOperands: 1,
     flags: [...SKILLS_FLAGS, { name: 'max', value: 'N', summary: 'the most skills to name (default: 3)' }, JSON_FLAG],
-    load: async () => (await import('../commands/match-skills.ts')).matchSkills,
+    load: async () => (await import('../commands/run-match.ts')).runMatch,
   },
   {
     path: ['skills', 'validate'],
@@ -98,7 +98,7 @@ const SKILLS: readonly CommandSpecification[] = [
     maximumOperands: Number.POSITIVE_INFINITY,
     flags: [{ name: 'strict', summary: 'by the Agent Skills specification, without extensions' }, JSON_FLAG],
     notes: ['Exit code 1 when a skill is not valid.'],
-    load: async () => (await import('../commands/validate-paths.ts')).validatePaths,
+    load: async () => (await import('../commands/run-validate.ts')).runValidate,
   },
   {
     path: ['skills', 'descriptor'],
@@ -109,7 +109,7 @@ const SKILLS: readonly CommandSpecification[] = [
       { name: 'verify', value: 'FILE', summary: 'compare a portable descriptor with the skills instead' },
       { ...JSON_FLAG, summary: 'errors and the outcome of --verify as JSON' },
     ],
-    load: async () => (await import('../commands/print-descriptor.ts')).printDescriptor,
+    load: async () => (await import('../commands/run-descriptor.ts')).runDescriptor,
   },
   {
     path: ['skills', 'run'],
@@ -141,7 +141,7 @@ export const COMMANDS: readonly CommandSpecification[] = [
       JSON_FLAG,
     ],
     notes: ['Where no registry answers, the base is made from Debian packages by mmdebstrap, as root.'],
-    load: async () => (await import('../commands/build-image.ts')).runBuildImage,
+    load: async () => (await import('../commands/run-build-image.ts')).runBuildImage,
   },
   {
     path: ['doctor'],

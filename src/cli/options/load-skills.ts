@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import type { SkillsDescriptor } from '../../contracts/descriptor.ts';
 import { SkillcellError } from '../../contracts/skillcell-error.ts';
 import { JsonRefused, parseBoundedJson } from '../../protocol/bounded-json.ts';
-import { loadSkillsSubsystem, type SkillsSubsystem } from '../../skills/load-subsystem.ts';
+import { loadUnchecked, type SkillsSubsystem } from '../../skills/load-subsystem.ts';
 import type { CliIo } from '../terminal/cli-io.ts';
 import { readInputFile } from '../terminal/input-file.ts';
 import { quoted } from '../terminal/usage-error.ts';
@@ -27,10 +27,10 @@ export interface SkillSources {
  */
 export function loadSkills(sources: SkillSources, io: CliIo): SkillsSubsystem {
   const builtinRoot = builtinSkills(sources, io);
-  if (sources.descriptor === undefined) return loadSkillsSubsystem({ builtinRoot });
+  if (sources.descriptor === undefined) return loadUnchecked({ builtinRoot });
   const descriptor = readJsonFile('--descriptor', sources.descriptor, io) as SkillsDescriptor;
   const bundleRoot = dirname(resolve(io.cwd(), sources.descriptor));
-  const subsystem = loadSkillsSubsystem({ builtinRoot, descriptor, bundleRoot });
+  const subsystem = loadUnchecked({ builtinRoot, descriptor, bundleRoot });
   checkListed(descriptor, subsystem, sources.descriptor);
   return subsystem;
 }

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { loadSkillsSubsystem } from '../../../src/skills/load-subsystem.ts';
+import { loadSkillsSubsystem } from '../../../src/skills/index.ts';
 import { runMain } from '../../fixtures/run-main.ts';
 import { runCli } from '../../fixtures/spawn-cli.ts';
 

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { globMatch } from '../../../src/skills/text/glob-match.ts';
 import { policyFor } from '../../../src/skills/select/policy.ts';
-import { setSkillsDescriptor } from '../../../src/skills/load-subsystem.ts';
+import { setSkillsDescriptor } from '../../../src/skills/index.ts';
 import { codeOf } from '../code-of.ts';
 import { cpuMs } from '../../fixtures/cpu-ms.ts';
 

@@ -7,7 +7,7 @@ import { openSkills, type SkillsContext } from '../options/skills-context.ts';
 import { quoted, usageError } from '../terminal/usage-error.ts';
 
 /** `skillcell skills descriptor`: prints a descriptor, or compares one with the skills on disk. */
-export async function printDescriptor(context: CommandContext): Promise<number> {
+export async function runDescriptor(context: CommandContext): Promise<number> {
   const { arguments: given, output } = context;
   const portable = given.flags.has('portable');
   const file = flagValue(given, 'verify');

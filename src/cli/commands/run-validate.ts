@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { isSkillFileName, SKILL_FILE } from '../../skills/load/skill-file-name.ts';
-import { validateSkills, type ValidatedSkill } from '../../skills/load/validate-skills.ts';
+import { validateFolders, type ValidatedSkill } from '../../skills/load/validate-folders.ts';
 import type { CliIo } from '../terminal/cli-io.ts';
 import type { CommandContext } from '../options/command.ts';
 import { unreadable } from '../terminal/input-file.ts';
@@ -9,12 +9,12 @@ import { diagnosticLine } from '../terminal/diagnostic-line.ts';
 import { escapeLine } from '../terminal/escape-controls.ts';
 
 /** `skillcell skills validate`: exit code 1 when a skill is not valid. */
-export async function validatePaths(context: CommandContext): Promise<number> {
+export async function runValidate(context: CommandContext): Promise<number> {
   const { arguments: given, io, output, json } = context;
   const strict = given.flags.has('strict');
   const folders = given.operands.map((path) => skillFolder(path, io));
   const rows = folders.flatMap(({ path, shown }) =>
-    validateSkills(path, { strict }).map((row) => ({ ...row, path: shownPath(row.path, path, shown) })),
+    validateFolders(path, { strict }).map((row) => ({ ...row, path: shownPath(row.path, path, shown) })),
   );
   if (json) await output.json(rows);
   else for (const row of rows) await output.text(describe(row));

@@ -6,7 +6,7 @@ import { escapeLine } from '../terminal/escape-controls.ts';
 const MOST = { minimum: 1, maximum: 1_000, unit: 'skills' };
 
 /** `skillcell skills match`: says which skills a text calls for, by which triggers, and how much to disclose. */
-export async function matchSkills(context: CommandContext): Promise<number> {
+export async function runMatch(context: CommandContext): Promise<number> {
   const { arguments: given, output, json } = context;
   const most = flagValue(given, 'max');
   const max = most === undefined ? undefined : parseNumber('--max', most, MOST);

@@ -28,13 +28,13 @@ export interface ValidatedSkill {
 }
 
 /**
- * Validates a skill folder, or every skill folder below a folder.
+ * Validates a skill folder, or every skill folder below a folder, by options that are known to be well-formed.
  *
  * @param path a skill folder or a root
  * @param options which rules
  * @returns one row a skill folder; one row with `skill.missing` where there is none
  */
-export function validateSkills(path: string, options: ValidateOptions = {}): ValidatedSkill[] {
+export function validateFolders(path: string, options: ValidateOptions = {}): ValidatedSkill[] {
   let root: string;
   try {
     root = realpathSync.native(resolve(path));

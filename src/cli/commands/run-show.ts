@@ -7,7 +7,7 @@ import { noteDiagnostics, openSkills } from '../options/skills-context.ts';
 import { escapeLine } from '../terminal/escape-controls.ts';
 
 /** `skillcell skills show`: prints one skill as it was loaded. */
-export async function showSkill(context: CommandContext): Promise<number> {
+export async function runShow(context: CommandContext): Promise<number> {
   const { arguments: given, output, json } = context;
   const { subsystem, consumer } = await openSkills(context, 'none');
   const catalog = subsystem.catalog({ consumer });

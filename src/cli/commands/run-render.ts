@@ -3,7 +3,7 @@ import { referenceError } from '../options/reference-error.ts';
 import { noteDiagnostics, openSkills } from '../options/skills-context.ts';
 
 /** `skillcell skills render`: prints the `[ACTIVE SKILLS]` block, exactly its bytes. */
-export async function renderSkills(context: CommandContext): Promise<number> {
+export async function runRender(context: CommandContext): Promise<number> {
   const { arguments: given, output, json } = context;
   const { subsystem, consumer } = await openSkills(context, 'none');
   const variant = flagValue(given, 'variant') === 'compact' ? 'compact' : 'full';

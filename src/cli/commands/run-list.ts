@@ -11,7 +11,7 @@ import { usageError } from '../terminal/usage-error.ts';
 const BUDGET = { minimum: 0, maximum: 1_000_000_000, unit: 'tokens' };
 
 /** `skillcell skills list`: prints the catalog of a consumer. */
-export async function listSkills(context: CommandContext): Promise<number> {
+export async function runList(context: CommandContext): Promise<number> {
   const { arguments: given, output, json } = context;
   const format = flagValue(given, 'format') ?? (json ? 'json' : 'text');
   if (given.flags.has('json') && format !== 'json')
