@@ -22,6 +22,7 @@ const THROUGH_PROCESSES: readonly (readonly [prefix: string, tests: readonly str
   ['src/orchestrator/', ['test/orchestrator/programs.test.ts', 'test/orchestrator/events.test.ts']],
   ['src/broker/', ['test/orchestrator/tools.test.ts']],
   ['runtime/agent/', ['test/cli/commands/codegen.test.ts']],
+  ['runtime/serve/', ['test/e2e/codegen.test.ts#at level none']],
   ['runtime/rehearse/', ['test/orchestrator/pool.test.ts']],
   ['runtime/files/', ['test/orchestrator/artifacts.test.ts', 'test/attacks/d-artifacts.test.ts#[none]']],
   [

@@ -107,6 +107,26 @@ it('loses nothing of a silent program whose pieces are taken late', async () => 
   expect(writers.stdout.ends()).toBe(1);
 });
 
+it('of one that may still write takes what came into the pipe while a piece was held back, also after its time', async () => {
+  const [first, last] = [deferred<void>(), deferred<void>()];
+  const gates = [first, last];
+  const { captured, writers, flag } = capture(
+    'printf first; until [ -e "$1" ]; do sleep 0.01; done; head -c 60000 /dev/zero; : >"$1-some"; head -c 60000 /dev/zero; : >"$1-all"; exec sleep 60',
+    () => gates.shift()?.promise ?? Promise.resolve(),
+  );
+  await until(() => captured.stdout().bytes > 0, 'the first piece');
+  writeFileSync(flag, '');
+  await until(() => existsSync(`${flag}-some`), 'a full pipe');
+  const finished = captured.finish(false, 20);
+  first.resolve(undefined);
+  // The second piece is held back for longer than the grace, and the rest waits behind it.
+  await until(() => existsSync(`${flag}-all`), 'all that the program writes');
+  setTimeout(() => last.resolve(undefined), 100);
+  await finished;
+  expect(Buffer.concat(writers.stdout.taken).length).toBe(120_005);
+  expect(captured.stdout()).toMatchObject({ bytes: 120_005, truncated: false });
+});
+
 it('of a program that may still write waits for the end of its streams', async () => {
   const { captured, writers } = capture('printf one; sleep 0.4; printf two');
   await captured.finish(false, NEVER_MS);
