@@ -24,6 +24,7 @@ const THROUGH_PROCESSES: readonly (readonly [prefix: string, tests: readonly str
   ['runtime/agent/', ['test/cli/commands/codegen.test.ts']],
   ['runtime/serve/', ['test/e2e/codegen.test.ts#at level none']],
   ['runtime/rehearse/', ['test/orchestrator/pool.test.ts']],
+  ['runtime/run/memory', ['test/orchestrator/memory.test.ts#at level n']],
   ['runtime/files/', ['test/orchestrator/artifacts.test.ts', 'test/attacks/d-artifacts.test.ts#[none]']],
   [
     'runtime/',
