@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { RuntimeBundle } from '../runtime-bundle.ts';
 import type { Sandbox, SandboxSpec } from '../runner.ts';
-import { createControlGroup } from './control-group.ts';
+import { createControlGroup, type ControlGroup } from './control-group.ts';
 import { unenforcedLimits } from './limit-enforcement.ts';
 import { killMarkedProcesses } from './marked-processes.ts';
 import { requireInterpreter } from './require-interpreter.ts';
@@ -19,8 +19,9 @@ export const WORK_FOLDER_PREFIX = 'skillcell-';
 export async function startDirect(spec: SandboxSpec, bundle: RuntimeBundle, name: string): Promise<Sandbox> {
   requireInterpreter(spec.language);
   const root = await mkdtemp(join(tmpdir(), `${WORK_FOLDER_PREFIX}${name}-`));
-  const group = createControlGroup(name, spec.limits);
+  let group: ControlGroup | null = null;
   try {
+    group = createControlGroup(name, spec.limits);
     await mkdir(join(root, 'workspace', 'out'), { recursive: true });
     await mkdir(join(root, 'skills'));
     await mkdir(join(root, 'value'));

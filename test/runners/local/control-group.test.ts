@@ -56,6 +56,12 @@ describe('a control group', () => {
     expect(listControlGroups()).toContain(name);
   });
 
+  it('is gone where one of its limits could not be set', () => {
+    const half = `${name}-half`;
+    expect(() => createControlGroup(half, { ...LIMITS, cpus: Number.NaN })).toThrow(/EINVAL/);
+    expect(listControlGroups()).not.toContain(half);
+  });
+
   it('counts time, memory and kills of what runs in it, and is busy meanwhile', async () => {
     const child = enter(
       `exec '${process.execPath}' -e 'globalThis.x = Buffer.alloc(30 << 20, 1); console.log(1); setInterval(() => {}, 1000)'`,
