@@ -24,7 +24,7 @@ function described(error: unknown): [string, string] {
 describe('describeModelError()', () => {
   it.each([
     ['an error that is no answer', new Error('odd'), 'model.failed', ': got "odd"'],
-    ['what is no error at all', 'odd', 'model.failed', ': got "odd"'],
+    ['something that is no error', 'odd', 'model.failed', ': got "odd"'],
     ['a lost connection', answered(undefined, true), 'model.failed', ': no connection, got "said"'],
     ['a success that cannot be read', answered(200, false), 'model.failed', ': the answer cannot be read, got "said"'],
     ['a redirect', answered(300, false), 'model.refused', ': the service answered HTTP 300, got "said"'],
