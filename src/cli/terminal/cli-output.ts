@@ -1,10 +1,9 @@
-import { once } from 'node:events';
 import { StringDecoder } from 'node:string_decoder';
 import type { CliIo } from './cli-io.ts';
 import { escapeControls, escapeJson, escapeLine } from './escape-controls.ts';
 import type { Interruption } from './interruption.ts';
 
-/** Where a command writes to. Each call waits until its reader has room, or the command is interrupted. */
+/** Where a command writes to. Each call waits until its reader has room; of an interrupted command only a moment. */
 export interface CliOutput {
   /** The result proper, on stdout. */
   text(text: string): Promise<void>;
@@ -20,41 +19,71 @@ export interface CliOutput {
   flush(): Promise<void>;
 }
 
+/** An interrupted command waits no longer for a reader that takes nothing. */
+const STUCK_MS = 500;
+
 /** Creates the output of one command. A stream that cannot be written any more interrupts the command. */
 export function createCliOutput(io: CliIo, interruption: Interruption): CliOutput {
   const { stdout, stderr } = io;
   const decoders = { stdout: new StringDecoder('utf8'), stderr: new StringDecoder('utf8') };
   const used = new Set<CliIo['stdout']>();
+  /** Streams whose readers are stuck, with the bytes that were not even handed over. */
+  const stuck = new Map<CliIo['stdout'], number>();
+  let isLost = false;
+  const lose = (error: NodeJS.ErrnoException): void => {
+    isLost = true;
+    interruption.outputLost(error);
+  };
   // These stay for the life of the process: a pipe may break after the last write was accepted.
-  stderr.on('error', (error) => interruption.outputLost(error));
+  stderr.on('error', lose);
   stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (interruption.exitCode === undefined && error.code !== 'EPIPE') {
       stderr.write(`Cannot write the output: ${escapeLine(error.message)}\n`);
     }
-    interruption.outputLost(error);
+    lose(error);
   });
+
+  /** Waits for a stream to take what it has: as long as it needs, and once the command is interrupted a moment. */
+  const taken = async (stream: CliIo['stdout'], listen: (done: () => void) => void): Promise<void> => {
+    const { signal } = interruption;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    let timer: NodeJS.Timeout | undefined;
+    const hurry = (): void => {
+      timer = setTimeout(
+        () => {
+          stuck.set(stream, 0);
+          resolve();
+        },
+        isLost ? 0 : STUCK_MS,
+      );
+    };
+    listen(resolve);
+    stream.once('close', resolve);
+    if (signal.aborted) hurry();
+    else signal.addEventListener('abort', hurry, { once: true });
+    await promise;
+    clearTimeout(timer);
+    signal.removeEventListener('abort', hurry);
+    stream.off('close', resolve);
+  };
 
   const write = async (stream: CliIo['stdout'], data: string | Uint8Array): Promise<void> => {
     used.add(stream);
-    if (stream.destroyed || stream.write(data) || interruption.signal.aborted) return;
-    try {
-      await once(stream, 'drain', { signal: interruption.signal });
-    } catch {
-      // The command is interrupted, be it by the loss of this very stream: nobody waits for the rest.
+    const left = stuck.get(stream);
+    if (left !== undefined) stuck.set(stream, left + Buffer.byteLength(data));
+    else if (!stream.destroyed && !isLost && !stream.write(data)) {
+      await taken(stream, (done) => void stream.once('drain', done));
     }
   };
 
-  const finish = (stream: CliIo['stdout']): Promise<void> =>
-    new Promise((resolve) => {
-      const done = (): void => {
-        interruption.signal.removeEventListener('abort', done);
-        resolve();
-      };
-      if (stream.destroyed || interruption.signal.aborted) return done();
-      interruption.signal.addEventListener('abort', done, { once: true });
-      // Callbacks come in order, so that of an empty write says that all before it is written, or lost.
-      stream.write('', done);
-    });
+  /** What was written is a promise to whoever interrupted as well: they hear what is missing. */
+  const tellMissing = async (): Promise<void> => {
+    const left = stuck.get(stdout);
+    if (left === undefined || isLost) return;
+    const bytes = left + stdout.writableLength;
+    const message = `The reader of the output took nothing for ${STUCK_MS / 1000} s: ${bytes} bytes are not written.`;
+    await write(stderr, `${message}\n`);
+  };
 
   return {
     text: (text) => write(stdout, stdout.isTTY === true ? escapeControls(text) : text),
@@ -62,12 +91,15 @@ export function createCliOutput(io: CliIo, interruption: Interruption): CliOutpu
     note: (line) => write(stderr, `${escapeLine(line)}\n`),
     async program(name, bytes) {
       const stream = name === 'stdout' ? stdout : stderr;
-      if (interruption.signal.aborted) return;
       await write(stream, stream.isTTY === true ? escapeControls(decoders[name].write(bytes)) : bytes);
     },
     watched: stderr.isTTY === true,
     async flush() {
-      for (const stream of used) await finish(stream);
+      // Callbacks come in order, so that of an empty write says that all before it is written, or lost.
+      const finish = (stream: CliIo['stdout']): Promise<void> => taken(stream, (done) => void stream.write('', done));
+      if (used.has(stdout) && !stdout.destroyed && !isLost && !stuck.has(stdout)) await finish(stdout);
+      await tellMissing();
+      if (used.has(stderr) && !stderr.destroyed && !isLost && !stuck.has(stderr)) await finish(stderr);
     },
   };
 }

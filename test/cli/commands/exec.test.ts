@@ -12,6 +12,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { JobResult } from '../../../src/contracts/result.ts';
@@ -321,16 +322,33 @@ describe('an interrupted skillcell exec', () => {
     expect(Buffer.concat(errors).toString()).not.toContain('EPIPE');
   });
 
-  it('is not held by a reader that reads nothing', async () => {
+  it('prints what the program says at its end, whole', async () => {
+    const file = write(
+      'tidy.sh',
+      "trap 'head -c 300000 /dev/zero | tr \\\\0 T; echo bye >&2; exit 4' TERM; echo up",
+      'sleep 60 & wait $!',
+    );
+    const child = spawnCli(['exec', ...BEST_FLAGS, file], { cwd });
+    const [stdout, stderr] = [text(child.stdout!), text(child.stderr!)];
+    await once(child.stdout!, 'readable');
+    child.kill('SIGINT');
+    expect(await once(child, 'close')).toEqual([130, null]);
+    expect((await stdout).length).toBe(3 + 300_000);
+    expect(await stderr).toContain('bye\n');
+  });
+
+  it('is not held by a reader that reads nothing, and says what that one misses', async () => {
     const child = spawnCli(['exec', ...BEST_FLAGS, write('flood.sh', 'yes')], { cwd });
     await once(child.stdout!, 'readable');
     // More than all buffers on the way hold.
     await pause(500);
     const elapsedMs = startQuietClock();
     child.kill('SIGINT');
+    const stderr = text(child.stderr!);
     expect(await once(child, 'exit')).toEqual([130, null]);
     expect(elapsedMs()).toBeLessThan(1_500);
     child.stdout!.destroy();
+    expect(await stderr).toMatch(/^The reader of the output took nothing for 0\.5 s: \d+ bytes are not written\.$/m);
   });
 
   it('ends with 4 when the output cannot be written', async () => {
