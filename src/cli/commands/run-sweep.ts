@@ -17,9 +17,10 @@ export async function runSweep({ io, output, json }: CommandContext): Promise<nu
   if (first !== undefined) {
     const reason = first.reason.replace(/\.$/, '');
     const message = `Cannot remove everything that dead processes left: ${reason}, got ${first.kind} ${first.name}.`;
+    const left = first.kind === 'runner' ? 'what else is left is not known' : `${failed.length} left`;
     const advice = first.kind === 'runner' ? 'once it answers' : 'as the user that started the jobs';
     throw new SkillcellError('runner.unavailable', message, {
-      hint: `${removed.length} removed, ${failed.length} left. Run it again ${advice}.`,
+      hint: `${removed.length} removed, ${left}. Run it again ${advice}.`,
     });
   }
   if (json) {
