@@ -7,7 +7,10 @@ const NAMED = 10;
 /** What is found when skills of one root share a full id. */
 export interface FirstOfEachId {
   skills: Skill[];
-  diagnostics: Diagnostic[];
+  /** One a skill that is refused, as other files have its id. */
+  duplicates: ReadonlyMap<Skill, Diagnostic>;
+  /** One for all copies of a skill. */
+  copies: Diagnostic[];
 }
 
 /**
@@ -15,30 +18,32 @@ export interface FirstOfEachId {
  * duplicate, and an error.
  *
  * @param found the skills of one root, in path order
- * @returns the skills that stay, in path order
+ * @param nameOf what a skill is called in messages; default its full id
+ * @returns the skills that stay, in path order, and what is said of the others
  */
-export function firstOfEachId(found: readonly Skill[]): FirstOfEachId {
+export function firstOfEachId(found: readonly Skill[], nameOf = ({ id }: Skill): string => id): FirstOfEachId {
   const first = new Map<string, Skill>();
-  const copies = new Map<string, Skill[]>();
-  const diagnostics: Diagnostic[] = [];
+  const same = new Map<Skill, [Skill, ...Skill[]]>();
+  const duplicates = new Map<Skill, Diagnostic>();
   for (const skill of found) {
     const kept = first.get(skill.id);
     if (kept === undefined) first.set(skill.id, skill);
-    else if (kept.digest === skill.digest) copies.set(skill.id, [...(copies.get(skill.id) ?? []), skill]);
-    else {
-      const message = `${skill.id} is already the skill in ${kept.dir}; this one is not loaded.`;
-      diagnostics.push(diagnostic('skill.duplicate', message, { path: skillFilePath(skill) }));
+    else if (kept.digest === skill.digest) {
+      const copies = same.get(kept);
+      if (copies === undefined) same.set(kept, [skill]);
+      else copies.push(skill);
+    } else {
+      const message = `${nameOf(kept)} is already the skill in ${kept.dir}; this one is not loaded.`;
+      duplicates.set(skill, diagnostic('skill.duplicate', message, { path: skillFilePath(skill) }));
     }
   }
-  for (const [id, [copy, ...others]] of copies) {
-    if (copy !== undefined) diagnostics.push(copiesOf(id, first.get(id)?.dir ?? '', [copy, ...others]));
-  }
-  return { skills: [...first.values()], diagnostics };
+  const copies = [...same].map(([kept, others]) => copiesOf(nameOf(kept), kept.dir, others));
+  return { skills: [...first.values()], duplicates, copies };
 }
 
-function copiesOf(id: string, dir: string, copies: readonly [Skill, ...Skill[]]): Diagnostic {
+function copiesOf(name: string, dir: string, copies: readonly [Skill, ...Skill[]]): Diagnostic {
   const more = copies.length > NAMED ? ` and ${copies.length - NAMED} more` : '';
   const named = copies.slice(0, NAMED).map((copy) => copy.dir);
-  const message = `${id} is loaded from ${dir}; the same files lie in ${named.join(', ')}${more}.`;
+  const message = `${name} is loaded from ${dir}; the same files lie in ${named.join(', ')}${more}.`;
   return diagnostic('skill.copy', message, { path: skillFilePath(copies[0]) });
 }

@@ -97,7 +97,7 @@ function loadRoot(
     if (skill !== undefined) skills.push(skill);
   }
   const kept = firstOfEachId(skills);
-  return { skills: kept.skills, diagnostics: [...diagnostics, ...kept.diagnostics] };
+  return { skills: kept.skills, diagnostics: [...diagnostics, ...kept.duplicates.values(), ...kept.copies] };
 }
 
 function existingFolder(path: string): string | undefined {

@@ -22,7 +22,7 @@ export interface ValidatedSkill {
   path: string;
   /** Whether nothing of severity `error` was found. */
   valid: boolean;
-  /** Full id: `custom` for a folder of one's own, what the skill or its folder claims otherwise; null when it isn't loaded. */
+  /** Full id: `custom` for a folder of one's own, what the skill or its folder claims otherwise; null when the folder makes no skill. */
   id: string | null;
   diagnostics: Diagnostic[];
 }
@@ -48,13 +48,14 @@ export function validateFolders(path: string, options: ValidateOptions = {}): Va
     return [row(path, null, [...diagnostics, missing])];
   }
   const name = basename(resolve(path));
-  const skills: Skill[] = [];
-  const rows = folders.map((folder) => {
-    const { skill, ...found } = validateFolder({ root, name, path, folder, strict: options.strict ?? false });
-    if (skill !== undefined) skills.push(skill);
-    return found;
+  const found = folders.map((folder) => validateFolder({ root, name, path, folder, strict: options.strict ?? false }));
+  const ids = new Map(found.flatMap(({ skill, id }) => (skill === undefined ? [] : [[skill, id ?? skill.id]])));
+  const { duplicates, copies } = firstOfEachId([...ids.keys()], (skill) => ids.get(skill) ?? skill.id);
+  const rows = found.map(({ skill, ...ofFolder }) => {
+    const duplicate = skill === undefined ? undefined : duplicates.get(skill);
+    return duplicate === undefined ? ofFolder : row(ofFolder.path, ofFolder.id, [...ofFolder.diagnostics, duplicate]);
   });
-  const ofRoot = [...diagnostics, ...firstOfEachId(skills).diagnostics];
+  const ofRoot = [...diagnostics, ...copies];
   if (ofRoot.length > 0) rows.push(row(path, null, ofRoot));
   return rows;
 }

@@ -277,6 +277,18 @@ describe('skillcell skills validate', () => {
     expect(rendered.code).toBe(0);
   });
 
+  it('calls a duplicate invalid, by the id that the other commands take', async () => {
+    for (const folder of ['a', 'b']) addSkill(`mine/${folder}/dup`, ['name: dup', `description: ${folder}.`]);
+    const { code, stdout } = await runMain(['skills', 'validate', 'mine'], { cwd });
+    expect(code).toBe(1);
+    expect(stdout.split('\n')).toEqual([
+      'valid mine/a/dup (custom.dup)',
+      'INVALID mine/b/dup (custom.dup)',
+      '  error skill.duplicate b/dup/SKILL.md: custom.dup is already the skill in a/dup; this one is not loaded.',
+      '',
+    ]);
+  });
+
   it('prints names of folders so that none forges a line or acts on a terminal', async () => {
     const name = 'x\nvalid skills/fake\u001b[2J\u202e';
     addSkill(`skills/${name}/a`, ['name: b', 'description: A.']);

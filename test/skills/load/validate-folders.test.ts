@@ -13,15 +13,32 @@ test('validateSkills() on a root reports duplicates, copies and what lies too de
     const rows = validateSkills(root);
     const ofRoot = rows.find(({ path }) => path === root);
     const listed = loadSkillsSubsystem({ builtinRoot: root }).diagnostics;
-    expect(ofRoot?.diagnostics).toEqual(listed);
     expect(listed.map(({ code }) => code)).toEqual(['root.depth', 'skill.duplicate', 'skill.copy']);
-    expect(ofRoot?.valid).toBe(false);
-    expect(rows.filter((row) => row !== ofRoot).map(({ path, valid }) => [path.slice(root.length), valid])).toEqual([
-      ['/custom/a', true],
-      ['/public/a', true],
-      ['/x/a', true],
-      ['/y/a', true],
+    const [tooDeep, duplicate, copy] = listed;
+    expect(ofRoot).toMatchObject({ valid: true, diagnostics: [tooDeep, copy] });
+    const ofFolders = rows.filter((row) => row !== ofRoot);
+    expect(ofFolders.map(({ path, valid, diagnostics }) => [path.slice(root.length), valid, diagnostics])).toEqual([
+      ['/custom/a', true, []],
+      ['/public/a', true, []],
+      ['/x/a', true, []],
+      ['/y/a', false, [duplicate]],
     ]);
+  });
+});
+
+test('validateSkills() names duplicates and copies by the id that their rows have', () => {
+  withFolder((dir) => {
+    const same = skillText('dup', 'Same.');
+    writeTree(dir, { 'a/dup/SKILL.md': same, 'b/dup/SKILL.md': same, 'c/dup/SKILL.md': skillText('dup', 'Other.') });
+    for (const strict of [false, true]) {
+      const rows = validateSkills(dir, { strict });
+      expect(rows.map(({ id, valid, diagnostics }) => [id, valid, ...diagnostics.map((row) => row.message)])).toEqual([
+        ['custom.dup', true],
+        ['custom.dup', true],
+        ['custom.dup', false, 'custom.dup is already the skill in a/dup; this one is not loaded.'],
+        [null, true, 'custom.dup is loaded from a/dup; the same files lie in b/dup.'],
+      ]);
+    }
   });
 });
 
