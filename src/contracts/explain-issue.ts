@@ -1,11 +1,12 @@
 import type * as z from 'zod/mini';
 import { allowedValues } from './allowed-values.ts';
+import { fieldName } from './field-name.ts';
 import { nearName } from './near-name.ts';
-import { definitionOf, schemaPart, valueAt } from './schema-part.ts';
+import { quotedText } from './quoted-text.ts';
+import { definitionOf, meantForm, schemaPart, valueAt } from './schema-part.ts';
 
 /** Stands where a schema has no words of its own: zod's depend on which of its languages anything in the process has loaded. */
 export const NO_WORDS = 'no words';
-const SHOWN_CHARACTERS = 100;
 
 /** What is wrong with a value, and what helps. */
 export interface Explanation {
@@ -36,9 +37,11 @@ export function explainIssue(
   if (nested !== undefined) {
     return explainIssue(schema, given, [{ ...nested, path: [...issue.path, ...nested.path] }], whole);
   }
-  const name = issue.path.length === 0 ? whole : issue.path.join('.');
-  if (issue.code === 'invalid_key')
-    return { reason: `${name} ${ownWords(issue.issues[0]) ?? 'has a name that is not allowed'}` };
+  const name = issue.path.length === 0 ? whole : fieldName(issue.path);
+  if (issue.code === 'invalid_key') {
+    const words = ownWords(issue.issues[0]) ?? 'has a name that is not allowed';
+    return { reason: `${name} ${words}${received(issue.path.at(-1))}` };
+  }
   const value = valueAt(given, issue.path);
   const words = ownWords(issue) ?? `must be ${allowedAt(schema, given, issue) ?? 'something else'}`;
   return { reason: value === undefined ? `${name} is missing: it ${words}` : `${name} ${words}${received(value)}` };
@@ -77,22 +80,23 @@ function unknownField(
   { path, keys }: z.core.$ZodIssueUnrecognizedKeys,
 ): Explanation {
   const key = keys[0] ?? '';
-  const holder = schemaPart(schema, path, given);
-  const prefix = path.length === 0 ? '' : `${path.join('.')}.`;
-  const reason = `there is no field ${prefix}${key}${received(valueAt(given, [...path, key]))}`;
-  const known = fieldsOf(holder);
+  const value = valueAt(given, path);
+  const reason = `there is no field ${fieldName([...path, key])}${received(valueAt(value, [key]))}`;
+  const known = fieldsOf(schemaPart(schema, path, given), value);
   const near = nearName(key, known);
-  if (near !== undefined) return { reason, advice: `Did you mean ${prefix}${near}?` };
+  const named = (field: string): string => fieldName([...path, ...field.split('.')]);
+  if (near !== undefined) return { reason, advice: `Did you mean ${named(near)}?` };
   const direct = known.filter((name) => !name.includes('.'));
-  return direct.length === 0
-    ? { reason }
-    : { reason, advice: `There are ${direct.map((name) => prefix + name).join(', ')}.` };
+  return direct.length === 0 ? { reason } : { reason, advice: `There are ${direct.map(named).join(', ')}.` };
 }
 
-/** The fields of an object, and after them those one level below. */
-function fieldsOf(schema: z.core.$ZodType | undefined): string[] {
-  const shape = schema === undefined ? undefined : definitionOf(schema).shape;
-  const fields = Object.entries(shape ?? {});
+/** The fields of an object, and after them those one level below. The one that says which form is meant is no choice. */
+function fieldsOf(schema: z.core.$ZodType | undefined, value: unknown): string[] {
+  if (schema === undefined) return [];
+  const { discriminator } = definitionOf(schema);
+  const form = meantForm(schema, value);
+  const shape = form === undefined ? {} : (definitionOf(form).shape ?? {});
+  const fields = Object.entries(shape).filter(([name]) => name !== discriminator);
   const below = fields.flatMap(([name, part]) =>
     Object.keys(definitionOf(part).shape ?? {}).map((inner) => `${name}.${inner}`),
   );
@@ -103,7 +107,7 @@ function fieldsOf(schema: z.core.$ZodType | undefined): string[] {
 function received(value: unknown): string {
   if (value === null || typeof value === 'number' || typeof value === 'boolean' || typeof value === 'bigint')
     return `, got ${value}`;
-  if (typeof value === 'string') return `, got ${JSON.stringify(value.slice(0, SHOWN_CHARACTERS))}`;
+  if (typeof value === 'string') return `, got ${quotedText(value)}`;
   if (Array.isArray(value)) return `, got a list of ${value.length}`;
   return value === undefined ? '' : `, got ${typeof value === 'function' ? 'a function' : 'an object'}`;
 }

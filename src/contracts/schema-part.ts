@@ -50,6 +50,15 @@ export function schemaPart(
   return next === undefined ? undefined : schemaPart(next, rest, valueAt(given, [key]));
 }
 
+/** Of the forms of a schema the one that the value's own field names; a schema of one form is that form. */
+export function meantForm(schema: z.core.$ZodType, value: unknown): z.core.$ZodType | undefined {
+  const { options, discriminator } = definitionOf(schema);
+  if (options === undefined) return schema;
+  return discriminator === undefined
+    ? undefined
+    : options.find((option) => isMeant(option, discriminator, discriminator, value));
+}
+
 /** Of several forms the one that says so in its own field, else the one that has the key at all. */
 function isMeant(
   option: z.core.$ZodType,
@@ -70,6 +79,11 @@ function isMeant(
 /** What stands at a path; undefined where nothing does. */
 export function valueAt(given: unknown, path: readonly PropertyKey[]): unknown {
   let value = given;
-  for (const key of path) value = typeof value === 'object' && value !== null ? Reflect.get(value, key) : undefined;
+  for (const key of path) value = entryAt(value, key);
   return value;
+}
+
+function entryAt(value: unknown, key: PropertyKey): unknown {
+  if (value instanceof Map) return value.get(key);
+  return typeof value === 'object' && value !== null ? Reflect.get(value, key) : undefined;
 }

@@ -6,6 +6,7 @@ import { DEFAULT_CONSUMER } from '../contracts/job.ts';
 import { DEFAULT_LANGUAGE, type Language, type LanguageDefinition } from '../contracts/language.ts';
 import type { JobLimits } from '../contracts/limits.ts';
 import type { JobKind } from '../contracts/result.ts';
+import { quotedText } from '../contracts/quoted-text.ts';
 import type { SkillTrees } from '../contracts/skill.ts';
 import { SkillcellError } from '../contracts/skillcell-error.ts';
 import { findLanguage, languageNames } from '../languages/languages.ts';
@@ -149,7 +150,8 @@ function prepareSkills(request: CheckedRequest, subsystem: SkillsSubsystem | und
   const asked = request.skills ?? {};
   const refs = asked.refs ?? [];
   if (refs.length === 0) return NO_SKILLS;
-  if (subsystem === undefined) throw invalid(`skills.refs cannot be loaded without skills, got ${refs.join(', ')}`);
+  if (subsystem === undefined)
+    throw invalid(`skills.refs cannot be loaded without skills, got ${refs.map(quotedText).join(', ')}`);
   const selection = { ...asked, refs, consumer: asked.consumer ?? DEFAULT_CONSUMER };
   return runWithSkills(subsystem, () => {
     const exported = exportRuntimeGlobals(subsystem, selection);

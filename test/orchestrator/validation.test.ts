@@ -142,6 +142,44 @@ describe('a job that is not acceptable is refused before anything starts', () =>
     expect(error.entry.exitCode).toBe(2);
   });
 
+  const common = 'jobId, runner, isolation, files, stdin, args, env, expect, limits, skills, output, signal, language';
+  it.each<[string, object, string]>([
+    ['a limit at the top', { timeout: 5 }, 'there is no field timeout, got 5. Did you mean limits.runTimeoutMs?'],
+    ['another one', { memory: 5 }, 'there is no field memory, got 5. Did you mean limits.memoryMib?'],
+    ['a misspelt field', { ouput: 'a' }, 'there is no field ouput, got "a". Did you mean output?'],
+    ['no field at all', { cwd: '/' }, `there is no field cwd, got "/". There are ${common}, code, fileName.`],
+    ['a field of codegen', { task: 't' }, `there is no field task, got "t". There are ${common}, code, fileName.`],
+    ['a name of its own', { 'a b': 1 }, 'there is no field "a b", got 1. There are jobId,'],
+    [
+      'a bad name of a variable',
+      { env: { 'A=': 'b' } },
+      'env["A="] must be a name of letters, digits and _, got "A=".',
+    ],
+    ['a long name', { env: { ['-'.repeat(500)]: 'b' } }, `env["${'-'.repeat(100)}"] must be a name`],
+  ])('says what is allowed for %s', async (_name, fields, expected) => {
+    expect((await refusal({ code, ...fields })).message).toContain(`Cannot accept the job: ${expected}`);
+  });
+
+  it('lists the fields of the kind of job', async () => {
+    const { message } = await refusal({ task: 't', cwd: '/' }, 'codegen');
+    expect(message).toContain(`There are ${common}, task, model, maxAttempts, dryRun.`);
+  });
+
+  const unseen = 'a\u202e\n\u001b[31m\u009b\u200b\u2028\u{e0061}b';
+  const shown = String.raw`"a\u202e\n\u001b[31m\u009b\u200b\u2028\udb40\udc61b"`;
+  it.each<[string, object, string]>([
+    ['a file', { files: { [unseen]: 'x' } }, `files[${shown}] must be a relative path`],
+    ['a variable', { env: { [unseen]: 'x' } }, `env[${shown}] must be a name`],
+    ['a field', { [unseen]: 'x' }, `there is no field ${shown}, got "x".`],
+    ['a limit', { limits: { [unseen]: 1 } }, `there is no field limits[${shown}], got 1.`],
+    ['a value', { isolation: unseen }, `got ${shown}.`],
+    ['a reference', { skills: { refs: [unseen] } }, `got ${shown}.`],
+  ])('shows as escapes what nobody would see in the name of %s', async (_name, fields, expected) => {
+    const { message } = await refusal({ code, ...fields });
+    expect(message).toContain(expected);
+    expect(message).not.toMatch(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u);
+  });
+
   it.each<[string, object]>([
     ['an empty task', { task: ' ' }],
     ['no task', {}],
