@@ -16,6 +16,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import pino from 'pino';
 import { afterEach, beforeEach, describe, expect, it, type TestContext } from 'vitest';
 import type { JobResult } from '../../src/contracts/result.ts';
 import { createOrchestrator } from '../../src/orchestrator/create-orchestrator.ts';
@@ -151,6 +152,17 @@ describe('the journal of jobs', () => {
     expect(codeOf(() => one.accept(job('a')))).toBe('job.invalid');
     one.close();
     other.close();
+  });
+
+  it('F16 an orchestrator takes over what a dead owner left, with a log and without one', async () => {
+    let log = '';
+    const logger = pino({ level: 'warn' }, { write: (line) => void (log += line) });
+    leaveJournal(`${JSON.stringify(job('a'))}\n`);
+    await createOrchestrator({ stateDir: folder }).close();
+    leaveJournal(`${JSON.stringify(job('b'))}\n`);
+    await createOrchestrator({ stateDir: folder, logger }).close();
+    expect(['a', 'b'].map((id) => resultOf(id).error?.name)).toEqual(['job.host-lost', 'job.host-lost']);
+    expect(log).toContain('"jobId":"b"');
   });
 
   it('closes once: what has its number later stays open', () => {
