@@ -54,3 +54,23 @@ test('validateSkills() takes copies for no fault', () => {
     ]);
   });
 });
+
+test('a folder without skills, and one that is not there, are findings', () => {
+  withFolder((dir) => {
+    for (const path of [dir, join(dir, 'none')]) {
+      for (const strict of [true, false]) {
+        const [found] = validateSkills(path, { strict });
+        expect([found?.valid, found?.diagnostics.map(({ code }) => code)]).toEqual([false, ['skill.missing']]);
+      }
+    }
+  });
+});
+
+test('a SKILL.md over 1 MiB is too large in both modes', () => {
+  withFolder((dir) => {
+    writeTree(dir, { 'SKILL.md': { parts: ['---\ndescription: x\n---\n', { repeat: 'x', times: 1024 * 1024 }] } });
+    for (const strict of [true, false]) {
+      expect(validateSkills(dir, { strict })[0]?.diagnostics.map(({ code }) => code)).toEqual(['skill.too-large']);
+    }
+  });
+});
