@@ -6,105 +6,153 @@ export interface Shaped {
   value?: unknown;
   /** What could not be used, as data; it stays in `extra`. */
   rest?: unknown;
-  /** Whether `rest` holds a known key of an unusable shape. */
-  faulty?: boolean;
+  /** Whether the value has an unusable shape, though it counts for something. */
+  faulty?: true;
+  /** Known keys in a map whose values could not be used; these are in `rest`. */
+  faults?: Fault[];
 }
 
-/** Reads the value of a known key; undefined if its shape is unusable. */
-export type Shape = (node: unknown) => Shaped | undefined;
+/** A known key whose value could not be used. */
+export interface Fault {
+  /** The key, those of the maps it stands in before it: `triggers.verbs`. */
+  field: string;
+  /** The node of the key, for its place. */
+  keyNode: unknown;
+  /** What its value may be, as {@link Shape.allowed}. */
+  allowed: string;
+}
+
+/** What the value of a known key may be. */
+export interface Shape {
+  /** For people, as the end of "it must be". */
+  allowed: string;
+  /** Reads a value; undefined if its shape is unusable. */
+  read: (node: unknown) => Shaped | undefined;
+}
 
 /** One text, trimmed. */
-export const textShape: Shape = (node) => {
-  const text = writtenText(node);
-  if (text === undefined) return undefined;
-  return present(text.trim());
+export const textShape: Shape = {
+  allowed: 'a text',
+  read: (node) => {
+    const text = writtenText(node);
+    return text === undefined ? undefined : present(text.trim());
+  },
 };
 
 /** True or false, not in words. */
-export const truthShape: Shape = (node) => {
-  return isScalar(node) && typeof node.value === 'boolean' ? { value: node.value } : undefined;
+export const truthShape: Shape = {
+  allowed: 'true or false',
+  read: (node) => (isScalar(node) && typeof node.value === 'boolean' ? { value: node.value } : undefined),
 };
 
 /** True or false; anything else counts as true, so that what was meant to be forbidden stays so. */
-export const forbiddingShape: Shape = (node) => truthShape(node) ?? { value: true, rest: dataOf(node), faulty: true };
+export const forbiddingShape: Shape = {
+  allowed: 'true or false; this one counts as true',
+  read: (node) => truthShape.read(node) ?? { value: true, rest: dataOf(node), faulty: true },
+};
 
 /** A list of names as written, and of maps as data. */
-export const nameListShape: Shape = (node) => {
-  const items = itemsOf(node);
-  return items === undefined ? undefined : present(items.map((item) => writtenText(item) ?? dataOf(item)));
+export const nameListShape: Shape = {
+  allowed: 'a list',
+  read: (node) => {
+    const items = itemsOf(node);
+    return items === undefined ? undefined : present(items.map((item) => writtenText(item) ?? dataOf(item)));
+  },
 };
 
 /** A list of texts, or a text cut at commas. */
-export const commaListShape: Shape = listShape((text) => text.split(','));
+export const commaListShape: Shape = listShape('a text cut at commas', (text) => text.split(','));
 
 /** A list of texts, or one text. */
-export const textListShape: Shape = listShape((text) => [text]);
+export const textListShape: Shape = listShape('a text', (text) => [text]);
 
 /** A list of texts, or a text of lines; hyphens at their beginnings don't count. */
-export const lineListShape: Shape = listShape((text) => text.split('\n'), withoutHyphen);
+export const lineListShape: Shape = listShape('a text cut at lines', (text) => text.split('\n'), withoutHyphen);
 
 /** References to skills: a list, or a text cut at lines and commas. A reference without a namespace means `public`. */
-export const importListShape: Shape = listShape((text) => text.split(/[\n,]/), importedId);
+export const importListShape: Shape = listShape(
+  'a text cut at lines and commas',
+  (text) => text.split(/[\n,]/),
+  importedId,
+);
 
 /** Tool permissions: a list, or a text cut at commas and blanks outside parentheses. */
-export const permissionListShape: Shape = listShape(cutOutsideParentheses);
+export const permissionListShape: Shape = listShape('a text cut at commas and blanks', cutOutsideParentheses);
 
 /** A map whose scalars are texts as written; what is nested in it is data. */
-export const textMapShape: Shape = (node) => {
-  const entries = entriesOf(node);
-  if (entries === undefined) return undefined;
-  const map: Record<string, unknown> = {};
-  for (const { key, node: value } of entries) {
-    if (!isNull(value)) setOwn(map, key, writtenText(value) ?? dataOf(value));
-  }
-  return present(map);
+export const textMapShape: Shape = {
+  allowed: 'a map',
+  read: (node) => {
+    const entries = entriesOf(node);
+    if (entries === undefined) return undefined;
+    const map: Record<string, unknown> = {};
+    for (const { key, node: value } of entries) {
+      if (!isNull(value)) setOwn(map, key, writtenText(value) ?? dataOf(value));
+    }
+    return present(map);
+  },
 };
 
-/** Keywords, verbs and patterns; a plain list or a text means keywords. */
-export const triggersShape: Shape = (node) => {
-  if (entriesOf(node) !== undefined) return triggerMap(node);
-  const keywords = commaListShape(node);
-  return keywords?.value === undefined ? keywords : { value: { keywords: keywords.value } };
-};
 const triggerMap = mapShape({ keywords: commaListShape, verbs: commaListShape, patterns: textListShape });
+
+/** Keywords, verbs and patterns; a plain list or a text means keywords. */
+export const triggersShape: Shape = {
+  allowed: `${triggerMap.allowed}, ${commaListShape.allowed}`,
+  read: (node) => {
+    if (entriesOf(node) !== undefined) return triggerMap.read(node);
+    const keywords = commaListShape.read(node);
+    return keywords?.value === undefined ? keywords : { value: { keywords: keywords.value } };
+  },
+};
 
 /** Module and class of a provider. */
 export const providerShape: Shape = mapShape({ module: textShape, class: textShape });
 
 /** Makes the shape of a map with known keys. Keys beyond them stay in `rest`. */
 function mapShape(shapes: Record<string, Shape>): Shape {
-  return (node) => {
-    const entries = entriesOf(node);
-    if (entries === undefined) return undefined;
-    const map: Record<string, unknown> = {};
-    const rest: Record<string, unknown> = {};
-    let faulty = false;
-    for (const { key, node: value } of entries) {
-      const shape = Object.hasOwn(shapes, key) ? shapes[key] : undefined;
-      if (shape !== undefined && isNull(value)) continue;
-      const shaped = shape?.(value);
-      if (shaped === undefined) setOwn(rest, key, dataOf(value));
-      else if (shaped.value !== undefined) map[key] = shaped.value;
-      faulty ||= shape !== undefined && shaped === undefined;
-    }
-    return { ...present(map), ...(Object.keys(rest).length === 0 ? {} : { rest, faulty }) };
+  const names = Object.keys(shapes);
+  return {
+    allowed: `a map of ${names.slice(0, -1).join(', ')} and ${names.at(-1)}`,
+    read: (node) => {
+      const entries = entriesOf(node);
+      if (entries === undefined) return undefined;
+      const map: Record<string, unknown> = {};
+      const rest: Record<string, unknown> = {};
+      const faults: Fault[] = [];
+      for (const { key, keyNode, node: value } of entries) {
+        const shape = Object.hasOwn(shapes, key) ? shapes[key] : undefined;
+        if (shape !== undefined && isNull(value)) continue;
+        const shaped = shape?.read(value);
+        if (shaped === undefined) setOwn(rest, key, dataOf(value));
+        else if (shaped.value !== undefined) map[key] = shaped.value;
+        if (shape !== undefined && shaped === undefined) faults.push({ field: key, keyNode, allowed: shape.allowed });
+      }
+      return { ...present(map), ...(Object.keys(rest).length === 0 ? {} : { rest, faults }) };
+    },
   };
 }
 
 /** Makes the shape of a list of texts that may also be one text. */
-function listShape(cut: (text: string) => string[], clean: (item: string) => string = (item) => item): Shape {
-  return (node) => {
-    const text = writtenText(node);
-    const items =
-      text === undefined ? itemsOf(node)?.map((item) => (isNull(item) ? '' : writtenText(item))) : cut(text);
-    if (items === undefined) return undefined;
-    const list: string[] = [];
-    for (const item of items) {
-      if (item === undefined) return undefined;
-      const cleaned = clean(item.trim());
-      if (cleaned !== '') list.push(cleaned);
-    }
-    return present(list);
+function listShape(
+  asText: string,
+  cut: (text: string) => string[],
+  clean: (item: string) => string = (item) => item,
+): Shape {
+  return {
+    allowed: `${asText}, or a list of texts`,
+    read: (node) => {
+      const text = writtenText(node);
+      const items =
+        text === undefined ? itemsOf(node)?.map((item) => (isNull(item) ? '' : writtenText(item))) : cut(text);
+      if (items === undefined) return undefined;
+      const list: string[] = [];
+      for (const item of items) {
+        if (item === undefined) return undefined;
+        const cleaned = clean(item.trim());
+        if (cleaned !== '') list.push(cleaned);
+      }
+      return present(list);
+    },
   };
 }
 

@@ -73,8 +73,8 @@ export function parseSkillMarkdown(bytes: Uint8Array, options: ParseSkillOptions
   const report = (code: DiagnosticCode, message: string, place: Partial<TextPlace>): void => {
     diagnostics.push(diagnostic(code, message, { path, ...place }));
   };
-  for (const key of unusable)
-    report('skill.field-type', `The value of ${key} has a shape that cannot be used.`, placeOfKey(key));
+  for (const { field, keyNode, allowed } of unusable)
+    report('skill.field-type', `The value of ${field} must be ${allowed}.`, placeOf(keyNode));
   checkDescription(fields.description, (code, message) => report(code, message, placeOfKey('description')));
   if (fields.name !== undefined && fields.name.normalize('NFKC') !== options.folder.normalize('NFKC')) {
     const message = `The name ${JSON.stringify(fields.name)} is not that of the folder, ${JSON.stringify(options.folder)}.`;

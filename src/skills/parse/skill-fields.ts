@@ -14,7 +14,7 @@ import {
   triggersShape,
   truthShape,
 } from './field-shapes.ts';
-import type { Shape } from './field-shapes.ts';
+import type { Fault, Shape } from './field-shapes.ts';
 import { dataOf, entriesOf, isNull, setOwn } from './yaml-values.ts';
 
 /** Every known key of the frontmatter, of all dialects: the field that it sets, and its shape. */
@@ -53,8 +53,8 @@ export interface FieldsReading {
   fields: SkillFields;
   /** Unknown keys, and known keys of an unusable shape, with their YAML values. */
   extra: Record<string, unknown>;
-  /** Known keys whose values could not be used. */
-  unusable: string[];
+  /** Known keys whose values could not be used, in the order of the file. */
+  unusable: Fault[];
   /** The nodes of all keys, for their places. */
   keyNodes: ReadonlyMap<string, unknown>;
 }
@@ -63,12 +63,12 @@ export interface FieldsReading {
  * Turns the frontmatter of a skill into fields.
  *
  * @param root mapping that `readFrontMatter` read
- * @returns fields, unknown keys and the names of unusable ones
+ * @returns fields, unknown keys and unusable ones
  */
 export function readFields(root: YAMLMap): FieldsReading {
   const values: Partial<Record<keyof SkillFields, unknown>> = {};
   const extra: Record<string, unknown> = {};
-  const unusable: string[] = [];
+  const unusable: Fault[] = [];
   const imports: Record<string, string[]> = {};
   const keyNodes = new Map<string, unknown>();
   for (const { key, keyNode, node } of entriesOf(root) ?? []) {
@@ -79,10 +79,12 @@ export function readFields(root: YAMLMap): FieldsReading {
       continue;
     }
     if (isNull(node)) continue;
-    const shaped = rule.shape(node);
+    const { allowed, read } = rule.shape;
+    const shaped = read(node);
     if (shaped === undefined) extra[key] = dataOf(node);
     else if (shaped.rest !== undefined) extra[key] = shaped.rest;
-    if (shaped === undefined || shaped.faulty === true) unusable.push(key);
+    if (shaped === undefined || shaped.faulty === true) unusable.push({ field: key, keyNode, allowed });
+    for (const fault of shaped?.faults ?? []) unusable.push({ ...fault, field: `${key}.${fault.field}` });
     if (shaped?.value === undefined) continue;
     if (rule.field === 'imports') imports[key] = shaped.value as string[];
     else values[rule.field] = shaped.value;

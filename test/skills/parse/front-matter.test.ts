@@ -214,6 +214,47 @@ describe('fields', () => {
     expect(diagnostics.map(({ code }) => code)).toEqual(['skill.field-type', 'skill.field-type']);
   });
 
+  test.each([
+    ['displayName', '[x]', 'a text'],
+    ['category', '{a: b}', 'a text'],
+    ['default_enabled', '"yes"', 'true or false'],
+    ['disable-model-invocation', '"no"', 'true or false; this one counts as true'],
+    ['tags', '{a: b}', 'a text cut at commas, or a list of texts'],
+    ['scripts', '[[x]]', 'a text, or a list of texts'],
+    ['when_to_use', '{a: b}', 'a text cut at lines, or a list of texts'],
+    ['import', '[{a: b}]', 'a text cut at lines and commas, or a list of texts'],
+    ['allowed-tools', '{a: b}', 'a text cut at commas and blanks, or a list of texts'],
+    ['metadata', '[x]', 'a map'],
+    ['tools', 'x', 'a list'],
+    ['triggers', '[{a: b}]', 'a map of keywords, verbs and patterns, a text cut at commas, or a list of texts'],
+    ['provider', 'x', 'a map of module and class'],
+  ])('of an unusable shape say what %s may be', (key, value, allowed) => {
+    expect(parse(skill(`${key}: ${value}`)).diagnostics).toEqual([
+      {
+        code: 'skill.field-type',
+        severity: 'warning',
+        message: `The value of ${key} must be ${allowed}.`,
+        path: 'SKILL.md',
+        line: 4,
+        column: 1,
+      },
+    ]);
+  });
+
+  test('of an unusable shape in triggers and provider are named, each at its own line', () => {
+    const { fields, diagnostics } = parse(
+      skill(
+        'triggers:\n  keywords: [a]\n  verbs: {a: b}\n  patterns: [{a: b}]\n  other: {a: b}\nprovider:\n  module: m\n  class: [c]',
+      ),
+    );
+    expect(fields).toMatchObject({ triggers: { keywords: ['a'] }, provider: { module: 'm' } });
+    expect(diagnostics.map(({ message, line, column }) => [message, line, column])).toEqual([
+      ['The value of triggers.verbs must be a text cut at commas, or a list of texts.', 6, 3],
+      ['The value of triggers.patterns must be a text, or a list of texts.', 7, 3],
+      ['The value of provider.class must be a text.', 11, 3],
+    ]);
+  });
+
   test('that are null or empty count as absent', () => {
     const { fields, extra, diagnostics } = parse(
       skill('tags: []\nauthor: ~\nlicense: ""\nmetadata: {}\nimport:\ntriggers: {keywords: []}\ntools: []'),
