@@ -20,11 +20,14 @@ export const TOOL_JSON_BYTES: number = 256 * 1024;
 /** Bytes of the JSON of a model request: prompts carry whole skills. */
 export const MODEL_REQUEST_BYTES: number = 4 * 1024 * 1024;
 
+/** Characters of a name that is called. */
+export const TOOL_NAME_CHARACTERS = 200;
+
 /** Validates the outer form of a call; fields that we don't know (a job, a tenant) are refused. */
 export const brokerCallSchema: z.ZodMiniType<BrokerCall> = z.strictObject({
   id: z.number().check(z.int(), z.minimum(1)),
   target: z.enum(['tool', 'model']),
-  name: z.string().check(z.minLength(1), z.maxLength(200)),
+  name: z.string().check(z.minLength(1), z.maxLength(TOOL_NAME_CHARACTERS)),
   args: z.unknown(),
 });
 

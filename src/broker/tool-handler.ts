@@ -66,7 +66,7 @@ export class ToolError extends Error {
 }
 
 /** Whether the parameters are a zod schema. */
-export function isZodSchema(parameters: ToolParameters): parameters is z.core.$ZodType {
+export function isZodSchema(parameters: object): parameters is z.core.$ZodType {
   return '_zod' in parameters;
 }
 

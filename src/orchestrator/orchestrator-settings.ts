@@ -2,6 +2,7 @@ import { availableParallelism } from 'node:os';
 import * as z from 'zod/mini';
 import { isModelGateway, isSdkModel, modelGateway } from '../broker/sdk-model-gateway.ts';
 import type { ModelGateway } from '../broker/model-gateway.ts';
+import type { OptionFault } from '../broker/parameters-fault.ts';
 import type { ToolHandler } from '../broker/tool-handler.ts';
 import { checkOptions } from '../contracts/check-options.ts';
 import { limitsSchema, type JobLimits } from '../contracts/limits.ts';
@@ -14,6 +15,7 @@ import type { SkillsSubsystem } from '../skills/load-subsystem.ts';
 import { effectiveLimits } from './effective-limits.ts';
 import { languageSchema } from './language-schema.ts';
 import type { OrchestratorOptions, PoolOptions } from './orchestrator.ts';
+import { toolsSchema } from './tools-schema.ts';
 
 /** The longest that a timer of Node waits; a longer one would fire at once. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
@@ -78,7 +80,7 @@ const optionsSchema = z.strictObject({
       "must be a gateway or a model of the AI SDK, such as anthropic('…')",
     ),
   ),
-  tools: z.optional(z.custom(isToolMap, 'must be a Map of { description, parameters?, execute } by name')),
+  tools: z.optional(toolsSchema),
   runners: z.optional(z.array(runnerSchema).check(z.minLength(1), ownNames)),
   allowUnisolated: z.optional(z.boolean()),
   concurrency: z.optional(whole(1, 10_000)),
@@ -152,7 +154,7 @@ function isRunner(value: unknown): boolean {
 }
 
 /** Fields of a runner that a job would stumble over. `auto` means all of them. */
-function runnerFaults({ name, levels }: Runner): { path: PropertyKey[]; message: string }[] {
+function runnerFaults({ name, levels }: Runner): OptionFault[] {
   if (typeof name !== 'string' || name === '' || name === 'auto')
     return [{ path: ['name'], message: 'must be a text that is neither empty nor auto' }];
   if (!Array.isArray(levels) || levels.length === 0)
@@ -161,12 +163,4 @@ function runnerFaults({ name, levels }: Runner): { path: PropertyKey[]; message:
   return levels.flatMap((level, index) =>
     ISOLATION_LEVELS.includes(level) ? [] : [{ path: ['levels', index], message }],
   );
-}
-
-function isToolMap(value: unknown): boolean {
-  return value instanceof Map && [...value].every(([name, tool]) => typeof name === 'string' && isTool(tool));
-}
-
-function isTool(value: unknown): boolean {
-  return has('execute')(value) && typeof (value as ToolHandler).description === 'string';
 }

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
+import * as z from 'zod/mini';
 import { LIMIT_CEILINGS, type JobLimits } from '../../src/contracts/limits.ts';
 import { SkillcellError } from '../../src/contracts/skillcell-error.ts';
 import { createOrchestrator } from '../../src/orchestrator/create-orchestrator.ts';
@@ -81,7 +82,7 @@ describe('createOrchestrator() refuses, naming field, value and what is allowed'
       'runners.2.name must be a name that no runner before it has, got "local".',
     ],
     [{ tools: { add: {} } }, 'tools must be a Map of { description, parameters?, execute } by name, got an object.'],
-    [{ tools: new Map([['add', { description: 'adds' }]]) }, 'tools must be a Map of'],
+    [{ tools: null }, 'tools must be a Map of { description, parameters?, execute } by name, got null.'],
     [{ model: 'anthropic/claude' }, "model must be a gateway or a model of the AI SDK, such as anthropic('…'), got"],
     [{ skills: '/skills' }, 'skills must be what loadSkillsSubsystem gives, got "/skills".'],
     [{ logger: console.log }, 'logger must be a pino logger, such as createLogger(), got a function.'],
@@ -107,6 +108,77 @@ describe('createOrchestrator() refuses, naming field, value and what is allowed'
   it('says the same once the large flavour of zod has brought its own words', async () => {
     await import('zod');
     expect(refusal(create({ concurrency: 0 }))).toContain('must be a whole number from 1 to 10000, got 0.');
+  });
+});
+
+describe('createOrchestrator() refuses a tool, naming field, value and what is allowed', () => {
+  const execute = async (): Promise<null> => null;
+  const types = 'array, boolean, integer, null, number, object, string';
+  const ofTypes = `must be one of ${types}, or a list of them`;
+  const whole = { description: 'adds', execute };
+  class ForeignSchema {
+    type = 'object';
+  }
+
+  it.each<[unknown, string]>([
+    [{ description: 'adds' }, 'tools.add.execute is missing: it must be a function.'],
+    [{ description: 'adds', execute: 'x' }, 'tools.add.execute must be a function, got "x".'],
+    [{ description: 5, execute }, 'tools.add.description must be a text, got 5.'],
+    [{ execute }, 'tools.add.description is missing: it must be a text.'],
+    [null, 'tools.add must be an object { description, parameters?, execute }, got null.'],
+    ['add', 'tools.add must be an object { description, parameters?, execute }, got "add".'],
+    ...(
+      [
+        [5, ' must be a zod schema or an object with a JSON schema, got 5.'],
+        ['object', ' must be a zod schema or an object with a JSON schema, got "object".'],
+        [null, ' must be a zod schema or an object with a JSON schema, got null.'],
+        [[], ' must be a zod schema or an object with a JSON schema, got a list of 0.'],
+        [new ForeignSchema(), ' must be a zod schema or an object with a JSON schema, got an object.'],
+        [{ type: 'nonsense' }, `.type ${ofTypes}, got "nonsense".`],
+        [{ type: 5 }, `.type ${ofTypes}, got 5.`],
+        [{ type: ['string', 'text'] }, `.type ${ofTypes}, got a list of 2.`],
+        [{ type: 'object', properties: { a: { type: 'text' } } }, `.properties.a.type ${ofTypes}, got "text".`],
+        [{ type: 'object', properties: { 'a b': 5 } }, '.properties["a b"] must be a JSON schema, got 5.'],
+        [{ type: 'array', items: { type: 'text' } }, `.items.type ${ofTypes}, got "text".`],
+        [{ anyOf: [{ type: 'string' }, { type: 'text' }] }, `.anyOf.1.type ${ofTypes}, got "text".`],
+        [{ $defs: { a: { type: 'text' } } }, `.$defs.a.type ${ofTypes}, got "text".`],
+        [z.date(), ' must be a zod schema that can be written as a JSON schema (Date cannot be represented'],
+        [{ _zod: 5 }, ' must be a zod schema that can be written as a JSON schema ('],
+      ] as const
+    ).map(([parameters, expected]): [unknown, string] => [{ ...whole, parameters }, `tools.add.parameters${expected}`]),
+  ])('%j', (tool, expected) => {
+    const tools = new Map<string, unknown>([
+      ['first', whole],
+      ['add', tool],
+    ]);
+    expect(refusal(create({ tools }))).toContain(`Cannot create the orchestrator: ${expected}`);
+  });
+
+  it.each<[unknown, string]>([
+    [5, 'tools.5 must be a name of 1 to 200 characters, got 5.'],
+    ['', 'tools[""] must be a name of 1 to 200 characters, got "".'],
+    ['x'.repeat(201), 'must be a name of 1 to 200 characters, got "xxx'],
+  ])('with the name %j', (name, expected) => {
+    expect(refusal(create({ tools: new Map([[name, whole]]) }))).toContain(expected);
+  });
+
+  it('but none whose parameters can be enforced', () => {
+    const recursive = { type: 'object', properties: { next: {} } };
+    recursive.properties.next = { $ref: '#' };
+    const taken = [
+      {},
+      { type: ['string', 'null'] },
+      { type: 'object', properties: { a: { type: 'number' }, b: true }, additionalProperties: false },
+      { type: 'array', items: [{ type: 'string' }], prefixItems: [{ type: 'integer' }] },
+      { enum: ['a', 'b'] },
+      Object.assign(Object.create(null), { type: 'object' }),
+      recursive,
+      z.strictObject({ a: z.optional(z.number()) }),
+    ];
+    const tools = new Map(
+      [undefined, ...taken].map((parameters, index) => [`tool-${index}`, { ...whole, parameters }]),
+    );
+    expect(() => opened.push(createOrchestrator({ tools }))).not.toThrow();
   });
 });
 
