@@ -32,6 +32,9 @@ export interface JobLimits {
   valueBytes: number;
 }
 
+/** The limits that hold from a sandbox's start on; all others belong to the job. */
+export type SandboxLimits = Pick<JobLimits, 'memoryMib' | 'cpus' | 'pids' | 'workspaceMib' | 'workspaceInodes'>;
+
 /** The defaults of every limit; `jobTimeoutMs` is 900 s for codegen jobs. */
 export const DEFAULT_LIMITS: JobLimits = {
   runTimeoutMs: 120_000,
@@ -82,17 +85,26 @@ export const LIMIT_CEILINGS: JobLimits = {
 
 const whole = (maximum: number): z.ZodMiniNumber => z.number().check(z.int(), z.minimum(1), z.maximum(maximum));
 
+const sandboxFields = {
+  memoryMib: z.optional(whole(LIMIT_CEILINGS.memoryMib)),
+  cpus: z.optional(z.number().check(z.minimum(0.01), z.maximum(LIMIT_CEILINGS.cpus))),
+  pids: z.optional(z.number().check(z.int(), z.minimum(MINIMUM_PIDS), z.maximum(LIMIT_CEILINGS.pids))),
+  workspaceMib: z.optional(whole(LIMIT_CEILINGS.workspaceMib)),
+  workspaceInodes: z.optional(whole(LIMIT_CEILINGS.workspaceInodes)),
+};
+
+/** Limits that a caller sets on sandboxes that wait for a job. */
+export const sandboxLimitsSchema: z.ZodMiniType<Partial<SandboxLimits>> = z.strictObject(
+  sandboxFields,
+) as unknown as z.ZodMiniType<Partial<SandboxLimits>>;
+
 /** Limits that a caller sets on one job; what is missing takes its default. */
 export const limitsSchema: z.ZodMiniType<Partial<JobLimits>> = z.strictObject({
   runTimeoutMs: z.optional(whole(LIMIT_CEILINGS.runTimeoutMs)),
   modelTimeoutMs: z.optional(whole(LIMIT_CEILINGS.modelTimeoutMs)),
   jobTimeoutMs: z.optional(whole(LIMIT_CEILINGS.jobTimeoutMs)),
   graceMs: z.optional(whole(LIMIT_CEILINGS.graceMs)),
-  memoryMib: z.optional(whole(LIMIT_CEILINGS.memoryMib)),
-  cpus: z.optional(z.number().check(z.minimum(0.01), z.maximum(LIMIT_CEILINGS.cpus))),
-  pids: z.optional(z.number().check(z.int(), z.minimum(MINIMUM_PIDS), z.maximum(LIMIT_CEILINGS.pids))),
-  workspaceMib: z.optional(whole(LIMIT_CEILINGS.workspaceMib)),
-  workspaceInodes: z.optional(whole(LIMIT_CEILINGS.workspaceInodes)),
+  ...sandboxFields,
   keptOutputBytes: z.optional(whole(LIMIT_CEILINGS.keptOutputBytes)),
   totalOutputBytes: z.optional(whole(LIMIT_CEILINGS.totalOutputBytes)),
   artifactFiles: z.optional(whole(LIMIT_CEILINGS.artifactFiles)),

@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
+import * as z from 'zod/mini';
+import { checkOptions } from '../contracts/check-options.ts';
 import type { JobResult } from '../contracts/result.ts';
 import { SkillcellError } from '../contracts/skillcell-error.ts';
 import { acceptJob } from './accept-job.ts';
@@ -17,6 +19,8 @@ import { readSettings, type OrchestratorSettings } from './orchestrator-settings
 import { startRegularSweep } from './regular-sweep.ts';
 import { createSandboxSupply } from './sandbox-supply.ts';
 import { sweepRunners } from './sweep-runners.ts';
+
+const encodingSchema = z.optional(z.literal('utf8'));
 
 /**
  * Creates an orchestrator. It starts nothing but its pool. Close it when done; one that nobody closed lets the process end once its jobs
@@ -121,6 +125,7 @@ function readArtifact(artifacts: ArtifactStore): Orchestrator['readArtifact'] {
   async function read(result: Pick<JobResult, 'jobId'>, path: string): Promise<Buffer>;
   async function read(result: Pick<JobResult, 'jobId'>, path: string, encoding: 'utf8'): Promise<string>;
   async function read({ jobId }: Pick<JobResult, 'jobId'>, path: string, encoding?: 'utf8'): Promise<Buffer | string> {
+    checkOptions(encodingSchema, encoding, { action: 'read an artifact', whole: 'the encoding' });
     const bytes = artifacts.take(jobId, path);
     // A copy: what one caller changes is nobody else's.
     return encoding === undefined ? Buffer.from(bytes) : bytes.toString(encoding);

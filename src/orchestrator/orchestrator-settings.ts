@@ -5,7 +5,7 @@ import type { ModelGateway } from '../broker/model-gateway.ts';
 import type { OptionFault } from '../broker/parameters-fault.ts';
 import type { ToolHandler } from '../broker/tool-handler.ts';
 import { checkOptions } from '../contracts/check-options.ts';
-import { limitsSchema, type JobLimits } from '../contracts/limits.ts';
+import { limitsSchema, sandboxLimitsSchema, type JobLimits } from '../contracts/limits.ts';
 import { ISOLATION_LEVELS } from '../contracts/result.ts';
 import { SkillcellError } from '../contracts/skillcell-error.ts';
 import { createDockerRunner } from '../runners/docker/docker-runner.ts';
@@ -67,7 +67,7 @@ const poolSchema = z.strictObject({
   ),
   isolation: z.optional(isolation),
   codegen: z.optional(z.boolean()),
-  limits: z.optional(limitsSchema),
+  limits: z.optional(sandboxLimitsSchema),
   checkIntervalMs: z.optional(whole(1, LONGEST_TIMER_MS)),
   idleMs: z.optional(whole(1, LONGEST_TIMER_MS)),
 });

@@ -9,7 +9,7 @@ import type { Language } from '../contracts/language.ts';
 import type { JobLimits } from '../contracts/limits.ts';
 import type { Isolation, JobResult } from '../contracts/result.ts';
 import type { WarmPoolCounts } from '../runners/warm-pool.ts';
-import type { Runner, RunnerReport } from '../runners/runner.ts';
+import type { Runner, RunnerReport, SandboxLimits } from '../runners/runner.ts';
 import type { SweepSummary } from './sweep-runners.ts';
 import type { SkillsSubsystem } from '../skills/load-subsystem.ts';
 
@@ -23,8 +23,8 @@ export interface PoolOptions {
   isolation?: Isolation;
   /** Whether codegen jobs come too, so that rendering is loaded ahead as well. @default false */
   codegen?: boolean;
-  /** Limits of the warm sandboxes; a job with others starts cold. @default DEFAULT_LIMITS */
-  limits?: Partial<JobLimits>;
+  /** Limits of the warm sandboxes; a job with others starts cold. All limits but these are each job's own. @default DEFAULT_LIMITS */
+  limits?: Partial<SandboxLimits>;
   /** How often a waiting sandbox is asked whether it still answers; one that does not is replaced. @default 60,000 ms */
   checkIntervalMs?: number;
   /** After this long without a job all but one sandbox a language end; the next job brings them back. @default 300,000 ms */
@@ -169,7 +169,8 @@ export interface Orchestrator extends AsyncDisposable {
   /**
    * Reads an artifact of a job that named no `output`: its bytes, or with `'utf8'` its text.
    *
-   * @throws SkillcellError `file.unreadable`, or `artifact.evicted` when newer jobs needed the room
+   * @throws SkillcellError `file.unreadable`, `artifact.evicted` when newer jobs needed the room, or `options.invalid` for
+   * another encoding
    * @example
    * ```ts
    * import { createOrchestrator } from 'skillcell';

@@ -1,7 +1,7 @@
 import type { Duplex } from 'node:stream';
 import type { Diagnostic } from '../contracts/diagnostic.ts';
 import type { Language } from '../contracts/language.ts';
-import type { JobLimits } from '../contracts/limits.ts';
+import type { SandboxLimits } from '../contracts/limits.ts';
 import type { Isolation, RunnerName } from '../contracts/result.ts';
 import type { SkillcellError } from '../contracts/skillcell-error.ts';
 import type { SandboxUsage } from '../contracts/usage.ts';
@@ -9,8 +9,7 @@ import type { SandboxUsage } from '../contracts/usage.ts';
 /** Version of this contract. */
 export const RUNNER_CONTRACT = 1;
 
-/** The limits that hold from a sandbox's start on; all others belong to the job. */
-export type SandboxLimits = Pick<JobLimits, 'memoryMib' | 'cpus' | 'pids' | 'workspaceMib' | 'workspaceInodes'>;
+export type { SandboxLimits };
 
 /** What to start. */
 export interface SandboxSpec {

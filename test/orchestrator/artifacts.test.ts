@@ -92,6 +92,10 @@ describe.each(LEVELS)('artifacts at level %s', (isolation) => {
     bytes.fill(0);
     expect(await orchestrator.readArtifact(result, 'note.txt', 'utf8')).toBe('naïve\n');
     await expect(orchestrator.readArtifact(result, 'other')).rejects.toMatchObject({ code: 'file.unreadable' });
+    await expect(orchestrator.readArtifact(result, 'note.txt', 'latin1' as 'utf8')).rejects.toMatchObject({
+      code: 'options.invalid',
+      message: 'Cannot read an artifact: the encoding must be utf8, got "latin1".',
+    });
   });
 
   it('D10 with invisible characters in the name are left behind, and the name is shown', async () => {

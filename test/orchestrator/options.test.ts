@@ -58,6 +58,11 @@ describe('createOrchestrator() refuses, naming field, value and what is allowed'
     ],
     [{ pool: { size: 1, checkIntervalMs: 0 } }, 'pool.checkIntervalMs must be a whole number from 1'],
     [{ pool: { size: 1, limits: { memoryMib: 0 } } }, 'pool.limits.memoryMib must be a whole number from 1'],
+    [
+      { pool: { size: 1, limits: { runTimeoutMs: 50 } } },
+      'there is no field pool.limits.runTimeoutMs, got 50. There are pool.limits.memoryMib, pool.limits.cpus, pool.limits.pids, pool.limits.workspaceMib, pool.limits.workspaceInodes.',
+    ],
+    [{ pool: { size: 1, limits: { graceMs: 5 } } }, 'there is no field pool.limits.graceMs, got 5. There are'],
     [{ sweepIntervalMs: -5 }, 'sweepIntervalMs must be a whole number from 0 to 2147483647, got -5.'],
     [{ keptArtifactBytes: -1 }, 'keptArtifactBytes must be a whole number'],
     [{ stateDir: '' }, 'stateDir must be a text that is not empty, got "".'],
@@ -196,6 +201,17 @@ describe('runners refuse, naming field, value and what is allowed', () => {
     [() => createDockerRunner({ flavor: 'fat' } as never), 'flavor must be one of slim, data, got "fat".'],
     [() => createDockerRunner({ runtime: '' }), 'runtime must be a text that is not empty, got "".'],
     [() => createDockerRunner({ host: 5 } as never), 'Cannot create the docker runner: host must be a text, got 5.'],
+    [
+      () => createDockerRunner({ host: 'nope' }),
+      'Cannot create the docker runner: host must name an engine, but its address has none of the forms unix:///PATH, tcp://HOST:PORT, http://HOST:PORT or https://HOST:PORT, got nope.',
+    ],
+    [() => createDockerRunner({ host: 'unix://run/a.sock' }), 'its socket is no absolute path, got unix://run/a.sock.'],
+    [() => createDockerRunner({ host: 'tcp://127.0.0.1:0' }), 'host must name an engine, but its port is none, got 0.'],
+    [() => createDockerRunner({ host: 'tcp://127.0.0.1:99999' }), 'its address is not HOST:PORT alone, got one that'],
+    [
+      () => createDockerRunner({ host: 'tcp://a:hunter2@b:1' }),
+      'not HOST:PORT alone, got one that begins with tcp://.',
+    ],
   ])('%s', (make, expected) => {
     expect(refusal(make)).toContain(expected);
   });

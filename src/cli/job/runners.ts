@@ -1,5 +1,5 @@
 import { SkillcellError } from '../../contracts/skillcell-error.ts';
-import { createDockerRunner } from '../../runners/docker/docker-runner.ts';
+import { openDockerRunner } from '../../runners/docker/docker-runner.ts';
 import { createLocalRunner } from '../../runners/local/local-runner.ts';
 import type { Runner } from '../../runners/runner.ts';
 import type { CliIo } from '../terminal/cli-io.ts';
@@ -18,7 +18,7 @@ export function cliRunners({ env }: Pick<CliIo, 'env'>): Runner[] {
   const runtime = env['SKILLCELL_RUNTIME'] || undefined;
   const kernelRuntime = env['SKILLCELL_KERNEL_RUNTIME'] || undefined;
   const host = env['DOCKER_HOST'] || undefined;
-  const docker = createDockerRunner({
+  const docker = openDockerRunner({
     flavor,
     ...(runtime === undefined ? {} : { runtime }),
     ...(kernelRuntime === undefined ? {} : { kernelRuntime }),

@@ -11,6 +11,7 @@ import { containerOptions } from './container-options.ts';
 import { createContainerRemoval, type ContainerRemoval } from './container-removal.ts';
 import { connectEngine, hasEngine } from './engine.ts';
 import { assertOwnKernel } from './own-kernel.ts';
+import { addressFault } from './engine-address.ts';
 import type { EngineReport } from './check-engine.ts';
 import type { EngineOptions } from './engine-options.ts';
 import { IMAGE_FLAVORS, type ImageFlavor } from './image-flavor.ts';
@@ -31,6 +32,7 @@ export interface DockerRunnerOptions extends EngineOptions {
   bundle?: RuntimeBundle;
 }
 
+const ACTION = 'create the docker runner';
 const CONTAINER_ADVICE = 'Level container needs a Docker engine and its image: `skillcell image build`.';
 const KERNEL_ADVICE =
   "Level kernel needs a Docker engine with an OCI runtime that brings a kernel of its own, such as gVisor's runsc: name it in SKILLCELL_KERNEL_RUNTIME, or as kernelRuntime of the runner.";
@@ -59,7 +61,18 @@ const optionsSchema = z.strictObject({
  * ```
  */
 export function createDockerRunner(given: DockerRunnerOptions = {}): Runner {
-  const options = checkOptions(optionsSchema, given, { action: 'create the docker runner' });
+  const options = checkOptions(optionsSchema, given, { action: ACTION });
+  const fault = options.host === undefined ? undefined : addressFault(options.host);
+  if (fault !== undefined)
+    throw new SkillcellError('options.invalid', `Cannot ${ACTION}: host must name an engine, but ${fault}.`);
+  return openDockerRunner(options);
+}
+
+/**
+ * Creates the runner with options that nobody checks any more: an address of the environment is no option, and one that is
+ * none is an engine that cannot be reached.
+ */
+export function openDockerRunner(options: DockerRunnerOptions): Runner {
   const closing = new AbortController();
   const running = new Set<Sandbox>();
   const removal = createContainerRemoval();

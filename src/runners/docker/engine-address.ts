@@ -32,39 +32,44 @@ type EngineEnvironment = Readonly<Record<'DOCKER_TLS_VERIFY' | 'DOCKER_CERT_PATH
  */
 export function engineAddress(named: string | undefined, environment: EngineEnvironment): EngineAddress {
   if (named === undefined || named === '') return { socketPath: DEFAULT_SOCKET, host: undefined, protocol: 'http' };
+  const fault = addressFault(named);
+  if (fault !== undefined) throw unreachable(fault);
   if (named.startsWith('unix://')) {
-    const socketPath = named.slice('unix://'.length);
-    if (!socketPath.startsWith('/')) throw unreachable(`its socket is no absolute path, got ${named}`);
-    return { socketPath, host: undefined, protocol: 'http' };
+    return { socketPath: named.slice('unix://'.length), host: undefined, protocol: 'http' };
   }
-  if (!/^(tcp|https?):\/\//.test(named)) throw unreachable(`its address has none of the forms ${FORMS}, got ${named}`);
-  // With the scheme of the web, so that host and port are told apart in the same way for all.
-  const url = parseUrl(named.replace(/^tcp:/, 'http:'));
-  // What is refused here may hold a password, and is not repeated.
-  if (url === undefined || url.username !== '' || url.password !== '' || url.pathname !== '/' || url.search !== '') {
-    throw unreachable(`its address is not HOST:PORT alone, got one that begins with ${named.split('//', 1)[0]}//`);
-  }
+  const url = new URL(httpForm(named));
   const secure = named.startsWith('https:') || (named.startsWith('tcp:') && Boolean(environment.DOCKER_TLS_VERIFY));
-  // The default port of a scheme is not in the URL any more.
-  const written = /:(\d+)\/?$/.exec(named)?.[1];
-  const port = written === undefined ? (secure ? TLS_PORT : PLAIN_PORT) : Number(written);
-  if (port === 0) throw unreachable('its port is none, got 0');
   return {
     // An address of IP version 6 stands in brackets only in a URL.
     host: url.hostname.replace(/^\[(.*)\]$/, '$1'),
-    port,
+    port: writtenPort(named) ?? (secure ? TLS_PORT : PLAIN_PORT),
     protocol: secure ? 'https' : 'http',
     ...(secure && environment.DOCKER_CERT_PATH ? readCertificates(environment.DOCKER_CERT_PATH) : {}),
   };
 }
 
-function parseUrl(text: string): URL | undefined {
-  try {
-    return new URL(text);
-  } catch {
-    // The caller says what is wrong, in words about engines.
-    return undefined;
+/** Says why an address is none that an engine can have, or `undefined` when it is one. */
+export function addressFault(named: string): string | undefined {
+  if (named.startsWith('unix://')) {
+    return named.startsWith('unix:///') ? undefined : `its socket is no absolute path, got ${named}`;
   }
+  if (!/^(tcp|https?):\/\//.test(named)) return `its address has none of the forms ${FORMS}, got ${named}`;
+  const url = URL.parse(httpForm(named));
+  // What is refused here may hold a password, and is not repeated.
+  if (url === null || url.username !== '' || url.password !== '' || url.pathname !== '/' || url.search !== '')
+    return `its address is not HOST:PORT alone, got one that begins with ${named.split('//', 1)[0]}//`;
+  return writtenPort(named) === 0 ? 'its port is none, got 0' : undefined;
+}
+
+/** With the scheme of the web, so that host and port are told apart in the same way for all. */
+function httpForm(named: string): string {
+  return named.replace(/^tcp:/, 'http:');
+}
+
+/** The default port of a scheme is not in the URL any more. */
+function writtenPort(named: string): number | undefined {
+  const written = /:(\d+)\/?$/.exec(named)?.[1];
+  return written === undefined ? undefined : Number(written);
 }
 
 function readCertificates(folder: string): Pick<EngineAddress, 'ca' | 'cert' | 'key'> {
