@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { globMatch } from '../../../src/skills/text/glob-match.ts';
-import { policyFor } from '../../../src/skills/select/policy.ts';
+import { checkPolicy, policyFor } from '../../../src/skills/select/policy.ts';
 import { setSkillsDescriptor } from '../../../src/skills/index.ts';
 import { codeOf } from '../code-of.ts';
 import { cpuMs } from '../../fixtures/cpu-ms.ts';
@@ -38,5 +38,36 @@ describe('policyFor()', () => {
 
   test('a decomposed pattern denies the composed id', () => {
     expect(policyFor({ c: { disabled: ['public.cafe\u0301'] } }, 'c').denies('public.café')).toBe(true);
+  });
+
+  test.each([undefined, '*', 'c'])(
+    'the enabled of every consumer has no effect for %s, its disabled has',
+    (consumer) => {
+      const policy = policyFor({ '*': { enabled: ['a'], disabled: ['b'] } }, consumer);
+      expect([policy.allows('public.other'), policy.names('public.a')]).toEqual([true, false]);
+      expect([policy.denies('public.b'), policy.allows('public.b')]).toEqual([true, false]);
+    },
+  );
+
+  test('a rule of its own is joined by what is disabled for all, which wins', () => {
+    const policy = policyFor({ '*': { disabled: ['b'] }, c: { enabled: ['a', 'b', 'd*'], disabled: ['d1'] } }, 'c');
+    const allowed = ['a', 'b', 'c', 'd1'].filter((id) => policy.allows(`public.${id}`));
+    const named = ['a', 'b', 'c', 'd1'].filter((id) => policy.names(`public.${id}`));
+    const denied = ['a', 'b', 'c', 'd1'].filter((id) => policy.denies(`public.${id}`));
+    // A pattern with a wildcard, and one without a namespace, which stands for public.
+    expect([allowed, named, denied]).toEqual([['a'], ['a', 'b'], ['b', 'd1']]);
+  });
+});
+
+describe('checkPolicy()', () => {
+  test('reports what matches no skill, each pattern by itself, and an enabled for all', () => {
+    const config = { '*': { enabled: ['a'], disabled: ['x'] }, c: { enabled: ['y*', 'internal.*'], disabled: ['a'] } };
+    const found = checkPolicy(config, ['public.a', 'internal.b']);
+    expect(found.map(({ code, message }) => [code, /"[^"]*"/.exec(message)?.[0]])).toEqual([
+      ['policy.star-enabled', '"*"'],
+      ['policy.pattern-unused', '"x"'],
+      ['policy.pattern-unused', '"y*"'],
+    ]);
+    expect(checkPolicy({ '*': { disabled: ['a'] }, c: {} }, ['public.a'])).toEqual([]);
   });
 });
