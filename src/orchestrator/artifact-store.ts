@@ -1,4 +1,5 @@
 import { SkillcellError } from '../contracts/skillcell-error.ts';
+import { printablePath } from '../protocol/shown-path.ts';
 
 /** Ids of jobs whose artifacts were let go that are remembered, for a better message. */
 const REMEMBERED_IDS = 10_000;
@@ -49,11 +50,12 @@ export function createArtifactStore(maxBytes: number): ArtifactStore {
     take(jobId, path) {
       const found = jobs.get(jobId)?.get(path);
       if (found !== undefined) return found;
+      const asked = printablePath(`got ${path} of job ${jobId}`);
       if (evicted.has(jobId)) {
-        const message = `Cannot read an artifact: it was let go when over ${maxBytes} bytes of artifacts were in memory, got ${path} of job ${jobId}.`;
+        const message = `Cannot read an artifact: it was let go when over ${maxBytes} bytes of artifacts were in memory, ${asked}.`;
         throw new SkillcellError('artifact.evicted', message);
       }
-      const message = `Cannot read an artifact: there is none in memory, got ${path} of job ${jobId}.`;
+      const message = `Cannot read an artifact: there is none in memory, ${asked}.`;
       throw new SkillcellError('file.unreadable', message, {
         hint: 'Use a path of the result of a job without `output`; a job with one has its artifacts in that folder.',
       });

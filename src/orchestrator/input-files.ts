@@ -4,6 +4,7 @@ import { diagnostic, type Diagnostic } from '../contracts/diagnostic.ts';
 import type { InputFile } from '../contracts/job.ts';
 import type { JobLimits } from '../contracts/limits.ts';
 import { SkillcellError } from '../contracts/skillcell-error.ts';
+import { printablePath } from '../protocol/shown-path.ts';
 import type { TarFile } from '../protocol/tar.ts';
 import { listInputFolder } from './list-input-folder.ts';
 import { openBeneath } from './open-beneath.ts';
@@ -132,15 +133,15 @@ async function opened(path: string, openFile: () => Promise<FileHandle>): Promis
 }
 
 function unreadable(reason: string, cause?: unknown): SkillcellError {
-  return new SkillcellError('file.unreadable', `Cannot read a file: ${reason}.`, { cause });
+  return new SkillcellError('file.unreadable', `Cannot read a file: ${printablePath(reason)}.`, { cause });
 }
 
 function tooLarge(path: string, maxBytes: number): SkillcellError {
-  const message = `Cannot send the files: together they are over ${maxBytes} bytes, got ${path}.`;
+  const message = `Cannot send the files: together they are over ${maxBytes} bytes, got ${printablePath(path)}.`;
   return new SkillcellError('file.unreadable', message);
 }
 
 function tooMany(path: string, maxEntries: number): SkillcellError {
-  const message = `Cannot send a folder: it has over ${maxEntries} files and folders, which is what the workspace takes, got ${path}.`;
+  const message = `Cannot send a folder: it has over ${maxEntries} files and folders, which is what the workspace takes, got ${printablePath(path)}.`;
   return new SkillcellError('file.unreadable', message);
 }

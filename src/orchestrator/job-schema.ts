@@ -49,10 +49,13 @@ const common = {
       [
         z.record(relativePath, z.union([z.string(), bytes, hostFile], 'must be a text, bytes or { source }')),
         z.array(
-          z.union([
-            z.strictObject({ destination: relativePath, bytes, executable: z.optional(z.boolean()) }),
-            z.strictObject({ destination: relativePath, source }),
-          ]),
+          z.union(
+            [
+              z.strictObject({ destination: relativePath, bytes, executable: z.optional(z.boolean()) }),
+              z.strictObject({ destination: relativePath, source }),
+            ],
+            'must be { destination, bytes, executable? } or { destination, source }',
+          ),
         ),
       ],
       'must be an object of contents by destination',
@@ -74,32 +77,36 @@ const common = {
       pool: z.optional(z.array(z.record(z.string(), z.unknown()))),
     }),
   ),
-  output: z.optional(z.string().check(z.minLength(1))),
+  output: z.optional(noNul.check(z.minLength(1))),
   signal: z.optional(z.custom<AbortSignal>((value) => value instanceof AbortSignal, 'must be an AbortSignal')),
 };
 const language = z.optional(languageSchema);
 
-const requestSchema = z.discriminatedUnion('kind', [
-  z.strictObject({
-    kind: z.literal('exec'),
-    ...common,
-    language,
-    code: noNulCode(),
-    fileName: z.optional(z.string().check(z.regex(PROGRAM_NAME, 'must be a plain file name'))),
-  }),
-  z.strictObject({
-    kind: z.literal('codegen'),
-    ...common,
-    language,
-    task: z.string().check(
-      z.refine((text) => text.trim() !== '', 'must not be empty'),
-      z.maxLength(1_000_000),
-    ),
-    model: z.optional(z.string()),
-    maxAttempts: z.optional(z.number().check(z.int(), z.minimum(1), z.maximum(20))),
-    dryRun: z.optional(z.boolean()),
-  }),
-]);
+const requestSchema = z.discriminatedUnion(
+  'kind',
+  [
+    z.strictObject({
+      kind: z.literal('exec'),
+      ...common,
+      language,
+      code: noNulCode(),
+      fileName: z.optional(z.string().check(z.regex(PROGRAM_NAME, 'must be a plain file name'))),
+    }),
+    z.strictObject({
+      kind: z.literal('codegen'),
+      ...common,
+      language,
+      task: z.string().check(
+        z.refine((text) => text.trim() !== '', 'must not be empty'),
+        z.maxLength(1_000_000),
+      ),
+      model: z.optional(z.string()),
+      maxAttempts: z.optional(z.number().check(z.int(), z.minimum(1), z.maximum(20))),
+      dryRun: z.optional(z.boolean()),
+    }),
+  ],
+  'must be exec or codegen',
+);
 
 function noNulCode(): z.ZodMiniString {
   return z.string().check(

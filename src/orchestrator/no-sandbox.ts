@@ -1,6 +1,7 @@
 import { ISOLATION_LEVELS } from '../contracts/result.ts';
 import { SkillcellError } from '../contracts/skillcell-error.ts';
 import { diagnostic, type Diagnostic } from '../contracts/diagnostic.ts';
+import { printablePath } from '../protocol/shown-path.ts';
 import type { Runner } from '../runners/runner.ts';
 import { DEFAULT_ISOLATION, type SandboxDemand, type SandboxPlace } from './sandbox-places.ts';
 
@@ -32,7 +33,7 @@ export function noSandbox(
   const wanted = runners.filter(({ name }) => runner === 'auto' || runner === name);
   if (wanted.length === 0) {
     const names = runners.map(({ name }) => name).join(', ');
-    const message = `Cannot start a sandbox: there is no such runner, got ${runner} where there is ${names}.`;
+    const message = `Cannot start a sandbox: there is no such runner, got ${printablePath(runner)} where there is ${names}.`;
     return new SkillcellError('runner.unavailable', message);
   }
   const errors = [...new Map(refusals.map(({ error }) => [error.message, error])).values()];

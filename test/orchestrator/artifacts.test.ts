@@ -92,6 +92,7 @@ describe.each(LEVELS)('artifacts at level %s', (isolation) => {
     bytes.fill(0);
     expect(await orchestrator.readArtifact(result, 'note.txt', 'utf8')).toBe('naïve\n');
     await expect(orchestrator.readArtifact(result, 'other')).rejects.toMatchObject({ code: 'file.unreadable' });
+    await expect(orchestrator.readArtifact(result, 'a\u202eb')).rejects.toThrow(String.raw`got a\u{202e}b of job`);
     await expect(orchestrator.readArtifact(result, 'note.txt', 'latin1' as 'utf8')).rejects.toMatchObject({
       code: 'options.invalid',
       message: 'Cannot read an artifact: the encoding must be utf8, got "latin1".',

@@ -155,6 +155,12 @@ describe('a job that is not acceptable is refused before anything starts', () =>
       { env: { 'A=': 'b' } },
       'env["A="] must be a name of letters, digits and _, got "A=".',
     ],
+    [
+      'a file of no form',
+      { files: [{ destination: 'a', byts: 5 }] },
+      'files.0 must be { destination, bytes, executable? } or { destination, source }, got an object.',
+    ],
+    ['an output with a NUL', { output: 'a\0b' }, 'output holds a NUL character, got "a\\u0000b".'],
     ['a long name', { env: { ['-'.repeat(500)]: 'b' } }, `env["${'-'.repeat(100)}"] must be a name`],
   ])('says what is allowed for %s', async (_name, fields, expected) => {
     expect((await refusal({ code, ...fields })).message).toContain(`Cannot accept the job: ${expected}`);
@@ -173,6 +179,9 @@ describe('a job that is not acceptable is refused before anything starts', () =>
     ['a field', { [unseen]: 'x' }, `there is no field ${shown}, got "x".`],
     ['a limit', { limits: { [unseen]: 1 } }, `there is no field limits[${shown}], got 1.`],
     ['a value', { isolation: unseen }, `got ${shown}.`],
+    ['a runner', { runner: unseen }, String.raw`there is no such runner, got a\u{202e}\x0a\x1b[31m\x9b`],
+    ['an output', { output: `/dev/null/${unseen}` }, String.raw`got /dev/null/a\u{202e}\x0a\x1b[31m\x9b`],
+    ['a source', { stdin: { source: `/nowhere/${unseen}` } }, String.raw`got /nowhere/a\u{202e}\x0a\x1b[31m\x9b`],
     ['a reference', { skills: { refs: [unseen] } }, `got ${shown}.`],
   ])('shows as escapes what nobody would see in the name of %s', async (_name, fields, expected) => {
     const { message } = await refusal({ code, ...fields });
@@ -193,7 +202,10 @@ describe('a job that is not acceptable is refused before anything starts', () =>
 
   it('a job of a kind that is not there', async () => {
     const stream = orchestrator.stream({ kind: 'script', code } as never);
-    await expect(stream.result).rejects.toMatchObject({ code: 'job.invalid' });
+    await expect(stream.result).rejects.toMatchObject({
+      code: 'job.invalid',
+      message: 'Cannot accept the job: kind must be exec or codegen, got "script".',
+    });
   });
 
   it('codegen without a model', async () => {
