@@ -164,7 +164,12 @@ describe('setSkillsDescriptor()', () => {
       const before = getActiveSkillsSubsystem();
       apply(trees);
       expect(codeOf(() => setSkillsDescriptor(descriptor, { arrived: trees }))).toBe('skills.digest-mismatch');
-      expect(verifyDescriptor(descriptor, trees).diagnostics.map((found) => found.code)).toEqual([code]);
+      const { ok, diagnostics } = verifyDescriptor(descriptor, trees);
+      const path = code === 'descriptor.file-extra' ? 'x' : 'SKILL.md';
+      expect({ ok, found: diagnostics.map((row) => [row.code, row.path]) }).toEqual({
+        ok: false,
+        found: [[code, path]],
+      });
       expect(getActiveSkillsSubsystem()).toBe(before);
     },
   );
@@ -185,6 +190,7 @@ describe('setSkillsDescriptor()', () => {
     'refuses %j as a descriptor',
     (value) => {
       expect(codeOf(() => setSkillsDescriptor(value))).toBe('skills.descriptor-invalid');
+      expect(verifyDescriptor(value, new Map())).toMatchObject({ ok: false, diagnostics: [{ severity: 'error' }] });
     },
   );
 

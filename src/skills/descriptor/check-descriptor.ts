@@ -42,8 +42,9 @@ export function checkDescriptor(value: unknown): CheckedDescriptor {
     return refuse('descriptor.invalid', `In the descriptor, ${reason}.${advice === undefined ? '' : ` ${advice}`}`);
   }
   const descriptor = parsed.data;
-  const diagnostics = checkNamespaces(descriptor.custom_namespaces ?? []);
-  if (full) diagnostics.push(...checkContent(descriptor as FullDescriptor));
+  // The short form has nothing of what is checked here.
+  const content = checkContent(descriptor as FullDescriptor);
+  const diagnostics = [...checkNamespaces(descriptor.custom_namespaces ?? []), ...content];
   return diagnostics.length > 0 ? { diagnostics } : { descriptor, diagnostics };
 }
 
