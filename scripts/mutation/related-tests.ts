@@ -20,6 +20,7 @@ const THROUGH_PROCESSES: readonly (readonly [prefix: string, tests: readonly str
   ['src/runners/local/', ['test/attacks/namespace-ablation.test.ts', 'test/orchestrator/sweep.test.ts']],
   ['src/runners/seccomp/', ['test/runners/seccomp/denied-calls.test.ts']],
   ['src/orchestrator/orchestrator-settings', ['test/orchestrator/options.test.ts']],
+  ['src/orchestrator/run-in-sandbox', ['test/orchestrator/tools.test.ts']],
   ['src/orchestrator/job-schema', ['test/orchestrator/validation.test.ts']],
   ['src/orchestrator/', ['test/orchestrator/programs.test.ts', 'test/orchestrator/events.test.ts']],
   ['src/broker/', ['test/orchestrator/tools.test.ts']],

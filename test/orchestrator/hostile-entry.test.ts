@@ -7,6 +7,7 @@ import type { JobResult } from '../../src/contracts/result.ts';
 import { SkillcellError } from '../../src/contracts/skillcell-error.ts';
 import { createOrchestrator } from '../../src/orchestrator/create-orchestrator.ts';
 import { createLocalRunner } from '../../src/runners/local/local-runner.ts';
+import type { Runner, Sandbox } from '../../src/runners/runner.ts';
 import { TAR_END, tarEntry } from '../protocol/tar-bytes.ts';
 
 /**
@@ -42,12 +43,18 @@ channel.once('data', () => { channel.resume(); begin(); });
 `;
 
 /** Runs a job in a sandbox whose entry is this program; `begin` is called when the job has come. */
-async function runWith(entry: string, limits: object = {}, job: Partial<ExecOptions> = {}): Promise<JobResult> {
+async function runWith(
+  entry: string,
+  limits: object = {},
+  job: Partial<ExecOptions> = {},
+  change: (sandbox: Sandbox) => Sandbox = (sandbox) => sandbox,
+): Promise<JobResult> {
   const bundle = mkdtempSync(join(folder, 'bundle-'));
   mkdirSync(join(bundle, 'guest', 'node'), { recursive: true });
   writeFileSync(join(bundle, 'entry.cjs'), `${PRELUDE}\nfunction begin() { ${entry} }\n`);
   const runner = createLocalRunner({ bundle: { folder: bundle, digest: 'sha256:0', files: {} } });
-  await using orchestrator = createOrchestrator({ runners: [runner] });
+  const start: Runner['start'] = async (spec, options) => change(await runner.start(spec, options));
+  await using orchestrator = createOrchestrator({ runners: [{ ...runner, start }] });
   return await orchestrator.exec({ isolation: 'none', code: '1', output: join(folder, 'out'), limits, ...job });
 }
 
@@ -153,6 +160,28 @@ it('a sandbox that is silent after the deadline is not waited for', async () => 
   expect(result).toMatchObject({ outcome: 'timeout', error: { name: 'JobTimeout' }, stdout: { text: 'begun' } });
   expect(result.contract).toEqual({ satisfied: false, missing: ['report.md'] });
   expect(result.diagnostics).toContainEqual(expect.objectContaining({ code: 'sandbox.ended' }));
+});
+
+it.each([
+  ['is the end of its job where it is overdue', undefined, { code: 'engine.unavailable' }],
+  ['makes no difference where its job is canceled', 2_000, { outcome: 'canceled' }],
+] as const)('that a silent one cannot be ended %s', async (_title, cancelAfterMs, expected) => {
+  const abort = new AbortController();
+  if (cancelAfterMs !== undefined) setTimeout(() => abort.abort(), cancelAfterMs);
+  const limits = { jobTimeoutMs: 4_000, graceMs: 100 };
+  const job = runWith(`say({ type: 'run', run: 1 });`, limits, { signal: abort.signal }, (sandbox) => {
+    let asked = false;
+    return {
+      ...sandbox,
+      async kill(reason) {
+        await sandbox.kill(reason);
+        if (asked) return;
+        asked = true;
+        throw new SkillcellError('engine.unavailable', 'Nobody answers.');
+      },
+    };
+  });
+  expect(await job.catch((error: unknown) => error)).toMatchObject(expected);
 });
 
 it('one that fails because its job is canceled has been canceled', async () => {
