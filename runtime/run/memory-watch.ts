@@ -1,14 +1,11 @@
 import { openGroupMemory } from '../sandbox/group-memory.ts';
 import type { Privileges } from '../sandbox/privileges.ts';
-import { memoryShare, type ProcessRow } from '../sandbox/process-table.ts';
+import { isExiting, memoryShare, type ProcessRow } from '../sandbox/process-table.ts';
 import type { SandboxLayout } from '../sandbox/sandbox-layout.ts';
 import type { UserProcesses } from '../sandbox/user-processes.ts';
 
 const PAGE_BYTES = 4096;
 const INTERVAL_MS = 100;
-/** Where less than this share of the limit is left, a look follows sooner: a program fills tens of MiB in the usual interval. */
-const NEAR = 0.5;
-const NEAR_INTERVAL_MS = 10;
 /** After that long somebody else is ended as well: what was ended hangs in the kernel. */
 const END_MS = 2_000;
 
@@ -27,7 +24,7 @@ export interface WatchedSandbox {
 }
 
 /**
- * Looks ten times a second, and more often near the limit, at what user code itself holds. Above its limit the largest processes are ended, as the kernel does it:
+ * Looks ten times a second at what user code itself holds. Above its limit the largest processes are ended, as the kernel does it:
  * what waits for them goes on to its own end. Files count for the workspace. A control group tells all of it by one file, its peak by
  * another one. Without a group the processes are asked.
  */
@@ -40,26 +37,25 @@ export function watchMemory({ layout, processes, privileges }: WatchedSandbox, l
   };
   let passed = false;
   let ending = new Set<number>();
-  let endedAt = 0;
-  const look = (): void => {
+  let waitingSince: number | undefined;
+  const timer = setInterval(() => {
     const excess = excessBytes();
-    const isNear = group !== undefined && excess > -limitBytes * NEAR;
-    timer = setTimeout(look, isNear ? NEAR_INTERVAL_MS : INTERVAL_MS);
     if (excess <= 0) return;
     passed = true;
     const rows = processes.list();
-    // What the last look ended counts until the kernel has taken its memory back.
-    const now = performance.now();
-    if (now - endedAt < END_MS && rows.some(({ pid }) => ending.has(pid))) return;
-    endedAt = now;
+    // What we or the kernel have ended counts until its memory is taken back, though it shows none any more.
+    if (rows.some((row) => ending.has(row.pid) || isExiting(row))) {
+      waitingSince ??= performance.now();
+      if (performance.now() - waitingSince < END_MS) return;
+    }
+    waitingSince = undefined;
     ending = privileges.asUser(() => endLargest(rows, excess));
-  };
-  let timer = setTimeout(look, INTERVAL_MS);
+  }, INTERVAL_MS);
   return {
     // Processes are not asked at the end: one that is ending tells no share, and all that it shares would count for it.
     wasOver: () =>
       passed || (group !== undefined && (group.hasKilled() || group.wasOver(limitBytes) || excessBytes() > 0)),
-    stop: () => clearTimeout(timer),
+    stop: () => clearInterval(timer),
   };
 }
 
