@@ -1,20 +1,12 @@
-import type { Diagnostic } from '../../src/contracts/diagnostic.ts';
-import type { LimitName, Outcome, OutputText, ProgramError } from '../../src/contracts/result.ts';
+import type { JobResult } from '../../src/contracts/result.ts';
 
 /** What one run of user code came to. */
-export interface RunOutcome {
-  outcome: Outcome;
-  limit?: LimitName;
-  exitCode: number | null;
-  signal: string | null;
-  stdout: OutputText;
-  stderr: OutputText;
-  error?: ProgramError;
-  /** The program's value, when it set one that is valid. */
-  value?: unknown;
+export interface RunOutcome extends Pick<
+  JobResult,
+  'outcome' | 'limit' | 'exitCode' | 'signal' | 'stdout' | 'stderr' | 'error' | 'value' | 'diagnostics'
+> {
   /** Declared outputs that are not there. */
   missing: string[];
-  diagnostics: Diagnostic[];
   /** Milliseconds from the start of user code to the end of its last process. */
   runMs: number;
 }

@@ -1,4 +1,4 @@
-/** Work that nobody waits for now, and that is awaited at the end. */
+/** Work that goes on beside its callers, and is awaited at the end. */
 export interface BackgroundWork {
   /** Takes work; what it rejects with goes to `onFailure`. */
   add(work: Promise<unknown>): void;

@@ -1,7 +1,5 @@
-import { DEFAULT_LANGUAGE } from '../../contracts/language.ts';
-import { DEFAULT_LIMITS } from '../../contracts/limits.ts';
 import type { RunnerReport, Sandbox, SandboxSpec } from '../runner.ts';
-import { sandboxLimits } from '../sandbox-limits.ts';
+import { probeByStarting } from '../probe-by-starting.ts';
 import { CALL_MS, callEngine } from './engine.ts';
 
 /** How long a container may take to start. */
@@ -29,30 +27,12 @@ async function probe(
 ): Promise<RunnerReport> {
   const limits = { memory: 'kernel', cpus: 'kernel', pids: 'kernel', workspace: 'kernel' } as const;
   const inodes = isolation === 'kernel' ? 'none' : 'kernel';
-  const report: RunnerReport = {
-    runner: 'docker',
-    isolation,
-    available: true,
-    reasons: notes,
-    limits: { ...limits, inodes },
+  const overdue = AbortSignal.timeout(START_MS);
+  const until = signal === undefined ? overdue : AbortSignal.any([signal, overdue]);
+  const heard = async ({ channel }: Sandbox): Promise<void> => {
+    const word = (): Promise<void> => new Promise((resolve) => channel.once('data', () => resolve()));
+    await callEngine('hear from a container', word, CALL_MS, signal);
   };
-  try {
-    const spec: SandboxSpec = { isolation, language: DEFAULT_LANGUAGE, limits: sandboxLimits(DEFAULT_LIMITS) };
-    const overdue = AbortSignal.timeout(START_MS);
-    const sandbox = await start(spec, { signal: signal === undefined ? overdue : AbortSignal.any([signal, overdue]) });
-    try {
-      await callEngine(
-        'hear from a container',
-        () => new Promise<void>((resolve) => sandbox.channel.once('data', () => resolve())),
-        CALL_MS,
-        signal,
-      );
-    } finally {
-      await sandbox.kill('the probe is over');
-    }
-  } catch (error) {
-    report.available = false;
-    report.reasons.push(error instanceof Error ? error.message : String(error));
-  }
-  return report;
+  const report = { runner: 'docker', isolation, reasons: notes, limits: { ...limits, inodes } } as const;
+  return await probeByStarting(report, (spec) => start(spec, { signal: until }), heard);
 }

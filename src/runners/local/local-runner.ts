@@ -5,9 +5,7 @@ import { SkillcellError } from '../../contracts/skillcell-error.ts';
 import { currentOwner, ownerName } from '../owner.ts';
 import { bundleSchema, ensureRuntime, type RuntimeBundle } from '../runtime-bundle.ts';
 import { RUNNER_CONTRACT, type Runner, type RunnerReport, type Sandbox, type SandboxSpec } from '../runner.ts';
-import { DEFAULT_LANGUAGE } from '../../contracts/language.ts';
-import { DEFAULT_LIMITS } from '../../contracts/limits.ts';
-import { sandboxLimits } from '../sandbox-limits.ts';
+import { probeByStarting } from '../probe-by-starting.ts';
 import { controlGroupLayout } from './control-group.ts';
 import { limitEnforcement } from './limit-enforcement.ts';
 import { startDirect } from './start-direct.ts';
@@ -69,28 +67,14 @@ export function createLocalRunner(given: LocalRunnerOptions = {}): Runner {
     return sandbox;
   };
 
-  const probeLevel = async (isolation: 'none' | 'namespace', signal: AbortSignal): Promise<RunnerReport> => {
-    const groups = controlGroupLayout() !== null;
-    const report: RunnerReport = {
-      runner: 'local',
-      isolation,
-      available: true,
-      reasons: [],
-      limits: limitEnforcement(isolation, groups),
-    };
-    try {
-      const limits = sandboxLimits(DEFAULT_LIMITS);
-      const sandbox = await start({ isolation, language: DEFAULT_LANGUAGE, limits }, { signal });
-      try {
-        await awaitReady(sandbox, signal);
-      } finally {
-        await sandbox.kill('the probe is over');
-      }
-    } catch (error) {
-      report.available = false;
-      report.reasons.push(error instanceof Error ? error.message : String(error));
-    }
-    return report;
+  const probeLevel = (isolation: 'none' | 'namespace', signal: AbortSignal): Promise<RunnerReport> => {
+    const limits = limitEnforcement(isolation, controlGroupLayout() !== null);
+    const report = { runner: 'local', isolation, reasons: [], limits };
+    return probeByStarting(
+      report,
+      (spec) => start(spec, { signal }),
+      (sandbox) => awaitReady(sandbox, signal),
+    );
   };
 
   return {
