@@ -563,20 +563,6 @@ attack('A31', 'leaves nothing for the next job', {}, async ({ job, evidence }) =
   evidence('five places: nothing found afterwards');
 });
 
-const ALLOWED = [
-  'HOME',
-  'LANG',
-  'NODE_OPTIONS',
-  'PATH',
-  'SKILLCELL_OUTPUT',
-  'SKILLCELL_VALUE',
-  'SKILLS_DIR',
-  'TMPDIR',
-  'WORKSPACE',
-];
-/** What shells set by themselves. */
-const OF_THE_SHELL = ['PWD', 'SHLVL', '_', 'OLDPWD'];
-
 for (const [language, code] of [
   ['bash', 'env'],
   ['python', 'import os\nfor name, value in os.environ.items(): print(f"{name}={value}")'],
@@ -599,8 +585,8 @@ for (const [language, code] of [
           .split('\n')
           .flatMap((line) => (line.includes('=') ? [line.slice(0, line.indexOf('='))] : []));
         expect(result.stdout.text).not.toContain(canary);
-        const expected = level === 'none' ? [...ALLOWED, 'SKILLCELL_JOB_MARK'] : ALLOWED;
-        expect(names.filter((name) => !OF_THE_SHELL.includes(name)).toSorted()).toEqual(expected.toSorted());
+        const expected = level === 'none' ? [...PROGRAM_VARIABLES, 'SKILLCELL_JOB_MARK'] : PROGRAM_VARIABLES;
+        expect(names.filter((name) => !SHELL_VARIABLES.includes(name)).toSorted()).toEqual(expected.toSorted());
         evidence(`${names.length} names, the canary of the host's environment is not among the values`);
       } finally {
         delete process.env['AWS_SECRET_ACCESS_KEY'];
@@ -756,6 +742,7 @@ print(json.dumps(written))
 sys.stdout.flush()
 os._exit(7)
 `;
+import { PROGRAM_VARIABLES, SHELL_VARIABLES } from './program-environment.ts';
 
 attack('A43', 'forges no result through the descriptors of its ancestors', {}, async ({ job, evidence }) => {
   // Plainly, the descriptor that is named opens in another process, and what is written arrives.

@@ -12,6 +12,7 @@ import { changedRunner } from '../fixtures/changed-container.ts';
 import { dockerImage } from '../fixtures/docker-image.ts';
 import { startRaw } from '../fixtures/raw-container.ts';
 import { CONTAINER_CHANGES } from './container-changes.ts';
+import { PROGRAM_VARIABLES, SHELL_VARIABLES } from './program-environment.ts';
 import { SPEC } from './container-life.ts';
 import { openScene } from './container-scene.ts';
 import { containerAttack } from './container-suite.ts';
@@ -211,20 +212,7 @@ containerAttack('A38', 'has only the allowed environment', async ({ scene, evide
         .split('\n')
         .map((row) => row.split('=')[0] ?? '');
       expect(result.stdout.text).not.toContain(canary);
-      const allowed = [
-        'HOME',
-        'LANG',
-        'NODE_OPTIONS',
-        'PATH',
-        'SKILLCELL_OUTPUT',
-        'SKILLCELL_VALUE',
-        'SKILLS_DIR',
-        'TMPDIR',
-        'WORKSPACE',
-      ];
-      expect(names.filter((name) => !['PWD', 'SHLVL', '_', 'OLDPWD'].includes(name)).toSorted(), language).toEqual(
-        allowed,
-      );
+      expect(names.filter((name) => !SHELL_VARIABLES.includes(name)).toSorted(), language).toEqual(PROGRAM_VARIABLES);
     }
   } finally {
     delete process.env['AWS_SECRET_ACCESS_KEY'];
