@@ -1,7 +1,8 @@
+import { latePattern } from '../text/late-pattern.ts';
 import { foldText } from '../text/fold-text.ts';
 import { hasWord } from '../text/whole-word.ts';
 
-const PLAIN_WORD = /^[\p{L}\p{M}\p{N}_]+$/u;
+const PLAIN_WORD = latePattern(() => /^[\p{L}\p{M}\p{N}_]+$/u);
 const HYPHENS = /[-\u2010]/g;
 
 /** Opening quotes with what may close them. */
@@ -43,7 +44,7 @@ export function foldForMention(text: string): string {
 export function isMentioned(query: string, name: string): boolean {
   // The other forms of a plain word hold the word itself, so most names are done after one search.
   if (!query.includes(name)) return false;
-  if (!PLAIN_WORD.test(name)) return hasWord(query, name);
+  if (!PLAIN_WORD().test(name)) return hasWord(query, name);
   return (
     hasWord(query, `sk:${name}`) ||
     hasWord(query, `${name} skill`) ||

@@ -76,12 +76,17 @@ export function parseSkillMarkdown(bytes: Uint8Array, options: ParseSkillOptions
   for (const { field, keyNode, allowed } of unusable)
     report('skill.field-type', `The value of ${field} must be ${allowed}.`, placeOf(keyNode));
   checkDescription(fields.description, (code, message) => report(code, message, placeOfKey('description')));
-  if (fields.name !== undefined && fields.name.normalize('NFKC') !== options.folder.normalize('NFKC')) {
+  if (
+    fields.name !== undefined &&
+    fields.name !== options.folder &&
+    fields.name.normalize('NFKC') !== options.folder.normalize('NFKC')
+  ) {
     const message = `The name ${JSON.stringify(fields.name)} is not that of the folder, ${JSON.stringify(options.folder)}.`;
     report('skill.name-mismatch', message, placeOfKey('name'));
   }
   const hidden =
-    hiddenPlace(decoded.text) ?? (frontMatter.block.includes('\\') ? escapedHidden(root, placeOf) : undefined);
+    (wasAscii(decoded.text, bytes) ? undefined : hiddenPlace(decoded.text)) ??
+    (frontMatter.block.includes('\\') ? escapedHidden(root, placeOf) : undefined);
   if (hidden !== undefined)
     report(
       'skill.hidden-text',
@@ -119,6 +124,11 @@ function patternNodes(root: YAMLMap): unknown[] {
   const patterns = valueOf(valueOf(root, 'triggers'), 'patterns');
   const nodes = itemsOf(patterns) ?? [patterns];
   return nodes.filter((node) => !isNull(node) && writtenText(node)?.trim() !== '');
+}
+
+/** A text has as many units as bytes only when each byte was one of ASCII, where nothing is hidden. */
+function wasAscii(text: string, bytes: Uint8Array): boolean {
+  return text.length === bytes.length;
 }
 
 /** Where the first hidden character of a file stands. */

@@ -1,5 +1,7 @@
+import { latePattern } from '../text/late-pattern.ts';
+
 /** A line of block YAML: indentation, dashes of list items, a key if it has one, and the rest. */
-const LINE = /^([ \t]*)((?:[-?][ \t]+)*)(?:([\p{L}\p{M}\p{N}_.-]+)[ \t]*:(?=[ \t]|$)[ \t]*)?(.*)$/su;
+const LINE = latePattern(() => /^([ \t]*)((?:[-?][ \t]+)*)(?:([\p{L}\p{M}\p{N}_.-]+)[ \t]*:(?=[ \t]|$)[ \t]*)?(.*)$/su);
 /** Anchor and tag in front of a value. */
 const PROPERTIES = /^(?:[&!]\S*[ \t]+)*/;
 /** Values that may go on for several lines and that the recovery leaves alone. */
@@ -25,7 +27,7 @@ export function repairBlock(block: string): string {
   const out: string[] = [];
   for (let at = 0; at < lines.length;) {
     const line = lines[at] ?? '';
-    const [, indentation = '', dashes = '', key, rest = ''] = LINE.exec(line) ?? [];
+    const [, indentation = '', dashes = '', key, rest = ''] = LINE().exec(line) ?? [];
     const column = indentation.length + (key === undefined ? dashes.replace(/[-?][ \t]+$/, '').length : dashes.length);
     const owner = key !== undefined || dashes !== '';
     const value = rest.replace(PROPERTIES, '');

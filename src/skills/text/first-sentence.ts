@@ -1,11 +1,27 @@
+import { isAscii } from './ascii.ts';
+import { latePattern } from './late-pattern.ts';
+
 /** A run of marks is looked at once, from its beginning: a text of dots only would take its square otherwise. */
 const SENTENCE_END = /[。！？]|(?<![.!?])[.!?]+["'”’»)\]}›]*(?=\s|$)/gu;
 
-/** Words whose dot is no end. */
-const ABBREVIATION =
-  /(?<![\p{L}\p{M}\p{N}])(?:vs|cf|Dr|Mr|Mrs|Ms|Prof|St|No|Fig|approx|incl|Inc|Ltd|Co|Jr|Sr|(?:\p{L}\.)+\p{L})$/u;
+/** Tells by what stands around a dot that it ends no sentence. */
+interface NoEnd {
+  /** An abbreviation stands before it. */
+  before: () => RegExp;
+  /** The text goes on in lower case. */
+  after: () => RegExp;
+}
 
-const LOWER_CASE_NEXT = /^\s*\p{Ll}/u;
+const OF_ANY_SCRIPT: NoEnd = noEnd('\\p{L}', '\\p{M}\\p{N}', '\\p{Ll}');
+const OF_ASCII: NoEnd = noEnd('A-Za-z', '0-9', 'a-z');
+
+function noEnd(letters: string, inWords: string, lowerCase: string): NoEnd {
+  const words = `vs|cf|Dr|Mr|Mrs|Ms|Prof|St|No|Fig|approx|incl|Inc|Ltd|Co|Jr|Sr|(?:[${letters}]\\.)+[${letters}]`;
+  return {
+    before: latePattern(() => new RegExp(`(?<![${letters}${inWords}])(?:${words})$`, 'u')),
+    after: latePattern(() => new RegExp(`^\\s*[${lowerCase}]`, 'u')),
+  };
+}
 
 /** The longest abbreviation with what stands before it; keeps the look at it short on long texts. */
 const REACH = 40;
@@ -17,12 +33,12 @@ const REACH = 40;
  * @returns the first sentence with its end, or the whole text if no sentence ends
  */
 export function firstSentence(text: string): string {
+  const { before, after } = isAscii(text) ? OF_ASCII : OF_ANY_SCRIPT;
   for (const match of text.matchAll(SENTENCE_END)) {
     const end = match.index + match[0].length;
     if (!/^[.!?]/.test(match[0])) return text.slice(0, end);
-    if (match[0].startsWith('.') && ABBREVIATION.test(text.slice(Math.max(0, match.index - REACH), match.index)))
-      continue;
-    if (LOWER_CASE_NEXT.test(text.slice(end, end + REACH))) continue;
+    if (match[0].startsWith('.') && before().test(text.slice(Math.max(0, match.index - REACH), match.index))) continue;
+    if (after().test(text.slice(end, end + REACH))) continue;
     return text.slice(0, end);
   }
   return text;

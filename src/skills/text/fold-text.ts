@@ -1,5 +1,4 @@
-// oxlint-disable-next-line no-control-regex -- the whole of ASCII is meant
-const ASCII = /^[\u0000-\u007f]*$/;
+import { isAscii } from './ascii.ts';
 
 /**
  * Folds a text for comparison: NFKC, case folding, every run of blanks one blank, no blanks at the ends.
@@ -8,7 +7,7 @@ const ASCII = /^[\u0000-\u007f]*$/;
  * @returns the folded text
  */
 export function foldText(text: string): string {
-  const folded = ASCII.test(text) ? text.toLowerCase() : foldCase(text.normalize('NFKC')).normalize('NFKC');
+  const folded = isAscii(text) ? text.toLowerCase() : foldCase(text.normalize('NFKC')).normalize('NFKC');
   return folded.replace(/\s+/g, ' ').trim();
 }
 

@@ -1,3 +1,5 @@
+import { latePattern } from './late-pattern.ts';
+
 /**
  * Characters that a reader doesn't see and a model does: what Unicode calls default-ignorable, less the emoji selectors
  * FE0E and FE0F. The joiners 200C and 200D are judged by their neighbours.
@@ -14,8 +16,8 @@ const NEIGHBOUR = `[^\\u{0}-\\u{7F}${HIDDEN_ALWAYS}${JOINERS}]`;
 
 const HIDDEN = `[${HIDDEN_ALWAYS}]|(?<!${NEIGHBOUR})[${JOINERS}]|[${JOINERS}](?!${NEIGHBOUR})`;
 
-const HIDDEN_FIRST: RegExp = new RegExp(HIDDEN, 'u');
-const HIDDEN_EACH: RegExp = new RegExp(HIDDEN, 'gu');
+const HIDDEN_FIRST = latePattern(() => new RegExp(HIDDEN, 'u'));
+const HIDDEN_EACH = latePattern(() => new RegExp(HIDDEN, 'gu'));
 /**
  * 16-bit units that a hidden character or a joiner may begin with, all high surrogates among them. Most texts hold
  * none, and a class of single units is searched many times faster than one of code points with a look at neighbours.
@@ -40,7 +42,7 @@ export function hasHidden(text: string): boolean {
  * @returns its offset, or -1
  */
 export function hiddenAt(text: string): number {
-  return CANDIDATE.test(text) ? text.search(HIDDEN_FIRST) : -1;
+  return CANDIDATE.test(text) ? text.search(HIDDEN_FIRST()) : -1;
 }
 
 /**
@@ -50,5 +52,5 @@ export function hiddenAt(text: string): number {
  * @returns the text without hidden characters; the same string if there are none
  */
 export function removeHidden(text: string): string {
-  return CANDIDATE.test(text) ? text.replace(HIDDEN_EACH, '') : text;
+  return CANDIDATE.test(text) ? text.replace(HIDDEN_EACH(), '') : text;
 }

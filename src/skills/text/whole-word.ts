@@ -1,6 +1,10 @@
-const WORD_CHARACTER = /[\p{L}\p{M}\p{N}_]/u;
+import { latePattern } from './late-pattern.ts';
+
+const WORD_CHARACTER = latePattern(() => /[\p{L}\p{M}\p{N}_]/u);
 /** Scripts that are written without blanks between words. */
-const NO_WORD_ENDS = /[\p{scx=Han}\p{scx=Hira}\p{scx=Kana}\p{scx=Thai}\p{scx=Lao}\p{scx=Khmr}\p{scx=Mymr}]/u;
+const NO_WORD_ENDS = latePattern(
+  () => /[\p{scx=Han}\p{scx=Hira}\p{scx=Kana}\p{scx=Thai}\p{scx=Lao}\p{scx=Khmr}\p{scx=Mymr}]/u,
+);
 
 /**
  * Tells whether a word or phrase occurs as whole words. A word ends where its neighbour is no letter, mark, digit or
@@ -24,7 +28,7 @@ export function hasWord(text: string, word: string): boolean {
 }
 
 function isBorder(outside: string, inside: string): boolean {
-  return !WORD_CHARACTER.test(outside) || NO_WORD_ENDS.test(outside) || NO_WORD_ENDS.test(inside);
+  return !WORD_CHARACTER().test(outside) || NO_WORD_ENDS().test(outside) || NO_WORD_ENDS().test(inside);
 }
 
 function characterAt(text: string, at: number): string {

@@ -107,6 +107,8 @@ test('firstSentence() knows abbreviations, versions, quotes and other scripts', 
     ['Plans. and goes on. End', 'Plans. and goes on.'],
   ];
   for (const [text, expected] of cases) expect(firstSentence(text)).toBe(expected);
+  // Texts of ASCII and others are read by other expressions.
+  for (const [text, expected] of cases) expect(firstSentence(`é ${text}`)).toBe(`é ${expected}`);
 });
 
 test('J05 our own expressions take linear time on texts made against them', () => {
