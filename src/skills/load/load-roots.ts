@@ -5,6 +5,7 @@ import type { RootKind, Skill, SkillRoot } from '../../contracts/skill.ts';
 import { findSkillFolders } from './find-skill-folders.ts';
 import { firstOfEachId } from './first-of-each-id.ts';
 import { loadSkillFolder, type LoadingRoot } from './load-skill-folder.ts';
+import { expectManyTexts } from '../parse/lazy-yaml.ts';
 import { isBuiltinNamespace } from './publish-id.ts';
 import { skillFilePath } from './skill-file-name.ts';
 import { compareCodePoints } from '../text/text.ts';
@@ -68,6 +69,9 @@ export function loadRoots(roots: readonly SkillRoot[], grants: PublishGrants): L
   return { skills: sorted, missing, diagnostics };
 }
 
+/** From so many skills on, the quick build of the YAML package is worth its loading. */
+const MANY = 500;
+
 interface LoadedRoot {
   skills: Skill[];
   missing?: true;
@@ -90,6 +94,7 @@ function loadRoot(
   }
   const loading: LoadingRoot = { kind: root.kind, index, path, name: basename(resolve(root.path)), ...grants };
   const { folders, diagnostics } = findSkillFolders(path);
+  if (folders.length >= MANY) expectManyTexts();
   const skills: Skill[] = [];
   for (const folder of folders) {
     const { skill, diagnostics: found } = loadSkillFolder(loading, folder);

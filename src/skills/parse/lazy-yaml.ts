@@ -5,11 +5,28 @@ import type * as Yaml from 'yaml';
 const require = createRequire(import.meta.url);
 
 let loaded: typeof Yaml | undefined;
+let quick: (() => typeof Yaml) | undefined;
 
 /** The YAML package; loaded at the first call, since most sandboxes verify skills and never parse them. */
 export function yaml(): typeof Yaml {
   loaded ??= require('yaml') as typeof Yaml;
   return loaded;
+}
+
+/**
+ * Offers a build of the package that reads faster and takes longer to load.
+ *
+ * @param load loads it
+ */
+export function offerQuickYaml(load: () => typeof Yaml): void {
+  quick = load;
+}
+
+/** Takes the build that was offered from now on, as many texts follow. Nodes of one build are nodes for the other. */
+export function expectManyTexts(): void {
+  if (quick === undefined) return;
+  loaded = quick();
+  quick = undefined;
 }
 
 /** Whether a node is a scalar. */

@@ -1,3 +1,4 @@
+import type * as Yaml from 'yaml';
 import type { Node, ParsedNode, Scalar, Schema } from 'yaml';
 import { placeAt, placeFinder, type TextPlace } from '../text/text-place.ts';
 import { isMap, isScalar, isSeq, yaml } from './lazy-yaml.ts';
@@ -19,7 +20,7 @@ const CORE_TAGS: ReadonlySet<string> = new Set(
  * One schema for all documents: building it costs as much as reading a small block. Known tags beyond the core would
  * be added to it, so none are.
  */
-let coreSchema: Schema | undefined;
+let core: { schema: Schema; library: typeof Yaml } | undefined;
 
 /**
  * Reads one YAML 1.2 document with the core schema. Refused besides syntax errors: aliases, a second document,
@@ -29,10 +30,12 @@ let coreSchema: Schema | undefined;
  * @returns its root node, null if it is empty, or the first fault
  */
 export function readYaml(text: string): YamlReading {
-  coreSchema ??= new (yaml().Schema)({ schema: 'core', merge: false, resolveKnownTags: false });
+  const library = yaml();
+  if (core?.library !== library)
+    core = { library, schema: new library.Schema({ schema: 'core', merge: false, resolveKnownTags: false }) };
   // The library's own check of unique keys compares every key with every other one; a large file would take minutes.
-  const document = yaml().parseDocument(text, {
-    schema: coreSchema,
+  const document = library.parseDocument(text, {
+    schema: core.schema,
     version: '1.2',
     uniqueKeys: false,
     prettyErrors: false,
