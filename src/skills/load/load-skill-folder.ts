@@ -40,7 +40,7 @@ export function loadSkillFolder(root: LoadingRoot, found: SkillFolder): { skill?
   const diagnostics = [...found.diagnostics, ...manifest.diagnostics, ...read.diagnostics];
   const { fields } = read;
   if (fields === undefined) return { diagnostics };
-  const { published, ...more } = publishId({
+  const { published, diagnostics: ofId } = publishId({
     rootKind: root.kind,
     folder,
     dir,
@@ -50,11 +50,13 @@ export function loadSkillFolder(root: LoadingRoot, found: SkillFolder): { skill?
     place: { path: `${shown}${skillFile}` },
     namespacePlace: placesOf(fields)?.namespace ?? {},
   });
-  diagnostics.push(...more.diagnostics);
+  diagnostics.push(...ofId);
   if (published === undefined || read.parts === undefined) return { diagnostics };
   const skill: Skill = {
     ...read.parts,
-    ...published,
+    id: published.id,
+    namespace: published.namespace,
+    skillId: published.skillId,
     name: displayName(fields, published.skillId),
     rootKind: root.kind,
     root: root.index,

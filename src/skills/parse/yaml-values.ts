@@ -17,9 +17,11 @@ export interface YamlEntry {
  */
 export function entriesOf(node: unknown): YamlEntry[] | undefined {
   if (!isMap(node)) return undefined;
-  return node.items.flatMap(({ key, value }) =>
-    isScalar(key) ? [{ key: keyText(key), keyNode: key, node: value }] : [],
-  );
+  const entries: YamlEntry[] = [];
+  for (const { key, value } of node.items) {
+    if (isScalar(key)) entries.push({ key: keyText(key), keyNode: key, node: value });
+  }
+  return entries;
 }
 
 /**

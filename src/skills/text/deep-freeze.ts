@@ -7,6 +7,6 @@
 export function deepFreeze<T>(value: T): T {
   if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
   Object.freeze(value);
-  for (const member of Object.values(value)) deepFreeze(member);
+  for (const member of Object.values(value)) if (typeof member === 'object') deepFreeze(member);
   return value;
 }
