@@ -59,8 +59,8 @@ export interface SetSkillsDescriptorOptions extends Omit<SkillsSubsystemOptions,
  */
 export function setUnchecked(descriptor: unknown, options: SetSkillsDescriptorOptions = {}): SkillsSubsystem {
   const checked = accepted(descriptor);
-  if ('skills' in checked && checked.skills !== undefined) return rebuildSkills(checked, options.arrived);
-  const subsystem = loadFromDisk(checked, options);
+  const portable = 'skills' in checked && checked.skills !== undefined;
+  const subsystem = portable ? rebuild(checked, options.arrived) : loadFromDisk(checked, options);
   setProcessSkills(subsystem);
   return subsystem;
 }
