@@ -1,7 +1,7 @@
-import { build, type Plugin } from 'esbuild';
+import { build, transform, type Plugin } from 'esbuild';
 import { createHash } from 'node:crypto';
-import { chmod, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { chmod, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { checkLanguage } from './check-language.ts';
 import { LOOSE_FOLDERS } from './loose-folders.ts';
@@ -15,7 +15,7 @@ export interface RuntimeManifest {
   files: Record<string, string>;
 }
 
-/** The entry is read by every sandbox at its start. */
+/** Of the entry with all its parts. */
 const MAX_ENTRY_BYTES = 200_000;
 const root = fileURLToPath(new URL('..', import.meta.url));
 /** The same code as ES modules, which become one scope: that loads in half the time, and what nobody calls can be left out. */
@@ -66,53 +66,69 @@ export async function buildRuntime(folder: string): Promise<RuntimeManifest> {
 }
 
 async function buildEntry(folder: string): Promise<void> {
-  const outfile = join(folder, 'entry.cjs');
-  await bundleForSandbox('runtime/entry.ts', outfile);
-  const bytes = (await readFile(outfile)).length;
+  await bundleForSandbox('runtime/entry.ts', join(folder, 'entry.cjs'));
+  const bytes = await entryBytes(folder);
   if (bytes > MAX_ENTRY_BYTES) {
     throw new Error(
-      `Cannot build the runtime bundle: entry.cjs is larger than ${MAX_ENTRY_BYTES} bytes, got ${bytes}.`,
+      `Cannot build the runtime bundle: the entry is larger than ${MAX_ENTRY_BYTES} bytes, got ${bytes}.`,
     );
   }
 }
 
+/** Bytes of the entry of a bundle, with all its parts. */
+export async function entryBytes(folder: string): Promise<number> {
+  const names = (await readdir(folder)).filter((name) => name === 'entry.cjs' || name.startsWith('entry-'));
+  return (await Promise.all(names.map(async (name) => (await stat(join(folder, name))).size))).reduce((a, b) => a + b);
+}
+
 /**
- * Bundles one source file as a sandbox gets it: one CommonJS file, and beside it the packages that it loads at first use.
+ * Bundles one source file as a sandbox gets it: CommonJS, and beside it its parts that load at first use (`<name>-*.cjs`: what a
+ * job does not need is neither read nor compiled) and the packages that do.
  *
  * @param source path below the root of the checkout
  * @param outfile absolute path of the result
  */
 export async function bundleForSandbox(source: string, outfile: string): Promise<void> {
   const lazy = new Set<string>();
-  await build({
+  const folder = dirname(outfile);
+  const name = basename(outfile, '.cjs');
+  const { outputFiles } = await build({
     ...COMMON,
-    entryPoints: [source],
-    outfile,
-    format: 'cjs',
-    // `import()` of a package becomes a promise of `require`, which starts no second module loader.
-    supported: { 'dynamic-import': false },
+    entryPoints: { [name]: source },
+    outdir: folder,
+    // Only modules can be split.
+    format: 'esm',
+    splitting: true,
+    outExtension: { '.js': '.cjs' },
+    chunkNames: `${name}-[name]-[hash]`,
+    write: false,
     plugins: [lazyPackages(lazy)],
   });
-  await escapeOthers(outfile);
-  for (const name of lazy) {
+  for (const { path, text } of outputFiles) await writeFile(path, escapeOthers(await asCommonJs(text)));
+  for (const lazyName of lazy) {
     await build({
       ...COMMON,
-      stdin: { contents: packageSource(name), resolveDir: root },
-      outfile: join(dirname(outfile), packageFile(name)),
+      stdin: { contents: packageSource(lazyName), resolveDir: root },
+      outfile: join(folder, packageFile(lazyName)),
       format: 'cjs',
       plugins: [withoutEngines],
     });
   }
 }
 
+async function asCommonJs(code: string): Promise<string> {
+  const { target, platform, charset, minify } = COMMON;
+  // `import()` becomes a promise of `require`, which starts no second module loader.
+  const supported = { 'dynamic-import': false };
+  return (await transform(code, { target, platform, charset, minify, supported, format: 'cjs' })).code;
+}
+
 /**
  * Escapes what is left outside of ASCII, which stands in regular expressions: V8 compiles a text of single bytes in four fifths of
  * the time.
  */
-async function escapeOthers(path: string): Promise<void> {
-  const text = await readFile(path, 'utf8');
-  const escaped = text.replaceAll(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
-  await writeFile(path, escaped);
+function escapeOthers(text: string): string {
+  return text.replaceAll(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
 /**

@@ -68,7 +68,9 @@ function serveSample(duplex: Duplex): { readonly result: boolean } {
   const channel = createChannel(duplex, {
     onMessage(message) {
       const said = message as SandboxMessage;
-      if (said.type === 'ready') sendSample().catch(() => channel.close());
+      // A sandbox that waits rehearses, too.
+      if (said.type === 'ready') channel.send({ type: 'rehearse', codegen: true } satisfies HostMessage);
+      else if (said.type === 'rehearsed') sendSample().catch(() => channel.close());
       else if (said.type === 'call') {
         channel.send({ type: 'reply', id: said.id, ok: true, value: ANSWER } satisfies HostMessage);
       } else if (said.type === 'result' || said.type === 'fault') {

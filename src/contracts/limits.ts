@@ -1,5 +1,3 @@
-import * as z from 'zod/mini';
-
 const MIB = 1024 * 1024;
 
 /** Limits of a job. Every number is a whole one and at least 1, but for `cpus`, which may be a fraction. */
@@ -82,35 +80,3 @@ export const LIMIT_CEILINGS: JobLimits = {
   calls: 1_000_000,
   valueBytes: 4 * MIB,
 };
-
-const whole = (maximum: number): z.ZodMiniNumber => z.number().check(z.int(), z.minimum(1), z.maximum(maximum));
-
-const sandboxFields = {
-  memoryMib: z.optional(whole(LIMIT_CEILINGS.memoryMib)),
-  cpus: z.optional(z.number().check(z.minimum(0.01), z.maximum(LIMIT_CEILINGS.cpus))),
-  pids: z.optional(z.number().check(z.int(), z.minimum(MINIMUM_PIDS), z.maximum(LIMIT_CEILINGS.pids))),
-  workspaceMib: z.optional(whole(LIMIT_CEILINGS.workspaceMib)),
-  workspaceInodes: z.optional(whole(LIMIT_CEILINGS.workspaceInodes)),
-};
-
-/** Limits that a caller sets on sandboxes that wait for a job. */
-export const sandboxLimitsSchema: z.ZodMiniType<Partial<SandboxLimits>> = z.strictObject(
-  sandboxFields,
-) as unknown as z.ZodMiniType<Partial<SandboxLimits>>;
-
-/** Limits that a caller sets on one job; what is missing takes its default. */
-export const limitsSchema: z.ZodMiniType<Partial<JobLimits>> = z.strictObject({
-  runTimeoutMs: z.optional(whole(LIMIT_CEILINGS.runTimeoutMs)),
-  modelTimeoutMs: z.optional(whole(LIMIT_CEILINGS.modelTimeoutMs)),
-  jobTimeoutMs: z.optional(whole(LIMIT_CEILINGS.jobTimeoutMs)),
-  graceMs: z.optional(whole(LIMIT_CEILINGS.graceMs)),
-  ...sandboxFields,
-  keptOutputBytes: z.optional(whole(LIMIT_CEILINGS.keptOutputBytes)),
-  totalOutputBytes: z.optional(whole(LIMIT_CEILINGS.totalOutputBytes)),
-  artifactFiles: z.optional(whole(LIMIT_CEILINGS.artifactFiles)),
-  artifactFileBytes: z.optional(whole(LIMIT_CEILINGS.artifactFileBytes)),
-  artifactTotalBytes: z.optional(whole(LIMIT_CEILINGS.artifactTotalBytes)),
-  artifactDepth: z.optional(whole(LIMIT_CEILINGS.artifactDepth)),
-  calls: z.optional(whole(LIMIT_CEILINGS.calls)),
-  valueBytes: z.optional(whole(LIMIT_CEILINGS.valueBytes)),
-}) as unknown as z.ZodMiniType<Partial<JobLimits>>;

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import type { CodegenOptions, ExecOptions, InputFile } from '../contracts/job.ts';
-import { limitsSchema } from '../contracts/limits.ts';
+import { limitsSchema } from '../contracts/limits-schema.ts';
 import { ISOLATION_LEVELS } from '../contracts/result.ts';
 import { checkOptions } from '../contracts/check-options.ts';
 import { SkillcellError } from '../contracts/skillcell-error.ts';

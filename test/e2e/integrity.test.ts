@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
@@ -78,16 +78,19 @@ describe('a renderer that differs in the sandbox', () => {
   beforeAll(async () => {
     const built = join(folder, 'changed');
     await buildRuntime(built);
-    const path = join(built, 'entry.cjs');
-    const text = readFileSync(path, 'utf8');
-    // One byte of one string of the renderer.
+    // One byte of one string of the renderer, wherever it stands.
     const marker = '[END ACTIVE SKILLS]';
-    expect(text.split(marker).length - 1).toBeGreaterThanOrEqual(1);
+    const parts = readdirSync(built).filter(
+      (file) => /^entry.*\.cjs$/.test(file) && readFileSync(join(built, file), 'utf8').includes(marker),
+    );
+    expect(parts).toHaveLength(1);
+    const part = parts[0] ?? '';
+    const text = readFileSync(join(built, part), 'utf8');
     const changed = text.replaceAll(marker, '[END ACTIVE SKILLs]');
     expect(changed.length).toBe(text.length);
-    writeFileSync(path, changed);
+    writeFileSync(join(built, part), changed);
     const manifest = JSON.parse(readFileSync(join(built, 'manifest.json'), 'utf8')) as RuntimeManifest;
-    const files = { ...manifest.files, 'entry.cjs': createHash('sha256').update(changed).digest('hex') };
+    const files = { ...manifest.files, [part]: createHash('sha256').update(changed).digest('hex') };
     const lines = Object.entries(files).map(([name, digest]) => `${digest}  ${name}\n`);
     const digest = `sha256:${createHash('sha256').update(lines.join('')).digest('hex')}`;
     writeFileSync(join(built, 'manifest.json'), JSON.stringify({ digest, files }));

@@ -1,6 +1,6 @@
 import {
   DESCRIPTOR_SCHEMA,
-  descriptorSchema,
+  fullDescriptorSchema,
   seedDescriptorSchema,
   type FullDescriptor,
   type SkillsDescriptor,
@@ -35,7 +35,7 @@ export function checkDescriptor(value: unknown): CheckedDescriptor {
     return refuse('descriptor.schema', `The schema ${schema} is not known; this version reads ${DESCRIPTOR_SCHEMA}.`);
   }
   if (holdsPrototypeKey(value)) return refuse('descriptor.invalid', 'The descriptor has a key __proto__.');
-  const schema = full ? descriptorSchema : seedDescriptorSchema;
+  const schema = full ? fullDescriptorSchema() : seedDescriptorSchema();
   const parsed = schema.safeParse(value, { error: () => NO_WORDS });
   if (!parsed.success) {
     const { reason, advice } = explainIssue(schema, value, parsed.error.issues, 'the descriptor');
