@@ -47,10 +47,13 @@ export function createSandboxSupply(options: SandboxSupplyOptions): SandboxSuppl
         pools.take({ places: some, language, limits });
       // A warm sandbox that isolates enough serves before a preferred one that is cold; one without isolation has to wait
       // until it is known that nothing better can be had.
-      const warm = takeAt(places.filter((place) => place.isolation !== 'none' || isolation === 'none'));
+      const isolating = places.filter((place) => place.isolation !== 'none' || isolation === 'none');
+      const warm = takeAt(isolating);
       if (warm !== undefined) return { session: warm, warm: true, diagnostics: [] };
+      // One that the pool is just starting is ready before another could be, and takes no processor from it.
+      const next = await pools.next({ places: isolating, language, limits }, signal);
       const wish = { runner, isolation, places, runners: options.runners, language, limits };
-      const found = await startAtFirst(starter, { ...wish, waiting: (place) => takeAt([place]) }, signal);
+      const found = next ?? (await startAtFirst(starter, { ...wish, waiting: (place) => takeAt([place]) }, signal));
       const missed = found.warm ? [] : pools.missed(wish);
       return { session: found.session, warm: found.warm, diagnostics: [...passedOver(found.refusals), ...missed] };
     },

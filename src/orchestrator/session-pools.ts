@@ -5,11 +5,12 @@ import { createWarmPool, type WarmPool } from '../runners/warm-pool.ts';
 import type { Runner, SandboxLimits } from '../runners/runner.ts';
 import { sandboxLimits } from '../runners/sandbox-limits.ts';
 import { createJobQueue } from './job-queue.ts';
+import type { Refusal } from './no-sandbox.ts';
 import type { PoolMetrics, PoolOptions } from './orchestrator.ts';
 import { sandboxPlaces, type SandboxPlace } from './sandbox-places.ts';
 import type { SandboxSession } from './sandbox-session.ts';
 import type { SessionStarter } from './session-starter.ts';
-import { startAtFirst } from './start-at-first.ts';
+import { startAtFirst, type FoundSandbox } from './start-at-first.ts';
 
 /** Warm sandboxes that are started at once, for all languages together: more would take the machine from its jobs. */
 const PARALLEL_STARTS = 2;
@@ -25,6 +26,8 @@ export interface WarmWish {
 export interface SessionPools {
   /** A waiting sandbox that is at one of the places, the first of them first, and has the limits; or none. */
   take(wish: WarmWish): SandboxSession | undefined;
+  /** Such a sandbox that is being started now, once it is ready; or none. */
+  next(wish: WarmWish, signal: AbortSignal): Promise<FoundSandbox | undefined>;
   /**
    * A job was started that a pool could have served. One that waits after failures tries again at once.
    *
@@ -53,13 +56,13 @@ export function createSessionPools(options: SessionPoolsOptions): SessionPools {
   const demand = { runner: 'auto' as const, isolation };
   const places = sandboxPlaces(demand, options).filter((place) => (isolation ?? place.isolation) === place.isolation);
   const starts = createJobQueue(PARALLEL_STARTS, Infinity);
+  const refused = new WeakMap<SandboxSession, Refusal[]>();
   const startWarm = async (language: Language, signal: AbortSignal): Promise<SandboxSession> => {
     const leave = await starts.enter(signal);
     try {
       const wish = { ...demand, places, runners: options.runners, language, limits };
-      const { session } = await startAtFirst(options.starter, wish, signal);
-      await options.starter.rehearse(session, options.pool.codegen ?? false, signal);
-      session.sandbox.unref?.();
+      const { session, refusals } = await startAtFirst(options.starter, wish, signal);
+      refused.set(session, refusals);
       return session;
     } finally {
       leave();
@@ -74,15 +77,25 @@ export function createSessionPools(options: SessionPoolsOptions): SessionPools {
   const poolFor = (wish: WarmWish): WarmPool<SandboxSession> | undefined =>
     wish.places.some((place) => places.some((own) => isSame(own, place))) ? pools.get(wish.language) : undefined;
 
+  const fittingPool = (wish: WarmWish): WarmPool<SandboxSession> | undefined =>
+    differences(limits, wish.limits).length === 0 ? poolFor(wish) : undefined;
+
   return {
     take(wish) {
-      const pool = differences(limits, wish.limits).length === 0 ? poolFor(wish) : undefined;
+      const pool = fittingPool(wish);
       for (const place of wish.places) {
         const session = pool?.take((waiting) => isAt(waiting, place));
         session?.sandbox.ref?.();
         if (session !== undefined) return session;
       }
       return undefined;
+    },
+    async next(wish, signal) {
+      const isWished = (session: SandboxSession): boolean => wish.places.some((place) => isAt(session, place));
+      const session = await fittingPool(wish)?.next(isWished, signal);
+      if (session === undefined) return undefined;
+      const isPlace = (row: Refusal): boolean => wish.places.some((place) => isSame(place, row));
+      return { session, warm: false, refusals: (refused.get(session) ?? []).filter(isPlace) };
     },
     missed(wish) {
       const pool = poolFor(wish);
@@ -119,6 +132,10 @@ function openPool(
   return createWarmPool<SandboxSession>({
     size: pool.size,
     start,
+    async prepare(session, signal) {
+      await starter.rehearse(session, pool.codegen ?? false, signal);
+      session.sandbox.unref?.();
+    },
     destroy: (session) => session.sandbox.kill('the pool lets it go'),
     // The end of its channel: what the engine says of its end may take longer, or not come at all.
     onEnd: ({ sandbox: { channel } }, ended) => {

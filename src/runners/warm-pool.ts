@@ -1,3 +1,4 @@
+import { createPoolClaims } from './pool-claims.ts';
 import { createPoolMembers } from './pool-members.ts';
 import { createRecentMedian } from './recent-median.ts';
 import { createStartBackoff } from './start-backoff.ts';
@@ -8,6 +9,8 @@ export interface WarmPoolOptions<T> {
   size: number;
   /** Starts one member and resolves when it is ready for its one job. */
   start(signal: AbortSignal): Promise<T>;
+  /** What is done with a member that nobody waits for, before it waits itself. Default: nothing. */
+  prepare?(member: T, signal: AbortSignal): Promise<void>;
   destroy(member: T): Promise<void>;
   /** Calls back when a member ends by itself. */
   onEnd(member: T, callback: () => void): void;
@@ -42,6 +45,11 @@ export interface WarmPoolCounts {
 export interface WarmPool<T> extends AsyncDisposable {
   /** Takes the member that is ready for longest, of those that `accepts` if it is given; or none. */
   take(accepts?: (member: T) => boolean): T | undefined;
+  /**
+   * Waits for a member that is being started now, which comes sooner than one that is started anew; none where there is none
+   * for this caller, or where the start fails. The member is ready, and nothing more was done with it.
+   */
+  next(accepts: (member: T) => boolean, signal: AbortSignal): Promise<T | undefined>;
   /** A job that could have been served had to be started elsewhere. */
   missed(): void;
   /** A start elsewhere went well: a pool that waits after failures tries again at once. */
@@ -66,6 +74,7 @@ export function createWarmPool<T>(options: WarmPoolOptions<T>): WarmPool<T> {
   const closing = new AbortController();
   const closed = closing.signal;
   const members = createPoolMembers<T>();
+  const claims = createPoolClaims<T>();
   const starts = new Set<Promise<void>>();
   const backoff = createStartBackoff(() => refill());
   const refillMs = createRecentMedian(REFILLS_KEPT);
@@ -74,12 +83,21 @@ export function createWarmPool<T>(options: WarmPoolOptions<T>): WarmPool<T> {
   let idleTimer: NodeJS.Timeout | undefined;
 
   const destroy = (member: T): Promise<void> => options.destroy(member).catch(onFailure);
+  const isSurplus = (): boolean => closed.aborted || members.size >= target;
+
+  const giveAway = (member: T): boolean => !closed.aborted && claims.give(member);
 
   const refill = (): void => {
     const most = backoff.isFailing ? 1 : parallelStarts;
-    while (!closed.aborted && !backoff.isWaiting && starts.size < most && members.size + starts.size < target) {
+    while (
+      !closed.aborted &&
+      !backoff.isWaiting &&
+      starts.size < most &&
+      members.size + starts.size - claims.size < target
+    ) {
       const start = startOne().finally(() => {
         starts.delete(start);
+        claims.refuseBeyond(starts.size);
         refill();
       });
       starts.add(start);
@@ -87,13 +105,21 @@ export function createWarmPool<T>(options: WarmPoolOptions<T>): WarmPool<T> {
   };
   const startOne = async (): Promise<void> => {
     const since = performance.now();
-    const mostTries = (): number => (members.size === 0 ? BUSY_TRIES_EMPTY : BUSY_TRIES);
+    const mostTries = (): number => {
+      if (claims.size > 0) return 0;
+      return members.size === 0 ? BUSY_TRIES_EMPTY : BUSY_TRIES;
+    };
     if (options.isBusy()) await waitWhileBusy(options.isBusy, mostTries, closed);
     try {
       closed.throwIfAborted();
       const member = await options.start(closed);
       backoff.succeeded();
-      if (closed.aborted || members.size >= target) return await destroy(member);
+      if (giveAway(member)) return;
+      if (options.prepare !== undefined && !isSurplus()) {
+        await options.prepare(member, closed);
+        if (giveAway(member)) return;
+      }
+      if (isSurplus()) return await destroy(member);
       refillMs.add(performance.now() - since);
       members.add(member);
       options.onEnd(member, () => {
@@ -142,6 +168,12 @@ export function createWarmPool<T>(options: WarmPoolOptions<T>): WarmPool<T> {
       watchIdleness();
       refill();
       return member;
+    },
+    async next(accepts, signal) {
+      if (starts.size <= claims.size) return undefined;
+      const claimed = claims.add(accepts, signal);
+      refill();
+      return await claimed;
     },
     missed: () => void (seen.misses += 1),
     retry: backoff.end,

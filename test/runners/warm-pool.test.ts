@@ -345,6 +345,112 @@ describe('createWarmPool()', () => {
     });
   });
 
+  describe('next()', () => {
+    const anyone = (): boolean => true;
+    const patient = new AbortController().signal;
+
+    it('gives a member that is being started as soon as it is ready, before it is prepared, and starts another', async () => {
+      const prepared: number[] = [];
+      const opened = open({
+        size: 1,
+        async prepare({ number }) {
+          await new Promise((resolve) => setTimeout(resolve, 50));
+          prepared.push(number);
+        },
+      });
+      const next = opened.next(anyone, patient);
+      await pass(10);
+      expect((await next)?.number).toBe(0);
+      expect(started).toHaveLength(2);
+      expect(opened.counts()).toMatchObject({ waiting: 0, hits: 0, misses: 0 });
+      await pass(100);
+      expect(prepared).toEqual([1]);
+      expect(opened.counts()).toMatchObject({ waiting: 1 });
+    });
+
+    it('gives one that is being prepared when that is done', async () => {
+      const opened = open({
+        size: 1,
+        parallelStarts: 1,
+        prepare: () => new Promise((resolve) => setTimeout(resolve, 50)),
+      });
+      await pass(20);
+      expect(opened.take()).toBeUndefined();
+      let number: number | undefined;
+      void opened.next(anyone, patient).then((member) => (number = member?.number));
+      await pass(30);
+      expect(number).toBeUndefined();
+      await pass(10);
+      expect(number).toBe(0);
+    });
+
+    it('has one for as many as there are starts, and none for others, at once', async () => {
+      const opened = open({ size: 4 });
+      const waiting = [1, 2].map(async () => (await opened.next(anyone, patient))?.number);
+      expect(await opened.next(anyone, patient)).toBeUndefined();
+      await pass(10);
+      expect(await Promise.all(waiting)).toEqual([0, 1]);
+      await pass(1_000);
+      expect(opened.counts().waiting).toBe(4);
+      expect(await opened.next(anyone, patient)).toBeUndefined();
+    });
+
+    it('does not let a start wait for jobs that run, once somebody waits for it', async () => {
+      busy = true;
+      const opened = open({ size: 1 });
+      const next = opened.next(anyone, patient);
+      await pass(5 + 10);
+      expect((await next)?.number).toBe(0);
+    });
+
+    it('gives nobody a member that it does not accept: that one waits for others', async () => {
+      const opened = open({ size: 1 });
+      const next = opened.next(({ number }) => number === 7, patient);
+      await pass(10);
+      expect(await next).toBeUndefined();
+      expect(opened.take()?.number).toBe(0);
+    });
+
+    it('gives none when the start fails', async () => {
+      let tries = 0;
+      const opened = open({
+        async start() {
+          tries += 1;
+          await new Promise((resolve) => setTimeout(resolve, 10));
+          throw new Error('no engine');
+        },
+        parallelStarts: 1,
+      });
+      const next = opened.next(anyone, patient);
+      await pass(10);
+      expect(await next).toBeUndefined();
+      expect(tries).toBe(1);
+      expect(failures).toEqual([new Error('no engine')]);
+    });
+
+    it('gives none when the pool is closed meanwhile', async () => {
+      const opened = open({ size: 1 });
+      const next = opened.next(anyone, patient);
+      void opened.close();
+      await pass(10);
+      expect(await next).toBeUndefined();
+      expect(started.map(({ destroyed }) => destroyed)).toEqual([true, true]);
+    });
+
+    it('forgets who gave up, with their reason: the next one gets the member', async () => {
+      const opened = open({ size: 1 });
+      const leaving = new AbortController();
+      const left = opened.next(anyone, leaving.signal);
+      const reason = new Error('canceled');
+      leaving.abort(reason);
+      await expect(left).rejects.toBe(reason);
+      await expect(opened.next(anyone, leaving.signal)).rejects.toBe(reason);
+      const next = opened.next(anyone, patient);
+      await pass(10);
+      expect((await next)?.number).toBe(0);
+    });
+  });
+
   it('counts what it was good for', async () => {
     const opened = open({ size: 2, idleMs: 60_000 });
     expect(opened.counts()).toEqual({ size: 2, waiting: 0, hits: 0, misses: 0, startFailures: 0, refillMs: null });

@@ -56,7 +56,9 @@ require(${JSON.stringify(join(folder, 'entry.cjs'))});`;
     const { stdout } = spawnSync(process.execPath, ['-e', program], { encoding: 'utf8' });
     const loaded = stdout.trim().split('\n');
     const holds = (text: string): string[] =>
-      Object.keys(manifest.files).filter((path) => /^entry.*cjs$/.test(path) && readFileSync(join(folder, path), 'utf8').includes(text));
+      Object.keys(manifest.files).filter(
+        (path) => /^entry.*cjs$/.test(path) && readFileSync(join(folder, path), 'utf8').includes(text),
+      );
     expect(loaded.some((path) => path.includes('serve-channel'))).toBe(true);
     // A marker of the renderer, a field of the descriptor's schema, a sentence of the repair message.
     for (const text of ['[END ACTIVE SKILLS]', 'custom_skills_root', 'give the whole corrected program']) {

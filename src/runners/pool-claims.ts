@@ -1,0 +1,51 @@
+/** Those who wait for a member that a pool is just starting, the longest waiting first. */
+export interface PoolClaims<T> {
+  readonly size: number;
+  /** Resolves with a member that `accepts`, or with none. Rejects with the signal's reason. */
+  add(accepts: (member: T) => boolean, signal: AbortSignal): Promise<T | undefined>;
+  /** @returns whether somebody took it */
+  give(member: T): boolean;
+  /** Those beyond the first `kept` get none. */
+  refuseBeyond(kept: number): void;
+}
+
+/** Creates an empty list of claims. */
+export function createPoolClaims<T>(): PoolClaims<T> {
+  interface Claim {
+    accepts(member: T): boolean;
+    settle(member: T | undefined): void;
+  }
+  const claims: Claim[] = [];
+  return {
+    get size() {
+      return claims.length;
+    },
+    async add(accepts, signal) {
+      signal.throwIfAborted();
+      const { promise, resolve, reject } = Promise.withResolvers<T | undefined>();
+      const claim: Claim = { accepts, settle: resolve };
+      const leave = (): void => {
+        const index = claims.indexOf(claim);
+        // Who has got a member keeps it, and sees the end of its job by itself.
+        if (index >= 0) claims.splice(index, 1);
+        reject(signal.reason as Error);
+      };
+      signal.addEventListener('abort', leave, { once: true });
+      claims.push(claim);
+      try {
+        return await promise;
+      } finally {
+        signal.removeEventListener('abort', leave);
+      }
+    },
+    give(member) {
+      const index = claims.findIndex((claim) => claim.accepts(member));
+      const [claim] = index < 0 ? [] : claims.splice(index, 1);
+      claim?.settle(member);
+      return claim !== undefined;
+    },
+    refuseBeyond(kept) {
+      for (const claim of claims.splice(kept)) claim.settle(undefined);
+    },
+  };
+}
