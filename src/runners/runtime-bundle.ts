@@ -6,7 +6,7 @@ import { SkillcellError } from '../contracts/skillcell-error.ts';
 
 /** What runs inside a sandbox: our entry and the files that it needs. */
 export interface RuntimeBundle {
-  /** Absolute path; holds `entry.cjs`, `languages/`, `launch/` and `packages/`. */
+  /** Absolute path; holds `entry.cjs` and its parts, `languages/`, `launch/` and `packages/`. */
   folder: string;
   /** `sha256:<64 hex>` over all files. */
   digest: string;
