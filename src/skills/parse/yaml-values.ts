@@ -85,7 +85,7 @@ export function setOwn<Value>(target: Record<string, Value>, key: string, value:
 }
 
 const EXACT_LIMIT = 2 ** 53;
-const INTEGER = /^[-+]?((?:0[ox])?[\da-f]+)$/i;
+const INTEGER = /^[-+]?(\d+|0o[0-7]+|0x[\da-f]+)$/i;
 
 /** Whether a whole number, in any notation, is beyond what a number of JavaScript holds to the last digit. */
 function isInexact(value: unknown, written: string | undefined): boolean {
