@@ -1,5 +1,5 @@
 import type * as Yaml from 'yaml';
-import type { Node, ParsedNode, Scalar, Schema } from 'yaml';
+import type { Node, ParsedNode, Scalar, ScalarTag, Schema } from 'yaml';
 import { placeAt, placeFinder, type TextPlace } from '../text/text-place.ts';
 import { isMap, isScalar, isSeq, yaml } from './lazy-yaml.ts';
 import { yamlFault } from './yaml-faults.ts';
@@ -17,6 +17,17 @@ const CORE_TAGS: ReadonlySet<string> = new Set(
 );
 
 /**
+ * Says of most plain values at once that they are texts; each of the schema's own eight expressions for null, truth values and
+ * numbers would have to say no before.
+ */
+const PLAIN_TEXT: ScalarTag = {
+  tag: 'tag:yaml.org,2002:str',
+  default: true,
+  test: /^(?!(?:[Nn]ull|NULL|[Tt]rue|TRUE|[Ff]alse|FALSE)$)[^-+.~\d]/,
+  resolve: (text) => text,
+};
+
+/**
  * One schema for all documents: building it costs as much as reading a small block. Known tags beyond the core would
  * be added to it, so none are.
  */
@@ -31,8 +42,7 @@ let core: { schema: Schema; library: typeof Yaml } | undefined;
  */
 export function readYaml(text: string): YamlReading {
   const library = yaml();
-  if (core?.library !== library)
-    core = { library, schema: new library.Schema({ schema: 'core', merge: false, resolveKnownTags: false }) };
+  if (core?.library !== library) core = { library, schema: coreSchema(library) };
   // The library's own check of unique keys compares every key with every other one; a large file would take minutes.
   const document = library.parseDocument(text, {
     schema: core.schema,
@@ -51,6 +61,11 @@ export function readYaml(text: string): YamlReading {
   const fault = findFault(document.contents);
   if (fault !== undefined) return { ok: false, message: fault.message, place: placeOf(fault.node) };
   return { ok: true, root: document.contents, placeOf };
+}
+
+function coreSchema({ Schema }: typeof Yaml): Schema {
+  const customTags = (tags: Yaml.Tags): Yaml.Tags => [PLAIN_TEXT, ...tags];
+  return new Schema({ schema: 'core', merge: false, resolveKnownTags: false, customTags });
 }
 
 /** Looks for what the parser accepts and we don't. Goes without recursion: the nesting is the author's. */
