@@ -3,6 +3,7 @@ export interface PoolMembers<T> {
   readonly size: number;
   /** How many of them nobody asks just now. */
   readonly free: number;
+  has(member: T): boolean;
   add(member: T): void;
   /** @returns whether it was one of them */
   remove(member: T): boolean;
@@ -11,6 +12,8 @@ export interface PoolMembers<T> {
   /** Removes and returns those beyond the first `kept`. */
   removeBeyond(kept: number): T[];
   first(): T | undefined;
+  /** Asks one that is still a member, whom nobody can take meanwhile. One that rejects is removed, and `onLost` told. */
+  ask(member: T, ask: (member: T) => Promise<void>, onLost: (member: T, error: unknown) => void): Promise<void>;
   /**
    * Asks one after the other: all at once would be work for the whole machine. One at a time is asked, and none by two.
    *
@@ -30,6 +33,17 @@ export function createPoolMembers<T>(): PoolMembers<T> {
   const members = new Set<T>();
   const asked = new Set<T>();
   const remove = (member: T): boolean => members.delete(member);
+  const askOne: PoolMembers<T>['ask'] = async (member, ask, onLost) => {
+    if (!members.has(member)) return;
+    asked.add(member);
+    try {
+      await ask(member);
+    } catch (error) {
+      if (remove(member)) onLost(member, error);
+    } finally {
+      asked.delete(member);
+    }
+  };
   return {
     get size() {
       return members.size;
@@ -37,6 +51,7 @@ export function createPoolMembers<T>(): PoolMembers<T> {
     get free() {
       return members.size - asked.size;
     },
+    has: (member) => members.has(member),
     add: (member) => void members.add(member),
     remove,
     take(accepts) {
@@ -50,17 +65,11 @@ export function createPoolMembers<T>(): PoolMembers<T> {
       return left;
     },
     first: () => members.values().next().value,
+    ask: askOne,
     async askAll(isBusy, ask, onLost) {
       for (const member of [...members]) {
-        if (!members.has(member) || asked.size > 0 || isBusy()) continue;
-        asked.add(member);
-        try {
-          await ask(member);
-        } catch (error) {
-          if (remove(member)) onLost(member, error);
-        } finally {
-          asked.delete(member);
-        }
+        if (asked.size > 0 || isBusy()) continue;
+        await askOne(member, ask, onLost);
       }
     },
   };

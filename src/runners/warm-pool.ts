@@ -1,7 +1,9 @@
 import { createPoolClaims } from './pool-claims.ts';
 import { createPoolMembers } from './pool-members.ts';
+import { createPoolPreparation } from './pool-preparation.ts';
 import { createRecentMedian } from './recent-median.ts';
 import { createStartBackoff } from './start-backoff.ts';
+import { waitWhileBusy } from './wait-while-busy.ts';
 
 /** Options of {@link createWarmPool}. */
 export interface WarmPoolOptions<T> {
@@ -9,7 +11,7 @@ export interface WarmPoolOptions<T> {
   size: number;
   /** Starts one member and resolves when it is ready for its one job. */
   start(signal: AbortSignal): Promise<T>;
-  /** What is done with a member that nobody waits for, before it waits itself. Default: nothing. */
+  /** What is done once with a waiting member, while no jobs run: the next job is quicker then. Default: nothing. */
   prepare?(member: T, signal: AbortSignal): Promise<void>;
   destroy(member: T): Promise<void>;
   /** Calls back when a member ends by itself. */
@@ -47,14 +49,14 @@ export interface WarmPool<T> extends AsyncDisposable {
   take(accepts?: (member: T) => boolean): T | undefined;
   /**
    * Waits for a member that is being started now, which comes sooner than one that is started anew; none where there is none
-   * for this caller, or where the start fails. The member is ready, and nothing more was done with it.
+   * for this caller, or where the start fails. The member is not prepared.
    */
   next(accepts: (member: T) => boolean, signal: AbortSignal): Promise<T | undefined>;
   /** A job that could have been served had to be started elsewhere. */
   missed(): void;
   /** A start elsewhere went well: a pool that waits after failures tries again at once. */
   retry(): void;
-  /** Resolves when the pool is full, or its starts fail. */
+  /** Resolves when the pool is full and its members are prepared, or its starts fail. */
   filled(): Promise<void>;
   counts(): WarmPoolCounts;
   /** A member that waits, to be looked at. */
@@ -62,7 +64,6 @@ export interface WarmPool<T> extends AsyncDisposable {
   close(): Promise<void>;
 }
 
-const BUSY_DELAY_MS = 5;
 const BUSY_TRIES = 20;
 /** Where no member waits the next job would start cold: only a short one is given the processors first. */
 const BUSY_TRIES_EMPTY = 5;
@@ -83,9 +84,12 @@ export function createWarmPool<T>(options: WarmPoolOptions<T>): WarmPool<T> {
   let idleTimer: NodeJS.Timeout | undefined;
 
   const destroy = (member: T): Promise<void> => options.destroy(member).catch(onFailure);
-  const isSurplus = (): boolean => closed.aborted || members.size >= target;
 
-  const giveAway = (member: T): boolean => !closed.aborted && claims.give(member);
+  const failed = (error: unknown): void => {
+    seen.startFailures += 1;
+    onFailure(error);
+    backoff.failed();
+  };
 
   const refill = (): void => {
     const most = backoff.isFailing ? 1 : parallelStarts;
@@ -114,24 +118,29 @@ export function createWarmPool<T>(options: WarmPoolOptions<T>): WarmPool<T> {
       closed.throwIfAborted();
       const member = await options.start(closed);
       backoff.succeeded();
-      if (giveAway(member)) return;
-      if (options.prepare !== undefined && !isSurplus()) {
-        await options.prepare(member, closed);
-        if (giveAway(member)) return;
-      }
-      if (isSurplus()) return await destroy(member);
+      if (!closed.aborted && claims.give(member)) return;
+      if (closed.aborted || members.size >= target) return await destroy(member);
       refillMs.add(performance.now() - since);
       members.add(member);
       options.onEnd(member, () => {
         if (members.remove(member)) refill();
       });
+      if (options.prepare !== undefined) preparation.add(member);
     } catch (error) {
-      if (closed.aborted) return;
-      seen.startFailures += 1;
-      onFailure(error);
-      backoff.failed();
+      if (!closed.aborted) failed(error);
     }
   };
+  const preparation = createPoolPreparation<T>({
+    members,
+    prepare: async (member) => await options.prepare?.(member, closed),
+    isBusy: options.isBusy,
+    closed,
+    onLost(member, error) {
+      void destroy(member);
+      if (!closed.aborted) failed(error);
+      refill();
+    },
+  });
 
   const watchIdleness = (): void => {
     clearTimeout(idleTimer);
@@ -155,7 +164,7 @@ export function createWarmPool<T>(options: WarmPoolOptions<T>): WarmPool<T> {
     clearTimeout(idleTimer);
     backoff.close();
     clearInterval(checks);
-    await Promise.all([...members.removeBeyond(0).map(destroy), ...starts]);
+    await Promise.all([...members.removeBeyond(0).map(destroy), ...starts, preparation.underWay]);
   };
 
   refill();
@@ -178,18 +187,12 @@ export function createWarmPool<T>(options: WarmPoolOptions<T>): WarmPool<T> {
     missed: () => void (seen.misses += 1),
     retry: backoff.end,
     async filled() {
-      while (starts.size > 0) await Promise.all(starts);
+      while (starts.size > 0 || preparation.underWay !== undefined)
+        await Promise.all([...starts, preparation.underWay]);
     },
     counts: () => ({ size: target, waiting: members.free, ...seen, refillMs: refillMs.median() }),
     sample: members.first,
     close,
     [Symbol.asyncDispose]: close,
   };
-}
-
-/** Gives jobs that run the processors first, for a while. */
-async function waitWhileBusy(isBusy: () => boolean, mostTries: () => number, closed: AbortSignal): Promise<void> {
-  for (let tries = 0; isBusy() && tries < mostTries() && !closed.aborted; tries += 1) {
-    await new Promise((resolve) => setTimeout(resolve, BUSY_DELAY_MS));
-  }
 }

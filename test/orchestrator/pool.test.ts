@@ -1,9 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { ExecOptions } from '../../src/contracts/job.ts';
 import type { JobResult } from '../../src/contracts/result.ts';
+import { SkillcellError } from '../../src/contracts/skillcell-error.ts';
 import { createOrchestrator } from '../../src/orchestrator/create-orchestrator.ts';
 import type { Orchestrator, PoolOptions } from '../../src/orchestrator/orchestrator.ts';
 import { controlGroupLayout } from '../../src/runners/local/control-group.ts';
+import { createLocalRunner } from '../../src/runners/local/local-runner.ts';
+import type { Runner } from '../../src/runners/runner.ts';
 import { BEST_LEVEL, LEVELS, requireLevel } from '../fixtures/levels.ts';
 import { descendants, killProcess, sandboxLeftovers } from '../fixtures/sandbox-leftovers.ts';
 import { until } from '../fixtures/until.ts';
@@ -137,6 +140,38 @@ describe.each(LEVELS)('warm sandboxes at level %s', (isolation) => {
     expect(await job.result).toMatchObject({ outcome: 'canceled', usage: { warm: true } });
     expect(sandboxLeftovers()).toEqual([]);
   });
+});
+
+it('a job takes over the sandbox that the pool is just starting, and says what that passed over', async (context) => {
+  requireLevel(context, 'none');
+  const local = createLocalRunner();
+  let starts = 0;
+  // Only the first start ever ends, and that is the pool's.
+  const first: Runner = {
+    ...local,
+    start: (spec, options) =>
+      (starts += 1) === 1
+        ? local.start(spec, options)
+        : new Promise((_, reject) => {
+            options.signal.addEventListener('abort', () => reject(options.signal.reason as Error));
+          }),
+  };
+  const broken: Runner = {
+    ...local,
+    name: 'broken',
+    start: () => Promise.reject(new SkillcellError('runner.isolation-unmet', 'Cannot start: it is broken.')),
+  };
+  await using orchestrator = createOrchestrator({
+    runners: [broken, first],
+    pool: { size: 1, isolation: 'none' },
+  });
+  const result = await orchestrator.exec({ isolation: 'none', code: 'export default 1' });
+  expect(result).toMatchObject({ outcome: 'succeeded', value: 1, usage: { warm: false } });
+  expect(result.diagnostics).toContainEqual(
+    expect.objectContaining({ code: 'runner.passed-over', message: expect.stringContaining('it is broken') as string }),
+  );
+  const { javascript } = await orchestrator.poolMetrics();
+  expect(javascript).toMatchObject({ hits: 0, misses: 1, startFailures: 0 });
 });
 
 it('a pool for several languages has members of each', async (context) => {

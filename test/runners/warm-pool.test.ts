@@ -345,6 +345,87 @@ describe('createWarmPool()', () => {
     });
   });
 
+  describe('with a preparation', () => {
+    let prepared: number[];
+    let fails: boolean;
+    function openPrepared(more: Partial<WarmPoolOptions<Member>> = {}): WarmPool<Member> {
+      prepared = [];
+      fails = false;
+      return open({
+        async prepare({ number }) {
+          await new Promise((resolve) => setTimeout(resolve, 50));
+          if (fails) throw new Error(`member ${number} cannot be prepared`);
+          prepared.push(number);
+        },
+        ...more,
+      });
+    }
+
+    it('prepares each member once, one after the other, and is filled after that', async () => {
+      const opened = openPrepared({ size: 3 });
+      let filled = false;
+      void opened.filled().then(() => (filled = true));
+      await pass(60);
+      expect(prepared).toEqual([0]);
+      expect(filled).toBe(false);
+      await pass(101);
+      expect(prepared).toEqual([0, 1, 2]);
+      expect(filled).toBe(true);
+      await pass(10_000);
+      expect(prepared).toHaveLength(3);
+    });
+
+    it('gives nobody a member that is being prepared, and one that is not yet to whom needs it', async () => {
+      const opened = openPrepared();
+      await pass(30);
+      expect(opened.counts().waiting).toBe(1);
+      expect(opened.take()?.number).toBe(1);
+      expect(opened.take()).toBeUndefined();
+      await pass(40);
+      expect(prepared).toEqual([0]);
+      expect(opened.take()?.number).toBe(0);
+      await pass(1_000);
+      expect(prepared).toEqual([0, 2, 3]);
+    });
+
+    it('lets jobs that run go first, for half a second', async () => {
+      const opened = openPrepared({ size: 1 });
+      await pass(5);
+      busy = true;
+      await pass(490);
+      expect(prepared).toEqual([]);
+      expect(opened.counts().waiting).toBe(1);
+      await pass(75);
+      expect(prepared).toEqual([0]);
+    });
+
+    it('ends a member that cannot be prepared, and waits before it starts the next', async () => {
+      const opened = openPrepared({ size: 1 });
+      fails = true;
+      await pass(61);
+      expect(started.map(({ destroyed }) => destroyed)).toEqual([true]);
+      expect(failures).toEqual([new Error('member 0 cannot be prepared')]);
+      expect(opened.counts()).toMatchObject({ waiting: 0, startFailures: 1 });
+      fails = false;
+      await pass(400);
+      expect(started).toHaveLength(1);
+      await pass(200);
+      expect(prepared).toEqual([1]);
+    });
+
+    it('says of one that ends meanwhile nothing more than that it ended', async () => {
+      openPrepared({ size: 1 });
+      await pass(20);
+      fails = true;
+      started[0]?.end();
+      await pass(41);
+      expect(failures).toEqual([]);
+      fails = false;
+      await pass(100);
+      expect(prepared).toEqual([1]);
+    });
+  });
+
   describe('next()', () => {
     const anyone = (): boolean => true;
     const patient = new AbortController().signal;
@@ -366,22 +447,6 @@ describe('createWarmPool()', () => {
       await pass(100);
       expect(prepared).toEqual([1]);
       expect(opened.counts()).toMatchObject({ waiting: 1 });
-    });
-
-    it('gives one that is being prepared when that is done', async () => {
-      const opened = open({
-        size: 1,
-        parallelStarts: 1,
-        prepare: () => new Promise((resolve) => setTimeout(resolve, 50)),
-      });
-      await pass(20);
-      expect(opened.take()).toBeUndefined();
-      let number: number | undefined;
-      void opened.next(anyone, patient).then((member) => (number = member?.number));
-      await pass(30);
-      expect(number).toBeUndefined();
-      await pass(10);
-      expect(number).toBe(0);
     });
 
     it('has one for as many as there are starts, and none for others, at once', async () => {
