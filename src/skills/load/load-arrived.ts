@@ -46,7 +46,6 @@ function rebuildSkill(
     shown: `${dir}/`,
     // The process that loaded the skill has reported them; a query tries them out when it comes.
     tryPatterns: false,
-    splitBefore: true,
     bytesOf: (path) => tree.get(path)?.bytes,
   });
   // The folder's own name stayed behind, so whether the frontmatter's name fits it can't be judged here.

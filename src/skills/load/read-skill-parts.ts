@@ -23,8 +23,6 @@ export interface SkillTexts {
   shown: string;
   /** Whether trigger patterns are tried out. Loading the engine takes longer than reading a few skills. */
   tryPatterns: boolean;
-  /** Whether another process has split these very bytes; default false. */
-  splitBefore?: boolean;
   /** Bytes of a file by its path; undefined when there is none, null when it is too large to be read as text. */
   bytesOf(path: string): Uint8Array | null | undefined;
 }
@@ -54,12 +52,7 @@ export function readSkillParts(texts: SkillTexts): SkillPartsReading {
   const bytes = texts.bytesOf(texts.skillFile);
   if (bytes === undefined) return { diagnostics: [diagnostic('skill.missing', 'There is no SKILL.md.', { path })] };
   if (bytes === null) return { diagnostics: [diagnostic('skill.too-large', 'The file is over 1 MiB.', { path })] };
-  const parsed = parseSkillMarkdown(bytes, {
-    folder: texts.folder,
-    path,
-    tryPatterns: texts.tryPatterns,
-    splitBefore: texts.splitBefore,
-  });
+  const parsed = parseSkillMarkdown(bytes, { folder: texts.folder, path, tryPatterns: texts.tryPatterns });
   const diagnostics = [...parsed.diagnostics];
   if (texts.skillFile !== SKILL_FILE) {
     const code = texts.skillFile === SKILL_FILE_LOWER ? 'skill.file-case' : 'skill.file-name';

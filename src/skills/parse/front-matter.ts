@@ -24,8 +24,6 @@ export interface FrontMatterOptions {
   recover: boolean;
   /** Path that diagnostics name. */
   path?: string;
-  /** Whether another process has split these very bytes, so that the fences need no second opinion; default false. */
-  splitBefore?: boolean | undefined;
 }
 
 /** A file split at its fences, its block parsed. */
@@ -65,7 +63,7 @@ export function readFrontMatter(text: string, options: FrontMatterOptions): Fron
     diagnostics: [diagnostic(code, message, { ...inFile, ...place })],
   });
 
-  const split = splitAtFences(text, options.splitBefore ?? false);
+  const split = splitAtFences(text);
   if (!split.ok) return fault(split.code, split.message, { line: 1, column: split.column });
   const { block, body } = split;
   const bytes = Buffer.byteLength(block);
@@ -114,7 +112,7 @@ type Split =
   | { ok: false; code: DiagnosticCode; message: string; column: number };
 
 /** Splits a file at its fences: ours decide, gray-matter splits, and what it gives has to be what they say. */
-function splitAtFences(text: string, splitBefore: boolean): Split {
+function splitAtFences(text: string): Split {
   const firstEnd = text.indexOf('\n');
   const first = firstEnd < 0 ? text : text.slice(0, firstEnd);
   if (!first.startsWith('---') || first.startsWith('----'))
@@ -128,7 +126,7 @@ function splitAtFences(text: string, splitBefore: boolean): Split {
   const block = text.slice(firstEnd + 1, close.start);
   const body = text.slice(close.end);
   // A block that is too large is refused by its size; nobody looks into it.
-  if (splitBefore || block.length > FRONT_MATTER_LIMIT) return { ok: true, block, body };
+  if (block.length > FRONT_MATTER_LIMIT) return { ok: true, block, body };
   const before = `${first.slice(3)}\n${block.replaceAll(LONG_BLANKS, (run) => (run.endsWith('\n') ? '\n' : '\n '))}`;
   const fence = `${text.slice(close.start, close.end).trimEnd()}\n`;
   // It sees no body: it looks its whole input up in its cache, which takes longer than all the rest.

@@ -23,8 +23,6 @@ export interface ParseSkillOptions {
   path?: string;
   /** Whether trigger patterns are tried out, which loads their engine; default true. */
   tryPatterns?: boolean;
-  /** Whether another process has split these very bytes; default false. */
-  splitBefore?: boolean | undefined;
 }
 
 /** A SKILL.md, read leniently. */
@@ -60,7 +58,7 @@ export function parseSkillMarkdown(bytes: Uint8Array, options: ParseSkillOptions
         : `The file is over 1 MiB, it has ${bytes.length} bytes.`;
     return unreadable([diagnostic(`skill.${decoded.fault}`, message, { path })]);
   }
-  const frontMatter = readFrontMatter(decoded.text, { recover: true, path, splitBefore: options.splitBefore });
+  const frontMatter = readFrontMatter(decoded.text, { recover: true, path });
   if (!frontMatter.ok) return unreadable(frontMatter.diagnostics);
 
   const { root, placeOf, body, bodyLine } = frontMatter;
