@@ -23,6 +23,8 @@ const MODULES: Record<string, string> = {
   re2js: join(root, 'node_modules/re2js/build/index.js'),
   yaml: join(root, 'node_modules/yaml/browser/dist/index.js'),
 };
+/** Loads at first use as well, but is too small for a file of its own: opening one costs more than reading past it. */
+const INLINED = 'gray-matter';
 const COMMON = {
   absWorkingDir: root,
   alias: MODULES,
@@ -102,7 +104,7 @@ export async function bundleForSandbox(source: string, outfile: string): Promise
     outExtension: { '.js': '.cjs' },
     chunkNames: `${name}-[name]-[hash]`,
     write: false,
-    plugins: [lazyPackages(lazy)],
+    plugins: [lazyPackages(lazy), withoutEngines],
   });
   for (const { path, text } of outputFiles) await writeFile(path, escapeOthers(await asCommonJs(text)));
   for (const lazyName of lazy) {
@@ -111,7 +113,6 @@ export async function bundleForSandbox(source: string, outfile: string): Promise
       stdin: { contents: packageSource(lazyName), resolveDir: root },
       outfile: join(folder, packageFile(lazyName)),
       format: 'cjs',
-      plugins: [withoutEngines],
     });
   }
 }
@@ -132,8 +133,8 @@ function escapeOthers(text: string): string {
 }
 
 /**
- * Turns `require('name')` in a `lazy-*.ts` file and in the cage of gray-matter, and `import('name')` anywhere into the load
- * of a file beside the entry. On the host the same sources load the package itself: see
+ * Turns `require('name')` in a `lazy-*.ts` file, and `import('name')` anywhere into the load of a file beside the entry; what the
+ * cage of gray-matter requires stays. On the host the same sources load the package itself: see
  * docs/decisions/2026-11-22-lazy-modules.md.
  */
 function lazyPackages(found: Set<string>): Plugin {
@@ -148,7 +149,12 @@ function lazyPackages(found: Set<string>): Plugin {
       });
       onResolve({ filter: /^[^./]/ }, ({ path, kind, importer }) => {
         const ours = importer.startsWith(root) && !importer.includes('node_modules');
-        if (!ours || path.startsWith('node:') || (kind !== 'require-call' && kind !== 'dynamic-import'))
+        if (
+          !ours ||
+          path === INLINED ||
+          path.startsWith('node:') ||
+          (kind !== 'require-call' && kind !== 'dynamic-import')
+        )
           return undefined;
         found.add(path);
         return { path: `./${packageFile(path)}`, external: true };

@@ -1,13 +1,14 @@
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { buildRuntime, entryBytes, type RuntimeManifest } from '../../scripts/build-runtime.ts';
+import { buildRuntime, bundleForSandbox, entryBytes, type RuntimeManifest } from '../../scripts/build-runtime.ts';
 import { checkoutRuntime } from '../../scripts/checkout-runtime.ts';
+import { readFrontMatter as readOnHost } from '../../src/skills/parse/front-matter.ts';
 import { ensureRuntime } from '../../src/runners/runtime-bundle.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -79,13 +80,23 @@ require(${JSON.stringify(join(folder, 'entry.cjs'))});`;
   });
 
   it('carries gray-matter without the engines that it parses with', () => {
+    const parts = entryParts().map((name) => readFileSync(join(folder, name), 'utf8'));
+    expect(parts.filter((text) => text.includes('gray-matter engine'))).toHaveLength(1);
+    for (const text of parts) expect(text).not.toMatch(/esprima|safeLoad/);
+  });
+
+  it('bundles what loads gray-matter so that it splits with it', async () => {
     const require = createRequire(import.meta.url);
-    const path = join(folder, 'packages/gray-matter.cjs');
-    const split = require(path) as ((text: string, options?: object) => { content: string }) & { engines: object };
-    expect(split.engines).toEqual({});
-    expect(split('---\na: 1\n---\nBody.', { engines: { yaml: () => ({}) } }).content).toBe('Body.');
-    expect(() => split('---js\n{}\n---\nBody.', {})).toThrow('gray-matter engine "js" is not registered');
-    expect(readFileSync(path, 'utf8')).not.toMatch(/esprima|safeLoad/);
+    const path = join(parent, 'cage', 'front-matter.cjs');
+    mkdirSync(dirname(path));
+    await bundleForSandbox('src/skills/parse/front-matter.ts', path);
+    const { readFrontMatter } = require(path) as { readFrontMatter: typeof readOnHost };
+    for (const text of ['---\nname: a\n---\nBody.\n', '---js\n{}\n---\nBody.\n']) {
+      const { ok, ...rest } = readFrontMatter(text, { recover: false });
+      const onHost = readOnHost(text, { recover: false });
+      expect(ok, text).toBe(onHost.ok);
+      expect([ok, 'body' in rest && rest.body], text).toEqual([onHost.ok, 'body' in onHost && onHost.body]);
+    }
   });
 
   it('carries executors as modules that start without the packages of the project', () => {
