@@ -35,7 +35,7 @@ export interface WarmPoolCounts {
   /** Members that it keeps: fewer when nobody came for a while. */
   size: number;
   waiting: number;
-  /** Of the jobs whose demand fits: those that got a member, and those that did not. */
+  /** Of the jobs whose demand fits: those that got a member that waited, and those that did not. */
   hits: number;
   misses: number;
   startFailures: number;
