@@ -1,10 +1,5 @@
-import {
-  DESCRIPTOR_SCHEMA,
-  fullDescriptorSchema,
-  seedDescriptorSchema,
-  type FullDescriptor,
-  type SkillsDescriptor,
-} from '../../contracts/descriptor.ts';
+import { DESCRIPTOR_SCHEMA, type FullDescriptor, type SkillsDescriptor } from '../../contracts/descriptor.ts';
+import { fullDescriptorSchema, seedDescriptorSchema } from '../../contracts/descriptor-schema.ts';
 import { type Diagnostic, diagnostic } from '../../contracts/diagnostic.ts';
 import { explainIssue, NO_WORDS } from '../../contracts/explain-issue.ts';
 import { catalogDigest, descriptorDigest, skillDigest } from '../text/digest.ts';
