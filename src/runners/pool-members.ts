@@ -12,7 +12,10 @@ export interface PoolMembers<T> {
   /** Removes and returns those beyond the first `kept`. */
   removeBeyond(kept: number): T[];
   first(): T | undefined;
-  /** Asks one that is still a member, whom nobody can take meanwhile. One that rejects is removed, and `onLost` told. */
+  /**
+   * Asks one that is still a member, whom nobody can take meanwhile, after who asks it already. One that rejects is removed, and
+   * `onLost` told.
+   */
   ask(member: T, ask: (member: T) => Promise<void>, onLost: (member: T, error: unknown) => void): Promise<void>;
   /**
    * Asks one after the other: all at once would be work for the whole machine. One at a time is asked, and none by two.
@@ -31,18 +34,18 @@ export interface PoolMembers<T> {
 /** Creates an empty set of members. */
 export function createPoolMembers<T>(): PoolMembers<T> {
   const members = new Set<T>();
-  const asked = new Set<T>();
+  const asked = new Map<T, Promise<void>>();
   const remove = (member: T): boolean => members.delete(member);
   const askOne: PoolMembers<T>['ask'] = async (member, ask, onLost) => {
+    await asked.get(member);
     if (!members.has(member)) return;
-    asked.add(member);
-    try {
-      await ask(member);
-    } catch (error) {
-      if (remove(member)) onLost(member, error);
-    } finally {
-      asked.delete(member);
-    }
+    const answered = ask(member)
+      .catch((error: unknown) => {
+        if (remove(member)) onLost(member, error);
+      })
+      .finally(() => asked.delete(member));
+    asked.set(member, answered);
+    await answered;
   };
   return {
     get size() {

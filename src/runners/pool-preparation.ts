@@ -11,7 +11,7 @@ export interface PoolPreparation<T> {
 /** Options of {@link createPoolPreparation}. */
 export interface PoolPreparationOptions<T> {
   members: PoolMembers<T>;
-  prepare(member: T, closed: AbortSignal): Promise<void>;
+  prepare(member: T): Promise<void>;
   /** Whether jobs run: they go first, for a while. */
   isBusy(): boolean;
   closed: AbortSignal;
@@ -31,7 +31,7 @@ export function createPoolPreparation<T>(options: PoolPreparationOptions<T>): Po
     for (let member = added.shift(); member !== undefined; member = added.shift()) {
       const waiting = member;
       await waitWhileBusy(isBusy, () => (members.has(waiting) ? BUSY_TRIES : 0), closed);
-      await members.ask(waiting, (asked) => prepare(asked, closed), onLost);
+      await members.ask(waiting, prepare, onLost);
     }
   };
   return {

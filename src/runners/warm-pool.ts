@@ -137,7 +137,7 @@ export function createWarmPool<T>(options: WarmPoolOptions<T>): WarmPool<T> {
     closed,
     onLost(member, error) {
       void destroy(member);
-      if (!closed.aborted) failed(error);
+      failed(error);
       refill();
     },
   });

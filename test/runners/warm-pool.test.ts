@@ -413,6 +413,28 @@ describe('createWarmPool()', () => {
       expect(prepared).toEqual([1]);
     });
 
+    it('does not prepare a member that is being asked whether it answers, until it has', async () => {
+      const order: string[] = [];
+      const step = async (name: string): Promise<void> => {
+        order.push(`${name} begins`);
+        await new Promise((resolve) => setTimeout(resolve, 400));
+        order.push(`${name} ends`);
+      };
+      openPrepared({
+        size: 1,
+        checkIntervalMs: 300,
+        check: () => step('check'),
+        prepare: () => step('preparation'),
+      });
+      // Until just before both come: the check at 300 ms, and the next look whether jobs run.
+      busy = true;
+      await pass(297);
+      busy = false;
+      await pass(2_000);
+      expect(order.length).toBeGreaterThan(3);
+      for (let at = 0; at + 1 < order.length; at += 2) expect(order[at + 1]).toBe(order[at]?.replace('begins', 'ends'));
+    });
+
     it('says of one that ends meanwhile nothing more than that it ended', async () => {
       openPrepared({ size: 1 });
       await pass(20);
