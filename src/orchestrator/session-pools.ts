@@ -4,7 +4,7 @@ import { DEFAULT_LIMITS } from '../contracts/limits.ts';
 import { createWarmPool, type WarmPool } from '../runners/warm-pool.ts';
 import type { Runner, SandboxLimits } from '../runners/runner.ts';
 import { sandboxLimits } from '../runners/sandbox-limits.ts';
-import { createJobQueue } from './job-queue.ts';
+import { createJobQueue, type JobQueue } from './job-queue.ts';
 import type { Refusal } from './no-sandbox.ts';
 import type { PoolMetrics, PoolOptions } from './orchestrator.ts';
 import { sandboxPlaces, type SandboxPlace } from './sandbox-places.ts';
@@ -58,20 +58,15 @@ export function createSessionPools(options: SessionPoolsOptions): SessionPools {
   const starts = createJobQueue(PARALLEL_STARTS, Infinity);
   const refused = new WeakMap<SandboxSession, Refusal[]>();
   const startWarm = async (language: Language, signal: AbortSignal): Promise<SandboxSession> => {
-    const leave = await starts.enter(signal);
-    try {
-      const wish = { ...demand, places, runners: options.runners, language, limits };
-      const { session, refusals } = await startAtFirst(options.starter, wish, signal);
-      refused.set(session, refusals);
-      return session;
-    } finally {
-      leave();
-    }
+    const wish = { ...demand, places, runners: options.runners, language, limits };
+    const { session, refusals } = await startAtFirst(options.starter, wish, signal);
+    refused.set(session, refusals);
+    return session;
   };
   const pools = new Map<Language, WarmPool<SandboxSession>>(
     size === 0
       ? []
-      : languages.map((language) => [language, openPool(options, (signal) => startWarm(language, signal))]),
+      : languages.map((language) => [language, openPool(options, starts, (signal) => startWarm(language, signal))]),
   );
   /** The pool that may have what is wished for: of its language, and at one of its places. */
   const poolFor = (wish: WarmWish): WarmPool<SandboxSession> | undefined =>
@@ -127,10 +122,12 @@ export function createSessionPools(options: SessionPoolsOptions): SessionPools {
 
 function openPool(
   { pool, starter, isBusy, onFailure }: SessionPoolsOptions,
+  starts: JobQueue,
   start: (signal: AbortSignal) => Promise<SandboxSession>,
 ): WarmPool<SandboxSession> {
   return createWarmPool<SandboxSession>({
     size: pool.size,
+    enter: (signal) => starts.enter(signal),
     start,
     async prepare(session, signal) {
       await starter.rehearse(session, pool.codegen ?? false, signal);

@@ -1,9 +1,8 @@
-import { createPoolClaims } from './pool-claims.ts';
 import { createPoolMembers } from './pool-members.ts';
 import { createPoolPreparation } from './pool-preparation.ts';
+import { createPoolStarts } from './pool-starts.ts';
 import { createRecentMedian } from './recent-median.ts';
 import { createStartBackoff } from './start-backoff.ts';
-import { waitWhileBusy } from './wait-while-busy.ts';
 
 /** Options of {@link createWarmPool}. */
 export interface WarmPoolOptions<T> {
@@ -11,6 +10,8 @@ export interface WarmPoolOptions<T> {
   size: number;
   /** Starts one member and resolves when it is ready for its one job. */
   start(signal: AbortSignal): Promise<T>;
+  /** Waits for a turn to start, where several pools share one machine; returns what gives it back. Default: there is no wait. */
+  enter?(signal: AbortSignal): Promise<() => void>;
   /** What is done once with a waiting member, while no jobs run: the next job is quicker then. Default: nothing. */
   prepare?(member: T, signal: AbortSignal): Promise<void>;
   destroy(member: T): Promise<void>;
@@ -64,9 +65,6 @@ export interface WarmPool<T> extends AsyncDisposable {
   close(): Promise<void>;
 }
 
-const BUSY_TRIES = 20;
-/** Where no member waits the next job would start cold: only a short one is given the processors first. */
-const BUSY_TRIES_EMPTY = 5;
 const REFILLS_KEPT = 50;
 
 /** Creates a pool and begins to fill it. */
@@ -75,61 +73,39 @@ export function createWarmPool<T>(options: WarmPoolOptions<T>): WarmPool<T> {
   const closing = new AbortController();
   const closed = closing.signal;
   const members = createPoolMembers<T>();
-  const claims = createPoolClaims<T>();
-  const starts = new Set<Promise<void>>();
-  const backoff = createStartBackoff(() => refill());
+  const backoff = createStartBackoff(() => starts.refill());
   const refillMs = createRecentMedian(REFILLS_KEPT);
   const seen = { hits: 0, misses: 0, startFailures: 0 };
   let target = options.size;
   let idleTimer: NodeJS.Timeout | undefined;
 
   const destroy = (member: T): Promise<void> => options.destroy(member).catch(onFailure);
-
   const failed = (error: unknown): void => {
     seen.startFailures += 1;
     onFailure(error);
     backoff.failed();
   };
-
-  const refill = (): void => {
-    const most = backoff.isFailing ? 1 : parallelStarts;
-    while (
-      !closed.aborted &&
-      !backoff.isWaiting &&
-      starts.size < most &&
-      members.size + starts.size - claims.size < target
-    ) {
-      const start = startOne().finally(() => {
-        starts.delete(start);
-        claims.refuseBeyond(starts.size);
-        refill();
-      });
-      starts.add(start);
-    }
-  };
-  const startOne = async (): Promise<void> => {
-    const since = performance.now();
-    const mostTries = (): number => {
-      if (claims.size > 0) return 0;
-      return members.size === 0 ? BUSY_TRIES_EMPTY : BUSY_TRIES;
-    };
-    if (options.isBusy()) await waitWhileBusy(options.isBusy, mostTries, closed);
-    try {
-      closed.throwIfAborted();
-      const member = await options.start(closed);
-      backoff.succeeded();
-      if (!closed.aborted && claims.give(member)) return;
-      if (closed.aborted || members.size >= target) return await destroy(member);
-      refillMs.add(performance.now() - since);
+  const lacking = (): number => target - members.size;
+  const starts = createPoolStarts<T>({
+    start: (signal) => options.start(signal),
+    enter: options.enter?.bind(options),
+    parallelStarts,
+    backoff,
+    isBusy: options.isBusy,
+    closed,
+    lacking,
+    isEmpty: () => members.size === 0,
+    async onReady(member, startMs) {
+      if (closed.aborted || lacking() <= 0) return await destroy(member);
+      refillMs.add(startMs);
       members.add(member);
       options.onEnd(member, () => {
-        if (members.remove(member)) refill();
+        if (members.remove(member)) starts.refill();
       });
       if (options.prepare !== undefined) preparation.add(member);
-    } catch (error) {
-      if (!closed.aborted) failed(error);
-    }
-  };
+    },
+    onFailed: failed,
+  });
   const preparation = createPoolPreparation<T>({
     members,
     prepare: async (member) => await options.prepare?.(member, closed),
@@ -138,7 +114,7 @@ export function createWarmPool<T>(options: WarmPoolOptions<T>): WarmPool<T> {
     onLost(member, error) {
       void destroy(member);
       failed(error);
-      refill();
+      starts.refill();
     },
   });
 
@@ -153,7 +129,7 @@ export function createWarmPool<T>(options: WarmPoolOptions<T>): WarmPool<T> {
   const replace = (member: T, error: unknown): void => {
     onFailure(error);
     void destroy(member);
-    refill();
+    starts.refill();
   };
   const check = options.check?.bind(options);
   const checks =
@@ -164,10 +140,10 @@ export function createWarmPool<T>(options: WarmPoolOptions<T>): WarmPool<T> {
     clearTimeout(idleTimer);
     backoff.close();
     clearInterval(checks);
-    await Promise.all([...members.removeBeyond(0).map(destroy), ...starts, preparation.underWay]);
+    await Promise.all([...members.removeBeyond(0).map(destroy), ...starts.underWay, preparation.underWay]);
   };
 
-  refill();
+  starts.refill();
   watchIdleness();
   return {
     take(accepts = () => true) {
@@ -175,20 +151,15 @@ export function createWarmPool<T>(options: WarmPoolOptions<T>): WarmPool<T> {
       if (member !== undefined) seen.hits += 1;
       target = options.size;
       watchIdleness();
-      refill();
+      starts.refill();
       return member;
     },
-    async next(accepts, signal) {
-      if (starts.size <= claims.size) return undefined;
-      const claimed = claims.add(accepts, signal);
-      refill();
-      return await claimed;
-    },
+    next: starts.next,
     missed: () => void (seen.misses += 1),
     retry: backoff.end,
     async filled() {
-      while (starts.size > 0 || preparation.underWay !== undefined)
-        await Promise.all([...starts, preparation.underWay]);
+      while (starts.underWay.size > 0 || preparation.underWay !== undefined)
+        await Promise.all([...starts.underWay, preparation.underWay]);
     },
     counts: () => ({ size: target, waiting: members.free, ...seen, refillMs: refillMs.median() }),
     sample: members.first,

@@ -482,6 +482,20 @@ describe('createWarmPool()', () => {
       expect(await opened.next(anyone, patient)).toBeUndefined();
     });
 
+    it('has none that only waits for its turn: a start elsewhere is sooner', async () => {
+      const turn = Promise.withResolvers<() => void>();
+      const left: string[] = [];
+      const opened = open({ size: 1, enter: () => turn.promise });
+      expect(await opened.next(anyone, patient)).toBeUndefined();
+      turn.resolve(() => void left.push('left'));
+      await pass(0);
+      const next = opened.next(anyone, patient);
+      expect(left).toEqual([]);
+      await pass(10);
+      expect((await next)?.number).toBe(0);
+      expect(left).toEqual(['left', 'left']);
+    });
+
     it('does not let a start wait for jobs that run, once somebody waits for it', async () => {
       busy = true;
       const opened = open({ size: 1 });
