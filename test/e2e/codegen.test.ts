@@ -251,7 +251,8 @@ describe.each(LEVELS)('codegen at level %s', (isolation) => {
   // Nothing hides at another level.
   const itAtNone = isolation === 'none' ? it : () => undefined;
   itAtNone('what was found in an earlier attempt is told, whether the last one ran or not', async () => {
-    const first = '```bash\n(env -i setsid sleep 1 &)\nexit 4\n```';
+    const hides = '(env -i setsid sh -c ": >hidden; sleep 5" &)\nuntil [ -e hidden ]; do sleep 0.01; done';
+    const first = `\`\`\`bash\n${hides}\nexit 4\n\`\`\``;
     const told = async (last: StandInAnswer): Promise<string[]> => {
       const { diagnostics } = await run([first, last], { limits: { modelTimeoutMs: 3_000 }, language: 'bash' });
       return diagnostics.map(({ code }) => code).filter((code) => code.startsWith('output.'));

@@ -231,7 +231,9 @@ describe.each(['none', 'namespace', 'container'] satisfies Level[])('what a prog
     });
 
     it('with a word where a process that hides may write on', { timeout: 60_000 }, async () => {
-      const code = '(env -i setsid sh -c "sleep 1; echo later" &)\necho first';
+      const hides =
+        '(env -i setsid sh -c ": >hidden; sleep 5; echo later" &)\nuntil [ -e hidden ]; do sleep 0.01; done';
+      const code = `${hides}\necho first`;
       const { outcome, stdout, diagnostics } = await orchestrator.exec({ isolation: level, language: 'bash', code });
       expect({ outcome, stdout: stdout.text }).toEqual({ outcome: 'succeeded', stdout: 'first\n' });
       // Only at level none can it get away from being ended.
