@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { chmodSync, closeSync } from 'node:fs';
+import { chmodSync, closeSync, readFileSync, writeFileSync } from 'node:fs';
 import { constants as systemConstants } from 'node:os';
 import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
@@ -41,18 +41,14 @@ export function startExecutor(
   pipes: OutputPipes,
 ): ExecutorProcess {
   const [command, ...args] = COMMANDS[layout.level](layout, language);
-  const child = spawn(command, args, {
-    cwd: layout.workspace,
-    detached: true,
-    stdio: ['pipe', ...pipes.ends, 'pipe', 'pipe'],
-    env: {
-      PATH: process.env['PATH'] ?? '/usr/bin:/bin',
-      LANG: 'C.UTF-8',
-      HOME: layout.workspace,
-      SKILLCELL_NPROC: process.env['SKILLCELL_NPROC'] ?? '0',
-      ...(layout.level === 'none' ? markerVariable(marker) : {}),
-    },
-  });
+  const child = expendable(layout, () =>
+    spawn(command, args, {
+      cwd: layout.workspace,
+      detached: true,
+      stdio: ['pipe', ...pipes.ends, 'pipe', 'pipe'],
+      env: ENVIRONMENTS[layout.level](layout, marker),
+    }),
+  );
   const ended = new Promise<ProcessEnd>((resolve) => {
     child.once('error', () => resolve({ code: 127, signal: null }));
     child.once('exit', (code, signal) =>
@@ -86,6 +82,45 @@ const COMMANDS: Record<
   container: droppedCommand,
 };
 
+/** What an executor starts with; the job's own variables it gets with its run. In a container the program that drops rights sees the same. */
+const ENVIRONMENTS: Record<SandboxLayout['level'], (layout: SandboxLayout, marker: string) => Record<string, string>> =
+  {
+    none: (layout, marker) => ({ ...hostEnvironment(layout), ...markerVariable(marker) }),
+    namespace: hostEnvironment,
+    container: ({ workspace }) => ({
+      PATH: '/usr/local/bin:/usr/bin:/bin',
+      LANG: 'C.UTF-8',
+      HOME: workspace,
+      TMPDIR: '/tmp',
+    }),
+  };
+
+function hostEnvironment({ workspace }: SandboxLayout): Record<string, string> {
+  return {
+    PATH: process.env['PATH'] ?? '/usr/bin:/bin',
+    LANG: 'C.UTF-8',
+    HOME: workspace,
+    SKILLCELL_NPROC: process.env['SKILLCELL_NPROC'] ?? '0',
+  };
+}
+
+const OWN_SCORE = '/proc/self/oom_score_adj';
+
+/**
+ * In a container: starts a process that goes first when memory is short. It has the score of this one from its first moment;
+ * neither raising the own score nor taking that back needs a right.
+ */
+function expendable<T>({ level }: SandboxLayout, start: () => T): T {
+  if (level !== 'container') return start();
+  const own = readFileSync(OWN_SCORE, 'utf8');
+  writeFileSync(OWN_SCORE, '1000');
+  try {
+    return start();
+  } finally {
+    writeFileSync(OWN_SCORE, own);
+  }
+}
+
 /** The variable that marks a job's processes at level none. */
 export function markerVariable(marker: string): Record<string, string> {
   return { SKILLCELL_JOB_MARK: marker };
@@ -97,20 +132,11 @@ function directCommand(layout: SandboxLayout, language: LanguageDefinition): [st
   return executorCommand(language, interpreter, layout.runtime, layout.memoryMib);
 }
 
-/**
- * In a container: user code's id, no groups and no capabilities, not even to gain. The program that drops them has a
- * fixed environment; the job's own is set by the executor. Raising one's own score for the memory killer needs no right.
- */
+/** In a container: user code's id, no groups and no capabilities, not even to gain. */
 function droppedCommand(layout: SandboxLayout, language: LanguageDefinition): [string, ...string[]] {
   const ids = [`--reuid=${USER_UID}`, `--regid=${USER_UID}`, '--clear-groups'];
   const sets = ['--inh-caps=-all', '--ambient-caps=-all', '--bounding-set=-all', '--no-new-privs'];
-  const environment = ['PATH=/usr/local/bin:/usr/bin:/bin', 'LANG=C.UTF-8', `HOME=${layout.workspace}`, 'TMPDIR=/tmp'];
-  const expendable = 'echo 1000 >/proc/self/oom_score_adj; exec "$@"';
-  return [
-    '/usr/bin/setpriv',
-    ...[...ids, ...sets, '/usr/bin/env', '-i', ...environment],
-    ...['/bin/sh', '-c', expendable, 'sh', ...directCommand(layout, language)],
-  ];
+  return ['/usr/bin/setpriv', ...ids, ...sets, ...directCommand(layout, language)];
 }
 
 function innerCommand(layout: SandboxLayout, language: LanguageDefinition): [string, ...string[]] {

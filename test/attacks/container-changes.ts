@@ -79,7 +79,7 @@ function ownedByRoot(config: HostConfig): void {
 
 /** User code stays what the supervisor was started as, and the supervisor changes no id. */
 const UNDROPPED: readonly Replacement[] = [
-  [EXECUTOR, "'/usr/bin/setpriv',\n    ...[...ids, ...sets, '/usr/bin/env', '-i',", "'/usr/bin/env',\n    ...['-i',"],
+  [EXECUTOR, "'/usr/bin/setpriv', ...ids, ...sets,", "'/usr/bin/env',"],
   [PRIVILEGES, 'seteuid(uid)', 'seteuid(0)'],
   [PRIVILEGES, 'setegid(uid)', 'setegid(0)'],
 ];
@@ -202,14 +202,11 @@ export const CONTAINER_CHANGES: Record<string, ContainerChange> = {
       ],
     ],
   },
-  'env -i': { entry: [[EXECUTOR, "'/usr/bin/env', '-i',", "'/usr/bin/env',"]] },
   'fixed environment of the launcher': {
     // As a launcher that was given the job's own variables would be.
-    entry: [
-      [EXECUTOR, "LANG: 'C.UTF-8',\n      HOME", "LANG: 'C.UTF-8', LD_PRELOAD: '/workspace/preload.so',\n      HOME"],
-    ],
+    entry: [[EXECUTOR, "TMPDIR: '/tmp',", "TMPDIR: '/tmp', LD_PRELOAD: '/workspace/preload.so',"]],
   },
-  'oom_score_adj 1000': { entry: [[EXECUTOR, 'echo 1000 >/proc/self/oom_score_adj; ', '']] },
+  'oom_score_adj 1000': { entry: [[EXECUTOR, "writeFileSync(OWN_SCORE, '1000');", '']] },
   'effective id of the supervisor': { entry: [[PRIVILEGES, 'SUPERVISOR_UID = 10_001', 'SUPERVISOR_UID = 0']] },
   'the supervisor’s own id for each attempt': { entry: [['run-code.ts', 'privileges.restore();', '']] },
   'the kill of user code': {

@@ -400,10 +400,10 @@ export const ISOLATION_ATTACKS: readonly ContainerAttack[] = [
   {
     id: 'A38',
     title: 'starts with the fixed environment of its launcher and no other',
-    opens: ['env -i'],
+    opens: ['fixed environment of the launcher'],
     async attempt(scene) {
       const code = `import json\nprint(json.dumps({'names': ' '.join(sorted(row.split('=')[0] for row in open('/proc/self/environ').read().split('\\0') if row))}))`;
-      return allRefused(await scene.report(code), /^HOME LANG PATH PWD TMPDIR$/);
+      return allRefused(await scene.report(code), /^HOME LANG PATH TMPDIR$/);
     },
   },
 ];
