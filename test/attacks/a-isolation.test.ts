@@ -370,16 +370,25 @@ attack(
     });
     const program = code.replace(
       'def attempt(',
-      `def effective(command):
-    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    try:
-        for _ in range(100):
+      // A program that is just starting has neither its name nor its owner's rights yet, and one that asks for nothing may be over.
+      `import time
+def effective(command):
+    seen = "never seen"
+    for _ in range(20):
+        process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        for _ in range(20):
             status = content(f"/proc/{process.pid}/status")
-            if command[0].split("/")[-1] in status.splitlines()[0] and "Z (zombie)" not in status:
-                return int([line for line in status.splitlines() if line.startswith("Uid")][0].split()[2])
-        return "never seen"
-    finally:
+            if "Z (zombie)" in status:
+                break
+            if command[0].split("/")[-1] in status.splitlines()[0]:
+                seen = int([line for line in status.splitlines() if line.startswith("Uid")][0].split()[2])
+                if seen == 0:
+                    break
+            time.sleep(0.01)
         process.stdin.close()
+        if seen != "never seen":
+            break
+    return seen
 def attempt(`,
     );
     const ordinary = [
