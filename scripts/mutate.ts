@@ -23,6 +23,9 @@ const SURVIVORS = join(ROOT, 'test/mutation/survivors.json');
 /** What has not ended by then goes on for ever: a run of tests, and one test in it. */
 const LONGEST_FAST = { timeoutMs: 40_000, testTimeoutMs: 15_000 };
 const LONGEST_SLOW = { timeoutMs: 300_000, testTimeoutMs: 60_000 };
+/** So does what takes so many times as long as without a change, of tests that start programs. */
+const TIMES_AS_LONG = 4;
+const SHORTEST_MS = 20_000;
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -73,23 +76,19 @@ async function tryAll(mutants: readonly Mutant[], related: (file: string) => Rel
     });
   }
   const known = readKnownSurvivors(SURVIVORS);
-  const red = new Map<string, boolean>();
-  /** Tests that do not pass without any change notice nothing. */
-  const isRedAnyway: RedAnyway = async (files, name) => {
+  const seen = new Map<string, Promise<Unchanged>>();
+  const unchanged: RunUnchanged = (files, name) => {
     const key = `${files.join(' ')} ${name ?? ''}`;
-    if (!red.has(key)) {
-      const { end } = await runTests(untouched.folder, files, optionsFor(files, name));
-      red.set(key, end !== 'passed');
-      if (end !== 'passed') process.stderr.write(`${key}: ${end} without any change, and is not counted\n`);
-    }
-    return red.get(key) === true;
+    const run = seen.get(key) ?? runUnchanged(untouched.folder, files, name);
+    seen.set(key, run);
+    return run;
   };
   const survivors: Mutant[] = [];
   let killed = 0;
   let listed = 0;
   for (const [index, mutant] of mutants.entries()) {
     tree.apply(mutant);
-    const by = await noticedBy(tree.folder, related(mutant.file), isRedAnyway);
+    const by = await noticedBy(tree.folder, related(mutant.file), unchanged);
     tree.restore();
     const reason = by === undefined ? reasonOf(known, mutant) : undefined;
     if (by !== undefined) killed += 1;
@@ -105,13 +104,27 @@ async function tryAll(mutants: readonly Mutant[], related: (file: string) => Rel
   return survivors.length === 0 ? 0 : 1;
 }
 
-type RedAnyway = (files: readonly string[], name?: string) => Promise<boolean>;
+/** How some tests end without any change, and how long they take. */
+interface Unchanged {
+  isRed: boolean;
+  tookMs: number;
+}
+
+type RunUnchanged = (files: readonly string[], name?: string) => Promise<Unchanged>;
+
+async function runUnchanged(folder: string, files: readonly string[], name?: string): Promise<Unchanged> {
+  const started = performance.now();
+  const { end } = await runTests(folder, files, { ...longest(files), ...named(name) });
+  // Tests that do not pass without any change notice nothing.
+  if (end !== 'passed') process.stderr.write(`${files.join(' ')}: ${end} without any change, and is not counted\n`);
+  return { isRed: end !== 'passed', tookMs: performance.now() - started };
+}
 
 /** The test that notices a change; `undefined` when none does. */
 async function noticedBy(
   folder: string,
   { fast, slow }: RelatedTests,
-  isRedAnyway: RedAnyway,
+  unchanged: RunUnchanged,
 ): Promise<string | undefined> {
   // What only a slow test notices is listed with its name.
   for (const stage of ONLY_FAST ? fast : [...fast, ...slow]) {
@@ -119,19 +132,20 @@ async function noticedBy(
     while (files.length > 0) {
       const [, name] = files[0]?.split('#') ?? [];
       const paths = files.map((file) => file.replace(/#.*/, ''));
-      const once = optionsFor(paths, name);
+      const once = await optionsFor(paths, name, unchanged);
       const ended = await runTests(folder, paths, once);
       if (ended.end === 'passed') break;
       if (ended.end !== 'failed') {
         // A machine that is busy ends a run as well.
         const again = await runTests(folder, paths, once);
-        if (again.end !== 'passed' && !(await isRedAnyway(paths, name))) return `${ended.end} in ${paths.join(' ')}`;
+        if (again.end !== 'passed' && !(await unchanged(paths, name)).isRed)
+          return `${ended.end} in ${paths.join(' ')}`;
         break;
       }
-      const again = optionsFor([ended.file], ended.name);
+      const again = { ...longest([ended.file]), ...named(ended.name) };
       // A test that starts sandboxes may fail for want of a processor; then it passes the second time.
       const fails = !SLOW.test(ended.file) || (await runTests(folder, [ended.file], again)).end !== 'passed';
-      if (fails && !(await isRedAnyway([ended.file], ended.name)))
+      if (fails && !(await unchanged([ended.file], ended.name)).isRed)
         return `${ended.file}: ${ended.name ?? 'cannot be loaded'}`;
       files = files.filter((file) => file !== ended.file && !file.startsWith(`${ended.file}#`));
     }
@@ -139,9 +153,23 @@ async function noticedBy(
   return undefined;
 }
 
-function optionsFor([first = '']: readonly string[], name: string | undefined): RunOptions {
-  const longest = SLOW.test(first) ? LONGEST_SLOW : LONGEST_FAST;
-  return { ...longest, root: ONLY_FAST ? undefined : ROOT, ...(name === undefined ? {} : { name }) };
+async function optionsFor(
+  files: readonly string[],
+  name: string | undefined,
+  unchanged: RunUnchanged,
+): Promise<RunOptions> {
+  const { timeoutMs, ...options } = longest(files);
+  if (!SLOW.test(files[0] ?? '')) return { ...options, timeoutMs, ...named(name) };
+  const patienceMs = Math.max(SHORTEST_MS, TIMES_AS_LONG * (await unchanged(files, name)).tookMs);
+  return { ...options, timeoutMs: Math.min(timeoutMs, patienceMs), ...named(name) };
+}
+
+function longest([first = '']: readonly string[]): RunOptions {
+  return { ...(SLOW.test(first) ? LONGEST_SLOW : LONGEST_FAST), root: ONLY_FAST ? undefined : ROOT };
+}
+
+function named(name: string | undefined): Pick<RunOptions, 'name'> {
+  return name === undefined ? {} : { name };
 }
 
 function nameOf({ file, line, mutator, original, replacement }: Mutant): string {
