@@ -116,7 +116,8 @@ async function runUnchanged(folder: string, files: readonly string[], name?: str
   const started = performance.now();
   const { end } = await runTests(folder, files, { ...longest(files), ...named(name) });
   // Tests that do not pass without any change notice nothing.
-  if (end !== 'passed') process.stderr.write(`${files.join(' ')}: ${end} without any change, and is not counted\n`);
+  const asked = [...files, name ?? ''].join(' ').trim();
+  if (end !== 'passed') process.stderr.write(`${asked}: ${end} without any change, and is not counted\n`);
   return { isRed: end !== 'passed', tookMs: performance.now() - started };
 }
 

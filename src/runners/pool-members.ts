@@ -37,7 +37,8 @@ export function createPoolMembers<T>(): PoolMembers<T> {
   const asked = new Map<T, Promise<void>>();
   const remove = (member: T): boolean => members.delete(member);
   const askOne: PoolMembers<T>['ask'] = async (member, ask, onLost) => {
-    await asked.get(member);
+    // Several may wait for the same answer; each looks again who was first.
+    while (asked.has(member)) await asked.get(member);
     if (!members.has(member)) return;
     const answered = ask(member)
       .catch((error: unknown) => {

@@ -8,7 +8,7 @@ import { afterAll, expect } from 'vitest';
 import { buildImage } from '../../../src/runners/docker/build-image.ts';
 import { containerOptions } from '../../../src/runners/docker/container-options.ts';
 import { createDockerRunner } from '../../../src/runners/docker/docker-runner.ts';
-import { findImage } from '../../../src/runners/docker/image.ts';
+import { BUNDLE_LABEL, findImage, IMAGE_NAME } from '../../../src/runners/docker/image.ts';
 import { DEFAULT_LIMITS } from '../../../src/contracts/limits.ts';
 import { createOwnEngine, ownEngineTest, type OwnEngine } from '../../fixtures/own-engine.ts';
 import { dockerImage, dockerTest } from '../../fixtures/docker-image.ts';
@@ -125,10 +125,13 @@ dockerTest('the image has nothing in /tmp, though its entry was compiled ahead t
 dockerTest('an image with another bundle is refused with the command that builds it again', {}, async () => {
   const { engine, bundle } = await dockerImage();
   const digest = bundle.digest.replace(/^(.{8})....../, '$1000000');
+  // The newest image may be another checkout's.
+  const { Config } = await engine.getImage(`${IMAGE_NAME}:slim`).inspect();
+  const newest = Config.Labels?.[BUNDLE_LABEL] ?? '';
+  expect(newest).toMatch(/^sha256:[0-9a-f]{64}$/);
   await expect(findImage(engine, 'slim', digest)).rejects.toMatchObject({
     code: 'image.stale',
-    // The newest image may be another checkout's.
-    message: expect.stringMatching(/slim holds another runtime bundle, got sha256:[0-9a-f]{64}\.$/) as string,
+    message: `Cannot start a container: ${IMAGE_NAME}:slim holds another runtime bundle, got ${newest}.`,
     hint: expect.stringContaining('`skillcell image build`') as string,
   });
   await using runner = createDockerRunner({ bundle: { ...bundle, digest } });
