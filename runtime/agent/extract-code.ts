@@ -1,11 +1,8 @@
 import type { LanguageDefinition } from '../../src/contracts/language.ts';
-import { findFencedBlocks, type FencedBlock } from './markdown-fences.ts';
+import { findFencedBlocks, type FencedBlock, withoutThinking } from '../../src/skills/text/markdown-fences.ts';
 
 /** The program in an answer, or why there is none. `closed` is false when the closing fence is missing. */
 export type ExtractedCode = { code: string; closed: boolean } | { fault: string };
-
-/** Thinking that some models put before their answer; code in there is a draft. */
-const THINKING = /^\s*<(think|thinking|reasoning)>[\s\S]*?<\/\1>/;
 
 /**
  * Takes the program out of an answer. Exactly one fenced block is taken, never two put together:
@@ -24,7 +21,7 @@ const THINKING = /^\s*<(think|thinking|reasoning)>[\s\S]*?<\/\1>/;
  */
 export function extractCode(answer: string, { name, codeTags }: LanguageDefinition): ExtractedCode {
   const wanted = codeTags[0]?.[0] ?? name;
-  const blocks = findFencedBlocks(answer.replace(THINKING, '')).filter(({ code }) => code.trim() !== '');
+  const blocks = findFencedBlocks(withoutThinking(answer)).filter(({ code }) => code.trim() !== '');
   const candidates = [...codeTags, ['']]
     .map((tags) => blocks.filter(({ tag }) => tags.includes(tag)))
     .find((found) => found.length > 0);

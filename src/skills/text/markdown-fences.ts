@@ -11,6 +11,7 @@ export interface FencedBlock {
 const OPENING = /^([^\S\n]*(?:(?:[-*+]|\d{1,9}[.)])[^\S\n]+)*)(`{3,}|~{3,})([^\n]*)$/;
 /** A closing fence that is indented further than this belongs to the code. */
 const CLOSING_INDENTATION = 3;
+const THINKING = /^\s*<(think|thinking|reasoning)>[\s\S]*?<\/\1>/;
 const TAG = /[\p{L}\p{N}][\p{L}\p{N}+#_-]*/u;
 
 /**
@@ -40,6 +41,11 @@ export function findFencedBlocks(text: string): FencedBlock[] {
   }
   if (open !== undefined) blocks.push({ tag: open.tag, code: join(open.lines), closed: false });
   return blocks;
+}
+
+/** An answer without the thinking that some models put before it; a block in there is a draft. */
+export function withoutThinking(answer: string): string {
+  return answer.replace(THINKING, '');
 }
 
 function closes(line: string, { fence, indentation }: { fence: string; indentation: number }): boolean {
