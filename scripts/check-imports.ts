@@ -22,6 +22,7 @@ const LAYERS = [
   'protocol',
   'runners',
   'broker',
+  'decision',
   'orchestrator',
   'stores',
   'registry',
@@ -31,7 +32,7 @@ const LAYERS = [
   'cli',
 ];
 /** Layers that stand side by side in spite of their order. */
-const APART: Record<string, string[]> = { protocol: ['skills'], broker: ['runners'] };
+const APART: Record<string, string[]> = { protocol: ['skills'], broker: ['runners'], decision: ['runners'] };
 /** What runs inside the sandbox is bundled from these. */
 const BUNDLED = ['contracts', 'skills', 'protocol', 'runtime'];
 /** Folders of a layer that has its own arrows, lowest first. What lies beside them stands on top. */

@@ -13,6 +13,7 @@ export { recordingGateway } from './broker/recording-gateway.ts';
 export { replayGateway } from './broker/replay-gateway.ts';
 export type { SdkGatewayOptions } from './broker/sdk-gateway-options.ts';
 export { ToolError, type ToolContext, type ToolHandler, type ToolParameters } from './broker/tool-handler.ts';
+export type { DecisionRound, JobDecision, SelectOptions } from './contracts/decision.ts';
 export type * from './contracts/descriptor.ts';
 export type { Diagnostic, DiagnosticCode, DiagnosticPlace, Severity } from './contracts/diagnostic.ts';
 export { DIAGNOSTIC_REGISTRY, type DiagnosticEntry } from './contracts/diagnostic-registry.ts';

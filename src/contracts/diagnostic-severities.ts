@@ -92,6 +92,7 @@ export const DIAGNOSTIC_SEVERITIES = {
   'artifact.dropped': 'warning',
   'file.omitted': 'warning',
   'job.canceled-again': 'info',
+  'decision.skill-denied': 'warning',
   'pool.limits-differ': 'info',
   'runner.passed-over': 'info',
   'sandbox.ended': 'warning',

@@ -1,3 +1,4 @@
+import type { SelectOptions } from './decision.ts';
 import type { Language } from './language.ts';
 import type { SkillVariant, SourceRow } from './skill.ts';
 import type { Isolation, RunnerName } from './result.ts';
@@ -27,6 +28,18 @@ export interface JobSkillsOptions {
   includeInternal?: boolean;
   /** Rows of the turn's sources pool so far. */
   pool?: SourceRow[];
+}
+
+/** The most that a job may use of what costs, in all its parts together. Whole numbers from 1; what is not named has no end but the limits'. */
+export interface JobBudget {
+  /** Requests to the model. */
+  modelCalls?: number;
+  /** Tokens that are sent to the model, in all requests together. */
+  inputTokens?: number;
+  /** Tokens that the model answers. */
+  outputTokens?: number;
+  /** Calls of tools. */
+  toolCalls?: number;
 }
 
 /** Fields that every kind of job takes. */
@@ -69,4 +82,9 @@ export interface CodegenOptions extends JobOptions {
   /** Default: 3. */
   maxAttempts?: number;
   dryRun?: boolean;
+  /**
+   * Whether a model first decides on the task, reading the catalog of skills: which of them the job carries besides those of `skills`, and
+   * whether a text is the answer or code is to be written. Default: false.
+   */
+  select?: boolean | SelectOptions;
 }

@@ -1,3 +1,4 @@
+import type { JobDecision } from './decision.ts';
 import type { Diagnostic } from './diagnostic.ts';
 import type { SourceRow } from './skill.ts';
 
@@ -106,4 +107,6 @@ export interface JobResult {
   };
   diagnostics: Diagnostic[];
   codegen?: { attempts: CodegenAttempt[] };
+  /** How a job with `select` was decided on. */
+  decision?: JobDecision;
 }

@@ -103,6 +103,12 @@ const requestSchema = z.discriminatedUnion(
       model: z.optional(z.string()),
       maxAttempts: z.optional(z.number().check(z.int(), z.minimum(1), z.maximum(20))),
       dryRun: z.optional(z.boolean()),
+      select: z.optional(
+        z.union(
+          [z.boolean(), z.strictObject({ consumer: z.optional(consumer), model: z.optional(z.string()) })],
+          'must be true or { consumer?, model? }',
+        ),
+      ),
     }),
   ],
   'must be exec or codegen',
@@ -128,6 +134,8 @@ export function checkRequest(request: unknown): CheckedRequest {
   );
   if (envBytes > MAX_ENV_BYTES) throw invalid(`env must have at most ${MAX_ENV_BYTES} bytes in all, got ${envBytes}`);
   checkArguments(job.args ?? []);
+  if (job.kind === 'codegen' && job.dryRun === true && (job.select ?? false) !== false)
+    throw invalid('select needs a model, and a dry run asks none, got both');
   return { ...job, files: fileList((request as JobRequest).files ?? {}) };
 }
 

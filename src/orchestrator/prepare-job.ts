@@ -131,7 +131,8 @@ async function readStdin(request: CheckedRequest, maxBytes: number): Promise<Uin
   return (await readHostFile(stdin.source, maxBytes)).bytes;
 }
 
-type PreparedSkills = Pick<PreparedJob, 'trees' | 'active' | 'instructionSha256' | 'diagnostics'> & {
+/** What a job's skills are before their sandbox is there. */
+export type PreparedSkills = Pick<PreparedJob, 'trees' | 'active' | 'instructionSha256' | 'diagnostics'> & {
   descriptor: RuntimeGlobals['SKILLS_DESCRIPTOR'];
   refs: string[];
 };
@@ -146,7 +147,7 @@ const NO_SKILLS: PreparedSkills = {
 };
 
 /** The closure of the job's skills. A reference that cannot be loaded fails the job: it would run without its rules. */
-function prepareSkills(request: CheckedRequest, subsystem: SkillsSubsystem | undefined): PreparedSkills {
+export function prepareSkills(request: CheckedRequest, subsystem: SkillsSubsystem | undefined): PreparedSkills {
   const asked = request.skills ?? {};
   const refs = asked.refs ?? [];
   if (refs.length === 0) return NO_SKILLS;

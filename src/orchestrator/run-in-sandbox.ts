@@ -3,6 +3,7 @@ import type { JobResult } from '../contracts/result.ts';
 import { runWithSkills } from '../skills/index.ts';
 import type { JobHost } from './job-host.ts';
 import type { PreparedJob } from './prepare-job.ts';
+import { runDecided } from './run-decided.ts';
 import { runJob, type RunJobOptions } from './run-job.ts';
 import type { SuppliedSandbox } from './sandbox-supply.ts';
 
@@ -23,8 +24,10 @@ export async function runInSandbox(
   const release = await unlessCanceled(options.signal, () => host.queue.enter(options.signal));
   if (release === undefined) return undefined;
   try {
-    const taken = await unlessCanceled(options.signal, () => takeSandbox(host, job, options.signal));
-    return taken === undefined ? undefined : await runWith(host, job, taken, options);
+    return await runDecided(host, job, options, async (decided) => {
+      const taken = await unlessCanceled(options.signal, () => takeSandbox(host, decided, options.signal));
+      return taken === undefined ? undefined : runWith(host, decided, taken, options);
+    });
   } finally {
     release();
   }

@@ -3,6 +3,7 @@ import type { DiagnosticCode, DiagnosticText } from '../diagnostic-severities.ts
 type Code = Extract<
   DiagnosticCode,
   | 'artifact.dropped'
+  | `decision.${string}`
   | 'file.omitted'
   | `job.${string}`
   | `limit.${string}`
@@ -18,6 +19,11 @@ type Code = Extract<
 
 /** What is found while a job runs. */
 export const JOB_TEXTS: Readonly<Record<Code, DiagnosticText>> = {
+  'decision.skill-denied': {
+    meaning:
+      'a skill that the decision chose may not be loaded by the consumer that writes the code; the code was written without it',
+    advice: 'Give both consumers the same skills in `agents_config`, or take the skill from the decision as well.',
+  },
   'limit.watched': {
     meaning: 'a limit that nothing in the kernel holds here; it is looked at several times a second',
     advice: 'Use docker, or control groups, where the limit has to hold at every moment.',

@@ -1,0 +1,52 @@
+import { SkillcellError } from '../contracts/skillcell-error.ts';
+import { withinDeadline } from '../protocol/within-deadline.ts';
+import type { ModelBudget } from './model-budget.ts';
+import type { ModelAnswer, ModelGateway, ModelRequest } from './model-gateway.ts';
+import { ModelTimeoutError } from './model-timeout-error.ts';
+
+/** Characters of an answer; a longer one is of no use to anyone. */
+const ANSWER_CHARACTERS = 2 * 1024 * 1024;
+
+/** Whom to ask, and how long. */
+export interface AskModelOptions {
+  gateway: ModelGateway;
+  /** The model that the host chose; without it the gateway's own. */
+  modelName: string | undefined;
+  /** Deadline of this request, in milliseconds. */
+  timeoutMs: number;
+  signal: AbortSignal;
+  budget?: ModelBudget | undefined;
+  /** Told of a request that is about to be made, and of its answer. */
+  onRequest?: ((request: ModelRequest) => void) | undefined;
+  onAnswer?: ((answer: ModelAnswer) => void) | undefined;
+}
+
+/**
+ * Asks a model once, within the deadline of one request and the budget of its job.
+ *
+ * @throws the signal's reason once it is aborted, `ModelTimeoutError`, `BudgetReachedError`, or what the gateway throws
+ */
+export async function askModel(request: ModelRequest, options: AskModelOptions): Promise<ModelAnswer> {
+  const { gateway, modelName, timeoutMs, signal, budget } = options;
+  signal.throwIfAborted();
+  const named = modelName === undefined ? request : { ...request, model: modelName };
+  const asked = budget?.admit(named) ?? named;
+  options.onRequest?.(asked);
+  const deadline = new AbortController();
+  const timer = setTimeout(() => deadline.abort(new ModelTimeoutError(timeoutMs)), timeoutMs);
+  const both = AbortSignal.any([signal, deadline.signal]);
+  try {
+    const answer = await withinDeadline(gateway.generate(asked, { signal: both }), { signal: both });
+    budget?.spend(asked, answer);
+    if (answer.text.length > ANSWER_CHARACTERS) {
+      throw new SkillcellError(
+        'model.failed',
+        `Cannot use the model's answer: it may have ${ANSWER_CHARACTERS} characters, got ${answer.text.length}.`,
+      );
+    }
+    options.onAnswer?.(answer);
+    return answer;
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,194 @@
+import { afterAll, describe, expect, it } from 'vitest';
+import type { ModelGateway, ModelRequest } from '../../src/broker/model-gateway.ts';
+import type { JobEvent } from '../../src/contracts/events.ts';
+import { createOrchestrator } from '../../src/orchestrator/create-orchestrator.ts';
+import { BEST_LEVEL } from '../fixtures/levels.ts';
+import { skillLibrary, skillText } from '../fixtures/skill-library.ts';
+
+const sources = (url: string): string => `- sid: 1\n  url: ${url}\n  title: T\n`;
+const library = skillLibrary(
+  {
+    'bars/SKILL.md': skillText({ name: 'bars', description: 'Bars.' }, 'DRAW BARS [[S:1]]'),
+    'bars/sources.yaml': sources('https://bars.example/'),
+    'planning/SKILL.md': skillText({ name: 'planning', description: 'Plans.' }, 'PLAN FIRST [[S:1]]'),
+    'planning/sources.yaml': sources('https://plans.example/'),
+    'secret/SKILL.md': skillText({ name: 'secret', description: 'Secret.' }, 'SECRET'),
+  },
+  {
+    agentsConfig: {
+      'solver.react.decision': { disabled: ['custom.secret'] },
+      'solver.codegen': { disabled: ['custom.planning'] },
+    },
+  },
+);
+afterAll(() => library[Symbol.dispose]());
+
+const isolation = BEST_LEVEL;
+const block = (value: object): string => `\`\`\`skillcell-decision\n${JSON.stringify(value)}\n\`\`\``;
+
+/** A model that gives these answers in turn, and what it was asked. */
+function scripted(answers: readonly (string | (() => Promise<string>))[]): ModelGateway & { asked: ModelRequest[] } {
+  const asked: ModelRequest[] = [];
+  return {
+    id: 'test/model',
+    asked,
+    async generate(request) {
+      const answer = answers[asked.push(request) - 1];
+      if (answer === undefined) throw new Error('nobody answers');
+      const text = typeof answer === 'string' ? answer : await answer();
+      return { text, model: 'test/model', usage: { inputTokens: 5, outputTokens: 3 }, finishReason: 'stop' };
+    },
+  };
+}
+
+describe('a job with select', () => {
+  it('carries what was chosen into its sandbox, and nothing else', async () => {
+    const code = `import { readdirSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
+writeFileSync(process.env.SKILLCELL_OUTPUT + '/bars.txt', '||');
+export default readdirSync(process.env.SKILLS_DIR, { recursive: true }).sort();`;
+    const model = scripted([
+      block({ skills: ['SK2', 'SK1', 'custom.secret'] }),
+      block({ skills: ['SK2', 'SK1'] }),
+      block({ action: 'codegen', task: 'Draw the bars.', outputs: ['bars.txt'] }),
+      `\`\`\`javascript\n${code}\n\`\`\``,
+    ]);
+    await using orchestrator = createOrchestrator({ skills: library.subsystem, model });
+    const result = await orchestrator.codegen({ isolation, task: 'Show me the sales.', select: true });
+    expect(result).toMatchObject({
+      outcome: 'succeeded',
+      value: ['custom', 'custom/bars', 'custom/bars/SKILL.md', 'custom/bars/sources.yaml'],
+      contract: { satisfied: true, missing: [] },
+      skills: { active: ['custom.bars'] },
+      diagnostics: [{ code: 'decision.skill-denied' }],
+      codegen: { attempts: [{ outcome: 'succeeded' }] },
+    });
+    expect(result.decision).toEqual({
+      catalogDigest: library.subsystem.catalog({ consumer: 'solver.react.decision' }).digest,
+      rounds: [
+        {
+          promptSha256: expect.stringMatching(/^[0-9a-f]{64}$/) as string,
+          usage: { inputTokens: 5, outputTokens: 3 },
+          chosen: [
+            { ref: 'SK2', id: 'custom.planning', status: 'loaded' },
+            { ref: 'SK1', id: 'custom.bars', status: 'loaded' },
+            { ref: 'custom.secret', id: 'custom.secret', status: 'denied', reason: expect.any(String) as string },
+          ],
+          fault: expect.any(String) as string,
+        },
+        expect.objectContaining({ chosen: [expect.anything(), expect.anything()] }),
+        expect.objectContaining({ chosen: [] }),
+      ],
+      action: 'codegen',
+      handover: {
+        task: 'Draw the bars.',
+        outputs: ['bars.txt'],
+        skills: [
+          { ref: 'custom.planning', id: 'custom.planning', status: 'denied', reason: expect.any(String) as string },
+          { ref: 'custom.bars', id: 'custom.bars', status: 'loaded' },
+        ],
+      },
+    });
+    const written = model.asked.at(-1);
+    expect(written?.messages[0]?.content).toMatch(/^Draw the bars\./);
+    expect(written?.messages[0]?.content).not.toContain('Show me the sales');
+    expect(written?.messages[0]?.content).toContain('"bars.txt"');
+    expect(written?.system).toContain('DRAW BARS');
+    expect(written?.system).not.toMatch(/PLAN FIRST|SECRET/);
+    // One turn has one pool: the row keeps the number that the decision has read.
+    expect(model.asked[2]?.system).toMatch(/PLAN FIRST \[\[S:1\]\][\s\S]*DRAW BARS \[\[S:2\]\]/);
+    expect(written?.system).toContain('DRAW BARS [[S:2]]');
+    expect(result.sources.map(({ url }) => url)).toEqual(['https://plans.example/', 'https://bars.example/']);
+  });
+
+  it('keeps the skills and outputs that it names itself', async () => {
+    const model = scripted([
+      block({ skills: ['SK1'] }),
+      block({ action: 'codegen', task: 'Go.', outputs: ['b.txt', 'a.txt'] }),
+      '```js\nexport default 1;\n```',
+    ]);
+    await using orchestrator = createOrchestrator({ skills: library.subsystem, model });
+    const result = await orchestrator.codegen({
+      isolation,
+      task: 'Do it.',
+      select: { consumer: 'other' },
+      expect: ['a.txt'],
+      skills: { refs: ['custom.secret'] },
+      maxAttempts: 1,
+    });
+    expect(result.skills.active).toEqual(['custom.secret', 'custom.bars']);
+    expect(result).toMatchObject({ outcome: 'failed', contract: { missing: ['a.txt', 'b.txt'] } });
+    expect(result.decision?.catalogDigest).toBe(library.subsystem.catalog({ consumer: 'other' }).digest);
+  });
+
+  it('answers with a text, and needs no sandbox for it', async () => {
+    const model = scripted([block({ skills: ['SK2'] }), block({ action: 'text', text: 'By bars. [[S:1]]' })]);
+    await using orchestrator = createOrchestrator({ skills: library.subsystem, model });
+    const job = orchestrator.stream({ kind: 'codegen', isolation: 'kernel', task: 'How?', select: true });
+    const events: JobEvent[] = [];
+    for await (const event of job) events.push(event);
+    const result = await job.result;
+    expect(result).toMatchObject({
+      outcome: 'succeeded',
+      value: 'By bars. [[S:1]]',
+      stdout: { text: 'By bars. [[S:1]]', bytes: 16, truncated: false },
+      skills: { active: ['custom.planning'], digest: null },
+      sources: [{ sid: 1, url: 'https://plans.example/' }],
+      codegen: { attempts: [] },
+      decision: { action: 'text' },
+    });
+    expect(events.map(({ type }) => type)).not.toContain('started');
+    expect(events.at(-1)).toMatchObject({ type: 'finished', result: { outcome: 'succeeded' } });
+  });
+
+  it('fails where no answer can be taken', async () => {
+    const model = scripted(['I would rather not.', 'No.']);
+    await using orchestrator = createOrchestrator({ skills: library.subsystem, model });
+    const result = await orchestrator.codegen({ isolation, task: 'How?', select: true, expect: ['a.md'] });
+    expect(result).toMatchObject({
+      outcome: 'failed',
+      error: { name: 'DecisionError', message: expect.stringContaining('no fenced code block') as string },
+      contract: { satisfied: false, missing: ['a.md'] },
+      decision: { action: null, rounds: [{}, {}] },
+    });
+  });
+
+  it('is on the clock of its job and of each request, and can be canceled', async () => {
+    const never = (): Promise<string> => new Promise(() => undefined);
+    const model = scripted([block({ skills: [] }), never, never, never]);
+    await using orchestrator = createOrchestrator({ skills: library.subsystem, model });
+    const job = { isolation, task: 'How?', select: true } as const;
+    expect(await orchestrator.codegen({ ...job, limits: { modelTimeoutMs: 50 } })).toMatchObject({
+      outcome: 'timeout',
+      error: { name: 'ModelTimeout' },
+      decision: { rounds: [{}] },
+    });
+    expect(await orchestrator.codegen({ ...job, limits: { jobTimeoutMs: 50 } })).toMatchObject({
+      outcome: 'timeout',
+      error: { name: 'JobTimeout', message: 'The job took longer than 0.05 s.' },
+    });
+    const stream = orchestrator.stream({ kind: 'codegen', ...job });
+    setTimeout(() => orchestrator.cancel(stream.jobId, 'enough'), 50);
+    expect(await stream.result).toMatchObject({
+      outcome: 'canceled',
+      error: { message: 'enough' },
+      decision: { rounds: [] },
+    });
+  });
+
+  it.each([
+    [{ select: 'yes' }, 'select must be true or { consumer?, model? }'],
+    [{ select: { consumers: 'x' } }, 'select'],
+    [{ select: { consumer: '../x' } }, 'select'],
+    [{ select: true, dryRun: true }, 'a dry run asks none'],
+  ])('%j is refused', async (more, message) => {
+    const model = scripted([]);
+    await using orchestrator = createOrchestrator({ skills: library.subsystem, model });
+    const refused = orchestrator.codegen({ task: 'How?', ...(more as object) });
+    await expect(refused).rejects.toMatchObject({
+      code: 'job.invalid',
+      message: expect.stringContaining(message) as string,
+    });
+    expect(model.asked).toEqual([]);
+  });
+});
