@@ -93,6 +93,7 @@ export const DIAGNOSTIC_SEVERITIES = {
   'file.omitted': 'warning',
   'job.canceled-again': 'info',
   'decision.skill-denied': 'warning',
+  'generation.cut-off': 'warning',
   'pool.limits-differ': 'info',
   'runner.passed-over': 'info',
   'sandbox.ended': 'warning',

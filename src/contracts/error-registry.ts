@@ -192,6 +192,12 @@ export const ERROR_REGISTRY = {
     retry: false,
     advice: 'The model service refused the request; check the key, the model name and the base URL.',
   },
+  'model.answer-invalid': {
+    http: 502,
+    exitCode: 4,
+    retry: true,
+    advice: 'Loosen the schema, say in the prompt what fits it, or allow more attempts.',
+  },
   'model.replay-mismatch': {
     http: 409,
     exitCode: 2,

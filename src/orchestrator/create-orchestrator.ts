@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
 import * as z from 'zod/mini';
 import { checkOptions } from '../contracts/check-options.ts';
+import type { GenerateOptions, Generation } from '../contracts/generation.ts';
 import type { JobResult } from '../contracts/result.ts';
 import { SkillcellError } from '../contracts/skillcell-error.ts';
 import { acceptJob } from './accept-job.ts';
@@ -10,6 +11,7 @@ import { createBackgroundWork } from './background-work.ts';
 import { closeBeforeExit } from './close-before-exit.ts';
 import { closeHost } from './close-host.ts';
 import { createEventStream, type EventStream } from './event-stream.ts';
+import { generateAnswer } from './generate-answer.ts';
 import type { JobHost } from './job-host.ts';
 import { openJobJournal, type JobJournal } from './job-journal.ts';
 import { createJobQueue } from './job-queue.ts';
@@ -48,17 +50,25 @@ export function createOrchestrator(options: OrchestratorOptions = {}): Orchestra
   const forget = needsClose ? closeBeforeExit(() => orchestrator.close()) : () => undefined;
 
   const run = async (request: JobRequest, events?: EventStream): Promise<JobResult> => {
-    if (closing !== undefined) {
-      throw new SkillcellError('orchestrator.closed', 'Cannot accept the job: the orchestrator is closed.');
-    }
+    if (closing !== undefined) throw closed('accept the job');
     const result = acceptJob(host, request, events);
     jobs.add(result);
     return result;
   };
 
+  const generating = new AbortController();
+  const generate = async (given: GenerateOptions): Promise<Generation> => {
+    if (closing !== undefined) throw closed('generate an answer');
+    const { model, skills } = settings;
+    const generation = generateAnswer(given, { model, skills, signal: generating.signal });
+    jobs.add(generation);
+    return generation;
+  };
+
   const orchestrator: Orchestrator = {
     exec: (given) => run({ ...given, kind: 'exec' }),
     codegen: (given) => run({ ...given, kind: 'codegen' }),
+    generate: generate as Orchestrator['generate'],
     stream: (given) => streamJob(given, run),
     cancel(jobId, reason = 'cancel() was called') {
       const cancellation = host.active.get(jobId);
@@ -73,11 +83,16 @@ export function createOrchestrator(options: OrchestratorOptions = {}): Orchestra
     sweep: () => sweepRunners(runners),
     close() {
       forget();
+      generating.abort(closed('go on'));
       return (closing ??= closeHost(host, jobs, endSweep));
     },
     [Symbol.asyncDispose]: () => orchestrator.close(),
   };
   return orchestrator;
+}
+
+function closed(action: string): SkillcellError {
+  return new SkillcellError('orchestrator.closed', `Cannot ${action}: the orchestrator is closed.`);
 }
 
 function createHost(settings: OrchestratorSettings): JobHost {

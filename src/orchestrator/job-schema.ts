@@ -36,7 +36,8 @@ const relativePath = z.string().check(
 const bytes = z.custom<Uint8Array>((value) => value instanceof Uint8Array, 'must be bytes');
 const source = z.string().check(z.minLength(1));
 const hostFile = z.strictObject({ source });
-const consumer = z
+/** The id of a generator. */
+export const consumerSchema: z.ZodMiniString = z
   .string()
   .check(z.regex(/^[\p{L}\p{N}][\p{L}\p{N}._:-]{0,127}$/u, 'must be an id of letters, digits and . _ : -'));
 
@@ -71,7 +72,7 @@ const common = {
   skills: z.optional(
     z.strictObject({
       refs: z.optional(z.array(z.string())),
-      consumer: z.optional(consumer),
+      consumer: z.optional(consumerSchema),
       variant: z.optional(z.enum(['full', 'compact'])),
       includeInternal: z.optional(z.boolean()),
       pool: z.optional(z.array(z.record(z.string(), z.unknown()))),
@@ -105,7 +106,7 @@ const requestSchema = z.discriminatedUnion(
       dryRun: z.optional(z.boolean()),
       select: z.optional(
         z.union(
-          [z.boolean(), z.strictObject({ consumer: z.optional(consumer), model: z.optional(z.string()) })],
+          [z.boolean(), z.strictObject({ consumer: z.optional(consumerSchema), model: z.optional(z.string()) })],
           'must be true or { consumer?, model? }',
         ),
       ),

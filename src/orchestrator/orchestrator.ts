@@ -4,6 +4,7 @@ import type { ModelGateway } from '../broker/model-gateway.ts';
 import type { SdkModel } from '../broker/sdk-model-gateway.ts';
 import type { ToolHandler } from '../broker/tool-handler.ts';
 import type { JobEvent } from '../contracts/events.ts';
+import type { GenerateOptions, Generation } from '../contracts/generation.ts';
 import type { CodegenOptions, ExecOptions } from '../contracts/job.ts';
 import type { Language } from '../contracts/language.ts';
 import type { JobLimits } from '../contracts/limits.ts';
@@ -132,7 +133,33 @@ export interface Orchestrator extends AsyncDisposable {
    */
   codegen(options: CodegenOptions): Promise<JobResult>;
   /**
-   * The same, with events.
+   * Has an answer written, without a sandbox: a text, or with `output` a value that is judged, and asked for again with its faults.
+   * The skills are those that `consumer` may have, in the system prompt.
+   *
+   * @throws SkillcellError `options.invalid`, a `skills.` or a `model.` code; the reason of `signal` once it is aborted
+   * @example
+   * ```ts
+   * import { createOrchestrator, type ModelGateway } from 'skillcell';
+   * import * as z from 'zod';
+   *
+   * const model: ModelGateway = {
+   *   id: 'example/fixed',
+   *   async generate({ messages }) {
+   *     const text = messages.length === 1 ? '{ "title": 42 }' : '{ "title": "Forty-two" }';
+   *     const usage = { inputTokens: null, outputTokens: null };
+   *     return { text, model: 'example/fixed', usage, finishReason: 'stop' };
+   *   },
+   * };
+   * await using orchestrator = createOrchestrator({ model });
+   * const output = z.object({ title: z.string() });
+   * const { value, attempts } = await orchestrator.generate({ prompt: 'A title.', consumer: 'llm', output });
+   * console.log(value?.title, attempts);
+   * // prints: Forty-two 2
+   * ```
+   */
+  generate<T = unknown>(options: GenerateOptions<T>): Promise<Generation<T>>;
+  /**
+   * A job with events.
    *
    * @example
    * ```ts

@@ -5,6 +5,7 @@ type Code = Extract<
   | 'artifact.dropped'
   | `decision.${string}`
   | 'file.omitted'
+  | `generation.${string}`
   | `job.${string}`
   | `limit.${string}`
   | `output.${string}`
@@ -23,6 +24,10 @@ export const JOB_TEXTS: Readonly<Record<Code, DiagnosticText>> = {
     meaning:
       'a skill that the decision chose may not be loaded by the consumer that writes the code; the code was written without it',
     advice: 'Give both consumers the same skills in `agents_config`, or take the skill from the decision as well.',
+  },
+  'generation.cut-off': {
+    meaning: 'the model reached the greatest length of its answers, and the text ends there',
+    advice: 'Ask for a shorter text, or for its parts one by one.',
   },
   'limit.watched': {
     meaning: 'a limit that nothing in the kernel holds here; it is looked at several times a second',

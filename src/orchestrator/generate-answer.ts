@@ -1,0 +1,187 @@
+import * as z from 'zod/mini';
+import { askModel } from '../broker/ask-model.ts';
+import type { ModelAnswer, ModelGateway, ModelRequest } from '../broker/model-gateway.ts';
+import { ModelTimeoutError } from '../broker/model-timeout-error.ts';
+import { promptDigest } from '../broker/prompt-digest.ts';
+import { checkOptions } from '../contracts/check-options.ts';
+import { diagnostic } from '../contracts/diagnostic.ts';
+import type { GenerateOptions, Generation } from '../contracts/generation.ts';
+import { DEFAULT_LIMITS, LIMIT_CEILINGS } from '../contracts/limits.ts';
+import { SkillcellError } from '../contracts/skillcell-error.ts';
+import { runWithSkills, type InstructionBlock, type SkillsSubsystem } from '../skills/index.ts';
+import { findFencedBlocks, withoutThinking } from '../skills/text/markdown-fences.ts';
+import { generationFaultMessage, generationSystem } from './generation-prompt.ts';
+import { consumerSchema } from './job-schema.ts';
+import { isZodSchema, zodJudge, type OutputJudge } from './output-judge.ts';
+
+const PROMPT_CHARACTERS = 1_000_000;
+const DEFAULT_ATTEMPTS = 2;
+const ACTION = 'generate an answer';
+
+const filled = z.string().check(
+  z.refine((text) => text.trim() !== '', 'must not be empty'),
+  z.maxLength(PROMPT_CHARACTERS),
+);
+const whole = (most: number): z.ZodMiniNumber => z.number().check(z.int(), z.minimum(1), z.maximum(most));
+
+const optionsSchema = z.strictObject({
+  prompt: filled,
+  consumer: consumerSchema,
+  skills: z.optional(z.array(z.string())),
+  variant: z.optional(z.enum(['full', 'compact'])),
+  includeInternal: z.optional(z.boolean()),
+  pool: z.optional(z.array(z.record(z.string(), z.unknown()))),
+  system: z.optional(filled),
+  output: z.optional(z.custom(isZodSchema, 'must be a zod schema')),
+  maxAttempts: z.optional(whole(5)),
+  model: z.optional(z.string()),
+  modelTimeoutMs: z.optional(whole(LIMIT_CEILINGS.modelTimeoutMs)),
+  signal: z.optional(z.custom<AbortSignal>((value) => value instanceof AbortSignal, 'must be an AbortSignal')),
+});
+
+/** Whom a generation asks, and with which skills. */
+export interface GenerationHost {
+  model: ModelGateway | undefined;
+  skills: SkillsSubsystem | undefined;
+  /** Ends what is under way. */
+  signal: AbortSignal;
+}
+
+/**
+ * Has an answer written on the host, with skills in the system prompt, and asks again while it does not fit its schema.
+ *
+ * @throws SkillcellError `options.invalid`, a `skills.` code, `model.not-configured` before anything is asked; then a `model.` code
+ */
+export async function generateAnswer(given: GenerateOptions, host: GenerationHost): Promise<Generation> {
+  checkOptions(optionsSchema, given, { action: ACTION });
+  const { model: gateway, skills } = host;
+  const judge = given.output === undefined ? undefined : judgeOf(given.output);
+  const block = renderSkills(given, skills);
+  if (gateway === undefined)
+    throw new SkillcellError('model.not-configured', `Cannot ${ACTION}: no model is configured.`);
+  const ask = asking(given, gateway, host.signal);
+  const run = (): Promise<Generation> => converse(given, judge, block, ask);
+  return await (skills === undefined ? run() : runWithSkills(skills, run));
+}
+
+/** A schema that no JSON schema can say could be told to no model. */
+function judgeOf(output: unknown): OutputJudge {
+  try {
+    return zodJudge(output as z.core.$ZodType);
+  } catch (cause) {
+    const message = `Cannot ${ACTION}: output must be a zod schema that can be written as a JSON schema (${(cause as Error).message}).`;
+    throw new SkillcellError('options.invalid', message, { cause });
+  }
+}
+
+/** A reference that cannot be loaded fails the call: it would be answered without its rules. */
+function renderSkills(given: GenerateOptions, subsystem: SkillsSubsystem | undefined): InstructionBlock | undefined {
+  const { skills: refs = [], consumer, variant, includeInternal, pool } = given;
+  if (refs.length === 0) return undefined;
+  if (subsystem === undefined) {
+    const message = `Cannot ${ACTION}: skills cannot be loaded without skills of the orchestrator, got ${refs.map((ref) => JSON.stringify(ref)).join(', ')}.`;
+    throw new SkillcellError('options.invalid', message);
+  }
+  const block = subsystem.buildSkillsInstructionBlock({ refs, consumer, variant, includeInternal, pool });
+  const refused = block.rows.find(({ status }) => status === 'unknown' || status === 'denied');
+  if (refused === undefined) return block;
+  const { status, reason, ref } = refused;
+  const code = status === 'denied' ? 'skills.reference-denied' : 'skills.reference-unknown';
+  throw new SkillcellError(
+    code,
+    `Cannot load a skill for ${consumer}: ${reason ?? status}, got ${JSON.stringify(ref)}.`,
+    { diagnostics: block.diagnostics },
+  );
+}
+
+type Ask = (request: ModelRequest) => Promise<ModelAnswer>;
+
+function asking(
+  { model, modelTimeoutMs, signal: given }: GenerateOptions,
+  gateway: ModelGateway,
+  ending: AbortSignal,
+): Ask {
+  const signal = given === undefined ? ending : AbortSignal.any([given, ending]);
+  const timeoutMs = modelTimeoutMs ?? DEFAULT_LIMITS.modelTimeoutMs;
+  return async (request) => {
+    try {
+      return await askModel(request, { gateway, modelName: model, timeoutMs, signal });
+    } catch (error) {
+      if (!(error instanceof ModelTimeoutError)) throw error;
+      throw new SkillcellError('model.failed', `Cannot ${ACTION}: ${error.message}`, { cause: error });
+    }
+  };
+}
+
+async function converse(
+  given: GenerateOptions,
+  judge: OutputJudge | undefined,
+  block: InstructionBlock | undefined,
+  ask: Ask,
+): Promise<Generation> {
+  const request: ModelRequest = {
+    system: generationSystem(given.system, judge, block?.text ?? ''),
+    messages: [{ role: 'user', content: given.prompt }],
+  };
+  const most = judge === undefined ? 1 : (given.maxAttempts ?? DEFAULT_ATTEMPTS);
+  const usage: Generation['usage'] = { inputTokens: 0, outputTokens: 0 };
+  for (let attempts = 1; ; attempts += 1) {
+    const answer = await ask(structuredClone(request));
+    usage.inputTokens = sum(usage.inputTokens, answer.usage.inputTokens);
+    usage.outputTokens = sum(usage.outputTokens, answer.usage.outputTokens);
+    const judged = judge === undefined ? undefined : await judgeAnswer(answer, judge);
+    if (judged === undefined || 'value' in judged) {
+      const cut = answer.finishReason === 'length' ? [diagnostic('generation.cut-off', CUT_OFF)] : [];
+      return {
+        text: answer.text,
+        ...judged,
+        model: answer.model,
+        attempts,
+        promptSha256: promptDigest(request),
+        skills: {
+          active: block?.active ?? [],
+          instructionSha256: block === undefined || block.text === '' ? null : block.sha256,
+        },
+        sources: block?.pool ?? given.pool ?? [],
+        usage,
+        diagnostics: [...(block?.diagnostics ?? []), ...cut],
+      };
+    }
+    if (attempts >= most) {
+      throw new SkillcellError(
+        'model.answer-invalid',
+        `Cannot ${ACTION}: no answer of ${most} fits the schema, got ${judged.fault}.`,
+      );
+    }
+    // Services refuse messages without text.
+    request.messages.push(
+      { role: 'assistant', content: answer.text.trim() === '' ? '(no text)' : answer.text },
+      { role: 'user', content: generationFaultMessage(judged.fault) },
+    );
+  }
+}
+
+const CUT_OFF = 'The answer ends where the model reached the greatest length of its answers.';
+
+/** The value stands in one block, or is all of the answer. */
+async function judgeAnswer(
+  { text, finishReason }: ModelAnswer,
+  judge: OutputJudge,
+): Promise<{ value: unknown } | { fault: string }> {
+  const said = withoutThinking(text);
+  const blocks = findFencedBlocks(said).filter(({ tag }) => tag === 'json' || tag === '');
+  const [block] = blocks;
+  if (blocks.length > 1) return { fault: `it holds ${blocks.length} blocks, and one is taken` };
+  if (finishReason === 'length' && block?.closed !== true) return { fault: 'it was cut off at its greatest length' };
+  let value: unknown;
+  try {
+    value = JSON.parse(block?.code ?? said);
+  } catch {
+    return { fault: block === undefined ? 'it holds no block marked json' : 'its block is no JSON' };
+  }
+  return await judge.judge(value);
+}
+
+function sum(one: number | null, other: number | null): number | null {
+  return one === null || other === null ? null : one + other;
+}
