@@ -93,12 +93,13 @@ function prepareDecision(host: JobHost, job: CodegenJob, gateway: ModelGateway, 
   });
 }
 
-/** A text is the whole of its job: its value, and what the job says. */
+/** A text is the whole of its job: its value, and printed as by a program. */
 function textResult(job: PreparedJob, attempt: number, text: string, { block }: Decided): JobResult {
   const result = unstartedResult(job, attempt, { outcome: 'succeeded' });
+  const printed = text.endsWith('\n') ? text : `${text}\n`;
   return {
     ...result,
-    stdout: { text, bytes: Buffer.byteLength(text), truncated: false },
+    stdout: { text: printed, bytes: Buffer.byteLength(printed), truncated: false },
     value: text,
     ...(block === undefined
       ? {}

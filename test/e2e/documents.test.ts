@@ -106,7 +106,11 @@ describe('TypeScript programs', () => {
   it('fit the types of the library', { timeout: TIMEOUT_MS }, async () => {
     const blocks = documents().flatMap((path) => documentBlocks(path).filter(({ language }) => language === 'ts'));
     expect(blocks.length).toBeGreaterThan(0);
-    const programs = blocks.map(({ place, text }) => ({ file: `${fileNameOf(place)}.mts`, text }));
+    // A program imports what its own document has it save.
+    const programs = blocks.map(({ place, text, file }) => ({
+      file: `${fileNameOf(place.slice(0, place.lastIndexOf(':')))}/${file ?? `${fileNameOf(place)}.mts`}`,
+      text,
+    }));
     const { files, output } = await typeFaults([...programs, FAULTY_PROGRAM]);
     expect(files, output).toEqual([FAULTY_PROGRAM.file]);
   });

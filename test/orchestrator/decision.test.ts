@@ -131,7 +131,7 @@ export default readdirSync(process.env.SKILLS_DIR, { recursive: true }).sort();`
     expect(result).toMatchObject({
       outcome: 'succeeded',
       value: 'By bars. [[S:1]]',
-      stdout: { text: 'By bars. [[S:1]]', bytes: 16, truncated: false },
+      stdout: { text: 'By bars. [[S:1]]\n', bytes: 17, truncated: false },
       skills: { active: ['custom.planning'], digest: null },
       sources: [{ sid: 1, url: 'https://plans.example/' }],
       codegen: { attempts: [] },

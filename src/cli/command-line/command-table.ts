@@ -25,6 +25,10 @@ const CODEGEN: CommandSpecification = {
     { name: 'replay', value: 'FILE', summary: 'take the answers from a recording' },
     { name: 'record', value: 'FILE', summary: 'write down requests and answers' },
     { name: 'max-attempts', value: 'N', summary: 'runs of code, 1 to 20 (default: 3)' },
+    {
+      name: 'select',
+      summary: 'let the model choose skills first, and whether a text is the answer or code is written',
+    },
     { name: 'dry-run', summary: 'build the prompt inside the sandbox and print it; no model is asked' },
     ...JOB_FLAGS.map((flag) =>
       flag.name === 'output'

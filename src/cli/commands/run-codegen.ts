@@ -30,6 +30,8 @@ export async function runCodegen(context: CommandContext): Promise<number> {
   const language = flagValue(given, 'language');
   const options = await jobOptions(context, operand === '-');
   const dryRun = given.flags.has('dry-run');
+  const select = given.flags.has('select');
+  if (select && dryRun) throw usageError('--select', 'a dry run asks no model, and a selection needs one', '--dry-run');
   const model = await modelFromFlags(context, dryRun);
   const jobId = randomUUID();
   const folder = options.output ?? (dryRun ? undefined : outputFolder(join(KEPT, jobId), context.io));
@@ -42,6 +44,7 @@ export async function runCodegen(context: CommandContext): Promise<number> {
     jobId,
     task,
     dryRun,
+    ...(select ? { select } : {}),
     ...(folder === undefined ? {} : { output: folder }),
     ...(language === undefined ? {} : { language }),
     ...(maxAttempts === undefined ? {} : { maxAttempts }),

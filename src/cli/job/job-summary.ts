@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import type { JobDecision } from '../../contracts/decision.ts';
 import type { Artifact, JobResult, OutputText } from '../../contracts/result.ts';
 import { diagnosticLine } from '../terminal/diagnostic-line.ts';
 
@@ -11,10 +12,11 @@ const VALUE_LENGTH = 200;
  * @returns lines; untrusted parts are not escaped yet
  */
 export function jobSummary(result: JobResult, output: string | undefined): string[] {
-  const { value, error, contract, omitted, diagnostics, codegen, artifacts } = result;
+  const { value, error, contract, omitted, diagnostics, codegen, artifacts, decision } = result;
   const attempts = codegen?.attempts ?? [];
   return [
     outcomeLine(result),
+    ...(decision === undefined ? [] : [decisionLine(decision)]),
     ...attempts.map(({ model, outcome, usage }, index) => {
       const tokens = `${usage.inputTokens ?? '?'} tokens in, ${usage.outputTokens ?? '?'} out`;
       return `attempt ${index + 1}: ${outcome} (${model}, ${tokens})`;
@@ -23,7 +25,8 @@ export function jobSummary(result: JobResult, output: string | undefined): strin
     ...cutStream('stdout', result.stdout),
     ...cutStream('stderr', result.stderr),
     ...(contract?.satisfied === false ? [`missing: ${contract.missing.join(', ')}`] : []),
-    ...(value === undefined ? [] : [`value: ${cut(JSON.stringify(value))}`]),
+    // A text was printed already.
+    ...(value === undefined || decision?.action === 'text' ? [] : [`value: ${cut(JSON.stringify(value))}`]),
     ...artifacts.map((artifact) => artifactLine(artifact, output)),
     ...(artifacts.length > 0 && output === undefined ? ['artifacts are dropped; --output DIR keeps them'] : []),
     ...omitted.map(({ path, reason }) => `omitted: ${path} (${reason})`),
@@ -32,15 +35,26 @@ export function jobSummary(result: JobResult, output: string | undefined): strin
   ];
 }
 
-function outcomeLine({ outcome, limit, exitCode, signal, usage, runner, isolation }: JobResult): string {
+function outcomeLine({ outcome, limit, exitCode, signal, usage, runner, isolation, decision }: JobResult): string {
   const how = [
     ...(limit === undefined ? [] : [`limit of ${limit}`]),
     ...(exitCode === null ? [] : [`exit code ${exitCode}`]),
     ...(signal === null ? [] : [signal]),
     ...(usage.wallMs === null ? [] : [`${Math.round(usage.wallMs)} ms`]),
-    `${runner}, ${isolation}`,
+    decision?.action === 'text' ? 'no sandbox' : `${runner}, ${isolation}`,
   ];
   return `outcome: ${outcome} (${how.join(', ')})`;
+}
+
+function decisionLine({ action, rounds, handover }: JobDecision): string {
+  const rows = handover?.skills ?? rounds.flatMap(({ chosen, fault }) => (fault === undefined ? chosen : []));
+  const skills = rows.filter(({ status }) => status === 'loaded').map(({ id, ref }) => id ?? ref);
+  const tokens = (side: 'inputTokens' | 'outputTokens'): string => {
+    const counts = rounds.map(({ usage }) => usage[side]);
+    return counts.includes(null) ? '?' : String(counts.reduce<number>((sum, count) => sum + (count ?? 0), 0));
+  };
+  const how = `${rounds.length} requests, ${tokens('inputTokens')} tokens in, ${tokens('outputTokens')} out`;
+  return `decision: ${action ?? 'none'} with ${skills.length === 0 ? 'no skill' : skills.join(', ')} (${how})`;
 }
 
 /** What a program writes past the limit is counted, and not passed on. */

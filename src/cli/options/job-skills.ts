@@ -11,7 +11,8 @@ import { usageError } from '../terminal/usage-error.ts';
  */
 export async function jobSkills({ arguments: given, io }: CommandContext): Promise<SkillsSubsystem | undefined> {
   const [root, descriptor] = [flagValue(given, 'skills-root'), flagValue(given, 'descriptor')];
-  if (root === undefined && descriptor === undefined && flagValues(given, 'skill').length === 0) return undefined;
+  const named = flagValues(given, 'skill').length > 0 || given.flags.has('select');
+  if (root === undefined && descriptor === undefined && !named) return undefined;
   const { loadSkills } = await import('./load-skills.ts');
   const subsystem = loadSkills({ root, rootFlag: '--skills-root', descriptor }, io);
   checkConsumer(flagValue(given, 'consumer'), subsystem);

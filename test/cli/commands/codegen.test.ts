@@ -86,6 +86,54 @@ describe('skillcell codegen', () => {
     expect(read.stderr).toContain('\n  +Make b.txt.\\x1b[2J\n');
   });
 
+  describe('with --select', () => {
+    const decision = (value: object): string => `\`\`\`skillcell-decision\n${JSON.stringify(value)}\n\`\`\`\n`;
+    const run = async (answers: string[], ...flags: string[]) => {
+      await using model = await startModelStandIn(answers);
+      const env = { SKILLCELL_MODEL_BASE_URL: model.baseUrl, SKILLCELL_MODEL: 'openai-compatible/small' };
+      const ran = await runMain(['codegen', 'Do it.', ...BEST_FLAGS, '--select', ...flags], { cwd, env });
+      return { ...ran, requests: model.requests };
+    };
+
+    it('prints a text, for which no sandbox was needed', async () => {
+      const { code, stdout, stderr } = await run([
+        decision({ skills: ['SK1'] }),
+        decision({ action: 'text', text: 'So.' }),
+      ]);
+      expect({ code, stdout }).toEqual({ code: 0, stdout: 'So.\n' });
+      expect(stderr).toMatch(/^outcome: succeeded \(.*no sandbox\)$/m);
+      expect(stderr).toContain('decision: text with public.chart (2 requests, 22 tokens in, 14 out)\n');
+      expect(stderr).not.toContain('value:');
+    });
+
+    it('hands over to code, with the skills that were chosen among the built-in ones', async () => {
+      const handedOver = decision({ action: 'codegen', task: 'Make a.txt.', outputs: ['a.txt'] });
+      const answers = [decision({ skills: ['SK9', 'SK2'] }), decision({ skills: ['SK2'] }), handedOver, ANSWER];
+      const { code, stdout, requests } = await run(answers, '--json', '--output', 'out');
+      expect(code).toBe(0);
+      const result = JSON.parse(stdout) as JobResult;
+      expect(result).toMatchObject({
+        contract: { satisfied: true },
+        skills: { active: ['public.csv-cleaning'] },
+        decision: { action: 'codegen', handover: { task: 'Make a.txt.', outputs: ['a.txt'] } },
+      });
+      expect(requests).toHaveLength(4);
+      expect(readdirSync(join(cwd, 'out')).sort()).toEqual(
+        ['a.txt', 'answer-1.md', 'answer-2.md', 'answer-3.md', 'answer-4.md', 'program-1.mjs'].sort(),
+      );
+    });
+
+    it('takes no dry run, and says why no answer was taken', async () => {
+      const refused = await run([], '--dry-run', '--json');
+      expect(refused.code).toBe(2);
+      expect(JSON.parse(refused.stdout)).toMatchObject({ error: { code: 'usage.invalid' } });
+      expect(refused.requests).toEqual([]);
+      const failed = await run(['I had rather not.', 'No.']);
+      expect(failed.code).toBe(1);
+      expect(failed.stderr).toMatch(/^error: DecisionError: It holds no fenced code block/m);
+    });
+  });
+
   describe('what the model wrote', () => {
     const env = (baseUrl: string) => ({
       SKILLCELL_MODEL_BASE_URL: baseUrl,
