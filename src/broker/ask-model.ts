@@ -36,17 +36,34 @@ export async function askModel(request: ModelRequest, options: AskModelOptions):
   const timer = setTimeout(() => deadline.abort(new ModelTimeoutError(timeoutMs)), timeoutMs);
   const both = AbortSignal.any([signal, deadline.signal]);
   try {
-    const answer = await withinDeadline(gateway.generate(asked, { signal: both }), { signal: both });
+    const answered = await withinDeadline(gateway.generate(asked, { signal: both }), { signal: both });
+    const answer = usableAnswer(answered, gateway);
     budget?.spend(asked, answer);
-    if (answer.text.length > ANSWER_CHARACTERS) {
-      throw new SkillcellError(
-        'model.failed',
-        `Cannot use the model's answer: it may have ${ANSWER_CHARACTERS} characters, got ${answer.text.length}.`,
-      );
-    }
     options.onAnswer?.(answer);
     return answer;
   } finally {
     clearTimeout(timer);
   }
+}
+
+/** What a gateway gave, which may be anyone's: what it leaves out is unknown, and without a text it is no answer. */
+function usableAnswer(given: ModelAnswer | undefined, { id }: ModelGateway): ModelAnswer {
+  const { text, usage, model, finishReason } = given ?? ({} as Partial<ModelAnswer>);
+  if (typeof text !== 'string') throw unusable(`it must be a text, got ${text === null ? 'null' : typeof text}`);
+  if (text.length > ANSWER_CHARACTERS)
+    throw unusable(`it may have ${ANSWER_CHARACTERS} characters, got ${text.length}`);
+  return {
+    text,
+    usage: { inputTokens: tokens(usage?.inputTokens), outputTokens: tokens(usage?.outputTokens) },
+    model: typeof model === 'string' ? model : id,
+    finishReason: typeof finishReason === 'string' ? finishReason : 'other',
+  };
+}
+
+function tokens(count: unknown): number | null {
+  return typeof count === 'number' && Number.isSafeInteger(count) && count >= 0 ? count : null;
+}
+
+function unusable(reason: string): SkillcellError {
+  return new SkillcellError('model.failed', `Cannot use the model's answer: ${reason}.`);
 }

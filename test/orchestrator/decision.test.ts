@@ -1,8 +1,15 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pino } from 'pino';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { ModelGateway, ModelRequest } from '../../src/broker/model-gateway.ts';
+import { openaiCompatibleGateway } from '../../src/broker/openai-compatible-gateway.ts';
+import { recordingGateway } from '../../src/broker/recording-gateway.ts';
 import type { JobEvent } from '../../src/contracts/events.ts';
 import { createOrchestrator } from '../../src/orchestrator/create-orchestrator.ts';
 import { BEST_LEVEL } from '../fixtures/levels.ts';
+import { startModelStandIn, type StandInAnswer } from '../fixtures/model-stand-in.ts';
 import { skillLibrary, skillText } from '../fixtures/skill-library.ts';
 
 const sources = (url: string): string => `- sid: 1\n  url: ${url}\n  title: T\n`;
@@ -191,4 +198,47 @@ export default readdirSync(process.env.SKILLS_DIR, { recursive: true }).sort();`
     });
     expect(model.asked).toEqual([]);
   });
+});
+
+describe('a service in trouble', () => {
+  const KEY = 'sk-canary-77b1e09f';
+  const failed = { code: 'model.failed' };
+  const troubles: [string, StandInAnswer, object][] = [
+    ['429', { status: 429, headers: { 'retry-after-ms': '1' }, message: `slow down, ${KEY}` }, failed],
+    ['500', { status: 500, message: KEY }, failed],
+    ['403', { status: 403, message: `the key ${KEY} may not` }, { code: 'model.refused' }],
+    ['garbage', { status: 200, body: `{{${KEY}` }, failed],
+    ['a cut connection', { cut: true }, failed],
+    ['a cut within the answer', { half: true }, failed],
+    ['silence', { hang: true }, { outcome: 'timeout', error: { name: 'ModelTimeout' } }],
+    ['its key as the answer', block({ action: 'text', text: KEY }), { outcome: 'succeeded', value: '[redacted]' }],
+  ];
+
+  it.each(troubles)(
+    'in the second round (%s) comes to one clear end, and nothing holds the key',
+    async (_name, trouble, end) => {
+      const folder = mkdtempSync(join(tmpdir(), 'decision-'));
+      let log = '';
+      await using service = await startModelStandIn((_request, index) =>
+        index === 0 ? block({ skills: ['SK1'] }) : trouble,
+      );
+      const settings = { provider: 'openai-compatible' as const, model: 'm', baseUrl: service.baseUrl, apiKey: KEY };
+      const gateway = openaiCompatibleGateway(settings, { retry: { tries: 2, baseDelayMs: 1 } });
+      await using orchestrator = createOrchestrator({
+        skills: library.subsystem,
+        model: recordingGateway(gateway, join(folder, 'recording.json')),
+        logger: pino({ level: 'trace' }, { write: (line) => void (log += line) }),
+      });
+      const limits = { modelTimeoutMs: 1_000 };
+      const job = orchestrator.stream({ kind: 'codegen', isolation, task: 'How?', select: true, limits });
+      const result = job.result.catch((error: unknown) => error);
+      const events: JobEvent[] = [];
+      for await (const event of job) events.push(event);
+      expect(await result).toMatchObject(end);
+      expect(events.filter(({ type }) => type === 'finished' || type === 'faulted')).toHaveLength(1);
+      const recorded = readFileSync(join(folder, 'recording.json'), 'utf8');
+      rmSync(folder, { recursive: true });
+      expect(`${JSON.stringify([await result, events])}${log}${recorded}`).not.toContain(KEY);
+    },
+  );
 });

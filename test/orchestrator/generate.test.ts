@@ -227,6 +227,7 @@ describe('a service in trouble', () => {
       'model.failed',
     ],
     ['a cut connection', { cut: true }, 'model.failed'],
+    ['a cut within the answer', { half: true }, 'model.failed'],
     ['silence', { hang: true }, 'model.failed'],
   ];
   it.each(troubles)('%s: one clear error, without the key', async (_name, trouble, code) => {

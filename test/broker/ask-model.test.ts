@@ -1,0 +1,67 @@
+import { describe, expect, it } from 'vitest';
+import { askModel } from '../../src/broker/ask-model.ts';
+import { createModelBudget } from '../../src/broker/model-budget.ts';
+import type { ModelAnswer, ModelGateway } from '../../src/broker/model-gateway.ts';
+import { ModelTimeoutError } from '../../src/broker/model-timeout-error.ts';
+
+const request = { system: 's', messages: [{ role: 'user' as const, content: 'm' }] };
+const live = new AbortController().signal;
+const gateway = (given: unknown): ModelGateway => ({
+  id: 'test/odd',
+  generate: () => Promise.resolve(given as ModelAnswer),
+});
+const ask = (given: unknown, more: object = {}) =>
+  askModel(request, { gateway: gateway(given), modelName: undefined, timeoutMs: 1_000, signal: live, ...more });
+
+describe('what a gateway of anyone gives', () => {
+  it.each([undefined, null, 'text', {}, { text: 1 }, { text: null }, [], { text: 'x'.repeat(2 * 1024 * 1024 + 1) }])(
+    'is no answer without a text (%#)',
+    async (given) => {
+      await expect(ask(given)).rejects.toMatchObject({ code: 'model.failed' });
+    },
+  );
+
+  it.each([
+    {},
+    { usage: null },
+    { usage: { inputTokens: Number.NaN, outputTokens: -1 } },
+    { usage: { inputTokens: '5' } },
+  ])('may leave out or garble what it cost (%#)', async (more) => {
+    const budget = createModelBudget({ inputTokens: 10, outputTokens: 10 });
+    expect(await ask({ text: 'a', ...more }, { budget })).toEqual({
+      text: 'a',
+      usage: { inputTokens: null, outputTokens: null },
+      model: 'test/odd',
+      finishReason: 'other',
+    });
+    expect(budget.reached).toBeUndefined();
+  });
+});
+
+it('tells of a request before it is made, and of its answer, and asks for the named model', async () => {
+  const told: unknown[] = [];
+  const asked: unknown[] = [];
+  const model: ModelGateway = {
+    id: 'test/model',
+    async generate(given) {
+      asked.push(given);
+      return { text: 'a', usage: { inputTokens: 1, outputTokens: 2 }, model: 'test/model', finishReason: 'stop' };
+    },
+  };
+  const options = { gateway: model, modelName: 'test/other', timeoutMs: 1_000, signal: live };
+  await askModel(request, {
+    ...options,
+    onRequest: (given) => void told.push(given.model, asked.length),
+    onAnswer: ({ text }) => void told.push(text),
+  });
+  expect(told).toEqual(['test/other', 0, 'a']);
+  expect(asked).toEqual([{ ...request, model: 'test/other' }]);
+});
+
+it('ends with its deadline, or with its signal', async () => {
+  const silent: ModelGateway = { id: 'test/silent', generate: () => new Promise(() => undefined) };
+  const options = { gateway: silent, modelName: undefined, timeoutMs: 20, signal: live };
+  await expect(askModel(request, options)).rejects.toBeInstanceOf(ModelTimeoutError);
+  const reason = new Error('over');
+  await expect(askModel(request, { ...options, signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
+});
