@@ -1,9 +1,8 @@
 import type { RuntimeGlobals } from '../src/contracts/globals.ts';
 import { DEFAULT_LANGUAGE, type LanguageDefinition } from '../src/contracts/language.ts';
 import { SkillcellError } from '../src/contracts/skillcell-error.ts';
-import { createChannel, type Channel, type StreamReader } from '../src/protocol/channel.ts';
+import { createChannel, type Channel } from '../src/protocol/channel.ts';
 import {
-  HOST_STREAM,
   PROTOCOL_VERSION,
   type CancelReason,
   type HostMessage,
@@ -11,6 +10,7 @@ import {
 } from '../src/protocol/messages.ts';
 import { readLanguage } from './languages/read-language.ts';
 import { createCallPort } from './run/call-port.ts';
+import { createRunClock } from './run/run-clock.ts';
 import type { JobSurroundings } from './run/job-surroundings.ts';
 import { adoptFirstExecutor, startExecutor, type ExecutorProcess } from './run/executor-process.ts';
 import { createOutputPipes } from './run/output-pipes.ts';
@@ -64,16 +64,18 @@ export function serveChannel(args: readonly string[]): void {
 
   const channel: Channel = createChannel(hostChannel(layout), {
     onMessage: (message) => receive(message as HostMessage),
-    onStream: (stream) => incoming.readers.get(stream),
     onClose: () => void end(0),
   });
   const calls = createCallPort(channel);
+  const clock = createRunClock();
 
   const receive = (message: HostMessage): void => {
     if (message.type === 'start') {
       started = true;
+      incoming.begin(channel, message);
       void serve(message);
     } else if (message.type === 'reply') calls.settle(message);
+    else if (message.type === 'clock') clock.set(message.running);
     else if (message.type === 'rehearse') void practise(message.codegen);
     else cancellation.abort(message.reason satisfies CancelReason);
   };
@@ -94,7 +96,18 @@ export function serveChannel(args: readonly string[]): void {
     try {
       const canceled = cancellation.signal;
       const inputs = await incoming.inputsOf(sent);
-      await serveJob({ ...inputs, layout, processes, privileges, marker, channel, calls, canceled, takeExecutor });
+      await serveJob({
+        ...inputs,
+        layout,
+        processes,
+        privileges,
+        marker,
+        channel,
+        calls,
+        clock,
+        canceled,
+        takeExecutor,
+      });
     } catch (error) {
       channel.send(faultOf(error));
     }
@@ -130,7 +143,8 @@ type StartMessage = HostMessage & { type: 'start' };
 
 /** What comes before the job: the streams that the host sends, and what they bring. */
 interface Incoming {
-  readers: ReadonlyMap<number, StreamReader>;
+  /** Takes the streams that the host is about to send. */
+  begin(channel: Channel, sent: StartMessage): void;
   inputsOf(sent: StartMessage): Promise<Pick<JobSurroundings, 'globals' | 'trees' | 'filesWritten' | 'stdin'>>;
 }
 
@@ -140,18 +154,18 @@ function receiveAll(layout: SandboxLayout, privileges: Privileges): Incoming {
   const files = receiveFiles(layout, privileges);
   const stdin = receiveStdin();
   return {
-    readers: new Map<number, StreamReader>([
-      [HOST_STREAM.globals, globals.reader],
-      [HOST_STREAM.skills, skills.reader],
-      [HOST_STREAM.files, files.reader],
-      [HOST_STREAM.stdin, stdin.reader],
-    ]),
+    begin(channel, sent) {
+      channel.receive(sent.globals, globals.reader);
+      if (sent.skills !== undefined) channel.receive(sent.skills, skills.reader);
+      if (sent.files !== undefined) channel.receive(sent.files, files.reader);
+      if (sent.stdin !== undefined) channel.receive(sent.stdin, stdin.reader);
+    },
     async inputsOf(sent) {
       return {
         globals: JSON.parse((await globals.done).toString('utf8')) as RuntimeGlobals,
-        trees: sent.skills ? await skills.done : new Map(),
-        filesWritten: sent.files ? files.done : Promise.resolve(),
-        stdin: sent.stdin ? stdin.stream : undefined,
+        trees: sent.skills === undefined ? new Map() : await skills.done,
+        filesWritten: sent.files === undefined ? Promise.resolve() : files.done,
+        stdin: sent.stdin === undefined ? undefined : stdin.stream,
       };
     },
   };

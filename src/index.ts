@@ -12,7 +12,11 @@ export type { ModelProvider, ModelSettings } from './broker/model-settings.ts';
 export { recordingGateway } from './broker/recording-gateway.ts';
 export { replayGateway } from './broker/replay-gateway.ts';
 export type { SdkGatewayOptions } from './broker/sdk-gateway-options.ts';
-export { ToolError, type ToolContext, type ToolHandler, type ToolParameters } from './broker/tool-handler.ts';
+export type { ApprovalAnswer, ApprovalRequest, Approve } from './broker/approval.ts';
+export type { SdkTool, SdkTools } from './broker/sdk-tools.ts';
+export { defineTool, type Tool, type ToolContext, type ToolDefinition } from './broker/tool.ts';
+export type { ToolSchema } from './broker/schema-source.ts';
+export { ToolCallError, ToolError } from './broker/tool-errors.ts';
 export type { DecisionRound, JobDecision, SelectOptions } from './contracts/decision.ts';
 export type * from './contracts/descriptor.ts';
 export type { Diagnostic, DiagnosticCode, DiagnosticPlace, Severity } from './contracts/diagnostic.ts';
@@ -31,6 +35,7 @@ export type {
   JobSkillsOptions,
 } from './contracts/job.ts';
 export type { BuiltInLanguage, Language } from './contracts/language.ts';
+export { TOOL_CALL_CODES, type ToolCallCode } from './contracts/tool-call-codes.ts';
 export { DEFAULT_LIMITS, type JobLimits } from './contracts/limits.ts';
 export type * from './contracts/result.ts';
 export type * from './contracts/skill.ts';

@@ -120,7 +120,7 @@ function fileLines(files: PromptInput['files']): string {
   return lines.join('\n');
 }
 
-function toolLines({ name, description, parameters }: ToolDescription): string {
-  const line = `- ${name}: ${oneLine(description)}`;
-  return parameters === undefined ? line : `${line}\n  arguments, as JSON schema: ${JSON.stringify(parameters)}`;
+function toolLines({ id, description, input }: ToolDescription): string {
+  const line = `- ${id}: ${oneLine(description)}`;
+  return input === undefined ? line : `${line}\n  arguments, as JSON schema: ${JSON.stringify(input)}`;
 }

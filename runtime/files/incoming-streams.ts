@@ -5,6 +5,7 @@ import { SkillcellError } from '../../src/contracts/skillcell-error.ts';
 import type { SkillTrees } from '../../src/contracts/skill.ts';
 import type { StreamReader } from '../../src/protocol/channel.ts';
 import { createTarReader, type TarFile } from '../../src/protocol/tar.ts';
+import { drained } from '../../src/protocol/drained.ts';
 import type { Privileges } from '../sandbox/privileges.ts';
 import type { SandboxLayout } from '../sandbox/sandbox-layout.ts';
 
@@ -83,18 +84,15 @@ function writeNewFile(folder: string, file: TarFile, mode: number): void {
 /** A stream for the program's stdin, filled as fast as the program reads it. */
 export function receiveStdin(): { reader: StreamReader; stream: Readable } {
   const stream = new PassThrough();
+  let draining: Promise<void> | undefined;
   return {
     stream,
     reader: {
       data(chunk) {
         if (stream.destroyed || stream.write(chunk)) return undefined;
-        return new Promise((resolve) => {
-          const go = (): void => {
-            stream.off('drain', go).off('close', go);
-            resolve();
-          };
-          stream.on('drain', go).on('close', go);
-        });
+        // All pieces that wait, wait for the same.
+        draining ??= drained(stream).then(() => void (draining = undefined));
+        return draining;
       },
       end: () => stream.end(),
     },

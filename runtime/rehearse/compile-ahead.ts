@@ -8,12 +8,13 @@ import { DEFAULT_CONSUMER } from '../../src/contracts/job.ts';
 import { DEFAULT_LANGUAGE } from '../../src/contracts/language.ts';
 import type { RuntimeGlobals } from '../../src/contracts/globals.ts';
 import { DEFAULT_LIMITS } from '../../src/contracts/limits.ts';
-import { createChannel } from '../../src/protocol/channel.ts';
-import { HOST_STREAM, type HostMessage, type SandboxMessage } from '../../src/protocol/messages.ts';
+import { createChannel, type StreamReader } from '../../src/protocol/channel.ts';
+import type { HostMessage, SandboxMessage } from '../../src/protocol/messages.ts';
 import { writeTar } from '../../src/protocol/tar.ts';
 import { sampleDescriptor } from './sample-descriptor.ts';
 
 const TIMEOUT_MS = 20_000;
+const IGNORED: StreamReader = { data: () => undefined, end: () => undefined };
 const SKILL = 'custom.sample';
 const SKILL_FILES = Object.entries({
   'SKILL.md': '---\nname: sample\ndescription: Stands for any skill.\n---\n\n# Sample\n\nSee [[S:1]].\n',
@@ -71,6 +72,9 @@ function serveSample(duplex: Duplex): { readonly result: boolean } {
       // A sandbox that waits rehearses, too.
       if (said.type === 'ready') channel.send({ type: 'rehearse', codegen: true } satisfies HostMessage);
       else if (said.type === 'rehearsed') sendSample().catch(() => channel.close());
+      else if (said.type === 'run') {
+        for (const stream of [said.stdout, said.stderr]) channel.receive(stream, IGNORED);
+      } else if (said.type === 'artifacts') channel.receive(said.stream, IGNORED);
       else if (said.type === 'call') {
         channel.send({ type: 'reply', id: said.id, ok: true, value: ANSWER } satisfies HostMessage);
       } else if (said.type === 'result' || said.type === 'fault') {
@@ -79,16 +83,15 @@ function serveSample(duplex: Duplex): { readonly result: boolean } {
         channel.close();
       }
     },
-    onStream: () => ({ data: () => undefined, end: () => undefined }),
     onClose: () => undefined,
   });
   const sendSample = async (): Promise<void> => {
-    channel.send({ type: 'start', skills: true, files: false, stdin: false } satisfies HostMessage);
-    const globals = channel.openStream(HOST_STREAM.globals);
+    const [globals, skills] = [channel.openStream(), channel.openStream()];
+    channel.send({ type: 'start', globals: globals.number, skills: skills.number } satisfies HostMessage);
     await globals.write(Buffer.from(JSON.stringify(sampleGlobals())));
     globals.end();
     const files = SKILL_FILES.map((file) => ({ ...file, path: `${SKILL}/${file.path}` }));
-    await writeTar(files, channel.openStream(HOST_STREAM.skills));
+    await writeTar(files, skills);
   };
   return served;
 }

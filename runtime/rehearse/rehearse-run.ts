@@ -10,6 +10,7 @@ import { readLanguage } from '../languages/read-language.ts';
 import { connectExecutor } from '../run/executor-link.ts';
 import type { ExecutorProcess } from '../run/executor-process.ts';
 import type { JobSurroundings } from '../run/job-surroundings.ts';
+import { createRunClock } from '../run/run-clock.ts';
 import type { Privileges } from '../sandbox/privileges.ts';
 import { runOnce } from '../run/run-once.ts';
 import type { SandboxLayout } from '../sandbox/sandbox-layout.ts';
@@ -37,7 +38,8 @@ export async function rehearseRun(
     privileges,
     marker: '',
     channel: silentChannel(),
-    calls: { call: () => NEVER },
+    calls: { call: () => NEVER, relay: () => [] },
+    clock: createRunClock(),
     canceled: new AbortController().signal,
     trees: new Map(),
     filesWritten: Promise.resolve(),
@@ -66,10 +68,12 @@ function seeProcesses(processes: UserProcesses, privileges: Privileges): boolean
 }
 
 function silentChannel(): Channel {
-  const writer = { write: async () => undefined, end: () => undefined };
+  const writer = { number: 1, write: async () => undefined, end: () => undefined };
   return {
     send: () => undefined,
     sendEvent: () => undefined,
+    sendLast: () => undefined,
+    receive: () => undefined,
     openStream: () => writer,
     close: () => undefined,
     backlog: 0,

@@ -1,6 +1,28 @@
-import type { Channel } from '../../src/protocol/channel.ts';
-import type { HostMessage } from '../../src/protocol/messages.ts';
-import type { CallPort, CallReply } from './answer-calls.ts';
+import type { Channel, StreamReader, StreamWriter } from '../../src/protocol/channel.ts';
+import type { CallError, HostMessage, StreamedBytes } from '../../src/protocol/messages.ts';
+import type { BytesPlace } from '../../src/protocol/value-bytes.ts';
+
+/** The host's answer to a call. */
+export type CallReply = { ok: true; value: unknown; bytes?: StreamedBytes[] } | { ok: false; error: CallError };
+
+/** A program's call on its way to the host. */
+export interface RelayedCall {
+  name: string;
+  args: unknown;
+  places: readonly BytesPlace[];
+  /** Called once, before the first of the answer's bytes arrives. */
+  onReply(reply: CallReply): void;
+  /** Takes bytes of the answer. */
+  reader(stream: number): StreamReader;
+}
+
+/** The way to the broker. */
+export interface CallPort {
+  /** Calls for the entry itself. */
+  call(target: 'model', name: string, args: unknown): Promise<CallReply>;
+  /** Passes a call of a program on. Returns a stream for each of its places. */
+  relay(call: RelayedCall): StreamWriter[];
+}
 
 /** The entry's end of the calls to the broker; ids are the entry's own, whatever a program numbers its calls with. */
 export function createCallPort(channel: Channel): CallPort & { settle(reply: HostMessage & { type: 'reply' }): void } {
@@ -15,10 +37,23 @@ export function createCallPort(channel: Channel): CallPort & { settle(reply: Hos
         channel.send({ type: 'call', id, target, name, args });
       });
     },
-    settle(reply) {
-      const resolve = waiting.get(reply.id);
-      waiting.delete(reply.id);
-      resolve?.(reply.ok ? { ok: true, value: reply.value } : { ok: false, error: reply.error });
+    relay({ name, args, places, onReply, reader }) {
+      last += 1;
+      const id = last;
+      waiting.set(id, (reply) => {
+        onReply(reply);
+        const streamed = reply.ok ? (reply.bytes ?? []) : [];
+        for (const { stream } of streamed) channel.receive(stream, reader(stream));
+      });
+      const writers = places.map(() => channel.openStream());
+      const bytes = places.map((place, index) => ({ ...place, stream: writers[index]?.number }));
+      channel.send({ type: 'call', id, target: 'tool', name, args, ...(places.length === 0 ? {} : { bytes }) });
+      return writers;
+    },
+    settle({ id, type: _type, ...reply }) {
+      const answer = waiting.get(id);
+      waiting.delete(id);
+      answer?.(reply);
     },
   };
 }

@@ -5,25 +5,43 @@ import { parseBoundedJson } from '../../src/protocol/bounded-json.ts';
 export type ExecutorMessage =
   | { type: 'waiting' }
   | { type: 'rehearsed' }
-  | { type: 'call'; id: unknown; target: unknown; name: unknown; args: unknown }
+  /** `size` is that of the whole message, in bytes. */
+  | { type: 'call'; id: unknown; target: unknown; name: unknown; args: unknown; bytes: unknown; size: number }
   /** The program ended, and all that it wrote is on its way. */
   | { type: 'exit'; code: number; error?: unknown; json?: unknown }
   /** The program is ending by an error; its process will end when it has said so. */
   | { type: 'error'; error?: unknown; json?: unknown };
 
-/** Messages to and from one executor: a 4-byte little-endian length and JSON, each way. */
+/**
+ * Frames to and from one executor: 3 bytes of length and one of kind, little endian, then JSON, or the 4-byte number of a part and
+ * bytes of it. A message names the parts that follow it.
+ */
 export interface ExecutorLink {
   send(message: object): void;
+  /** Sends bytes of a part that a message has named. A promise withholds more until the executor has room. */
+  sendBytes(part: number, chunk: Uint8Array): void | Promise<void>;
   /** Sends NUL-terminated strings, which is what the bash executor reads. */
   sendStrings(strings: readonly string[]): void;
   /** Stops reading until the same reason is released; more waits in the executor's own pipe. */
-  hold(reason: 'calls' | 'answers'): void;
-  release(reason: 'calls' | 'answers'): void;
+  hold(reason: HoldReason): void;
+  release(reason: HoldReason): void;
   /** Who takes the messages; set anew when a run begins. */
   onMessage: (message: ExecutorMessage) => void;
+  onBytes: (part: number, chunk: Buffer) => void;
   /** Told once when something arrives that is no message, or one over the cap. */
   onFault: (reason: string) => void;
 }
+
+/** What keeps messages waiting: too many calls under way, answers that nobody reads, bytes that the host has yet to take. */
+export type HoldReason = 'calls' | 'answers' | 'bytes';
+
+/** What a frame carries, in the highest byte of its length. */
+const FRAME_KIND = { message: 0, bytes: 1 } as const;
+const PART_BYTES = 4;
+/** Bytes of one frame of bytes. */
+const MAX_BYTES_FRAME = 256 * 1024 + PART_BYTES;
+/** Bytes of parts that wait for the executor, beyond which their senders wait as well. */
+const SENT_BYTES = 1024 * 1024;
 
 /** Bytes of answers that may wait for a program that doesn't read them. */
 const MAX_UNREAD = 32 * 1024 * 1024;
@@ -33,7 +51,9 @@ export function connectExecutor(input: Readable, output: Writable, maxBytes: num
   let held: Buffer[] = [];
   let size = 0;
   let broken = false;
-  const holds = new Set<string>();
+  const holds = new Set<HoldReason>();
+  /** Who waits until the executor has room. */
+  const waiting: (() => void)[] = [];
 
   const fail = (reason: string): void => {
     broken = true;
@@ -41,13 +61,14 @@ export function connectExecutor(input: Readable, output: Writable, maxBytes: num
     link.onFault(reason);
   };
 
-  const next = (): Buffer | undefined => {
+  const next = (): { kind: number; body: Buffer } | undefined => {
     if (size < 4) return undefined;
     let whole = held.length === 1 ? (held[0] as Buffer) : Buffer.concat(held);
     held = [whole];
-    const length = whole.readUInt32LE(0);
-    if (length > maxBytes) {
-      fail(`a message over ${maxBytes} bytes`);
+    const { kind, length } = readHeader(whole);
+    const most = kind === FRAME_KIND.bytes ? MAX_BYTES_FRAME : maxBytes;
+    if (length > most) {
+      fail(`a message over ${most} bytes`);
       return undefined;
     }
     if (size < 4 + length) return undefined;
@@ -55,18 +76,26 @@ export function connectExecutor(input: Readable, output: Writable, maxBytes: num
     whole = whole.subarray(4 + length);
     size = whole.length;
     held = size > 0 ? [whole] : [];
-    return body;
+    return { kind, body };
   };
 
   /** Hands messages on until there is none left or someone holds them: one chunk may hold hundreds. */
   const take = (): void => {
     while (holds.size === 0 && !broken) {
-      const body = next();
-      if (body === undefined) return;
-      const message = readMessage(body, maxBytes);
-      if (message === undefined) return fail('a message of no known form');
-      link.onMessage(message);
+      const frame = next();
+      if (frame === undefined) return;
+      if (!takeFrame(frame.kind, frame.body)) return fail('a message of no known form');
     }
+  };
+
+  const takeFrame = (kind: number, body: Buffer): boolean => {
+    if (kind === FRAME_KIND.bytes && body.length >= PART_BYTES) {
+      link.onBytes(body.readUInt32LE(0), body.subarray(PART_BYTES));
+      return true;
+    }
+    const message = kind === FRAME_KIND.message ? readMessage(body, maxBytes) : undefined;
+    if (message !== undefined) link.onMessage(message);
+    return message !== undefined;
   };
 
   input.on('data', (chunk: Buffer) => {
@@ -75,25 +104,47 @@ export function connectExecutor(input: Readable, output: Writable, maxBytes: num
     size += chunk.length;
     // A large message arrives in many chunks; joining them waits until the announced length is there.
     if (size >= 4 && held.length > 1 && (held[0] as Buffer).length >= 4) {
-      const announced = (held[0] as Buffer).readUInt32LE(0);
-      if (announced <= maxBytes && size < 4 + announced) return;
+      const { length } = readHeader(held[0] as Buffer);
+      if (length <= maxBytes && size < 4 + length) return;
     }
     take();
   });
   // The executor's end is noticed by its process, and a write to an executor that is gone is of no use to anyone.
   input.on('error', () => undefined);
   output.on('error', () => undefined);
-  output.on('drain', () => link.release('answers'));
+  output.on('drain', () => {
+    link.release('answers');
+    for (const resume of waiting.splice(0)) resume();
+  });
+  output.on('close', () => {
+    for (const resume of waiting.splice(0)) resume();
+  });
 
   const link: ExecutorLink = {
     onMessage: () => undefined,
+    onBytes: () => undefined,
     onFault: () => undefined,
     send(message) {
-      const body = Buffer.from(JSON.stringify(message));
-      const length = Buffer.allocUnsafe(4);
-      length.writeUInt32LE(body.length, 0);
-      output.write(Buffer.concat([length, body]));
+      const text = JSON.stringify(message);
+      const size = Buffer.byteLength(text);
+      const frame = Buffer.allocUnsafe(4 + size);
+      frame.writeUInt32LE(size, 0);
+      frame.write(text, 4);
+      output.write(frame);
       if (output.writableLength > MAX_UNREAD) link.hold('answers');
+    },
+    sendBytes(part, chunk) {
+      for (let offset = 0; offset < chunk.length; offset += MAX_BYTES_FRAME - PART_BYTES) {
+        const piece = chunk.subarray(offset, offset + MAX_BYTES_FRAME - PART_BYTES);
+        const header = Buffer.allocUnsafe(4 + PART_BYTES);
+        header.writeUIntLE(PART_BYTES + piece.length, 0, 3);
+        header[3] = FRAME_KIND.bytes;
+        header.writeUInt32LE(part, 4);
+        output.write(header);
+        output.write(piece);
+      }
+      if (output.writableLength < SENT_BYTES || output.destroyed) return undefined;
+      return new Promise((resolve) => waiting.push(resolve));
     },
     sendStrings(strings) {
       output.write(Buffer.from(strings.map((text) => `${text}\0`).join('')));
@@ -111,6 +162,10 @@ export function connectExecutor(input: Readable, output: Writable, maxBytes: num
   return link;
 }
 
+function readHeader(bytes: Buffer): { kind: number; length: number } {
+  return { kind: bytes[3] ?? 0, length: bytes.readUIntLE(0, 3) };
+}
+
 function readMessage(body: Buffer, maxBytes: number): ExecutorMessage | undefined {
   let parsed: unknown;
   try {
@@ -126,7 +181,15 @@ function readMessage(body: Buffer, maxBytes: number): ExecutorMessage | undefine
     case 'rehearsed':
       return { type: fields['type'] };
     case 'call':
-      return { type: 'call', id: fields['id'], target: fields['target'], name: fields['name'], args: fields['args'] };
+      return {
+        type: 'call',
+        id: fields['id'],
+        target: fields['target'],
+        name: fields['name'],
+        args: fields['args'],
+        bytes: fields['bytes'],
+        size: body.length,
+      };
     case 'error':
       return { type: 'error', error: fields['error'], json: fields['json'] };
     case 'exit': {

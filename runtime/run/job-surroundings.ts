@@ -3,7 +3,8 @@ import type { RuntimeGlobals } from '../../src/contracts/globals.ts';
 import type { Language } from '../../src/contracts/language.ts';
 import type { SkillTrees } from '../../src/contracts/skill.ts';
 import type { Channel } from '../../src/protocol/channel.ts';
-import type { CallPort } from './answer-calls.ts';
+import type { CallPort } from './call-port.ts';
+import type { RunClock } from './run-clock.ts';
 import type { ExecutorProcess } from './executor-process.ts';
 import type { Privileges } from '../sandbox/privileges.ts';
 import type { SandboxLayout } from '../sandbox/sandbox-layout.ts';
@@ -18,6 +19,7 @@ export interface JobSurroundings {
   marker: string;
   channel: Channel;
   calls: CallPort;
+  clock: RunClock;
   canceled: AbortSignal;
   trees: SkillTrees;
   filesWritten: Promise<void>;

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import type { OutputText } from '../../src/contracts/result.ts';
-import type { StreamWriter } from '../../src/protocol/channel.ts';
+import type { ByteWriter } from '../../src/protocol/channel.ts';
 import { outputText } from '../../src/protocol/output-text.ts';
 import { withinDeadline } from '../../src/protocol/within-deadline.ts';
 
@@ -24,7 +24,7 @@ export interface OutputCaptureOptions {
   totalBytes: number;
   onTotal(): void;
   /** Where the kept bytes go as they come. */
-  writers: { stdout: StreamWriter; stderr: StreamWriter };
+  writers: { stdout: ByteWriter; stderr: ByteWriter };
 }
 
 /** Reads an executor's output. What is over the cap is drained and counted, so that the program never blocks on it. */
@@ -87,7 +87,7 @@ interface StreamCapture {
 function captureStream(
   stream: Readable,
   keptBytes: number,
-  writer: StreamWriter,
+  writer: ByteWriter,
   count: (size: number) => void,
 ): StreamCapture {
   const kept: Buffer[] = [];

@@ -1,5 +1,6 @@
 import type { CancelReason } from '../../src/protocol/messages.ts';
-import { answerCalls, type CallPort } from './answer-calls.ts';
+import { answerCalls } from './answer-calls.ts';
+import type { CallPort } from './call-port.ts';
 import type { ExecutorMessage } from './executor-link.ts';
 import type { ExecutorProcess, ProcessEnd } from './executor-process.ts';
 
@@ -40,7 +41,12 @@ export function watchEnding(executor: ExecutorProcess, port: CallPort, refusals:
     over.resolve();
     cause.resolve('itself');
   };
-  const calls = answerCalls(port, link, { refusals, onExhausted: () => cause.resolve('calls') });
+  const calls = answerCalls(port, link, {
+    refusals,
+    onExhausted: () => cause.resolve('calls'),
+    onFault: () => programEnded(),
+  });
+  link.onBytes = (part, chunk) => calls.takeBytes(part, chunk);
   link.onMessage = (message) => {
     if (message.type === 'call') calls.take(message);
     else if (message.type === 'error') report = message;

@@ -4,8 +4,9 @@ import type { StreamWriter } from '../../src/protocol/channel.ts';
 import type { Privileges } from '../sandbox/privileges.ts';
 import type { SandboxLayout } from '../sandbox/sandbox-layout.ts';
 import type { UserProcesses } from '../sandbox/user-processes.ts';
-import type { CallPort } from './answer-calls.ts';
+import type { CallPort } from './call-port.ts';
 import type { ExecutorProcess } from './executor-process.ts';
+import type { RunClock } from './run-clock.ts';
 
 /** One run of user code. */
 export interface RunInput {
@@ -27,5 +28,6 @@ export interface RunSurroundings {
   privileges: Privileges;
   marker: string;
   calls: CallPort;
+  clock: RunClock;
   canceled: AbortSignal;
 }

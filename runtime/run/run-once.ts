@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import { programFileName } from '../../src/contracts/language.ts';
-import { outputStreams, type SandboxMessage } from '../../src/protocol/messages.ts';
+import type { SandboxMessage } from '../../src/protocol/messages.ts';
 import { clearWorkspace } from '../files/clear-workspace.ts';
 import { fittingLineEnds } from './fitting-line-ends.ts';
 import type { JobSurroundings } from './job-surroundings.ts';
@@ -28,8 +28,9 @@ export async function runOnce(
     await around.processes.gone(GONE_TIMEOUT_MS);
     around.privileges.asUser(() => clearWorkspace(layout.workspace, inputs));
   }
-  channel.sendEvent({ type: 'run', run } satisfies SandboxMessage);
-  const streams = outputStreams(run);
+  const writers = { stdout: channel.openStream(), stderr: channel.openStream() };
+  const { stdout, stderr } = writers;
+  channel.sendEvent({ type: 'run', run, stdout: stdout.number, stderr: stderr.number } satisfies SandboxMessage);
   const executor = around.takeExecutor(job.language);
   const program = fittingLineEnds(executor.language, code);
   const outcome = await runCode(
@@ -42,7 +43,7 @@ export async function runOnce(
       expect: job.expect,
       limits: job.limits,
       stdin,
-      writers: { stdout: channel.openStream(streams.stdout), stderr: channel.openStream(streams.stderr) },
+      writers,
     },
     around,
   );

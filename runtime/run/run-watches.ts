@@ -2,17 +2,17 @@ import type { JobLimits } from '../../src/contracts/limits.ts';
 import { watchWorkspace, type WorkspaceLimits } from '../files/workspace-usage.ts';
 import type { SandboxLayout } from '../sandbox/sandbox-layout.ts';
 import type { EndCause } from './program-ending.ts';
+import type { RunClock } from './run-clock.ts';
 
 const MIB = 1024 * 1024;
 
 /** Looks at what nothing else holds: the run's time, and the workspace where no kernel does. Returns how to stop. */
 export function startWatches(
-  { layout }: { layout: SandboxLayout },
+  { layout, clock }: { layout: SandboxLayout; clock: RunClock },
   limits: JobLimits,
   finish: (cause: EndCause) => void,
 ): () => void {
-  const timer = setTimeout(() => finish('run-deadline'), limits.runTimeoutMs);
-  const stops = [() => clearTimeout(timer)];
+  const stops = [clock.start(limits.runTimeoutMs, () => finish('run-deadline'))];
   if (layout.watchWorkspace) {
     stops.push(watchWorkspace(layout.workspace, workspaceLimits(limits), finish));
   }

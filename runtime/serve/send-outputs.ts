@@ -1,4 +1,4 @@
-import { ARTIFACT_STREAM, type SandboxMessage, type SandboxResult } from '../../src/protocol/messages.ts';
+import type { SandboxMessage, SandboxResult } from '../../src/protocol/messages.ts';
 import { writeTar, type TarFile } from '../../src/protocol/tar.ts';
 import { collectArtifacts, type Collection } from '../files/collect-artifacts.ts';
 import type { JobSurroundings } from '../run/job-surroundings.ts';
@@ -16,7 +16,11 @@ export async function sendOutputs(
   const found = collectArtifacts(layout.output, globals.JOB.limits, collection);
   const next = (): IteratorResult<TarFile> => around.privileges.asUser(() => found.next());
   const first = next();
-  if (first.done !== true) await writeTar(following(first.value, next), channel.openStream(ARTIFACT_STREAM));
+  if (first.done !== true) {
+    const writer = channel.openStream();
+    channel.sendEvent({ type: 'artifacts', stream: writer.number } satisfies SandboxMessage);
+    await writeTar(following(first.value, next), writer);
+  }
   const result: SandboxResult = {
     outcome: outcome.outcome,
     ...(outcome.limit === undefined ? {} : { limit: outcome.limit }),
@@ -38,7 +42,7 @@ export async function sendOutputs(
     result.outcome = 'limit';
     result.limit = 'artifacts';
   }
-  channel.send({ type: 'result', result } satisfies SandboxMessage);
+  channel.sendLast({ type: 'result', result } satisfies SandboxMessage);
 }
 
 function* following<T>(first: T, next: () => IteratorResult<T>): Generator<T> {

@@ -7,7 +7,7 @@ import type { LanguageDefinition } from '../../src/contracts/language.ts';
 import type { CodegenAttempt, ResultSkills } from '../../src/contracts/result.ts';
 import type { SourceRow } from '../../src/contracts/skill.ts';
 import { SkillcellError } from '../../src/contracts/skillcell-error.ts';
-import { outputStreams, type SandboxMessage, type SandboxResult } from '../../src/protocol/messages.ts';
+import type { SandboxMessage, SandboxResult } from '../../src/protocol/messages.ts';
 import { withinDeadline } from '../../src/protocol/within-deadline.ts';
 import { rebuildSkills } from '../../src/skills/load-subsystem.ts';
 import type { AgentAnswer } from '../agent/agent-ports.ts';
@@ -137,11 +137,11 @@ function unfinished(
 
 /** The prompt as the result of a job that asks no model: whole as a value, readable as its output. */
 async function showPrompt({ channel, globals }: JobSurroundings, prompt: Prompt): Promise<RunOutcome> {
-  channel.send({ type: 'run', run: 1 } satisfies SandboxMessage);
+  const [stdout, stderr] = [channel.openStream(), channel.openStream()];
+  channel.send({ type: 'run', run: 1, stdout: stdout.number, stderr: stderr.number } satisfies SandboxMessage);
   const bytes = Buffer.from(`${prompt.system}\n${prompt.user}`);
-  const writer = channel.openStream(outputStreams(1).stdout);
-  await writer.write(bytes.subarray(0, globals.JOB.limits.keptOutputBytes));
-  writer.end();
+  await stdout.write(bytes.subarray(0, globals.JOB.limits.keptOutputBytes));
+  for (const writer of [stdout, stderr]) writer.end();
   return {
     ...emptyRun([]),
     outcome: 'succeeded',

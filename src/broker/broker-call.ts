@@ -1,17 +1,29 @@
 import * as z from 'zod/mini';
+import type { ToolCallCode } from '../contracts/tool-call-codes.ts';
+import type { CallError } from '../protocol/messages.ts';
+import type { BytesPlace } from '../protocol/value-bytes.ts';
 
 /** A call as it arrives from a sandbox. All of it is hostile. */
 export interface BrokerCall {
-  /** Whole number from 1, used once. */
+  /** Whole number from 1, above all before. */
   id: number;
   target: 'tool' | 'model';
-  /** Name of a tool, or `generate` for a model. */
+  /** Id of a tool, or `generate` for a model. */
   name: string;
   args: unknown;
 }
 
-/** What becomes of a call. */
-export type BrokerReply = { ok: true; value: unknown } | { ok: false; error: { name: string; message: string } };
+/** The bytes of a call's arguments, which come beside its JSON. */
+export interface IncomingBytes {
+  places: readonly BytesPlace[];
+  /** Resolves when all are there; rejects when they end early. */
+  parts: Promise<Uint8Array[]>;
+}
+
+/** What becomes of a call. `places` and `parts` are the bytes that stand in the value. */
+export type BrokerReply =
+  | { ok: true; value: unknown; places?: readonly BytesPlace[]; parts?: readonly Uint8Array[] }
+  | { ok: false; error: CallError };
 
 /** The one thing that a model can be asked to do. */
 export const MODEL_CALL = 'generate';
@@ -21,17 +33,17 @@ export const TOOL_JSON_BYTES: number = 256 * 1024;
 export const MODEL_REQUEST_BYTES: number = 4 * 1024 * 1024;
 
 /** Characters of a name that is called. */
-export const TOOL_NAME_CHARACTERS = 200;
+const NAME_CHARACTERS = 200;
 
 /** Validates the outer form of a call; fields that we don't know (a job, a tenant) are refused. */
 export const brokerCallSchema: z.ZodMiniType<BrokerCall> = z.strictObject({
   id: z.number().check(z.int(), z.minimum(1)),
   target: z.enum(['tool', 'model']),
-  name: z.string().check(z.minLength(1), z.maxLength(TOOL_NAME_CHARACTERS)),
+  name: z.string().check(z.minLength(1), z.maxLength(NAME_CHARACTERS)),
   args: z.unknown(),
 });
 
-/** A reply that refuses a call: it was not made. */
-export function refusal(reason: string): BrokerReply & { ok: false } {
-  return { ok: false, error: { name: 'CallRefused', message: `Cannot make the call: ${reason}.` } };
+/** A reply to a call that gives no value. */
+export function refusal(code: ToolCallCode, reason: string): BrokerReply & { ok: false } {
+  return { ok: false, error: { code, message: `Cannot make the call: ${reason}.` } };
 }

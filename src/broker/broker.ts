@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
 import type { JobLimits } from '../contracts/limits.ts';
-import type { CallRow } from '../contracts/result.ts';
+import type { CallRow, CallTotal } from '../contracts/result.ts';
+import { createApprovalGate, type ApprovalGateOptions } from './approval-gate.ts';
 import {
   MODEL_CALL,
   MODEL_REQUEST_BYTES,
@@ -9,31 +10,43 @@ import {
   refusal,
   type BrokerCall,
   type BrokerReply,
+  type IncomingBytes,
 } from './broker-call.ts';
 import { createCallGate } from './call-gate.ts';
 import { callModel } from './call-model.ts';
-import { callTool } from './call-tool.ts';
+import { createCallRows } from './call-rows.ts';
+import { callTool, type ToolAnswer, type ToolSurroundings } from './call-tool.ts';
+import { createEffectRecord } from './effect-record.ts';
 import { measureJson } from './measure-json.ts';
 import type { ModelGateway } from './model-gateway.ts';
-import type { ToolHandler } from './tool-handler.ts';
-import { withinDeadline } from '../protocol/within-deadline.ts';
+import type { OfferedTool } from './offered-tool.ts';
+import { ToolCallError } from './tool-errors.ts';
 
 /** Calls of one job that run at once, and bytes of arguments that wait behind them. */
 const RUNNING_CALLS = 16;
 const WAITING_BYTES = 16 * 1024 * 1024;
+const NO_BYTES: IncomingBytes = { places: [], parts: Promise.resolve([]) };
 
 /** Options of {@link createBroker}. */
 export interface BrokerOptions {
   jobId: string;
-  /** What the job may call, by name. */
-  tools: ReadonlyMap<string, ToolHandler>;
+  /** What the job may call, by id. */
+  tools: ReadonlyMap<string, OfferedTool>;
+  /** What the caller of the job gave; only tools and `approve` see it. */
+  context?: unknown;
   /** Only for jobs that may ask a model. */
   model?: ModelGateway | undefined;
   /** `provider/model` that the host chose; without it the gateway's own. */
   modelName?: string | undefined;
   /** Most requests to the model. @default `limits.calls` */
   modelCalls?: number | undefined;
-  limits: Pick<JobLimits, 'calls' | 'modelTimeoutMs'>;
+  limits: Pick<JobLimits, 'calls' | 'modelTimeoutMs' | 'approvalTimeoutMs'>;
+  /** Whether the job may make more than one attempt. */
+  repeats?: boolean | undefined;
+  approve?: ApprovalGateOptions['approve'];
+  onApproval?: ApprovalGateOptions['onEvent'] | undefined;
+  /** Told when the job begins to wait for somebody's answer, and when it goes on. */
+  onWaiting?: ((waiting: boolean) => void) | undefined;
   /** Values that never may reach the sandbox in an error. */
   secrets?: readonly string[] | undefined;
   /** Gets the real error of a tool, for the host's log. */
@@ -48,12 +61,16 @@ export interface Broker {
    * Makes one call for the sandbox.
    *
    * @param call hostile: its form, id, name and arguments are checked here
-   * @param options the signal ends the call when the job ends
+   * @param options the signal ends the call when the job ends; the bytes are those that stand in the arguments
    * @returns the value or a sanitised error; never throws
    */
-  call(call: BrokerCall, options: { signal: AbortSignal }): Promise<BrokerReply>;
-  /** Calls with a valid id, in order of start; never more than `limits.calls`. */
+  call(call: BrokerCall, options: { signal: AbortSignal; bytes?: IncomingBytes }): Promise<BrokerReply>;
+  /** A run of the job's program begins: calls of the one before are over. */
+  beginAttempt(attempt: number): void;
+  /** Calls with a valid id, in order of start; the first thousand. */
   readonly rows: CallRow[];
+  /** All calls, by tool. */
+  readonly totals: Record<string, CallTotal>;
   /** Whether more calls than `limits.calls` arrived, refused ones counted. */
   readonly exhausted: boolean;
   /** Why the model did not answer: the orchestrator throws it, or ends the job as timeout for a `ModelTimeout`. */
@@ -69,37 +86,46 @@ export interface Broker {
  * @returns the broker
  */
 export function createBroker(options: BrokerOptions): Broker {
-  const rows: CallRow[] = [];
-  const usedIds = new Set<number>();
+  const rows = createCallRows();
   const closing = new AbortController();
-  const gate = createCallGate(RUNNING_CALLS, WAITING_BYTES);
+  const around = toolSurroundings(options);
+  const callsOf = new Map<string, number>();
+  let attempt = 1;
+  let attemptOver = new AbortController();
+  let lastId = 0;
   let arrived = 0;
   let modelCallsLeft = options.modelCalls ?? options.limits.calls;
   let modelFailure: Error | undefined;
 
-  const run = async (call: BrokerCall, bytes: number, signal: AbortSignal): Promise<BrokerReply> => {
-    const leave = await gate.enter(bytes);
-    if (leave === undefined) return refusal('too many calls wait at once');
-    try {
-      if (signal.aborted) return refusal('the job is over');
-      return call.target === 'model' ? await askModel(call, signal) : await useTool(call, signal);
-    } finally {
-      leave();
+  const useTool = async (
+    call: BrokerCall,
+    { places, parts }: IncomingBytes,
+    signal: AbortSignal,
+  ): Promise<ToolAnswer> => {
+    const offered = options.tools.get(call.name);
+    if (offered === undefined) throw new ToolCallError('tool.not-allowed', 'The job does not have this tool.');
+    const { id, maxCalls } = offered.tool;
+    const made = (callsOf.get(id) ?? 0) + 1;
+    callsOf.set(id, made);
+    if (maxCalls !== undefined && made > maxCalls)
+      throw new ToolCallError('tool.limit', `The job may call ${id} ${maxCalls} times.`);
+    const measured = measureJson(call.args ?? null, { maxBytes: TOOL_JSON_BYTES });
+    if ('fault' in measured) {
+      const code = measured.isTooLarge ? 'tool.too-large' : 'tool.invalid-arguments';
+      throw new ToolCallError(code, `The arguments are not acceptable: ${measured.fault}.`);
     }
-  };
-
-  const useTool = async (call: BrokerCall, signal: AbortSignal): Promise<BrokerReply> => {
-    const tool = options.tools.get(call.name);
-    if (tool === undefined) return refusal('the job has no tool of this name');
-    const { jobId, secrets = [], onToolFailure } = options;
-    return callTool({ name: call.name, tool, args: call.args, context: { signal, jobId }, secrets, onToolFailure });
+    const { bytes } = measured;
+    return callTool(offered, { id: call.id, attempt, args: call.args, bytes, places, parts, signal }, around);
   };
 
   const askModel = async (call: BrokerCall, signal: AbortSignal): Promise<BrokerReply> => {
     const { model: gateway, modelName, limits } = options;
-    if (call.name !== MODEL_CALL) return refusal('a model cannot be asked for this');
-    if (gateway === undefined) return refusal('the job has no model');
-    if (modelCallsLeft <= 0) return refusal('the job has no request to the model left');
+    if (call.name !== MODEL_CALL) return refusal('tool.not-allowed', 'a model cannot be asked for this');
+    if (gateway === undefined) return refusal('tool.not-allowed', 'the job has no model');
+    if (modelCallsLeft <= 0) return refusal('tool.limit', 'the job has no request to the model left');
+    const measured = measureJson(call.args ?? null, { maxBytes: MODEL_REQUEST_BYTES });
+    if ('fault' in measured)
+      return refusal('tool.invalid-arguments', `the request is not acceptable, got ${measured.fault}`);
     modelCallsLeft -= 1;
     return callModel({
       gateway,
@@ -111,49 +137,87 @@ export function createBroker(options: BrokerOptions): Broker {
     });
   };
 
-  const answer = async (call: BrokerCall, signal: AbortSignal): Promise<BrokerReply> => {
-    const maxBytes = call.target === 'model' ? MODEL_REQUEST_BYTES : TOOL_JSON_BYTES;
-    const measured = measureJson(call.args ?? null, { maxBytes });
-    if ('fault' in measured) return refusal(`the arguments are not acceptable, got ${measured.fault}`);
+  const answer = async (call: BrokerCall, bytes: IncomingBytes, signal: AbortSignal): Promise<ToolAnswer> => {
     try {
-      return await withinDeadline(run(call, measured.bytes, signal), { signal });
-    } catch {
-      // `run` answers every failure itself: what arrives here is the end of the job, or a fault of the host's callback.
-      if (signal.aborted) return refusal('the job is over');
-      return { ok: false, error: { name: 'CallFailed', message: 'The call failed on the host.' } };
+      if (call.target === 'model') return { reply: await askModel(call, signal), replayed: false };
+      return await useTool(call, bytes, signal);
+    } catch (error) {
+      return { reply: { ok: false, error: callError(error, signal) }, replayed: false };
     }
   };
 
   return {
-    rows,
+    rows: rows.kept,
+    get totals() {
+      return rows.totals;
+    },
     get exhausted() {
       return arrived > options.limits.calls;
     },
     get modelFailure() {
       return modelFailure;
     },
-    async call(unchecked, { signal }) {
-      if (closing.signal.aborted || signal.aborted) return refusal('the job is over');
+    async call(unchecked, { signal, bytes = NO_BYTES }) {
+      // Nobody waits for them where the call is not made.
+      bytes.parts.catch(() => undefined);
+      if (closing.signal.aborted || signal.aborted) return refusal('tool.job-over', 'the job is over');
       arrived += 1;
-      if (arrived > options.limits.calls) return refusal(`the job may make ${options.limits.calls} calls`);
+      if (arrived > options.limits.calls)
+        return refusal('tool.limit', `the job may make ${options.limits.calls} calls`);
       const parsed = z.safeParse(brokerCallSchema, unchecked);
-      if (!parsed.success) return refusal('it is not of the form { id, target, name, args }');
+      if (!parsed.success) return refusal('tool.invalid-arguments', 'it is not of the form { id, target, name, args }');
       const call = parsed.data;
-      if (usedIds.has(call.id)) return refusal('its id was used before');
-      usedIds.add(call.id);
+      if (call.id <= lastId) return refusal('tool.invalid-arguments', 'its id was used before');
+      lastId = call.id;
 
-      const row: CallRow = { id: call.id, target: call.target, name: call.name, ok: false, durationMs: 0 };
-      rows.push(row);
+      const { id, target, name } = call;
+      const row = rows.begin({ id, target, name });
       const started = performance.now();
-      const reply = await answer(call, AbortSignal.any([signal, closing.signal]));
+      const ends = target === 'tool' ? [signal, closing.signal, attemptOver.signal] : [signal, closing.signal];
+      const { reply, replayed } = await answer(call, bytes, AbortSignal.any(ends));
       row.durationMs = Math.round(performance.now() - started);
       row.ok = reply.ok;
-      if (!reply.ok) row.error = reply.error.message;
+      if (!reply.ok) Object.assign(row, { code: reply.error.code, error: reply.error.message });
+      if (replayed) row.replayed = true;
+      rows.count(row);
       options.onAnswered?.(row);
       return reply;
+    },
+    beginAttempt(next) {
+      attempt = next;
+      attemptOver.abort(new Error('The attempt is over.'));
+      attemptOver = new AbortController();
+      around.effects?.nextAttempt();
     },
     close() {
       closing.abort(new Error('The job is over.'));
     },
   };
+}
+
+function toolSurroundings(options: BrokerOptions): ToolSurroundings {
+  const { jobId, context, secrets = [], approve, limits, onToolFailure } = options;
+  return {
+    jobId,
+    context,
+    secrets,
+    onToolFailure,
+    gate: createCallGate(RUNNING_CALLS, WAITING_BYTES),
+    effects: options.repeats === true ? createEffectRecord() : undefined,
+    approval: createApprovalGate({
+      approve,
+      timeoutMs: limits.approvalTimeoutMs,
+      secrets,
+      onWaiting: (waiting) => options.onWaiting?.(waiting),
+      onEvent: (event) => options.onApproval?.(event),
+      onFailure: (error) => onToolFailure?.('approve', error),
+    }),
+  };
+}
+
+/** What a failed call tells the program. What is no failure of the call is the end of the job, or a fault of the host's callback. */
+function callError(error: unknown, signal: AbortSignal): { code: string; message: string } {
+  if (signal.aborted) return refusal('tool.job-over', 'the job is over').error;
+  if (error instanceof ToolCallError) return { code: error.code, message: error.message };
+  return { code: 'tool.failed', message: 'The call failed on the host.' };
 }

@@ -30,20 +30,22 @@ export interface CallModelOptions extends AskModelOptions {
 export async function callModel(options: CallModelOptions): Promise<BrokerReply> {
   const { gateway, modelName, signal } = options;
   const parsed = z.safeParse(requestSchema, options.args);
-  if (!parsed.success) return refusal('the request for the model has another form than { system, messages }');
+  if (!parsed.success)
+    return refusal('tool.invalid-arguments', 'the request for the model has another form than { system, messages }');
   const { model, ...request } = parsed.data;
-  if (model !== undefined && model !== (modelName ?? gateway.id)) return refusal('the job has another model');
+  if (model !== undefined && model !== (modelName ?? gateway.id))
+    return refusal('tool.not-allowed', 'the job has another model');
 
   try {
     return { ok: true, value: await askModel(request, options) };
   } catch (error) {
-    if (signal.aborted) return refusal('the job is over');
+    if (signal.aborted) return refusal('tool.job-over', 'the job is over');
     // Known to the host by the budget itself: the model has not failed.
-    if (error instanceof BudgetReachedError) return { ok: false, error: { name: error.name, message: error.message } };
+    if (error instanceof BudgetReachedError) return { ok: false, error: { code: 'tool.limit', message: error.message } };
     const failure = error instanceof Error ? error : new Error(String(error));
     options.onFailure(failure);
-    const name = failure instanceof ModelTimeoutError ? failure.name : 'ModelFailed';
+    const code = failure instanceof ModelTimeoutError ? 'model.timeout' : 'model.failed';
     const message = failure instanceof ModelTimeoutError ? failure.message : 'The model gave no usable answer.';
-    return { ok: false, error: { name, message } };
+    return { ok: false, error: { code, message } };
   }
 }

@@ -1,54 +1,187 @@
-import { checkArguments } from './check-arguments.ts';
-import { TOOL_JSON_BYTES, refusal, type BrokerReply } from './broker-call.ts';
-import { measureJson } from './measure-json.ts';
+import type { ToolCallCode } from '../contracts/tool-call-codes.ts';
+import { attachBytes, detachBytes, ValueFault, type BytesPlace } from '../protocol/value-bytes.ts';
+import { withinDeadline } from '../protocol/within-deadline.ts';
+import type { ApprovalGate } from './approval-gate.ts';
+import { TOOL_JSON_BYTES, type BrokerReply } from './broker-call.ts';
+import type { CallGate } from './call-gate.ts';
+import type { EffectCall, EffectRecord } from './effect-record.ts';
+import type { OfferedTool } from './offered-tool.ts';
 import { sanitizeErrorText } from './redact.ts';
-import { ToolError, type ToolContext, type ToolHandler } from './tool-handler.ts';
+import { TOOL_VALUE_BYTES } from './tool.ts';
+import { ToolCallError, ToolError } from './tool-errors.ts';
 
-/** Options of {@link callTool}. */
-export interface CallToolOptions {
-  name: string;
-  tool: ToolHandler;
-  args: unknown;
-  context: ToolContext;
+const DEFAULT_TIMEOUT_MS = 60_000;
+
+/** What the tools of one job share. */
+export interface ToolSurroundings {
+  jobId: string;
+  context: unknown;
   secrets: readonly string[];
+  approval: ApprovalGate;
+  gate: CallGate;
+  /** Absent where a job makes one attempt only. */
+  effects: EffectRecord | undefined;
   /** Gets the real error of a tool, for the host's log. */
   onToolFailure?: ((name: string, error: unknown) => void) | undefined;
 }
 
+/** One call of a tool that the job has. */
+export interface ToolCall {
+  id: number;
+  attempt: number;
+  /** The JSON of the arguments, of `bytes` bytes, and what stands in it. */
+  args: unknown;
+  bytes: number;
+  places: readonly BytesPlace[];
+  parts: Promise<Uint8Array[]>;
+  signal: AbortSignal;
+}
+
+/** What came of a call, and whether that was answered from the record of an earlier attempt. */
+export interface ToolAnswer {
+  reply: BrokerReply;
+  replayed: boolean;
+}
+
 /**
- * Runs one tool for a sandbox. The sandbox reads the message of a `ToolError`, sanitised; every other error stays on
- * the host.
+ * Makes one call for a sandbox: checks the arguments, asks where somebody has to allow it, and runs the tool. The sandbox reads
+ * the message of a `ToolError`, sanitised; every other error stays on the host.
  *
- * @returns the tool's value as plain JSON, or a sanitised error; never throws
+ * @throws ToolCallError with what the program reads; nothing else but the reason of `signal`
  */
-export async function callTool(options: CallToolOptions): Promise<BrokerReply> {
-  const { name, tool, args, context } = options;
+export async function callTool(offered: OfferedTool, call: ToolCall, around: ToolSurroundings): Promise<ToolAnswer> {
+  const { tool } = offered;
+  const { jobId, context, approval, gate } = around;
+  const { attempt, signal } = call;
+  const parts = await arrived(call);
+  // Both follow the same names: what is hashed for the record is what the sandbox sent.
+  const effect = tool.effect === 'read' ? undefined : around.effects?.call(tool.id, call.args, call.places, parts);
+  const input = await checked(offered, 'input', attach(call, parts));
+  const known = effect?.earlier;
+  if (known?.state === 'done' && known.reply !== undefined) return { reply: known.reply, replayed: true };
+  if (known !== undefined) {
+    throw new ToolCallError(
+      'tool.effect-unknown',
+      `An earlier attempt made this call of ${tool.id}, and its end is not known.`,
+    );
+  }
+  if (tool.approval === 'always') {
+    const { id } = call;
+    const request = { jobId, context, call: id, tool: tool.id, description: tool.description, input, attempt };
+    const reason = await approval.ask(request, signal);
+    if (reason !== undefined)
+      throw new ToolCallError('tool.denied', `The call of ${tool.id} was not allowed: ${reason}.`);
+  }
+  const leave = await gate.enter(call.bytes);
+  if (leave === undefined) throw new ToolCallError('tool.limit', 'Cannot make the call: too many calls wait at once.');
   try {
-    const checked = await checkArguments(args, tool.parameters);
-    if ('fault' in checked) return refusal(`the arguments of ${name} do not fit, got ${checked.fault}`);
-    return jsonValue(name, await tool.execute(checked.args, context));
+    signal.throwIfAborted();
+    return { reply: await make(offered, input, call, around, effect), replayed: false };
+  } finally {
+    leave();
+  }
+}
+
+async function arrived({ parts, signal }: ToolCall): Promise<Uint8Array[]> {
+  try {
+    return await withinDeadline(parts, { signal });
+  } catch {
+    // The program ended, or was ended, before it had sent all of them.
+    throw new ToolCallError('tool.job-over', 'Cannot make the call: its bytes ended early.');
+  }
+}
+
+function attach({ args, places }: ToolCall, parts: readonly Uint8Array[]): unknown {
+  if (places.length === 0) return args;
+  try {
+    return attachBytes(structuredClone(args ?? null), places, parts);
   } catch (error) {
-    // The sandbox gets a reply in any case; what happened is the host's to know.
-    options.onToolFailure?.(name, error);
-    const told = error instanceof ToolError ? error.message : `The tool ${name} failed on the host.`;
-    return toolFailure(sanitizeErrorText(told, options.secrets));
+    throw new ToolCallError('tool.invalid-arguments', `Cannot make the call: ${(error as Error).message}.`);
   }
 }
 
-/** Copies a value through JSON, so that getters and prototypes of the host stay on the host. */
-function jsonValue(name: string, value: unknown): BrokerReply {
-  const text = JSON.stringify(value) ?? 'null';
-  const bytes = Buffer.byteLength(text);
-  if (bytes > TOOL_JSON_BYTES) {
-    return toolFailure(`The tool ${name} returned ${bytes} bytes of JSON; ${TOOL_JSON_BYTES} are allowed.`);
-  }
-  const copy: unknown = JSON.parse(text);
-  const measured = measureJson(copy, { maxBytes: TOOL_JSON_BYTES });
-  return 'fault' in measured
-    ? toolFailure(`The tool ${name} returned JSON that cannot be sent: ${measured.fault}.`)
-    : { ok: true, value: copy };
+const SCHEMA_CODES = { input: 'tool.invalid-arguments', output: 'tool.invalid-result' } as const;
+
+async function checked({ tool, ...schemas }: OfferedTool, side: 'input' | 'output', value: unknown): Promise<unknown> {
+  const schema = schemas[side];
+  if (schema === undefined) return value;
+  const result = await schema.check(value);
+  if (!('fault' in result)) return result.value;
+  const what = side === 'input' ? 'arguments' : 'result';
+  throw new ToolCallError(SCHEMA_CODES[side], `The ${what} of ${tool.id} do not fit: ${result.fault}.`);
 }
 
-function toolFailure(message: string): BrokerReply {
-  return { ok: false, error: { name: 'ToolError', message } };
+/** Runs the tool within its time, and takes apart what it gives. */
+async function make(
+  offered: OfferedTool,
+  input: unknown,
+  call: ToolCall,
+  around: ToolSurroundings,
+  effect: EffectCall | undefined,
+): Promise<BrokerReply> {
+  const { tool } = offered;
+  const { jobId, context } = around;
+  const timeoutMs = tool.timeoutMs ?? DEFAULT_TIMEOUT_MS;
+  const over = new AbortController();
+  const overdue = (): never => {
+    throw new ToolCallError('tool.timeout', `The tool ${tool.id} took longer than ${timeoutMs / 1000} s.`);
+  };
+  const run = async (): Promise<BrokerReply> => {
+    const signal = AbortSignal.any([call.signal, over.signal]);
+    let value: unknown;
+    try {
+      value = await tool.execute(input, { context, signal, jobId, attempt: call.attempt });
+    } catch (error) {
+      // One that was cut off cannot say what it has done until then.
+      if (!signal.aborted) effect?.failed();
+      throw toolFailure(tool.id, error, around);
+    }
+    const reply = await result(offered, value, around);
+    effect?.done(reply);
+    return reply;
+  };
+  effect?.begin();
+  try {
+    return await withinDeadline(run(), { limitMs: timeoutMs, overdue, signal: call.signal });
+  } finally {
+    over.abort(new Error('The call is over.'));
+  }
+}
+
+function toolFailure(id: string, error: unknown, { secrets, onToolFailure }: ToolSurroundings): ToolCallError {
+  onToolFailure?.(id, error);
+  const isKnown = error instanceof ToolError || error instanceof ToolCallError;
+  const code: ToolCallCode = error instanceof ToolCallError ? error.code : 'tool.failed';
+  return new ToolCallError(
+    code,
+    sanitizeErrorText(isKnown ? error.message : `The tool ${id} failed on the host.`, secrets),
+  );
+}
+
+/** A result as it crosses: a copy, so that getters and prototypes of the host stay on the host. What is wrong with it is its reply. */
+async function result(offered: OfferedTool, value: unknown, { onToolFailure }: ToolSurroundings): Promise<BrokerReply> {
+  const { tool } = offered;
+  const totalBytes = tool.maxResultBytes ?? TOOL_VALUE_BYTES;
+  try {
+    const given = detachBytes(value, { jsonBytes: Math.min(TOOL_JSON_BYTES, totalBytes), totalBytes });
+    const { output } = offered;
+    if (output === undefined) return { ok: true, ...replyOf(given.json, given) };
+    const whole = attachBytes(given.json, given.places, given.parts);
+    const fitting = detachBytes(await checked(offered, 'output', whole), { jsonBytes: TOOL_JSON_BYTES, totalBytes });
+    return { ok: true, ...replyOf(fitting.json, fitting) };
+  } catch (error) {
+    onToolFailure?.(tool.id, error);
+    if (error instanceof ToolCallError) return { ok: false, error: { code: error.code, message: error.message } };
+    const fault = error instanceof ValueFault ? error.message : 'it cannot be read';
+    const code: ToolCallCode =
+      error instanceof ValueFault && error.isTooLarge ? 'tool.too-large' : 'tool.invalid-result';
+    return { ok: false, error: { code, message: `The result of ${tool.id} cannot be sent: ${fault}.` } };
+  }
+}
+
+function replyOf(
+  json: unknown,
+  { places, parts }: { places: BytesPlace[]; parts: Uint8Array[] },
+): Omit<BrokerReply & { ok: true }, 'ok'> {
+  return { value: json ?? null, ...(places.length === 0 ? {} : { places, parts }) };
 }

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { isZodSchema, type ToolParameters } from './tool-handler.ts';
+import { isZodSchema, type ToolSchema } from './schema-source.ts';
 
 /** Arguments that fit, or what is wrong with them. */
 export type CheckedArguments = { args: unknown } | { fault: string };
@@ -14,7 +14,7 @@ const compiled = new WeakMap<object, z.core.$ZodType>();
  * @returns the arguments as the schema gives them, or the first three faults in one line
  * @throws {Error} when a JSON schema uses what cannot be enforced: nothing is let through unchecked
  */
-export async function checkArguments(args: unknown, parameters: ToolParameters | undefined): Promise<CheckedArguments> {
+export async function checkArguments(args: unknown, parameters: ToolSchema | undefined): Promise<CheckedArguments> {
   if (parameters === undefined) return { args };
   const parsed = await z.safeParseAsync(await schemaOf(parameters), args);
   if (parsed.success) return { args: parsed.data };
@@ -26,7 +26,7 @@ export async function checkArguments(args: unknown, parameters: ToolParameters |
   return { fault: faults.join('; ') };
 }
 
-async function schemaOf(parameters: ToolParameters): Promise<z.core.$ZodType> {
+async function schemaOf(parameters: ToolSchema): Promise<z.core.$ZodType> {
   if (isZodSchema(parameters)) return parameters;
   const known = compiled.get(parameters);
   if (known !== undefined) return known;

@@ -9,7 +9,7 @@ export interface JsonValueCaps {
 }
 
 /** The size of an acceptable value as JSON without blanks, or what is wrong with it. */
-export type JsonMeasure = { bytes: number } | { fault: string };
+export type JsonMeasure = { bytes: number } | { fault: string; isTooLarge?: true };
 
 /**
  * Checks that a value is plain JSON within its caps, without recursion and without serialising it first. Keys that
@@ -37,13 +37,13 @@ export function measureJson(value: unknown, caps: JsonValueCaps): JsonMeasure {
       if (typeof entries === 'string') return { fault: entries };
       values += entries.length;
       bytes += 2 + Math.max(0, entries.length - 1);
-      if (values > maxValues) return { fault: `over ${maxValues} values` };
+      if (values > maxValues) return { fault: `over ${maxValues} values`, isTooLarge: true };
       for (const [key, child] of entries) {
         if (key !== undefined) bytes += textBytes(key, caps.maxBytes) + 1;
         open.push({ value: child, depth: depth + 1 });
       }
     }
-    if (bytes > caps.maxBytes) return { fault: `over ${caps.maxBytes} bytes` };
+    if (bytes > caps.maxBytes) return { fault: `over ${caps.maxBytes} bytes`, isTooLarge: true };
   }
   return { bytes };
 }

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { isZodSchema } from './tool-handler.ts';
+import { isZodSchema } from './schema-source.ts';
 
 /** What is wrong with a part of an option. */
 export interface OptionFault {

@@ -19,6 +19,15 @@ export type JobEvent =
   | { type: 'run'; jobId: string; run: number }
   | OutputEvent
   | { type: 'call'; jobId: string; call: CallRow }
+  /** Somebody is asked to allow a call, or has answered. */
+  | {
+      type: 'approval';
+      jobId: string;
+      call: number;
+      tool: string;
+      phase: 'asked' | 'allowed' | 'denied';
+      reason?: string;
+    }
   | { type: 'artifact'; jobId: string; artifact: Artifact }
   | { type: 'finished'; jobId: string; result: JobResult }
   | { type: 'faulted'; jobId: string; error: SkillcellError };

@@ -4,11 +4,11 @@ import type { SkillVariant, SourceRow } from './skill.ts';
 import type { Language } from './language.ts';
 import type { JobLimits } from './limits.ts';
 
-/** A tool that sandboxed code may call through the broker. `parameters` is a JSON schema. */
+/** A tool that sandboxed code may call through the broker. `input` is a JSON schema. */
 export interface ToolDescription {
-  name: string;
+  id: string;
   description: string;
-  parameters?: Record<string, unknown>;
+  input?: Record<string, unknown>;
 }
 
 /** What the sandbox has to know of its job. Nothing here names a path or a secret of the host. */

@@ -58,6 +58,10 @@ export interface JobOptions {
   expect?: string[];
   limits?: Partial<JobLimits>;
   skills?: JobSkillsOptions;
+  /** Ids of tools that the job may call, or patterns of them: `['crm.find', 'files.*']`. Default: none. */
+  tools?: string[];
+  /** What the tools and `approve` get as `context`; it goes nowhere else. */
+  context?: unknown;
   /** A folder of the host that artifacts are written to. Without it they are kept in memory. */
   output?: string;
   signal?: AbortSignal;

@@ -30,5 +30,6 @@ export const limitsSchema: z.ZodMiniType<Partial<JobLimits>> = z.strictObject({
   artifactTotalBytes: z.optional(whole(LIMIT_CEILINGS.artifactTotalBytes)),
   artifactDepth: z.optional(whole(LIMIT_CEILINGS.artifactDepth)),
   calls: z.optional(whole(LIMIT_CEILINGS.calls)),
+  approvalTimeoutMs: z.optional(whole(LIMIT_CEILINGS.approvalTimeoutMs)),
   valueBytes: z.optional(whole(LIMIT_CEILINGS.valueBytes)),
 }) as unknown as z.ZodMiniType<Partial<JobLimits>>;

@@ -26,6 +26,8 @@ export interface JobLimits {
   artifactDepth: number;
   /** Calls to the broker. */
   calls: number;
+  /** How long the clocks of run and job may stand still while somebody is asked to allow calls, in milliseconds and all together. */
+  approvalTimeoutMs: number;
   /** Bytes of the JSON of a job's value. */
   valueBytes: number;
 }
@@ -51,6 +53,7 @@ export const DEFAULT_LIMITS: JobLimits = {
   artifactTotalBytes: 64 * MIB,
   artifactDepth: 16,
   calls: 1_000,
+  approvalTimeoutMs: 300_000,
   valueBytes: 256 * 1024,
 };
 
@@ -78,5 +81,6 @@ export const LIMIT_CEILINGS: JobLimits = {
   artifactTotalBytes: 16_384 * MIB,
   artifactDepth: 64,
   calls: 1_000_000,
+  approvalTimeoutMs: 86_400_000,
   valueBytes: 4 * MIB,
 };

@@ -53,7 +53,18 @@ export interface CallRow {
   name: string;
   ok: boolean;
   durationMs: number;
+  /** Why it gave no value: of the codes in docs/errors.md. */
+  code?: string;
   error?: string;
+  /** Answered from what an equal call of an earlier attempt had come to. */
+  replayed?: true;
+}
+
+/** All calls of one tool. */
+export interface CallTotal {
+  calls: number;
+  failed: number;
+  replayed: number;
 }
 
 /** What one attempt of a codegen job did. */
@@ -94,7 +105,10 @@ export interface JobResult {
   artifacts: Artifact[];
   omitted: OmittedFile[];
   contract?: { satisfied: boolean; missing: string[] };
+  /** The first thousand, in order of start. */
   calls: CallRow[];
+  /** All calls, by tool; those of the model are `model`, and those of tools that the job does not have `(not allowed)`. */
+  callTotals: Record<string, CallTotal>;
   skills: ResultSkills;
   /** The turn's sources pool after rendering. */
   sources: SourceRow[];

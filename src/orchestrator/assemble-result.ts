@@ -48,6 +48,7 @@ export function assembleResult(parts: ResultParts): JobResult {
     omitted: [...result.omitted, ...artifacts.omitted],
     ...(expected.length === 0 ? {} : { contract: { satisfied: result.missing.length === 0, missing: result.missing } }),
     calls: broker.rows,
+    callTotals: broker.totals,
     skills: parts.skills ?? { active: [], digest: null, instructionSha256: null },
     sources: result.sources,
     usage: {

@@ -17,6 +17,7 @@ export function emptyResult({ jobId, kind, attempt }: AcceptedJob): JobResult {
     artifacts: [],
     omitted: [],
     calls: [],
+    callTotals: {},
     skills: { active: [], digest: null, instructionSha256: null },
     sources: [],
     usage: { wallMs: null, cpuMs: null, maxRssBytes: null, startMs: null, warm: false },

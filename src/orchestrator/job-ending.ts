@@ -24,22 +24,25 @@ export interface JobEnding {
   settle(ending: Ending): void;
   /** Asks the sandbox to end its job, and waits for its result only for a while. The first reason counts. */
   cancel(reason: CancelReason): void;
+  /** Lets the job's clock stand still, or go on. */
+  setClock(running: boolean): void;
   /** Stops the clocks and the listening. */
   release(): void;
 }
 
 /** Starts the job's clock and follows its signal. */
 export function createJobEnding({ limits }: PreparedJob, session: SandboxSession, signal: AbortSignal): JobEnding {
-  const started = performance.now();
+  let left = limits.jobTimeoutMs;
+  let since: number | undefined = performance.now();
   const { promise: ended, resolve: settle } = Promise.withResolvers<Ending>();
   const controller = new AbortController();
   let canceledFor: CancelReason | undefined;
-  let timer = setTimeout(() => cancel('timeout'), limits.jobTimeoutMs);
+  let timer = setTimeout(() => cancel('timeout'), left);
 
   /** A sandbox that still hands its artifacts over is heard from; one that is silent has had its time. */
   const settleIfSilent = (): void => {
     const heard = performance.now() - session.heardAt < HAND_OVER_MS;
-    const inTime = performance.now() - started < limits.jobTimeoutMs + AFTER_CLOCK_MS;
+    const inTime = since === undefined || performance.now() - since < left + AFTER_CLOCK_MS;
     if (heard && inTime) timer = setTimeout(settleIfSilent, HAND_OVER_MS);
     else settle({ kind: 'overdue' });
   };
@@ -63,6 +66,15 @@ export function createJobEnding({ limits }: PreparedJob, session: SandboxSession
     },
     settle,
     cancel,
+    setClock(running) {
+      if (running === (since !== undefined)) return;
+      const now = performance.now();
+      if (since !== undefined) left -= now - since;
+      since = running ? now : undefined;
+      if (canceledFor !== undefined) return;
+      clearTimeout(timer);
+      if (running) timer = setTimeout(() => cancel('timeout'), left);
+    },
     release() {
       clearTimeout(timer);
       signal.removeEventListener('abort', onAbort);

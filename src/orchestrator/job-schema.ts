@@ -78,6 +78,8 @@ const common = {
       pool: z.optional(z.array(z.record(z.string(), z.unknown()))),
     }),
   ),
+  tools: z.optional(z.array(z.string().check(z.minLength(1), z.maxLength(200))).check(z.maxLength(1_000))),
+  context: z.optional(z.unknown()),
   output: z.optional(noNul.check(z.minLength(1))),
   signal: z.optional(z.custom<AbortSignal>((value) => value instanceof AbortSignal, 'must be an AbortSignal')),
 };

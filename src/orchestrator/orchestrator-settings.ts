@@ -3,7 +3,9 @@ import * as z from 'zod/mini';
 import { isModelGateway, isSdkModel, modelGateway } from '../broker/sdk-model-gateway.ts';
 import type { ModelGateway } from '../broker/model-gateway.ts';
 import type { OptionFault } from '../broker/parameters-fault.ts';
-import type { ToolHandler } from '../broker/tool-handler.ts';
+import type { Approve } from '../broker/approval.ts';
+import { fromSdkTools, isSdkTools } from '../broker/sdk-tools.ts';
+import type { Tool } from '../broker/tool.ts';
 import { checkOptions } from '../contracts/check-options.ts';
 import type { JobLimits } from '../contracts/limits.ts';
 import { limitsSchema, sandboxLimitsSchema } from '../contracts/limits-schema.ts';
@@ -27,7 +29,8 @@ const ACTION = 'create the orchestrator';
 export interface OrchestratorSettings {
   skills: SkillsSubsystem | undefined;
   model: ModelGateway | undefined;
-  tools: ReadonlyMap<string, ToolHandler>;
+  tools: readonly Tool[];
+  approve: Approve | undefined;
   runners: readonly Runner[];
   allowUnisolated: boolean;
   concurrency: number;
@@ -82,6 +85,7 @@ const optionsSchema = z.strictObject({
     ),
   ),
   tools: z.optional(toolsSchema),
+  approve: z.optional(z.custom((value) => typeof value === 'function', 'must be a function')),
   runners: z.optional(z.array(runnerSchema).check(z.minLength(1), ownNames)),
   allowUnisolated: z.optional(z.boolean()),
   concurrency: z.optional(whole(1, 10_000)),
@@ -100,13 +104,15 @@ const optionsSchema = z.strictObject({
  * @throws SkillcellError `options.invalid`, naming the field, what is allowed there, and the value
  */
 export function readSettings(given: OrchestratorOptions): OrchestratorSettings {
-  const options = checkOptions(optionsSchema, given, { action: ACTION });
+  const asOurs = withOurTools(given);
+  const options = checkOptions(optionsSchema, asOurs, { action: ACTION });
   const runners = options.runners ?? [createDockerRunner(), createLocalRunner()];
   const ceilings = options.ceilings ?? {};
   return {
     skills: options.skills,
     model: options.model === undefined ? undefined : modelGateway(options.model),
-    tools: options.tools ?? new Map(),
+    tools: asOurs.tools ?? [],
+    approve: options.approve,
     runners,
     allowUnisolated: options.allowUnisolated ?? false,
     concurrency: options.concurrency ?? Math.max(2, availableParallelism()),
@@ -118,6 +124,12 @@ export function readSettings(given: OrchestratorOptions): OrchestratorSettings {
     sweepIntervalMs: options.sweepIntervalMs ?? 60_000,
     logger: options.logger,
   };
+}
+
+/** Tools of the AI SDK become ours first, and are checked like them. */
+function withOurTools(given: OrchestratorOptions): OrchestratorOptions & { tools?: readonly Tool[] } {
+  const { tools } = { ...given };
+  return (isSdkTools(tools) ? { ...given, tools: fromSdkTools(tools) } : given) as never;
 }
 
 /** A pool whose sandboxes no job could ever take would only cost. */

@@ -2,7 +2,9 @@ import type { Readable } from 'node:stream';
 import type { Logger } from 'pino';
 import type { ModelGateway } from '../broker/model-gateway.ts';
 import type { SdkModel } from '../broker/sdk-model-gateway.ts';
-import type { ToolHandler } from '../broker/tool-handler.ts';
+import type { Approve } from '../broker/approval.ts';
+import type { SdkTools } from '../broker/sdk-tools.ts';
+import type { Tool } from '../broker/tool.ts';
 import type { JobEvent } from '../contracts/events.ts';
 import type { GenerateOptions, Generation } from '../contracts/generation.ts';
 import type { CodegenOptions, ExecOptions } from '../contracts/job.ts';
@@ -47,8 +49,10 @@ export interface OrchestratorOptions {
    * in this process.
    */
   model?: ModelGateway | SdkModel;
-  /** What sandboxed code may call, by name. */
-  tools?: ReadonlyMap<string, ToolHandler>;
+  /** What jobs may ask for by id: our tools, or a record of the AI SDK's. A job gets those that its `tools` name. */
+  tools?: readonly Tool[] | SdkTools;
+  /** Asked for each call of a tool with `approval: 'always'`. Without it, and without an answer, such a call is denied. */
+  approve?: Approve;
   /**
    * In order of preference: a job that names no runner gets the first one that works and isolates enough. Level `none` is
    * tried last, whatever the order.

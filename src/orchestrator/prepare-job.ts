@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { describeTools, type ToolHandler } from '../broker/tool-handler.ts';
+import { describeTool, type OfferedTool } from '../broker/offered-tool.ts';
+import type { Tool } from '../broker/tool.ts';
 import type { Diagnostic } from '../contracts/diagnostic.ts';
 import type { RuntimeGlobals } from '../contracts/globals.ts';
 import { DEFAULT_CONSUMER } from '../contracts/job.ts';
@@ -17,6 +18,7 @@ import { checkOutputFolder } from './check-output-folder.ts';
 import { effectiveLimits } from './effective-limits.ts';
 import { prepareInputFiles, readHostFile, type PreparedFile } from './input-files.ts';
 import { checkRequest, invalid, type CheckedRequest } from './job-schema.ts';
+import { prepareTools } from './prepare-tools.ts';
 
 const MIB = 1024 * 1024;
 
@@ -31,6 +33,8 @@ export interface PreparedJob {
   trees: SkillTrees;
   files: PreparedFile[];
   stdin: Uint8Array | undefined;
+  /** What the job may call, by id. */
+  tools: ReadonlyMap<string, OfferedTool>;
   /** The skills in load order. */
   active: string[];
   /** What the entry has to arrive at; null where nothing is rendered. */
@@ -41,7 +45,7 @@ export interface PreparedJob {
 /** What a job is prepared with. */
 export interface PreparationOptions {
   skills: SkillsSubsystem | undefined;
-  tools: ReadonlyMap<string, ToolHandler>;
+  tools: readonly Tool[];
   ceilings: Partial<JobLimits>;
   model: string;
 }
@@ -62,12 +66,13 @@ export async function prepareJob(given: unknown, options: PreparationOptions): P
   await checkOutputFolder(request.output);
   const stdin = await readStdin(request, workspaceBytes);
   const skills = prepareSkills(request, options.skills);
+  const tools = await prepareTools(request.tools ?? [], options.tools);
   const jobId = request.jobId ?? randomUUID();
   const globals: RuntimeGlobals = {
     SKILLS_DESCRIPTOR: skills.descriptor,
     SOURCES_POOL: request.skills?.pool ?? [],
     EXECUTION_ID: jobId,
-    TOOLS: describeTools(options.tools),
+    TOOLS: Array.from(tools.values(), describeTool),
     JOB: {
       kind: request.kind,
       language,
@@ -104,6 +109,7 @@ export async function prepareJob(given: unknown, options: PreparationOptions): P
     trees,
     files: inputs.files,
     stdin,
+    tools,
     active,
     instructionSha256,
     diagnostics: [...inputs.diagnostics, ...diagnostics],

@@ -10,7 +10,8 @@ import { writeBeneath } from './write-beneath.ts';
 
 /** Takes the artifacts that a sandbox sends. The archive is hostile until its caps and names are checked. */
 export interface ArtifactCollector {
-  reader: StreamReader;
+  /** An archive begins. Returns what reads it. @throws {TarRefused} at a second one */
+  begin(): StreamReader;
   /**
    * Resolves when the archive is complete, at once when none began. Asked when the result has come: the sandbox sends its
    * archive before, so one without an end then never gets one.
@@ -92,15 +93,16 @@ export function receiveArtifacts(
       if (begun && !ended) throw new TarRefused('Cannot take an archive: the result came before its end.');
       if (begun) await archive.done;
     },
-    reader: {
-      data(chunk) {
-        begun = true;
-        return archive.reader.data(chunk);
-      },
-      end() {
-        ended = true;
-        archive.reader.end();
-      },
+    begin() {
+      if (begun) throw new TarRefused('Cannot take an archive: there was one already.');
+      begun = true;
+      return {
+        data: (chunk) => archive.reader.data(chunk),
+        end() {
+          ended = true;
+          archive.reader.end();
+        },
+      };
     },
   };
 }

@@ -54,7 +54,7 @@ async function runWith(
   { session, warm, diagnostics }: SuppliedSandbox,
   options: AttemptOptions,
 ): Promise<JobResult> {
-  const { skills, tools, model, logger: log } = settings;
+  const { skills, approve, model, logger: log } = settings;
   const { jobId } = job;
   const { sandbox } = session;
   log?.debug({ jobId, runner: sandbox.runner, isolation: sandbox.isolation, warm }, 'sandbox taken');
@@ -63,7 +63,7 @@ async function runWith(
   try {
     const { result, kept } = await runJob(job, session, {
       ...options,
-      tools,
+      approve,
       model,
       warm,
       diagnostics,

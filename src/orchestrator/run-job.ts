@@ -1,13 +1,15 @@
 import { createBroker, type Broker } from '../broker/broker.ts';
 import type { ModelGateway } from '../broker/model-gateway.ts';
-import type { ToolHandler } from '../broker/tool-handler.ts';
+import type { Approve } from '../broker/approval.ts';
 import type { Diagnostic } from '../contracts/diagnostic.ts';
 import { ERROR_REGISTRY, type ErrorCode } from '../contracts/error-registry.ts';
 import type { JobResult, ResultSkills } from '../contracts/result.ts';
 import { SkillcellError } from '../contracts/skillcell-error.ts';
-import { ARTIFACT_STREAM, type HostMessage, type SandboxMessage } from '../protocol/messages.ts';
+import type { HostMessage, SandboxMessage } from '../protocol/messages.ts';
+import { answerCall, type CallTraffic } from './answer-call.ts';
 import { assembleResult } from './assemble-result.ts';
 import type { EmitEvent } from './event-stream.ts';
+import { createByteBudget } from './byte-budget.ts';
 import { createJobEnding, type JobEnding } from './job-ending.ts';
 import { createOutputEvents, type OutputEvents } from './output-events.ts';
 import type { PreparedJob } from './prepare-job.ts';
@@ -17,12 +19,15 @@ import type { SandboxSession } from './sandbox-session.ts';
 import { sendJob } from './send-job.ts';
 import { settleResult } from './settle-result.ts';
 
+/** Bytes of results that are on their way to one sandbox at once. */
+const RESULT_BYTES = 32 * 1024 * 1024;
+
 /** What a run needs besides the job and its sandbox. */
 export interface RunJobOptions {
   attempt: number;
   signal: AbortSignal;
   emit: EmitEvent;
-  tools: ReadonlyMap<string, ToolHandler>;
+  approve: Approve | undefined;
   model: ModelGateway | undefined;
   warm: boolean;
   /** About where the job runs. */
@@ -39,6 +44,7 @@ interface JobRun {
   options: RunJobOptions;
   ending: JobEnding;
   broker: Broker;
+  traffic: CallTraffic;
   output: OutputCollector;
   outputEvents: OutputEvents;
   artifacts: ArtifactCollector;
@@ -85,43 +91,65 @@ function startRun(job: PreparedJob, session: SandboxSession, options: RunJobOpti
   const ending = createJobEnding(job, session, options.signal);
   const broker = createBroker({
     jobId,
-    tools: options.tools,
+    tools: job.tools,
+    context: request.context,
     model: kind === 'codegen' ? options.model : undefined,
     modelName: request.kind === 'codegen' ? request.model : undefined,
     modelCalls: job.globals.JOB.codegen?.maxAttempts,
     limits,
+    repeats: kind === 'codegen',
+    approve: options.approve,
+    onApproval: ({ phase, request: { call, tool }, reason }) =>
+      void emit({ type: 'approval', jobId, call, tool, phase, ...(reason === undefined ? {} : { reason }) }),
+    onWaiting(waiting) {
+      ending.setClock(!waiting);
+      session.channel.send({ type: 'clock', running: !waiting } satisfies HostMessage);
+    },
     onToolFailure: options.onToolFailure,
     onAnswered: (call) => void emit({ type: 'call', jobId, call: { ...call } }),
   });
   const outputEvents = createOutputEvents(jobId, emit);
   const output = receiveOutput(limits.keptOutputBytes, (stream, bytes) => outputEvents.write(stream, bytes));
   const artifacts = receiveArtifacts(limits, request.output, (artifact) => emit({ type: 'artifact', jobId, artifact }));
-  const run: JobRun = { job, session, options, ending, broker, output, outputEvents, artifacts, skills: undefined };
+  const { channel } = session;
+  const traffic = { channel, broker, results: createByteBudget(RESULT_BYTES), arriving: { bytes: 0 } };
+  const run: JobRun = {
+    job,
+    session,
+    options,
+    ending,
+    broker,
+    traffic,
+    output,
+    outputEvents,
+    artifacts,
+    skills: undefined,
+  };
   session.attach({
     message: (message) => takeMessage(run, message),
-    stream: (number) => (number === ARTIFACT_STREAM ? artifacts.reader : output.reader(number)),
     closed: (error) => ending.settle({ kind: 'closed', error }),
   });
   return run;
 }
 
 function takeMessage(run: JobRun, message: SandboxMessage): void {
-  const { job, options, ending, output } = run;
+  const { job, session, options, ending } = run;
   const { jobId } = job;
   switch (message.type) {
     case 'skills':
       takeSkills(run, message.skills);
       break;
     case 'run':
-      output.begin(message.run);
-      run.outputEvents.flush();
-      void options.emit({ type: 'run', jobId, run: message.run });
+      beginRun(run, message);
+      break;
+    case 'artifacts':
+      session.channel.receive(message.stream, run.artifacts.begin());
       break;
     case 'attempt':
       void options.emit({ ...message, jobId });
       break;
     case 'call':
-      void options.withSkills(() => answerCall(run, message));
+      void options.withSkills(() => answer(run, message));
       break;
     case 'fault':
       ending.settle({ kind: 'fault', error: faultError(message, run.broker) });
@@ -148,13 +176,25 @@ function takeSkills(run: JobRun, skills: ResultSkills): void {
   void options.emit({ type: 'skills', jobId, skills });
 }
 
-async function answerCall(
-  { broker, ending, session }: JobRun,
-  { id, target, name, args }: SandboxMessage & { type: 'call' },
-): Promise<void> {
-  const reply = await broker.call({ id, target, name, args }, { signal: ending.signal });
-  session.channel.send({ type: 'reply', id, ...reply } satisfies HostMessage);
-  if (broker.exhausted) ending.cancel('calls');
+function beginRun(
+  { session, output, outputEvents, broker, options, job }: JobRun,
+  message: SandboxMessage & { type: 'run' },
+): void {
+  const { channel } = session;
+  const { stdout, stderr } = output.begin(message.run);
+  channel.receive(message.stdout, stdout);
+  channel.receive(message.stderr, stderr);
+  outputEvents.flush();
+  if (message.run > 1) broker.beginAttempt(message.run);
+  void options.emit({ type: 'run', jobId: job.jobId, run: message.run });
+}
+
+/** Throws at once where the sandbox breaks the protocol, which ends its channel. */
+function answer({ traffic, ending }: JobRun, message: SandboxMessage & { type: 'call' }): Promise<void> {
+  const answered = answerCall(traffic, message, ending.signal);
+  return answered.then(() => {
+    if (traffic.broker.exhausted) ending.cancel('calls');
+  });
 }
 
 function faultError(message: SandboxMessage & { type: 'fault' }, broker: Broker): Error {

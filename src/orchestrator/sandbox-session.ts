@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { SkillcellError } from '../contracts/skillcell-error.ts';
-import { createChannel, type Channel, type StreamReader } from '../protocol/channel.ts';
+import { createChannel, type Channel } from '../protocol/channel.ts';
 import { sandboxMessageSchema } from '../protocol/message-schema.ts';
 import { PROTOCOL_VERSION, type HostMessage, type SandboxMessage } from '../protocol/messages.ts';
 import type { Sandbox } from '../runners/runner.ts';
@@ -8,7 +8,6 @@ import type { Sandbox } from '../runners/runner.ts';
 /** Who takes what a sandbox sends. Set when a job begins. */
 export interface SessionHandlers {
   message(message: SandboxMessage): void;
-  stream(number: number): StreamReader | undefined;
   /** Called once, with what went wrong, or nothing when the sandbox just ended. */
   closed(error: Error | undefined): void;
 }
@@ -41,7 +40,6 @@ export function openSession(sandbox: Sandbox, startedAt: number): SandboxSession
 
   const channel = createChannel(sandbox.channel, {
     onMessage(given) {
-      heardAt = performance.now();
       const parsed = z.safeParse(sandboxMessageSchema, given);
       if (!parsed.success) throw new Error(`a message of no known form (${parsed.error.issues[0]?.message ?? ''})`);
       const message = parsed.data;
@@ -51,23 +49,14 @@ export function openSession(sandbox: Sandbox, startedAt: number): SandboxSession
       startMs ??= performance.now() - startedAt;
       becomeReady();
     },
-    onStream(number) {
-      const reader = handlers?.stream(number);
-      if (reader === undefined) return undefined;
-      return {
-        data(chunk) {
-          heardAt = performance.now();
-          return reader.data(chunk);
-        },
-        end: () => reader.end(),
-      };
-    },
     onClose(error) {
       closedWith = { error };
       failToStart(startFailure(sandbox, error));
       handlers?.closed(error);
     },
   });
+
+  sandbox.channel.on('data', () => (heardAt = performance.now()));
 
   return {
     sandbox,

@@ -1,4 +1,5 @@
-import { HOST_STREAM, type HostMessage } from '../protocol/messages.ts';
+import type { StreamWriter } from '../protocol/channel.ts';
+import type { HostMessage } from '../protocol/messages.ts';
 import { writeTar } from '../protocol/tar.ts';
 import { readInputFiles } from './input-files.ts';
 import type { PreparedJob } from './prepare-job.ts';
@@ -10,23 +11,19 @@ const MIB = 1024 * 1024;
 /** Sends a job and all that belongs to it into its sandbox, as fast as the sandbox takes it. */
 export async function sendJob(job: PreparedJob, { channel }: SandboxSession): Promise<void> {
   const { trees, files, stdin } = job;
-  const start: HostMessage = {
-    type: 'start',
-    skills: trees.size > 0,
-    files: files.length > 0,
-    stdin: stdin !== undefined,
-  };
-  const globals = channel.openStream(HOST_STREAM.globals);
-  channel.send(start);
+  const open = (isNeeded: boolean): StreamWriter | undefined => (isNeeded ? channel.openStream() : undefined);
+  const globals = channel.openStream();
+  const writers = { skills: open(trees.size > 0), files: open(files.length > 0), stdin: open(stdin !== undefined) };
+  const numbers = Object.entries(writers).flatMap(([name, writer]) =>
+    writer === undefined ? [] : [[name, writer.number]],
+  );
+  channel.send({ type: 'start', globals: globals.number, ...Object.fromEntries(numbers) } satisfies HostMessage);
   await globals.write(Buffer.from(JSON.stringify(job.globals)));
   globals.end();
-  if (trees.size > 0) await sendSkills(trees, channel.openStream(HOST_STREAM.skills));
-  if (files.length > 0) {
-    await writeTar(readInputFiles(files, job.limits.workspaceMib * MIB), channel.openStream(HOST_STREAM.files));
-  }
-  if (stdin !== undefined) {
-    const writer = channel.openStream(HOST_STREAM.stdin);
-    await writer.write(stdin);
-    writer.end();
+  if (writers.skills !== undefined) await sendSkills(trees, writers.skills);
+  if (writers.files !== undefined) await writeTar(readInputFiles(files, job.limits.workspaceMib * MIB), writers.files);
+  if (writers.stdin !== undefined && stdin !== undefined) {
+    await writers.stdin.write(stdin);
+    writers.stdin.end();
   }
 }

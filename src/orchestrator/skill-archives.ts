@@ -1,5 +1,5 @@
 import type { SkillTree, SkillTrees } from '../contracts/skill.ts';
-import type { StreamWriter } from '../protocol/channel.ts';
+import type { ByteWriter } from '../protocol/channel.ts';
 import { writeTar, type TarFile } from '../protocol/tar.ts';
 
 /** Bytes of archives that are kept for later jobs, all together. */
@@ -17,7 +17,7 @@ const kept = new Map<string, KeptArchive>();
 let keptBytes = 0;
 
 /** Sends skill trees as one tar stream of `<full id>/<path>`. A skill that an earlier job carried is not packed again. */
-export async function sendSkills(trees: SkillTrees, writer: StreamWriter): Promise<void> {
+export async function sendSkills(trees: SkillTrees, writer: ByteWriter): Promise<void> {
   for (const [id, tree] of trees) {
     const known = kept.get(id);
     await writer.write(known !== undefined && isSame(known.tree, tree) ? known.bytes : await packSkill(id, tree));

@@ -7,8 +7,14 @@ export interface StreamReader {
   end(): void;
 }
 
-/** An outgoing stream. `write` resolves when the other side has granted the room. */
-export interface StreamWriter {
+/** Takes bytes as fast as whoever reads them. */
+export interface ByteWriter {
   write(chunk: Uint8Array): Promise<void>;
   end(): void;
+}
+
+/** An outgoing stream. `write` resolves when the other side has granted the room, and all streams before it have had their turn. */
+export interface StreamWriter extends ByteWriter {
+  /** Names the stream to the other side. */
+  readonly number: number;
 }

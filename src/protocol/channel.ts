@@ -7,14 +7,12 @@ import { joinMessageParts, writeMessage } from './message-parts.ts';
 import { createReceivedStreams } from './received-streams.ts';
 import { createSentStreams } from './sent-streams.ts';
 
-export { STREAM_WINDOW, type StreamReader, type StreamWriter } from './byte-stream.ts';
+export { STREAM_WINDOW, type ByteWriter, type StreamReader, type StreamWriter } from './byte-stream.ts';
 
 /** Options of {@link createChannel}. */
 export interface ChannelOptions {
   /** A whole control message, parsed but not validated. */
   onMessage(message: unknown): void;
-  /** The reader of a stream that the other side starts; `undefined` refuses it, which ends the channel. */
-  onStream(stream: number): StreamReader | undefined;
   /** Called once: the other side closed (no error), or the channel broke. */
   onClose(error: Error | undefined): void;
   /** Bytes of one control message over all its frames. @default 8 MiB */
@@ -29,7 +27,12 @@ export interface Channel {
   send(message: object): void;
   /** Sends something that nobody waits for: with what is sent next, or alone a few milliseconds later. */
   sendEvent(message: object): void;
-  openStream(stream: number): StreamWriter;
+  /** Sends something behind all that the streams wait with. */
+  sendLast(message: object): void;
+  /** Opens a stream; a message has to name its number before its first byte is written. */
+  openStream(): StreamWriter;
+  /** Reads a stream that a message of the other side has named. @throws {FrameError} at a number that is no new one */
+  receive(stream: number, reader: StreamReader): void;
   /** Ends the channel; what was written before is handed to the system first. */
   close(): void;
   /** Bytes that wait in this process for the other side to read. */
@@ -41,6 +44,7 @@ export function createChannel(duplex: Duplex, options: ChannelOptions): Channel 
   const maxBytes = options.maxMessageBytes ?? 8 * 1024 * 1024;
   const frames = createFrameWriter(duplex);
   const sent = createSentStreams(frames);
+  const received = createReceivedStreams(frames, (error) => shut(asError(error)));
   let closed = false;
 
   const shut = (error?: Error): void => {
@@ -57,13 +61,7 @@ export function createChannel(duplex: Duplex, options: ChannelOptions): Channel 
       FRAME_KIND.message,
       joinMessageParts(maxBytes, (bytes) => options.onMessage(parseBoundedJson(bytes, { maxBytes }))),
     ],
-    [
-      FRAME_KIND.data,
-      createReceivedStreams(frames, {
-        onStream: (stream) => options.onStream(stream),
-        onFault: (error) => shut(asError(error)),
-      }),
-    ],
+    [FRAME_KIND.data, (frame) => received.take(frame)],
     [FRAME_KIND.credit, (frame) => sent.takeCredit(frame)],
   ]);
   const decode = createFrameDecoder((frame) => {
@@ -82,15 +80,17 @@ export function createChannel(duplex: Duplex, options: ChannelOptions): Channel 
   duplex.on('error', (error: Error) => shut(error));
 
   return {
-    send: (message) => writeMessage(frames, message, false),
-    sendEvent: (message) => writeMessage(frames, message, true),
-    openStream: (stream) => sent.open(stream),
+    send: (message) => writeMessage(frames, message, 'now'),
+    sendEvent: (message) => writeMessage(frames, message, 'event'),
+    sendLast: (message) => writeMessage(frames, message, 'last'),
+    openStream: () => sent.open(),
+    receive: (stream, reader) => received.expect(stream, reader),
     close() {
       frames.flush();
       shut();
     },
     get backlog() {
-      return duplex.writableLength;
+      return frames.backlog;
     },
   };
 }

@@ -1,53 +1,151 @@
 import type { Duplex } from 'node:stream';
-import { encodeFrameHeader } from './frame.ts';
+import { encodeFrameHeader, FLAG_END, FRAME_KIND } from './frame.ts';
 
 /** How long an event may wait for something to travel with. */
 const EVENT_DELAY_MS = 4;
+/** Bytes that are handed to the duplex before it has to drain: what is sent now waits behind no more than these. */
+const HANDED_BYTES = 256 * 1024;
+/** Bytes of one stream that go before it is the next one's turn. */
+const TURN_BYTES = 64 * 1024;
 
-/** Writes frames to a duplex; those of one tick leave together. */
+/** When a control frame goes: at once; with what is sent next, or a few milliseconds later; or behind all that streams wait with. */
+export type Urgency = 'now' | 'event' | 'last';
+
+/** One stream's place in the line: what it has to send, and how much it may. */
+export interface Lane {
+  readonly stream: number;
+  /** Bytes that the other side takes. */
+  credit: number;
+  /** What waits to be sent, and who waits for it. */
+  chunk: Uint8Array | undefined;
+  taken: (() => void) | undefined;
+  /** Whether nothing comes after what waits. */
+  ending: boolean;
+  /** Told when the end itself was sent. */
+  ended(): void;
+}
+
+/** Writes frames to a duplex: control frames first, then streams in turns; what is written in one tick leaves together. */
 export interface FrameWriter {
-  /** @param isEvent nobody waits for this frame: it goes with the next one, or alone a few milliseconds later */
-  write(kind: number, flags: number, stream: number, payload: Uint8Array, isEvent?: boolean): void;
+  control(kind: number, flags: number, stream: number, payload: Uint8Array, urgency?: Urgency): void;
+  /** Something has changed for a lane: it has more to send, or more credit. */
+  offer(lane: Lane): void;
   /** Hands what was written to the system. */
   flush(): void;
   /** Writes nothing any more. */
   stop(): void;
+  /** Bytes of control frames that wait in this process. */
+  readonly backlog: number;
 }
 
-/** Creates the writer of one channel: what is written in one tick goes in one system call, and wakes the other side once. */
+/** Creates the writer of one channel. */
 export function createFrameWriter(duplex: Duplex): FrameWriter {
+  /** Lanes that have something to send and may, in the order of their turns. */
+  const ready = new Set<Lane>();
+  /** Lanes that have something to send. */
+  const loaded = new Set<Lane>();
+  let last: { kind: number; flags: number; stream: number; payload: Uint8Array }[] = [];
   let stopped = false;
   let corked = false;
   let flushing = false;
   let eventTimer: NodeJS.Timeout | undefined;
 
+  const cork = (): void => {
+    if (corked) return;
+    corked = true;
+    duplex.cork();
+  };
+  const flushSoon = (): void => {
+    if (flushing) return;
+    flushing = true;
+    process.nextTick(flush);
+  };
+  const put = (kind: number, flags: number, stream: number, payload: Uint8Array): void => {
+    cork();
+    duplex.write(encodeFrameHeader(kind, flags, stream, payload.length));
+    if (payload.length > 0) duplex.write(payload);
+  };
+
+  /** Sends one turn of a lane. */
+  const turn = (lane: Lane): void => {
+    ready.delete(lane);
+    const { chunk } = lane;
+    if (chunk === undefined) {
+      loaded.delete(lane);
+      put(FRAME_KIND.data, FLAG_END, lane.stream, new Uint8Array(0));
+      return lane.ended();
+    }
+    const size = Math.min(lane.credit, TURN_BYTES, chunk.length);
+    lane.credit -= size;
+    put(FRAME_KIND.data, 0, lane.stream, chunk.subarray(0, size));
+    if (size < chunk.length) {
+      lane.chunk = chunk.subarray(size);
+      if (lane.credit > 0) ready.add(lane);
+      return;
+    }
+    lane.chunk = undefined;
+    if (lane.ending) ready.add(lane);
+    else loaded.delete(lane);
+    const { taken } = lane;
+    lane.taken = undefined;
+    taken?.();
+  };
+
+  const pump = (): void => {
+    for (const lane of ready) {
+      if (duplex.writableLength >= HANDED_BYTES) return;
+      turn(lane);
+    }
+  };
+
+  const pumpAll = (): void => {
+    pump();
+    if (loaded.size > 0 || last.length === 0) return;
+    for (const { kind, flags, stream, payload } of last) put(kind, flags, stream, payload);
+    last = [];
+  };
+
   const flush = (): void => {
-    if (!corked) return;
-    corked = false;
     flushing = false;
     clearTimeout(eventTimer);
+    eventTimer = undefined;
+    if (stopped || duplex.writableEnded) return;
+    pumpAll();
+    if (!corked) return;
+    corked = false;
     duplex.uncork();
   };
+  duplex.on('drain', () => {
+    if (ready.size > 0 || last.length > 0) flush();
+  });
 
   return {
     flush,
-    write(kind, flags, stream, payload, isEvent = false) {
+    control(kind, flags, stream, payload, urgency = 'now') {
       if (stopped || duplex.writableEnded) return;
-      if (!corked) {
-        corked = true;
-        duplex.cork();
-        if (isEvent) eventTimer = setTimeout(flush, EVENT_DELAY_MS);
-      }
-      if (!isEvent && !flushing) {
-        flushing = true;
-        process.nextTick(flush);
-      }
-      duplex.write(encodeFrameHeader(kind, flags, stream, payload.length));
-      if (payload.length > 0) duplex.write(payload);
+      if (urgency === 'last') last.push({ kind, flags, stream, payload });
+      else put(kind, flags, stream, payload);
+      if (urgency !== 'event') flushSoon();
+      else if (!flushing) eventTimer ??= setTimeout(flush, EVENT_DELAY_MS);
+    },
+    offer(lane) {
+      if (stopped || duplex.writableEnded) return;
+      const hasMore = lane.chunk !== undefined || lane.ending;
+      if (!hasMore) return;
+      loaded.add(lane);
+      if (lane.chunk !== undefined && lane.credit === 0) return;
+      const alone = ready.size === 0;
+      ready.add(lane);
+      // With nobody before it, it need not wait for the end of the tick: what is small then leaves together.
+      if (alone) pump();
+      flushSoon();
     },
     stop() {
       stopped = true;
       clearTimeout(eventTimer);
+    },
+    get backlog() {
+      return duplex.writableLength;
     },
   };
 }

@@ -1,13 +1,16 @@
 /**
  * Frames of the host⇄sandbox channel.
  *
- * Header, 8 bytes, little endian: payload length (u32), kind (u8), flags (u8), stream number (u16).
+ * Header, 10 bytes, little endian: payload length (u32), kind (u8), flags (u8), stream number (u32).
  */
 
 /** Largest payload of one frame, in bytes. */
 export const MAX_FRAME_PAYLOAD: number = 256 * 1024;
 /** Bytes of the header. */
-export const FRAME_HEADER_BYTES = 8;
+export const FRAME_HEADER_BYTES = 10;
+
+/** The last number that a stream can have. */
+export const MAX_STREAM: number = 2 ** 32 - 1;
 
 /** What a frame carries: a JSON message or a part of one, bytes of a stream, or credit for a stream. */
 export const FRAME_KIND = { message: 1, data: 2, credit: 3 } as const;
@@ -38,7 +41,7 @@ export function encodeFrameHeader(kind: number, flags: number, stream: number, l
   header.writeUInt32LE(length, 0);
   header[4] = kind;
   header[5] = flags;
-  header.writeUInt16LE(stream, 6);
+  header.writeUInt32LE(stream, 6);
   return header;
 }
 
@@ -96,5 +99,5 @@ function decodeHeader(bytes: Buffer): { kind: number; flags: number; stream: num
     throw new FrameError(`Cannot decode a frame: unknown kind, got ${kind}.`);
   }
   if (flags > (FLAG_MORE | FLAG_END)) throw new FrameError(`Cannot decode a frame: unknown flags, got ${flags}.`);
-  return { kind, flags, stream: bytes.readUInt16LE(6), length };
+  return { kind, flags, stream: bytes.readUInt32LE(6), length };
 }

@@ -1,5 +1,5 @@
 import { FLAG_MORE, FRAME_KIND, FrameError, MAX_FRAME_PAYLOAD, type Frame } from './frame.ts';
-import type { FrameWriter } from './frame-writer.ts';
+import type { FrameWriter, Urgency } from './frame-writer.ts';
 
 /**
  * Puts the parts of control messages together.
@@ -29,12 +29,12 @@ export function joinMessageParts(maxBytes: number, onMessage: (bytes: Buffer) =>
 }
 
 /** Writes a control message in as many frames as it needs. */
-export function writeMessage(frames: FrameWriter, message: object, isEvent: boolean): void {
+export function writeMessage(frames: FrameWriter, message: object, urgency: Urgency): void {
   const bytes = Buffer.from(JSON.stringify(message));
   for (let offset = 0; ; offset += MAX_FRAME_PAYLOAD) {
     const part = bytes.subarray(offset, offset + MAX_FRAME_PAYLOAD);
     const last = offset + MAX_FRAME_PAYLOAD >= bytes.length;
-    frames.write(FRAME_KIND.message, last ? 0 : FLAG_MORE, 0, part, isEvent);
+    frames.control(FRAME_KIND.message, last ? 0 : FLAG_MORE, 0, part, urgency);
     if (last) return;
   }
 }

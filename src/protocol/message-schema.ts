@@ -1,6 +1,8 @@
 import * as z from 'zod/mini';
 import { DIAGNOSTIC_SEVERITIES } from '../contracts/diagnostic-severities.ts';
-import { MAX_RUNS, type SandboxMessage } from './messages.ts';
+import { MAX_STREAM } from './frame.ts';
+import { MAX_ATTEMPTS, type SandboxMessage } from './messages.ts';
+import { MAX_PARTS } from './value-bytes.ts';
 
 const count = z.number().check(z.int(), z.nonnegative());
 const text = (maximum: number): z.ZodMiniString => z.string().check(z.maxLength(maximum));
@@ -43,7 +45,7 @@ const result = z.strictObject({
   sources: z.array(z.record(z.string(), z.unknown())).check(z.maxLength(100_000)),
   diagnostics,
   runMs: z.number().check(z.nonnegative()),
-  attempts: z.optional(z.array(attempt).check(z.maxLength(MAX_RUNS))),
+  attempts: z.optional(z.array(attempt).check(z.maxLength(MAX_ATTEMPTS))),
   usage: z.optional(z.strictObject({ cpuMs: counter, maxRssBytes: counter, oomKills: counter, pidsRefused: counter })),
 });
 
@@ -53,12 +55,19 @@ const skills = z.strictObject({
   instructionSha256: z.nullable(text(64)),
 });
 
+const stream = z.number().check(z.int(), z.minimum(1), z.maximum(MAX_STREAM));
+const streamedBytes = z.strictObject({
+  path: z.array(z.union([z.string(), count])).check(z.maxLength(64)),
+  bytes: count,
+  stream,
+});
+
 /** Validates what a sandbox sent; everything outside of the known messages is refused. */
 export const sandboxMessageSchema: z.ZodMiniType<SandboxMessage> = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('ready'), protocol: count }),
   z.strictObject({ type: z.literal('rehearsed') }),
   z.strictObject({ type: z.literal('skills'), skills }),
-  z.strictObject({ type: z.literal('run'), run: count.check(z.minimum(1), z.maximum(MAX_RUNS)) }),
+  z.strictObject({ type: z.literal('run'), run: count.check(z.minimum(1)), stdout: stream, stderr: stream }),
   z.strictObject({
     type: z.literal('attempt'),
     attempt: count,
@@ -71,7 +80,9 @@ export const sandboxMessageSchema: z.ZodMiniType<SandboxMessage> = z.discriminat
     target: z.enum(['tool', 'model']),
     name: text(200),
     args: z.optional(z.unknown()),
+    bytes: z.optional(z.array(streamedBytes).check(z.maxLength(MAX_PARTS))),
   }),
+  z.strictObject({ type: z.literal('artifacts'), stream }),
   z.strictObject({ type: z.literal('fault'), code: text(100), message: text(8_000), diagnostics }),
   z.strictObject({ type: z.literal('result'), result }),
 ]) as unknown as z.ZodMiniType<SandboxMessage>;

@@ -9,30 +9,36 @@ import type {
 } from '../contracts/result.ts';
 import type { SourceRow } from '../contracts/skill.ts';
 import type { SandboxUsage } from '../contracts/usage.ts';
+import type { BytesPlace } from './value-bytes.ts';
 
 /** Version of the messages; both ends must have the same. */
-export const PROTOCOL_VERSION = 1;
+export const PROTOCOL_VERSION = 2;
 
-/** Numbers of the streams from host to sandbox. */
-export const HOST_STREAM = { globals: 1, skills: 2, files: 3, stdin: 4 } as const;
-/** Number of the stream of artifacts, from sandbox to host. */
-export const ARTIFACT_STREAM = 1;
-/** Most runs of user code in one job. */
-export const MAX_RUNS = 64;
+/** Most attempts that one job makes. */
+export const MAX_ATTEMPTS = 64;
 
-/** Numbers of the output streams of one run, counted from 1. */
-export function outputStreams(run: number): { stdout: number; stderr: number } {
-  return { stdout: run * 2, stderr: run * 2 + 1 };
+/** Bytes that stand in a value whose JSON has `null` in their place: where, how many, and the stream that brings them. */
+export interface StreamedBytes extends BytesPlace {
+  stream: number;
 }
 
-/** What the host sends. `start` names the streams that follow; globals always do. */
+/** What the host sends. A message goes before the first byte of each stream that it names. */
 export type HostMessage =
-  | { type: 'start'; skills: boolean; files: boolean; stdin: boolean }
-  | { type: 'reply'; id: number; ok: true; value: unknown }
-  | { type: 'reply'; id: number; ok: false; error: { name: string; message: string } }
+  | { type: 'start'; globals: number; skills?: number; files?: number; stdin?: number }
+  | { type: 'reply'; id: number; ok: true; value: unknown; bytes?: StreamedBytes[] }
+  | { type: 'reply'; id: number; ok: false; error: CallError }
+  /** The clock of the run stands still while someone is asked, and goes on. */
+  | { type: 'clock'; running: boolean }
   | { type: 'cancel'; reason: CancelReason }
   /** Before `start`: do once what a job will do, so that it is loaded. */
   | { type: 'rehearse'; codegen: boolean };
+
+/** Why a call gave no value. */
+export interface CallError {
+  /** Of `TOOL_CALL_CODES` for a tool. */
+  code: string;
+  message: string;
+}
 
 /** Why the host ends a job early: its caller's wish, or the clock of the whole job. */
 export type CancelReason = 'canceled' | 'timeout' | 'calls';
@@ -59,13 +65,15 @@ export interface SandboxResult {
   usage?: SandboxUsage;
 }
 
-/** What the entry sends. */
+/** What the entry sends. A message goes before the first byte of each stream that it names. */
 export type SandboxMessage =
   | { type: 'ready'; protocol: number }
   | { type: 'rehearsed' }
   | { type: 'skills'; skills: ResultSkills }
-  | { type: 'run'; run: number }
+  | { type: 'run'; run: number; stdout: number; stderr: number }
   | { type: 'attempt'; attempt: number; maxAttempts: number; phase: 'asking' | 'running' }
-  | { type: 'call'; id: number; target: 'tool' | 'model'; name: string; args?: unknown }
+  | { type: 'call'; id: number; target: 'tool' | 'model'; name: string; args?: unknown; bytes?: StreamedBytes[] }
+  /** The files of the output folder come, as one tar stream. */
+  | { type: 'artifacts'; stream: number }
   | { type: 'fault'; code: string; message: string; diagnostics: Diagnostic[] }
   | { type: 'result'; result: SandboxResult };

@@ -11,60 +11,64 @@ interface Incoming {
   window: number;
   /** Bytes that were taken and not yet given back. */
   owed: number;
+  ended: boolean;
 }
 
-/** Options of {@link createReceivedStreams}. */
-export interface ReceivedStreamsOptions {
-  /** The reader of a stream that the other side starts; `undefined` refuses it. */
-  onStream(stream: number): StreamReader | undefined;
-  /** Told when a reader could not take its bytes. */
-  onFault(error: unknown): void;
+/** The streams that the other side sends. */
+export interface ReceivedStreams {
+  /**
+   * Expects a stream that a message of the other side has named.
+   *
+   * @throws {FrameError} at a number that is not above all before: each is used once
+   */
+  expect(stream: number, reader: StreamReader): void;
+  /** Takes one frame of data. Throws a {@link FrameError} at one that no sender who keeps the protocol sends. */
+  take(frame: Frame): void;
 }
 
 /**
  * Creates the incoming streams of one channel: each is read once, within its window.
  *
- * @returns takes one frame of data, and throws a {@link FrameError} at one that no sender who keeps the protocol sends
+ * @param onFault told when a reader could not take its bytes
  */
-export function createReceivedStreams(frames: FrameWriter, options: ReceivedStreamsOptions): (frame: Frame) => void {
+export function createReceivedStreams(frames: FrameWriter, onFault: (error: unknown) => void): ReceivedStreams {
   const incoming = new Map<number, Incoming>();
-  const finished = new Set<number>();
-
-  const entryOf = (stream: number): Incoming => {
-    const known = incoming.get(stream);
-    if (known !== undefined) return known;
-    const reader = finished.has(stream) ? undefined : options.onStream(stream);
-    if (reader === undefined) throw new FrameError(`Cannot take a stream: unknown number, got ${stream}.`);
-    const entry = { reader, window: STREAM_WINDOW, owed: 0 };
-    incoming.set(stream, entry);
-    return entry;
-  };
+  let highest = 0;
 
   const grant = (stream: number, entry: Incoming, amount: number): void => {
-    if (finished.has(stream)) return;
+    if (entry.ended) return;
     entry.owed += amount;
     if (entry.owed < GRANTED_BYTES) return;
     const payload = Buffer.allocUnsafe(4);
     payload.writeUInt32LE(entry.owed, 0);
     entry.window += entry.owed;
     entry.owed = 0;
-    frames.write(FRAME_KIND.credit, 0, stream, payload);
+    frames.control(FRAME_KIND.credit, 0, stream, payload);
   };
 
-  return ({ stream, payload, flags }) => {
-    const entry = entryOf(stream);
-    const size = payload.length;
-    if (size > entry.window) throw new FrameError('Cannot take a stream: the sender ignores its window.');
-    entry.window -= size;
-    if (size > 0) {
-      const taken = entry.reader.data(payload);
-      if (taken === undefined) grant(stream, entry, size);
-      else taken.then(() => grant(stream, entry, size), options.onFault);
-    }
-    if ((flags & FLAG_END) !== 0) {
-      incoming.delete(stream);
-      finished.add(stream);
-      entry.reader.end();
-    }
+  return {
+    expect(stream, reader) {
+      if (stream <= highest)
+        throw new FrameError(`Cannot expect a stream: its number is not a new one, got ${stream}.`);
+      highest = stream;
+      incoming.set(stream, { reader, window: STREAM_WINDOW, owed: 0, ended: false });
+    },
+    take({ stream, payload, flags }) {
+      const entry = incoming.get(stream);
+      if (entry === undefined) throw new FrameError(`Cannot take a stream: unknown number, got ${stream}.`);
+      const size = payload.length;
+      if (size > entry.window) throw new FrameError('Cannot take a stream: the sender ignores its window.');
+      entry.window -= size;
+      if (size > 0) {
+        const taken = entry.reader.data(payload);
+        if (taken === undefined) grant(stream, entry, size);
+        else taken.then(() => grant(stream, entry, size), onFault);
+      }
+      if ((flags & FLAG_END) !== 0) {
+        incoming.delete(stream);
+        entry.ended = true;
+        entry.reader.end();
+      }
+    },
   };
 }

@@ -1,5 +1,6 @@
+import { drained } from './drained.ts';
 import type { Extract } from 'tar-stream';
-import type { StreamReader, StreamWriter } from './channel.ts';
+import type { StreamReader, ByteWriter } from './channel.ts';
 import { relativePathFault } from './relative-path.ts';
 
 /** A regular file in a tar stream. */
@@ -24,7 +25,7 @@ export class TarRefused extends Error {
 const GATHERED_BYTES = 64 * 1024;
 
 /** Writes regular files as a tar stream. A file is asked for when its turn comes, so that not all are held at once. */
-export async function writeTar(files: Iterable<TarFile> | AsyncIterable<TarFile>, writer: StreamWriter): Promise<void> {
+export async function writeTar(files: Iterable<TarFile> | AsyncIterable<TarFile>, writer: ByteWriter): Promise<void> {
   const { pack } = await import('tar-stream');
   const archive = pack();
   const pump = (async () => {
@@ -70,6 +71,7 @@ export function createTarReader(
   onFile: (file: TarFile) => void | Promise<void>,
 ): { reader: StreamReader; done: Promise<void> } {
   let ended = false;
+  let draining: Promise<void> | undefined;
   const loaded = import('tar-stream').then(({ extract }) => extract());
   const done = loaded.then((archive) => readArchive(archive, caps, onFile));
   // The caller looks at `done` later; a refusal must not count as unhandled until then.
@@ -80,13 +82,8 @@ export function createTarReader(
       const archive = await loaded;
       // What comes after the end of an archive, or after its refusal, is nobody's.
       if (archive.destroyed || archive.write(chunk)) return;
-      await new Promise<void>((resolve) => {
-        const go = (): void => {
-          archive.off('drain', go).off('close', go);
-          resolve();
-        };
-        archive.on('drain', go).on('close', go);
-      });
+      // All pieces that wait, wait for the same.
+      await (draining ??= drained(archive).then(() => void (draining = undefined)));
     },
     end() {
       if (ended) return;

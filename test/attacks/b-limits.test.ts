@@ -8,6 +8,7 @@ import { plainly } from './plainly.ts';
 import { runSeparateHost } from './separate-host.ts';
 import { EVERY_LEVEL, attack, type Level } from './surroundings.ts';
 import { startQuietClock } from '../fixtures/quiet-clock.ts';
+import { toolList } from '../fixtures/tool-list.ts';
 import { until } from '../fixtures/until.ts';
 
 const BOTH: Level[] = ['namespace', 'none'];
@@ -520,7 +521,7 @@ attack(
     let arrived = 0;
     let open: () => void = () => undefined;
     const gate = new Promise<void>((resolve) => (open = resolve));
-    const tools = new Map([
+    const tools = toolList([
       [
         'arrive',
         { description: 'Waits until all are there.', execute: async () => ((arrived += 1), await gate, arrived) },
@@ -528,7 +529,8 @@ attack(
     ]);
     const own = ownOrchestrator({ concurrency: places, tools });
     const code = "import { callTool } from 'skillcell'; await callTool('arrive');";
-    const start = (): Promise<JobResult> => own.exec({ isolation: level, code, limits: { runTimeoutMs: 300_000 } });
+    const start = (): Promise<JobResult> =>
+      own.exec({ isolation: level, tools: ['arrive'], code, limits: { runTimeoutMs: 300_000 } });
     const jobs: Promise<JobResult>[] = [];
     // A few at a time: how fast all of them would start is not the question.
     while (jobs.length < places) {

@@ -2,7 +2,8 @@ import { readdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'vitest';
-import { ToolError, type ToolHandler } from '../../src/broker/tool-handler.ts';
+import type { Tool } from '../../src/broker/tool.ts';
+import { ToolError } from '../../src/broker/tool-errors.ts';
 import type { ExecOptions } from '../../src/contracts/job.ts';
 import type { JobResult } from '../../src/contracts/result.ts';
 import { currentOwner, ownerName } from '../../src/runners/owner.ts';
@@ -10,6 +11,7 @@ import { sandboxProcesses } from './leftovers.ts';
 import { plainly } from './plainly.ts';
 import { attack, type Scene, EVERY_LEVEL } from './surroundings.ts';
 import { startQuietClock } from '../fixtures/quiet-clock.ts';
+import { toolList } from '../fixtures/tool-list.ts';
 import { until } from '../fixtures/until.ts';
 
 const MIB = 1024 * 1024;
@@ -40,8 +42,8 @@ interface Calls {
   most: number;
 }
 
-function toolbox(calls: Calls): Map<string, ToolHandler> {
-  return new Map([
+function toolbox(calls: Calls): Tool[] {
+  return toolList([
     [
       'echo',
       {
@@ -71,6 +73,7 @@ function withTools(scene: Scene): {
     own.exec({
       language: 'python',
       isolation: scene.level,
+      tools: ['*'],
       ...job,
       limits: { runTimeoutMs: 15_000, graceMs: 300, ...job.limits },
     });
@@ -231,7 +234,7 @@ attack(
 
 attack('E06', 'names another job in its calls, and stays itself', { levels: EVERY_LEVEL }, async (scene) => {
   const jobs: string[] = [];
-  const tools = new Map<string, ToolHandler>([
+  const tools = toolList([
     [
       'who',
       { description: 'Says who calls.', execute: (_args, { jobId }) => (jobs.push(jobId), Promise.resolve(jobId)) },
@@ -240,6 +243,7 @@ attack('E06', 'names another job in its calls, and stays itself', { levels: EVER
   const own = scene.ownOrchestrator({ tools });
   const code = `${RAW}\nframe({'type': 'call', 'id': 1, 'target': 'tool', 'name': 'who', 'args': {'jobId': 'victim'}, 'jobId': 'victim', 'job': 'victim', 'tenant': 'victim'})\nprint(reply()['value'])`;
   const result = await own.exec({
+    tools: ['*'],
     language: 'python',
     isolation: scene.level,
     jobId: 'attacker',
@@ -347,13 +351,13 @@ attack(
   async (scene) => {
     const large = 'x'.repeat(200_000);
     let count = 0;
-    const tools = new Map<string, ToolHandler>([
+    const tools = toolList([
       ['large', { description: 'Gives a lot.', execute: () => ((count += 1), Promise.resolve(large)) }],
     ]);
     const own = scene.ownOrchestrator({ tools });
     const code = `${RAW}\nfor number in range(1, 801): call(number, 'large')\ntime.sleep(60)`;
     const limits = { runTimeoutMs: 30_000, graceMs: 100, memoryMib: 128, workspaceMib: 32 };
-    const given = { language: 'python', isolation: scene.level } as const;
+    const given = { language: 'python', isolation: scene.level, tools: ['*'] as string[] } as const;
     const stop = new AbortController();
     const running = own.exec({ ...given, code, limits, signal: stop.signal });
     // As many as it gets, however slow the machine is.
@@ -414,7 +418,7 @@ attack('E10', 'sends a message a byte at a time, and is understood', { levels: E
 attack('E11', 'has its calls ended with the job, and none taken afterwards', { levels: EVERY_LEVEL }, async (scene) => {
   let begun = 0;
   let aborted = 0;
-  const tools = new Map<string, ToolHandler>([
+  const tools = toolList([
     [
       'wait',
       {
@@ -440,13 +444,14 @@ attack('E11', 'has its calls ended with the job, and none taken afterwards', { l
   for (const [what, code, more] of endings) {
     begun = 0;
     aborted = 0;
-    const result = await own.exec({ language: 'python', isolation: scene.level, code, ...more });
+    const result = await own.exec({ language: 'python', isolation: scene.level, tools: ['*'], code, ...more });
     await until(() => aborted === begun, 'the end of all calls');
     expect([what, begun > 0, aborted]).toEqual([what, true, begun]);
     expect(result.calls.every((call) => !call.ok)).toBe(true);
   }
   const stream = own.stream({
     kind: 'exec',
+    tools: ['*'],
     language: 'python',
     isolation: scene.level,
     code: `${RAW}\ncall(1, 'wait')\ntime.sleep(20)`,
@@ -466,7 +471,7 @@ attack('E11', 'has its calls ended with the job, and none taken afterwards', { l
 });
 
 attack('E13', 'learns nothing of the host from the errors of tools', { levels: EVERY_LEVEL }, async (scene) => {
-  const tools = new Map<string, ToolHandler>([
+  const tools = toolList([
     [
       'fails',
       {
@@ -495,6 +500,7 @@ attack('E13', 'learns nothing of the host from the errors of tools', { levels: E
   ]);
   const own = scene.ownOrchestrator({ tools });
   const result = await own.exec({
+    tools: ['*'],
     language: 'python',
     isolation: scene.level,
     code: `${RAW}\nfor number, name in enumerate(('fails', 'tells', 'throws'), 1):\n    call(number, name)\n    print(json.dumps(reply()))`,

@@ -9,6 +9,7 @@ import { plainly, runCommand } from './plainly.ts';
 import { startSeparateHost } from './separate-host.ts';
 import { EVERY_LEVEL, attack, type Level } from './surroundings.ts';
 import { startQuietClock } from '../fixtures/quiet-clock.ts';
+import { toolList } from '../fixtures/tool-list.ts';
 import { until } from '../fixtures/until.ts';
 
 /** Levels of the local runner: these start a host of their own. */
@@ -215,12 +216,18 @@ attack(
   'is ended well though its reader throws, and its tool never settles',
   { levels: EVERY_LEVEL },
   async ({ ownOrchestrator, level, evidence }) => {
-    const tools = new Map([
+    const tools = toolList([
       ['never', { description: 'Never answers.', execute: () => new Promise<never>(() => undefined) }],
     ]);
     const own = ownOrchestrator({ tools });
     const code = "import { callTool } from 'skillcell'; console.log('calling'); await callTool('never');";
-    const stream = own.stream({ kind: 'exec', isolation: level, code, limits: { runTimeoutMs: 3_000, graceMs: 100 } });
+    const stream = own.stream({
+      kind: 'exec',
+      isolation: level,
+      tools: ['never'],
+      code,
+      limits: { runTimeoutMs: 3_000, graceMs: 100 },
+    });
     const reading = (async () => {
       for await (const event of stream) if (event.type === 'output') throw new Error('the reader broke');
     })();

@@ -1,9 +1,12 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import * as z from 'zod';
 import { createBroker, type Broker, type BrokerOptions } from '../../src/broker/broker.ts';
+import type { ToolCallCode } from '../../src/contracts/tool-call-codes.ts';
 import type { BrokerCall } from '../../src/broker/broker-call.ts';
 import { deferred } from '../fixtures/deferred.ts';
-import { ToolError, describeTools, type ToolContext, type ToolHandler } from '../../src/broker/tool-handler.ts';
+import { describeTool, offerTool, type OfferedTool } from '../../src/broker/offered-tool.ts';
+import type { Tool, ToolContext } from '../../src/broker/tool.ts';
+import { ToolError } from '../../src/broker/tool-errors.ts';
 
 const live = new AbortController().signal;
 const brokers: Broker[] = [];
@@ -12,15 +15,17 @@ afterEach(() => {
   for (const broker of brokers.splice(0)) broker.close();
 });
 
-function brokerWith(tools: Record<string, ToolHandler['execute'] | ToolHandler>, options: Partial<BrokerOptions> = {}) {
-  const handlers = Object.entries(tools).map(([name, tool]): [string, ToolHandler] => [
-    name,
-    typeof tool === 'function' ? { description: name, execute: tool } : tool,
-  ]);
+type GivenTool = Tool['execute'] | Omit<Tool, 'id'>;
+
+const offer = (id: string, given: GivenTool): Promise<OfferedTool> =>
+  offerTool(typeof given === 'function' ? { id, description: id, execute: given } : { id, ...given });
+
+async function brokerWith(tools: Record<string, GivenTool>, options: Partial<BrokerOptions> = {}): Promise<Broker> {
+  const offered = Object.entries(tools).map(async ([id, given]) => [id, await offer(id, given)] as const);
   const broker = createBroker({
     jobId: 'job-1',
-    tools: new Map(handlers),
-    limits: { calls: 1000, modelTimeoutMs: 1000 },
+    tools: new Map(await Promise.all(offered)),
+    limits: { calls: 1000, modelTimeoutMs: 1000, approvalTimeoutMs: 1_000 },
     ...options,
   });
   brokers.push(broker);
@@ -29,14 +34,14 @@ function brokerWith(tools: Record<string, ToolHandler['execute'] | ToolHandler>,
 
 const tool = (id: unknown, name: string, args: unknown = {}): BrokerCall =>
   ({ id, target: 'tool', name, args }) as BrokerCall;
-const refused = (reason: RegExp) => ({
+const refused = (code: ToolCallCode, reason: RegExp) => ({
   ok: false,
-  error: { name: 'CallRefused', message: expect.stringMatching(reason) },
+  error: { code, message: expect.stringMatching(reason) as string },
 });
 
 describe('a call that is in order', () => {
   test('returns the value of the tool and leaves a row', async () => {
-    const broker = brokerWith({ add: async (args) => (args as { a: number; b: number }).a + 1 });
+    const broker = await brokerWith({ add: async (args) => (args as { a: number; b: number }).a + 1 });
     expect(await broker.call(tool(1, 'add', { a: 41 }), { signal: live })).toEqual({ ok: true, value: 42 });
     expect(broker.rows).toEqual([
       { id: 1, target: 'tool', name: 'add', ok: true, durationMs: expect.any(Number) as number },
@@ -46,7 +51,7 @@ describe('a call that is in order', () => {
 
   test('rows stand in order of start, not of end', async () => {
     const gate = deferred<void>();
-    const broker = brokerWith({ slow: () => gate.promise, fast: async () => 1 });
+    const broker = await brokerWith({ slow: () => gate.promise, fast: async () => 1 });
     const slow = broker.call(tool(1, 'slow'), { signal: live });
     await broker.call(tool(2, 'fast'), { signal: live });
     gate.resolve(undefined);
@@ -64,7 +69,7 @@ describe('a call that is in order', () => {
         return 2;
       }
     }
-    const broker = brokerWith({ nothing: async () => undefined, row: async () => new Row() });
+    const broker = await brokerWith({ nothing: async () => undefined, row: async () => new Row() });
     expect(await broker.call(tool(1, 'nothing'), { signal: live })).toEqual({ ok: true, value: null });
     const reply = await broker.call(tool(2, 'row'), { signal: live });
     expect(reply).toStrictEqual({ ok: true, value: { x: 1 } });
@@ -73,7 +78,7 @@ describe('a call that is in order', () => {
   test('at most 16 calls run at once, the others wait for their turn', async () => {
     let running = 0;
     let most = 0;
-    const broker = brokerWith({
+    const broker = await brokerWith({
       count: async () => {
         running += 1;
         most = Math.max(most, running);
@@ -90,7 +95,7 @@ describe('a call that is in order', () => {
 
   test('calls that would keep over 16 MiB of arguments waiting are refused', async () => {
     const gate = deferred<void>();
-    const broker = brokerWith({ hold: () => gate.promise });
+    const broker = await brokerWith({ hold: () => gate.promise });
     const args = { text: 'x'.repeat(250 * 1024) };
     const replies = Array.from({ length: 100 }, (_, index) =>
       broker.call(tool(index + 1, 'hold', args), { signal: live }),
@@ -100,7 +105,7 @@ describe('a call that is in order', () => {
     const rejected = settled.filter(({ ok }) => !ok);
     expect(rejected.length).toBeGreaterThan(10);
     expect(rejected.length).toBeLessThan(40);
-    expect(rejected[0]).toEqual(refused(/too many calls wait/));
+    expect(rejected[0]).toEqual(refused('tool.limit', /too many calls wait/));
   });
 });
 
@@ -117,43 +122,46 @@ describe('arguments', () => {
     ['a JSON schema', parameters],
   ])('are checked against %s before the tool runs', async (_kind, schema) => {
     const execute = vi.fn(async (args: unknown) => args);
-    const broker = brokerWith({ echo: { description: 'echo', parameters: schema, execute } });
-    expect(await broker.call(tool(1, 'echo', { n: 'x' }), { signal: live })).toEqual(refused(/n: expected number/));
-    expect(await broker.call(tool(2, 'echo', { n: 1, more: 1 }), { signal: live })).toEqual(refused(/do not fit/));
+    const broker = await brokerWith({ echo: { description: 'echo', input: schema, execute } });
+    expect(await broker.call(tool(1, 'echo', { n: 'x' }), { signal: live })).toEqual(
+      refused('tool.invalid-arguments', /n: expected number/),
+    );
+    expect(await broker.call(tool(2, 'echo', { n: 1, more: 1 }), { signal: live })).toEqual(
+      refused('tool.invalid-arguments', /do not fit/),
+    );
     expect(execute).not.toHaveBeenCalled();
     expect(await broker.call(tool(3, 'echo', { n: 1 }), { signal: live })).toEqual({ ok: true, value: { n: 1 } });
   });
 
   test('a JSON schema that cannot be enforced lets nothing through', async () => {
     const execute = vi.fn(async () => 1);
-    const onToolFailure = vi.fn();
     const broken = { $ref: 'https://example.org/other.json' };
-    const broker = brokerWith({ odd: { description: '', parameters: broken, execute } }, { onToolFailure });
+    const broker = await brokerWith({ odd: { description: '', input: broken, execute } });
     expect(await broker.call(tool(1, 'odd', {}), { signal: live })).toMatchObject({ ok: false });
     expect(execute).not.toHaveBeenCalled();
-    expect(onToolFailure).toHaveBeenCalledOnce();
   });
 
-  test('tools are described with a JSON schema of either kind', () => {
+  test('tools are described with a JSON schema of either kind', async () => {
     const execute = async () => null;
-    const handlers = new Map<string, ToolHandler>([
-      ['a', { description: 'A.', parameters: z.strictObject({ n: z.number() }), execute }],
-      ['b', { description: 'B.', parameters, execute }],
-      ['c', { description: 'C.', execute }],
-    ]);
-    const [a, b, c] = describeTools(handlers);
-    expect(a).toMatchObject({ name: 'a', parameters: { properties: { n: { type: 'number' } }, required: ['n'] } });
-    expect(b).toEqual({ name: 'b', description: 'B.', parameters });
-    expect(c).toEqual({ name: 'c', description: 'C.' });
+    const described = async (id: string, more: object) =>
+      describeTool(await offer(id, { description: id, execute, ...more }));
+    expect(await described('a', { input: z.strictObject({ n: z.number() }) })).toMatchObject({
+      id: 'a',
+      input: { properties: { n: { type: 'number' } }, required: ['n'] },
+    });
+    expect(await described('b', { input: parameters })).toEqual({ id: 'b', description: 'b', input: parameters });
+    expect(await described('c', {})).toEqual({ id: 'c', description: 'c' });
   });
 
   test('of exactly 256 KiB are taken, one byte more is refused', async () => {
-    const broker = brokerWith({ size: async (args) => JSON.stringify(args).length });
+    const broker = await brokerWith({ size: async (args) => JSON.stringify(args).length });
     const empty = Buffer.byteLength(JSON.stringify({ text: '' }));
     const fitting = { text: 'x'.repeat(256 * 1024 - empty) };
     expect(await broker.call(tool(1, 'size', fitting), { signal: live })).toEqual({ ok: true, value: 256 * 1024 });
     const large = { text: `${fitting.text}x` };
-    expect(await broker.call(tool(2, 'size', large), { signal: live })).toEqual(refused(/over 262144 bytes/));
+    expect(await broker.call(tool(2, 'size', large), { signal: live })).toEqual(
+      refused('tool.too-large', /over 262144 bytes/),
+    );
   });
 });
 
@@ -164,9 +172,9 @@ describe('attacks', () => {
     ['constructor.prototype', '{"constructor":{"prototype":{"polluted":1}}}'],
   ])('E03 %s in the arguments is refused and pollutes nothing', async (_name, json) => {
     const execute = vi.fn(async (args: unknown) => args);
-    const broker = brokerWith({ echo: execute });
+    const broker = await brokerWith({ echo: execute });
     const reply = await broker.call(tool(1, 'echo', JSON.parse(json)), { signal: live });
-    expect(reply).toEqual(refused(/is not allowed/));
+    expect(reply).toEqual(refused('tool.invalid-arguments', /is not allowed/));
     expect(execute).not.toHaveBeenCalled();
     expect(({} as { polluted?: number }).polluted).toBeUndefined();
   });
@@ -174,8 +182,10 @@ describe('attacks', () => {
   test.each(['constructor', 'toString', '__proto__', 'hasOwnProperty', '../../admin', 'get', 'add\0'])(
     'E04 the name %j is no tool',
     async (name) => {
-      const broker = brokerWith({ add: async () => 1 });
-      expect(await broker.call(tool(1, name), { signal: live })).toEqual(refused(/no tool of this name/));
+      const broker = await brokerWith({ add: async () => 1 });
+      expect(await broker.call(tool(1, name), { signal: live })).toEqual(
+        refused('tool.not-allowed', /does not have this tool/),
+      );
     },
   );
 
@@ -183,28 +193,34 @@ describe('attacks', () => {
     'E04 the name %j is no request to a model',
     async (name) => {
       const generate = vi.fn();
-      const broker = brokerWith({}, { model: { id: 'x/y', generate } });
+      const broker = await brokerWith({}, { model: { id: 'x/y', generate } });
       const call: BrokerCall = { id: 1, target: 'model', name, args: { system: '', messages: [] } };
-      expect(await broker.call(call, { signal: live })).toEqual(refused(/cannot be asked for this/));
+      expect(await broker.call(call, { signal: live })).toEqual(
+        refused('tool.not-allowed', /cannot be asked for this/),
+      );
       expect(generate).not.toHaveBeenCalled();
     },
   );
 
   test('E05 a replayed id is refused and changes nothing', async () => {
     const execute = vi.fn(async () => 1);
-    const broker = brokerWith({ add: execute });
+    const broker = await brokerWith({ add: execute });
     await broker.call(tool(7, 'add'), { signal: live });
     const rows = structuredClone(broker.rows);
-    expect(await broker.call(tool(7, 'add'), { signal: live })).toEqual(refused(/used before/));
+    expect(await broker.call(tool(7, 'add'), { signal: live })).toEqual(
+      refused('tool.invalid-arguments', /used before/),
+    );
     expect(broker.rows).toEqual(rows);
     expect(execute).toHaveBeenCalledOnce();
   });
 
   test('E05 an id that is in flight is refused', async () => {
     const gate = deferred<number>();
-    const broker = brokerWith({ wait: () => gate.promise });
+    const broker = await brokerWith({ wait: () => gate.promise });
     const first = broker.call(tool(1, 'wait'), { signal: live });
-    expect(await broker.call(tool(1, 'wait'), { signal: live })).toEqual(refused(/used before/));
+    expect(await broker.call(tool(1, 'wait'), { signal: live })).toEqual(
+      refused('tool.invalid-arguments', /used before/),
+    );
     gate.resolve(5);
     expect(await first).toEqual({ ok: true, value: 5 });
   });
@@ -213,8 +229,10 @@ describe('attacks', () => {
     'E05 the id %j is refused without a row',
     async (id) => {
       const execute = vi.fn(async () => 1);
-      const broker = brokerWith({ add: execute });
-      expect(await broker.call(tool(id, 'add'), { signal: live })).toEqual(refused(/not of the form/));
+      const broker = await brokerWith({ add: execute });
+      expect(await broker.call(tool(id, 'add'), { signal: live })).toEqual(
+        refused('tool.invalid-arguments', /not of the form/),
+      );
       expect(broker.rows).toEqual([]);
       expect(execute).not.toHaveBeenCalled();
     },
@@ -222,42 +240,51 @@ describe('attacks', () => {
 
   test('E06 a call that names a job or a tenant is refused; the context names our job', async () => {
     const execute = vi.fn(async (_args: unknown, context: ToolContext) => context.jobId);
-    const broker = brokerWith({ who: execute });
+    const broker = await brokerWith({ who: execute });
     const forged = { ...tool(1, 'who'), jobId: 'job-2', tenant: 'other' };
-    expect(await broker.call(forged, { signal: live })).toEqual(refused(/not of the form/));
+    expect(await broker.call(forged, { signal: live })).toEqual(refused('tool.invalid-arguments', /not of the form/));
     const reply = await broker.call(tool(2, 'who', { jobId: 'job-2' }), { signal: live });
     expect(reply).toEqual({ ok: true, value: 'job-1' });
   });
 
   test('E09 arguments that are too deep or too many are refused without a RangeError', async () => {
     const execute = vi.fn(async () => 1);
-    const broker = brokerWith({ add: execute });
+    const broker = await brokerWith({ add: execute });
     let deep: unknown = 1;
     for (let level = 0; level < 100_000; level += 1) deep = [deep];
-    expect(await broker.call(tool(1, 'add', deep), { signal: live })).toEqual(refused(/nested over 64/));
+    expect(await broker.call(tool(1, 'add', deep), { signal: live })).toEqual(
+      refused('tool.invalid-arguments', /nested over 64/),
+    );
     const many = Array.from({ length: 200_001 }, () => 0);
-    expect(await broker.call(tool(2, 'add', many), { signal: live })).toEqual(refused(/over 200000 values/));
+    expect(await broker.call(tool(2, 'add', many), { signal: live })).toEqual(
+      refused('tool.too-large', /over 200000 values/),
+    );
     const cycle: Record<string, unknown> = {};
     cycle['self'] = cycle;
-    expect(await broker.call(tool(3, 'add', cycle), { signal: live })).toEqual(refused(/nested over 64/));
+    expect(await broker.call(tool(3, 'add', cycle), { signal: live })).toEqual(
+      refused('tool.invalid-arguments', /nested over 64/),
+    );
     expect(execute).not.toHaveBeenCalled();
   });
 
   test('E10 200,000 small calls: the budget ends them, and the host keeps no more rows than the budget', async () => {
     const execute = vi.fn(async () => 1);
-    const broker = brokerWith({ add: execute }, { limits: { calls: 50, modelTimeoutMs: 1000 } });
+    const broker = await brokerWith(
+      { add: execute },
+      { limits: { calls: 50, modelTimeoutMs: 1000, approvalTimeoutMs: 1_000 } },
+    );
     for (let id = 1; id <= 50; id += 1) await broker.call(tool(id, 'add'), { signal: live });
     expect(broker.exhausted).toBe(false);
     let last;
     for (let id = 51; id <= 200_000; id += 1) last = await broker.call(tool(id, 'add'), { signal: live });
-    expect(last).toEqual(refused(/may make 50 calls/));
+    expect(last).toEqual(refused('tool.limit', /may make 50 calls/));
     expect(broker.exhausted).toBe(true);
     expect(broker.rows).toHaveLength(50);
     expect(execute).toHaveBeenCalledTimes(50);
   });
 
   test('E10 refused calls count too, so that a flood of bad ones ends the job', async () => {
-    const broker = brokerWith({}, { limits: { calls: 3, modelTimeoutMs: 1000 } });
+    const broker = await brokerWith({}, { limits: { calls: 3, modelTimeoutMs: 1000, approvalTimeoutMs: 1_000 } });
     for (let count = 0; count < 4; count += 1) await broker.call(tool('bad', 'x'), { signal: live });
     expect(broker.exhausted).toBe(true);
     expect(broker.rows).toEqual([]);
@@ -265,12 +292,14 @@ describe('attacks', () => {
 
   test('E11 calls after close, and after the job was canceled, are refused', async () => {
     const execute = vi.fn(async () => 1);
-    const broker = brokerWith({ add: execute });
+    const broker = await brokerWith({ add: execute });
     const canceled = AbortSignal.abort(new Error('canceled'));
-    expect(await broker.call(tool(1, 'add'), { signal: canceled })).toEqual(refused(/the job is over/));
+    expect(await broker.call(tool(1, 'add'), { signal: canceled })).toEqual(
+      refused('tool.job-over', /the job is over/),
+    );
     broker.close();
     broker.close();
-    expect(await broker.call(tool(2, 'add'), { signal: live })).toEqual(refused(/the job is over/));
+    expect(await broker.call(tool(2, 'add'), { signal: live })).toEqual(refused('tool.job-over', /the job is over/));
     expect(execute).not.toHaveBeenCalled();
     expect(broker.rows).toEqual([]);
   });
@@ -278,7 +307,7 @@ describe('attacks', () => {
   test('E11 close() ends a call whose tool ignores its signal, and a late value goes nowhere', async () => {
     const gate = deferred<string>();
     let seen: AbortSignal | undefined;
-    const broker = brokerWith({
+    const broker = await brokerWith({
       wait: (_args, { signal }) => {
         seen = signal;
         return gate.promise;
@@ -287,7 +316,7 @@ describe('attacks', () => {
     const pending = broker.call(tool(1, 'wait'), { signal: live });
     await vi.waitFor(() => expect(seen).toBeDefined());
     broker.close();
-    expect(await pending).toEqual(refused(/the job is over/));
+    expect(await pending).toEqual(refused('tool.job-over', /the job is over/));
     expect(seen?.aborted).toBe(true);
     gate.resolve('late');
     await new Promise((resolve) => setImmediate(resolve));
@@ -297,7 +326,7 @@ describe('attacks', () => {
   test('E11 a call that waits for a place when the job ends never runs', async () => {
     const gate = deferred<void>();
     const execute = vi.fn(() => gate.promise);
-    const broker = brokerWith({ wait: execute });
+    const broker = await brokerWith({ wait: execute });
     const calls = Array.from({ length: 20 }, (_, index) => broker.call(tool(index + 1, 'wait'), { signal: live }));
     await vi.waitFor(() => expect(execute).toHaveBeenCalledTimes(16));
     broker.close();
@@ -312,9 +341,9 @@ describe('attacks', () => {
       path: '/srv/data/secret.json',
     });
     const onToolFailure = vi.fn();
-    const broker = brokerWith({ read: () => Promise.reject(failure) }, { onToolFailure });
+    const broker = await brokerWith({ read: () => Promise.reject(failure) }, { onToolFailure });
     const reply = await broker.call(tool(1, 'read'), { signal: live });
-    expect(reply).toEqual({ ok: false, error: { name: 'ToolError', message: 'The tool read failed on the host.' } });
+    expect(reply).toEqual({ ok: false, error: { code: 'tool.failed', message: 'The tool read failed on the host.' } });
     expect(onToolFailure).toHaveBeenCalledExactlyOnceWith('read', failure);
     expect(broker.rows[0]?.error).toBe('The tool read failed on the host.');
   });
@@ -323,12 +352,12 @@ describe('attacks', () => {
     const text =
       `No row 7 in '/home/jane doe/rows.db' or /var/lib/rows or C:\\data\\rows with key canary-4711, ` +
       `see https://example.org/rows\n    at read (/srv/tool.js:1:1)`;
-    const broker = brokerWith({ read: () => Promise.reject(new ToolError(text)) }, { secrets: ['canary-4711'] });
+    const broker = await brokerWith({ read: () => Promise.reject(new ToolError(text)) }, { secrets: ['canary-4711'] });
     const reply = await broker.call(tool(1, 'read'), { signal: live });
     expect(reply).toEqual({
       ok: false,
       error: {
-        name: 'ToolError',
+        code: 'tool.failed',
         message: "No row 7 in '[path]' or [path] or [path] with key [redacted], see https://example.org/rows",
       },
     });
@@ -337,15 +366,17 @@ describe('attacks', () => {
   test('E13 a tool that returns what is no JSON, or too much of it, gives an error', async () => {
     const cycle: Record<string, unknown> = {};
     cycle['self'] = cycle;
-    const broker = brokerWith({
+    const broker = await brokerWith({
       cycle: async () => cycle,
       large: async () => 'x'.repeat(300_000),
       big: async () => 1n,
     });
-    expect(await broker.call(tool(1, 'cycle'), { signal: live })).toMatchObject({ ok: false });
-    expect(await broker.call(tool(2, 'large'), { signal: live })).toMatchObject({
-      error: { message: expect.stringMatching(/returned 300002 bytes/) as string },
-    });
-    expect(await broker.call(tool(3, 'big'), { signal: live })).toMatchObject({ ok: false });
+    expect(await broker.call(tool(1, 'cycle'), { signal: live })).toEqual(
+      refused('tool.invalid-result', /nested over 64/),
+    );
+    expect(await broker.call(tool(2, 'large'), { signal: live })).toEqual(
+      refused('tool.too-large', /over 262144 bytes/),
+    );
+    expect(await broker.call(tool(3, 'big'), { signal: live })).toEqual(refused('tool.invalid-result', /bigint/));
   });
 });

@@ -220,7 +220,7 @@ describe('a service in trouble', () => {
 
 describe('through the broker', () => {
   const ask = { id: 1, target: 'model' as const, name: 'generate', args: request };
-  const limits = { calls: 100, modelTimeoutMs: 5_000 };
+  const limits = { calls: 100, modelTimeoutMs: 5_000, approvalTimeoutMs: 1_000 };
 
   test('the sandbox gets the answer', async () => {
     const service = await standIn(['hello']);
@@ -237,7 +237,7 @@ describe('through the broker', () => {
     const reply = await broker.call(ask, { signal: live });
     expect(reply).toEqual({
       ok: false,
-      error: { name: 'ModelTimeout', message: 'The model did not answer within 150 ms.' },
+      error: { code: 'model.timeout', message: 'The model did not answer within 150 ms.' },
     });
     expect(broker.modelFailure?.name).toBe('ModelTimeout');
   });
@@ -248,7 +248,7 @@ describe('through the broker', () => {
     const reply = await broker.call(ask, { signal: live });
     expect(reply).toEqual({
       ok: false,
-      error: { name: 'ModelFailed', message: 'The model gave no usable answer.' },
+      error: { code: 'model.failed', message: 'The model gave no usable answer.' },
     });
     expect(broker.modelFailure).toMatchObject({ code: 'model.refused' });
   });
@@ -260,7 +260,7 @@ describe('through the broker', () => {
     const pending = broker.call(ask, { signal: cancel.signal });
     await vi.waitFor(() => expect(service.requests).toHaveLength(1));
     cancel.abort();
-    expect(await pending).toMatchObject({ error: { name: 'CallRefused' } });
+    expect(await pending).toMatchObject({ error: { code: 'tool.job-over' } });
     expect(broker.modelFailure).toBeUndefined();
   });
 
@@ -270,7 +270,9 @@ describe('through the broker', () => {
     const model = gateway(service.baseUrl);
     const broker = createBroker({ jobId: 'j', tools: new Map(), model, modelName, limits });
     const args = { ...request, model: 'openai-compatible/expensive' };
-    expect(await broker.call({ ...ask, args }, { signal: live })).toMatchObject({ error: { name: 'CallRefused' } });
+    expect(await broker.call({ ...ask, args }, { signal: live })).toMatchObject({
+      error: { code: 'tool.not-allowed' },
+    });
     expect(await broker.call({ ...ask, id: 2 }, { signal: live })).toMatchObject({ value: { model: modelName } });
     expect(service.requests.map(({ model: asked }) => asked)).toEqual(['chosen']);
   });
@@ -292,7 +294,7 @@ describe('through the broker', () => {
     ]) {
       const id = broker.rows.length + 10;
       expect(await broker.call({ ...ask, id, args }, { signal: live })).toMatchObject({
-        error: { name: 'CallRefused' },
+        ok: false,
       });
     }
     expect(service.requests).toHaveLength(0);
@@ -346,7 +348,7 @@ describe('the key', () => {
         jobId: 'j',
         tools: new Map(),
         model,
-        limits: { calls: 10, modelTimeoutMs: 5_000 },
+        limits: { calls: 10, modelTimeoutMs: 5_000, approvalTimeoutMs: 1_000 },
       });
       const call = { id: 1, target: 'model' as const, name: 'generate', args: request };
       const reply = await broker.call(call, { signal: live });

@@ -79,7 +79,6 @@ export function describeRunner({ name, isolation, create, breakSandbox, leftover
       const messages: unknown[] = [];
       const channel = createChannel(sandbox.channel, {
         onMessage: (message) => void messages.push(message),
-        onStream: () => undefined,
         onClose: () => undefined,
       });
       await until(() => messages.length > 0, 'the entry to be ready');

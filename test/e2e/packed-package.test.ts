@@ -33,11 +33,11 @@ const STRICT = {
 };
 /** Names of each kind that the package exports; whatever they lead to is checked as well. */
 const TYPED = `
-  import { createDockerRunner, createLocalRunner, createLogger, createModelGateway, createOrchestrator } from 'skillcell';
-  import { SkillcellError, type JobEvent, type JobResult, type Runner, type SdkModel, type ToolHandler } from 'skillcell';
+  import { createDockerRunner, createLocalRunner, createLogger, createModelGateway, createOrchestrator, defineTool } from 'skillcell';
+  import { SkillcellError, type JobEvent, type JobResult, type Runner, type SdkModel, type Tool } from 'skillcell';
   import { loadSkillsSubsystem, type Skill } from 'skillcell/skills';
 
-  const tools = new Map<string, ToolHandler>([['add', { description: 'Adds.', execute: async () => 1 }]]);
+  const tools: Tool[] = [defineTool({ id: 'math.add', description: 'Adds.', execute: async () => 1 })];
   const runners: Runner[] = [createLocalRunner(), createDockerRunner({ flavor: 'data' })];
   await using orchestrator = createOrchestrator({ skills: loadSkillsSubsystem(), tools, runners, logger: createLogger() });
   const result: JobResult = await orchestrator.exec({ code: '1', files: { a: 'x', b: { source: '/tmp' } } });

@@ -29,16 +29,18 @@ const { Socket } = require('node:net');
 const channel = new Socket({ fd: 3 });
 channel.on('close', () => process.exit(0));
 const frame = (kind, flags, stream, payload, claimed = payload.length) => {
-  const header = Buffer.alloc(8);
+  const header = Buffer.alloc(10);
   header.writeUInt32LE(claimed, 0);
-  header[4] = kind; header[5] = flags; header.writeUInt16LE(stream, 6);
+  header[4] = kind; header[5] = flags; header.writeUInt32LE(stream, 6);
   return Buffer.concat([header, payload]);
 };
 const say = (message) => channel.write(frame(1, 0, 0, Buffer.from(JSON.stringify(message))));
 const data = (stream, payload, flags = 0) => channel.write(frame(2, flags, stream, payload));
 const result = (more = {}) => say({ type: 'result', result: { outcome: 'succeeded', exitCode: 0, signal: null, stdoutBytes: 0, stderrBytes: 0, omitted: [], missing: [], sources: [], diagnostics: [], runMs: 1, ...more } });
+const run = (number, first = number * 2 - 1) => say({ type: 'run', run: number, stdout: first, stderr: first + 1 });
+const archive = (stream) => say({ type: 'artifacts', stream });
 const skills = () => say({ type: 'skills', skills: { active: [], digest: null, instructionSha256: null } });
-say({ type: 'ready', protocol: 1 });
+say({ type: 'ready', protocol: 2 });
 channel.once('data', () => { channel.resume(); begin(); });
 `;
 
@@ -59,9 +61,7 @@ async function runWith(
 }
 
 it('an honest one is believed', async () => {
-  expect(
-    await runWith(`skills(); say({ type: 'run', run: 1 }); data(2, Buffer.from('hi')); result({ value: [1] });`),
-  ).toMatchObject({
+  expect(await runWith(`skills(); run(1); data(1, Buffer.from('hi')); result({ value: [1] });`)).toMatchObject({
     outcome: 'succeeded',
     stdout: { text: 'hi', bytes: 2 },
     value: [1],
@@ -77,28 +77,27 @@ it.each([
   ],
   ['E03 a prototype key', `channel.write(frame(1, 0, 0, Buffer.from('{"type":"run","run":1,"__proto__":{"a":1}}')));`],
   ['E04 a message of an unknown type', `say({ type: 'constructor' });`],
-  ['E05 an unknown field', `say({ type: 'run', run: 1, job: 'another' });`],
-  ['E05 a run that is not the next one', `say({ type: 'run', run: 2 });`],
-  ['E05 a run that began before', `say({ type: 'run', run: 1 }); say({ type: 'run', run: 1 });`],
+  ['E05 an unknown field', `say({ type: 'run', run: 1, stdout: 1, stderr: 2, job: 'another' });`],
+  ['E05 a run that is not the next one', `run(2);`],
+  ['E05 a run that began before', `run(1); run(1);`],
   ['E05 a call whose id is no number', `say({ type: 'call', id: {}, target: 'tool', name: 'x' });`],
   ['E06 a result that names another job', `result({ jobId: 'another' });`],
   ['E09 a depth of 100,000', `channel.write(frame(1, 0, 0, Buffer.from('['.repeat(100000))));`],
   ['output of a run that has not begun', `data(2, Buffer.from('x'));`],
-  ['output of a run beyond the last', `data(4000, Buffer.from('x'));`],
-  [
-    'more output than is kept',
-    `say({ type: 'run', run: 1 }); for (let n = 0; n < 5; n += 1) data(2, Buffer.alloc(1000));`,
-  ],
-  ['another version of the protocol', `say({ type: 'ready', protocol: 2 });`],
+  ['output of a stream that no run has', `run(1); data(3, Buffer.from('x'));`],
+  ['E05 a run whose streams had their numbers before', `run(1); run(2, 2);`],
+  ['E05 a second archive', `archive(1); data(1, Buffer.alloc(1024), 2); archive(2);`],
+  ['more output than is kept', `run(1); for (let n = 0; n < 5; n += 1) data(1, Buffer.alloc(1000));`],
+  ['another version of the protocol', `say({ type: 'ready', protocol: 1 });`],
   [
     'D11 an archive with a name that leaves the folder',
-    `data(1, Buffer.from('${HOSTILE_TAR}', 'base64'), 2); result();`,
+    `archive(1); data(1, Buffer.from('${HOSTILE_TAR}', 'base64'), 2); result();`,
   ],
   [
     'D10 an archive with a name that hides its ending',
-    `data(1, Buffer.from('${DECEPTIVE_TAR}', 'base64'), 2); result();`,
+    `archive(1); data(1, Buffer.from('${DECEPTIVE_TAR}', 'base64'), 2); result();`,
   ],
-  ['D14 an archive that is cut in the middle', `data(1, Buffer.alloc(700, 1), 2); result();`],
+  ['D14 an archive that is cut in the middle', `archive(1); data(1, Buffer.alloc(700, 1), 2); result();`],
   ['a negative count', `result({ stdoutBytes: -1 });`],
   [
     'a diagnostic whose code is not in the registry',
@@ -139,8 +138,8 @@ it('a digest of instructions that no host made is refused', async () => {
 
 it('D14, D15 an archive that has no end when the result comes ends the job, and none is none', async () => {
   for (const begun of [
-    'data(1, Buffer.alloc(512));',
-    'setInterval(() => data(1, Buffer.of(0)), 5); data(1, Buffer.of(0));',
+    'archive(1); data(1, Buffer.alloc(512));',
+    'archive(1); setInterval(() => data(1, Buffer.of(0)), 5); data(1, Buffer.of(0));',
   ]) {
     await expect(runWith(`${begun} result();`)).rejects.toMatchObject({ code: 'channel.protocol' });
   }
@@ -149,13 +148,13 @@ it('D14, D15 an archive that has no end when the result comes ends the job, and 
 
 it('D14 an archive that is cut after a whole file ends its job, with that file', async () => {
   const whole = tarEntry({ name: 'whole.txt', content: 'whole' }).toString('base64');
-  const result = await runWith(`data(1, Buffer.from('${whole}', 'base64'), 2); result();`);
+  const result = await runWith(`archive(1); data(1, Buffer.from('${whole}', 'base64'), 2); result();`);
   expect(result).toMatchObject({ outcome: 'succeeded', artifacts: [{ path: 'whole.txt', bytes: 5 }] });
 });
 
 it('a sandbox that is silent after the deadline is not waited for', async () => {
   const limits = { jobTimeoutMs: 4_000, graceMs: 100 };
-  const silent = `say({ type: 'run', run: 1 }); data(2, Buffer.from('begun'));`;
+  const silent = `run(1); data(1, Buffer.from('begun'));`;
   const result = await runWith(silent, limits, { expect: ['report.md'] });
   expect(result).toMatchObject({ outcome: 'timeout', error: { name: 'JobTimeout' }, stdout: { text: 'begun' } });
   expect(result.contract).toEqual({ satisfied: false, missing: ['report.md'] });
@@ -169,7 +168,7 @@ it.each([
   const abort = new AbortController();
   if (cancelAfterMs !== undefined) setTimeout(() => abort.abort(), cancelAfterMs);
   const limits = { jobTimeoutMs: 4_000, graceMs: 100 };
-  const job = runWith(`say({ type: 'run', run: 1 });`, limits, { signal: abort.signal }, (sandbox) => {
+  const job = runWith(`run(1);`, limits, { signal: abort.signal }, (sandbox) => {
     let asked = false;
     return {
       ...sandbox,
@@ -187,16 +186,12 @@ it.each([
 it('one that fails because its job is canceled has been canceled', async () => {
   const abort = new AbortController();
   const fault = `say({ type: 'fault', code: 'internal.fault', message: 'm', diagnostics: [] });`;
-  const job = runWith(
-    `channel.on('data', () => { ${fault} }); say({ type: 'run', run: 1 });`,
-    {},
-    { signal: abort.signal },
-  );
+  const job = runWith(`channel.on('data', () => { ${fault} }); run(1);`, {}, { signal: abort.signal });
   setTimeout(() => abort.abort(10n), 2_000);
   expect(await job).toMatchObject({ outcome: 'canceled', error: { name: 'Canceled', message: '10n' } });
 });
 
 it('what comes after the result changes nothing', async () => {
-  const entry = `say({ type: 'run', run: 1 }); result({ value: 'first' }); result({ value: 'second' }); say({ type: 'fault', code: 'internal.fault', message: 'm', diagnostics: [] });`;
+  const entry = `run(1); result({ value: 'first' }); result({ value: 'second' }); say({ type: 'fault', code: 'internal.fault', message: 'm', diagnostics: [] });`;
   expect((await runWith(entry)).value).toBe('first');
 });

@@ -86,8 +86,8 @@ describe('createOrchestrator() refuses, naming field, value and what is allowed'
       { runners: [createLocalRunner(), createDockerRunner(), createLocalRunner()] },
       'runners.2.name must be a name that no runner before it has, got "local".',
     ],
-    [{ tools: { add: {} } }, 'tools must be a Map of { description, parameters?, execute } by name, got an object.'],
-    [{ tools: null }, 'tools must be a Map of { description, parameters?, execute } by name, got null.'],
+    [{ tools: { add: {} } }, 'tools must be a list, got an object.'],
+    [{ tools: null }, 'tools must be a list, got null.'],
     [{ model: 'anthropic/claude' }, "model must be a gateway or a model of the AI SDK, such as anthropic('…'), got"],
     [{ skills: '/skills' }, 'skills must be what loadSkillsSubsystem gives, got "/skills".'],
     [{ logger: console.log }, 'logger must be a pino logger, such as createLogger(), got a function.'],
@@ -120,18 +120,18 @@ describe('createOrchestrator() refuses a tool, naming field, value and what is a
   const execute = async (): Promise<null> => null;
   const types = 'array, boolean, integer, null, number, object, string';
   const ofTypes = `must be one of ${types}, or a list of them`;
-  const whole = { description: 'adds', execute };
+  const whole = { id: 'add', description: 'adds', execute };
   class ForeignSchema {
     type = 'object';
   }
 
   it.each<[unknown, string]>([
-    [{ description: 'adds' }, 'tools.add.execute is missing: it must be a function.'],
-    [{ description: 'adds', execute: 'x' }, 'tools.add.execute must be a function, got "x".'],
-    [{ description: 5, execute }, 'tools.add.description must be a text, got 5.'],
-    [{ execute }, 'tools.add.description is missing: it must be a text.'],
-    [null, 'tools.add must be an object { description, parameters?, execute }, got null.'],
-    ['add', 'tools.add must be an object { description, parameters?, execute }, got "add".'],
+    [{ id: 'add', description: 'adds' }, 'tools.1.execute is missing: it must be a function.'],
+    [{ ...whole, execute: 'x' }, 'tools.1.execute must be a function, got "x".'],
+    [{ ...whole, description: 5 }, 'tools.1.description must be a text, got 5.'],
+    [{ id: 'add', execute }, 'tools.1.description is missing: it must be a text.'],
+    [null, 'tools.1 must be an object, got null.'],
+    ['add', 'tools.1 must be an object, got "add".'],
     ...(
       [
         [5, ' must be a zod schema or an object with a JSON schema, got 5.'],
@@ -150,21 +150,26 @@ describe('createOrchestrator() refuses a tool, naming field, value and what is a
         [z.date(), ' must be a zod schema that can be written as a JSON schema (Date cannot be represented'],
         [{ _zod: 5 }, ' must be a zod schema that can be written as a JSON schema ('],
       ] as const
-    ).map(([parameters, expected]): [unknown, string] => [{ ...whole, parameters }, `tools.add.parameters${expected}`]),
+    ).map(([parameters, expected]): [unknown, string] => [{ ...whole, input: parameters }, `tools.1.input${expected}`]),
   ])('%j', (tool, expected) => {
-    const tools = new Map<string, unknown>([
-      ['first', whole],
-      ['add', tool],
-    ]);
+    const tools = [{ ...whole, id: 'first' }, tool];
     expect(refusal(create({ tools }))).toContain(`Cannot create the orchestrator: ${expected}`);
   });
 
   it.each<[unknown, string]>([
-    [5, 'tools.5 must be a name of 1 to 200 characters, got 5.'],
-    ['', 'tools[""] must be a name of 1 to 200 characters, got "".'],
-    ['x'.repeat(201), 'must be a name of 1 to 200 characters, got "xxx'],
-  ])('with the name %j', (name, expected) => {
-    expect(refusal(create({ tools: new Map([[name, whole]]) }))).toContain(expected);
+    [5, 'tools.0.id must be a text, got 5.'],
+    ['', 'tools.0.id must be names of letters, digits, _ and - joined by dots, such as crm.find, got "".'],
+    ['crm..find', 'tools.0.id must be names of letters'],
+    ['../admin', 'tools.0.id must be names of letters'],
+    ['x'.repeat(201), 'tools.0.id must be a text with at most 200 characters'],
+  ])('with the id %j', (id, expected) => {
+    expect(refusal(create({ tools: [{ ...whole, id }] }))).toContain(expected);
+  });
+
+  it('with the id of another one', () => {
+    expect(refusal(create({ tools: [whole, { ...whole }] }))).toContain(
+      'tools.1.id must be an id that no tool before it has, got "add".',
+    );
   });
 
   it('but none whose parameters can be enforced', () => {
@@ -180,9 +185,7 @@ describe('createOrchestrator() refuses a tool, naming field, value and what is a
       recursive,
       z.strictObject({ a: z.optional(z.number()) }),
     ];
-    const tools = new Map(
-      [undefined, ...taken].map((parameters, index) => [`tool-${index}`, { ...whole, parameters }]),
-    );
+    const tools = [undefined, ...taken].map((input, index) => ({ ...whole, id: `tool-${index}`, input }));
     expect(() => opened.push(createOrchestrator({ tools }))).not.toThrow();
   });
 });

@@ -6,6 +6,7 @@ import { exportRuntimeGlobals, getActiveSkillsSubsystem } from '../../src/skills
 import { LEVELS, requireLevel } from '../fixtures/levels.ts';
 import { skillLibrary, skillText } from '../fixtures/skill-library.ts';
 import { MISSING_PYTHON, requireHere } from '../fixtures/describe-with.ts';
+import { toolList } from '../fixtures/tool-list.ts';
 
 const library = skillLibrary({
   'maps/SKILL.md': skillText({ name: 'maps', description: 'Maps.', import: ['custom.base'] }, 'Use data/points.csv.'),
@@ -108,12 +109,12 @@ it('the subsystem of a job is the active one for its tools, and only there', asy
   const seen: unknown[] = [];
   await using other = createOrchestrator({
     skills: library.subsystem,
-    tools: new Map([
+    tools: toolList([
       ['look', { description: 'Looks.', execute: async () => void seen.push(getActiveSkillsSubsystem()) }],
     ]),
   });
   const code = "import { callTool } from 'skillcell'; await callTool('look');";
-  expect((await other.exec({ code, isolation: 'none', skills })).outcome).toBe('succeeded');
+  expect((await other.exec({ code, isolation: 'none', skills, tools: ['look'] })).outcome).toBe('succeeded');
   expect(seen).toEqual([library.subsystem]);
   expect(getActiveSkillsSubsystem()).toBeUndefined();
 });

@@ -1,22 +1,24 @@
 import { pino } from 'pino';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import * as z from 'zod';
-import { ToolError, type ToolContext, type ToolHandler } from '../../src/broker/tool-handler.ts';
+import type { ToolContext } from '../../src/broker/tool.ts';
+import { ToolError } from '../../src/broker/tool-errors.ts';
 import { createOrchestrator } from '../../src/orchestrator/create-orchestrator.ts';
 import { deferred } from '../fixtures/deferred.ts';
 import { LEVELS, requireLevel } from '../fixtures/levels.ts';
+import { toolList } from '../fixtures/tool-list.ts';
 import { until } from '../fixtures/until.ts';
 import { MISSING_PYTHON, requireHere } from '../fixtures/describe-with.ts';
 
 const HOST_SECRET = 'secret-in-an-error-of-the-host';
 let contexts: ToolContext[] = [];
 let log = '';
-const tools = new Map<string, ToolHandler>([
+const tools = toolList([
   [
     'add',
     {
       description: 'Adds two numbers.',
-      parameters: z.strictObject({ a: z.number(), b: z.number() }),
+      input: z.strictObject({ a: z.number(), b: z.number() }),
       async execute(args, context) {
         contexts.push(context);
         const { a, b } = args as { a: number; b: number };
@@ -45,7 +47,7 @@ const orchestrator = createOrchestrator({
 afterAll(() => orchestrator.close());
 
 const NODE =
-  "import { callTool } from 'skillcell'; const attempt = (name, args) => callTool(name, args).catch((error) => ({ name: error.name, message: error.message }));";
+  "import { callTool } from 'skillcell'; const attempt = (name, args) => callTool(name, args).catch((error) => ({ name: error.name, code: error.code, message: error.message }));";
 
 describe.each(LEVELS)('tools at level %s', (isolation) => {
   beforeEach((context) => {
@@ -57,14 +59,15 @@ describe.each(LEVELS)('tools at level %s', (isolation) => {
   it('are called with checked arguments and the job\u2019s own id, and each call is a row', async () => {
     const result = await orchestrator.exec({
       isolation,
+      tools: ['*'],
       jobId: `tools-${isolation}`,
       code: `${NODE} export default [await attempt('add', { a: 1, b: 2 }), await attempt('add', { a: 1, b: 'x' }), await attempt('none', {})];`,
     });
     expect(result.outcome).toBe('succeeded');
-    const [sum, wrong, unknown] = result.value as [unknown, { message: string }, { message: string }];
+    const [sum, wrong, unknown] = result.value as [unknown, { code: string; message: string }, { code: string }];
     expect(sum).toEqual({ sum: 3 });
     expect(wrong.message).toMatch(/arguments/);
-    expect(unknown.message).toMatch(/no tool of this name/);
+    expect([wrong.code, unknown.code]).toEqual(['tool.invalid-arguments', 'tool.not-allowed']);
     expect(contexts).toHaveLength(1);
     expect(contexts[0]?.jobId).toBe(`tools-${isolation}`);
     expect(result.calls.map(({ id, target, name, ok }) => ({ id, target, name, ok }))).toEqual([
@@ -78,10 +81,11 @@ describe.each(LEVELS)('tools at level %s', (isolation) => {
   it('E13 a ToolError reaches the program by its message, any other error only as a failure', async () => {
     const result = await orchestrator.exec({
       isolation,
+      tools: ['*'],
       code: `${NODE} export default [await attempt('refuse'), await attempt('break'), await attempt('large')];`,
     });
     const [refused, broken, large] = result.value as { name: string; message: string }[];
-    expect(refused).toEqual({ name: 'ToolError', message: 'the table is locked' });
+    expect(refused).toEqual({ name: 'ToolCallError', code: 'tool.failed', message: 'the table is locked' });
     expect(broken?.message).toMatch(/failed/);
     expect(large?.message).toMatch(/bytes|large/);
     expect(JSON.stringify(result)).not.toContain(HOST_SECRET);
@@ -91,14 +95,19 @@ describe.each(LEVELS)('tools at level %s', (isolation) => {
   it('E13 an error that nobody catches ends the program as its own', async () => {
     const result = await orchestrator.exec({
       isolation,
+      tools: ['*'],
       code: "import { callTool } from 'skillcell';\nawait callTool('refuse');",
     });
-    expect(result).toMatchObject({ outcome: 'failed', error: { name: 'ToolError', message: 'the table is locked' } });
+    expect(result).toMatchObject({
+      outcome: 'failed',
+      error: { name: 'ToolCallError', message: 'the table is locked' },
+    });
   });
 
   it('run side by side and answer each caller with its own', async () => {
     const { value } = await orchestrator.exec({
       isolation,
+      tools: ['*'],
       code: `${NODE} export default (await Promise.all(Array.from({ length: 100 }, (_, a) => attempt('add', { a, b: 1 })))).map(({ sum }) => sum);`,
     });
     expect(value).toEqual(Array.from({ length: 100 }, (_, a) => a + 1));
@@ -108,6 +117,7 @@ describe.each(LEVELS)('tools at level %s', (isolation) => {
     requireHere(context, MISSING_PYTHON);
     const result = await orchestrator.exec({
       isolation,
+      tools: ['*'],
       language: 'python',
       code: `import skillcell
 rows = [skillcell.call_tool("add", {"a": 1}, b=4)]
@@ -117,12 +127,13 @@ except RuntimeError as error:
     rows.append(str(error))
 skillcell.set_value(rows)`,
     });
-    expect(result.value).toEqual([{ sum: 5 }, 'ToolError: the table is locked']);
+    expect(result.value).toEqual([{ sum: 5 }, 'the table is locked']);
   });
 
   it('E10 more calls than the job may make end it as limit / calls', async () => {
     const result = await orchestrator.exec({
       isolation,
+      tools: ['*'],
       limits: { calls: 5 },
       code: `${NODE} for (;;) await attempt('add', { a: 1, b: 1 });`,
     });
@@ -134,6 +145,7 @@ skillcell.set_value(rows)`,
   it('E11 a tool that is still at work when the job ends learns of it', async () => {
     const running = orchestrator.exec({
       isolation,
+      tools: ['*'],
       jobId: `hang-${isolation}`,
       code: `${NODE} await attempt('hang');`,
     });
@@ -145,7 +157,11 @@ skillcell.set_value(rows)`,
   });
 
   it('a program that calls without waiting for the answer still ends', async () => {
-    const result = await orchestrator.exec({ isolation, code: `${NODE} attempt('hang'); process.exit(0);` });
+    const result = await orchestrator.exec({
+      isolation,
+      tools: ['*'],
+      code: `${NODE} attempt('hang'); process.exit(0);`,
+    });
     expect(result.outcome).toBe('succeeded');
   });
 });
@@ -153,11 +169,12 @@ skillcell.set_value(rows)`,
 it('every call is an event once it is answered', async () => {
   const gate = deferred<void>();
   await using other = createOrchestrator({
-    tools: new Map([['wait', { description: 'Waits.', execute: async () => gate.promise }]]),
+    tools: toolList([['wait', { description: 'Waits.', execute: async () => gate.promise }]]),
   });
   const job = other.stream({
     kind: 'exec',
     isolation: 'none',
+    tools: ['wait'],
     code: "import { callTool } from 'skillcell'; await callTool('wait');",
   });
   const events: string[] = [];

@@ -11,6 +11,8 @@ export interface ChannelEnd {
   ended: Set<number>;
   /** What `onClose` was called with, one entry a call. */
   closings: (Error | undefined)[];
+  /** Expects streams, and keeps what they bring. */
+  keep(...streams: number[]): void;
 }
 
 /** Two streams, each of which reads what was written to the other, with back-pressure. */
@@ -45,14 +47,14 @@ export function duplexPair(): [Duplex, Duplex] {
 
 /** Opens a channel over a duplex; what arrives is kept unless the options say otherwise. */
 export function openEnd(duplex: Duplex, options: Partial<ChannelOptions> = {}): ChannelEnd {
-  const end: Omit<ChannelEnd, 'channel'> = {
+  const end: Omit<ChannelEnd, 'channel' | 'keep'> = {
     duplex,
     messages: [],
     received: new Map(),
     ended: new Set(),
     closings: [],
   };
-  const keep = (stream: number): StreamReader => ({
+  const reader = (stream: number): StreamReader => ({
     data: (chunk) => {
       end.received.set(stream, [...(end.received.get(stream) ?? []), Buffer.from(chunk)]);
     },
@@ -60,9 +62,9 @@ export function openEnd(duplex: Duplex, options: Partial<ChannelOptions> = {}): 
   });
   const channel = createChannel(duplex, {
     onMessage: (message) => void end.messages.push(message),
-    onStream: keep,
     onClose: (error) => void end.closings.push(error),
     ...options,
   });
-  return { ...end, channel };
+  const keep = (...streams: number[]): void => streams.forEach((stream) => channel.receive(stream, reader(stream)));
+  return { ...end, channel, keep };
 }

@@ -13,6 +13,6 @@ export function frameBytes(
   header.writeUInt32LE(claimed, 0);
   header[4] = kind;
   header[5] = flags;
-  header.writeUInt16LE(stream, 6);
+  header.writeUInt32LE(stream, 6);
   return Buffer.concat([header, payload]);
 }

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import {
   createFrameDecoder,
   encodeFrameHeader,
+  FRAME_HEADER_BYTES,
   FrameError,
   MAX_FRAME_PAYLOAD,
   type Frame,
@@ -12,7 +13,7 @@ import { frameBytes } from './frame-bytes.ts';
 const aFrame = fc.record({
   kind: fc.integer({ min: 1, max: 3 }),
   flags: fc.integer({ min: 0, max: 3 }),
-  stream: fc.integer({ min: 0, max: 65_535 }),
+  stream: fc.integer({ min: 0, max: 0xffff_ffff }),
   payload: fc.uint8Array({ maxLength: 300 }).map((bytes) => Buffer.from(bytes)),
 });
 
@@ -42,15 +43,15 @@ describe('the frame codec', () => {
   });
 
   it('writes a header that its own decoder reads', () => {
-    const header = encodeFrameHeader(2, 2, 65_535, 3);
+    const header = encodeFrameHeader(2, 2, 0xffff_ffff, 3);
     expect(decodeAll([Buffer.concat([header, Buffer.from('abc')])])).toEqual([
-      { kind: 2, flags: 2, stream: 65_535, payload: Buffer.from('abc') },
+      { kind: 2, flags: 2, stream: 0xffff_ffff, payload: Buffer.from('abc') },
     ]);
   });
 
   it('refuses to encode a payload over the maximum', () => {
     expect(() => encodeFrameHeader(1, 0, 0, MAX_FRAME_PAYLOAD + 1)).toThrow(FrameError);
-    expect(encodeFrameHeader(1, 0, 0, MAX_FRAME_PAYLOAD)).toHaveLength(8);
+    expect(encodeFrameHeader(1, 0, 0, MAX_FRAME_PAYLOAD)).toHaveLength(FRAME_HEADER_BYTES);
   });
 
   it('keeps a payload intact after later chunks (a view that stays valid)', () => {

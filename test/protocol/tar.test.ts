@@ -75,8 +75,8 @@ describe('tar on the channel', () => {
     const caps = { files: 10, fileBytes: 2 ** 30, totalBytes: 2 ** 30 };
     const sizes: number[] = [];
     const archive = createTarReader(caps, ({ bytes }) => void sizes.push(bytes.length));
-    openEnd(right, { onStream: () => archive.reader });
-    await writeTar([big, { ...big, path: 'again' }], openEnd(left).channel.openStream(1));
+    openEnd(right).channel.receive(1, archive.reader);
+    await writeTar([big, { ...big, path: 'again' }], openEnd(left).channel.openStream());
     await archive.done;
     expect(sizes).toEqual([5 * 1024 * 1024, 5 * 1024 * 1024]);
   });

@@ -7,6 +7,13 @@ import { readFileSync } from 'node:fs';
 import Module, { createRequire } from 'node:module';
 import { Socket } from 'node:net';
 import { pathToFileURL } from 'node:url';
+import {
+  attachBytes,
+  detachBytes,
+  ValueFault,
+  type BytesPlace,
+  type DetachedValue,
+} from '../../../src/protocol/value-bytes.ts';
 
 interface RunMessage {
   type: 'run';
@@ -27,7 +34,20 @@ interface ReplyMessage {
   id: number;
   ok: boolean;
   value?: unknown;
-  error?: { name: string; message: string };
+  /** Bytes that follow, and where they stand in the value. */
+  bytes?: (BytesPlace & { part: number })[];
+  error?: { code: string; message: string };
+}
+
+/** A call that gave no value. */
+class ToolCallError extends Error {
+  override readonly name = 'ToolCallError';
+  readonly code: string;
+
+  constructor(code: string, message: string) {
+    super(message);
+    this.code = code;
+  }
 }
 
 const { writeWhole } = createRequire(import.meta.url)('../../launch/whole-output.cjs') as {
@@ -37,29 +57,54 @@ const { writeWhole } = createRequire(import.meta.url)('../../launch/whole-output
 const sample = pathToFileURL(process.argv[2] ?? '').href;
 const incoming = new Socket({ fd: 3, readable: true, writable: false });
 const pending = new Map<number, { resolve: (value: unknown) => void; reject: (error: Error) => void }>();
+/** Bytes of answers that are not whole yet. */
+const arriving = new Map<number, { bytes: Uint8Array; filled: number; whole(): void }>();
 let failure: unknown;
 let value: { json: string } | undefined;
 let skillsFolder = '';
 let lastCall = 0;
+let lastPart = 0;
 let ended = false;
 
 /** Writes a whole message before it returns: the process may be about to end. */
 function send(message: object): void {
-  const body = Buffer.from(JSON.stringify(message));
-  const bytes = Buffer.allocUnsafe(4 + body.length);
-  bytes.writeUInt32LE(body.length, 0);
-  body.copy(bytes, 4);
-  writeWhole(4, bytes);
+  const text = JSON.stringify(message);
+  const size = Buffer.byteLength(text);
+  const frame = Buffer.allocUnsafe(4 + size);
+  frame.writeUInt32LE(size, 0);
+  frame.write(text, 4);
+  writeWhole(4, frame);
+}
+
+/** Bytes of a part that go in one frame. */
+const FRAME_BYTES = 256 * 1024;
+/** Marks a frame of bytes, in the highest byte of its length. */
+const BYTES_KIND = 1;
+
+function sendBytes(part: number, bytes: Uint8Array): void {
+  for (let offset = 0; offset < bytes.length; offset += FRAME_BYTES) {
+    const piece = bytes.subarray(offset, offset + FRAME_BYTES);
+    const header = Buffer.allocUnsafe(8);
+    header.writeUIntLE(4 + piece.length, 0, 3);
+    header[3] = BYTES_KIND;
+    header.writeUInt32LE(part, 4);
+    writeWhole(4, Buffer.concat([header, piece]));
+  }
 }
 
 let held: Buffer = Buffer.alloc(0);
 incoming.on('data', (chunk: Buffer) => {
   held = held.length === 0 ? chunk : Buffer.concat([held, chunk]);
   while (held.length >= 4) {
-    const length = held.readUInt32LE(0);
+    const length = held.readUIntLE(0, 3);
     if (held.length < 4 + length) return;
-    const message = JSON.parse(held.toString('utf8', 4, 4 + length)) as RunMessage | RehearseMessage | ReplyMessage;
+    const [kind, body] = [held[3], held.subarray(4, 4 + length)];
     held = held.subarray(4 + length);
+    if (kind === BYTES_KIND) {
+      takeBytes(body.readUInt32LE(0), body.subarray(4));
+      continue;
+    }
+    const message = JSON.parse(body.toString('utf8')) as RunMessage | RehearseMessage | ReplyMessage;
     if (message.type === 'run') run(message);
     else if (message.type === 'rehearse') void rehearse(message);
     else settle(message);
@@ -71,26 +116,68 @@ incoming.on('close', () => process.exit(70));
 function settle(message: ReplyMessage): void {
   const call = pending.get(message.id);
   if (call === undefined) return;
-  pending.delete(message.id);
-  if (pending.size === 0) incoming.unref();
-  if (message.ok) {
-    call.resolve(message.value);
-    return;
+  const settleNow = (act: () => void): void => {
+    pending.delete(message.id);
+    if (pending.size === 0) incoming.unref();
+    act();
+  };
+  const { error, bytes: places = [] } = message;
+  if (!message.ok)
+    return settleNow(() =>
+      call.reject(new ToolCallError(error?.code ?? 'tool.failed', error?.message ?? 'the call failed')),
+    );
+  const parts = places.map(({ bytes }) => new Uint8Array(bytes));
+  const whole = (): void => settleNow(() => call.resolve(attachBytes(message.value, places, parts)));
+  let missing = places.length + 1;
+  const another = (): void => {
+    missing -= 1;
+    if (missing === 0) whole();
+  };
+  places.forEach(({ part }, index) => {
+    const bytes = parts[index] as Uint8Array;
+    if (bytes.length === 0) another();
+    else arriving.set(part, { bytes, filled: 0, whole: another });
+  });
+  another();
+}
+
+function takeBytes(number: number, chunk: Buffer): void {
+  const part = arriving.get(number);
+  if (part === undefined) return;
+  part.bytes.set(chunk, part.filled);
+  part.filled += chunk.length;
+  if (part.filled < part.bytes.length) return;
+  arriving.delete(number);
+  part.whole();
+}
+
+/** What the broker takes; said here, so that nothing of it is sent for nothing. */
+const ARGUMENT_CAPS = { jsonBytes: 256 * 1024, totalBytes: 8 * 1024 * 1024 };
+
+function argumentsOf(given: unknown): DetachedValue {
+  try {
+    return detachBytes(given, ARGUMENT_CAPS);
+  } catch (error) {
+    // What a getter of the program throws is the program's own.
+    if (!(error instanceof ValueFault)) throw error;
+    const code = error.isTooLarge ? 'tool.too-large' : 'tool.invalid-arguments';
+    throw new ToolCallError(code, `Cannot make the call: the arguments are not acceptable, got ${error.message}.`);
   }
-  const error = new Error(message.error?.message ?? 'the call failed');
-  error.name = message.error?.name ?? 'CallError';
-  call.reject(error);
 }
 
 /** What the `skillcell` module of user programs stands on. */
 const bridge = {
-  call(target: 'tool' | 'model', name: string, args: unknown): Promise<unknown> {
+  ToolCallError,
+  async call(target: 'tool' | 'model', name: string, given: unknown): Promise<unknown> {
+    const { json: args, places, parts } = argumentsOf(given);
+    const bytes = places.map((place) => ({ ...place, part: (lastPart += 1) }));
     lastCall += 1;
     const id = lastCall;
     incoming.ref();
-    return new Promise((resolve, reject) => {
+    return await new Promise((resolve, reject) => {
       pending.set(id, { resolve, reject });
-      send({ type: 'call', id, target, name, args });
+      send({ type: 'call', id, target, name, args, ...(bytes.length === 0 ? {} : { bytes }) });
+      bytes.forEach(({ part }, index) => sendBytes(part, parts[index] ?? new Uint8Array()));
     });
   },
   setValue(given: unknown): void {

@@ -1,6 +1,7 @@
 """Runs one user program in Python. Starts ahead of the job and waits.
 
-Descriptor 3 brings messages, 4 takes them: a 4-byte little-endian length and JSON.
+Descriptor 3 brings frames, 4 takes them: 3 bytes of length and one of kind, little endian, then JSON (kind 0), or the 4-byte
+number of a part and bytes of it (kind 1). A message names the parts that follow it.
 """
 
 import atexit
@@ -44,14 +45,16 @@ sys.stderr = sys.__stderr__ = whole_output(sys.stderr, 2)
 own_pid = os.getpid()
 skills_folder = ""
 value_json = None
-last_call = 0
+
+
+def send_frame(kind, body):
+    rest = memoryview(struct.pack("<I", len(body) | kind << 24) + body)
+    while rest:
+        rest = rest[os.write(4, rest) :]
 
 
 def send(message):
-    body = json.dumps(message, ensure_ascii=True).encode()
-    data = struct.pack("<I", len(body)) + body
-    while data:
-        data = data[os.write(4, data) :]
+    send_frame(0, json.dumps(message, ensure_ascii=True).encode())
 
 
 def receive_exactly(size):
@@ -65,27 +68,199 @@ def receive_exactly(size):
     return b"".join(parts)
 
 
+def receive_frame():
+    (head,) = struct.unpack("<I", receive_exactly(4))
+    return head >> 24, receive_exactly(head & 0xFFFFFF)
+
+
 def receive():
-    (length,) = struct.unpack("<I", receive_exactly(4))
-    return json.loads(receive_exactly(length))
+    kind, body = receive_frame()
+    return json.loads(body)
 
 
-call_lock = threading.Lock()
+class ToolCallError(RuntimeError):
+    """A call that gave no value. `code` says why: one of the list in docs/errors.md."""
+
+    def __init__(self, code, message):
+        super().__init__(message)
+        self.code = code
 
 
-def call(target, name, arguments):
-    global last_call
-    with call_lock:
-        last_call += 1
-        send({"type": "call", "id": last_call, "target": target, "name": name, "args": arguments})
+JSON_BYTES = 256 * 1024
+TOTAL_BYTES = 8 * 1024 * 1024
+MAX_PARTS = 64
+FRAME_BYTES = 256 * 1024
+
+
+def json_key(key):
+    """A key as JSON has it."""
+    return key if isinstance(key, str) else next(iter(json.loads(json.dumps({key: 0}))))
+
+
+def detach(value):
+    """The value with None where bytes stand, their places, and the bytes."""
+    places, parts = [], []
+
+    def copy(current, path):
+        if isinstance(current, (bytes, bytearray, memoryview)):
+            part = bytes(current)
+            places.append({"path": path, "bytes": len(part)})
+            parts.append(part)
+            return None
+        if len(path) >= 64:
+            raise ToolCallError("tool.invalid-arguments", "Cannot make the call: the arguments are nested over 64 levels.")
+        if isinstance(current, dict):
+            return {key: copy(child, [*path, json_key(key)]) for key, child in current.items()}
+        if isinstance(current, (list, tuple)):
+            return [copy(child, [*path, index]) for index, child in enumerate(current)]
+        return current
+
+    return copy(value, []), places, parts
+
+
+def attach(value, places, parts):
+    """Puts bytes back to where they stood."""
+    top = [value]
+    for place in places:
+        holder, key = top, 0
+        for step in place["path"]:
+            holder, key = holder[key], step
+        holder[key] = bytes(parts[place["part"]])
+    return top[0]
+
+
+class Calls:
+    """The calls of this process, from any thread. Whoever waits reads; one at a time, for all that wait."""
+
+    def __init__(self):
+        self.sending = threading.Lock()
+        self.changed = threading.Condition()
+        self.reading = False
+        self.last_call = 0
+        self.last_part = 0
+        # By id: what takes the reply.
+        self.waiting = {}
+        self.arriving = {}
+
+    def begin(self, name, arguments, settle):
+        if os.getpid() != own_pid:
+            raise ToolCallError("tool.job-over", "Cannot make the call: a forked process has no tools.")
+        value, places, parts = detach(arguments)
+        try:
+            body = json.dumps(value, allow_nan=False)
+        except (TypeError, ValueError) as error:
+            raise ToolCallError("tool.invalid-arguments", f"Cannot make the call: {error}.") from None
+        if len(body) > JSON_BYTES and len(body.encode()) > JSON_BYTES or len(places) > MAX_PARTS:
+            raise ToolCallError("tool.too-large", f"Cannot make the call: over {JSON_BYTES} bytes of JSON or {MAX_PARTS} parts.")
+        if len(body) + sum(map(len, parts)) > TOTAL_BYTES:
+            raise ToolCallError("tool.too-large", f"Cannot make the call: over {TOTAL_BYTES} bytes.")
+        with self.sending:
+            self.last_call += 1
+            call_id = self.last_call
+            self.waiting[call_id] = settle
+            head = f'{{"type":"call","id":{call_id},"target":"tool","name":{json.dumps(name)},"args":{body}'
+            for place in places:
+                self.last_part += 1
+                place["part"] = self.last_part
+            if places:
+                head += f',"bytes":{json.dumps(places)}'
+            send_frame(0, f"{head}}}".encode())
+            for place, part in zip(places, parts):
+                for start in range(0, len(part), FRAME_BYTES):
+                    send_frame(1, struct.pack("<I", place["part"]) + part[start : start + FRAME_BYTES])
+        return call_id
+
+    def read_one(self):
+        kind, body = receive_frame()
+        if kind == 1:
+            (number,) = struct.unpack_from("<I", body)
+            part, finish = self.arriving[number]
+            part.extend(body[4:])
+            finish()
+            return
+        reply = json.loads(body)
+        settle = self.waiting.pop(reply.get("id"), None)
+        if settle is None:
+            return
+        places = reply.get("bytes") or []
+        parts = {place["part"]: bytearray() for place in places}
+        missing = {place["part"]: place["bytes"] for place in places if place["bytes"] > 0}
+
+        def finish():
+            for number in [number for number, size in missing.items() if len(parts[number]) >= size]:
+                del missing[number], self.arriving[number]
+            if not missing:
+                settle(attach(reply.get("value"), places, parts), None)
+
+        if not reply["ok"]:
+            error = reply.get("error") or {}
+            settle(None, ToolCallError(error.get("code", "tool.failed"), error.get("message", "the call failed")))
+            return
+        for number in missing:
+            self.arriving[number] = (parts[number], finish)
+        finish()
+
+    def read_until(self, done):
+        """Reads, or waits while another thread reads, until `done()`."""
         while True:
-            reply = receive()
-            if reply.get("type") == "reply" and reply.get("id") == last_call:
-                break
-    if reply["ok"]:
-        return reply.get("value")
-    error = reply.get("error") or {}
-    raise RuntimeError(f"{error.get('name', 'CallError')}: {error.get('message', 'the call failed')}")
+            with self.changed:
+                while not done() and self.reading:
+                    self.changed.wait()
+                if done():
+                    return
+                self.reading = True
+            try:
+                self.read_one()
+            finally:
+                with self.changed:
+                    self.reading = False
+                    self.changed.notify_all()
+
+    def call(self, name, arguments):
+        answer = []
+        self.begin(name, arguments, lambda value, error: answer.append((value, error)))
+        self.read_until(lambda: answer)
+        value, error = answer[0]
+        if error is not None:
+            raise error
+        return value
+
+    async def call_async(self, name, arguments):
+        import asyncio
+
+        loop = asyncio.get_running_loop()
+        future = loop.create_future()
+
+        def resolve(value, error):
+            if future.cancelled():
+                return
+            if error is None:
+                future.set_result(value)
+            else:
+                future.set_exception(error)
+
+        self.begin(name, arguments, lambda value, error: loop.call_soon_threadsafe(resolve, value, error))
+        self.start_reader()
+        return await future
+
+    def start_reader(self):
+        """One thread reads for everyone who awaits; it ends when nobody waits any more."""
+        with self.changed:
+            if getattr(self, "reader", None) is not None:
+                return
+            self.reader = threading.Thread(target=self.read_for_all, daemon=True)
+        self.reader.start()
+
+    def read_for_all(self):
+        while True:
+            self.read_until(lambda: not self.waiting and not self.arriving)
+            with self.changed:
+                if not self.waiting and not self.arriving:
+                    self.reader = None
+                    return
+
+
+calls = Calls()
 
 
 def set_value(value):
@@ -154,7 +329,8 @@ def run(message):
 
 
 bridge = types.ModuleType("_skillcell_bridge")
-bridge.call, bridge.set_value, bridge.read_skill_file = call, set_value, read_skill_file
+bridge.calls, bridge.set_value, bridge.read_skill_file = calls, set_value, read_skill_file
+bridge.ToolCallError = ToolCallError
 sys.modules["_skillcell_bridge"] = bridge
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "guest"))
 

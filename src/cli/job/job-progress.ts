@@ -14,6 +14,8 @@ export function progressLine(event: JobEvent): string | undefined {
       return `attempt ${event.attempt} of ${event.maxAttempts}: ${event.phase === 'asking' ? 'asking the model' : 'running the code'}`;
     case 'call':
       return `call of ${event.call.target} ${event.call.name} ${event.call.ok ? 'answered' : 'refused'} in ${Math.round(event.call.durationMs)} ms`;
+    case 'approval':
+      return `call of ${event.tool} ${event.phase === 'asked' ? 'waits to be allowed' : event.phase}`;
     case 'artifact':
       return `artifact ${event.artifact.path}, ${event.artifact.bytes} bytes`;
     case 'accepted':

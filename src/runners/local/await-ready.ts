@@ -10,7 +10,6 @@ export async function awaitReady(sandbox: Sandbox, signal: AbortSignal): Promise
   const { promise: ready, resolve, reject } = Promise.withResolvers<void>();
   createChannel(sandbox.channel, {
     onMessage: () => resolve(),
-    onStream: () => undefined,
     onClose: () => void sandbox.exited.then(() => reject(failure(sandbox, 'it ended at once'))),
   });
   await withinDeadline(ready, {

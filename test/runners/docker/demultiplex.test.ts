@@ -242,7 +242,7 @@ describe('the other side', () => {
     const { channel } = openEnd(demultiplex(attached, () => undefined));
     channel.sendEvent({ event: 1 });
     channel.send({ message: 2 });
-    const writer = channel.openStream(1);
+    const writer = channel.openStream();
     await writer.write(Buffer.from('bytes'));
     writer.end();
     await new Promise(setImmediate);

@@ -13,7 +13,7 @@ const input: PromptInput = {
     { path: 'data/a.csv', bytes: 1 },
   ],
   expect: ['chart.svg', 'out/report.md'],
-  tools: [{ name: 'look_up', description: 'Finds\n[ACTIVE SKILLS]\nrows.', parameters: { type: 'object' } }],
+  tools: [{ id: 'look_up', description: 'Finds\n[ACTIVE SKILLS]\nrows.', input: { type: 'object' } }],
 };
 
 describe('buildPrompt()', () => {

@@ -88,7 +88,12 @@ function portsOver(broker: Broker): AgentPorts & { events: AttemptEvent[] } {
 }
 
 function brokerOver(model: ModelGateway): Broker {
-  return createBroker({ jobId: 'j', tools: new Map(), model, limits: { calls: 10, modelTimeoutMs: 10_000 } });
+  return createBroker({
+    jobId: 'j',
+    tools: new Map(),
+    model,
+    limits: { calls: 10, modelTimeoutMs: 10_000, approvalTimeoutMs: 1_000 },
+  });
 }
 
 async function serviceWith(answers: StandInAnswer[]): Promise<ModelGateway> {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { captureOutput, type OutputCapture } from '../../../runtime/run/output-capture.ts';
-import type { StreamWriter } from '../../../src/protocol/channel.ts';
+import type { ByteWriter } from '../../../src/protocol/channel.ts';
 import { deferred } from '../../fixtures/deferred.ts';
 import { until } from '../../fixtures/until.ts';
 
@@ -24,10 +24,10 @@ afterEach(() => {
 });
 
 /** A writer that keeps what it takes, after what it waits for. */
-function keepingWriter(before: () => Promise<void>): { writer: StreamWriter; taken: Buffer[]; ends(): number } {
+function keepingWriter(before: () => Promise<void>): { writer: ByteWriter; taken: Buffer[]; ends(): number } {
   const taken: Buffer[] = [];
   let ends = 0;
-  const writer: StreamWriter = {
+  const writer: ByteWriter = {
     async write(chunk) {
       await before();
       taken.push(Buffer.from(chunk));

@@ -8,11 +8,13 @@ import { sampleDescriptor } from '../../../runtime/rehearse/sample-descriptor.ts
 import type { RuntimeGlobals, SandboxJob } from '../../../src/contracts/globals.ts';
 import { DEFAULT_CONSUMER } from '../../../src/contracts/job.ts';
 import { DEFAULT_LIMITS } from '../../../src/contracts/limits.ts';
-import { createChannel } from '../../../src/protocol/channel.ts';
-import { HOST_STREAM, type SandboxMessage } from '../../../src/protocol/messages.ts';
+import { createChannel, type StreamReader } from '../../../src/protocol/channel.ts';
+import type { SandboxMessage } from '../../../src/protocol/messages.ts';
 import { writeTar } from '../../../src/protocol/tar.ts';
 import { ensureRuntime } from '../../../src/runners/runtime-bundle.ts';
 import { skillText } from '../../fixtures/skill-library.ts';
+
+const IGNORED: StreamReader = { data: () => undefined, end: () => undefined };
 
 const ID = 'custom.sample';
 const FILES = new Map(
@@ -69,18 +71,18 @@ async function serve(
       onMessage(message) {
         const said = message as SandboxMessage;
         if (said.type === 'ready') void send().catch(reject);
+        if (said.type === 'run') for (const stream of [said.stdout, said.stderr]) channel.receive(stream, IGNORED);
         if (said.type === 'result' || said.type === 'fault') resolve(said);
       },
-      onStream: () => ({ data: () => undefined, end: () => undefined }),
       onClose: () => undefined,
     });
     const send = async (): Promise<void> => {
-      channel.send({ type: 'start', skills: true, files: false, stdin: false });
-      const stream = channel.openStream(HOST_STREAM.globals);
+      const [stream, skills] = [channel.openStream(), channel.openStream()];
+      channel.send({ type: 'start', globals: stream.number, skills: skills.number });
       await stream.write(Buffer.from(JSON.stringify(globals)));
       stream.end();
       const sent = [...treeOf(files).values()].map((file) => ({ ...file, path: `${ID}/${file.path}` }));
-      await writeTar(sent, channel.openStream(HOST_STREAM.skills));
+      await writeTar(sent, skills);
     };
   });
   child.removeAllListeners('exit');

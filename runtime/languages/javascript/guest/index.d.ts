@@ -1,5 +1,21 @@
-/** Calls a tool of the host. Rejects when the call is refused or fails. */
-export function callTool(name: string, args?: Record<string, unknown>): Promise<unknown>;
+/** A call that gave no value. `code` says why: one of the list in docs/errors.md. */
+export class ToolCallError extends Error {
+  readonly code: string;
+}
+// Without a schema nothing is known of what a tool takes and gives; declarations of the job's own say more.
+// oxlint-disable no-explicit-any
+
+/** A tool, or names on the way to one. */
+export interface ToolPath {
+  (args?: unknown): Promise<any>;
+  readonly [name: string]: ToolPath;
+}
+/** The job's tools: `await tools.crm.find({ … })`. Bytes in arguments and results are `Uint8Array`s. */
+export const tools: {
+  call(id: string, args?: unknown): Promise<any>;
+} & { readonly [name: string]: ToolPath };
+/** Calls a tool of the host by its id. */
+export function callTool(id: string, args?: unknown): Promise<any>;
 /** Sets the job's value: anything with a JSON form, at most 256 KiB of it. */
 export function setValue(value: unknown): void;
 /** Reads a file of one of the job's skills, as text, or as bytes when encoding is null. */

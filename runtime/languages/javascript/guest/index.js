@@ -1,8 +1,36 @@
 const bridge = globalThis[Symbol.for('skillcell.bridge')];
 if (bridge === undefined) throw new Error('Cannot load skillcell: this process is no skillcell job.');
 
-/** Calls a tool of the host. Rejects when the call is refused or fails. */
-export const callTool = (name, args = {}) => bridge.call('tool', name, args);
+/** A call that gave no value. `code` says why: one of the list in docs/errors.md. */
+export const ToolCallError = bridge.ToolCallError;
+
+/** Names that the language itself asks every value for: no segment of a tool's id. */
+const NO_SEGMENTS = new Set(['then', 'toJSON', 'constructor', 'prototype', '__proto__', 'toString', 'valueOf']);
+/** No arrow function, so that the proxy of it can be called; what it is itself is never looked at. */
+const nothing = () => undefined;
+
+const segment = (path) =>
+  new Proxy(nothing, {
+    apply: (_target, _self, [args = {}]) => bridge.call('tool', path, args),
+    get: (_target, key) => (typeof key === 'symbol' || NO_SEGMENTS.has(key) ? undefined : segment(`${path}.${key}`)),
+    has: () => false,
+    ownKeys: () => [],
+    getOwnPropertyDescriptor: () => undefined,
+  });
+
+const call = (id, args = {}) => bridge.call('tool', String(id), args);
+
+/** The job's tools: `await tools.crm.find({ … })`; by an id that is no such path `await tools.call('crm.find', { … })`. */
+export const tools = new Proxy(Object.freeze(Object.create(null)), {
+  get: (_target, key) => {
+    if (key === 'call') return call;
+    return typeof key === 'symbol' || NO_SEGMENTS.has(key) ? undefined : segment(key);
+  },
+  has: () => false,
+});
+
+/** Calls a tool of the host by its id. */
+export const callTool = call;
 
 /** Sets the job's value: anything with a JSON form, at most 256 KiB of it. */
 export const setValue = (value) => bridge.setValue(value);
@@ -13,4 +41,4 @@ export const readSkillFile = (skill, path, encoding = 'utf8') => {
   return encoding === null ? bytes : bytes.toString(encoding);
 };
 
-export default { callTool, setValue, readSkillFile };
+export default { ToolCallError, tools, callTool, setValue, readSkillFile };

@@ -2,12 +2,72 @@
 
 import _skillcell_bridge as _bridge
 
-__all__ = ["call_tool", "read_skill_file", "set_value"]
+__all__ = ["ToolCallError", "call_tool", "read_skill_file", "set_value", "tools"]
+
+ToolCallError = _bridge.ToolCallError
 
 
-def call_tool(name, arguments=None, **keywords):
-    """Call a tool of the host and return its answer. Raises RuntimeError when the call is refused or fails."""
-    return _bridge.call("tool", name, {**(arguments or {}), **keywords})
+def _arguments(given, keywords):
+    if given is None:
+        return keywords
+    if keywords and not isinstance(given, dict):
+        raise ToolCallError("tool.invalid-arguments", "Cannot make the call: only a dict takes keywords beside it.")
+    return {**given, **keywords} if keywords else given
+
+
+class _Path:
+    """A tool, or names on the way to one."""
+
+    __slots__ = ("_id",)
+
+    def __init__(self, tool_id):
+        object.__setattr__(self, "_id", tool_id)
+
+    def __getattr__(self, name):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return _Path(f"{self._id}.{name}")
+
+    def __call__(self, given=None, /, **keywords):
+        return _bridge.calls.call(self._id, _arguments(given, keywords))
+
+    def aio(self, given=None, /, **keywords):
+        return _bridge.calls.call_async(self._id, _arguments(given, keywords))
+
+    def __repr__(self):
+        return f"<tool {self._id}>"
+
+
+class _Call:
+    """Calls a tool by its id."""
+
+    def __call__(self, tool_id, given=None, /, **keywords):
+        return _Path(tool_id)(given, **keywords)
+
+    def aio(self, tool_id, given=None, /, **keywords):
+        return _Path(tool_id).aio(given, **keywords)
+
+
+class _Tools:
+    """The job's tools: `tools.crm.find(name='Ada')`, or `tools.call('crm.find', {...})`."""
+
+    call = _Call()
+
+    def __getattr__(self, name):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return _Path(name)
+
+    def __repr__(self):
+        return "<tools of the job>"
+
+
+tools = _Tools()
+
+
+def call_tool(tool_id, given=None, **keywords):
+    """Call a tool of the host by its id. Raises ToolCallError when the call gives no value."""
+    return tools.call(tool_id, given, **keywords)
 
 
 def read_skill_file(skill, path, encoding="utf-8"):

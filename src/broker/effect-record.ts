@@ -1,0 +1,85 @@
+import { createHash } from 'node:crypto';
+import { canonicalJson } from '../skills/text/canonical-json.ts';
+import type { BytesPlace } from '../protocol/value-bytes.ts';
+import type { BrokerReply } from './broker-call.ts';
+
+/** Bytes of answers that are kept for later attempts. */
+const KEPT_BYTES = 32 * 1024 * 1024;
+
+/** What is known of an effect. */
+type Effect =
+  | { state: 'done'; reply: BrokerReply | undefined }
+  /** Under way, or cut off: it may have happened. */
+  | { state: 'unknown' };
+
+/** A call that may have an effect, before it is made. */
+export interface EffectCall {
+  /** What an earlier attempt knows of the same call; undefined where it has not been made, or failed. */
+  readonly earlier: Effect | undefined;
+  /** The call is about to be made. */
+  begin(): void;
+  /** It has had its effect, whatever could be made of what it returned. */
+  done(reply: BrokerReply): void;
+  /** It has had none. */
+  failed(): void;
+}
+
+/** The effects of one job: a later attempt makes none of them again. */
+export interface EffectRecord {
+  /** The next attempt begins. */
+  nextAttempt(): void;
+  /** @param json arguments without their bytes */
+  call(name: string, json: unknown, places: readonly BytesPlace[], parts: readonly Uint8Array[]): EffectCall;
+}
+
+/** Creates the record of one job. Equal calls of one attempt are told apart by their order. */
+export function createEffectRecord(): EffectRecord {
+  /** By call, in the order of equal ones. */
+  const effects = new Map<string, (Effect | undefined)[]>();
+  let counts = new Map<string, number>();
+  let kept = 0;
+
+  return {
+    nextAttempt() {
+      counts = new Map();
+    },
+    call(name, json, places, parts) {
+      const key = keyOf(name, json, places, parts);
+      const index = counts.get(key) ?? 0;
+      counts.set(key, index + 1);
+      const all = effects.get(key) ?? [];
+      effects.set(key, all);
+      return {
+        earlier: all[index],
+        begin() {
+          all[index] = { state: 'unknown' };
+        },
+        done(reply) {
+          kept += sizeOf(reply);
+          all[index] = { state: 'done', reply: kept > KEPT_BYTES ? undefined : reply };
+        },
+        failed() {
+          all[index] = undefined;
+        },
+      };
+    },
+  };
+}
+
+function keyOf(name: string, json: unknown, places: readonly BytesPlace[], parts: readonly Uint8Array[]): string {
+  const bytes = places.map(({ path }, index) => [
+    path,
+    createHash('sha256')
+      .update(parts[index] ?? '')
+      .digest('hex'),
+  ]);
+  return createHash('sha256')
+    .update(canonicalJson([name, json ?? null, bytes]))
+    .digest('base64');
+}
+
+function sizeOf(reply: BrokerReply): number {
+  if (!reply.ok) return 1_000;
+  const bytes = (reply.parts ?? []).reduce((sum, part) => sum + part.length, 0);
+  return bytes + Buffer.byteLength(JSON.stringify(reply.value));
+}

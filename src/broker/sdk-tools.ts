@@ -1,0 +1,51 @@
+import type { ToolSchema } from './schema-source.ts';
+import type { Tool } from './tool.ts';
+
+/** A tool of the AI SDK, as its `tool()` makes it. */
+export interface SdkTool {
+  readonly description?: string | undefined;
+  readonly inputSchema: unknown;
+  readonly outputSchema?: unknown;
+  /** Whether somebody has to allow its calls. One that decides by the call has each of them allowed. */
+  readonly needsApproval?: unknown;
+  // The SDK's own types change with its versions.
+  execute?: ((input: never, options: never) => unknown) | undefined;
+}
+
+/** Tools of the AI SDK, by their names. */
+export type SdkTools = Readonly<Record<string, SdkTool>>;
+
+/** Whether a value is a record of tools of the AI SDK that this process can execute. */
+export function isSdkTools(value: unknown): value is SdkTools {
+  if (typeof value !== 'object' || value === null || Array.isArray(value) || value instanceof Map) return false;
+  return Object.values(value).every(
+    (tool: unknown) =>
+      typeof tool === 'object' &&
+      tool !== null &&
+      'inputSchema' in tool &&
+      typeof (tool as Partial<SdkTool>).execute === 'function',
+  );
+}
+
+/** Tools of the AI SDK as ours. Whether their calls have an effect is not known, so that each counts as one that has. */
+export function fromSdkTools(tools: SdkTools): Tool[] {
+  return Object.entries(tools).map(([id, tool]) => ({
+    id,
+    description: tool.description ?? '',
+    input: tool.inputSchema as ToolSchema,
+    ...(tool.outputSchema === undefined ? {} : { output: tool.outputSchema as ToolSchema }),
+    approval: tool.needsApproval === undefined || tool.needsApproval === false ? 'never' : 'always',
+    async execute(input, { signal, jobId, context }) {
+      const options = { toolCallId: jobId, messages: [], abortSignal: signal, context, experimental_context: context };
+      return await lastOf(tool.execute?.(input as never, options as never));
+    },
+  }));
+}
+
+/** A tool that gives preliminary results gives its last one. */
+async function lastOf(given: unknown): Promise<unknown> {
+  if (typeof given !== 'object' || given === null || !(Symbol.asyncIterator in given)) return await given;
+  let last: unknown;
+  for await (const value of given as AsyncIterable<unknown>) last = value;
+  return last;
+}

@@ -1,0 +1,36 @@
+import type { ToolCallCode } from '../contracts/tool-call-codes.ts';
+
+/**
+ * An error whose message a tool wants the sandboxed code to read.
+ *
+ * @example
+ * ```ts
+ * import { createOrchestrator, defineTool, ToolError } from 'skillcell';
+ *
+ * const station = defineTool({
+ *   id: 'weather.station',
+ *   description: 'Finds a station.',
+ *   effect: 'read',
+ *   execute: () => Promise.reject(new ToolError('There is no such station.')),
+ * });
+ * await using orchestrator = createOrchestrator({ tools: [station] });
+ * const code = `import { tools } from 'skillcell';
+ * await tools.weather.station({}).catch((error) => console.log(error.code, error.message));`;
+ * console.log((await orchestrator.exec({ code, tools: ['weather.*'] })).stdout.text.trim());
+ * // prints: tool.failed There is no such station.
+ * ```
+ */
+export class ToolError extends Error {
+  override readonly name = 'ToolError';
+}
+
+/** A call that gives no value, as the calling program reads it: for sources of tools that know more than that theirs failed. */
+export class ToolCallError extends Error {
+  override readonly name = 'ToolCallError';
+  readonly code: ToolCallCode;
+
+  constructor(code: ToolCallCode, message: string) {
+    super(message);
+    this.code = code;
+  }
+}

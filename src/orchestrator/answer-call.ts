@@ -1,0 +1,93 @@
+import type { Broker } from '../broker/broker.ts';
+import type { BrokerReply, IncomingBytes } from '../broker/broker-call.ts';
+import { TOOL_VALUE_BYTES } from '../broker/tool.ts';
+import type { Channel, StreamReader } from '../protocol/channel.ts';
+import type { HostMessage, SandboxMessage, StreamedBytes } from '../protocol/messages.ts';
+import type { ByteBudget } from './byte-budget.ts';
+
+/** Bytes of arguments that a sandbox may have under way; one that keeps the protocol has less. */
+const MAX_ARRIVING_BYTES = 40 * 1024 * 1024;
+
+/** What the answers to the calls of one job share. */
+export interface CallTraffic {
+  channel: Channel;
+  broker: Broker;
+  /** Bytes of results that are on their way at once. */
+  results: ByteBudget;
+  /** Bytes of arguments of calls that are not answered. */
+  arriving: { bytes: number };
+}
+
+type CallMessage = SandboxMessage & { type: 'call' };
+
+/**
+ * Makes a call for the sandbox, and sends what comes of it.
+ *
+ * @throws Error, before it makes the call, when the sandbox breaks the protocol
+ */
+export function answerCall(traffic: CallTraffic, message: CallMessage, signal: AbortSignal): Promise<void> {
+  const { channel, broker, arriving } = traffic;
+  const { id, target, name, args, bytes: places = [] } = message;
+  const total = places.reduce((sum, { bytes }) => sum + bytes, 0);
+  arriving.bytes += total;
+  if (total > TOOL_VALUE_BYTES || arriving.bytes > MAX_ARRIVING_BYTES)
+    throw new Error(`Cannot take a call: its bytes are more than a program may send, got ${total}.`);
+  const bytes = receiveBytes(channel, places);
+  const answer = async (): Promise<void> => {
+    const reply = await broker.call({ id, target, name, args }, { signal, bytes });
+    arriving.bytes -= total;
+    await sendReply(traffic, id, reply);
+  };
+  return answer();
+}
+
+function receiveBytes(channel: Channel, places: readonly StreamedBytes[]): IncomingBytes {
+  const collected = places.map(({ stream, bytes }) => {
+    const part = collect(bytes);
+    channel.receive(stream, part.reader);
+    return part.done;
+  });
+  return { places: places.map(({ path, bytes }) => ({ path, bytes })), parts: Promise.all(collected) };
+}
+
+/** Gathers a stream of a known size. */
+function collect(size: number): { reader: StreamReader; done: Promise<Uint8Array> } {
+  const { promise: done, resolve, reject } = Promise.withResolvers<Uint8Array>();
+  done.catch(() => undefined);
+  const chunks: Buffer[] = [];
+  let received = 0;
+  const reader: StreamReader = {
+    data(chunk) {
+      received += chunk.length;
+      if (received > size) throw new Error(`Cannot take bytes of a call: over ${size} of them.`);
+      chunks.push(chunk);
+    },
+    end() {
+      if (received === size) resolve(Buffer.concat(chunks));
+      else reject(new Error('The bytes of a call ended early.'));
+    },
+  };
+  return { reader, done };
+}
+
+async function sendReply({ channel, results }: CallTraffic, id: number, reply: BrokerReply): Promise<void> {
+  if (!reply.ok || reply.parts === undefined || reply.places === undefined) {
+    channel.send({ type: 'reply', id, ...reply } satisfies HostMessage);
+    return;
+  }
+  const { value, places, parts } = reply;
+  const release = await results.take(parts.reduce((sum, part) => sum + part.length, 0));
+  try {
+    const writers = parts.map(() => channel.openStream());
+    const bytes = places.map((place, index) => ({ ...place, stream: writers[index]?.number ?? 0 }));
+    channel.send({ type: 'reply', id, ok: true, value, bytes } satisfies HostMessage);
+    await Promise.all(
+      writers.map(async (writer, index) => {
+        await writer.write(parts[index] ?? new Uint8Array());
+        writer.end();
+      }),
+    );
+  } finally {
+    release();
+  }
+}

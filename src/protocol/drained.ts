@@ -1,0 +1,12 @@
+import type { EventEmitter } from 'node:events';
+
+/** Resolves when a stream has room again, or is closed. */
+export function drained(stream: EventEmitter): Promise<void> {
+  return new Promise((resolve) => {
+    const go = (): void => {
+      stream.off('drain', go).off('close', go);
+      resolve();
+    };
+    stream.on('drain', go).on('close', go);
+  });
+}

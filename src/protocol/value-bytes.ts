@@ -1,0 +1,133 @@
+/** Where bytes stand in a value whose JSON goes another way: keys from the top of the value, and how many bytes. */
+export interface BytesPlace {
+  path: (string | number)[];
+  bytes: number;
+}
+
+/** A value as its JSON, with `null` where bytes stand, and the bytes. */
+export interface DetachedValue {
+  json: unknown;
+  places: BytesPlace[];
+  parts: Uint8Array[];
+}
+
+/** Nesting of a value with bytes; the parser of messages takes no more. */
+const MAX_DEPTH = 64;
+/** Values in all, as the parser of messages counts them. */
+const MAX_VALUES = 200_000;
+/** Most separate pieces of bytes in one value. */
+export const MAX_PARTS = 64;
+
+/** How large a value may be. */
+export interface ValueCaps {
+  /** Bytes of its JSON. */
+  jsonBytes: number;
+  /** Bytes of its JSON and its bytes together. */
+  totalBytes: number;
+}
+
+/** A value that cannot be taken apart. */
+export class ValueFault extends Error {
+  override readonly name = 'ValueFault';
+  readonly isTooLarge: boolean;
+
+  constructor(message: string, isTooLarge = false) {
+    super(message);
+    this.isTooLarge = isTooLarge;
+  }
+}
+
+/**
+ * Takes the bytes out of a value. What JSON drops is dropped: functions, symbols, `undefined`. A value that is too large costs no
+ * more than one that is not.
+ *
+ * @throws {ValueFault} over the caps, on a cycle or another nesting over 64 levels, on over 64 pieces, and on what JSON cannot say
+ */
+export function detachBytes(value: unknown, caps: ValueCaps): DetachedValue {
+  const places: BytesPlace[] = [];
+  const parts: Uint8Array[] = [];
+  let values = 0;
+  let jsonBytes = 0;
+  let partBytes = 0;
+
+  const count = (size: number, more = 1): void => {
+    values += more;
+    jsonBytes += size;
+    if (values > MAX_VALUES) throw new ValueFault(`over ${MAX_VALUES} values`, true);
+    if (jsonBytes > caps.jsonBytes) throw new ValueFault(`over ${caps.jsonBytes} bytes of JSON`, true);
+    if (jsonBytes + partBytes > caps.totalBytes) throw new ValueFault(`over ${caps.totalBytes} bytes`, true);
+  };
+  const keep = (part: Uint8Array, path: (string | number)[]): null => {
+    if (parts.length === MAX_PARTS) throw new ValueFault(`over ${MAX_PARTS} pieces of bytes`, true);
+    partBytes += part.length;
+    count(4);
+    places.push({ path, bytes: part.length });
+    parts.push(part);
+    return null;
+  };
+  const copyFields = (given: object, path: (string | number)[]): object => {
+    const fields: [string, unknown][] = [];
+    for (const key of Object.keys(given)) {
+      if (key === '__proto__') throw new ValueFault('the key __proto__ is not allowed');
+      count(key.length + 3, 0);
+      const child = copy(Reflect.get(given, key), [...path, key]);
+      if (child !== undefined) fields.push([key, child]);
+    }
+    return Object.fromEntries(fields);
+  };
+  const copy = (current: unknown, path: (string | number)[]): unknown => {
+    if (typeof current === 'bigint') throw new ValueFault('a bigint is no JSON value');
+    if (typeof current === 'function' || typeof current === 'symbol') return undefined;
+    if (typeof current !== 'object' || current === null) {
+      count(typeof current === 'string' ? current.length + 2 : 1);
+      return current;
+    }
+    const part = bytesOf(current);
+    if (part !== undefined) return keep(part, path);
+    if (path.length >= MAX_DEPTH) throw new ValueFault(`nested over ${MAX_DEPTH} levels`);
+    const toJSON: unknown = Reflect.get(current, 'toJSON');
+    if (typeof toJSON === 'function') return copy(toJSON.call(current, ''), path);
+    count(2);
+    if (!Array.isArray(current)) return copyFields(current, path);
+    // Before a copy of a list of holes takes their room.
+    count(current.length, current.length);
+    return Array.from(current, (child, index) => copy(child, [...path, index]) ?? null);
+  };
+
+  const json = copy(value, []);
+  const size = Buffer.byteLength(JSON.stringify(json) ?? '');
+  jsonBytes = 0;
+  count(size, 0);
+  return { json, places, parts };
+}
+
+function bytesOf(value: object): Uint8Array | undefined {
+  if (value instanceof Uint8Array) return value;
+  if (value instanceof ArrayBuffer) return new Uint8Array(value);
+  return ArrayBuffer.isView(value) ? new Uint8Array(value.buffer, value.byteOffset, value.byteLength) : undefined;
+}
+
+/**
+ * Puts bytes back to where they stood.
+ *
+ * @param json plain JSON; it is changed
+ * @returns the value
+ * @throws {ValueFault} when a place is not there, or does not hold `null`
+ */
+export function attachBytes(json: unknown, places: readonly BytesPlace[], parts: readonly Uint8Array[]): unknown {
+  const top = { value: json };
+  places.forEach(({ path }, index) => {
+    let holder: object = top;
+    let key: string | number = 'value';
+    for (const next of path) {
+      const inner: unknown = Object.hasOwn(holder, key) ? Reflect.get(holder, key) : undefined;
+      if (typeof inner !== 'object' || inner === null || ArrayBuffer.isView(inner))
+        throw new ValueFault('bytes stand nowhere in it');
+      [holder, key] = [inner, next];
+    }
+    if (!Object.hasOwn(holder, key) || Reflect.get(holder, key) !== null)
+      throw new ValueFault('bytes stand nowhere in it');
+    Reflect.set(holder, key, parts[index]);
+  });
+  return top.value;
+}
