@@ -41,7 +41,8 @@ export async function callModel(options: CallModelOptions): Promise<BrokerReply>
   } catch (error) {
     if (signal.aborted) return refusal('tool.job-over', 'the job is over');
     // Known to the host by the budget itself: the model has not failed.
-    if (error instanceof BudgetReachedError) return { ok: false, error: { code: 'tool.limit', message: error.message } };
+    if (error instanceof BudgetReachedError)
+      return { ok: false, error: { code: 'tool.limit', message: error.message } };
     const failure = error instanceof Error ? error : new Error(String(error));
     options.onFailure(failure);
     const code = failure instanceof ModelTimeoutError ? 'model.timeout' : 'model.failed';

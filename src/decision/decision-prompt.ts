@@ -15,7 +15,7 @@ export interface DecisionTask {
   /** Outputs that the job has to leave. */
   expect: readonly string[];
   /** What a program may call. */
-  tools: readonly { name: string; description: string }[];
+  tools: readonly { id: string; description: string }[];
 }
 
 /**
@@ -80,7 +80,7 @@ export function decisionFaultMessage(fault: string): string {
 function taskText({ task, files, expect, tools }: DecisionTask): string {
   const parts = [task.trim(), files.length === 0 ? 'There are no input files.' : `Input files:\n${fileLines(files)}`];
   if (expect.length > 0) parts.push(`Files that the program has to leave:\n${pathLines(expect)}`);
-  const lines = tools.map(({ name, description }) => `- ${name}: ${oneLine(description)}`);
+  const lines = tools.map(({ id, description }) => `- ${id}: ${oneLine(description)}`);
   if (lines.length > 0) parts.push(`Tools that the program may call:\n${lines.join('\n')}`);
   return parts.join('\n\n');
 }
