@@ -1,0 +1,85 @@
+import { cutTo } from '../../skills/text/text.ts';
+import { isSchemaObject, keyword, keywordEntries } from './json-schema.ts';
+import { quotedLiteral } from './quoted-literal.ts';
+
+/** Keywords whose value a comment says, as the schema says it. */
+const SAID = [
+  'format',
+  'pattern',
+  'minLength',
+  'maxLength',
+  'minimum',
+  'exclusiveMinimum',
+  'maximum',
+  'exclusiveMaximum',
+  'multipleOf',
+  'minItems',
+  'maxItems',
+  'uniqueItems',
+  'minProperties',
+  'maxProperties',
+  'contentEncoding',
+  'contentMediaType',
+  'default',
+  'deprecated',
+];
+
+/** Keywords that hold rules which no declaration says. */
+const NAMED = [
+  'not',
+  'if',
+  'contains',
+  'propertyNames',
+  'dependentRequired',
+  'dependentSchemas',
+  'dependencies',
+  'unevaluatedProperties',
+  'unevaluatedItems',
+];
+
+const VALUE_CHARACTERS = 100;
+const PATTERNS = 5;
+const LISTED_VALUES = 5;
+
+/**
+ * Says in a few words what a schema asks beyond its type: `minimum 1, maximum 100, default 20`.
+ *
+ * @param schema a JSON schema
+ * @returns one line, empty where there is nothing to say
+ */
+export function schemaHints(schema: unknown): string {
+  const items = isSchemaObject(schema) ? keyword(schema, 'items') : undefined;
+  const each = ownHints(items);
+  // Items of other types show what they are.
+  const isScalar = isSchemaObject(items) && !['array', 'object'].includes(String(keyword(items, 'type')));
+  return [ownHints(schema), isScalar && each !== '' ? `each: ${each}` : ''].filter((hint) => hint !== '').join(', ');
+}
+
+function ownHints(schema: unknown): string {
+  if (!isSchemaObject(schema)) return '';
+  const said = SAID.flatMap((name) => {
+    const value = shownValue(keyword(schema, name));
+    return value === undefined ? [] : [`${name} ${value}`];
+  });
+  const patterns = keywordEntries(schema, 'patternProperties')
+    .slice(0, PATTERNS)
+    .map(([pattern]) => shownValue(pattern));
+  const rules = NAMED.filter((name) => keyword(schema, name) !== undefined);
+  return [
+    keyword(schema, 'type') === 'integer' ? 'a whole number' : '',
+    ...said,
+    patterns.length === 0 ? '' : `keys like ${patterns.join(', ')}`,
+    rules.length === 0 ? '' : `more rules by ${rules.join(', ')}`,
+  ]
+    .filter((hint) => hint !== '')
+    .join(', ');
+}
+
+/** The JSON of a scalar, or of a short list of them; anything larger says little to a reader. */
+function shownValue(value: unknown): string | undefined {
+  if (typeof value === 'string') return quotedLiteral(cutTo(value.slice(0, VALUE_CHARACTERS * 2), VALUE_CHARACTERS));
+  if (typeof value === 'number' || typeof value === 'boolean' || value === null) return String(value);
+  if (!Array.isArray(value) || value.length > LISTED_VALUES) return undefined;
+  const items = value.map((item: unknown) => (Array.isArray(item) ? undefined : shownValue(item)));
+  return items.includes(undefined) ? undefined : `[${items.join(', ')}]`;
+}

@@ -1,0 +1,95 @@
+/** A tool as stubs need it. */
+export interface StubTool {
+  /** `crm.find`. */
+  id: string;
+  /** For the model; anybody may have written it. */
+  description: string;
+  /** JSON schemas; absent means any value. */
+  input?: unknown;
+  output?: unknown;
+}
+
+/** A language that stubs are written in. JavaScript reads those of TypeScript. */
+export type StubLanguage = 'typescript' | 'python';
+
+/** Tools below one name; `names` has those that programs reach by a dot. */
+export interface ToolPlaces<Tool> {
+  tools: Map<string, Tool>;
+  spaces: Map<string, ToolPlaces<Tool>>;
+}
+
+/** Deeper names are no help, and Python takes no more than 100 levels. */
+const MOST_SEGMENTS = 6;
+
+const IDENTIFIER = /^[A-Za-z][A-Za-z0-9_]*$/;
+
+/** What programs would find on the objects themselves instead of a tool, or what waits for a promise would call. */
+const CONFUSING: Readonly<Record<StubLanguage, readonly string[]>> = {
+  typescript: [
+    'apply',
+    'arguments',
+    'bind',
+    'call',
+    'caller',
+    'constructor',
+    'length',
+    'name',
+    'prototype',
+    'then',
+    'toJSON',
+  ],
+  python: ['aio', 'call'],
+};
+
+/** Python's words that can stand in no place of a name (3.14). */
+export const PYTHON_KEYWORDS: ReadonlySet<string> = new Set(
+  (
+    'False None True and as assert async await break class continue def del elif else except finally for from global if import ' +
+    'in is lambda nonlocal not or pass raise return try while with yield'
+  ).split(' '),
+);
+
+/**
+ * Sorts tools by how programs reach them: `tools.crm.find(…)` where each part of the id is a plain name, else `tools.call('crm.find', …)`.
+ *
+ * @param tools in order; of two with the same id the first counts
+ * @param language whose names count
+ * @returns the tree of the plain ones, and the others
+ */
+export function placeTools<Tool extends Pick<StubTool, 'id'>>(
+  tools: readonly Tool[],
+  language: StubLanguage,
+): { places: ToolPlaces<Tool>; byCall: Tool[] } {
+  const distinct = [...new Map(tools.toReversed().map((tool) => [tool.id, tool])).values()].toReversed();
+  const holders = new Set(distinct.flatMap(({ id }) => prefixesOf(id)));
+  const places: ToolPlaces<Tool> = { tools: new Map(), spaces: new Map() };
+  const byCall: Tool[] = [];
+  for (const tool of distinct) {
+    const segments = tool.id.split('.');
+    const isPlain = segments.length <= MOST_SEGMENTS && segments.every((segment) => isPlainName(segment, language));
+    // What holds tools is no tool itself.
+    if (!isPlain || holders.has(tool.id)) byCall.push(tool);
+    else spaceOf(places, segments.slice(0, -1)).tools.set(segments.at(-1) ?? '', tool);
+  }
+  return { places, byCall };
+}
+
+function isPlainName(segment: string, language: StubLanguage): boolean {
+  if (!IDENTIFIER.test(segment) || CONFUSING[language].includes(segment)) return false;
+  return language !== 'python' || !PYTHON_KEYWORDS.has(segment);
+}
+
+function prefixesOf(id: string): string[] {
+  const segments = id.split('.');
+  return segments.slice(1, MOST_SEGMENTS).map((_, at) => segments.slice(0, at + 1).join('.'));
+}
+
+function spaceOf<Tool>(places: ToolPlaces<Tool>, segments: readonly string[]): ToolPlaces<Tool> {
+  let space = places;
+  for (const segment of segments) {
+    const next = space.spaces.get(segment) ?? { tools: new Map(), spaces: new Map() };
+    space.spaces.set(segment, next);
+    space = next;
+  }
+  return space;
+}

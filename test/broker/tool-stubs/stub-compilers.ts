@@ -1,0 +1,68 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const TSC = fileURLToPath(new URL('../../../node_modules/typescript/bin/tsc', import.meta.url));
+
+/** Reads texts from its standard input and prints what is wrong with each; `names` prints the tree with all of its names and values. */
+const PARSE = `
+import ast, json, sys
+for text in json.load(sys.stdin):
+    try:
+        tree = ast.parse(text)
+        print(json.dumps({ "tree": ast.dump(tree) }))
+    except Exception as error:
+        print(json.dumps({ "fault": repr(error) }))
+`;
+
+/**
+ * Compiles declarations, all in one program.
+ *
+ * @param texts each declares the module `skillcell`; here every one gets a module of its own
+ * @returns what the compiler prints; empty where it takes them all
+ */
+export async function compileDeclarations(texts: readonly string[]): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'stubs-'));
+  try {
+    const files = texts.map((_, at) => `${at}.d.ts`);
+    for (const [at, text] of texts.entries()) {
+      await writeFile(
+        join(folder, `${at}.d.ts`),
+        text.replace("declare module 'skillcell'", `declare module 'skillcell-${at}'`),
+      );
+    }
+    const { stdout } = await run(
+      process.execPath,
+      [TSC, '--noEmit', '--strict', '--target', 'es2023', '--types', '', ...files],
+      '',
+      folder,
+    );
+    return stdout;
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}
+
+/**
+ * Parses stubs with Python's own parser.
+ *
+ * @param texts each a whole file
+ * @returns for each its tree as a text, or what is wrong with it
+ */
+export async function parsePython(texts: readonly string[]): Promise<{ tree?: string; fault?: string }[]> {
+  const { stdout } = await run('/usr/bin/python3', ['-I', '-c', PARSE], JSON.stringify(texts), tmpdir());
+  const lines = stdout.split('\n').filter((line) => line !== '');
+  return lines.map((line) => JSON.parse(line) as { tree?: string; fault?: string });
+}
+
+/** Runs a program to its end, whatever its exit code. */
+async function run(command: string, args: string[], input: string, cwd: string): Promise<{ stdout: string }> {
+  return new Promise((resolve) => {
+    const child = execFile(command, args, { cwd, maxBuffer: 256 * 1024 * 1024 }, (_, stdout, stderr) =>
+      resolve({ stdout: stdout + stderr }),
+    );
+    child.stdin?.end(input);
+  });
+}
