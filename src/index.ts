@@ -33,6 +33,7 @@ export type {
   InputFile,
   JobOptions,
   JobSkillsOptions,
+  ScriptOptions,
 } from './contracts/job.ts';
 export type { BuiltInLanguage, Language } from './contracts/language.ts';
 export { TOOL_CALL_CODES, type ToolCallCode } from './contracts/tool-call-codes.ts';

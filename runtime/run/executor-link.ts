@@ -5,6 +5,8 @@ import { parseBoundedJson } from '../../src/protocol/bounded-json.ts';
 export type ExecutorMessage =
   | { type: 'waiting' }
   | { type: 'rehearsed' }
+  /** What a script requires and is not there. */
+  | { type: 'checked'; unmet: unknown }
   /** `size` is that of the whole message, in bytes. */
   | { type: 'call'; id: unknown; target: unknown; name: unknown; args: unknown; bytes: unknown; size: number }
   /** The program ended, and all that it wrote is on its way. */
@@ -190,6 +192,8 @@ function readMessage(body: Buffer, maxBytes: number): ExecutorMessage | undefine
         bytes: fields['bytes'],
         size: body.length,
       };
+    case 'checked':
+      return { type: 'checked', unmet: fields['unmet'] };
     case 'error':
       return { type: 'error', error: fields['error'], json: fields['json'] };
     case 'exit': {

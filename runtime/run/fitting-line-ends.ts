@@ -8,9 +8,9 @@ import type { LanguageDefinition } from '../../src/contracts/language.ts';
 export function fittingLineEnds(
   { title, lineEnds }: LanguageDefinition,
   code: string,
-): { code: string; diagnostics: Diagnostic[] } {
-  if (lineEnds !== 'lf' || !code.includes('\r\n')) return { code, diagnostics: [] };
+): { program: string; diagnostics: Diagnostic[] } {
+  if (lineEnds !== 'lf' || !code.includes('\r\n')) return { program: code, diagnostics: [] };
   const fitting = code.replaceAll('\r\n', '\n');
   const message = `${code.length - fitting.length} lines end with a carriage return, which ${title} takes for part of a word; the program ran without them.`;
-  return { code: fitting, diagnostics: [diagnostic('program.line-ends', message)] };
+  return { program: fitting, diagnostics: [diagnostic('program.line-ends', message)] };
 }

@@ -8,6 +8,8 @@ import { withinDeadline } from '../../src/protocol/within-deadline.ts';
 export interface OutputCapture {
   stdout(): OutputText;
   stderr(): OutputText;
+  /** Whether both together are over the total. */
+  overTotal(): boolean;
   /**
    * Settles when all that was written has been read and handed on. With `silent`, nobody is left who could write, and what
    * the pipes hold is all; else a stream ends by itself, or has `graceMs` for it. Time in which a slow reader holds the
@@ -40,6 +42,7 @@ export function captureOutput(stdout: Readable, stderr: Readable, options: Outpu
   return {
     stdout: first.text,
     stderr: second.text,
+    overTotal: () => total > options.totalBytes,
     async finish(silent, graceMs) {
       let hasEnded = false;
       const ended = Promise.all([first.ended, second.ended]).then((wholes) => (hasEnded = wholes.every(Boolean)));

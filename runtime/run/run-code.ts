@@ -26,7 +26,7 @@ export async function runCode(input: RunInput, around: RunSurroundings): Promise
   const { executor, limits } = input;
   const { layout, privileges } = around;
   privileges.restore();
-  const path = privileges.asUser(() => placeProgram(layout, input.fileName, input.code));
+  const path = privileges.asUser(() => placeProgram(layout, input));
   // The clock of the program starts with the program, not with its interpreter.
   await Promise.race([executor.waiting, executor.ended]);
 
@@ -57,7 +57,9 @@ export async function runCode(input: RunInput, around: RunSurroundings): Promise
   const silent = dead && layout.level !== 'none';
   const whole = await capture.finish(silent, PIPE_GRACE_MS);
   for (const stream of [executor.stdin, executor.messagesIn, executor.messagesOut]) stream.destroy();
-  return { ...gather(input, around, { ending, cause, capture, found: doubts(dead, whole) }), runMs };
+  // What a program wrote last may be read only after its end.
+  const judged = cause === 'itself' && capture.overTotal() ? 'output' : cause;
+  return { ...gather(input, around, { ending, cause: judged, capture, found: doubts(dead, whole) }), runMs };
 }
 
 /** Ends of a program that something else may have brought about. */

@@ -7,11 +7,14 @@ import type { UserProcesses } from '../sandbox/user-processes.ts';
 import type { CallPort } from './call-port.ts';
 import type { ExecutorProcess } from './executor-process.ts';
 import type { RunClock } from './run-clock.ts';
+import type { SkillScript } from './skill-script.ts';
 
 /** One run of user code. */
 export interface RunInput {
   executor: ExecutorProcess;
-  code: string;
+  /** The program, or a script that lies in the sandbox already. */
+  program: string | SkillScript;
+  /** What the program is called in its own messages. */
   fileName: string;
   args: string[];
   env: Record<string, string>;

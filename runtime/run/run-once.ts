@@ -2,10 +2,12 @@ import type { Readable } from 'node:stream';
 import { programFileName } from '../../src/contracts/language.ts';
 import type { SandboxMessage } from '../../src/protocol/messages.ts';
 import { clearWorkspace } from '../files/clear-workspace.ts';
+import { checkRequirements } from './check-requirements.ts';
 import { fittingLineEnds } from './fitting-line-ends.ts';
 import type { JobSurroundings } from './job-surroundings.ts';
 import { runCode } from './run-code.ts';
 import type { RunOutcome } from './run-outcome.ts';
+import type { SkillScript } from './skill-script.ts';
 
 /** How long the memory of a killed program may take to be freed. */
 const GONE_TIMEOUT_MS = 5_000;
@@ -13,11 +15,14 @@ const GONE_TIMEOUT_MS = 5_000;
 /**
  * One run of the job's program or of one that the agent wrote. Runs are numbered from 1. Before a later one the workspace
  * is cleared but for `inputs`.
+ *
+ * @param given the program, or the script that it is
+ * @throws SkillcellError `script.requirements-missing`, before anything ran
  */
 export async function runOnce(
   around: JobSurroundings,
   run: number,
-  code: string,
+  given: string | SkillScript,
   stdin: Readable | undefined,
   inputs: ReadonlySet<string> = new Set(),
 ): Promise<RunOutcome> {
@@ -28,16 +33,18 @@ export async function runOnce(
     await around.processes.gone(GONE_TIMEOUT_MS);
     around.privileges.asUser(() => clearWorkspace(layout.workspace, inputs));
   }
+  const executor = around.takeExecutor(job.language);
+  if (typeof given !== 'string') await checkRequirements(executor, given, around.canceled);
   const writers = { stdout: channel.openStream(), stderr: channel.openStream() };
   const { stdout, stderr } = writers;
   channel.sendEvent({ type: 'run', run, stdout: stdout.number, stderr: stderr.number } satisfies SandboxMessage);
-  const executor = around.takeExecutor(job.language);
-  const program = fittingLineEnds(executor.language, code);
+  const { program, diagnostics } =
+    typeof given === 'string' ? fittingLineEnds(executor.language, given) : { program: given, diagnostics: [] };
   const outcome = await runCode(
     {
       executor,
-      code: program.code,
-      fileName: programFileName(executor.language, job.fileName),
+      program,
+      fileName: typeof program === 'string' ? programFileName(executor.language, job.fileName) : program.name,
       args: job.args,
       env: job.env,
       expect: job.expect,
@@ -47,5 +54,5 @@ export async function runOnce(
     },
     around,
   );
-  return { ...outcome, diagnostics: [...program.diagnostics, ...outcome.diagnostics] };
+  return { ...outcome, diagnostics: [...diagnostics, ...outcome.diagnostics] };
 }

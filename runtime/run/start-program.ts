@@ -5,14 +5,22 @@ import { writeFileBelow } from '../files/incoming-streams.ts';
 import type { SandboxLayout } from '../sandbox/sandbox-layout.ts';
 import { type ExecutorProcess, markerVariable } from './executor-process.ts';
 import type { RunInput, RunSurroundings } from './run-input.ts';
+import { scriptVariables } from './skill-script.ts';
 
-/** Writes the program to the workspace byte for byte. What an earlier run left at its place is removed, not followed. */
-export function placeProgram(layout: SandboxLayout, fileName: string, code: string): string {
-  const path = join(layout.workspace, fileName);
-  rmSync(path, { force: true, recursive: true });
+/**
+ * Writes the program to the workspace byte for byte; a script of a skill stays where it lies. What an earlier run left at its
+ * place is removed, not followed.
+ */
+export function placeProgram(
+  layout: SandboxLayout,
+  { program, fileName }: Pick<RunInput, 'program' | 'fileName'>,
+): string {
   rmSync(join(layout.value, 'value.json'), { force: true, recursive: true });
   mkdirSync(layout.output, { recursive: true });
-  writeFileBelow(layout.workspace, { path: fileName, bytes: Buffer.from(code), executable: false });
+  if (typeof program !== 'string') return join(program.folder, program.name);
+  const path = join(layout.workspace, fileName);
+  rmSync(path, { force: true, recursive: true });
+  writeFileBelow(layout.workspace, { path: fileName, bytes: Buffer.from(program), executable: false });
   return path;
 }
 
@@ -24,6 +32,8 @@ export function startProgram(input: RunInput, { layout, marker }: RunSurrounding
 
 function sendRun(input: RunInput, layout: SandboxLayout, marker: string, path: string): void {
   const { link } = input.executor;
+  const script = typeof input.program === 'string' ? undefined : input.program;
+  const cwd = script?.folder ?? layout.workspace;
   const env: Record<string, string> = {
     PATH: process.env['PATH'] ?? '/usr/local/bin:/usr/bin:/bin',
     LANG: 'C.UTF-8',
@@ -33,16 +43,23 @@ function sendRun(input: RunInput, layout: SandboxLayout, marker: string, path: s
     SKILLCELL_OUTPUT: layout.output,
     SKILLCELL_VALUE: join(layout.value, 'value.json'),
     SKILLS_DIR: layout.skills,
+    ...(script === undefined ? {} : scriptVariables(script, layout)),
     ...input.env,
     NODE_OPTIONS: nodeOptions(layout, input.env),
     ...(layout.level === 'none' ? markerVariable(marker) : {}),
   };
   if (input.executor.language.reads === 'strings') {
     const variables = Object.entries(env).map(([name, value]) => `${name}=${value}`);
-    link.sendStrings([`${variables.length}`, ...variables, `${input.args.length}`, ...input.args, path]);
+    const words = script?.interpreter ?? [];
+    link.sendStrings([...counted(variables), ...counted(input.args), path, cwd, ...counted(words)]);
     return;
   }
-  link.send({ type: 'run', path, args: input.args, env, cwd: layout.workspace, skills: layout.skills });
+  const inPlace = script === undefined ? {} : { inPlace: true };
+  link.send({ type: 'run', path, args: input.args, env, cwd, skills: layout.skills, ...inPlace });
+}
+
+function counted(strings: readonly string[]): string[] {
+  return [`${strings.length}`, ...strings];
 }
 
 /** What makes each Node that a program starts write all of its output, and then what the job asks for. */

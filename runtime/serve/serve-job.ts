@@ -4,6 +4,7 @@ import type { SkillTrees } from '../../src/contracts/skill.ts';
 import type { SandboxMessage } from '../../src/protocol/messages.ts';
 import type { JobSurroundings } from '../run/job-surroundings.ts';
 import { runOnce } from '../run/run-once.ts';
+import { skillScript } from '../run/skill-script.ts';
 import { sendOutputs } from './send-outputs.ts';
 
 /** Serves the one job of this sandbox: checks its skills, runs it, sends what it left, and last its result. */
@@ -22,7 +23,9 @@ export async function serveJob(around: JobSurroundings): Promise<void> {
   }
   await around.filesWritten;
   channel.sendEvent({ type: 'skills', skills: unrenderedSkills(globals, trees) } satisfies SandboxMessage);
-  const outcome = await runOnce(around, 1, globals.JOB.code ?? '', around.stdin);
+  const { script, code = '' } = globals.JOB;
+  const program = script === undefined ? code : skillScript(script, around.layout);
+  const outcome = await runOnce(around, 1, program, around.stdin);
   await sendOutputs(around, outcome, {});
 }
 

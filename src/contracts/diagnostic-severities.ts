@@ -89,6 +89,7 @@ export const DIAGNOSTIC_SEVERITIES = {
   'output.incomplete': 'warning',
   'processes.left': 'error',
   'program.line-ends': 'warning',
+  'script.requirement': 'error',
   'artifact.dropped': 'warning',
   'file.omitted': 'warning',
   'job.canceled-again': 'info',

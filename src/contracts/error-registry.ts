@@ -85,6 +85,27 @@ export const ERROR_REGISTRY = {
     retry: false,
     advice: 'Host and sandbox render skills differently; rebuild the runtime bundle.',
   },
+  'script.not-listed': {
+    http: 404,
+    exitCode: 2,
+    retry: false,
+    advice:
+      'Name a file below scripts/, or one that the skill lists under `scripts`; `skillcell skills show REF` has them.',
+  },
+  'script.interpreter-unknown': {
+    http: 400,
+    exitCode: 2,
+    retry: false,
+    advice:
+      'Begin the script with #! and python3, node, bash, sh or `uv run --script`, or end its name with .py, .js, .mjs, .ts or .sh.',
+  },
+  'script.requirements-missing': {
+    http: 503,
+    exitCode: 3,
+    retry: false,
+    advice:
+      'Install the packages where sandboxes run (`skillcell image build --flavor data` has some), or relax the script.',
+  },
   'runner.isolation-unmet': {
     http: 503,
     exitCode: 3,

@@ -32,6 +32,15 @@ export interface SandboxJob {
     /** Whether the host asked for internal skills; the sandbox applies the same policy again. */
     includeInternal?: boolean;
   };
+  /** What a job of kind `script` runs. */
+  script?: {
+    /** Full id. */
+    skill: string;
+    /** Path below the skill's folder. */
+    path: string;
+    /** The interpreter that the script's first line names, and the options there that count; empty where it names none. */
+    interpreter: string[];
+  };
   codegen?: {
     task: string;
     model: string;

@@ -76,6 +76,18 @@ export interface ExecOptions extends JobOptions {
   fileName?: string;
 }
 
+/** Run a script that a skill ships. Its standard input is empty. */
+export interface ScriptOptions extends Omit<JobOptions, 'stdin' | 'args'> {
+  /** The skill, by a reference as in `skills.refs`, which names further ones that the job carries. */
+  skill: string;
+  /** Path below the skill's folder: a file that the skill lists under `scripts`, or one below its folder `scripts/`. */
+  script: string;
+  /** At most 100, of 4,096 bytes in all. */
+  args?: string[];
+  /** As for every job, within the limits of scripts: a run of 60 s, and 1 MiB of output. */
+  limits?: Partial<JobLimits>;
+}
+
 /** Have code written for a task, run it, repair it. */
 export interface CodegenOptions extends JobOptions {
   task: string;

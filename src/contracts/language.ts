@@ -58,6 +58,8 @@ export interface LanguageDefinition {
   reads: 'json' | 'strings';
   /** How lines have to end where the interpreter takes a carriage return for part of a word. */
   lineEnds?: 'lf' | undefined;
+  /** Whether the executor says which of a script's requirements are not met, when it is asked to `check` it. */
+  requirements?: true | undefined;
   /** Tags of code blocks that hold a program, the prompt's own first. A later list counts where no earlier one is found. */
   codeTags: string[][];
   guide: LanguageGuide;

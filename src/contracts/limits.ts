@@ -60,6 +60,16 @@ export const DEFAULT_LIMITS: JobLimits = {
 /** Deadline of a codegen job when none is given, in milliseconds. */
 export const CODEGEN_JOB_TIMEOUT_MS = 900_000;
 
+/** The most that a script of a skill may ask for, and what it gets. */
+export const SCRIPT_LIMITS: Pick<JobLimits, 'runTimeoutMs' | 'keptOutputBytes' | 'totalOutputBytes'> = {
+  runTimeoutMs: 60_000,
+  keptOutputBytes: MIB,
+  totalOutputBytes: MIB,
+};
+
+/** Arguments of a script of a skill, and their bytes in all. */
+export const SCRIPT_ARGUMENTS = { count: 100, bytes: 4_096 } as const;
+
 /** Fewer processes than this cannot hold one Node process and its threads (threats M42). */
 export const MINIMUM_PIDS = 40;
 

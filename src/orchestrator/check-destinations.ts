@@ -1,22 +1,16 @@
-import { type LanguageDefinition, programFileName } from '../contracts/language.ts';
 import { invalid } from './job-schema.ts';
 
 /**
  * Refuses files of which one would take the place of another, of the program, or of the output folder.
  *
- * @param fileName what the caller calls the program
+ * @param program the name of the program in the working folder; absent where it lies elsewhere
  * @throws SkillcellError `job.invalid`
  */
-export function checkDestinations(
-  destinations: readonly string[],
-  language: LanguageDefinition,
-  fileName: string | undefined,
-): void {
-  const program = programFileName(language, fileName);
+export function checkDestinations(destinations: readonly string[], program: string | undefined): void {
   const seen = new Set<string>();
   for (const destination of destinations) {
     if (seen.has(destination)) throw invalid(`two files have one destination, got ${destination}`);
-    if (destination === program || destination.startsWith(`${program}/`)) {
+    if (program !== undefined && (destination === program || destination.startsWith(`${program}/`))) {
       throw invalid(`files has the destination of the program itself, got ${program}`);
     }
     // What stands there would pass for what the program made.

@@ -69,6 +69,7 @@ export function createOrchestrator(options: OrchestratorOptions = {}): Orchestra
     exec: (given) => run({ ...given, kind: 'exec' }),
     codegen: (given) => run({ ...given, kind: 'codegen' }),
     generate: generate as Orchestrator['generate'],
+    script: (given) => run({ ...given, kind: 'script' }),
     stream: (given) => streamJob(given, run),
     cancel(jobId, reason = 'cancel() was called') {
       const cancellation = host.active.get(jobId);

@@ -1,4 +1,10 @@
-import { CODEGEN_JOB_TIMEOUT_MS, DEFAULT_LIMITS, LIMIT_CEILINGS, type JobLimits } from '../contracts/limits.ts';
+import {
+  CODEGEN_JOB_TIMEOUT_MS,
+  DEFAULT_LIMITS,
+  LIMIT_CEILINGS,
+  SCRIPT_LIMITS,
+  type JobLimits,
+} from '../contracts/limits.ts';
 import type { JobKind } from '../contracts/result.ts';
 import { invalid } from './job-schema.ts';
 
@@ -11,10 +17,11 @@ const AROUND_RUN_MS = 10_000;
  */
 export function effectiveLimits(kind: JobKind, asked: Partial<JobLimits>, ceilings: Partial<JobLimits>): JobLimits {
   const limits = { ...DEFAULT_LIMITS, ...(kind === 'codegen' ? { jobTimeoutMs: CODEGEN_JOB_TIMEOUT_MS } : {}) };
+  const most: Partial<JobLimits> = kind === 'script' ? SCRIPT_LIMITS : {};
   const run = asked.runTimeoutMs;
   if (run !== undefined && kind !== 'codegen') limits.jobTimeoutMs = Math.max(limits.jobTimeoutMs, run + AROUND_RUN_MS);
   for (const name of Object.keys(limits) as (keyof JobLimits)[]) {
-    const ceiling = ceilings[name] ?? LIMIT_CEILINGS[name];
+    const ceiling = Math.min(ceilings[name] ?? LIMIT_CEILINGS[name], most[name] ?? Number.POSITIVE_INFINITY);
     const value = asked[name];
     if (value !== undefined && value > ceiling)
       throw invalid(`limits.${name} is over what is allowed, ${ceiling}, got ${value}`);

@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
-import type { CodegenOptions, ExecOptions, InputFile } from '../contracts/job.ts';
+import type { CodegenOptions, ExecOptions, InputFile, ScriptOptions } from '../contracts/job.ts';
+import { SCRIPT_ARGUMENTS } from '../contracts/limits.ts';
 import { limitsSchema } from '../contracts/limits-schema.ts';
 import { ISOLATION_LEVELS } from '../contracts/result.ts';
 import { checkOptions } from '../contracts/check-options.ts';
@@ -17,12 +18,13 @@ const MAX_ARGUMENT_BYTES = 128 * 1024 - 1;
 const MAX_ARGUMENTS_BYTES = 1024 * 1024;
 
 /** A job that was checked: its files as a list. */
-export type CheckedRequest = (({ kind: 'exec' } & ExecOptions) | ({ kind: 'codegen' } & CodegenOptions)) & {
-  files?: InputFile[];
-};
+export type CheckedRequest = JobRequest & { files?: InputFile[] };
 
 /** A job as a caller gives it. */
-export type JobRequest = ({ kind: 'exec' } & ExecOptions) | ({ kind: 'codegen' } & CodegenOptions);
+export type JobRequest =
+  | ({ kind: 'exec' } & ExecOptions)
+  | ({ kind: 'codegen' } & CodegenOptions)
+  | ({ kind: 'script' } & ScriptOptions);
 
 const JOB_CHECK = { action: 'accept the job', whole: 'the job', code: 'job.invalid' } as const;
 
@@ -83,6 +85,7 @@ const common = {
   output: z.optional(noNul.check(z.minLength(1))),
   signal: z.optional(z.custom<AbortSignal>((value) => value instanceof AbortSignal, 'must be an AbortSignal')),
 };
+const { stdin: _none, ...withoutStdin } = common;
 const language = z.optional(languageSchema);
 
 const requestSchema = z.discriminatedUnion(
@@ -113,8 +116,9 @@ const requestSchema = z.discriminatedUnion(
         ),
       ),
     }),
+    z.strictObject({ kind: z.literal('script'), ...withoutStdin, skill: z.string(), script: z.string() }),
   ],
-  'must be exec or codegen',
+  'must be exec, codegen or script',
 );
 
 function noNulCode(): z.ZodMiniString {
@@ -139,6 +143,7 @@ export function checkRequest(request: unknown): CheckedRequest {
   checkArguments(job.args ?? []);
   if (job.kind === 'codegen' && job.dryRun === true && (job.select ?? false) !== false)
     throw invalid('select needs a model, and a dry run asks none, got both');
+  if (job.kind === 'script') checkScriptArguments(job.args ?? []);
   return { ...job, files: fileList((request as JobRequest).files ?? {}) };
 }
 
@@ -152,6 +157,13 @@ function checkArguments(args: readonly string[]): void {
   if (total > MAX_ARGUMENTS_BYTES) {
     throw invalid(`args must have at most ${MAX_ARGUMENTS_BYTES} bytes in all, got ${total}`);
   }
+}
+
+function checkScriptArguments(args: readonly string[]): void {
+  const { count, bytes: most } = SCRIPT_ARGUMENTS;
+  if (args.length > count) throw invalid(`args of a script must be at most ${count}, got ${args.length}`);
+  const total = args.reduce((sum, argument) => sum + Buffer.byteLength(argument), 0);
+  if (total > most) throw invalid(`args of a script must have at most ${most} bytes in all, got ${total}`);
 }
 
 function fileList(files: NonNullable<JobRequest['files']>): InputFile[] {

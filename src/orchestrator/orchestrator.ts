@@ -7,7 +7,7 @@ import type { SdkTools } from '../broker/sdk-tools.ts';
 import type { Tool } from '../broker/tool.ts';
 import type { JobEvent } from '../contracts/events.ts';
 import type { GenerateOptions, Generation } from '../contracts/generation.ts';
-import type { CodegenOptions, ExecOptions } from '../contracts/job.ts';
+import type { CodegenOptions, ExecOptions, ScriptOptions } from '../contracts/job.ts';
 import type { Language } from '../contracts/language.ts';
 import type { JobLimits } from '../contracts/limits.ts';
 import type { Isolation, JobResult } from '../contracts/result.ts';
@@ -137,6 +137,27 @@ export interface Orchestrator extends AsyncDisposable {
    */
   codegen(options: CodegenOptions): Promise<JobResult>;
   /**
+   * Runs a script that a skill ships, in the folder where the skill lies in the sandbox.
+   *
+   * @throws SkillcellError as `exec`, `script.not-listed`, `script.interpreter-unknown`, and `script.requirements-missing` where a
+   * package that the script requires (PEP 723) is not there; then nothing of it ran.
+   * @example
+   * ```ts
+   * import { mkdirSync, writeFileSync } from 'node:fs';
+   * import { createOrchestrator, loadSkillsSubsystem } from 'skillcell';
+   *
+   * mkdirSync('skills/units/scripts', { recursive: true });
+   * writeFileSync('skills/units/SKILL.md', '---\nname: units\ndescription: Units in reports.\n---\nGive SI units.\n');
+   * writeFileSync('skills/units/scripts/miles.mjs', 'console.log(process.argv[2] * 1.609344);\n');
+   * const skills = loadSkillsSubsystem({ roots: [{ kind: 'user', path: 'skills' }] });
+   * await using orchestrator = createOrchestrator({ skills });
+   * const { stdout } = await orchestrator.script({ skill: 'custom.units', script: 'scripts/miles.mjs', args: ['26'] });
+   * console.log(stdout.text.trim());
+   * // prints: 41.842944
+   * ```
+   */
+  script(options: ScriptOptions): Promise<JobResult>;
+  /**
    * Has an answer written, without a sandbox: a text, or with `output` a value that is judged, and asked for again with its faults.
    * The skills are those that `consumer` may have, in the system prompt.
    *
@@ -177,7 +198,12 @@ export interface Orchestrator extends AsyncDisposable {
    * // prints: succeeded
    * ```
    */
-  stream(job: ({ kind: 'exec' } & ExecOptions) | ({ kind: 'codegen' } & CodegenOptions)): JobStream;
+  stream(
+    job:
+      | ({ kind: 'exec' } & ExecOptions)
+      | ({ kind: 'codegen' } & CodegenOptions)
+      | ({ kind: 'script' } & ScriptOptions),
+  ): JobStream;
   /**
    * Ends a job that waits or runs: its result has the outcome `canceled` and the reason as its error's message. A later
    * reason stands in its diagnostics. Says whether there was such a job.

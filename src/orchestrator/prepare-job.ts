@@ -4,7 +4,7 @@ import type { Tool } from '../broker/tool.ts';
 import type { Diagnostic } from '../contracts/diagnostic.ts';
 import type { RuntimeGlobals } from '../contracts/globals.ts';
 import { DEFAULT_CONSUMER } from '../contracts/job.ts';
-import { DEFAULT_LANGUAGE, type Language, type LanguageDefinition } from '../contracts/language.ts';
+import { DEFAULT_LANGUAGE, programFileName, type Language, type LanguageDefinition } from '../contracts/language.ts';
 import type { JobLimits } from '../contracts/limits.ts';
 import type { JobKind } from '../contracts/result.ts';
 import { quotedText } from '../contracts/quoted-text.ts';
@@ -19,6 +19,7 @@ import { effectiveLimits } from './effective-limits.ts';
 import { prepareInputFiles, readHostFile, type PreparedFile } from './input-files.ts';
 import { checkRequest, invalid, type CheckedRequest } from './job-schema.ts';
 import { prepareTools } from './prepare-tools.ts';
+import { findScript, type FoundScript } from './find-script.ts';
 
 const MIB = 1024 * 1024;
 
@@ -57,15 +58,15 @@ export interface PreparationOptions {
  */
 export async function prepareJob(given: unknown, options: PreparationOptions): Promise<PreparedJob> {
   const request = checkRequest(given);
-  const language = requestLanguage(request);
+  const skills = prepareSkills(request, options.skills);
+  const { language, script } = requestProgram(request, skills, options.skills);
   const limits = effectiveLimits(request.kind, request.limits ?? {}, options.ceilings);
   const workspaceBytes = limits.workspaceMib * MIB;
   const inputs = await prepareInputFiles(request.files ?? [], limits);
   const destinations = inputs.files.map(({ destination }) => destination);
-  checkDestinations(destinations, definitionOf(language), request.kind === 'exec' ? request.fileName : undefined);
+  checkDestinations(destinations, programName(request, definitionOf(language)));
   await checkOutputFolder(request.output);
   const stdin = await readStdin(request, workspaceBytes);
-  const skills = prepareSkills(request, options.skills);
   const tools = await prepareTools(request.tools ?? [], options.tools);
   const jobId = request.jobId ?? randomUUID();
   const globals: RuntimeGlobals = {
@@ -86,16 +87,8 @@ export async function prepareJob(given: unknown, options: PreparationOptions): P
         variant: request.skills?.variant ?? 'full',
         includeInternal: request.skills?.includeInternal ?? false,
       },
-      ...(request.kind === 'exec'
-        ? { code: request.code, ...(request.fileName === undefined ? {} : { fileName: request.fileName }) }
-        : {
-            codegen: {
-              task: request.task,
-              model: request.model ?? options.model,
-              maxAttempts: request.maxAttempts ?? 3,
-              dryRun: request.dryRun ?? false,
-            },
-          }),
+      ...kindOfJob(request, options.model),
+      ...(script === undefined ? {} : { script }),
     },
   };
   const { trees, active, instructionSha256, diagnostics } = skills;
@@ -116,13 +109,43 @@ export async function prepareJob(given: unknown, options: PreparationOptions): P
   };
 }
 
-function requestLanguage(request: CheckedRequest): Language {
+/** What only one kind of job has. */
+function kindOfJob(
+  request: CheckedRequest,
+  model: string,
+): Pick<RuntimeGlobals['JOB'], 'code' | 'fileName' | 'codegen'> {
+  if (request.kind === 'exec')
+    return { code: request.code, ...(request.fileName === undefined ? {} : { fileName: request.fileName }) };
+  if (request.kind === 'script') return {};
+  const { task, maxAttempts = 3, dryRun = false } = request;
+  return { codegen: { task, model: request.model ?? model, maxAttempts, dryRun } };
+}
+
+function programName(request: CheckedRequest, language: LanguageDefinition): string | undefined {
+  if (request.kind === 'script') return undefined;
+  return programFileName(language, request.kind === 'exec' ? request.fileName : undefined);
+}
+
+function requestLanguage(request: Exclude<CheckedRequest, { kind: 'script' }>): Language {
   if (request.language !== undefined) return request.language;
   if (request.kind === 'codegen') return DEFAULT_LANGUAGE;
   const language = programLanguage(request.code, request.fileName);
   if (language !== undefined) return language;
   const named = request.fileName === undefined ? 'its first line' : `its file name ${JSON.stringify(request.fileName)}`;
   throw invalid(`language is missing and ${named} names none of ${languageNames().join(', ')}`);
+}
+
+/** What runs a job's program; of a script also where it lies, which is in the skill that the job names first. */
+function requestProgram(
+  request: CheckedRequest,
+  { refs, trees }: PreparedSkills,
+  subsystem: SkillsSubsystem | undefined,
+): { language: Language; script?: FoundScript['script'] } {
+  if (request.kind !== 'script') return { language: requestLanguage(request) };
+  const skill = subsystem?.skills.find(({ id }) => id === refs[0]);
+  const tree = trees.get(skill?.id ?? '');
+  if (skill === undefined || tree === undefined) throw invalid(`skill names no skill that was loaded, got ${refs[0]}`);
+  return findScript(skill, tree, request.script);
 }
 
 function definitionOf(language: Language): LanguageDefinition {
@@ -132,7 +155,7 @@ function definitionOf(language: Language): LanguageDefinition {
 }
 
 async function readStdin(request: CheckedRequest, maxBytes: number): Promise<Uint8Array | undefined> {
-  const { stdin } = request;
+  const stdin = request.kind === 'script' ? undefined : request.stdin;
   if (stdin === undefined || stdin instanceof Uint8Array) return stdin;
   return (await readHostFile(stdin.source, maxBytes)).bytes;
 }
@@ -155,7 +178,7 @@ const NO_SKILLS: PreparedSkills = {
 /** The closure of the job's skills. A reference that cannot be loaded fails the job: it would run without its rules. */
 export function prepareSkills(request: CheckedRequest, subsystem: SkillsSubsystem | undefined): PreparedSkills {
   const asked = request.skills ?? {};
-  const refs = asked.refs ?? [];
+  const refs = [...(request.kind === 'script' ? [request.skill] : []), ...(asked.refs ?? [])];
   if (refs.length === 0) return NO_SKILLS;
   if (subsystem === undefined)
     throw invalid(`skills.refs cannot be loaded without skills, got ${refs.map(quotedText).join(', ')}`);

@@ -13,6 +13,7 @@ import {
 } from '../../src/runners/runner.ts';
 import { until } from '../fixtures/until.ts';
 import { requireHere } from '../fixtures/describe-with.ts';
+import { describeScripts } from './runner-scripts.ts';
 
 /** A runner under test, at one of its levels. */
 export interface RunnerCase {
@@ -38,6 +39,7 @@ export function describeRunner({ name, isolation, create, breakSandbox, leftover
   };
   const never = new AbortController().signal;
 
+  describeScripts({ name, isolation, create });
   describe(`the runner contract: ${name} at level ${isolation}`, () => {
     let report: RunnerReport | undefined;
     let runner: Runner;

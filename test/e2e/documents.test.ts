@@ -20,7 +20,7 @@ const isolation = await missingIsolation();
 
 /** What this machine lacks for a block. */
 function missingFor({ text, language }: DocumentBlock): string | undefined {
-  const runsJob = language === 'ts' || /\b(skillcell (exec|codegen)|node \S+\.mts)\b/.test(text);
+  const runsJob = language === 'ts' || /\b(skillcell (exec|codegen|skills run)|node \S+\.mts)\b/.test(text);
   if (runsJob && isolation !== undefined) return isolation;
   return runsJob && /python|\.py\b/.test(text) ? MISSING_PYTHON : undefined;
 }

@@ -201,10 +201,10 @@ describe('a job that is not acceptable is refused before anything starts', () =>
   });
 
   it('a job of a kind that is not there', async () => {
-    const stream = orchestrator.stream({ kind: 'script', code } as never);
+    const stream = orchestrator.stream({ kind: 'session', code } as never);
     await expect(stream.result).rejects.toMatchObject({
       code: 'job.invalid',
-      message: 'Cannot accept the job: kind must be exec or codegen, got "script".',
+      message: 'Cannot accept the job: kind must be exec, codegen or script, got "session".',
     });
   });
 

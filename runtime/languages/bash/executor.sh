@@ -1,5 +1,6 @@
 # Waits for one run, then runs the user's script in a bash of its own with exactly the environment it was given.
-# In: NUL-terminated strings: number of variables, NAME=value..., number of arguments, arguments..., path of the script.
+# In: NUL-terminated strings: number of variables, NAME=value..., number of arguments, arguments..., path of the script, its
+# working folder, number of words, the words of its interpreter (none, or sh or bash with options).
 # Out: one message, a 4-byte little-endian length and JSON.
 say() {
   local text=$1 length=${#1}
@@ -15,10 +16,19 @@ take count
 arguments=()
 for ((i = 0; i < count; i++)); do take item && arguments+=("$item"); done
 take script
+take folder
+take count
+words=()
+for ((i = 0; i < count; i++)); do take item && words+=("$item"); done
+case ${words[0]-} in
+  sh) interpreter=(/bin/sh "${words[@]:1}") ;;
+  *) interpreter=(/bin/bash --noprofile --norc "${words[@]:1}") ;;
+esac
 
 # Who asks the program to end asks this shell as well, and it has yet to say how the program ended. What it would say of a
 # program that was killed is none of the program's own words.
 trap : TERM
 exec 5>&2 2>/dev/null
-env -i "${variables[@]}" /bin/bash --noprofile --norc -- "$script" "${arguments[@]}" 2>&5 3<&- 4>&- 5>&-
+cd -- "$folder" || exit
+env -i "${variables[@]}" "${interpreter[@]}" -- "$script" "${arguments[@]}" 2>&5 3<&- 4>&- 5>&-
 say "{\"type\":\"exit\",\"code\":$?}"

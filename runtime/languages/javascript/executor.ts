@@ -22,6 +22,8 @@ interface RunMessage {
   env: Record<string, string>;
   cwd: string;
   skills: string;
+  /** Whether the program is a script of a skill, which stays where it lies. */
+  inPlace?: boolean;
 }
 
 interface RehearseMessage {
@@ -230,22 +232,46 @@ function run(message: RunMessage): void {
     failure = error;
   });
   finishAtExit();
+  if (message.inPlace === true) {
+    runAsMain(message.path);
+    return;
+  }
   if (/\.c[jt]s$/.test(message.path)) {
     takeValue(exportsOfMain(message.path));
     return;
   }
   // A rejection is left unhandled on purpose: Node prints it as it does for any program, and ends with code 1.
-  void import(pathToFileURL(message.path).href).then((namespace: { default?: unknown }) =>
-    takeValue(namespace.default),
-  );
+  void import(pathToFileURL(message.path).href).then((namespace: ModuleNamespace) => takeValue(namespace.default));
+}
+
+/** Runs a file as `node FILE` does, which tells the kind of module by its name, its package and its text. */
+function runAsMain(path: string): void {
+  const { runMain } = Module as unknown as { runMain(path: string): void };
+  runMain(path);
+  // The module is under way by then, so that this is no other one. How it fails is told already.
+  setImmediate(() => void import(pathToFileURL(path).href).then(takeExported, () => undefined));
 }
 
 /** Loads a CommonJS program as Node loads its main one: `require.main === module` holds. What was not exported is no value. */
 function exportsOfMain(path: string): unknown {
   const { _load: load } = Module as unknown as { _load(path: string, parent: null, isMain: boolean): unknown };
-  const given = load(path, null, true);
+  return unlessUntouched(load(path, null, true));
+}
+
+function unlessUntouched(given: unknown): unknown {
   const untouched = typeof given === 'object' && given !== null && Reflect.ownKeys(given).length === 0;
   return untouched ? undefined : given;
+}
+
+interface ModuleNamespace {
+  default?: unknown;
+  /** Of a CommonJS module only. */
+  'module.exports'?: unknown;
+}
+
+function takeExported(namespace: ModuleNamespace): void {
+  const isCommon = 'module.exports' in namespace;
+  takeValue(isCommon ? unlessUntouched(namespace['module.exports']) : namespace.default);
 }
 
 function takeValue(given: unknown): void {

@@ -310,7 +310,7 @@ def run(message):
     os.environ.update(message["env"])
     os.chdir(message["cwd"])
     sys.argv = [path, *message["args"]]
-    sys.path.insert(0, message["cwd"])
+    sys.path.insert(0, os.path.dirname(path))
     main = types.ModuleType("__main__")
     main.__file__ = path
     main.__dict__["__builtins__"] = __builtins__
@@ -328,6 +328,15 @@ def run(message):
     return code, error
 
 
+def unmet_requirements(path):
+    # Loaded by its place: the name of a module of ours is none that programs find.
+    source = os.path.join(os.path.dirname(os.path.abspath(__file__)), "script_requirements.py")
+    names = {"__name__": "script_requirements"}
+    with open(source, "rb") as file:
+        exec(compile(file.read(), source, "exec"), names)
+    return names["unmet"](path)
+
+
 bridge = types.ModuleType("_skillcell_bridge")
 bridge.calls, bridge.set_value, bridge.read_skill_file = calls, set_value, read_skill_file
 bridge.ToolCallError = ToolCallError
@@ -338,11 +347,14 @@ for descriptor in (3, 4):
     os.set_inheritable(descriptor, False)
 send({"type": "waiting"})
 request = receive()
-while request["type"] == "rehearse":
-    # Does what a run does up to the program, so that its code has been used once.
-    environment = dict(request["env"])
-    exec(compile(b"pass", "rehearsal", "exec"), {"environment": environment})
-    send({"type": "rehearsed"})
+while request["type"] != "run":
+    if request["type"] == "rehearse":
+        # Does what a run does up to the program, so that its code has been used once.
+        environment = dict(request["env"])
+        exec(compile(b"pass", "rehearsal", "exec"), {"environment": environment})
+        send({"type": "rehearsed"})
+    else:
+        send({"type": "checked", "unmet": unmet_requirements(request["path"])})
     request = receive()
 code, error = run(request)
 if os.getpid() == own_pid:

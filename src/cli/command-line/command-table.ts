@@ -1,5 +1,5 @@
 import type { CommandSpecification } from '../options/command.ts';
-import { JOB_FLAGS, JSON_FLAG, SKILLS_FLAGS } from '../options/flags.ts';
+import { JOB_FLAGS, JSON_FLAG, SCRIPT_FLAGS, SKILLS_FLAGS } from '../options/flags.ts';
 
 const EXEC: CommandSpecification = {
   path: ['exec'],
@@ -119,7 +119,16 @@ const SKILLS: readonly CommandSpecification[] = [
     path: ['skills', 'run'],
     summary: 'run a script that a skill ships',
     operands: 'REF SCRIPT [-- ARGS...]',
-    flags: [],
+    minimumOperands: 2,
+    maximumOperands: 2,
+    takesRest: true,
+    flags: SCRIPT_FLAGS,
+    notes: [
+      'SCRIPT is a path below the folder of the skill: a file below scripts/, or one that the skill lists under `scripts`.',
+      'It runs in place, with $SKILL_DIR as its folder, an empty standard input, at most 60 s, 1 MiB of output and 100 ARGS of',
+      '4,096 bytes; what it leaves in $OUTPUT_DIR comes back. Packages that it requires (PEP 723) have to be there.',
+    ],
+    load: async () => (await import('../commands/run-script.ts')).runScript,
   },
   { path: ['skills', 'pack'], summary: 'pack a skill into a file', flags: [] },
   { path: ['skills', 'unpack'], summary: 'unpack a skill from a file', flags: [] },

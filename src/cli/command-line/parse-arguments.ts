@@ -17,9 +17,11 @@ export function parseArguments(command: CommandSpecification, args: readonly str
   );
   const { tokens } = parseArgs({ args: [...args], options, strict: false, allowPositionals: true, tokens: true });
   const flags = new Map<string, string[]>();
-  const operands: string[] = [];
+  const [operands, rest]: [string[], string[]] = [[], []];
+  let terminated = false;
   for (const token of tokens) {
-    if (token.kind === 'positional') operands.push(token.value);
+    if (token.kind === 'option-terminator') terminated = command.takesRest === true;
+    if (token.kind === 'positional') (terminated ? rest : operands).push(token.value);
     if (token.kind !== 'option') continue;
     const flag = known.get(token.name);
     // A short option is spelled with one hyphen and would else pass for a long one of one letter.
@@ -34,7 +36,7 @@ export function parseArguments(command: CommandSpecification, args: readonly str
     flags.set(flag.name, values);
   }
   checkCount(command, operands);
-  return { operands, flags };
+  return { operands, rest, flags };
 }
 
 function checkedValue(

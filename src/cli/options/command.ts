@@ -17,6 +17,8 @@ export interface FlagSpecification {
 /** What stood on the command line, checked against the command's table. */
 export interface CommandArguments {
   operands: readonly string[];
+  /** What followed `--`, where the command takes it apart from its operands. */
+  rest: readonly string[];
   /** Values by flag; a switch that is on has one empty value. */
   flags: ReadonlyMap<string, readonly string[]>;
 }
@@ -43,6 +45,8 @@ export interface CommandSpecification {
   operands?: string;
   minimumOperands?: number;
   maximumOperands?: number;
+  /** Whether what follows `--` is no operand of the command. */
+  takesRest?: boolean;
   flags: readonly FlagSpecification[];
   /** More lines for its help text. */
   notes?: readonly string[];

@@ -84,3 +84,15 @@ export const JOB_FLAGS: readonly FlagSpecification[] = [
   { name: 'skill', value: 'REF', repeatable: true, summary: 'a skill that the job carries, such as public.chart' },
   JSON_FLAG,
 ];
+
+/** What a flag of a job means for a script of a skill, which names its own language and has no standard input. */
+const SCRIPT_FLAG_SUMMARIES: Readonly<Record<string, string | undefined>> = {
+  arg: 'an argument of the script, before ARGS',
+  timeout: 'seconds that the script may take, at most 60 (default: 60)',
+  skill: 'a further skill that the job carries, such as public.chart',
+};
+
+/** Flags of the command that runs a script of a skill. */
+export const SCRIPT_FLAGS: readonly FlagSpecification[] = JOB_FLAGS.filter(
+  ({ name }) => name !== 'language' && name !== 'stdin',
+).map((flag) => ({ ...flag, summary: SCRIPT_FLAG_SUMMARIES[flag.name] ?? flag.summary }));

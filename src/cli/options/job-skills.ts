@@ -5,14 +5,17 @@ import { folderId } from '../../skills/text/slug.ts';
 import { usageError } from '../terminal/usage-error.ts';
 
 /**
- * Loads the skills of a job; undefined when no flag speaks of any.
+ * Loads the skills of a job; undefined when no flag speaks of any, unless they are needed anyway.
  *
  * @throws SkillcellError for roots and descriptors that cannot be used, and for a consumer that the policy doesn't know
  */
-export async function jobSkills({ arguments: given, io }: CommandContext): Promise<SkillsSubsystem | undefined> {
+export async function jobSkills(
+  { arguments: given, io }: CommandContext,
+  needed = false,
+): Promise<SkillsSubsystem | undefined> {
   const [root, descriptor] = [flagValue(given, 'skills-root'), flagValue(given, 'descriptor')];
   const named = flagValues(given, 'skill').length > 0 || given.flags.has('select');
-  if (root === undefined && descriptor === undefined && !named) return undefined;
+  if (root === undefined && descriptor === undefined && !named && !needed) return undefined;
   const { loadSkills } = await import('./load-skills.ts');
   const subsystem = loadSkills({ root, rootFlag: '--skills-root', descriptor }, io);
   checkConsumer(flagValue(given, 'consumer'), subsystem);

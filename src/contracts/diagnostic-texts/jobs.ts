@@ -15,6 +15,7 @@ type Code = Extract<
   | `processes.${string}`
   | `program.${string}`
   | `sandbox.${string}`
+  | `script.${string}`
   | `value.${string}`
 >;
 
@@ -58,6 +59,10 @@ export const JOB_TEXTS: Readonly<Record<Code, DiagnosticText>> = {
     meaning:
       'lines of the program ended as Windows ends them, which its interpreter takes for part of a word; the copy that ran ends them with a line feed alone',
     advice: 'Save the program with Unix line ends.',
+  },
+  'script.requirement': {
+    meaning: 'a package, or a version of one or of Python, that a script requires is not where the script was to run',
+    advice: 'Install it where sandboxes run, or relax what the script requires.',
   },
   'artifact.dropped': {
     meaning:

@@ -29,6 +29,7 @@ describe('readCommandLine()', () => {
     expect(parsed('exec', '-').operands).toEqual(['-']);
     expect(parsed('exec', '--', '--odd.py').operands).toEqual(['--odd.py']);
     expect(parsed('skills', 'render', 'a', '--', '--json')).toMatchObject({ operands: ['a', '--json'], flags: {} });
+    expect(parsed('skills', 'run', 'a', 'b', '--', '--json')).toMatchObject({ operands: ['a', 'b'], flags: {} });
   });
 
   it.each([
@@ -79,7 +80,7 @@ describe('readCommandLine()', () => {
     }
   });
 
-  it.each(['skills run a b -- c', 'skills pack x', 'skills unpack', 'skills new --any'])(
+  it.each(['skills pack x', 'skills unpack', 'skills new --any'])(
     'says that %s is not in this version',
     async (line) => {
       const run = await runMain(line.split(' '));
@@ -118,6 +119,7 @@ describe('help', () => {
       'skills render': 'root consumer variant json descriptor',
       'skills match': 'root max json descriptor',
       'skills validate': 'strict json',
+      'skills run': job.replace('language ', '').replace('stdin ', ''),
       'skills descriptor': 'root portable verify descriptor',
       doctor: 'json',
       sweep: 'json',

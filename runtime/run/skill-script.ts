@@ -1,0 +1,25 @@
+import { join } from 'node:path';
+import type { SandboxJob } from '../../src/contracts/globals.ts';
+import type { SandboxLayout } from '../sandbox/sandbox-layout.ts';
+
+/** A script of a skill, which runs where it lies. */
+export interface SkillScript {
+  /** The skill's folder. */
+  folder: string;
+  /** Path below it. */
+  name: string;
+  interpreter: string[];
+}
+
+/** Where the script of a job lies in the sandbox. */
+export function skillScript(
+  { skill, path, interpreter }: NonNullable<SandboxJob['script']>,
+  { skills }: SandboxLayout,
+): SkillScript {
+  return { folder: join(skills, skill.replace('.', '/')), name: path, interpreter };
+}
+
+/** The variables that a script finds beside those of every program. */
+export function scriptVariables(script: SkillScript, { output }: SandboxLayout): Record<string, string> {
+  return { SKILL_DIR: script.folder, OUTPUT_DIR: output };
+}

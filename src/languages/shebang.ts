@@ -1,0 +1,22 @@
+/** The first line of a program that names its interpreter. */
+export interface Shebang {
+  /** The interpreter without folder and minor version: `python3` of `#!/usr/bin/env -S LANG=C python3.11 -u`. */
+  interpreter: string;
+  /** What follows it. */
+  options: string[];
+}
+
+/** Reads the first line of a program; `undefined` where it does not begin with `#!`. */
+export function readShebang(code: string): Shebang | undefined {
+  const line = /^\uFEFF?#!([^\r\n]*)/.exec(code)?.[1];
+  if (line === undefined) return undefined;
+  const words = line.trim().split(/\s+/);
+  const first =
+    baseName(words[0] ?? '') === 'env' ? words.findIndex((word, index) => index > 0 && !/^-|=/.test(word)) : 0;
+  const interpreter = baseName(words[first] ?? '').replace(/(?:\.\d+)+$/, '');
+  return { interpreter, options: first < 0 ? [] : words.slice(first + 1) };
+}
+
+function baseName(path: string): string {
+  return path.slice(path.lastIndexOf('/') + 1);
+}
