@@ -31,6 +31,7 @@ export type {
   ExecOptions,
   InputContent,
   InputFile,
+  JobBudget,
   JobOptions,
   JobSkillsOptions,
   ScriptOptions,

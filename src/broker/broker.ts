@@ -18,6 +18,7 @@ import { createCallRows } from './call-rows.ts';
 import { callTool, type ToolAnswer, type ToolSurroundings } from './call-tool.ts';
 import { createEffectRecord } from './effect-record.ts';
 import { measureJson } from './measure-json.ts';
+import type { ModelBudget } from './model-budget.ts';
 import type { ModelGateway } from './model-gateway.ts';
 import type { OfferedTool } from './offered-tool.ts';
 import { ToolCallError } from './tool-errors.ts';
@@ -40,6 +41,9 @@ export interface BrokerOptions {
   modelName?: string | undefined;
   /** Most requests to the model. @default `limits.calls` */
   modelCalls?: number | undefined;
+  budget?: ModelBudget | undefined;
+  /** Most calls of tools, refused ones counted. @default no end but `limits.calls` */
+  toolCalls?: number | undefined;
   limits: Pick<JobLimits, 'calls' | 'modelTimeoutMs' | 'approvalTimeoutMs'>;
   /** Whether the job may make more than one attempt. */
   repeats?: boolean | undefined;
@@ -71,7 +75,7 @@ export interface Broker {
   readonly rows: CallRow[];
   /** All calls, by tool. */
   readonly totals: Record<string, CallTotal>;
-  /** Whether more calls than `limits.calls` arrived, refused ones counted. */
+  /** Whether more calls than `limits.calls` or `toolCalls` arrived, refused ones counted. */
   readonly exhausted: boolean;
   /** Why the model did not answer: the orchestrator throws it, or ends the job as timeout for a `ModelTimeout`. */
   readonly modelFailure: Error | undefined;
@@ -93,7 +97,9 @@ export function createBroker(options: BrokerOptions): Broker {
   let attempt = 1;
   let attemptOver = new AbortController();
   let lastId = 0;
+  const { toolCalls: mostToolCalls = Infinity } = options;
   let arrived = 0;
+  let toolsArrived = 0;
   let modelCallsLeft = options.modelCalls ?? options.limits.calls;
   let modelFailure: Error | undefined;
 
@@ -133,6 +139,7 @@ export function createBroker(options: BrokerOptions): Broker {
       args: call.args,
       timeoutMs: limits.modelTimeoutMs,
       signal,
+      budget: options.budget,
       onFailure: (error) => (modelFailure ??= error),
     });
   };
@@ -152,7 +159,7 @@ export function createBroker(options: BrokerOptions): Broker {
       return rows.totals;
     },
     get exhausted() {
-      return arrived > options.limits.calls;
+      return arrived > options.limits.calls || toolsArrived > mostToolCalls;
     },
     get modelFailure() {
       return modelFailure;
@@ -171,6 +178,8 @@ export function createBroker(options: BrokerOptions): Broker {
       lastId = call.id;
 
       const { id, target, name } = call;
+      if (target === 'tool') toolsArrived += 1;
+      if (toolsArrived > mostToolCalls) return refusal('tool.limit', `the job may make ${mostToolCalls} calls of tools`);
       const row = rows.begin({ id, target, name });
       const started = performance.now();
       const ends = target === 'tool' ? [signal, closing.signal, attemptOver.signal] : [signal, closing.signal];

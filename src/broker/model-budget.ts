@@ -5,15 +5,17 @@ import type { ModelAnswer, ModelRequest } from './model-gateway.ts';
 export type ModelLimit = 'tokens' | 'model-calls';
 
 const BYTES_PER_TOKEN = 4;
+/** Services refuse to be asked for a longer answer than their model gives; every model gives this much. */
+const SURE_ANSWER_TOKENS = 4_096;
 
 /** What the model requests of one job may cost together, whoever of the job makes them. */
 export interface ModelBudget {
-  /** The part that a request was refused for; undefined as long as none was. */
-  readonly reached: ModelLimit | undefined;
+  /** Why a request was refused, the first time; undefined as long as none was. */
+  readonly reached: BudgetReachedError | undefined;
   /**
    * Counts a request before it is made.
    *
-   * @returns the request, its answer no longer than what is left
+   * @returns the request, its answer no longer than what is left where that is little
    * @throws BudgetReachedError where nothing is left for it
    */
   admit(request: ModelRequest): ModelRequest;
@@ -38,11 +40,12 @@ export function createModelBudget(budget: JobBudget = {}): ModelBudget {
   let calls = 0;
   let input = 0;
   let output = 0;
-  let reached: ModelLimit | undefined;
+  let reached: BudgetReachedError | undefined;
 
   const refuse = (limit: ModelLimit, message: string): BudgetReachedError => {
-    reached ??= limit;
-    return new BudgetReachedError(limit, message);
+    const error = new BudgetReachedError(limit, message);
+    reached ??= error;
+    return error;
   };
 
   return {
@@ -57,8 +60,8 @@ export function createModelBudget(budget: JobBudget = {}): ModelBudget {
       if (output >= outputTokens) throw refuse('tokens', `The job may be answered with ${outputTokens} tokens.`);
       calls += 1;
       input += tokens;
-      if (outputTokens === Infinity) return request;
       const left = outputTokens - output;
+      if (left > SURE_ANSWER_TOKENS) return request;
       return { ...request, maxOutputTokens: Math.min(request.maxOutputTokens ?? left, left) };
     },
     spend(admitted, { text, usage }) {

@@ -57,6 +57,7 @@ export interface JobOptions {
   /** Outputs that must exist afterwards, relative to the output folder. */
   expect?: string[];
   limits?: Partial<JobLimits>;
+  budget?: JobBudget;
   skills?: JobSkillsOptions;
   /** Ids of tools that the job may call, or patterns of them: `['crm.find', 'files.*']`. Default: none. */
   tools?: string[];

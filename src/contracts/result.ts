@@ -11,7 +11,7 @@ export type Isolation = 'none' | 'namespace' | 'container' | 'kernel';
 export const ISOLATION_LEVELS: readonly Isolation[] = ['none', 'namespace', 'container', 'kernel'];
 
 export type Outcome = 'succeeded' | 'failed' | 'timeout' | 'out_of_memory' | 'limit' | 'canceled';
-export type LimitName = 'output' | 'workspace' | 'inodes' | 'pids' | 'artifacts' | 'calls';
+export type LimitName = 'output' | 'workspace' | 'inodes' | 'pids' | 'artifacts' | 'calls' | 'tokens' | 'model-calls';
 
 /** What was kept of one output stream. `bytes` counts all that was written, kept or not. */
 export interface OutputText {

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { createModelBudget } from '../broker/model-budget.ts';
 import type { JobResult } from '../contracts/result.ts';
 import { SkillcellError } from '../contracts/skillcell-error.ts';
 import { canceledBeforeStart, withReasons } from './canceled-result.ts';
@@ -83,7 +84,12 @@ async function runUnlessCanceled(
   emit: EmitEvent,
 ): Promise<JobResult> {
   const { signal, reasons } = cancellation;
-  const result = await runInSandbox(host, job, { attempt: ATTEMPT, signal, emit });
+  const result = await runInSandbox(host, job, {
+    attempt: ATTEMPT,
+    signal,
+    emit,
+    budget: createModelBudget(job.request.budget),
+  });
   if (result !== undefined) return withReasons(result, reasons);
   return canceledBeforeStart({ jobId: job.jobId, kind: job.kind, attempt: ATTEMPT }, reasons);
 }

@@ -1,4 +1,5 @@
 import type { Broker } from '../broker/broker.ts';
+import type { ModelBudget } from '../broker/model-budget.ts';
 import type { Diagnostic } from '../contracts/diagnostic.ts';
 import type { JobResult, ResultSkills } from '../contracts/result.ts';
 import { NO_USAGE } from '../contracts/usage.ts';
@@ -17,7 +18,7 @@ export interface ResultParts {
   skills: ResultSkills | undefined;
   broker: Broker;
   sandbox: Sandbox;
-  options: { warm: boolean; attempt: number; diagnostics: Diagnostic[] };
+  options: { warm: boolean; attempt: number; diagnostics: Diagnostic[]; budget: ModelBudget };
   wallMs: number;
   startMs: number | null;
 }
@@ -26,7 +27,7 @@ export interface ResultParts {
 export function assembleResult(parts: ResultParts): JobResult {
   const { job, result, artifacts, broker, sandbox, options } = parts;
   const usage = sandbox.usage?.() ?? result.usage ?? NO_USAGE;
-  const verdict = judge(result, usage.pidsRefused ?? 0, broker);
+  const verdict = judge(result, usage.pidsRefused ?? 0, parts);
   const { expect, codegen } = job.globals.JOB;
   // A dry run makes nothing, and so it promises nothing.
   const expected = codegen?.dryRun === true ? [] : expect;
@@ -66,10 +67,18 @@ export function assembleResult(parts: ResultParts): JobResult {
 type Verdict = Pick<SandboxResult, 'outcome' | 'limit' | 'error'>;
 
 /** What only the host knows goes before the program's exit code. */
-function judge({ outcome, limit, error }: SandboxResult, pidsRefused: number, broker: Broker): Verdict {
+function judge(
+  { outcome, limit, error }: SandboxResult,
+  pidsRefused: number,
+  { broker, options: { budget } }: Pick<ResultParts, 'broker' | 'options'>,
+): Verdict {
   const timeout = broker.modelFailure;
   if (timeout?.name === 'ModelTimeout') {
     return { outcome: 'timeout', error: { name: 'ModelTimeout', message: timeout.message, stack: '' } };
+  }
+  if (outcome === 'failed' && budget.reached !== undefined) {
+    const { name, message, limit: reached } = budget.reached;
+    return { outcome: 'limit', limit: reached, error: { name, message, stack: '' } };
   }
   if (outcome === 'failed' && pidsRefused > 0)
     return { outcome: 'limit', limit: 'pids', ...(error === undefined ? {} : { error }) };

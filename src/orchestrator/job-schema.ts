@@ -43,6 +43,8 @@ export const consumerSchema: z.ZodMiniString = z
   .string()
   .check(z.regex(/^[\p{L}\p{N}][\p{L}\p{N}._:-]{0,127}$/u, 'must be an id of letters, digits and . _ : -'));
 
+const amount = z.optional(z.number().check(z.int(), z.minimum(1)));
+
 const common = {
   jobId: z.optional(z.string().check(z.regex(/^[A-Za-z0-9_-]{1,64}$/, 'must be 1 to 64 letters, digits, - or _'))),
   runner: z.optional(z.string().check(z.minLength(1), z.maxLength(100))),
@@ -71,6 +73,9 @@ const common = {
   ),
   expect: z.optional(z.array(relativePath).check(z.maxLength(1_000))),
   limits: z.optional(limitsSchema),
+  budget: z.optional(
+    z.strictObject({ modelCalls: amount, inputTokens: amount, outputTokens: amount, toolCalls: amount }),
+  ),
   skills: z.optional(
     z.strictObject({
       refs: z.optional(z.array(z.string())),

@@ -1,5 +1,5 @@
-import { askModel } from '../broker/ask-model.ts';
-import type { ModelGateway } from '../broker/model-gateway.ts';
+import { askModel, type AskModelOptions } from '../broker/ask-model.ts';
+import { BudgetReachedError } from '../broker/model-budget.ts';
 import { ModelTimeoutError } from '../broker/model-timeout-error.ts';
 import { DECISION_CONSUMER, type SelectOptions } from '../contracts/decision.ts';
 import type { CodegenOptions } from '../contracts/job.ts';
@@ -23,7 +23,7 @@ export type RunPrepared = (job: PreparedJob) => Promise<JobResult | undefined>;
 export async function runDecided(
   host: JobHost,
   job: PreparedJob,
-  options: Pick<RunJobOptions, 'attempt' | 'signal'>,
+  options: Pick<RunJobOptions, 'attempt' | 'signal' | 'budget'>,
   run: RunPrepared,
 ): Promise<JobResult | undefined> {
   const { request, limits } = job;
@@ -33,17 +33,14 @@ export async function runDecided(
   const overdue = new AbortController();
   const timer = setTimeout(() => overdue.abort(), limits.jobTimeoutMs);
   const signal = AbortSignal.any([options.signal, overdue.signal]);
-  const decision = prepareDecision(host, { ...job, request }, model, signal);
+  const decision = prepareDecision(host, { ...job, request }, { gateway: model, signal, budget: options.budget });
   let decided: Decided | undefined;
   let ending: UnstartedEnding | undefined;
   try {
     decided = await (skills === undefined ? decision.run() : runWithSkills(skills, decision.run));
   } catch (error) {
-    if (options.signal.aborted) ending = { outcome: 'canceled' };
-    else if (overdue.signal.aborted)
-      ending = timeout('JobTimeout', `The job took longer than ${limits.jobTimeoutMs / 1000} s.`);
-    else if (error instanceof ModelTimeoutError) ending = timeout(error.name, error.message);
-    else throw error;
+    ending = endingOf(error, job, options.signal, overdue.signal);
+    if (ending === undefined) throw error;
   } finally {
     clearTimeout(timer);
   }
@@ -71,7 +68,11 @@ export async function runDecided(
 /** A job of which code is asked for. */
 type CodegenJob = PreparedJob & { request: { kind: 'codegen' } & CodegenOptions };
 
-function prepareDecision(host: JobHost, job: CodegenJob, gateway: ModelGateway, signal: AbortSignal): Decision {
+function prepareDecision(
+  host: JobHost,
+  job: CodegenJob,
+  asking: Pick<AskModelOptions, 'gateway' | 'signal' | 'budget'>,
+): Decision {
   const { request, limits, globals } = job;
   const select: SelectOptions = typeof request.select === 'object' ? request.select : {};
   return createDecision({
@@ -85,10 +86,9 @@ function prepareDecision(host: JobHost, job: CodegenJob, gateway: ModelGateway, 
     pool: globals.SOURCES_POOL,
     ask: (asked) =>
       askModel(asked, {
-        gateway,
+        ...asking,
         modelName: select.model ?? request.model,
         timeoutMs: limits.modelTimeoutMs,
-        signal,
       }),
   });
 }
@@ -109,6 +109,21 @@ function textResult(job: PreparedJob, attempt: number, text: string, { block }: 
           diagnostics: [...result.diagnostics, ...block.diagnostics],
         }),
   };
+}
+
+/** How a decision ends that was cut short; undefined where the model or we have failed. */
+function endingOf(
+  error: unknown,
+  { limits }: PreparedJob,
+  canceled: AbortSignal,
+  overdue: AbortSignal,
+): UnstartedEnding | undefined {
+  if (canceled.aborted) return { outcome: 'canceled' };
+  if (overdue.aborted) return timeout('JobTimeout', `The job took longer than ${limits.jobTimeoutMs / 1000} s.`);
+  if (error instanceof ModelTimeoutError) return timeout(error.name, error.message);
+  if (!(error instanceof BudgetReachedError)) return undefined;
+  const { name, message, limit } = error;
+  return { outcome: 'limit', limit, error: { name, message, stack: '' } };
 }
 
 function timeout(name: string, message: string): UnstartedEnding {

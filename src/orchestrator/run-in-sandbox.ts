@@ -8,7 +8,7 @@ import { runJob, type RunJobOptions } from './run-job.ts';
 import type { SuppliedSandbox } from './sandbox-supply.ts';
 
 /** How one attempt of a job runs. */
-export type AttemptOptions = Pick<RunJobOptions, 'attempt' | 'signal' | 'emit'>;
+export type AttemptOptions = Pick<RunJobOptions, 'attempt' | 'signal' | 'emit' | 'budget'>;
 
 /**
  * Waits for a place and a sandbox, and runs the job in it.

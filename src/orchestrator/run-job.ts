@@ -1,4 +1,5 @@
 import { createBroker, type Broker } from '../broker/broker.ts';
+import type { ModelBudget } from '../broker/model-budget.ts';
 import type { ModelGateway } from '../broker/model-gateway.ts';
 import type { Approve } from '../broker/approval.ts';
 import type { Diagnostic } from '../contracts/diagnostic.ts';
@@ -29,6 +30,7 @@ export interface RunJobOptions {
   emit: EmitEvent;
   approve: Approve | undefined;
   model: ModelGateway | undefined;
+  budget: ModelBudget;
   warm: boolean;
   /** About where the job runs. */
   diagnostics: Diagnostic[];
@@ -96,6 +98,8 @@ function startRun(job: PreparedJob, session: SandboxSession, options: RunJobOpti
     model: kind === 'codegen' ? options.model : undefined,
     modelName: request.kind === 'codegen' ? request.model : undefined,
     modelCalls: job.globals.JOB.codegen?.maxAttempts,
+    budget: options.budget,
+    toolCalls: request.budget?.toolCalls,
     limits,
     repeats: kind === 'codegen',
     approve: options.approve,

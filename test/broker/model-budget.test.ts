@@ -26,7 +26,7 @@ it('counts requests, also those that were never answered', () => {
   budget.admit(ask('b'));
   expect(budget.reached).toBeUndefined();
   expect(() => budget.admit(ask('c'))).toThrow(BudgetReachedError);
-  expect(budget.reached).toBe('model-calls');
+  expect(budget.reached?.limit).toBe('model-calls');
 });
 
 it('refuses a request that is too long for what is left, and takes a shorter one', () => {
@@ -34,7 +34,7 @@ it('refuses a request that is too long for what is left, and takes a shorter one
   const first = budget.admit(ask('x'.repeat(16)));
   budget.spend(first, answer('y', 7, 1));
   expect(() => budget.admit(ask('x'.repeat(16)))).toThrow('about 4');
-  expect(budget.reached).toBe('tokens');
+  expect(budget.reached?.limit).toBe('tokens');
   budget.admit(ask('x'.repeat(12)));
   expect(() => budget.admit(ask('x'))).toThrow(BudgetReachedError);
 });
@@ -49,7 +49,15 @@ it('asks for answers no longer than what is left', () => {
   expect(second.maxOutputTokens).toBe(2);
   budget.spend(second, answer('y', null, 3));
   expect(() => budget.admit(ask('a'))).toThrow(BudgetReachedError);
-  expect(budget.reached).toBe('tokens');
+  expect(budget.reached?.limit).toBe('tokens');
+});
+
+it('asks for no greatest length that a model may not have', () => {
+  const budget = createModelBudget({ outputTokens: 5_000 });
+  const request = budget.admit(ask('a'));
+  expect(request.maxOutputTokens).toBeUndefined();
+  budget.spend(request, answer('y', 1, 904));
+  expect(budget.admit(ask('a')).maxOutputTokens).toBe(4_096);
 });
 
 it('takes one token for four bytes of UTF-8 where a service does not say', () => {

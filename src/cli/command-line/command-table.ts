@@ -1,5 +1,6 @@
 import type { CommandSpecification } from '../options/command.ts';
 import { JOB_FLAGS, JSON_FLAG, SCRIPT_FLAGS, SKILLS_FLAGS } from '../options/flags.ts';
+import { BUDGET_FLAGS } from '../options/budget-flags.ts';
 
 const EXEC: CommandSpecification = {
   path: ['exec'],
@@ -30,6 +31,7 @@ const CODEGEN: CommandSpecification = {
       summary: 'let the model choose skills first, and whether a text is the answer or code is written',
     },
     { name: 'dry-run', summary: 'build the prompt inside the sandbox and print it; no model is asked' },
+    ...BUDGET_FLAGS,
     ...JOB_FLAGS.map((flag) =>
       flag.name === 'output'
         ? { ...flag, summary: 'where artifacts are written (default: skillcell-out/JOB_ID)' }

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import type { CodegenOptions } from '../../contracts/job.ts';
 import { DEFAULT_LANGUAGE } from '../../contracts/language.ts';
+import { budgetFromFlags } from '../options/budget-flags.ts';
 import { type CommandContext, flagValue } from '../options/command.ts';
 import { decodeInput } from '../terminal/input-file.ts';
 import { jobOptions } from '../options/job-options.ts';
@@ -28,6 +29,7 @@ export async function runCodegen(context: CommandContext): Promise<number> {
   const range = { minimum: 1, maximum: MAX_ATTEMPTS, unit: 'runs' };
   const maxAttempts = attempts === undefined ? undefined : parseNumber('--max-attempts', attempts, range);
   const language = flagValue(given, 'language');
+  const budget = budgetFromFlags(given);
   const options = await jobOptions(context, operand === '-');
   const dryRun = given.flags.has('dry-run');
   const select = given.flags.has('select');
@@ -45,6 +47,7 @@ export async function runCodegen(context: CommandContext): Promise<number> {
     task,
     dryRun,
     ...(select ? { select } : {}),
+    ...(budget === undefined ? {} : { budget }),
     ...(folder === undefined ? {} : { output: folder }),
     ...(language === undefined ? {} : { language }),
     ...(maxAttempts === undefined ? {} : { maxAttempts }),

@@ -86,6 +86,21 @@ describe('skillcell codegen', () => {
     expect(read.stderr).toContain('\n  +Make b.txt.\\x1b[2J\n');
   });
 
+  it('takes a budget, counted over all requests, and refuses what is none', async () => {
+    await using model = await startModelStandIn(() => '```javascript\nprocess.exit(1);\n```');
+    const env = { SKILLCELL_MODEL_BASE_URL: model.baseUrl, SKILLCELL_MODEL: 'openai-compatible/small' };
+    const argv = ['codegen', 'Do it.', ...BEST_FLAGS, '--json'];
+    const ran = await runMain([...argv, '--budget-model-calls', '1'], { cwd, env });
+    expect(ran.code).toBe(1);
+    expect(JSON.parse(ran.stdout)).toMatchObject({ outcome: 'limit', limit: 'model-calls' });
+    for (const amount of ['0', '-1', 'NaN', '1.5', 'many', '']) {
+      const refused = await runMain([...argv, '--budget-input-tokens', amount], { cwd, env });
+      expect(refused.code, amount).toBe(2);
+      expect(JSON.parse(refused.stdout), amount).toMatchObject({ error: { code: 'usage.invalid' } });
+    }
+    expect(model.requests).toHaveLength(1);
+  });
+
   describe('with --select', () => {
     const decision = (value: object): string => `\`\`\`skillcell-decision\n${JSON.stringify(value)}\n\`\`\`\n`;
     const run = async (answers: string[], ...flags: string[]) => {
