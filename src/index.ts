@@ -23,7 +23,7 @@ export type { Diagnostic, DiagnosticCode, DiagnosticPlace, Severity } from './co
 export { DIAGNOSTIC_REGISTRY, type DiagnosticEntry } from './contracts/diagnostic-registry.ts';
 export type { DiagnosticText } from './contracts/diagnostic-severities.ts';
 export { ERROR_REGISTRY, type ErrorCode, type ErrorEntry } from './contracts/error-registry.ts';
-export type { JobEvent, OutputEvent } from './contracts/events.ts';
+export type { JobEvent, ModelStage, OutputEvent } from './contracts/events.ts';
 export type { GenerateOptions, Generation, ZodSchema } from './contracts/generation.ts';
 export type { RuntimeGlobals, SandboxJob, ToolDescription } from './contracts/globals.ts';
 export type {

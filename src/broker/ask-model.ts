@@ -16,9 +16,8 @@ export interface AskModelOptions {
   timeoutMs: number;
   signal: AbortSignal;
   budget?: ModelBudget | undefined;
-  /** Told of a request that is about to be made, and of its answer. */
-  onRequest?: ((request: ModelRequest) => void) | undefined;
-  onAnswer?: ((answer: ModelAnswer) => void) | undefined;
+  /** Told of a request that is about to be made; what it returns, of its answer. */
+  observe?: ((request: ModelRequest) => (answer: ModelAnswer) => void) | undefined;
 }
 
 /**
@@ -31,15 +30,15 @@ export async function askModel(request: ModelRequest, options: AskModelOptions):
   signal.throwIfAborted();
   const named = modelName === undefined ? request : { ...request, model: modelName };
   const asked = budget?.admit(named) ?? named;
-  options.onRequest?.(asked);
+  const answered = options.observe?.(asked);
   const deadline = new AbortController();
   const timer = setTimeout(() => deadline.abort(new ModelTimeoutError(timeoutMs)), timeoutMs);
   const both = AbortSignal.any([signal, deadline.signal]);
   try {
-    const answered = await withinDeadline(gateway.generate(asked, { signal: both }), { signal: both });
-    const answer = usableAnswer(answered, gateway);
+    const given = await withinDeadline(gateway.generate(asked, { signal: both }), { signal: both });
+    const answer = usableAnswer(given, gateway);
     budget?.spend(asked, answer);
-    options.onAnswer?.(answer);
+    answered?.(answer);
     return answer;
   } finally {
     clearTimeout(timer);

@@ -2,6 +2,7 @@ import * as z from 'zod/mini';
 import type { JobLimits } from '../contracts/limits.ts';
 import type { CallRow, CallTotal } from '../contracts/result.ts';
 import { createApprovalGate, type ApprovalGateOptions } from './approval-gate.ts';
+import type { AskModelOptions } from './ask-model.ts';
 import {
   MODEL_CALL,
   MODEL_REQUEST_BYTES,
@@ -44,6 +45,8 @@ export interface BrokerOptions {
   budget?: ModelBudget | undefined;
   /** Most calls of tools, refused ones counted. @default no end but `limits.calls` */
   toolCalls?: number | undefined;
+  /** Told of each request to the model, and of its answer. */
+  onModelRequest?: AskModelOptions['observe'];
   limits: Pick<JobLimits, 'calls' | 'modelTimeoutMs' | 'approvalTimeoutMs'>;
   /** Whether the job may make more than one attempt. */
   repeats?: boolean | undefined;
@@ -140,6 +143,7 @@ export function createBroker(options: BrokerOptions): Broker {
       timeoutMs: limits.modelTimeoutMs,
       signal,
       budget: options.budget,
+      observe: options.onModelRequest,
       onFailure: (error) => (modelFailure ??= error),
     });
   };
@@ -178,8 +182,8 @@ export function createBroker(options: BrokerOptions): Broker {
       lastId = call.id;
 
       const { id, target, name } = call;
-      if (target === 'tool') toolsArrived += 1;
-      if (toolsArrived > mostToolCalls) return refusal('tool.limit', `the job may make ${mostToolCalls} calls of tools`);
+      if (target === 'tool' && (toolsArrived += 1) > mostToolCalls)
+        return refusal('tool.limit', `the job may make ${mostToolCalls} calls of tools`);
       const row = rows.begin({ id, target, name });
       const started = performance.now();
       const ends = target === 'tool' ? [signal, closing.signal, attemptOver.signal] : [signal, closing.signal];

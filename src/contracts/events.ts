@@ -1,3 +1,4 @@
+import type { JobDecision } from './decision.ts';
 import type { Diagnostic } from './diagnostic.ts';
 import type { SkillcellError } from './skillcell-error.ts';
 import type { Artifact, CallRow, Isolation, JobResult, ResultSkills, RunnerName } from './result.ts';
@@ -15,6 +16,12 @@ export type JobEvent =
     }
   | { type: 'skills'; jobId: string; skills: ResultSkills }
   | { type: 'attempt'; jobId: string; attempt: number; maxAttempts: number; phase: 'asking' | 'running' }
+  /** A model is asked. Rounds count the requests of a stage, from 1. */
+  | { type: 'prompt'; jobId: string; stage: ModelStage; round: number; promptSha256: string }
+  /** What it answered. */
+  | { type: 'text'; jobId: string; stage: ModelStage; round: number; text: string }
+  /** A job with `select` was decided on, or came to no decision. */
+  | { type: 'decision'; jobId: string; decision: JobDecision }
   /** A run of user code begins; output that follows belongs to it. */
   | { type: 'run'; jobId: string; run: number }
   | OutputEvent
@@ -31,6 +38,9 @@ export type JobEvent =
   | { type: 'artifact'; jobId: string; artifact: Artifact }
   | { type: 'finished'; jobId: string; result: JobResult }
   | { type: 'faulted'; jobId: string; error: SkillcellError };
+
+/** What of a job asks a model. */
+export type ModelStage = 'decision' | 'codegen';
 
 /** A piece of what a run writes. In JSON the bytes are base64. */
 export interface OutputEvent {

@@ -1,13 +1,15 @@
 import { askModel, type AskModelOptions } from '../broker/ask-model.ts';
 import { BudgetReachedError } from '../broker/model-budget.ts';
+import type { ModelGateway } from '../broker/model-gateway.ts';
 import { ModelTimeoutError } from '../broker/model-timeout-error.ts';
-import { DECISION_CONSUMER, type SelectOptions } from '../contracts/decision.ts';
+import { DECISION_CONSUMER, type JobDecision, type SelectOptions } from '../contracts/decision.ts';
 import type { CodegenOptions } from '../contracts/job.ts';
 import type { JobResult } from '../contracts/result.ts';
 import { createDecision, type Decided, type Decision } from '../decision/decide.ts';
 import { runWithSkills } from '../skills/index.ts';
 import { handOver } from './hand-over.ts';
 import type { JobHost } from './job-host.ts';
+import { modelEvents } from './model-events.ts';
 import type { PreparedJob } from './prepare-job.ts';
 import type { RunJobOptions } from './run-job.ts';
 import { unstartedResult, type UnstartedEnding } from './unstarted-result.ts';
@@ -23,55 +25,70 @@ export type RunPrepared = (job: PreparedJob) => Promise<JobResult | undefined>;
 export async function runDecided(
   host: JobHost,
   job: PreparedJob,
-  options: Pick<RunJobOptions, 'attempt' | 'signal' | 'budget'>,
+  options: Pick<RunJobOptions, 'attempt' | 'signal' | 'budget' | 'emit'>,
   run: RunPrepared,
 ): Promise<JobResult | undefined> {
   const { request, limits } = job;
-  const { skills, model } = host.settings;
+  const { model } = host.settings;
   if (request.kind !== 'codegen' || (request.select ?? false) === false || model === undefined) return await run(job);
   const started = performance.now();
-  const overdue = new AbortController();
-  const timer = setTimeout(() => overdue.abort(), limits.jobTimeoutMs);
-  const signal = AbortSignal.any([options.signal, overdue.signal]);
-  const decision = prepareDecision(host, { ...job, request }, { gateway: model, signal, budget: options.budget });
-  let decided: Decided | undefined;
-  let ending: UnstartedEnding | undefined;
-  try {
-    decided = await (skills === undefined ? decision.run() : runWithSkills(skills, decision.run));
-  } catch (error) {
-    ending = endingOf(error, job, options.signal, overdue.signal);
-    if (ending === undefined) throw error;
-  } finally {
-    clearTimeout(timer);
-  }
+  const { record, next } = await decideOn({ ...job, request }, host, model, options);
   const decisionMs = performance.now() - started;
-  const finish = (result: JobResult): JobResult => ({
-    ...result,
-    usage: { ...result.usage, wallMs: Math.round(((result.usage.wallMs ?? 0) + decisionMs) * 1000) / 1000 },
-    decision: decision.record,
-  });
-  if (decided === undefined) return finish(unstartedResult(job, options.attempt, ending ?? { outcome: 'failed' }));
-  if ('fault' in decided.action) {
-    const error = { name: 'DecisionError', message: decided.action.fault, stack: '' };
-    return finish(unstartedResult(job, options.attempt, { outcome: 'failed', error }));
-  }
-  const action = decided.action.value;
-  if (action.action === 'text') return finish(textResult(job, options.attempt, action.text, decided));
-  const handed = handOver({ ...job, request }, decided, action, skills);
-  decision.record.handover = handed.handover;
+  void options.emit({ type: 'decision', jobId: job.jobId, decision: structuredClone(record) });
   // The job has one clock, and the decision was on it.
   const jobTimeoutMs = Math.max(1, Math.round(limits.jobTimeoutMs - decisionMs));
-  const result = await run({ ...handed.job, limits: { ...limits, jobTimeoutMs } });
-  return finish(result ?? unstartedResult(job, options.attempt, { outcome: 'canceled' }));
+  const result = 'ended' in next ? next.ended : await run({ ...next.job, limits: { ...limits, jobTimeoutMs } });
+  const { usage, ...rest } = result ?? unstartedResult(job, options.attempt, { outcome: 'canceled' });
+  const wallMs = Math.round(((usage.wallMs ?? 0) + decisionMs) * 1000) / 1000;
+  return { ...rest, usage: { ...usage, wallMs }, decision: record };
 }
 
 /** A job of which code is asked for. */
 type CodegenJob = PreparedJob & { request: { kind: 'codegen' } & CodegenOptions };
 
+/** What a decision leads to: a job to run, or the job's end. */
+type Next = { job: PreparedJob } | { ended: JobResult };
+
+async function decideOn(
+  job: CodegenJob,
+  host: JobHost,
+  gateway: ModelGateway,
+  { attempt, signal, budget, emit }: Pick<RunJobOptions, 'attempt' | 'signal' | 'budget' | 'emit'>,
+): Promise<{ record: JobDecision; next: Next }> {
+  const { skills } = host.settings;
+  const overdue = new AbortController();
+  const timer = setTimeout(() => overdue.abort(), job.limits.jobTimeoutMs);
+  const { record, run } = prepareDecision(host, job, {
+    gateway,
+    signal: AbortSignal.any([signal, overdue.signal]),
+    budget,
+    observe: modelEvents(job.jobId, 'decision', emit),
+  });
+  const end = (ending: UnstartedEnding): Next => ({ ended: unstartedResult(job, attempt, ending) });
+  try {
+    const decided = await (skills === undefined ? run() : runWithSkills(skills, run));
+    if ('fault' in decided.action) {
+      const error = { name: 'DecisionError', message: decided.action.fault, stack: '' };
+      return { record, next: end({ outcome: 'failed', error }) };
+    }
+    const action = decided.action.value;
+    if (action.action === 'text') return { record, next: { ended: textResult(job, attempt, action.text, decided) } };
+    const handed = handOver(job, decided, action, skills);
+    record.handover = handed.handover;
+    return { record, next: { job: handed.job } };
+  } catch (error) {
+    const ending = endingOf(error, job, signal, overdue.signal);
+    if (ending === undefined) throw error;
+    return { record, next: end(ending) };
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
 function prepareDecision(
   host: JobHost,
   job: CodegenJob,
-  asking: Pick<AskModelOptions, 'gateway' | 'signal' | 'budget'>,
+  asking: Pick<AskModelOptions, 'gateway' | 'signal' | 'budget' | 'observe'>,
 ): Decision {
   const { request, limits, globals } = job;
   const select: SelectOptions = typeof request.select === 'object' ? request.select : {};

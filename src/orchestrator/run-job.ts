@@ -12,6 +12,7 @@ import { assembleResult } from './assemble-result.ts';
 import type { EmitEvent } from './event-stream.ts';
 import { createByteBudget } from './byte-budget.ts';
 import { createJobEnding, type JobEnding } from './job-ending.ts';
+import { modelEvents } from './model-events.ts';
 import { createOutputEvents, type OutputEvents } from './output-events.ts';
 import type { PreparedJob } from './prepare-job.ts';
 import { receiveArtifacts, type ArtifactCollector } from './receive-artifacts.ts';
@@ -100,6 +101,7 @@ function startRun(job: PreparedJob, session: SandboxSession, options: RunJobOpti
     modelCalls: job.globals.JOB.codegen?.maxAttempts,
     budget: options.budget,
     toolCalls: request.budget?.toolCalls,
+    onModelRequest: modelEvents(jobId, 'codegen', emit),
     limits,
     repeats: kind === 'codegen',
     approve: options.approve,

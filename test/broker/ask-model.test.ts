@@ -51,8 +51,10 @@ it('tells of a request before it is made, and of its answer, and asks for the na
   const options = { gateway: model, modelName: 'test/other', timeoutMs: 1_000, signal: live };
   await askModel(request, {
     ...options,
-    onRequest: (given) => void told.push(given.model, asked.length),
-    onAnswer: ({ text }) => void told.push(text),
+    observe: (given) => {
+      told.push(given.model, asked.length);
+      return ({ text }) => void told.push(text);
+    },
   });
   expect(told).toEqual(['test/other', 0, 'a']);
   expect(asked).toEqual([{ ...request, model: 'test/other' }]);

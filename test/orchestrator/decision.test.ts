@@ -134,6 +134,7 @@ export default readdirSync(process.env.SKILLS_DIR, { recursive: true }).sort();`
     const job = orchestrator.stream({ kind: 'codegen', isolation: 'kernel', task: 'How?', select: true });
     const events: JobEvent[] = [];
     for await (const event of job) events.push(event);
+    const { jobId } = job;
     const result = await job.result;
     expect(result).toMatchObject({
       outcome: 'succeeded',
@@ -144,7 +145,16 @@ export default readdirSync(process.env.SKILLS_DIR, { recursive: true }).sort();`
       codegen: { attempts: [] },
       decision: { action: 'text' },
     });
-    expect(events.map(({ type }) => type)).not.toContain('started');
+    expect(events.map(({ type }) => type)).toEqual([
+      'accepted',
+      ...['prompt', 'text', 'prompt', 'text', 'decision'],
+      'finished',
+    ]);
+    expect(events.slice(3, 6)).toEqual([
+      { type: 'prompt', jobId, stage: 'decision', round: 2, promptSha256: result.decision?.rounds[1]?.promptSha256 },
+      { type: 'text', jobId, stage: 'decision', round: 2, text: block({ action: 'text', text: 'By bars. [[S:1]]' }) },
+      { type: 'decision', jobId, decision: result.decision },
+    ]);
     expect(events.at(-1)).toMatchObject({ type: 'finished', result: { outcome: 'succeeded' } });
   });
 

@@ -18,7 +18,12 @@ export function progressLine(event: JobEvent): string | undefined {
       return `call of ${event.tool} ${event.phase === 'asked' ? 'waits to be allowed' : event.phase}`;
     case 'artifact':
       return `artifact ${event.artifact.path}, ${event.artifact.bytes} bytes`;
+    case 'decision':
+      return `decided: ${event.decision.action ?? 'nothing'}`;
+    case 'prompt':
+      return event.stage === 'decision' ? `decision, request ${event.round}: asking the model` : undefined;
     case 'accepted':
+    case 'text':
     case 'run':
     case 'output':
     case 'finished':

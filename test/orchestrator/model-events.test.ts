@@ -1,0 +1,39 @@
+import { expect, it } from 'vitest';
+import type { ModelGateway } from '../../src/broker/model-gateway.ts';
+import { createOrchestrator } from '../../src/orchestrator/create-orchestrator.ts';
+import { BEST_LEVEL } from '../fixtures/levels.ts';
+
+const program = (code: string): string => `\`\`\`javascript\n${code}\n\`\`\``;
+
+it('a job says what each of its stages asks, and what is answered', async () => {
+  const answers = [
+    '```skillcell-decision\n{ "action": "codegen", "task": "Try." }\n```',
+    program('process.exit(1);'),
+    program('export default 7;'),
+  ];
+  let asked = 0;
+  const model: ModelGateway = {
+    id: 'test/model',
+    async generate() {
+      const text = answers[asked++] ?? '';
+      return { text, model: 'test/model', usage: { inputTokens: 1, outputTokens: 1 }, finishReason: 'stop' };
+    },
+  };
+  await using orchestrator = createOrchestrator({ model });
+  const job = orchestrator.stream({ kind: 'codegen', isolation: BEST_LEVEL, task: 'Try it.', select: true });
+  const seen: unknown[] = [];
+  for await (const event of job) {
+    if (event.type === 'prompt') seen.push([event.stage, event.round, event.promptSha256]);
+    if (event.type === 'text') seen.push([event.stage, event.round, event.text]);
+  }
+  const { decision, codegen } = await job.result;
+  expect(codegen?.attempts).toHaveLength(2);
+  expect(seen).toEqual([
+    ['decision', 1, decision?.rounds[0]?.promptSha256],
+    ['decision', 1, answers[0]],
+    ['codegen', 1, codegen?.attempts[0]?.promptSha256],
+    ['codegen', 1, answers[1]],
+    ['codegen', 2, codegen?.attempts[1]?.promptSha256],
+    ['codegen', 2, answers[2]],
+  ]);
+});
