@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { defineTool } from '../../src/broker/tool.ts';
 import type { ModelAnswer, ModelGateway, ModelRequest } from '../../src/broker/model-gateway.ts';
 import type { JobResult } from '../../src/contracts/result.ts';
 import type { CodegenOptions } from '../../src/contracts/job.ts';
@@ -88,6 +89,23 @@ describe('a budget', () => {
     const { result, asked } = await run([FAILING, GOOD], { budget }, { inputTokens: null, outputTokens: null });
     expect(asked).toHaveLength(1);
     expect(result).toMatchObject({ outcome: 'limit', limit: 'tokens' });
+  });
+
+  it('of calls of tools ends the job at the first one too many, whatever it would have come to', async () => {
+    let made = 0;
+    const count = defineTool({ id: 'count', description: 'Counts.', execute: async () => (made += 1) });
+    await using orchestrator = createOrchestrator({ tools: [count] });
+    const code = `import { tools } from 'skillcell';
+for (const id of ['count', 'nothing', 'count']) await tools.call(id, {}).then(console.log, (error) => console.log(error.code));
+setInterval(() => {}, 1000);`;
+    const job = { isolation: BEST_LEVEL, code, tools: ['count'] };
+    const result = await orchestrator.exec({ ...job, budget: { toolCalls: 2 } });
+    expect(result).toMatchObject({
+      outcome: 'limit',
+      limit: 'calls',
+      stdout: { text: expect.stringMatching(/^1\ntool.not-allowed\n/) as string },
+    });
+    expect(made).toBe(1);
   });
 
   it.each([
