@@ -1,0 +1,33 @@
+import { execFile } from 'node:child_process';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { expect, it } from 'vitest';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+// Without a model in the environment: the recordings are asked.
+const env = { PATH: dirname(process.execPath), HOME: process.env['HOME'], DOCKER_HOST: process.env['DOCKER_HOST'] };
+
+async function run(program: string): Promise<string> {
+  const { stdout, stderr } = await promisify(execFile)(process.execPath, [join('examples', program)], {
+    cwd: root,
+    env,
+  });
+  expect(stderr).toBe('');
+  return stdout;
+}
+
+it('a decision picks skills, hands one question over to codegen, and answers the other', async () => {
+  const [program = '', text = ''] = (await run('decision/decision.ts')).split(/^(?=Question: )/m);
+  expect(program).toContain(
+    '\n  skill SK1: custom.amounts, loaded\n  decided: codegen\n  handed over: Read invoices.csv',
+  );
+  expect(program).toContain('\n  succeeded\n  | 3 of 4 customers owe more than 1,000.\n  reminders.csv:\n');
+  expect(program).toContain('\n  | Ada Meyer,1480.00\n  | Ben Okafor,1050.50\n  | Cleo Laurent,2310.75\n');
+  expect(text).toContain('\n  skill SK2: custom.letters, loaded\n  decided: text\n  succeeded\n  | With the name');
+});
+
+it('an answer is written with a skill, and again until it fits its schema', async () => {
+  const said = await run('generate/generate.ts');
+  expect(said).toMatch(/^Skills: custom\.letters; answers: 2\nSubject: Our invoice of 1,480\.00\n\nDear Ada Meyer,\n/);
+});
