@@ -53,7 +53,8 @@ export interface Decided {
  */
 export function createDecision(options: DecideOptions): Decision {
   const { skills, consumer } = options;
-  const catalog = skills?.catalog({ consumer }) ?? takeCatalog(consumer, []);
+  const tools = options.tools.map(({ id }) => id);
+  const catalog = skills?.catalog({ consumer, tools }) ?? takeCatalog(consumer, []);
   const record: JobDecision = { catalogDigest: catalog.digest, rounds: [], action: null };
   return { record, run: () => decide(options, catalog, record) };
 }

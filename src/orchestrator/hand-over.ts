@@ -26,11 +26,13 @@ export function handOver(
   const { request, globals } = job;
   const { consumer = DEFAULT_CONSUMER, refs: own = [], ...asked } = request.skills ?? {};
   const { includeInternal } = asked;
-  const rows = subsystem?.resolve([...own, ...chosen], { consumer, includeInternal }).rows.slice(own.length) ?? [];
+  const tools = [...job.tools.keys()];
+  const asking = { consumer, includeInternal, tools };
+  const rows = subsystem?.resolve([...own, ...chosen], asking).rows.slice(own.length) ?? [];
   const refs = [...own, ...rows.flatMap(({ status, id }) => (status === 'loaded' && id !== undefined ? [id] : []))];
   // The turn's sources keep the numbers that the decision has read.
   const pool = block?.pool ?? globals.SOURCES_POOL;
-  const skills = prepareSkills({ ...request, skills: { ...asked, consumer, refs, pool } }, subsystem);
+  const skills = prepareSkills({ ...request, skills: { ...asked, consumer, refs, pool } }, subsystem, tools);
   const expect = [...new Set([...globals.JOB.expect, ...outputs])];
   const denied = rows
     .filter(({ status }) => status === 'denied' || status === 'unknown')

@@ -58,7 +58,8 @@ export interface PreparationOptions {
  */
 export async function prepareJob(given: unknown, options: PreparationOptions): Promise<PreparedJob> {
   const request = checkRequest(given);
-  const skills = prepareSkills(request, options.skills);
+  const tools = await prepareTools(request.tools ?? [], options.tools);
+  const skills = prepareSkills(request, options.skills, [...tools.keys()]);
   const { language, script } = requestProgram(request, skills, options.skills);
   const limits = effectiveLimits(request.kind, request.limits ?? {}, options.ceilings);
   const workspaceBytes = limits.workspaceMib * MIB;
@@ -67,7 +68,6 @@ export async function prepareJob(given: unknown, options: PreparationOptions): P
   checkDestinations(destinations, programName(request, definitionOf(language)));
   await checkOutputFolder(request.output);
   const stdin = await readStdin(request, workspaceBytes);
-  const tools = await prepareTools(request.tools ?? [], options.tools);
   const jobId = request.jobId ?? randomUUID();
   const globals: RuntimeGlobals = {
     SKILLS_DESCRIPTOR: skills.descriptor,
@@ -176,13 +176,17 @@ const NO_SKILLS: PreparedSkills = {
 };
 
 /** The closure of the job's skills. A reference that cannot be loaded fails the job: it would run without its rules. */
-export function prepareSkills(request: CheckedRequest, subsystem: SkillsSubsystem | undefined): PreparedSkills {
+export function prepareSkills(
+  request: CheckedRequest,
+  subsystem: SkillsSubsystem | undefined,
+  tools: readonly string[],
+): PreparedSkills {
   const asked = request.skills ?? {};
   const refs = [...(request.kind === 'script' ? [request.skill] : []), ...(asked.refs ?? [])];
   if (refs.length === 0) return NO_SKILLS;
   if (subsystem === undefined)
     throw invalid(`skills.refs cannot be loaded without skills, got ${refs.map(quotedText).join(', ')}`);
-  const selection = { ...asked, refs, consumer: asked.consumer ?? DEFAULT_CONSUMER };
+  const selection = { ...asked, refs, consumer: asked.consumer ?? DEFAULT_CONSUMER, tools };
   return runWithSkills(subsystem, () => {
     const exported = exportRuntimeGlobals(subsystem, selection);
     const refused = exported.rows.find((row) => row.status === 'unknown' || row.status === 'denied');

@@ -17,6 +17,8 @@ export interface ExportJob {
   refs: readonly string[];
   consumer: string;
   includeInternal?: boolean | undefined;
+  /** Ids of the tools that the job may call; a skill that requires another is refused. */
+  tools?: readonly string[] | undefined;
   /** The snapshot that short ids in `refs` mean. */
   catalog?: Catalog | undefined;
   variant?: SkillVariant | undefined;

@@ -11,6 +11,8 @@ export interface ConsumerOptions {
   consumer?: string | undefined;
   /** Whether internal skills may be asked for and are listed; default false. */
   includeInternal?: boolean | undefined;
+  /** Ids of the tools that are offered: a skill that requires another is not there. Without it none is known, and none is missed. */
+  tools?: readonly string[] | undefined;
 }
 
 /** Who asks, and what was shown before. */

@@ -12,7 +12,7 @@ import { policyFor, type Policy } from './select/policy.ts';
 import { readSkillFile, type ReadRange, type SkillFileContent } from './load/read-skill-file.ts';
 import { reachableIds } from './select/reachable-ids.ts';
 import { activeSkillsBlock, renderSkills } from './render/render-skills.ts';
-import { reasonForModels, reasonLeftOut } from './select/left-out.ts';
+import { reasonForModels, reasonForTools, reasonLeftOut } from './select/left-out.ts';
 import { sluggedIds } from './select/slugged-ids.ts';
 import { refusalOf, resolveReferences, type ResolveScope } from './select/resolve-references.ts';
 import { readSkillTree } from './load/skill-bytes.ts';
@@ -372,8 +372,7 @@ export class SkillsSubsystem {
     const [row] = resolveReferences([reference], { ...this.#scope({ includeInternal: true }), policy: ALLOW_ALL });
     const skill = this.#byId.get(row?.id ?? '');
     if (skill !== undefined) return skill;
-    const reason = row?.reason ?? 'no loaded skill has this id';
-    const message = `Cannot find the skill: ${reason}, got ${JSON.stringify(reference)}.`;
+    const message = `Cannot find the skill: ${row?.reason ?? 'it is not loaded'}, got ${JSON.stringify(reference)}.`;
     throw new SkillcellError('skills.reference-unknown', message);
   }
 
@@ -383,6 +382,7 @@ export class SkillsSubsystem {
       shortIds: options.catalog?.ids,
       policy: this.#policy(options.consumer),
       includeInternal: options.includeInternal ?? false,
+      lacks: (id) => reasonForTools(this.#byId.get(id), options.tools),
       suggest: (reference) => sluggedIds(reference, this.skills),
     };
   }

@@ -15,6 +15,8 @@ const library = skillLibrary({
   'maps/scripts/draw.sh': { text: '#!/bin/sh\necho drawn\n', executable: true },
   'base/SKILL.md': skillText({ name: 'base', description: 'Base.' }, 'Base.'),
   'other/SKILL.md': skillText({ name: 'other', description: 'Unrelated.' }, 'UNRELATED'),
+  'needs/SKILL.md': skillText({ name: 'needs', description: 'Needs a tool.' }, 'Look it up.'),
+  'needs/tools.yaml': 'tools: [{ id: crm.find, required: true, role: lookup, why: Knows the customers. }]',
 });
 const orchestrator = createOrchestrator({ skills: library.subsystem });
 afterAll(async () => {
@@ -117,4 +119,21 @@ it('the subsystem of a job is the active one for its tools, and only there', asy
   expect((await other.exec({ code, isolation: 'none', skills, tools: ['look'] })).outcome).toBe('succeeded');
   expect(seen).toEqual([library.subsystem]);
   expect(getActiveSkillsSubsystem()).toBeUndefined();
+});
+
+describe('a job whose skill requires a tool', () => {
+  it('is refused where the job does not have the tool, before anything runs', async () => {
+    const find = { id: 'crm.find', description: 'Finds.', execute: async () => 'Ada' };
+    const other = { id: 'crm.other', description: 'Is there.', execute: async () => 'other' };
+    await using host = createOrchestrator({ skills: library.subsystem, tools: [find, other] });
+    const job = { task: 'Look Ada up.', dryRun: true, skills: { refs: ['custom.needs'] }, isolation: 'none' as const };
+    for (const tools of [undefined, ['crm.other']]) {
+      await expect(host.codegen({ ...job, ...(tools === undefined ? {} : { tools }) })).rejects.toMatchObject({
+        code: 'skills.reference-denied',
+        message:
+          'Cannot load a skill for solver.codegen: needs the tool crm.find, which is not offered, got "custom.needs".',
+      });
+    }
+    expect((await host.codegen({ ...job, tools: ['crm.*'] })).skills.active).toEqual(['custom.needs']);
+  });
 });

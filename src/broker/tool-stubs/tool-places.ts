@@ -21,25 +21,16 @@ export interface ToolPlaces<Tool> {
 /** Deeper names are no help, and Python takes no more than 100 levels. */
 const MOST_SEGMENTS = 6;
 
-const IDENTIFIER = /^[A-Za-z][A-Za-z0-9_]*$/;
-
-/** What programs would find on the objects themselves instead of a tool, or what waits for a promise would call. */
-const CONFUSING: Readonly<Record<StubLanguage, readonly string[]>> = {
-  typescript: [
-    'apply',
-    'arguments',
-    'bind',
-    'call',
-    'caller',
-    'constructor',
-    'length',
-    'name',
-    'prototype',
-    'then',
-    'toJSON',
-  ],
-  python: ['aio', 'call'],
+/** Names that the guest modules, or the languages themselves, mean something else by. */
+const CONFUSING: Readonly<Record<StubLanguage, RegExp>> = {
+  typescript: /^(?:__proto__|constructor|prototype|then|toJSON|toString|valueOf)$/,
+  python: /^(?:__.*|aio)$/,
 };
+
+/** The method that calls any tool, beside those of the first level. */
+const CALL = 'call';
+
+const IDENTIFIER = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
 /** Python's words that can stand in no place of a name (3.14). */
 export const PYTHON_KEYWORDS: ReadonlySet<string> = new Set(
@@ -66,7 +57,10 @@ export function placeTools<Tool extends Pick<StubTool, 'id'>>(
   const byCall: Tool[] = [];
   for (const tool of distinct) {
     const segments = tool.id.split('.');
-    const isPlain = segments.length <= MOST_SEGMENTS && segments.every((segment) => isPlainName(segment, language));
+    const isPlain =
+      segments.length <= MOST_SEGMENTS &&
+      segments[0] !== CALL &&
+      segments.every((segment) => isPlainName(segment, language));
     // What holds tools is no tool itself.
     if (!isPlain || holders.has(tool.id)) byCall.push(tool);
     else spaceOf(places, segments.slice(0, -1)).tools.set(segments.at(-1) ?? '', tool);
@@ -75,7 +69,7 @@ export function placeTools<Tool extends Pick<StubTool, 'id'>>(
 }
 
 function isPlainName(segment: string, language: StubLanguage): boolean {
-  if (!IDENTIFIER.test(segment) || CONFUSING[language].includes(segment)) return false;
+  if (!IDENTIFIER.test(segment) || CONFUSING[language].test(segment)) return false;
   return language !== 'python' || !PYTHON_KEYWORDS.has(segment);
 }
 

@@ -1,5 +1,5 @@
 import type { CommandSpecification } from '../options/command.ts';
-import { JOB_FLAGS, JSON_FLAG, SCRIPT_FLAGS, SKILLS_FLAGS } from '../options/flags.ts';
+import { JOB_FLAGS, JSON_FLAG, OFFERED_TOOL_FLAG, SCRIPT_FLAGS, SKILLS_FLAGS } from '../options/flags.ts';
 import { BUDGET_FLAGS } from '../options/budget-flags.ts';
 
 const EXEC: CommandSpecification = {
@@ -58,6 +58,7 @@ const SKILLS: readonly CommandSpecification[] = [
         choices: ['text', 'xml', 'markdown', 'json'],
         summary: 'text, xml, markdown or json (default: text)',
       },
+      OFFERED_TOOL_FLAG,
       { name: 'budget', value: 'TOKENS', summary: 'cut the catalog to this size, entry by entry from the last one' },
       { ...JSON_FLAG, summary: 'the same as --format json' },
     ],
@@ -93,7 +94,12 @@ const SKILLS: readonly CommandSpecification[] = [
     operands: 'TEXT',
     minimumOperands: 1,
     maximumOperands: 1,
-    flags: [...SKILLS_FLAGS, { name: 'max', value: 'N', summary: 'the most skills to name (default: 3)' }, JSON_FLAG],
+    flags: [
+      ...SKILLS_FLAGS,
+      OFFERED_TOOL_FLAG,
+      { name: 'max', value: 'N', summary: 'the most skills to name (default: 3)' },
+      JSON_FLAG,
+    ],
     load: async () => (await import('../commands/run-match.ts')).runMatch,
   },
   {

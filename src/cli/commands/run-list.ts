@@ -19,9 +19,9 @@ export async function runList(context: CommandContext): Promise<number> {
   const budgetText = flagValue(given, 'budget');
   const budget = budgetText === undefined ? undefined : parseNumber('--budget', budgetText, BUDGET);
   const opened = await openSkills(context);
-  const { subsystem, consumer } = opened;
+  const { subsystem, consumer, tools } = opened;
   const shown: CatalogFormat = format === 'xml' || format === 'markdown' ? format : 'text';
-  const gallery = subsystem.skillsGalleryText({ consumer, format: shown, budget, budgetSteps: 'entries' });
+  const gallery = subsystem.skillsGalleryText({ consumer, tools, format: shown, budget, budgetSteps: 'entries' });
   const code = nothingFound(subsystem) ? 1 : 0;
   if (format === 'json') {
     await output.json(catalogDocument(opened, gallery));

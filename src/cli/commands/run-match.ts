@@ -10,8 +10,8 @@ export async function runMatch(context: CommandContext): Promise<number> {
   const { arguments: given, output, json } = context;
   const most = flagValue(given, 'max');
   const max = most === undefined ? undefined : parseNumber('--max', most, MOST);
-  const { subsystem, consumer } = await openSkills(context);
-  const result = subsystem.match(given.operands[0] ?? '', { consumer, max });
+  const { subsystem, consumer, tools } = await openSkills(context);
+  const result = subsystem.match(given.operands[0] ?? '', { consumer, tools, max });
   if (json) {
     await output.json(result);
     return 0;

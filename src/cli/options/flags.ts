@@ -28,6 +28,14 @@ export const SKILLS_FLAGS: readonly FlagSpecification[] = [
   CONSUMER_FLAG,
 ];
 
+/** What a skill can require, for commands that say which skills there are. */
+export const OFFERED_TOOL_FLAG: FlagSpecification = {
+  name: 'tool',
+  value: 'ID',
+  repeatable: true,
+  summary: 'a tool that is offered: skills that require others are left out (default: not known, none is left out)',
+};
+
 /** Flags of commands that run a job. The defaults are those of `DEFAULT_LIMITS`; a test compares them. */
 export const JOB_FLAGS: readonly FlagSpecification[] = [
   {

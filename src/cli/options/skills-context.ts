@@ -3,12 +3,15 @@ import type { SkillsSubsystem } from '../../skills/load-subsystem.ts';
 import { type CommandContext, flagValue } from './command.ts';
 import { consumerFromFlags } from './consumer-flag.ts';
 import { diagnosticLine } from '../terminal/diagnostic-line.ts';
+import { usageError } from '../terminal/usage-error.ts';
 import { loadSkills } from './load-skills.ts';
 
 /** What the `skills` commands begin with. */
 export interface SkillsContext {
   subsystem: SkillsSubsystem;
   consumer: string | undefined;
+  /** Ids of the tools that are offered; undefined where no flag names one. */
+  tools: readonly string[] | undefined;
 }
 
 /**
@@ -23,7 +26,10 @@ export async function openSkills(context: CommandContext, about: 'all' | 'none' 
   const [root, descriptor] = [flagValue(given, 'root'), flagValue(given, 'descriptor')];
   const subsystem = loadSkills({ root, rootFlag: '--root', descriptor }, io);
   if (!json && about === 'all') await noteDiagnostics(context, subsystem.diagnostics);
-  return { subsystem, consumer };
+  const tools = given.flags.get('tool');
+  const blank = tools?.find((id) => id.trim() === '');
+  if (blank !== undefined) throw usageError('--tool', 'it must be the id of a tool', blank);
+  return { subsystem, consumer, tools };
 }
 
 /** Prints findings on stderr, each once. */

@@ -1,5 +1,9 @@
 import type { Skill } from '../../contracts/skill.ts';
+import { cutTo, oneLine } from '../text/text.ts';
 import { refusalOf, type ResolveScope } from './resolve-references.ts';
+
+const NAMED = 3;
+const ID_CHARACTERS = 200;
 
 /** A loaded skill that is not offered, and why. */
 export interface LeftOut {
@@ -13,12 +17,12 @@ export interface LeftOut {
  * Says why a skill is not offered to a consumer, in catalogs and matches.
  *
  * @param skill a loaded skill
- * @param scope the consumer's policy, and whether internal skills may be asked for
+ * @param scope the consumer's policy, whether internal skills may be asked for, and what a skill lacks
  * @returns one line, or undefined when it is offered
  */
 export function reasonLeftOut(
   skill: Skill,
-  scope: Pick<ResolveScope, 'policy' | 'includeInternal'>,
+  scope: Pick<ResolveScope, 'policy' | 'includeInternal' | 'lacks'>,
 ): string | undefined {
   return refusalOf(skill.id, scope) ?? reasonForModels(skill);
 }
@@ -31,4 +35,23 @@ export function reasonLeftOut(
  */
 export function reasonForModels({ fields }: Skill): string | undefined {
   return fields.disableModelInvocation === true ? 'models may not invoke it (disable-model-invocation)' : undefined;
+}
+
+/**
+ * Says why a skill cannot be used with the tools that are offered: its `tools.yaml` requires others.
+ *
+ * @param skill a loaded skill; undefined lacks nothing
+ * @param offered ids of tools; undefined where they are not known, and then nothing is lacking
+ * @returns one line, or undefined when it has what it needs
+ */
+export function reasonForTools(skill: Skill | undefined, offered: readonly string[] | undefined): string | undefined {
+  if (skill === undefined || offered === undefined) return undefined;
+  const required = skill.tools.filter((tool) => tool.required === true).map(({ id }) => id);
+  const lacking = [...new Set(required)].filter((id) => !offered.includes(id));
+  if (lacking.length === 0) return undefined;
+  const names = lacking.slice(0, NAMED).map((id) => cutTo(oneLine(id), ID_CHARACTERS));
+  const more = lacking.length > NAMED ? ` and ${lacking.length - NAMED} more` : '';
+  return lacking.length === 1
+    ? `needs the tool ${names[0]}, which is not offered`
+    : `needs the tools ${names.join(', ')}${more}, which are not offered`;
 }

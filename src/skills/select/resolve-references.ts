@@ -9,6 +9,8 @@ export const INTERNAL_ONLY = 'internal skills are loaded by import only';
 export interface ResolveScope extends ReferenceScope {
   policy: Policy;
   includeInternal: boolean;
+  /** Says which tools that a skill requires are not offered; absent where none of them is known. */
+  lacks?(id: string): string | undefined;
   /** Ids that a failing reference may mean. */
   suggest(reference: string): string[];
 }
@@ -42,12 +44,15 @@ function unknownReason(ref: string, scope: ResolveScope): string {
  * Says why a consumer may not ask for a skill.
  *
  * @param id full id of a loaded skill
- * @param scope the consumer's policy, and whether internal skills may be asked for
+ * @param scope the consumer's policy, whether internal skills may be asked for, and what a skill lacks
  * @returns one line, or undefined when the skill is allowed
  */
-export function refusalOf(id: string, scope: Pick<ResolveScope, 'policy' | 'includeInternal'>): string | undefined {
+export function refusalOf(
+  id: string,
+  scope: Pick<ResolveScope, 'policy' | 'includeInternal' | 'lacks'>,
+): string | undefined {
   if (scope.policy.denies(id)) return 'disabled for this consumer';
   if (!scope.policy.allows(id)) return 'not among the skills enabled for this consumer';
   if (!scope.includeInternal && id.startsWith('internal.')) return INTERNAL_ONLY;
-  return undefined;
+  return scope.lacks?.(id);
 }

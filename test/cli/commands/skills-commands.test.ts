@@ -116,6 +116,29 @@ describe('skillcell skills list of what is not there', () => {
     ]);
   });
 
+  it('says which skills require a tool that --tool does not name', async () => {
+    addSkill('bundle/skills/needs', ['name: needs', 'description: Needs a tool.', 'triggers: needle']);
+    writeFileSync(join(cwd, 'bundle/skills/needs/tools.yaml'), 'tools: [{ id: crm.find, required: true }, crm.add]');
+    writeFileSync(join(cwd, 'bundle/skills.json'), JSON.stringify({ custom_skills_root: 'skills' }));
+    const reason = 'needs the tool crm.find, which is not offered';
+    const ask = async (...words: string[]): Promise<Record<string, unknown>> =>
+      asJson((await runMain(['skills', ...words, '--json', '--descriptor', 'bundle/skills.json'], { cwd })).stdout);
+    expect(await ask('list', '--tool', 'crm.add')).toMatchObject({
+      ids: expect.not.arrayContaining(['custom.needs']),
+      leftOut: expect.arrayContaining([{ id: 'custom.needs', reason }]),
+    });
+    for (const flags of [[], ['--tool', 'crm.add', '--tool', 'crm.find']])
+      expect((await ask('list', ...flags))['ids']).toContain('custom.needs');
+    expect(await ask('match', 'a needle', '--tool', 'crm.add')).toMatchObject({
+      matches: [],
+      leftOut: [{ id: 'custom.needs', reason }],
+    });
+    expect(await runMain(['skills', 'list', '--tool', ' '], { cwd })).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('Cannot use --tool: it must be the id of a tool'),
+    });
+  });
+
   it('names the wrong key of a descriptor', async () => {
     writeFileSync(join(cwd, 'd.json'), '{ "custom_skill_root": "skills" }');
     const { code, stderr } = await runMain(['skills', 'list', '--descriptor', 'd.json'], { cwd });

@@ -85,3 +85,68 @@ describe('what stays out of catalogs and matches', () => {
     });
   });
 });
+
+const needing = {
+  roots: [
+    {
+      kind: 'custom' as const,
+      files: {
+        'needs/SKILL.md': skillText('needs', 'Needs tools.', keyword),
+        'needs/tools.yaml':
+          'tools: [{ id: crm.find, required: true }, { id: crm.add, required: true }, { id: crm.drop }]',
+        'plain/SKILL.md': skillText('plain', 'Plain.', 'triggers: csv'),
+        'plain/tools.yaml': 'tools: [crm.find, { id: crm.add, required: false }]',
+        'above/SKILL.md': skillText('above', 'Above.', 'import: custom.needs'),
+      },
+    },
+  ],
+  agents_config: { writer: { disabled: ['custom.above'] } },
+};
+
+describe('a skill that requires a tool which is not offered', () => {
+  const reason = 'needs the tool crm.add, which is not offered';
+  const tools = ['crm.find', 'crm.drop'];
+
+  test('is in no catalog and no match, with its reason, and is refused', () => {
+    withLibrary(needing, ({ subsystem }) => {
+      const gallery = subsystem.skillsGalleryText({ tools });
+      expect(gallery.ids).toEqual(['custom.above', 'custom.plain']);
+      expect(gallery.ids).toEqual(subsystem.catalog({ tools }).ids);
+      expect(gallery.leftOut).toEqual([{ id: 'custom.needs', reason }]);
+      expect(subsystem.match('a pdf', { tools })).toMatchObject({
+        matches: [],
+        leftOut: [{ id: 'custom.needs', reason }],
+      });
+      const { rows, skills } = subsystem.importSkillset(['custom.needs', 'custom.plain'], { tools });
+      expect(rows[0]).toEqual({ ref: 'custom.needs', id: 'custom.needs', status: 'denied', reason });
+      expect(skills.map(({ id }) => id)).toEqual(['custom.plain']);
+      const job = { refs: ['custom.needs'], consumer: 'writer', tools: [] };
+      expect(exportRuntimeGlobals(subsystem, job).rows[0]?.reason).toBe(
+        'needs the tools crm.find, crm.add, which are not offered',
+      );
+      expect(subsystem.loadSkill('custom.needs', { tools }).text).toBe('');
+    });
+  });
+
+  test('is there where all of its tools are, and where none is known', () => {
+    withLibrary(needing, ({ subsystem }) => {
+      for (const offered of [undefined, [...tools, 'crm.add']]) {
+        expect(subsystem.catalog({ tools: offered }).ids).toContain('custom.needs');
+        expect(subsystem.match('a pdf', { tools: offered }).matches.map(({ id }) => id)).toEqual(['custom.needs']);
+        expect(subsystem.resolve(['custom.needs'], { tools: offered }).rows[0]?.status).toBe('loaded');
+      }
+    });
+  });
+
+  test('still loads by an import, and the policy goes first', () => {
+    withLibrary(needing, ({ subsystem }) => {
+      const imported = subsystem.importSkillset(['custom.above'], { tools: [] });
+      expect(imported.skills.map(({ id }) => id)).toEqual(['custom.needs', 'custom.above']);
+      const { leftOut } = subsystem.skillsGalleryText({ consumer: 'writer', tools });
+      expect(leftOut).toEqual([
+        { id: 'custom.above', reason: 'disabled for this consumer' },
+        { id: 'custom.needs', reason },
+      ]);
+    });
+  });
+});
