@@ -23,14 +23,10 @@ export interface AgentAnswer {
   finishReason?: string;
 }
 
-/** Tells the host how far the agent is. */
-export interface AttemptEvent {
-  type: 'attempt';
-  /** From 1. */
-  attempt: number;
-  maxAttempts: number;
-  phase: 'asking' | 'running';
-}
+/** Tells the host how far the agent is, and which program it is about to run. Attempts count from 1. */
+export type AttemptEvent =
+  | { type: 'attempt'; attempt: number; maxAttempts: number; phase: 'asking' }
+  | { type: 'attempt'; attempt: number; maxAttempts: number; phase: 'running'; code: string };
 
 /** All that the agent can do. */
 export interface AgentPorts {

@@ -60,7 +60,7 @@ export async function runAgent(input: AgentInput, ports: AgentPorts): Promise<Ag
       judged({ ...row, code: '', outcome: 'failed' });
     } else {
       ports.signal.throwIfAborted();
-      ports.event({ type: 'attempt', attempt, maxAttempts, phase: 'running' });
+      ports.event({ type: 'attempt', attempt, maxAttempts, phase: 'running', code: extracted.code });
       last = await ports.runCode(extracted.code);
       reply = repairMessage(last, input.pathAliases);
       judged({ ...row, code: extracted.code, outcome: outcomeOf(last) });

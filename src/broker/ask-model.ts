@@ -48,7 +48,7 @@ export async function askModel(request: ModelRequest, options: AskModelOptions):
 /** What a gateway gave, which may be anyone's: what it leaves out is unknown, and without a text it is no answer. */
 function usableAnswer(given: ModelAnswer | undefined, { id }: ModelGateway): ModelAnswer {
   const { text, usage, model, finishReason } = given ?? ({} as Partial<ModelAnswer>);
-  if (typeof text !== 'string') throw unusable(`it must be a text, got ${text === null ? 'null' : typeof text}`);
+  if (typeof text !== 'string') throw unusable(`it must be a text, got ${typeof text}`);
   if (text.length > ANSWER_CHARACTERS)
     throw unusable(`it may have ${ANSWER_CHARACTERS} characters, got ${text.length}`);
   return {

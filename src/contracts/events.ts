@@ -20,6 +20,8 @@ export type JobEvent =
   | { type: 'prompt'; jobId: string; stage: ModelStage; round: number; promptSha256: string }
   /** What it answered. */
   | { type: 'text'; jobId: string; stage: ModelStage; round: number; text: string }
+  /** The program of an attempt, before it runs. */
+  | { type: 'code'; jobId: string; attempt: number; code: string }
   /** A job with `select` was decided on, or came to no decision. */
   | { type: 'decision'; jobId: string; decision: JobDecision }
   /** A run of user code begins; output that follows belongs to it. */

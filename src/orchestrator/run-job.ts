@@ -151,9 +151,12 @@ function takeMessage(run: JobRun, message: SandboxMessage): void {
     case 'artifacts':
       session.channel.receive(message.stream, run.artifacts.begin());
       break;
-    case 'attempt':
-      void options.emit({ ...message, jobId });
+    case 'attempt': {
+      const { attempt, maxAttempts, phase } = message;
+      void options.emit({ type: 'attempt', jobId, attempt, maxAttempts, phase });
+      if (message.phase === 'running') void options.emit({ type: 'code', jobId, attempt, code: message.code });
       break;
+    }
     case 'call':
       void options.withSkills(() => answer(run, message));
       break;

@@ -27,6 +27,8 @@ const attempt = z.strictObject({
   usage: z.strictObject({ inputTokens: z.nullable(count), outputTokens: z.nullable(count) }),
 });
 
+const attempting = { type: z.literal('attempt'), attempt: count, maxAttempts: count };
+
 const counter = z.nullable(z.number().check(z.nonnegative()));
 
 const result = z.strictObject({
@@ -68,12 +70,10 @@ export const sandboxMessageSchema: z.ZodMiniType<SandboxMessage> = z.discriminat
   z.strictObject({ type: z.literal('rehearsed') }),
   z.strictObject({ type: z.literal('skills'), skills }),
   z.strictObject({ type: z.literal('run'), run: count.check(z.minimum(1)), stdout: stream, stderr: stream }),
-  z.strictObject({
-    type: z.literal('attempt'),
-    attempt: count,
-    maxAttempts: count,
-    phase: z.enum(['asking', 'running']),
-  }),
+  z.discriminatedUnion('phase', [
+    z.strictObject({ ...attempting, phase: z.literal('asking') }),
+    z.strictObject({ ...attempting, phase: z.literal('running'), code: z.string() }),
+  ]),
   z.strictObject({
     type: z.literal('call'),
     id: z.number().check(z.int(), z.minimum(1)),

@@ -71,7 +71,8 @@ export type SandboxMessage =
   | { type: 'rehearsed' }
   | { type: 'skills'; skills: ResultSkills }
   | { type: 'run'; run: number; stdout: number; stderr: number }
-  | { type: 'attempt'; attempt: number; maxAttempts: number; phase: 'asking' | 'running' }
+  | { type: 'attempt'; attempt: number; maxAttempts: number; phase: 'asking' }
+  | { type: 'attempt'; attempt: number; maxAttempts: number; phase: 'running'; code: string }
   | { type: 'call'; id: number; target: 'tool' | 'model'; name: string; args?: unknown; bytes?: StreamedBytes[] }
   /** The files of the output folder come, as one tar stream. */
   | { type: 'artifacts'; stream: number }

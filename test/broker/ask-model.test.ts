@@ -60,6 +60,23 @@ it('tells of a request before it is made, and of its answer, and asks for the na
   expect(asked).toEqual([{ ...request, model: 'test/other' }]);
 });
 
+it('knows zero tokens from none, and leaves no clock behind', async () => {
+  const clocks = (): number => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
+  const before = clocks();
+  const { usage } = await ask({ text: 'a', usage: { inputTokens: 0, outputTokens: 0 } });
+  expect(usage).toEqual({ inputTokens: 0, outputTokens: 0 });
+  expect(clocks()).toBe(before);
+});
+
+it('asks and counts nothing once its signal is aborted', async () => {
+  const budget = createModelBudget({ modelCalls: 1 });
+  const told: unknown[] = [];
+  const over = { budget, signal: AbortSignal.abort(new Error('over')), observe: () => told.push(1) };
+  await expect(ask({ text: 'a' }, over)).rejects.toThrow('over');
+  expect(told).toEqual([]);
+  await ask({ text: 'a' }, { budget });
+});
+
 it('ends with its deadline, or with its signal', async () => {
   const silent: ModelGateway = { id: 'test/silent', generate: () => new Promise(() => undefined) };
   const options = { gateway: silent, modelName: undefined, timeoutMs: 20, signal: live };

@@ -24,6 +24,9 @@ it('a job says what each of its stages asks, and what is answered', async () => 
   const seen: unknown[] = [];
   for await (const event of job) {
     if (event.type === 'prompt') seen.push([event.stage, event.round, event.promptSha256]);
+    if (event.type === 'attempt') seen.push([event.phase, event.attempt]);
+    if (event.type === 'code') seen.push(['code', event.attempt, event.code]);
+    if (event.type === 'run') seen.push(['run', event.run]);
     if (event.type === 'text') seen.push([event.stage, event.round, event.text]);
   }
   const { decision, codegen } = await job.result;
@@ -31,9 +34,17 @@ it('a job says what each of its stages asks, and what is answered', async () => 
   expect(seen).toEqual([
     ['decision', 1, decision?.rounds[0]?.promptSha256],
     ['decision', 1, answers[0]],
+    ['asking', 1],
     ['codegen', 1, codegen?.attempts[0]?.promptSha256],
     ['codegen', 1, answers[1]],
+    ['running', 1],
+    ['code', 1, 'process.exit(1);\n'],
+    ['run', 1],
+    ['asking', 2],
     ['codegen', 2, codegen?.attempts[1]?.promptSha256],
     ['codegen', 2, answers[2]],
+    ['running', 2],
+    ['code', 2, 'export default 7;\n'],
+    ['run', 2],
   ]);
 });

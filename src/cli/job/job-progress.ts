@@ -24,6 +24,7 @@ export function progressLine(event: JobEvent): string | undefined {
       return event.stage === 'decision' ? `decision, request ${event.round}: asking the model` : undefined;
     case 'accepted':
     case 'text':
+    case 'code':
     case 'run':
     case 'output':
     case 'finished':
