@@ -6,6 +6,7 @@ import { canceledBeforeStart, withReasons } from './canceled-result.ts';
 import type { EmitEvent, EventStream } from './event-stream.ts';
 import { createJobCancellation, type JobCancellation } from './job-cancellation.ts';
 import type { JobHost } from './job-host.ts';
+import type { JobQueue } from './job-queue.ts';
 import type { JobRequest } from './job-schema.ts';
 import { lostResult } from './lost-result.ts';
 import { prepareJob, type PreparedJob } from './prepare-job.ts';
@@ -18,9 +19,15 @@ const ATTEMPT = 1;
  * Takes a job from its request to its result. A request that is not acceptable is refused, canceled or not; from there on a
  * job that is canceled has a result like any other.
  *
+ * @param queue where it waits for its place
  * @throws SkillcellError when the job is not accepted, or we failed
  */
-export async function acceptJob(host: JobHost, given: JobRequest, events: EventStream | undefined): Promise<JobResult> {
+export async function acceptJob(
+  host: JobHost,
+  given: JobRequest,
+  events: EventStream | undefined,
+  queue: JobQueue = host.queue,
+): Promise<JobResult> {
   const request = { ...given, jobId: given.jobId ?? randomUUID() };
   const { jobId } = request;
   if (host.active.has(jobId)) {
@@ -34,15 +41,15 @@ export async function acceptJob(host: JobHost, given: JobRequest, events: EventS
     const job = await prepare(host, request);
     unfollow = cancellation.follow(job.request.signal);
     const emit: EmitEvent = (event) => events?.push(event) ?? Promise.resolve();
-    return await recorded(host, job, emit, () => runUnlessCanceled(host, job, cancellation, emit));
+    return await recorded(host, job, emit, () => runUnlessCanceled(host, job, { cancellation, emit, queue }));
   } finally {
     host.active.delete(jobId);
     unfollow();
   }
 }
 
-async function prepare({ settings }: JobHost, request: JobRequest): Promise<PreparedJob> {
-  const { skills, tools, ceilings, model } = settings;
+async function prepare({ settings, tools }: JobHost, request: JobRequest): Promise<PreparedJob> {
+  const { skills, ceilings, model } = settings;
   const job = await prepareJob(request, { skills, tools, ceilings, model: model?.id ?? 'none' });
   if (job.kind === 'codegen' && job.globals.JOB.codegen?.dryRun !== true && model === undefined) {
     throw new SkillcellError('model.not-configured', 'Cannot run a codegen job: no model is configured.');
@@ -80,16 +87,11 @@ async function recorded(
 async function runUnlessCanceled(
   host: JobHost,
   job: PreparedJob,
-  cancellation: JobCancellation,
-  emit: EmitEvent,
+  { cancellation, emit, queue }: { cancellation: JobCancellation; emit: EmitEvent; queue: JobQueue },
 ): Promise<JobResult> {
   const { signal, reasons } = cancellation;
-  const result = await runInSandbox(host, job, {
-    attempt: ATTEMPT,
-    signal,
-    emit,
-    budget: createModelBudget(job.request.budget),
-  });
+  const budget = createModelBudget(job.request.budget);
+  const result = await runInSandbox(host, job, { attempt: ATTEMPT, signal, emit, budget }, queue);
   if (result !== undefined) return withReasons(result, reasons);
   return canceledBeforeStart({ jobId: job.jobId, kind: job.kind, attempt: ATTEMPT }, reasons);
 }

@@ -8,6 +8,7 @@ import { SkillcellError } from '../contracts/skillcell-error.ts';
 import { acceptJob } from './accept-job.ts';
 import { createArtifactStore, type ArtifactStore } from './artifact-store.ts';
 import { createBackgroundWork } from './background-work.ts';
+import { builtInTools } from './built-in-tools.ts';
 import { closeBeforeExit } from './close-before-exit.ts';
 import { closeHost } from './close-host.ts';
 import { createEventStream, type EventStream } from './event-stream.ts';
@@ -110,7 +111,10 @@ function createHost(settings: OrchestratorSettings): JobHost {
   });
   const leaving = createBackgroundWork((error) => logger?.warn({ err: error }, 'a sandbox could not be ended'));
   const artifacts = createArtifactStore(settings.keptArtifactBytes);
-  return { settings, queue, supply, artifacts, journal, active: new Map(), leaving };
+  const [active, running] = [new Map(), new Map()];
+  const host: JobHost = { settings, queue, supply, artifacts, journal, active, running, leaving, tools: [] };
+  host.tools.push(...settings.tools, ...builtInTools(host));
+  return host;
 }
 
 function openJournal({ stateDir, logger }: OrchestratorSettings): JobJournal | undefined {

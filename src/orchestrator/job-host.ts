@@ -1,9 +1,11 @@
+import type { Tool } from '../broker/tool.ts';
 import type { ArtifactStore } from './artifact-store.ts';
 import type { BackgroundWork } from './background-work.ts';
 import type { JobCancellation } from './job-cancellation.ts';
 import type { JobJournal } from './job-journal.ts';
 import type { JobQueue } from './job-queue.ts';
 import type { OrchestratorSettings } from './orchestrator-settings.ts';
+import type { PreparedJob } from './prepare-job.ts';
 import type { SandboxSupply } from './sandbox-supply.ts';
 
 /** What the jobs of one orchestrator share. */
@@ -15,6 +17,10 @@ export interface JobHost {
   journal: JobJournal | undefined;
   /** The jobs between their acceptance and their end, by id. */
   active: Map<string, JobCancellation>;
+  /** The jobs that have a sandbox, by id. */
+  running: Map<string, PreparedJob>;
+  /** What jobs may name as their tools. */
+  tools: Tool[];
   /** What the ends of sandboxes still do, after the callers of their jobs have their results. */
   leaving: BackgroundWork;
 }

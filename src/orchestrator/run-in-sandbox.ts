@@ -2,6 +2,7 @@ import { diagnostic, type Diagnostic } from '../contracts/diagnostic.ts';
 import type { JobResult } from '../contracts/result.ts';
 import { runWithSkills } from '../skills/index.ts';
 import type { JobHost } from './job-host.ts';
+import type { JobQueue } from './job-queue.ts';
 import type { PreparedJob } from './prepare-job.ts';
 import { runDecided } from './run-decided.ts';
 import { runJob, type RunJobOptions } from './run-job.ts';
@@ -13,6 +14,7 @@ export type AttemptOptions = Pick<RunJobOptions, 'attempt' | 'signal' | 'emit' |
 /**
  * Waits for a place and a sandbox, and runs the job in it.
  *
+ * @param queue what gives the places
  * @returns undefined when the job was canceled before it had a sandbox
  * @throws SkillcellError when we failed
  */
@@ -20,8 +22,9 @@ export async function runInSandbox(
   host: JobHost,
   job: PreparedJob,
   options: AttemptOptions,
+  queue: JobQueue,
 ): Promise<JobResult | undefined> {
-  const release = await unlessCanceled(options.signal, () => host.queue.enter(options.signal));
+  const release = await unlessCanceled(options.signal, () => queue.enter(options.signal));
   if (release === undefined) return undefined;
   try {
     return await runDecided(host, job, options, async (decided) => {
@@ -49,7 +52,7 @@ function takeSandbox({ supply }: JobHost, job: PreparedJob, signal: AbortSignal)
 }
 
 async function runWith(
-  { settings, artifacts, leaving }: JobHost,
+  { settings, artifacts, running, leaving }: JobHost,
   job: PreparedJob,
   { session, warm, diagnostics }: SuppliedSandbox,
   options: AttemptOptions,
@@ -60,6 +63,7 @@ async function runWith(
   log?.debug({ jobId, runner: sandbox.runner, isolation: sandbox.isolation, warm }, 'sandbox taken');
   const { runner, isolation } = sandbox;
   void options.emit({ type: 'started', jobId, runner, isolation, warm, diagnostics });
+  running.set(jobId, job);
   try {
     const { result, kept } = await runJob(job, session, {
       ...options,
@@ -73,6 +77,7 @@ async function runWith(
     const dropped = artifacts.keep(jobId, kept);
     return { ...result, diagnostics: [...result.diagnostics, ...dropped.map(artifactsDropped)] };
   } finally {
+    running.delete(jobId);
     // The caller has its result; what the sandbox leaves is removed beside that, and awaited by `close`.
     leaving.add(afterCaller(() => sandbox.kill('its job is over')));
   }

@@ -1,0 +1,26 @@
+import type { Tool } from '../broker/tool.ts';
+import { acceptJob } from './accept-job.ts';
+import type { JobHost } from './job-host.ts';
+import { createRunScriptTool } from './run-script-tool.ts';
+
+/** Tools that jobs may name beside those of the orchestrator's caller, who may have one of the same id instead. */
+export function builtInTools(host: JobHost): Tool[] {
+  const { settings, running, leaving } = host;
+  if (settings.skills === undefined) return [];
+  const runScript = createRunScriptTool({
+    jobOf: (jobId) => running.get(jobId),
+    run(request, queue) {
+      const result = acceptJob(host, request, undefined, queue);
+      // A job that ends earlier leaves its scripts to be ended; a host that closes waits for that.
+      leaving.add(
+        result.then(
+          () => undefined,
+          () => undefined,
+        ),
+      );
+      return result;
+    },
+  });
+  const taken = new Set(settings.tools.map(({ id }) => id));
+  return [runScript].filter(({ id }) => !taken.has(id));
+}
