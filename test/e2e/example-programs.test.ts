@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
+import { MISSING_PYTHON, requireHere } from '../fixtures/describe-with.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 // Without a model in the environment: the recordings are asked.
@@ -30,4 +31,14 @@ it('a decision picks skills, hands one question over to codegen, and answers the
 it('an answer is written with a skill, and again until it fits its schema', async () => {
   const said = await run('generate/generate.ts');
   expect(said).toMatch(/^Skills: custom\.letters; answers: 2\nSubject: Our invoice of 1,480\.00\n\nDear Ada Meyer,\n/);
+});
+
+it('a script of a skill sums a table, for a person and for a program', async (context) => {
+  requireHere(context, MISSING_PYTHON);
+  const said = await run('script/script.ts');
+  expect(said).toContain('succeeded: {"Ada Meyer":148000,"Ben Okafor":105050,"Cleo Laurent":231075,"Dana Ito":8500}\n');
+  expect(said).toContain(
+    '\nsums.csv:\nAda Meyer,1480.00\r\nBen Okafor,1050.50\r\nCleo Laurent,2310.75\r\nDana Ito,85.00\n',
+  );
+  expect(said).toMatch(/\nfailed: FileNotFoundError: .*'none\.csv'\n$/);
 });
