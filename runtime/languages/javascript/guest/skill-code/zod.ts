@@ -1,0 +1,3 @@
+/** The `zod` that toolsets of skills import. */
+export * from 'zod';
+export { default } from 'zod';
