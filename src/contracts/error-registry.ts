@@ -106,6 +106,43 @@ export const ERROR_REGISTRY = {
     advice:
       'Install the packages where sandboxes run (`skillcell image build --flavor data` has some), or relax the script.',
   },
+  'skill-code.invalid': {
+    http: 400,
+    exitCode: 2,
+    retry: false,
+    advice: 'Correct `toolsets`, `provider` or `tools` in the frontmatter of the skill.',
+  },
+  'skill-code.dependency-missing': {
+    http: 503,
+    exitCode: 3,
+    retry: false,
+    advice: 'Use an image that has the modules, ship them in the skill, or correct its `dependencies`.',
+  },
+  'skill-code.load-failed': {
+    http: 422,
+    exitCode: 2,
+    retry: false,
+    advice: 'Mend the code of the skill, or let the job name no tools. docs/skill-code.md says what code has to be.',
+  },
+  'skill-code.name-conflict': {
+    http: 409,
+    exitCode: 2,
+    retry: false,
+    advice: 'Leave one of the skills out, or have one of the tools renamed.',
+  },
+  'skill-code.changed': {
+    http: 409,
+    exitCode: 4,
+    retry: false,
+    advice:
+      'The code of the skill does not describe itself the same each time. Do not trust it before that is understood.',
+  },
+  'skill-code.not-trusted': {
+    http: 403,
+    exitCode: 2,
+    retry: false,
+    advice: "Let the code run in sandboxes (`skillCode: 'sandbox'`), or name the skill's root in `trustedSkillRoots`.",
+  },
   'runner.isolation-unmet': {
     http: 503,
     exitCode: 3,

@@ -14,6 +14,7 @@ import { runInSandbox } from './run-in-sandbox.ts';
 
 /** Jobs are not tried again by themselves yet. */
 const ATTEMPT = 1;
+const CANCELED_EARLY = new Error('The job was canceled before it was accepted.');
 
 /**
  * Takes a job from its request to its result. A request that is not acceptable is refused, canceled or not; from there on a
@@ -38,19 +39,30 @@ export async function acceptJob(
   host.active.set(jobId, cancellation);
   let unfollow: () => void = () => undefined;
   try {
-    const job = await prepare(host, request);
+    const job = await prepare(host, request, cancellation.signal);
     unfollow = cancellation.follow(job.request.signal);
     const emit: EmitEvent = (event) => events?.push(event) ?? Promise.resolve();
     return await recorded(host, job, emit, () => runUnlessCanceled(host, job, { cancellation, emit, queue }));
+  } catch (error) {
+    // It was canceled while the code of its skills was asked what it is.
+    if (error !== CANCELED_EARLY) throw error;
+    return canceledBeforeStart({ jobId, kind: request.kind, attempt: ATTEMPT }, cancellation.reasons);
   } finally {
     host.active.delete(jobId);
     unfollow();
   }
 }
 
-async function prepare({ settings, tools }: JobHost, request: JobRequest): Promise<PreparedJob> {
+async function prepare(
+  { settings, tools, skillCode }: JobHost,
+  request: JobRequest,
+  signal: AbortSignal,
+): Promise<PreparedJob> {
   const { skills, ceilings, model } = settings;
-  const job = await prepareJob(request, { skills, tools, ceilings, model: model?.id ?? 'none' });
+  const options = { skills, tools, ceilings, model: model?.id ?? 'none', skillCode, signal };
+  const job = await prepareJob(request, options).catch((error: unknown) => {
+    throw signal.aborted && error === signal.reason ? CANCELED_EARLY : error;
+  });
   if (job.kind === 'codegen' && job.globals.JOB.codegen?.dryRun !== true && model === undefined) {
     throw new SkillcellError('model.not-configured', 'Cannot run a codegen job: no model is configured.');
   }

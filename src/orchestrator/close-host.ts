@@ -12,8 +12,9 @@ const CLOSE_MS = 9_000;
  * @param endSweep ends the regular sweep
  */
 export async function closeHost(host: JobHost, jobs: BackgroundWork, endSweep: () => Promise<void>): Promise<void> {
-  const { settings, active, supply, leaving, journal } = host;
+  const { settings, active, supply, skillCode, leaving, journal } = host;
   for (const cancellation of active.values()) cancellation.cancel('the orchestrator was closed');
+  skillCode?.close();
   const ends = [supply.close(), endSweep(), ...settings.runners.map((runner) => runner.close())];
   for (const end of ends) leaving.add(end);
   const settled = async (): Promise<void> => {

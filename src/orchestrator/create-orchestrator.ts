@@ -21,6 +21,7 @@ import type { JobStream, Orchestrator, OrchestratorOptions } from './orchestrato
 import { readSettings, type OrchestratorSettings } from './orchestrator-settings.ts';
 import { startRegularSweep } from './regular-sweep.ts';
 import { createSandboxSupply } from './sandbox-supply.ts';
+import { createSkillCode } from './skill-code/create-skill-code.ts';
 import { sweepRunners } from './sweep-runners.ts';
 
 const encodingSchema = z.optional(z.literal('utf8'));
@@ -111,8 +112,10 @@ function createHost(settings: OrchestratorSettings): JobHost {
   });
   const leaving = createBackgroundWork((error) => logger?.warn({ err: error }, 'a sandbox could not be ended'));
   const artifacts = createArtifactStore(settings.keptArtifactBytes);
+  const skillCode =
+    settings.skillCode === 'off' ? undefined : createSkillCode({ supply, leaving, limits: settings.sandboxLimits });
   const [active, running] = [new Map(), new Map()];
-  const host: JobHost = { settings, queue, supply, artifacts, journal, active, running, leaving, tools: [] };
+  const host: JobHost = { settings, queue, supply, skillCode, artifacts, journal, active, running, leaving, tools: [] };
   host.tools.push(...settings.tools, ...builtInTools(host));
   return host;
 }

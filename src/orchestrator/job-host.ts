@@ -7,12 +7,15 @@ import type { JobQueue } from './job-queue.ts';
 import type { OrchestratorSettings } from './orchestrator-settings.ts';
 import type { PreparedJob } from './prepare-job.ts';
 import type { SandboxSupply } from './sandbox-supply.ts';
+import type { SkillCodeSource } from './skill-code/skill-code-source.ts';
 
 /** What the jobs of one orchestrator share. */
 export interface JobHost {
   settings: OrchestratorSettings;
   queue: JobQueue;
   supply: SandboxSupply;
+  /** Absent where skills bring no code. */
+  skillCode: SkillCodeSource | undefined;
   artifacts: ArtifactStore;
   journal: JobJournal | undefined;
   /** The jobs between their acceptance and their end, by id. */

@@ -7,13 +7,14 @@ import type { Approve } from '../broker/approval.ts';
 import { fromSdkTools, isSdkTools } from '../broker/sdk-tools.ts';
 import type { Tool } from '../broker/tool.ts';
 import { checkOptions } from '../contracts/check-options.ts';
-import type { JobLimits } from '../contracts/limits.ts';
+import { DEFAULT_LIMITS, type JobLimits, type SandboxLimits } from '../contracts/limits.ts';
 import { limitsSchema, sandboxLimitsSchema } from '../contracts/limits-schema.ts';
 import { ISOLATION_LEVELS } from '../contracts/result.ts';
 import { SkillcellError } from '../contracts/skillcell-error.ts';
 import { createDockerRunner } from '../runners/docker/docker-runner.ts';
 import { createLocalRunner } from '../runners/local/local-runner.ts';
 import { RUNNER_CONTRACT, type Runner } from '../runners/runner.ts';
+import { sandboxLimits } from '../runners/sandbox-limits.ts';
 import type { SkillsSubsystem } from '../skills/load-subsystem.ts';
 import { effectiveLimits } from './effective-limits.ts';
 import { languageSchema } from './language-schema.ts';
@@ -36,6 +37,9 @@ export interface OrchestratorSettings {
   concurrency: number;
   queue: number;
   pool: PoolOptions;
+  skillCode: NonNullable<OrchestratorOptions['skillCode']>;
+  /** Of warm sandboxes, where there are any. */
+  sandboxLimits: SandboxLimits;
   ceilings: Partial<JobLimits>;
   keptArtifactBytes: number;
   stateDir: string | undefined;
@@ -91,6 +95,7 @@ const optionsSchema = z.strictObject({
   concurrency: z.optional(whole(1, 10_000)),
   queue: z.optional(whole(0, 10_000_000)),
   pool: z.optional(poolSchema),
+  skillCode: z.optional(z.enum(['sandbox', 'off'])),
   ceilings: z.optional(limitsSchema),
   keptArtifactBytes: z.optional(whole(0, Number.MAX_SAFE_INTEGER)),
   stateDir: z.optional(z.string().check(z.minLength(1))),
@@ -108,6 +113,7 @@ export function readSettings(given: OrchestratorOptions): OrchestratorSettings {
   const options = checkOptions(optionsSchema, asOurs, { action: ACTION });
   const runners = options.runners ?? [createDockerRunner(), createLocalRunner()];
   const ceilings = options.ceilings ?? {};
+  const pool = poolSettings(options.pool ?? { size: 0 }, ceilings, runners);
   return {
     skills: options.skills,
     model: options.model === undefined ? undefined : modelGateway(options.model),
@@ -117,7 +123,9 @@ export function readSettings(given: OrchestratorOptions): OrchestratorSettings {
     allowUnisolated: options.allowUnisolated ?? false,
     concurrency: options.concurrency ?? Math.max(2, availableParallelism()),
     queue: options.queue ?? 10_000,
-    pool: poolSettings(options.pool ?? { size: 0 }, ceilings, runners),
+    pool,
+    skillCode: options.skillCode ?? 'sandbox',
+    sandboxLimits: sandboxLimits({ ...DEFAULT_LIMITS, ...pool.limits }),
     ceilings,
     keptArtifactBytes: options.keptArtifactBytes ?? 256 * MIB,
     stateDir: options.stateDir,

@@ -66,6 +66,11 @@ export interface OrchestratorOptions {
   /** Jobs that may wait. @default 10,000 */
   queue?: number;
   pool?: PoolOptions;
+  /**
+   * What becomes of the code that skills bring as tools: `sandbox` runs it in sandboxes of its own, one for each skill and job;
+   * `off` leaves it alone. See docs/skill-code.md. @default 'sandbox'
+   */
+  skillCode?: 'sandbox' | 'off';
   /** The most that a job may ask of each limit; defaults above it are lowered to it. */
   ceilings?: Partial<JobLimits>;
   /**

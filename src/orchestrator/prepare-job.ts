@@ -20,6 +20,8 @@ import { prepareInputFiles, readHostFile, type PreparedFile } from './input-file
 import { checkRequest, invalid, type CheckedRequest } from './job-schema.ts';
 import { prepareTools } from './prepare-tools.ts';
 import { findScript, type FoundScript } from './find-script.ts';
+import { skillCodeJob, withSkillTools } from './skill-code/skill-tools.ts';
+import type { SkillCodeJob, SkillCodeSource } from './skill-code/skill-code-source.ts';
 
 const MIB = 1024 * 1024;
 
@@ -36,6 +38,8 @@ export interface PreparedJob {
   stdin: Uint8Array | undefined;
   /** What the job may call, by id. */
   tools: ReadonlyMap<string, OfferedTool>;
+  /** The skills whose code may be called; undefined where nobody may. */
+  skillCode: SkillCodeJob | undefined;
   /** The skills in load order. */
   active: string[];
   /** What the entry has to arrive at; null where nothing is rendered. */
@@ -49,6 +53,10 @@ export interface PreparationOptions {
   tools: readonly Tool[];
   ceilings: Partial<JobLimits>;
   model: string;
+  /** Absent where the code of skills makes no tools. */
+  skillCode?: SkillCodeSource | undefined;
+  /** Ends the waiting for it. */
+  signal?: AbortSignal;
 }
 
 /**
@@ -58,7 +66,9 @@ export interface PreparationOptions {
  */
 export async function prepareJob(given: unknown, options: PreparationOptions): Promise<PreparedJob> {
   const request = checkRequest(given);
-  const tools = await prepareTools(request.tools ?? [], options.tools);
+  const jobId = request.jobId ?? randomUUID();
+  const skillCode = skillCodeJob(jobId, request, options.skills);
+  const tools = await prepareTools(request.tools ?? [], await withSkillTools(options.tools, skillCode, options));
   const skills = prepareSkills(request, options.skills, [...tools.keys()]);
   const { language, script } = requestProgram(request, skills, options.skills);
   const limits = effectiveLimits(request.kind, request.limits ?? {}, options.ceilings);
@@ -68,7 +78,6 @@ export async function prepareJob(given: unknown, options: PreparationOptions): P
   checkDestinations(destinations, programName(request, definitionOf(language)));
   await checkOutputFolder(request.output);
   const stdin = await readStdin(request, workspaceBytes);
-  const jobId = request.jobId ?? randomUUID();
   const globals: RuntimeGlobals = {
     SKILLS_DESCRIPTOR: skills.descriptor,
     SOURCES_POOL: request.skills?.pool ?? [],
@@ -103,6 +112,7 @@ export async function prepareJob(given: unknown, options: PreparationOptions): P
     files: inputs.files,
     stdin,
     tools,
+    skillCode: skillCode && { ...skillCode, trees: skills.trees },
     active,
     instructionSha256,
     diagnostics: [...inputs.diagnostics, ...diagnostics],

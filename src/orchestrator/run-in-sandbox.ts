@@ -52,7 +52,7 @@ function takeSandbox({ supply }: JobHost, job: PreparedJob, signal: AbortSignal)
 }
 
 async function runWith(
-  { settings, artifacts, running, leaving }: JobHost,
+  { settings, artifacts, running, leaving, skillCode }: JobHost,
   job: PreparedJob,
   { session, warm, diagnostics }: SuppliedSandbox,
   options: AttemptOptions,
@@ -64,9 +64,11 @@ async function runWith(
   const { runner, isolation } = sandbox;
   void options.emit({ type: 'started', jobId, runner, isolation, warm, diagnostics });
   running.set(jobId, job);
+  const code = job.skillCode === undefined ? undefined : skillCode?.open(job.skillCode);
   try {
     const { result, kept } = await runJob(job, session, {
       ...options,
+      signal: code === undefined ? options.signal : AbortSignal.any([options.signal, code.signal]),
       approve,
       model,
       warm,
@@ -74,10 +76,12 @@ async function runWith(
       withSkills: (fn) => (skills === undefined ? fn() : runWithSkills(skills, fn)),
       onToolFailure: (name, error) => log?.error({ jobId, tool: name, err: error }, 'a tool failed'),
     });
+    code?.throwIfChanged();
     const dropped = artifacts.keep(jobId, kept);
     return { ...result, diagnostics: [...result.diagnostics, ...dropped.map(artifactsDropped)] };
   } finally {
     running.delete(jobId);
+    code?.close();
     // The caller has its result; what the sandbox leaves is removed beside that, and awaited by `close`.
     leaving.add(afterCaller(() => sandbox.kill('its job is over')));
   }

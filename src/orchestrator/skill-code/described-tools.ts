@@ -1,0 +1,97 @@
+import * as z from 'zod/mini';
+import { measureJson } from '../../broker/measure-json.ts';
+import { sanitizeErrorText } from '../../broker/redact.ts';
+import { SkillcellError } from '../../contracts/skillcell-error.ts';
+import { escapeMarkers } from '../../skills/render/escape-markers.ts';
+import { removeHidden } from '../../skills/text/hidden-characters.ts';
+
+/** A tool as the code of a skill describes it, fit for a prompt. */
+export interface DescribedTool {
+  /** As the skill's own code knows it. */
+  name: string;
+  /** The name as an id. */
+  id: string;
+  description: string;
+  /** A JSON schema. */
+  input?: Record<string, unknown>;
+}
+
+const MAX_TOOLS = 128;
+const MAX_SCHEMA = { maxBytes: 64 * 1024, maxDepth: 32 };
+const MAX_DESCRIPTION = 2_000;
+
+const rowsSchema = z
+  .array(
+    z.strictObject({
+      name: z.string().check(z.minLength(1), z.maxLength(200)),
+      description: z.string(),
+      input: z.optional(z.unknown()),
+    }),
+  )
+  .check(z.maxLength(MAX_TOOLS));
+
+/**
+ * Checks what the code of a skill says of its tools. All of it is hostile, and part of it comes into prompts.
+ *
+ * @throws SkillcellError `skill-code.load-failed` for what is no such description, `skill-code.name-conflict` for two of one name
+ */
+export function readDescriptions(skill: string, given: unknown): DescribedTool[] {
+  const fail = (reason: string): never => {
+    throw new SkillcellError('skill-code.load-failed', `Cannot load the code of ${skill}: ${reason}.`);
+  };
+  const parsed = z.safeParse(rowsSchema, given);
+  if (!parsed.success) return fail(`its tools are not a list of at most ${MAX_TOOLS} names, descriptions and schemas`);
+  const ids = new Set<string>();
+  return parsed.data.map(({ name, description, input }): DescribedTool => {
+    const id = idOf(name);
+    const shown = plainLine(name);
+    const measured = measureJson(input ?? null, MAX_SCHEMA);
+    if (typeof (input ?? {}) !== 'object' || Array.isArray(input))
+      return fail(`the schema of its tool ${shown} is no map`);
+    if ('fault' in measured) return fail(`the schema of its tool ${shown} is not acceptable, got ${measured.fault}`);
+    if (ids.has(id)) {
+      const message = `Cannot load the code of ${skill}: it has two tools of one name, got ${id}.`;
+      throw new SkillcellError('skill-code.name-conflict', message);
+    }
+    ids.add(id);
+    return {
+      name,
+      id,
+      description: plainLine(description).slice(0, MAX_DESCRIPTION),
+      ...((input ?? null) === null ? {} : { input: plainTexts(input) as Record<string, unknown> }),
+    };
+  });
+}
+
+/** A name as programs can write it. */
+function idOf(name: string): string {
+  const plain = name.replaceAll(/[^A-Za-z0-9_.-]/g, '_');
+  const segments = plain.split('.').map((segment) => (/^[A-Za-z_]/.test(segment) ? segment : `_${segment}`));
+  return segments.join('.').slice(0, 200).replace(/\.$/, '');
+}
+
+/** One line without what a reader does not see, and without our markers. */
+function plainLine(text: string): string {
+  const seen = removeHidden(text.slice(0, 4 * MAX_DESCRIPTION)).replaceAll(/[\s\p{Cc}\p{Cs}]+/gu, ' ');
+  return escapeMarkers(seen.trim()).text;
+}
+
+/** The same for the texts for people in a schema; what else stands in it is compared with, and stays. */
+function plainTexts(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(plainTexts);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, child]) => [
+      key,
+      typeof child === 'string' && TEXTS.has(key) ? plainLine(child) : plainTexts(child),
+    ]),
+  );
+}
+
+const TEXTS = new Set(['description', 'title', '$comment']);
+
+/** What a message of skill code tells: one line, no path, nothing that a prompt could take for ours. */
+export function plainMessage(given: unknown): string {
+  const text = typeof given === 'string' ? given : 'it gave no reason';
+  return plainLine(sanitizeErrorText(text)) || 'it gave no reason';
+}

@@ -1,0 +1,250 @@
+import { TOOL_JSON_BYTES } from '../../broker/broker-call.ts';
+import { createModelBudget } from '../../broker/model-budget.ts';
+import { TOOL_VALUE_BYTES, type Tool } from '../../broker/tool.ts';
+import { ToolCallError } from '../../broker/tool-errors.ts';
+import type { JobResult } from '../../contracts/result.ts';
+import type { SkillTree } from '../../contracts/skill.ts';
+import { SkillcellError } from '../../contracts/skillcell-error.ts';
+import { detachBytes, ValueFault } from '../../protocol/value-bytes.ts';
+import { withinDeadline } from '../../protocol/within-deadline.ts';
+import type { BackgroundWork } from '../background-work.ts';
+import type { PreparedJob } from '../prepare-job.ts';
+import { runJob } from '../run-job.ts';
+import type { SandboxSession } from '../sandbox-session.ts';
+import type { SandboxSupply } from '../sandbox-supply.ts';
+import { plainMessage, readDescriptions, type DescribedTool } from './described-tools.ts';
+import { createSkillOrders, type SkillOrders } from './skill-orders.ts';
+
+/** How long code may take to load and to describe itself. */
+const DESCRIBE_MS = 30_000;
+/** An order waits as long as its driver lives. */
+const LONGEST_MS = 2 ** 31 - 1;
+
+/** What the sandboxes of one orchestrator's skill code have in common. */
+export interface SkillSandboxes {
+  supply: SandboxSupply;
+  /** Ends of sandboxes that nobody waits for. */
+  leaving: BackgroundWork;
+  /** Makes the job that a driver is. */
+  prepare(driver: DriverJob): Promise<PreparedJob>;
+}
+
+/** The code of one skill, for one job. */
+export interface DriverJob {
+  skill: string;
+  tree: SkillTree;
+  language: 'javascript' | 'python';
+  /** The driver's argument. */
+  spec: string;
+  tools: readonly Tool[];
+}
+
+/** The code of one skill in a sandbox of its own. */
+export interface SkillSandbox {
+  /**
+   * What the code says of its tools. Rejects with a SkillcellError when it cannot be loaded.
+   */
+  readonly described: Promise<DescribedTool[]>;
+  /**
+   * Makes one call.
+   *
+   * @throws ToolCallError with a message for the calling program
+   */
+  call(tool: string, input: unknown, signal: AbortSignal): Promise<unknown>;
+  /** Ends the sandbox, whatever its code does. Idempotent. */
+  close(): void;
+}
+
+/** The host's side of one driver. */
+interface Driver {
+  skill: string;
+  orders: SkillOrders;
+  described: PromiseWithResolvers<DescribedTool[]>;
+  /** Calls that have no answer yet, by id. */
+  waiting: Map<number, PromiseWithResolvers<unknown>>;
+}
+
+/** Starts a sandbox and has the code of a skill loaded in it. */
+export function startSkillSandbox(sandboxes: SkillSandboxes, job: Omit<DriverJob, 'tools'>): SkillSandbox {
+  const { skill } = job;
+  const driver: Driver = {
+    skill,
+    orders: createSkillOrders(),
+    described: Promise.withResolvers(),
+    waiting: new Map(),
+  };
+  const { orders, described, waiting } = driver;
+  described.promise.catch(() => undefined);
+  const over = new AbortController();
+  let ended: { reason: string } | undefined;
+  let lastId = 0;
+
+  const end = (error: unknown): void => {
+    ended = { reason: SkillcellError.isInstance(error) ? error.message : plainMessage((error as Error).message) };
+    described.reject(SkillcellError.isInstance(error) ? error : loadFailure(skill, ended.reason));
+    for (const { reject } of waiting.values()) reject(callFailure(skill, ended.reason));
+    waiting.clear();
+  };
+  void serve(sandboxes, { ...job, tools: driverTools(driver) }, over.signal).catch(end);
+
+  const loaded = withinDeadline(described.promise, {
+    limitMs: DESCRIBE_MS,
+    overdue(): never {
+      close();
+      throw loadFailure(skill, `it did not load within ${DESCRIBE_MS / 1000} s`);
+    },
+  });
+  loaded.catch(() => undefined);
+
+  const close = (): void => over.abort(new Error('its job is over'));
+  return {
+    described: loaded,
+    async call(tool, input, signal) {
+      await withinDeadline(loaded, { signal }).catch((error: unknown) => {
+        throw signal.aborted ? signal.reason : callFailure(skill, plainMessage((error as Error).message));
+      });
+      if (ended !== undefined) throw callFailure(skill, ended.reason);
+      const id = (lastId += 1);
+      const order = { call: { id, tool, args: input ?? null } };
+      requireSendable(order);
+      const answer = Promise.withResolvers<unknown>();
+      waiting.set(id, answer);
+      orders.put(order);
+      try {
+        return await withinDeadline(answer.promise, { signal });
+      } finally {
+        if (waiting.delete(id)) orders.put({ cancel: id });
+      }
+    },
+    close,
+  };
+}
+
+/** Runs the driver as any job, but for a place in the queue. Never resolves: its end is a reason why calls fail. */
+async function serve(sandboxes: SkillSandboxes, driver: DriverJob, signal: AbortSignal): Promise<never> {
+  const { supply, leaving } = sandboxes;
+  const job = await sandboxes.prepare(driver);
+  const { request, language, limits } = job;
+  const demand = { runner: request.runner ?? ('auto' as const), isolation: request.isolation, language, limits };
+  const { session, warm } = await supply.take(demand, signal);
+  // At once, and not after its program was asked to end.
+  const kill = (): void => leaving.add(session.sandbox.kill('its job is over'));
+  signal.addEventListener('abort', kill, { once: true });
+  try {
+    if (signal.aborted) kill();
+    throw new Error(endOf(await runDriver(job, session, warm, signal)));
+  } finally {
+    kill();
+  }
+}
+
+async function runDriver(
+  job: PreparedJob,
+  session: SandboxSession,
+  warm: boolean,
+  signal: AbortSignal,
+): Promise<JobResult> {
+  const { result } = await runJob(job, session, {
+    attempt: 1,
+    signal,
+    emit: () => Promise.resolve(),
+    approve: undefined,
+    budget: createModelBudget(undefined),
+    model: undefined,
+    warm,
+    diagnostics: [],
+    onToolFailure: () => undefined,
+    withSkills: (fn) => fn(),
+  });
+  return result;
+}
+
+/** What a driver may call, and nothing else: it asks for orders, and brings answers. */
+function driverTools(driver: Driver): Tool[] {
+  return [
+    {
+      id: 'skill-code.next',
+      description: 'Gives the next order.',
+      effect: 'read',
+      timeoutMs: LONGEST_MS,
+      execute: (_input, { signal }) => driver.orders.next(signal),
+    },
+    {
+      id: 'skill-code.answer',
+      description: 'Takes an answer.',
+      effect: 'read',
+      async execute(input) {
+        takeAnswer(driver, input);
+        return null;
+      },
+    },
+  ];
+}
+
+/** An answer as a driver gives it; its sandbox may have been taken over by the skill's code. */
+function takeAnswer({ skill, described, waiting }: Driver, input: unknown): void {
+  if (typeof input !== 'object' || input === null) return;
+  const answer = input as Record<string, unknown>;
+  const { id, error } = answer;
+  if (id === 0) {
+    try {
+      if (error !== undefined) throw loadError(skill, answer);
+      described.resolve(readDescriptions(skill, answer['tools']));
+    } catch (fault) {
+      described.reject(fault);
+    }
+    return;
+  }
+  const call = waiting.get(id as number);
+  if (call === undefined) return;
+  waiting.delete(id as number);
+  if (error === undefined) return call.resolve(answer['value'] ?? null);
+  const message = plainMessage(error);
+  call.reject(
+    answer['arguments'] === true
+      ? new ToolCallError('tool.invalid-arguments', `The arguments do not fit: ${message}.`)
+      : callFailure(skill, message),
+  );
+}
+
+function loadError(skill: string, { error, missing }: Record<string, unknown>): SkillcellError {
+  if (Array.isArray(missing) && missing.length > 0) {
+    const names = missing.slice(0, 20).map((name) => JSON.stringify(plainMessage(name)));
+    const message = `Cannot load the code of ${skill}: modules that it depends on are missing, got ${names.join(', ')}.`;
+    return new SkillcellError('skill-code.dependency-missing', message);
+  }
+  return loadFailure(skill, plainMessage(error));
+}
+
+function loadFailure(skill: string, reason: string): SkillcellError {
+  return new SkillcellError(
+    'skill-code.load-failed',
+    `Cannot load the code of ${skill}: ${reason.replace(/\.$/, '')}.`,
+  );
+}
+
+function callFailure(skill: string, reason: string): ToolCallError {
+  return new ToolCallError('skill-code.failed', `The code of ${skill} failed: ${reason.replace(/\.$/, '')}.`);
+}
+
+/** An order travels as a tool's result: what does not fit there is said to who calls, not to the driver. */
+function requireSendable(order: object): void {
+  try {
+    detachBytes(order, { jsonBytes: TOOL_JSON_BYTES, totalBytes: TOOL_VALUE_BYTES });
+  } catch (error) {
+    if (!(error instanceof ValueFault)) throw error;
+    const code = error.isTooLarge ? 'tool.too-large' : 'tool.invalid-arguments';
+    throw new ToolCallError(code, `The arguments are not acceptable: ${error.message}.`);
+  }
+}
+
+/** How a driver can end that should not. */
+function endOf({ outcome, limit, exitCode, signal, stderr }: JobResult): string {
+  if (outcome === 'out_of_memory') return 'it ran out of memory';
+  if (outcome === 'limit') return `it went over its limit of ${limit ?? 'something'}`;
+  if (outcome === 'canceled') return 'its job is over';
+  const last = stderr.text.trim().split('\n').at(-1) ?? '';
+  const how =
+    signal === null ? `its process ended with code ${exitCode ?? 'unknown'}` : `its process was ended by ${signal}`;
+  return last === '' ? how : `${how} (${last.slice(0, 200)})`;
+}

@@ -1,0 +1,40 @@
+import type { Tool } from '../../broker/tool.ts';
+import { DEFAULT_CONSUMER } from '../../contracts/job.ts';
+import { SkillcellError } from '../../contracts/skillcell-error.ts';
+import type { SkillsSubsystem } from '../../skills/index.ts';
+import type { CheckedRequest } from '../job-schema.ts';
+import type { SkillCodeJob, SkillCodeSource } from './skill-code-source.ts';
+
+/** The code of a job's skills; undefined where the job asks for no tools, or none of its skills brings any. */
+export function skillCodeJob(
+  jobId: string,
+  request: CheckedRequest,
+  subsystem: SkillsSubsystem | undefined,
+): SkillCodeJob | undefined {
+  if ((request.tools ?? []).length === 0 || subsystem === undefined) return undefined;
+  const { refs = [], consumer = DEFAULT_CONSUMER, includeInternal } = request.skills ?? {};
+  const asked = request.kind === 'script' ? [request.skill, ...refs] : refs;
+  const skills = subsystem
+    .importSkillset(asked, { consumer, includeInternal })
+    .skills.filter(({ fields: { toolsets, provider } }) => toolsets !== undefined || provider !== undefined);
+  return skills.length === 0 ? undefined : { jobId, request, skills, readTree: (id) => subsystem.skillTree(id) };
+}
+
+/**
+ * The tools of the host, and those of the code of a job's skills.
+ *
+ * @throws SkillcellError with a `skill-code.` code
+ */
+export async function withSkillTools(
+  tools: readonly Tool[],
+  job: SkillCodeJob | undefined,
+  { skillCode, signal }: { skillCode?: SkillCodeSource | undefined; signal?: AbortSignal | undefined },
+): Promise<readonly Tool[]> {
+  if (job === undefined || skillCode === undefined) return tools;
+  const brought = await skillCode.tools(job, signal ?? new AbortController().signal);
+  const own = new Set(tools.map(({ id }) => id));
+  const twice = brought.find(({ id }) => own.has(id));
+  if (twice === undefined) return [...tools, ...brought];
+  const message = `Cannot accept the job: one of its skills has a tool with the name of one of the host, got ${twice.id}.`;
+  throw new SkillcellError('skill-code.name-conflict', message);
+}
