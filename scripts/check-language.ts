@@ -29,6 +29,7 @@ const definitionSchema = z.strictObject({
     outputFolder: text,
     value: text,
     tools: z.optional(text),
+    declarations: z.optional(z.enum(['typescript', 'python'])),
     skillFiles: text,
   }),
   installed: z.optional(

@@ -1,4 +1,4 @@
-import type { ToolDescription } from '../../src/contracts/globals.ts';
+import type { ToolDeclarations, ToolDescription } from '../../src/contracts/globals.ts';
 import type { LanguageDefinition } from '../../src/contracts/language.ts';
 import type { InstalledPackages } from '../languages/installed-packages.ts';
 import { compareCodePoints, oneLine } from '../../src/skills/text/text.ts';
@@ -16,6 +16,8 @@ export interface PromptInput {
   /** Declared outputs, relative to the output folder. */
   expect: readonly string[];
   tools: readonly ToolDescription[];
+  /** The tools as the language declares them; stands in place of their rows. */
+  declarations?: ToolDeclarations | undefined;
 }
 
 /** The two texts that a conversation begins with. */
@@ -100,7 +102,7 @@ function packageList(packages: readonly string[]): string {
   return [...fitting, ...(left === 0 ? [] : [`… and ${left} more`])].join(', ');
 }
 
-function userPrompt({ task, language, files, expect, tools }: PromptInput): string {
+function userPrompt({ task, language, files, expect, tools, declarations }: PromptInput): string {
   const sections = [task.trim()];
   sections.push(files.length === 0 ? 'There are no input files.' : `Input files:\n${fileLines(files)}`);
   if (expect.length > 0) {
@@ -108,7 +110,7 @@ function userPrompt({ task, language, files, expect, tools }: PromptInput): stri
     sections.push(`Files that must be in the output folder when the program ends:\n${names}`);
   }
   if (tools.length > 0 && language.guide.tools !== undefined) {
-    sections.push(`Tools that the program may call:\n${tools.map(toolLines).join('\n')}`);
+    sections.push(declarations === undefined ? toolList(tools) : declaredTools(declarations));
   }
   return `${sections.join('\n\n')}\n`;
 }
@@ -118,6 +120,18 @@ function fileLines(files: PromptInput['files']): string {
   const lines = sorted.slice(0, LISTED_FILES).map(({ path, bytes }) => `- ${JSON.stringify(path)} (${bytes} bytes)`);
   if (sorted.length > LISTED_FILES) lines.push(`- and ${sorted.length - LISTED_FILES} more`);
   return lines.join('\n');
+}
+
+function toolList(tools: readonly ToolDescription[]): string {
+  return `Tools that the program may call:\n${tools.map(toolLines).join('\n')}`;
+}
+
+function declaredTools({ tag, text, complete }: ToolDeclarations): string {
+  const what = complete ? 'as they are declared' : 'by their ids: they are too many to be declared here';
+  // What is said of a tool may hold a fence of its own.
+  const longest = Math.max(2, ...Array.from(text.matchAll(/`+/g), ([run]) => run.length));
+  const fence = '`'.repeat(longest + 1);
+  return `Tools that the program may call, ${what}:\n${fence}${tag}\n${text}${fence}`;
 }
 
 function toolLines({ id, description, input }: ToolDescription): string {

@@ -53,6 +53,7 @@ export async function serveCodegen(around: JobSurroundings): Promise<void> {
     files,
     expect: job.expect,
     tools: globals.TOOLS,
+    declarations: codegen.declarations,
     maxAttempts: codegen.maxAttempts,
     dryRun: codegen.dryRun,
     pathAliases: [

@@ -11,6 +11,16 @@ export interface ToolDescription {
   input?: Record<string, unknown>;
 }
 
+/** Tools as declarations in the language of a program, or its comments. */
+export interface ToolDeclarations {
+  /** The language, as the tag of a code block. */
+  tag: string;
+  /** Lines with a newline each. */
+  text: string;
+  /** Whether all declarations are there; else there are names and first sentences. */
+  complete: boolean;
+}
+
 /** What the sandbox has to know of its job. Nothing here names a path or a secret of the host. */
 export interface SandboxJob {
   kind: JobKind;
@@ -47,6 +57,8 @@ export interface SandboxJob {
     maxAttempts: number;
     /** Build the prompt and ask no model. */
     dryRun: boolean;
+    /** What the prompt says of the tools in place of their rows; absent where the language declares none. */
+    declarations?: ToolDeclarations;
   };
 }
 

@@ -99,6 +99,8 @@ export interface CodegenOptions extends JobOptions {
   /** Default: 3. */
   maxAttempts?: number;
   dryRun?: boolean;
+  /** Tokens of the prompt that the declarations of the tools may take; beyond it are names and first sentences. Default: 4,000. */
+  toolBudgetTokens?: number;
   /**
    * Whether a model first decides on the task, reading the catalog of skills: which of them the job carries besides those of `skills`, and
    * whether a text is the answer or code is to be written. Default: false.

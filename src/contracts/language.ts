@@ -21,6 +21,8 @@ export interface LanguageGuide {
   value: string;
   /** How a program calls a tool; absent where it cannot. */
   tools?: string | undefined;
+  /** In what its tools are declared to a model; absent where they are listed with their schemas. */
+  declarations?: 'typescript' | 'python' | undefined;
   /** How a program reads a file of a skill. */
   skillFiles: string;
 }

@@ -5,6 +5,7 @@ import { DEFAULT_CONSUMER, type CodegenOptions } from '../contracts/job.ts';
 import type { Decided } from '../decision/decide.ts';
 import type { DecidedAction } from '../decision/read-decision.ts';
 import type { SkillsSubsystem } from '../skills/index.ts';
+import { withPromptTools } from './prompt-tools.ts';
 import { prepareSkills, type PreparedJob } from './prepare-job.ts';
 
 /** A job that was decided on, and what of the decision it took over. */
@@ -17,12 +18,12 @@ export interface HandedOver {
  * Makes a prepared job the one that was decided on: its task, the outputs besides its own, and the chosen skills besides its own, those
  * that the policy of its consumer allows.
  */
-export function handOver(
+export async function handOver(
   job: PreparedJob & { request: { kind: 'codegen' } & CodegenOptions },
   { chosen, block }: Decided,
   { task, outputs }: DecidedAction & { action: 'codegen' },
   subsystem: SkillsSubsystem | undefined,
-): HandedOver {
+): Promise<HandedOver> {
   const { request, globals } = job;
   const { consumer = DEFAULT_CONSUMER, refs: own = [], ...asked } = request.skills ?? {};
   const { includeInternal } = asked;
@@ -52,17 +53,20 @@ export function handOver(
       active: skills.active,
       instructionSha256: skills.instructionSha256,
       diagnostics: [...job.diagnostics, ...denied, ...found],
-      globals: {
-        ...globals,
-        SKILLS_DESCRIPTOR: skills.descriptor,
-        SOURCES_POOL: pool,
-        JOB: {
-          ...globals.JOB,
-          expect,
-          skills: { ...globals.JOB.skills, refs: skills.refs },
-          ...(globals.JOB.codegen === undefined ? {} : { codegen: { ...globals.JOB.codegen, task } }),
+      globals: await withPromptTools(
+        {
+          ...globals,
+          SKILLS_DESCRIPTOR: skills.descriptor,
+          SOURCES_POOL: pool,
+          JOB: {
+            ...globals.JOB,
+            expect,
+            skills: { ...globals.JOB.skills, refs: skills.refs },
+            ...(globals.JOB.codegen === undefined ? {} : { codegen: { ...globals.JOB.codegen, task } }),
+          },
         },
-      },
+        { tools: job.tools.values(), active: skills.active, subsystem, budgetTokens: request.toolBudgetTokens },
+      ),
     },
   };
 }

@@ -114,6 +114,7 @@ const requestSchema = z.discriminatedUnion(
       model: z.optional(z.string()),
       maxAttempts: z.optional(z.number().check(z.int(), z.minimum(1), z.maximum(20))),
       dryRun: z.optional(z.boolean()),
+      toolBudgetTokens: z.optional(z.number().check(z.int(), z.minimum(1), z.maximum(1_000_000))),
       select: z.optional(
         z.union(
           [z.boolean(), z.strictObject({ consumer: z.optional(consumerSchema), model: z.optional(z.string()) })],

@@ -18,6 +18,7 @@ import { checkOutputFolder } from './check-output-folder.ts';
 import { effectiveLimits } from './effective-limits.ts';
 import { prepareInputFiles, readHostFile, type PreparedFile } from './input-files.ts';
 import { checkRequest, invalid, type CheckedRequest } from './job-schema.ts';
+import { withPromptTools } from './prompt-tools.ts';
 import { prepareTools } from './prepare-tools.ts';
 import { findScript, type FoundScript } from './find-script.ts';
 import { skillCodeJob, withSkillTools } from './skill-code/skill-tools.ts';
@@ -107,7 +108,12 @@ export async function prepareJob(given: unknown, options: PreparationOptions): P
     request,
     language,
     limits,
-    globals,
+    globals: await withPromptTools(globals, {
+      tools: tools.values(),
+      active,
+      subsystem: options.skills,
+      budgetTokens: request.kind === 'codegen' ? request.toolBudgetTokens : undefined,
+    }),
     trees,
     files: inputs.files,
     stdin,

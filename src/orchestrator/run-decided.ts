@@ -73,7 +73,7 @@ async function decideOn(
     }
     const action = decided.action.value;
     if (action.action === 'text') return { record, next: { ended: textResult(job, attempt, action.text, decided) } };
-    const handed = handOver(job, decided, action, skills);
+    const handed = await handOver(job, decided, action, skills);
     record.handover = handed.handover;
     return { record, next: { job: handed.job } };
   } catch (error) {

@@ -78,7 +78,9 @@ function ownHints(schema: unknown): string {
 /** The JSON of a scalar, or of a short list of them; anything larger says little to a reader. */
 function shownValue(value: unknown): string | undefined {
   if (typeof value === 'string') return quotedLiteral(cutTo(value.slice(0, VALUE_CHARACTERS * 2), VALUE_CHARACTERS));
-  if (typeof value === 'number' || typeof value === 'boolean' || value === null) return String(value);
+  // Bounds that every whole number keeps say nothing.
+  if (typeof value === 'number') return Math.abs(value) < Number.MAX_SAFE_INTEGER ? String(value) : undefined;
+  if (typeof value === 'boolean' || value === null) return String(value);
   if (!Array.isArray(value) || value.length > LISTED_VALUES) return undefined;
   const items = value.map((item: unknown) => (Array.isArray(item) ? undefined : shownValue(item)));
   return items.includes(undefined) ? undefined : `[${items.join(', ')}]`;

@@ -74,7 +74,7 @@ function briefOf(description: string): string {
 function fittingLines(lines: readonly string[], comment: string, limit: number): string {
   const all = lines.join('');
   if (Buffer.byteLength(all) <= limit) return all;
-  const more = (kept: number): string => `${comment} … and ${lines.length - kept} more tools\n`;
+  const more = (kept: number): string => `${comment} … and ${lines.length - kept} more\n`;
   let bytes = 0;
   let kept = 0;
   for (const [at, line] of lines.entries()) {

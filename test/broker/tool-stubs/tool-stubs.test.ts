@@ -89,7 +89,7 @@ test('objects show their keys, with what their schemas say in comments', () => {
     type: 'object',
     properties: {
       name: { type: 'string', description: 'Part of the name.\nOf "any" case.', maxLength: 50 },
-      limit: { type: 'integer', minimum: 1, default: 20 },
+      limit: { type: 'integer', minimum: 1, maximum: Number.MAX_SAFE_INTEGER, default: 20 },
       tags: { type: 'array', items: { type: 'string', format: 'uri' } },
       'odd key': { type: 'boolean' },
       from: { not: { type: 'string' }, patternProperties: { '^x-': { type: 'number' } } },
@@ -278,7 +278,7 @@ test('what takes more than the budget is names and first sentences, and then the
   expect(briefs.text.trimEnd().split('\n')).toHaveLength(30);
   const cut = toolStubs(tools, 'typescript', { budgetTokens: 100 });
   expect(Buffer.byteLength(cut.text)).toBeLessThanOrEqual(400);
-  expect(cut.text).toMatch(/\n\/\/ … and 2\d more tools\n$/);
+  expect(cut.text).toMatch(/\n\/\/ … and 2\d more\n$/);
   expect(toolStubs([], 'python')).toEqual({ text: '', complete: true });
 });
 

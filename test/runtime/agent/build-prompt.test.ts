@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { findLanguage, languages } from '../../../src/languages/languages.ts';
 import type { InstalledPackages } from '../../../runtime/languages/installed-packages.ts';
 import { buildPrompt, type PromptInput } from '../../../runtime/agent/build-prompt.ts';
+import { findFencedBlocks } from '../../../src/skills/text/markdown-fences.ts';
 
 const BLOCK = "[ACTIVE SKILLS]\n\n## Skill: Odd (public.odd)\n\n$& $' $` ${x} {{y}}\r\n\n[END ACTIVE SKILLS]\n";
 const input: PromptInput = {
@@ -65,6 +66,26 @@ describe('buildPrompt()', () => {
         '',
       ].join('\n'),
     );
+  });
+
+  test('shows tools as they are declared in place of their rows, in a fence that nothing in them closes', () => {
+    const text = "declare module 'skillcell' {}\n// ```\n// a ````` b\n";
+    const declarations = { tag: 'typescript', text, complete: true };
+    const { user } = buildPrompt({ ...input, declarations });
+    expect(
+      user.endsWith(
+        `Tools that the program may call, as they are declared:\n\`\`\`\`\`\`typescript\n${text}\`\`\`\`\`\`\n`,
+      ),
+    ).toBe(true);
+    expect(user).not.toContain('look_up');
+    const [block, ...others] = findFencedBlocks(user);
+    expect(block).toEqual({ tag: 'typescript', code: text, closed: true });
+    expect(others).toEqual([]);
+    const brief = { tag: 'python', text: '# look_up: Finds.\n', complete: false };
+    expect(buildPrompt({ ...input, declarations: brief }).user).toContain(
+      'Tools that the program may call, by their ids: they are too many to be declared here:\n```python\n# look_up: Finds.\n```\n',
+    );
+    expect(buildPrompt({ ...input, declarations, tools: [] }).user).not.toContain('Tools');
   });
 
   test('leaves out what is not there', () => {
