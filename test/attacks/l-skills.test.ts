@@ -93,6 +93,46 @@ print(found, len(skillcell.read_skill_file('custom.maps', 'SKILL.md')) > 20)`;
   },
 );
 
+attack(
+  'L05',
+  'runs no file beside the scripts of its skill',
+  { levels: EVERY_LEVEL },
+  async ({ ownOrchestrator, level, folder, evidence }) => {
+    const root = join(folder, 'skills');
+    const scripts = join(skill(root, 'maps', 'Maps.'), 'scripts');
+    const other = skill(root, 'maps-evil', 'Other.');
+    mkdirSync(scripts);
+    writeFileSync(join(scripts, 'draw.sh'), 'echo drawn\n');
+    for (const path of [join(other, 'other.sh'), join(root, 'maps', 'install.sh')])
+      writeFileSync(path, 'echo sentinel\n');
+    symlinkSync(join(other, 'other.sh'), join(scripts, 'linked.sh'));
+    const plain = await plainly('bash', `bash ${join(scripts, 'linked.sh')}; bash ${scripts}/../install.sh`);
+    expect(plain.stdout).toBe('sentinel\nsentinel\n');
+    const own = ownOrchestrator({ skills: load(root) });
+    const paths = [
+      'scripts/linked.sh',
+      'scripts/../install.sh',
+      'install.sh',
+      'scripts/../../maps-evil/other.sh',
+      '../maps-evil/other.sh',
+      '/skills/custom/maps-evil/other.sh',
+      join(other, 'other.sh'),
+      'scripts/%2e%2e/install.sh',
+      'scripts\\..\\install.sh',
+      'scripts/draw.sh\0',
+      'file:///bin/sh',
+      '',
+    ];
+    for (const script of paths) {
+      const refused = own.script({ isolation: level, skill: 'custom.maps', script });
+      await expect(refused, script).rejects.toMatchObject({ code: 'script.not-listed' });
+    }
+    const honest = await own.script({ isolation: level, skill: 'custom.maps', script: 'scripts/draw.sh' });
+    expect(honest.stdout.text).toBe('drawn\n');
+    evidence(`${paths.length} paths refused before anything ran; plainly bash follows each`);
+  },
+);
+
 attack('L06', 'changes no skill in its sandbox', {}, async ({ ownOrchestrator, level, folder, evidence }) => {
   const root = join(folder, 'skills');
   skill(root, 'maps', 'Maps.');
@@ -113,6 +153,25 @@ attack('L06', 'changes no skill in its sandbox', {}, async ({ ownOrchestrator, l
   expect(result.stdout.text.replace('Maps.\n', 'Maps.')).toBe('Maps.maps\nSKILL.md\n');
   expect(result.stderr.text.trim().split('\n').length).toBe(changes.length);
   expect(result.stderr.text).toContain('Read-only file system');
+  evidence(`${changes.length} changes refused; plainly the skill was gone`);
+});
+
+attack('L06', 'changes no skill by a script of it', {}, async ({ ownOrchestrator, level, folder, evidence }) => {
+  const root = join(folder, 'skills');
+  const maps = skill(root, 'maps', 'Maps.');
+  mkdirSync(join(maps, 'scripts'));
+  const changes = ['echo evil >>"$0"', 'chmod 777 "$SKILL_DIR"', 'rm -f SKILL.md', 'mv scripts other', 'touch new'];
+  writeFileSync(join(maps, 'scripts', 'change.sh'), `cd "$SKILL_DIR"\n${changes.join('\n')}\nls\n`);
+  const plain = await plainly('bash', 'cp -r "$MAPS" . && SKILL_DIR=$PWD/maps bash maps/scripts/change.sh', {
+    env: { MAPS: maps },
+  });
+  expect(plain.stdout).toBe('new\nother\n');
+  const own = ownOrchestrator({ skills: load(root) });
+  for (const run of ['first', 'second']) {
+    const result = await own.script({ isolation: level, skill: 'custom.maps', script: 'scripts/change.sh' });
+    expect(result.stdout.text, run).toBe('SKILL.md\nscripts\n');
+    expect(result.stderr.text.trim().split('\n')).toHaveLength(changes.length);
+  }
   evidence(`${changes.length} changes refused; plainly the skill was gone`);
 });
 

@@ -103,4 +103,8 @@ const SCRIPT_FLAG_SUMMARIES: Readonly<Record<string, string | undefined>> = {
 /** Flags of the command that runs a script of a skill. */
 export const SCRIPT_FLAGS: readonly FlagSpecification[] = JOB_FLAGS.filter(
   ({ name }) => name !== 'language' && name !== 'stdin',
-).map((flag) => ({ ...flag, summary: SCRIPT_FLAG_SUMMARIES[flag.name] ?? flag.summary }));
+).flatMap((flag) => {
+  const summary = SCRIPT_FLAG_SUMMARIES[flag.name] ?? flag.summary;
+  const root = { ...flag, name: 'root', summary: 'the same, as for the other commands of skills' };
+  return [{ ...flag, summary }, ...(flag.name === 'skills-root' ? [root] : [])];
+});

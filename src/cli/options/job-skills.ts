@@ -13,11 +13,13 @@ export async function jobSkills(
   { arguments: given, io }: CommandContext,
   needed = false,
 ): Promise<SkillsSubsystem | undefined> {
-  const [root, descriptor] = [flagValue(given, 'skills-root'), flagValue(given, 'descriptor')];
+  const own = flagValue(given, 'skills-root');
+  const [root, descriptor] = [own ?? flagValue(given, 'root'), flagValue(given, 'descriptor')];
+  const rootFlag = own === undefined && root !== undefined ? '--root' : '--skills-root';
   const named = flagValues(given, 'skill').length > 0 || given.flags.has('select');
   if (root === undefined && descriptor === undefined && !named && !needed) return undefined;
   const { loadSkills } = await import('./load-skills.ts');
-  const subsystem = loadSkills({ root, rootFlag: '--skills-root', descriptor }, io);
+  const subsystem = loadSkills({ root, rootFlag, descriptor }, io);
   checkConsumer(flagValue(given, 'consumer'), subsystem);
   return subsystem;
 }

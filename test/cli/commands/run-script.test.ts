@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { JobResult } from '../../../src/contracts/result.ts';
+import { MISSING_PYTHON, requireHere } from '../../fixtures/describe-with.ts';
 import { BEST_FLAGS } from '../../fixtures/levels.ts';
 import { runMain } from '../../fixtures/run-main.ts';
 
@@ -45,7 +46,27 @@ describe('skillcell skills run', () => {
   it('finds the built-in skills, and those of another root', async () => {
     const { code, stdout } = await run('tool', 'scripts/run.sh', '--skills-root', 'others');
     expect({ code, stdout }).toEqual({ code: 0, stdout: 'tool\n' });
+    expect((await run('tool', 'scripts/run.sh', '--root', 'others')).stdout).toBe('tool\n');
+    const missing = await run('tool', 'scripts/run.sh', '--root', 'none', '--json');
+    expect(missing.stdout).toContain('--root must be a folder');
     expect((await run('public.csv-cleaning', 'SKILL.md', '--json')).stdout).toContain('"script.not-listed"');
+  });
+
+  it('runs the script of a built-in skill on a file of the job', async (context) => {
+    requireHere(context, MISSING_PYTHON);
+    writeFileSync(join(cwd, 'table.csv'), 'Id;Rain\n1;2,5\n');
+    const { code, stdout } = await run(
+      'csv-cleaning',
+      'scripts/profile_csv.py',
+      '--file',
+      'table.csv',
+      '--',
+      'table.csv',
+    );
+    expect({ code, found: JSON.parse(stdout) as unknown }).toMatchObject({
+      code: 0,
+      found: { delimiter: ';', rows: 1 },
+    });
   });
 
   it.each<[string[], string, number]>([

@@ -9,6 +9,7 @@ import codecs
 import csv
 import io
 import json
+import os
 import re
 import sys
 from collections import Counter
@@ -148,7 +149,9 @@ def main(arguments):
         parser.error('--rows takes a positive number')
     csv.field_size_limit(2**31 - 1)
     try:
-        with open(options.file, 'rb') as file:
+        # A script of a skill may run in the skill's own folder; the files of its job are then here.
+        found = options.file if os.path.exists(options.file) else os.path.join(os.environ.get('WORKSPACE', ''), options.file)
+        with open(found, 'rb') as file:
             result = profile(file.read(), options.delimiter, options.rows)
     except (OSError, ValueError, csv.Error) as error:
         print(f'Cannot profile {options.file}: {error}', file=sys.stderr)
