@@ -33,6 +33,7 @@ export type {
   InputFile,
   JobBudget,
   JobOptions,
+  JobOutputs,
   JobSkillsOptions,
   ScriptOptions,
 } from './contracts/job.ts';

@@ -18,6 +18,8 @@ export interface PromptInput {
   tools: readonly ToolDescription[];
   /** The tools as the language declares them; stands in place of their rows. */
   declarations?: ToolDeclarations | undefined;
+  /** JSON schema of the value that the program has to hand back. */
+  value?: Record<string, unknown> | undefined;
 }
 
 /** The two texts that a conversation begins with. */
@@ -102,12 +104,15 @@ function packageList(packages: readonly string[]): string {
   return [...fitting, ...(left === 0 ? [] : [`… and ${left} more`])].join(', ');
 }
 
-function userPrompt({ task, language, files, expect, tools, declarations }: PromptInput): string {
+function userPrompt({ task, language, files, expect, tools, declarations, value }: PromptInput): string {
   const sections = [task.trim()];
   sections.push(files.length === 0 ? 'There are no input files.' : `Input files:\n${fileLines(files)}`);
   if (expect.length > 0) {
     const names = expect.map((path) => `- ${JSON.stringify(path)}`).join('\n');
     sections.push(`Files that must be in the output folder when the program ends:\n${names}`);
+  }
+  if (value !== undefined) {
+    sections.push(`The value that the program must hand back, as JSON schema:\n${JSON.stringify(value)}`);
   }
   if (tools.length > 0 && language.guide.tools !== undefined) {
     sections.push(declarations === undefined ? toolList(tools) : declaredTools(declarations));

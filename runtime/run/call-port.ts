@@ -19,7 +19,7 @@ export interface RelayedCall {
 /** The way to the broker. */
 export interface CallPort {
   /** Calls for the entry itself. */
-  call(target: 'model', name: string, args: unknown): Promise<CallReply>;
+  call(target: 'model' | 'host', name: string, args: unknown): Promise<CallReply>;
   /** Passes a call of a program on. Returns a stream for each of its places. */
   relay(call: RelayedCall): StreamWriter[];
 }

@@ -17,6 +17,7 @@ import { missingOutputs } from '../files/collect-artifacts.ts';
 import { installedPackages, type InstalledPackages } from '../languages/installed-packages.ts';
 import { readLanguage } from '../languages/read-language.ts';
 import { writeSkills } from './arrived-skills.ts';
+import type { CallPort } from '../run/call-port.ts';
 import { emptyRun, type RunOutcome } from '../run/run-outcome.ts';
 import type { JobSurroundings } from '../run/job-surroundings.ts';
 import { runOnce } from '../run/run-once.ts';
@@ -54,6 +55,7 @@ export async function serveCodegen(around: JobSurroundings): Promise<void> {
     expect: job.expect,
     tools: globals.TOOLS,
     declarations: codegen.declarations,
+    value: codegen.value,
     maxAttempts: codegen.maxAttempts,
     dryRun: codegen.dryRun,
     pathAliases: [
@@ -79,7 +81,7 @@ export async function serveCodegen(around: JobSurroundings): Promise<void> {
         const again = stdin === undefined ? undefined : Readable.from([stdin]);
         const outcome = await runOnce(around, run, code, again, inputs);
         found.push(...outcome.diagnostics.filter((row) => !found.some((known) => isDeepStrictEqual(known, row))));
-        return outcome;
+        return codegen.value === undefined ? outcome : await judgedByHost(outcome, around);
       },
     });
     const outcome = last ?? (await showPrompt(around, prompt));
@@ -91,6 +93,20 @@ export async function serveCodegen(around: JobSurroundings): Promise<void> {
     const more = { sources: rendered.pool, attempts: judged, diagnostics: found, ...rest };
     await sendOutputs(around, { ...emptyRun(missing), outcome }, more);
   }
+}
+
+/** A run whose value the host does not take has failed, so that the agent repairs it. */
+async function judgedByHost(run: RunOutcome, { calls, canceled }: JobSurroundings): Promise<RunOutcome> {
+  if (run.outcome !== 'succeeded') return run;
+  const fault = run.value === undefined ? 'there is none' : await faultOf(run.value, calls, canceled);
+  if (fault === undefined) return run;
+  const message = `The value that the program handed back does not fit: ${fault}.`;
+  return { ...run, outcome: 'failed', error: { name: 'ContractError', message, stack: '' } };
+}
+
+async function faultOf(value: unknown, calls: CallPort, signal: AbortSignal): Promise<string | undefined> {
+  const reply = await withinDeadline(calls.call('host', 'judge', value), { signal });
+  return reply.ok ? (reply.value as { fault?: string }).fault : reply.error.message;
 }
 
 /** Nothing waits for the answer but the prompt, and a prompt without it names no package. */

@@ -7,8 +7,8 @@ import type { BytesPlace } from '../protocol/value-bytes.ts';
 export interface BrokerCall {
   /** Whole number from 1, above all before. */
   id: number;
-  target: 'tool' | 'model';
-  /** Id of a tool, or `generate` for a model. */
+  target: 'tool' | 'model' | 'host';
+  /** Id of a tool, `generate` for a model, or `judge` for the host. */
   name: string;
   args: unknown;
 }
@@ -27,6 +27,8 @@ export type BrokerReply =
 
 /** The one thing that a model can be asked to do. */
 export const MODEL_CALL = 'generate';
+/** What the host itself is asked: whether a value is the one that the job is to hand back. */
+export const JUDGE_CALL = 'judge';
 /** Bytes of the JSON of a tool's arguments, and of what it returns. */
 export const TOOL_JSON_BYTES: number = 256 * 1024;
 /** Bytes of the JSON of a model request: prompts carry whole skills. */
@@ -38,7 +40,7 @@ const NAME_CHARACTERS = 200;
 /** Validates the outer form of a call; fields that we don't know (a job, a tenant) are refused. */
 export const brokerCallSchema: z.ZodMiniType<BrokerCall> = z.strictObject({
   id: z.number().check(z.int(), z.minimum(1)),
-  target: z.enum(['tool', 'model']),
+  target: z.enum(['tool', 'model', 'host']),
   name: z.string().check(z.minLength(1), z.maxLength(NAME_CHARACTERS)),
   args: z.unknown(),
 });

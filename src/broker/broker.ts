@@ -18,6 +18,7 @@ import { callModel } from './call-model.ts';
 import { createCallRows } from './call-rows.ts';
 import { callTool, type ToolAnswer, type ToolSurroundings } from './call-tool.ts';
 import { createEffectRecord } from './effect-record.ts';
+import { judgeValue, type JudgeValue } from './judge-value.ts';
 import { measureJson } from './measure-json.ts';
 import type { ModelBudget } from './model-budget.ts';
 import type { ModelGateway } from './model-gateway.ts';
@@ -45,6 +46,8 @@ export interface BrokerOptions {
   budget?: ModelBudget | undefined;
   /** Most calls of tools, refused ones counted. @default no end but `limits.calls` */
   toolCalls?: number | undefined;
+  /** Only for jobs that have to hand back a certain value. */
+  judge?: JudgeValue | undefined;
   /** Told of each request to the model, and of its answer. */
   onModelRequest?: AskModelOptions['observe'];
   limits: Pick<JobLimits, 'calls' | 'modelTimeoutMs' | 'approvalTimeoutMs'>;
@@ -151,6 +154,7 @@ export function createBroker(options: BrokerOptions): Broker {
   const answer = async (call: BrokerCall, bytes: IncomingBytes, signal: AbortSignal): Promise<ToolAnswer> => {
     try {
       if (call.target === 'model') return { reply: await askModel(call, signal), replayed: false };
+      if (call.target === 'host') return { reply: await judgeValue(call, options.judge), replayed: false };
       return await useTool(call, bytes, signal);
     } catch (error) {
       return { reply: { ok: false, error: callError(error, signal) }, replayed: false };

@@ -29,7 +29,7 @@ export function createCallRows(): CallRows {
       return row;
     },
     count({ target, name, ok, code, replayed }) {
-      const key = target === 'model' ? 'model' : code === 'tool.not-allowed' ? NOT_ALLOWED : name;
+      const key = target !== 'tool' ? target : code === 'tool.not-allowed' ? NOT_ALLOWED : name;
       const total = totals.get(key) ?? { calls: 0, failed: 0, replayed: 0 };
       totals.set(key, total);
       total.calls += 1;

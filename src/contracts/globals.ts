@@ -55,6 +55,8 @@ export interface SandboxJob {
     task: string;
     model: string;
     maxAttempts: number;
+    /** JSON schema of the value that a program has to hand back; the host judges it. */
+    value?: Record<string, unknown>;
     /** Build the prompt and ask no model. */
     dryRun: boolean;
     /** What the prompt says of the tools in place of their rows; absent where the language declares none. */

@@ -1,4 +1,5 @@
 import type { SelectOptions } from './decision.ts';
+import type { ZodSchema } from './generation.ts';
 import type { Language } from './language.ts';
 import type { SkillVariant, SourceRow } from './skill.ts';
 import type { Isolation, RunnerName } from './result.ts';
@@ -89,6 +90,14 @@ export interface ScriptOptions extends Omit<JobOptions, 'stdin' | 'args'> {
   limits?: Partial<JobLimits>;
 }
 
+/** What the code of a job has to leave. */
+export interface JobOutputs {
+  /** Files, relative to the output folder: the same as `expect`. */
+  files?: string[];
+  /** Schema of the value that the program hands back. The host judges it, and what does not fit is repaired like any other failure. */
+  value?: ZodSchema;
+}
+
 /** Have code written for a task, run it, repair it. */
 export interface CodegenOptions extends JobOptions {
   task: string;
@@ -98,6 +107,7 @@ export interface CodegenOptions extends JobOptions {
   model?: string;
   /** Default: 3. */
   maxAttempts?: number;
+  outputs?: JobOutputs;
   dryRun?: boolean;
   /** Tokens of the prompt that the declarations of the tools may take; beyond it are names and first sentences. Default: 4,000. */
   toolBudgetTokens?: number;

@@ -49,7 +49,7 @@ export interface OmittedFile {
 /** One call of sandboxed code to the broker. */
 export interface CallRow {
   id: number;
-  target: 'tool' | 'model';
+  target: 'tool' | 'model' | 'host';
   name: string;
   ok: boolean;
   durationMs: number;
@@ -107,7 +107,7 @@ export interface JobResult {
   contract?: { satisfied: boolean; missing: string[] };
   /** The first thousand, in order of start. */
   calls: CallRow[];
-  /** All calls, by tool; those of the model are `model`, and those of tools that the job does not have `(not allowed)`. */
+  /** All calls, by tool; those of the model are `model`, those of the job's value `host`, and those of tools that the job does not have `(not allowed)`. */
   callTotals: Record<string, CallTotal>;
   skills: ResultSkills;
   /** The turn's sources pool after rendering. */

@@ -8,6 +8,7 @@ import {
   chooseMessage,
   decisionFaultMessage,
   decisionSystem,
+  needsProgram,
   taskMessage,
   type DecisionTask,
 } from './decision-prompt.ts';
@@ -60,7 +61,7 @@ export function createDecision(options: DecideOptions): Decision {
 }
 
 async function decide(options: DecideOptions, catalog: Catalog, record: JobDecision): Promise<Decided> {
-  const { skills, consumer, expect } = options;
+  const { skills, consumer } = options;
   const gallery = skills?.skillsGalleryText({ consumer, catalog, budget: CATALOG_TOKENS }).text ?? NO_CATALOG;
   const request: ModelRequest = { system: decisionSystem(gallery, ''), messages: [] };
   let chosen: string[] = [];
@@ -84,7 +85,7 @@ async function decide(options: DecideOptions, catalog: Catalog, record: JobDecis
     request.messages.push({ role: 'user', content: actMessage(rows, options) });
   }
   const { value, fault } = await askRound(options, request, record, (answer, cutOff) => {
-    const read = readAction(answer, cutOff, expect);
+    const read = readAction(answer, cutOff, needsProgram(options));
     return 'fault' in read ? { fault: read.fault } : { value: read.value };
   });
   if (value === undefined) return { chosen, block, action: { fault } };

@@ -14,6 +14,8 @@ export interface DecisionTask {
   files: readonly string[];
   /** Outputs that the job has to leave. */
   expect: readonly string[];
+  /** JSON schema of the value that the job has to hand back. */
+  value?: Record<string, unknown> | undefined;
   /** What a program may call. */
   tools: readonly { id: string; description: string }[];
 }
@@ -59,17 +61,22 @@ ${block('{ "skills": [] }')}
 }
 
 /** The message that asks for the action, after the skills were chosen. */
-export function actMessage(rows: readonly ReferenceRow[], { expect }: Pick<DecisionTask, 'expect'>): string {
+export function actMessage(rows: readonly ReferenceRow[], task: DecisionTask): string {
   return `${loadedText(rows)}
 
-${actQuestion(expect)}`;
+${actQuestion(task)}`;
 }
 
 /** The one message of a decision that has no skill to choose from. */
 export function taskMessage(task: DecisionTask): string {
   return `${taskText(task)}
 
-${actQuestion(task.expect)}`;
+${actQuestion(task)}`;
+}
+
+/** Whether a job has to leave what no text can give. */
+export function needsProgram({ expect, value }: Pick<DecisionTask, 'expect' | 'value'>): boolean {
+  return expect.length > 0 || value !== undefined;
 }
 
 /** The message that says what was wrong with an answer. */
@@ -77,18 +84,19 @@ export function decisionFaultMessage(fault: string): string {
   return `That answer was not taken. ${fault} Answer again, with one block of the form above.\n`;
 }
 
-function taskText({ task, files, expect, tools }: DecisionTask): string {
+function taskText({ task, files, expect, value, tools }: DecisionTask): string {
   const parts = [task.trim(), files.length === 0 ? 'There are no input files.' : `Input files:\n${fileLines(files)}`];
   if (expect.length > 0) parts.push(`Files that the program has to leave:\n${pathLines(expect)}`);
+  if (value !== undefined)
+    parts.push(`Value that the program has to hand back, as JSON schema:\n${JSON.stringify(value)}`);
   const lines = tools.map(({ id, description }) => `- ${id}: ${oneLine(description)}`);
   if (lines.length > 0) parts.push(`Tools that the program may call:\n${lines.join('\n')}`);
   return parts.join('\n\n');
 }
 
-function actQuestion(expect: readonly string[]): string {
+function actQuestion(task: DecisionTask): string {
   const handOver = block('{ "action": "codegen", "task": "What the program does.", "outputs": ["report.md"] }');
-  if (expect.length > 0)
-    return `Now hand the task over; the files that it has to leave need a program:\n\n${handOver}\n`;
+  if (needsProgram(task)) return `Now hand the task over; what it has to leave needs a program:\n\n${handOver}\n`;
   return `Now answer with a text:
 
 ${block('{ "action": "text", "text": "The whole answer." }')}

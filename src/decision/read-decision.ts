@@ -52,11 +52,11 @@ export function readChoice(answer: string, cutOff: boolean): Read<string[]> {
   return 'fault' in read ? read : { value: read.value.skills };
 }
 
-/** Reads the action that an answer decides on. A text is no action for a job that has to leave files. */
-export function readAction(answer: string, cutOff: boolean, expect: readonly string[]): Read<DecidedAction> {
+/** Reads the action that an answer decides on. A text is none for a job that needs a program. */
+export function readAction(answer: string, cutOff: boolean, program: boolean): Read<DecidedAction> {
   const read = readBlock<DecidedAction>(answer, cutOff, action);
-  if ('value' in read && read.value.action === 'text' && expect.length > 0)
-    return { fault: 'The task has to leave files, which a text cannot: the action is "codegen".' };
+  if ('value' in read && read.value.action === 'text' && program)
+    return { fault: 'The task has to leave files or a value, which a text cannot: the action is "codegen".' };
   return read;
 }
 

@@ -47,7 +47,7 @@ export function assembleResult(parts: ResultParts): JobResult {
     ...(verdict.error === undefined ? {} : { error: verdict.error }),
     artifacts: artifacts.artifacts,
     omitted: [...result.omitted, ...artifacts.omitted],
-    ...(expected.length === 0 ? {} : { contract: { satisfied: result.missing.length === 0, missing: result.missing } }),
+    ...contractOf(parts, expected),
     calls: broker.rows,
     callTotals: broker.totals,
     skills: parts.skills ?? { active: [], digest: null, instructionSha256: null },
@@ -62,6 +62,15 @@ export function assembleResult(parts: ResultParts): JobResult {
     diagnostics: [...job.diagnostics, ...options.diagnostics, ...sandbox.diagnostics, ...result.diagnostics],
     ...(job.kind === 'codegen' ? { codegen: { attempts: result.attempts ?? [] } } : {}),
   };
+}
+
+/** Of a job that has to leave something: files, a value, or both. */
+function contractOf({ job, result }: ResultParts, expected: readonly string[]): Pick<JobResult, 'contract'> {
+  const { missing } = result;
+  const valued = job.judge !== undefined && job.globals.JOB.codegen?.dryRun !== true;
+  if (expected.length === 0 && !valued) return {};
+  // Whatever else failed: the value of a job that did not succeed is nobody's to use.
+  return { contract: { satisfied: missing.length === 0 && (!valued || result.outcome === 'succeeded'), missing } };
 }
 
 type Verdict = Pick<SandboxResult, 'outcome' | 'limit' | 'error'>;

@@ -179,7 +179,7 @@ async function judgeAnswer(
   } catch {
     return { fault: block === undefined ? 'it holds no block marked json' : 'its block is no JSON' };
   }
-  return await judge.judge(value);
+  return await judge.check(value);
 }
 
 function sum(one: number | null, other: number | null): number | null {

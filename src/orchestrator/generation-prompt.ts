@@ -12,7 +12,7 @@ export function generationSystem(
   const sections = [(system ?? DEFAULT_SYSTEM).trim()];
   if (judge !== undefined)
     sections.push(
-      `Answer\n- Give exactly one fenced code block, marked json, with one JSON value in it that fits this JSON schema:\n${JSON.stringify(judge.schema)}`,
+      `Answer\n- Give exactly one fenced code block, marked json, with one JSON value in it that fits this JSON schema:\n${JSON.stringify(judge.json)}`,
     );
   if (instructionBlock === '') return `${sections.join('\n\n')}\n`;
   sections.push(

@@ -6,6 +6,7 @@ import { ISOLATION_LEVELS } from '../contracts/result.ts';
 import { checkOptions } from '../contracts/check-options.ts';
 import { SkillcellError } from '../contracts/skillcell-error.ts';
 import { shownPathFault } from '../protocol/shown-path.ts';
+import { isZodSchema } from './output-judge.ts';
 import { languageSchema } from './language-schema.ts';
 
 /** Bytes of a program. */
@@ -113,6 +114,12 @@ const requestSchema = z.discriminatedUnion(
       ),
       model: z.optional(z.string()),
       maxAttempts: z.optional(z.number().check(z.int(), z.minimum(1), z.maximum(20))),
+      outputs: z.optional(
+        z.strictObject({
+          files: z.optional(z.array(relativePath).check(z.maxLength(1_000))),
+          value: z.optional(z.custom(isZodSchema, 'must be a zod schema')),
+        }),
+      ),
       dryRun: z.optional(z.boolean()),
       toolBudgetTokens: z.optional(z.number().check(z.int(), z.minimum(1), z.maximum(1_000_000))),
       select: z.optional(

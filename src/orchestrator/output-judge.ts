@@ -6,9 +6,9 @@ const NAMED_FAULTS = 5;
 /** Judges values by a schema, on the host. */
 export interface OutputJudge {
   /** The schema as JSON schema, for a prompt. */
-  readonly schema: Record<string, unknown>;
+  readonly json: Record<string, unknown>;
   /** What the schema makes of a value, or what is wrong with it, in words for a model. */
-  judge(value: unknown): Promise<{ value: unknown } | { fault: string }>;
+  check(value: unknown): Promise<{ value: unknown } | { fault: string }>;
 }
 
 /**
@@ -19,8 +19,8 @@ export interface OutputJudge {
 export function zodJudge(schema: z.core.$ZodType): OutputJudge {
   const { $schema: _, ...written } = z.toJSONSchema(schema, { io: 'input' });
   return {
-    schema: written,
-    async judge(value) {
+    json: written,
+    async check(value) {
       const parsed = await z.safeParseAsync(schema, value);
       if (parsed.success) return { value: parsed.data };
       const { issues } = parsed.error;

@@ -19,6 +19,7 @@ import { effectiveLimits } from './effective-limits.ts';
 import { prepareInputFiles, readHostFile, type PreparedFile } from './input-files.ts';
 import { checkRequest, invalid, type CheckedRequest } from './job-schema.ts';
 import { withPromptTools } from './prompt-tools.ts';
+import { zodJudge, type OutputJudge } from './output-judge.ts';
 import { prepareTools } from './prepare-tools.ts';
 import { findScript, type FoundScript } from './find-script.ts';
 import { skillCodeJob, withSkillTools } from './skill-code/skill-tools.ts';
@@ -37,6 +38,8 @@ export interface PreparedJob {
   trees: SkillTrees;
   files: PreparedFile[];
   stdin: Uint8Array | undefined;
+  /** What judges the value of a codegen job that has to hand one back. */
+  judge: OutputJudge | undefined;
   /** What the job may call, by id. */
   tools: ReadonlyMap<string, OfferedTool>;
   /** The skills whose code may be called; undefined where nobody may. */
@@ -72,6 +75,7 @@ export async function prepareJob(given: unknown, options: PreparationOptions): P
   const tools = await prepareTools(request.tools ?? [], await withSkillTools(options.tools, skillCode, options));
   const skills = prepareSkills(request, options.skills, [...tools.keys()]);
   const { language, script } = requestProgram(request, skills, options.skills);
+  const judge = valueJudge(request);
   const limits = effectiveLimits(request.kind, request.limits ?? {}, options.ceilings);
   const workspaceBytes = limits.workspaceMib * MIB;
   const inputs = await prepareInputFiles(request.files ?? [], limits);
@@ -89,7 +93,7 @@ export async function prepareJob(given: unknown, options: PreparationOptions): P
       language,
       args: request.args ?? [],
       env: request.env ?? {},
-      expect: request.expect ?? [],
+      expect: declaredFiles(request),
       limits,
       skills: {
         refs: skills.refs,
@@ -97,7 +101,7 @@ export async function prepareJob(given: unknown, options: PreparationOptions): P
         variant: request.skills?.variant ?? 'full',
         includeInternal: request.skills?.includeInternal ?? false,
       },
-      ...kindOfJob(request, options.model),
+      ...kindOfJob(request, options.model, judge),
       ...(script === undefined ? {} : { script }),
     },
   };
@@ -117,6 +121,7 @@ export async function prepareJob(given: unknown, options: PreparationOptions): P
     trees,
     files: inputs.files,
     stdin,
+    judge,
     tools,
     skillCode: skillCode && { ...skillCode, trees: skills.trees },
     active,
@@ -129,12 +134,30 @@ export async function prepareJob(given: unknown, options: PreparationOptions): P
 function kindOfJob(
   request: CheckedRequest,
   model: string,
+  judge: OutputJudge | undefined,
 ): Pick<RuntimeGlobals['JOB'], 'code' | 'fileName' | 'codegen'> {
   if (request.kind === 'exec')
     return { code: request.code, ...(request.fileName === undefined ? {} : { fileName: request.fileName }) };
   if (request.kind === 'script') return {};
   const { task, maxAttempts = 3, dryRun = false } = request;
-  return { codegen: { task, model: request.model ?? model, maxAttempts, dryRun } };
+  const value = judge === undefined ? {} : { value: judge.json };
+  return { codegen: { task, model: request.model ?? model, maxAttempts, dryRun, ...value } };
+}
+
+function declaredFiles(request: CheckedRequest): string[] {
+  const files = request.kind === 'codegen' ? (request.outputs?.files ?? []) : [];
+  return [...new Set([...(request.expect ?? []), ...files])];
+}
+
+/** A schema that no JSON schema can say could be told to no model. */
+function valueJudge(request: CheckedRequest): OutputJudge | undefined {
+  const schema = request.kind === 'codegen' ? request.outputs?.value : undefined;
+  if (schema === undefined) return undefined;
+  try {
+    return zodJudge(schema as Parameters<typeof zodJudge>[0]);
+  } catch (error) {
+    throw invalid(`outputs.value must be a schema that can be written as a JSON schema (${(error as Error).message})`);
+  }
 }
 
 function programName(request: CheckedRequest, language: LanguageDefinition): string | undefined {

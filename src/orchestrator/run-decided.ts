@@ -96,6 +96,7 @@ function prepareDecision(
     task: request.task,
     files: job.files.map(({ destination }) => destination),
     expect: globals.JOB.expect,
+    value: globals.JOB.codegen?.value,
     tools: globals.TOOLS,
     skills: host.settings.skills,
     consumer: select.consumer ?? DECISION_CONSUMER,

@@ -1,4 +1,5 @@
 import { createBroker, type Broker } from '../broker/broker.ts';
+import type { JudgeValue } from '../broker/judge-value.ts';
 import type { ModelBudget } from '../broker/model-budget.ts';
 import type { ModelGateway } from '../broker/model-gateway.ts';
 import type { Approve } from '../broker/approval.ts';
@@ -12,6 +13,7 @@ import { assembleResult } from './assemble-result.ts';
 import type { EmitEvent } from './event-stream.ts';
 import { createByteBudget } from './byte-budget.ts';
 import { createJobEnding, type JobEnding } from './job-ending.ts';
+import { judgeResult, valueVerdict } from './judge-result.ts';
 import { modelEvents } from './model-events.ts';
 import { createOutputEvents, type OutputEvents } from './output-events.ts';
 import type { PreparedJob } from './prepare-job.ts';
@@ -75,8 +77,9 @@ export async function runJob(
     const ended = await ending.ended;
     // What fails for a job that is canceled makes no difference any more.
     if (ended.kind === 'fault' && ending.canceledFor !== 'canceled') throw ended.error;
-    const result = await settleResult(ended, run);
+    const settled = await settleResult(ended, run);
     throwModelFailure(run);
+    const result = await judgeResult(settled, job);
     run.outputEvents.flush();
     const { sandbox, startMs } = session;
     const wallMs = performance.now() - started;
@@ -102,6 +105,7 @@ function startRun(job: PreparedJob, session: SandboxSession, options: RunJobOpti
     budget: options.budget,
     toolCalls: request.budget?.toolCalls,
     onModelRequest: modelEvents(jobId, 'codegen', emit),
+    judge: judgeOf(job),
     limits,
     repeats: kind === 'codegen',
     approve: options.approve,
@@ -136,6 +140,14 @@ function startRun(job: PreparedJob, session: SandboxSession, options: RunJobOpti
     closed: (error) => ending.settle({ kind: 'closed', error }),
   });
   return run;
+}
+
+function judgeOf({ judge }: PreparedJob): JudgeValue | undefined {
+  if (judge === undefined) return undefined;
+  return async (value) => {
+    const verdict = await valueVerdict(judge, value);
+    return 'fault' in verdict ? { fault: verdict.fault } : {};
+  };
 }
 
 function takeMessage(run: JobRun, message: SandboxMessage): void {

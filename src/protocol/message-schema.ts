@@ -77,7 +77,7 @@ export const sandboxMessageSchema: z.ZodMiniType<SandboxMessage> = z.discriminat
   z.strictObject({
     type: z.literal('call'),
     id: z.number().check(z.int(), z.minimum(1)),
-    target: z.enum(['tool', 'model']),
+    target: z.enum(['tool', 'model', 'host']),
     name: text(200),
     args: z.optional(z.unknown()),
     bytes: z.optional(z.array(streamedBytes).check(z.maxLength(MAX_PARTS))),

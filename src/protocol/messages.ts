@@ -73,7 +73,14 @@ export type SandboxMessage =
   | { type: 'run'; run: number; stdout: number; stderr: number }
   | { type: 'attempt'; attempt: number; maxAttempts: number; phase: 'asking' }
   | { type: 'attempt'; attempt: number; maxAttempts: number; phase: 'running'; code: string }
-  | { type: 'call'; id: number; target: 'tool' | 'model'; name: string; args?: unknown; bytes?: StreamedBytes[] }
+  | {
+      type: 'call';
+      id: number;
+      target: 'tool' | 'model' | 'host';
+      name: string;
+      args?: unknown;
+      bytes?: StreamedBytes[];
+    }
   /** The files of the output folder come, as one tar stream. */
   | { type: 'artifacts'; stream: number }
   | { type: 'fault'; code: string; message: string; diagnostics: Diagnostic[] }

@@ -192,7 +192,7 @@ describe('an answer', () => {
     const { decided, asked } = await decide([block({ skills: [] }), text('Yes.'), handedOver], { expect: ['a.md'] });
     expect(asked[0]?.messages[0]?.content).toContain('Files that the program has to leave:\n- "a.md"');
     expect(asked[1]?.messages.at(-1)?.content).not.toContain('"action": "text"');
-    expect(asked[2]?.messages.at(-1)?.content).toContain('The task has to leave files');
+    expect(asked[2]?.messages.at(-1)?.content).toContain('The task has to leave files or a value');
     expect(decided.action).toEqual({ value: { action: 'codegen', task: 'Write it.', outputs: [] } });
   });
 

@@ -1,0 +1,165 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import * as z from 'zod';
+import { createBroker } from '../../src/broker/broker.ts';
+import type { ModelGateway, ModelRequest } from '../../src/broker/model-gateway.ts';
+import type { CodegenOptions } from '../../src/contracts/job.ts';
+import { DEFAULT_LIMITS } from '../../src/contracts/limits.ts';
+import type { JobResult } from '../../src/contracts/result.ts';
+import { createOrchestrator } from '../../src/orchestrator/create-orchestrator.ts';
+import { judgeResult } from '../../src/orchestrator/judge-result.ts';
+import { zodJudge } from '../../src/orchestrator/output-judge.ts';
+import type { PreparedJob } from '../../src/orchestrator/prepare-job.ts';
+import type { SandboxResult } from '../../src/protocol/messages.ts';
+import { LEVELS, requireLevel } from '../fixtures/levels.ts';
+
+const program = (code: string): string => `\`\`\`javascript\n${code}\n\`\`\``;
+const rows = z.object({ rows: z.int().min(1) });
+
+async function run(
+  answers: string[],
+  job: Partial<CodegenOptions>,
+): Promise<{ result: JobResult; asked: ModelRequest[] }> {
+  const asked: ModelRequest[] = [];
+  const model: ModelGateway = {
+    id: 'test/model',
+    async generate(request) {
+      const text = answers[asked.push(request) - 1] ?? '';
+      return { text, model: 'test/model', usage: { inputTokens: 1, outputTokens: 1 }, finishReason: 'stop' };
+    },
+  };
+  await using orchestrator = createOrchestrator({ model });
+  return { result: await orchestrator.codegen({ task: 'Count the rows.', ...job }), asked };
+}
+
+describe.each(LEVELS)('the value of a job at level %s', (isolation) => {
+  beforeEach((context) => requireLevel(context, isolation));
+
+  it('is judged by the host, and repaired with its faults', async () => {
+    const value = rows.transform(({ rows: count }) => ({ count }));
+    const answers = [
+      program('console.log(1);'),
+      program('export default { rows: "many" };'),
+      program('export default { rows: 3 };'),
+    ];
+    const { result, asked } = await run(answers, { isolation, outputs: { value } });
+    expect(result).toMatchObject({
+      outcome: 'succeeded',
+      value: { count: 3 },
+      contract: { satisfied: true, missing: [] },
+      codegen: { attempts: [{ outcome: 'failed' }, { outcome: 'failed' }, { outcome: 'succeeded' }] },
+    });
+    expect(asked[0]?.messages[0]?.content).toMatch(
+      /must hand back, as JSON schema:\n\{"type":"object","properties":\{"rows"/,
+    );
+    const [none, wrong] = [1, 2].map((index) => asked[index]?.messages.at(-1)?.content);
+    expect(none).toContain('ContractError: The value that the program handed back does not fit: there is none.');
+    expect(wrong).toMatch(/does not fit: rows: .*expected (int|number)/);
+    expect(result.calls.filter(({ target }) => target === 'host')).toMatchObject([
+      { name: 'judge', ok: true },
+      { name: 'judge', ok: true },
+    ]);
+  });
+
+  it('fails the job where it never fits, and names files that are missing as well', async () => {
+    const answer = program(
+      "import { writeFileSync } from 'node:fs'; writeFileSync(`${process.env.SKILLCELL_OUTPUT}/a`, ''); export default { rows: 0 };",
+    );
+    const job = { isolation, maxAttempts: 2, expect: ['a'] };
+    const { result } = await run([answer, answer], { ...job, outputs: { files: ['a'], value: rows } });
+    expect(result).toMatchObject({
+      outcome: 'failed',
+      error: { name: 'ContractError', message: expect.stringMatching(/does not fit: rows: /) as string },
+      contract: { satisfied: false, missing: [] },
+    });
+    const { result: missing } = await run([answer, answer], { ...job, outputs: { files: ['b'] } });
+    expect(missing).toMatchObject({ outcome: 'failed', contract: { satisfied: false, missing: ['b'] } });
+  });
+});
+
+describe('a value that has to be handed back', () => {
+  it('is no matter of a dry run, and needs a program', async () => {
+    const { result: dry } = await run([], { isolation: 'none', dryRun: true, outputs: { value: rows } });
+    expect(dry).toMatchObject({ outcome: 'succeeded', value: { system: expect.any(String) as string } });
+    expect(dry.contract).toBeUndefined();
+    const text = '```skillcell-decision\n{ "action": "text", "text": "Three." }\n```';
+    const { result, asked } = await run([text, text], { select: true, outputs: { value: rows } });
+    expect(result).toMatchObject({
+      outcome: 'failed',
+      error: { name: 'DecisionError' },
+      contract: { satisfied: false },
+    });
+    expect(asked[0]?.messages[0]?.content).toContain('Value that the program has to hand back');
+  });
+
+  it.each([
+    { value: 5 },
+    { value: { type: 'nothing' } },
+    { value: z.custom(() => true) },
+    { files: ['../a'] },
+    { file: ['a'] },
+    [],
+  ])('of another form is refused before anything is asked: %#', async (outputs) => {
+    const refused = run([], { outputs: outputs as object });
+    await expect(refused).rejects.toMatchObject({
+      code: 'job.invalid',
+      message: expect.stringContaining('outputs') as string,
+    });
+  });
+});
+
+describe('what a sandbox says of its value', () => {
+  const said = (more: Partial<SandboxResult>): SandboxResult => ({
+    outcome: 'succeeded',
+    exitCode: 0,
+    signal: null,
+    stdoutBytes: 0,
+    stderrBytes: 0,
+    omitted: [],
+    missing: [],
+    sources: [],
+    diagnostics: [],
+    runMs: 0,
+    ...more,
+  });
+  const job = (schema: z.ZodType): PreparedJob =>
+    ({ judge: zodJudge(schema), globals: { JOB: { codegen: { dryRun: false } } } }) as unknown as PreparedJob;
+
+  it('is judged once more, whatever the host told it before', async () => {
+    const lied = await judgeResult(said({ value: { rows: 'many' } }), job(rows));
+    expect(lied).toMatchObject({ outcome: 'failed', error: { name: 'ContractError' } });
+    expect(await judgeResult(said({}), job(rows))).toMatchObject({ outcome: 'failed' });
+    expect(await judgeResult(said({ value: { rows: 1 } }), job(rows))).toMatchObject({ outcome: 'succeeded' });
+    const failed = said({ outcome: 'timeout', value: 3 });
+    expect(await judgeResult(failed, job(rows))).toBe(failed);
+  });
+
+  it('fails where its schema throws', async () => {
+    const throwing = z.number().refine(() => {
+      throw new Error('of the host');
+    });
+    const judged = await judgeResult(said({ value: 3 }), job(throwing));
+    expect(judged).toMatchObject({
+      outcome: 'failed',
+      error: { message: expect.not.stringContaining('of the host') as string },
+    });
+  });
+
+  it('cannot be asked of a host that judges none, nor anything else', async () => {
+    const limits = DEFAULT_LIMITS;
+    const signal = new AbortController().signal;
+    const judge = async (value: unknown) => (value === 1 ? {} : { fault: 'not one' });
+    const ask = (id: number, name: string, args: unknown, more = {}) =>
+      createBroker({ jobId: 'j', tools: new Map(), limits, ...more }).call(
+        { id, target: 'host', name, args },
+        { signal },
+      );
+    expect(await ask(1, 'judge', 1)).toMatchObject({ ok: false, error: { code: 'tool.not-allowed' } });
+    expect(await ask(1, 'approve', 1, { judge })).toMatchObject({ ok: false, error: { code: 'tool.not-allowed' } });
+    expect(await ask(1, 'judge', 1, { judge })).toEqual({ ok: true, value: {} });
+    expect(await ask(1, 'judge', 2, { judge })).toEqual({ ok: true, value: { fault: 'not one' } });
+    expect(await ask(1, 'judge', 'x'.repeat(5 * 1024 * 1024), { judge })).toEqual({
+      ok: true,
+      value: { fault: expect.stringContaining('over') as string },
+    });
+  });
+});
