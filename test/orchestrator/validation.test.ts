@@ -142,13 +142,18 @@ describe('a job that is not acceptable is refused before anything starts', () =>
     expect(error.entry.exitCode).toBe(2);
   });
 
-  const common = 'jobId, runner, isolation, files, stdin, args, env, expect, limits, skills, output, signal, language';
+  const common =
+    'jobId, runner, isolation, files, stdin, args, env, expect, limits, budget, skills, tools, context, output, signal';
   it.each<[string, object, string]>([
     ['a limit at the top', { timeout: 5 }, 'there is no field timeout, got 5. Did you mean limits.runTimeoutMs?'],
     ['another one', { memory: 5 }, 'there is no field memory, got 5. Did you mean limits.memoryMib?'],
     ['a misspelt field', { ouput: 'a' }, 'there is no field ouput, got "a". Did you mean output?'],
-    ['no field at all', { cwd: '/' }, `there is no field cwd, got "/". There are ${common}, code, fileName.`],
-    ['a field of codegen', { task: 't' }, `there is no field task, got "t". There are ${common}, code, fileName.`],
+    ['no field at all', { cwd: '/' }, `there is no field cwd, got "/". There are ${common}, language, code, fileName.`],
+    [
+      'a field of codegen',
+      { task: 't' },
+      `there is no field task, got "t". There are ${common}, language, code, fileName.`,
+    ],
     ['a name of its own', { 'a b': 1 }, 'there is no field "a b", got 1. There are jobId,'],
     [
       'a bad name of a variable',
@@ -168,7 +173,10 @@ describe('a job that is not acceptable is refused before anything starts', () =>
 
   it('lists the fields of the kind of job', async () => {
     const { message } = await refusal({ task: 't', cwd: '/' }, 'codegen');
-    expect(message).toContain(`There are ${common}, task, model, maxAttempts, dryRun.`);
+    expect(message).toContain(`There are ${common}, language, task, model, `);
+    const script = orchestrator.script({ skill: 'custom.none', script: 'a', stdin: new Uint8Array(1) } as never);
+    const fields = `${common.replace('stdin, ', '')}, skill, script`;
+    await expect(script).rejects.toThrow(`there is no field stdin, got an object. There are ${fields}.`);
   });
 
   const unseen = 'a\u202e\n\u001b[31m\u009b\u200b\u2028\u{e0061}b';
