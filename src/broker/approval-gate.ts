@@ -28,6 +28,7 @@ export function createApprovalGate(options: ApprovalGateOptions): ApprovalGate {
   let open = 0;
   let since = 0;
   let stoodStill = 0;
+  let isOver = false;
 
   const begin = (): void => {
     open += 1;
@@ -48,11 +49,15 @@ export function createApprovalGate(options: ApprovalGateOptions): ApprovalGate {
     const limitMs = leftMs();
     const inTime = new AbortController();
     const unanswered = { allow: false, reason: 'nobody answered in time' };
-    if (limitMs <= 0) return unanswered;
+    if (isOver || limitMs <= 0) return unanswered;
+    const overdue = (): ApprovalAnswer => {
+      isOver = true;
+      return unanswered;
+    };
     begin();
     try {
       const asked = approve(request, { signal: AbortSignal.any([signal, inTime.signal]) });
-      const answer: unknown = await withinDeadline(asked, { limitMs, overdue: () => unanswered, signal });
+      const answer: unknown = await withinDeadline(asked, { limitMs, overdue, signal });
       const { allow, reason } = { ...(answer as Record<string, unknown> | undefined) };
       const told = typeof reason === 'string' ? sanitizeErrorText(reason, secrets) : undefined;
       return { allow: allow === true, reason: told };

@@ -1,0 +1,106 @@
+import * as z from 'zod/mini';
+import { ToolError } from '../broker/tool-errors.ts';
+import type { Tool, ToolContext } from '../broker/tool.ts';
+import type { Skill, SourceRow } from '../contracts/skill.ts';
+import { SkillcellError } from '../contracts/skillcell-error.ts';
+import { READ_LINES } from '../skills/load/read-skill-file.ts';
+import type { ConsumerOptions, SkillsSubsystem } from '../skills/index.ts';
+
+/** What one job's tools of skills stand on. */
+export interface SkillToolsOptions extends ConsumerOptions {
+  skills: SkillsSubsystem;
+  /** The consumer whose policy holds. */
+  consumer: string;
+  /** Full ids of skills whose instructions the job has already. */
+  active: readonly string[];
+  /** The job's sources pool, which its skills were rendered with. */
+  pool: readonly SourceRow[];
+}
+
+/** The tools by which a job finds and reads skills while it runs. */
+export interface SkillTools {
+  tools: Tool[];
+  /** The sources pool with those of the skills that were loaded meanwhile. */
+  readonly pool: readonly SourceRow[];
+}
+
+const reference = z.string().check(z.minLength(1), z.maxLength(300));
+const line = z.number().check(z.int(), z.minimum(0));
+const loadInput = z.strictObject({ skill: reference });
+const readInput = z.strictObject({
+  skill: reference,
+  path: z.string().check(z.minLength(1), z.maxLength(4_096)),
+  as: z.optional(z.enum(['text', 'bytes'])),
+  offset: z.optional(line),
+  limit: z.optional(line.check(z.minimum(1), z.maximum(READ_LINES))),
+});
+
+/**
+ * Makes the tools of one job: `skills.list`, `skills.load` and `skills.read`. They show what the job's consumer may load, and
+ * nothing of the rest: what is denied reads like what is unknown.
+ */
+export function createSkillTools(options: SkillToolsOptions): SkillTools {
+  const { skills, consumer, includeInternal } = options;
+  const who = { consumer, includeInternal };
+  const active = new Set(options.active);
+  let pool = options.pool;
+
+  const list = (): { id: string; name: string; brief: string; active: boolean }[] =>
+    skills.visible(who).map(({ id, name, brief }) => ({ id, name, brief, active: active.has(id) }));
+
+  const load = ({ skill: ref }: z.infer<typeof loadInput>): unknown => {
+    const found = skills.loadSkill(ref, { ...who, pool });
+    const { id } = found.row;
+    const skill = skills.skills.find((each) => each.id === id);
+    if (found.row.status !== 'loaded' || skill === undefined) throw unknownSkill(ref);
+    if (active.has(skill.id)) return { id: skill.id, status: 'already active' };
+    active.add(skill.id);
+    ({ pool } = found);
+    const tools = skill.tools.map(({ id: tool, role, why }) => ({ id: tool, role, why }));
+    return { id: skill.id, status: 'loaded', instructions: found.text, tools, files: fileRows(skill) };
+  };
+
+  const read = ({ skill, path, ...range }: z.infer<typeof readInput>): unknown => {
+    try {
+      const file = skills.readSkillFile(skill, path, { ...who, ...range });
+      if (file.as === 'bytes') return { path, bytes: file.bytes, content: file.content };
+      const { text, offset, lines, more } = file;
+      return { path, bytes: file.bytes, text, offset, lines, more };
+    } catch (error) {
+      if (!SkillcellError.isInstance(error)) throw error;
+      if (error.code.startsWith('skills.reference-')) throw unknownSkill(skill);
+      throw new ToolError(error.message);
+    }
+  };
+
+  const unknownSkill = (ref: string): ToolError => {
+    const ids = list().map(({ id }) => id);
+    const there = ids.length === 0 ? 'there are none' : `there are ${ids.join(', ')}`;
+    return new ToolError(`There is no skill ${JSON.stringify(ref.slice(0, 200))} here; ${there}.`);
+  };
+
+  return {
+    tools: [
+      skillTool('skills.list', 'Lists the skills that can be loaded here, a line each.', z.strictObject({}), list),
+      skillTool('skills.load', 'Gives the instructions of a skill, the tools it is about, and its files.', loadInput, load),
+      skillTool('skills.read', 'Reads a file of a skill, by lines, or as bytes.', readInput, read),
+    ],
+    get pool() {
+      return pool;
+    },
+  };
+}
+
+function fileRows({ files }: Skill): { path: string; bytes: number; executable: boolean }[] {
+  return files.map(({ path, bytes, executable }) => ({ path, bytes, executable }));
+}
+
+function skillTool<T>(id: string, description: string, input: z.ZodMiniType<T>, execute: (input: T) => unknown): Tool {
+  return {
+    id,
+    description,
+    input,
+    effect: 'read',
+    execute: async (given: unknown, _around: ToolContext) => execute(given as T),
+  };
+}

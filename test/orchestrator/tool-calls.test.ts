@@ -1,0 +1,370 @@
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import type { ApprovalAnswer, ApprovalRequest } from '../../src/broker/approval.ts';
+import type { ModelGateway } from '../../src/broker/model-gateway.ts';
+import type { ToolContext } from '../../src/broker/tool.ts';
+import type { JobEvent } from '../../src/contracts/events.ts';
+import type { ExecOptions } from '../../src/contracts/job.ts';
+import type { JobResult } from '../../src/contracts/result.ts';
+import { createOrchestrator } from '../../src/orchestrator/create-orchestrator.ts';
+import { MISSING_PYTHON, requireHere } from '../fixtures/describe-with.ts';
+import { EVERY_LEVEL, everyRunner, requireEachLevel } from '../fixtures/every-level.ts';
+import { toolList } from '../fixtures/tool-list.ts';
+
+const MIB = 1024 * 1024;
+let contexts: unknown[] = [];
+let effects: unknown[] = [];
+let questions: ApprovalRequest[] = [];
+let answer: (request: ApprovalRequest, signal: AbortSignal) => Promise<ApprovalAnswer>;
+
+const tools = toolList([
+  [
+    'echo.back',
+    {
+      description: 'Gives back what it gets.',
+      effect: 'read',
+      execute: async (input: unknown, { context }: ToolContext) => (contexts.push(context), input),
+    },
+  ],
+  ['echo.then', { description: 'A name that every promise is asked for.', execute: async () => 'then' }],
+  ['crm.import', { description: 'A name that is a word of Python.', execute: async () => 'imported' }],
+  [
+    'shop.order',
+    { description: 'Has an effect.', execute: async (input: unknown) => ({ order: effects.push(input) }) },
+  ],
+  ['shop.slow', { description: 'Never ends.', timeoutMs: 300, execute: () => new Promise<never>(() => undefined) }],
+  ['shop.once', { description: 'Once a job.', maxCalls: 1, execute: async () => 'once' }],
+  [
+    'shop.bill',
+    { description: 'Has to be allowed.', approval: 'always', execute: async (input) => effects.push(input) },
+  ],
+  ['odd.getter', { description: 'A hostile getter.', execute: async () => hostile() }],
+  ['odd.cycle', { description: 'A cycle.', execute: async () => cycle() }],
+  ['odd.gigabyte', { description: 'Too much.', execute: async () => 'x'.repeat(2 ** 29 - 24) }],
+  ['odd.holes', { description: 'A list of holes.', execute: async () => new Array(2 ** 32 - 1) }],
+  ['odd.bytes', { description: 'Too many bytes.', maxResultBytes: 1_000, execute: async () => new Uint8Array(1_001) }],
+  ['odd.throw', { description: 'Throws nothing.', execute: () => Promise.reject(undefined as unknown as Error) }],
+  [
+    'odd.sync',
+    {
+      description: 'Throws at once.',
+      execute: () => {
+        throw new Error('at once');
+      },
+    },
+  ],
+]);
+
+function hostile(): object {
+  return {
+    get value(): never {
+      throw new Error('secret of the host');
+    },
+  };
+}
+
+function cycle(): object {
+  const ring: { self?: object } = {};
+  ring.self = ring;
+  return ring;
+}
+
+const runners = await everyRunner();
+const orchestrator = createOrchestrator({
+  runners,
+  tools,
+  approve: (request, { signal }) => (questions.push(request), answer(request, signal)),
+});
+afterAll(() => orchestrator.close());
+
+const NODE = `import { tools, ToolCallError } from 'skillcell';
+const attempt = (call) => call().catch((error) => (error instanceof ToolCallError ? error.code : String(error)));
+`;
+
+describe.each(EVERY_LEVEL)('calls of tools at level %s', (isolation) => {
+  beforeEach((context) => {
+    requireEachLevel(context, isolation);
+    [contexts, effects, questions] = [[], [], []];
+    answer = async () => ({ allow: true });
+  });
+  const exec = (code: string, more: Partial<ExecOptions> = {}): Promise<JobResult> =>
+    orchestrator.exec({ isolation, tools: ['*'], code: `${more.language === undefined ? NODE : ''}${code}`, ...more });
+  const python = (code: string, more: Partial<ExecOptions> = {}): Promise<JobResult> =>
+    exec(code, { language: 'python', ...more });
+
+  it('a job without tools has none, one with a pattern has those that fit, and no code of another one runs', async () => {
+    const code = 'export default [await attempt(() => tools.shop.order({})), await attempt(() => tools.echo.back(1))];';
+    expect((await exec(code, { tools: [] })).value).toEqual(['tool.not-allowed', 'tool.not-allowed']);
+    const { value, callTotals } = await exec(code, { tools: ['echo.*'] });
+    expect(value).toEqual(['tool.not-allowed', 1]);
+    expect(effects).toEqual([]);
+    expect(callTotals).toEqual({
+      '(not allowed)': { calls: 1, failed: 1, replayed: 0 },
+      'echo.back': { calls: 1, failed: 0, replayed: 0 },
+    });
+  });
+
+  it('a pattern that names no tool is refused before anything starts', async () => {
+    await expect(exec('', { tools: ['ecko.back'] })).rejects.toMatchObject({
+      code: 'job.invalid',
+      message: expect.stringContaining('got "ecko.back"') as string,
+    });
+  });
+
+  it('the context of a job reaches its tools, and nobody else', async () => {
+    const given = { user: 'ada', secret: 'context-4711' };
+    const result = await exec('export default await tools.echo.back(1);', { context: given });
+    expect(contexts).toEqual([given]);
+    expect(contexts[0]).toBe(given);
+    expect(JSON.stringify(result)).not.toContain('context-4711');
+  });
+
+  it('names of the language do not confuse the proxy', async () => {
+    const { value } = await exec(`
+      const waited = await tools.echo;
+      const odd = [tools.then, tools.__proto__, tools.constructor, tools.toJSON, tools[Symbol.iterator], tools.echo.then, tools.echo.prototype];
+      export default [typeof waited, odd.map((each) => typeof each), await tools.call('echo.then'), JSON.stringify({ tools }),
+        await attempt(() => tools.call('__proto__')), await attempt(() => tools.call('constructor.prototype')), await tools.crm.import()];`);
+    expect(value).toEqual([
+      'function',
+      Array.from({ length: 7 }, () => 'undefined'),
+      'then',
+      '{"tools":{}}',
+      'tool.not-allowed',
+      'tool.not-allowed',
+      'imported',
+    ]);
+  });
+
+  it('bytes go both ways, anywhere in a value, byte for byte', async () => {
+    const { value } = await exec(`
+      const large = new Uint8Array(5 * ${MIB}).map((_, index) => index * 7);
+      const given = { a: [Buffer.from([0, 255]), { b: large }], none: new Uint8Array(0), text: 'null' };
+      const back = await tools.echo.back(given);
+      const same = back.a[1].b.length === large.length && Buffer.compare(back.a[1].b, large) === 0;
+      export default [back.a[0] instanceof Uint8Array, [...back.a[0]], same, back.none.length, back.text];`);
+    expect(value).toEqual([true, [0, 255], true, 0, 'null']);
+  });
+
+  it('more than 8 MiB of bytes, and more JSON than 256 KiB, are too large, in both languages', async (context) => {
+    const node = `export default [
+      await attempt(() => tools.echo.back(new Uint8Array(8 * ${MIB} + 1))), await attempt(() => tools.echo.back('x'.repeat(300_000))),
+      await attempt(() => tools.echo.back([1n])), await attempt(() => { const ring = {}; ring.ring = ring; return tools.echo.back(ring); }),
+      (await tools.echo.back(new Uint8Array(8 * ${MIB} - 100))).length];`;
+    expect((await exec(node)).value).toEqual([
+      'tool.too-large',
+      'tool.too-large',
+      'tool.invalid-arguments',
+      'tool.invalid-arguments',
+      8 * MIB - 100,
+    ]);
+    requireHere(context, MISSING_PYTHON);
+    const { value, stderr } = await python(`
+from skillcell import tools, ToolCallError, set_value
+def attempt(value):
+    try:
+        return len(tools.echo.back(value))
+    except ToolCallError as error:
+        return error.code
+ring = []
+ring.append(ring)
+set_value([attempt(bytes(8 * ${MIB} + 1)), attempt("x" * 300_000), attempt([1j]), attempt(ring), attempt([float("nan")]), attempt(bytes(8 * ${MIB} - 100))])
+`);
+    expect(stderr.text).toBe('');
+    expect(value).toEqual([
+      'tool.too-large',
+      'tool.too-large',
+      'tool.invalid-arguments',
+      'tool.invalid-arguments',
+      'tool.invalid-arguments',
+      8 * MIB - 100,
+    ]);
+  });
+
+  it('32 calls with a mebibyte each, at once, come back whole', async () => {
+    const { value, outcome } = await exec(`
+      const parts = Array.from({ length: 32 }, (_, n) => new Uint8Array(${MIB}).fill(n));
+      const back = await Promise.all(parts.map((part) => tools.echo.back({ part })));
+      export default back.every(({ part }, n) => part.length === ${MIB} && part.every((byte) => byte === n));`);
+    expect([outcome, value]).toEqual(['succeeded', true]);
+  });
+
+  it('Python calls from threads and tasks at once, and answers go to who asked', async (context) => {
+    requireHere(context, MISSING_PYTHON);
+    const { value, stderr } = await python(`
+import asyncio, threading
+from skillcell import tools, set_value
+rows = {}
+def work(n):
+    rows[n] = [tools.echo.back({"n": n, "i": i})["i"] for i in range(20)]
+threads = [threading.Thread(target=work, args=(n,)) for n in range(8)]
+for thread in threads: thread.start()
+async def many():
+    return await asyncio.gather(*(tools.echo.back.aio(n=n, data=bytes([n])) for n in range(50)))
+tasks = asyncio.run(many())
+for thread in threads: thread.join()
+set_value([all(rows[n] == list(range(20)) for n in range(8)), [row["n"] for row in tasks] == list(range(50)), tasks[7]["data"] == b"\\x07"])
+`);
+    expect(stderr.text).toBe('');
+    expect(value).toEqual([true, true, true]);
+  });
+
+  it('Python keywords, underscores and forks do not confuse the proxy', async (context) => {
+    requireHere(context, MISSING_PYTHON);
+    const { value, stderr } = await python(`
+import copy, os
+from skillcell import tools, ToolCallError, set_value
+rows = [tools.call("crm.import"), getattr(tools.crm, "import")(), hasattr(tools, "__len__"), repr(tools.crm.find)]
+try:
+    copy.deepcopy(tools.echo)
+except Exception as error:
+    rows.append(type(error).__name__)
+pid = os.fork()
+if pid == 0:
+    try:
+        tools.echo.back(1)
+    except ToolCallError as error:
+        os._exit(7 if error.code == "tool.job-over" else 8)
+    os._exit(9)
+rows.append(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+rows.append(tools.echo.back("still"))
+set_value(rows)
+`);
+    expect(stderr.text).toBe('');
+    expect(value).toEqual(['imported', 'imported', false, '<tool crm.find>', 7, 'still']);
+  });
+
+  it('a tool that hangs, throws, or gives what cannot be sent is one clean error, and the next call is served', async () => {
+    const names = [
+      'odd.getter',
+      'odd.cycle',
+      'odd.gigabyte',
+      'odd.holes',
+      'odd.bytes',
+      'odd.throw',
+      'odd.sync',
+      'shop.slow',
+    ];
+    const result = await exec(
+      `export default [...await Promise.all(${JSON.stringify(names)}.map((name) => attempt(() => tools.call(name)))), await tools.echo.back('served')];`,
+    );
+    expect(result.value).toEqual([
+      'tool.invalid-result',
+      'tool.invalid-result',
+      'tool.too-large',
+      'tool.too-large',
+      'tool.too-large',
+      'tool.failed',
+      'tool.failed',
+      'tool.timeout',
+      'served',
+    ]);
+    expect(JSON.stringify(result)).not.toContain('secret of the host');
+  });
+
+  it('maxCalls holds for a tool, and the others go on', async () => {
+    const { value } = await exec(
+      'export default [await attempt(() => tools.shop.once()), await attempt(() => tools.shop.once()), await tools.echo.back(1)];',
+    );
+    expect(value).toEqual(['once', 'tool.limit', 1]);
+  });
+
+  it('keeps a thousand rows and counts all calls', async () => {
+    const result = await exec('for (let n = 0; n < 1_200; n += 1) await tools.echo.back(n);', {
+      limits: { calls: 2_000 },
+    });
+    expect(result.calls).toHaveLength(1_000);
+    expect(result.callTotals).toEqual({ 'echo.back': { calls: 1_200, failed: 0, replayed: 0 } });
+  });
+
+  it('an approval that takes longer than run and job may, and the program ends well; other calls go on meanwhile', async () => {
+    let allow: () => void = () => undefined;
+    answer = () => new Promise((resolve) => (allow = () => resolve({ allow: true })));
+    const events: JobEvent[] = [];
+    const stream = orchestrator.stream({
+      kind: 'exec',
+      isolation,
+      tools: ['*'],
+      limits: { runTimeoutMs: 1_500, jobTimeoutMs: 2_000 },
+      code: `${NODE} const bill = tools.shop.bill({ sum: 5 });
+        const beside = await tools.echo.back('beside');
+        export default [await bill, beside];`,
+    });
+    for await (const event of stream) {
+      events.push(event);
+      if (event.type === 'call' && event.call.name === 'echo.back') setTimeout(() => allow(), 4_500);
+    }
+    const result = await stream.result;
+    expect([result.outcome, result.value]).toEqual(['succeeded', [1, 'beside']]);
+    expect(questions).toMatchObject([{ tool: 'shop.bill', input: { sum: 5 }, attempt: 1 }]);
+    const phases = events.flatMap((event) => (event.type === 'approval' ? [event.phase] : []));
+    expect(phases).toEqual(['asked', 'allowed']);
+  });
+
+  it('a denial, no answer in time, and what is no answer are tool.denied, and nothing was done', async () => {
+    const answers: (() => Promise<unknown>)[] = [
+      async () => ({ allow: false, reason: 'too much at /srv/limits.json' }),
+      async () => ({ allow: 'yes' }),
+      async () => undefined,
+      () => Promise.reject(new Error('secret of the host')),
+      () => new Promise(() => undefined),
+      async () => ({ allow: true }),
+    ];
+    answer = () => (answers.shift() as () => Promise<ApprovalAnswer>)();
+    const result = await exec(
+      `const rows = []; for (let n = 0; n < 6; n += 1) await tools.shop.bill(n).catch((error) => rows.push([error.code, error.message])); export default rows;`,
+      { limits: { approvalTimeoutMs: 500 } },
+    );
+    const rows = result.value as [string, string][];
+    // The last one is not even asked for: the time for answers is used up.
+    expect(rows.map(([code]) => code)).toEqual(Array.from({ length: 6 }, () => 'tool.denied'));
+    expect(rows[0]?.[1]).toContain('too much at [path]');
+    expect(rows[4]?.[1]).toContain('nobody answered in time');
+    expect(questions).toHaveLength(5);
+    expect(effects).toEqual([]);
+    expect(JSON.stringify(result)).not.toContain('secret of the host');
+  });
+
+  it('three attempts that make the same write have one effect; other input has its own', async () => {
+    let asked = 0;
+    const model: ModelGateway = {
+      id: 'test/fixed',
+      async generate() {
+        asked += 1;
+        const code = `import { tools } from 'skillcell';
+          const rows = [await tools.shop.order({ b: 1, a: new Uint8Array([1]) }), await tools.shop.order({ a: new Uint8Array([1]), b: 1 }), await tools.shop.order(${asked})];
+          await tools.echo.back(0);
+          if (${asked} < 3) throw new Error('again');
+          export default rows;`;
+        const usage = { inputTokens: null, outputTokens: null };
+        return { text: `\`\`\`javascript\n${code}\n\`\`\``, model: 'test/fixed', usage, finishReason: 'stop' };
+      },
+    };
+    await using own = createOrchestrator({ runners: await everyRunner(), tools, model });
+    const result = await own.codegen({ isolation, task: 'Order.', tools: ['*'] });
+    expect(result.outcome).toBe('succeeded');
+    // Two equal ones of the first attempt, and one of each attempt.
+    expect(effects).toHaveLength(5);
+    expect(result.value).toEqual([{ order: 1 }, { order: 2 }, { order: 5 }]);
+    expect(result.callTotals['shop.order']).toEqual({ calls: 9, failed: 0, replayed: 4 });
+    expect(result.callTotals['echo.back']).toEqual({ calls: 3, failed: 0, replayed: 0 });
+    expect(result.calls.filter(({ replayed }) => replayed === true)).toHaveLength(4);
+  });
+
+  it('a write that was cut off is not made again by a later attempt', async () => {
+    let asked = 0;
+    const model: ModelGateway = {
+      id: 'test/fixed',
+      async generate() {
+        asked += 1;
+        const code = `import { tools } from 'skillcell';
+          ${asked === 1 ? "tools.shop.slow({ n: 1 }).catch(() => undefined); await tools.echo.back(0); throw new Error('again');" : ''}
+          export default [await tools.shop.slow({ n: 1 }).catch((error) => error.code), await tools.shop.slow({ n: 2 }).catch((error) => error.code)];`;
+        const usage = { inputTokens: null, outputTokens: null };
+        return { text: `\`\`\`javascript\n${code}\n\`\`\``, model: 'test/fixed', usage, finishReason: 'stop' };
+      },
+    };
+    await using own = createOrchestrator({ runners: await everyRunner(), tools, model });
+    const result = await own.codegen({ isolation, task: 'Order.', tools: ['*'] });
+    expect(result.value).toEqual(['tool.effect-unknown', 'tool.timeout']);
+  });
+});
