@@ -1,6 +1,7 @@
 import type { Broker } from '../broker/broker.ts';
 import type { ModelBudget } from '../broker/model-budget.ts';
 import type { Diagnostic } from '../contracts/diagnostic.ts';
+import type { SourceRow } from '../contracts/skill.ts';
 import type { JobResult, ResultSkills } from '../contracts/result.ts';
 import { NO_USAGE } from '../contracts/usage.ts';
 import type { SandboxResult } from '../protocol/messages.ts';
@@ -51,7 +52,7 @@ export function assembleResult(parts: ResultParts): JobResult {
     calls: broker.rows,
     callTotals: broker.totals,
     skills: parts.skills ?? { active: [], digest: null, instructionSha256: null },
-    sources: result.sources,
+    sources: withLoadedSources(result.sources, job),
     usage: {
       wallMs: round(parts.wallMs),
       cpuMs: round(usage.cpuMs),
@@ -71,6 +72,12 @@ function contractOf({ job, result }: ResultParts, expected: readonly string[]): 
   if (expected.length === 0 && !valued) return {};
   // Whatever else failed: the value of a job that did not succeed is nobody's to use.
   return { contract: { satisfied: missing.length === 0 && (!valued || result.outcome === 'succeeded'), missing } };
+}
+
+/** A skill that was loaded by a call while the job ran has added its sources to the pool that the sandbox knows. */
+function withLoadedSources(pool: readonly SourceRow[], { disclosure }: PreparedJob): SourceRow[] {
+  const known = new Set(pool.map(({ sid }) => sid));
+  return [...pool, ...(disclosure?.pool ?? []).filter(({ sid }) => !known.has(sid))];
 }
 
 type Verdict = Pick<SandboxResult, 'outcome' | 'limit' | 'error'>;

@@ -43,6 +43,7 @@ export async function handOver(
         `${ref} was chosen, and ${consumer} writes the code without it: ${reason ?? 'denied'}.`,
       ),
     );
+  job.disclosure?.begin({ active: skills.active, pool: skills.pool, tools: [...job.tools.keys()] });
   // Of the job's own skills they are known.
   const found = skills.diagnostics.filter((row) => !job.diagnostics.some((known) => isDeepStrictEqual(known, row)));
   return {

@@ -8,7 +8,7 @@ import { DEFAULT_LANGUAGE, programFileName, type Language, type LanguageDefiniti
 import type { JobLimits } from '../contracts/limits.ts';
 import type { JobKind } from '../contracts/result.ts';
 import { quotedText } from '../contracts/quoted-text.ts';
-import type { SkillTrees } from '../contracts/skill.ts';
+import type { SkillTrees, SourceRow } from '../contracts/skill.ts';
 import { SkillcellError } from '../contracts/skillcell-error.ts';
 import { findLanguage, languageNames } from '../languages/languages.ts';
 import { programLanguage } from '../languages/program-language.ts';
@@ -21,6 +21,7 @@ import { checkRequest, invalid, type CheckedRequest } from './job-schema.ts';
 import { withPromptTools } from './prompt-tools.ts';
 import { zodJudge, type OutputJudge } from './output-judge.ts';
 import { prepareTools } from './prepare-tools.ts';
+import { createDisclosureTools, type DisclosureTools } from './disclosure-tools.ts';
 import { findScript, type FoundScript } from './find-script.ts';
 import { skillCodeJob, withSkillTools } from './skill-code/skill-tools.ts';
 import type { SkillCodeJob, SkillCodeSource } from './skill-code/skill-code-source.ts';
@@ -44,6 +45,8 @@ export interface PreparedJob {
   tools: ReadonlyMap<string, OfferedTool>;
   /** The skills whose code may be called; undefined where nobody may. */
   skillCode: SkillCodeJob | undefined;
+  /** The tools by which it finds skills while it runs; undefined where there are no skills. */
+  disclosure: DisclosureTools | undefined;
   /** The skills in load order. */
   active: string[];
   /** What the entry has to arrive at; null where nothing is rendered. */
@@ -72,8 +75,11 @@ export async function prepareJob(given: unknown, options: PreparationOptions): P
   const request = checkRequest(given);
   const jobId = request.jobId ?? randomUUID();
   const skillCode = skillCodeJob(jobId, request, options.skills);
-  const tools = await prepareTools(request.tools ?? [], await withSkillTools(options.tools, skillCode, options));
+  const disclosure = disclosureTools(request, options.skills);
+  const hostTools = [...options.tools, ...(disclosure?.tools ?? [])];
+  const tools = await prepareTools(request.tools ?? [], await withSkillTools(hostTools, skillCode, options));
   const skills = prepareSkills(request, options.skills, [...tools.keys()]);
+  disclosure?.begin({ active: readSkills(request, skills), pool: skills.pool, tools: [...tools.keys()] });
   const { language, script } = requestProgram(request, skills, options.skills);
   const judge = valueJudge(request);
   const limits = effectiveLimits(request.kind, request.limits ?? {}, options.ceilings);
@@ -124,10 +130,22 @@ export async function prepareJob(given: unknown, options: PreparationOptions): P
     judge,
     tools,
     skillCode: skillCode && { ...skillCode, trees: skills.trees },
+    disclosure,
     active,
     instructionSha256,
     diagnostics: [...inputs.diagnostics, ...diagnostics],
   };
+}
+
+function disclosureTools({ skills: asked }: CheckedRequest, skills: SkillsSubsystem | undefined): DisclosureTools | undefined {
+  if (skills === undefined) return undefined;
+  const { consumer = DEFAULT_CONSUMER, includeInternal } = asked ?? {};
+  return createDisclosureTools({ skills, consumer, includeInternal });
+}
+
+/** Only codegen has read the instructions of its skills. */
+function readSkills({ kind }: CheckedRequest, { active }: PreparedSkills): string[] {
+  return kind === 'codegen' ? active : [];
 }
 
 /** What only one kind of job has. */
@@ -203,6 +221,8 @@ async function readStdin(request: CheckedRequest, maxBytes: number): Promise<Uin
 export type PreparedSkills = Pick<PreparedJob, 'trees' | 'active' | 'instructionSha256' | 'diagnostics'> & {
   descriptor: RuntimeGlobals['SKILLS_DESCRIPTOR'];
   refs: string[];
+  /** The sources pool once they are rendered. */
+  pool: SourceRow[];
 };
 
 const NO_SKILLS: PreparedSkills = {
@@ -212,6 +232,7 @@ const NO_SKILLS: PreparedSkills = {
   instructionSha256: null,
   diagnostics: [],
   refs: [],
+  pool: [],
 };
 
 /** The closure of the job's skills. A reference that cannot be loaded fails the job: it would run without its rules. */
@@ -222,7 +243,7 @@ export function prepareSkills(
 ): PreparedSkills {
   const asked = request.skills ?? {};
   const refs = [...(request.kind === 'script' ? [request.skill] : []), ...(asked.refs ?? [])];
-  if (refs.length === 0) return NO_SKILLS;
+  if (refs.length === 0) return { ...NO_SKILLS, pool: asked.pool ?? [] };
   if (subsystem === undefined)
     throw invalid(`skills.refs cannot be loaded without skills, got ${refs.map(quotedText).join(', ')}`);
   const selection = { ...asked, refs, consumer: asked.consumer ?? DEFAULT_CONSUMER, tools };
@@ -243,6 +264,7 @@ export function prepareSkills(
       refs: exported.refs,
       active: exported.active,
       instructionSha256: block?.sha256 ?? null,
+      pool: block?.pool ?? asked.pool ?? [],
       diagnostics: block?.diagnostics ?? exported.diagnostics,
     };
   });

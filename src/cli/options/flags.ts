@@ -89,6 +89,12 @@ export const JOB_FLAGS: readonly FlagSpecification[] = [
   DESCRIPTOR_FLAG,
   { name: 'skills-root', value: 'DIR', summary: 'the built-in skills (default: those of this package)' },
   { ...CONSUMER_FLAG, summary: `${CONSUMER_FLAG.summary} (default: solver.codegen)` },
+  {
+    name: 'tool',
+    value: 'PATTERN',
+    repeatable: true,
+    summary: 'a tool that the program may call, by id or pattern, such as skills.read or skills.*',
+  },
   { name: 'skill', value: 'REF', repeatable: true, summary: 'a skill that the job carries, such as public.chart' },
   JSON_FLAG,
 ];

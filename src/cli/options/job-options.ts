@@ -42,6 +42,7 @@ export async function jobOptions(context: CommandContext, stdinTaken: boolean): 
     env,
     expect,
     limits,
+    tools: [...flagValues(given, 'tool')],
     skills: { refs: [...flagValues(given, 'skill')], ...(consumer === undefined ? {} : { consumer }) },
     ...(output === undefined ? {} : { output }),
     signal: interruption.signal,

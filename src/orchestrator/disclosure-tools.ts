@@ -7,19 +7,26 @@ import { READ_LINES } from '../skills/load/read-skill-file.ts';
 import type { ConsumerOptions, SkillsSubsystem } from '../skills/index.ts';
 
 /** What one job's tools of skills stand on. */
-export interface SkillToolsOptions extends ConsumerOptions {
+export interface DisclosureOptions extends ConsumerOptions {
   skills: SkillsSubsystem;
   /** The consumer whose policy holds. */
   consumer: string;
-  /** Full ids of skills whose instructions the job has already. */
+}
+
+/** What a job has of its skills when it begins. */
+export interface KnownSkills {
+  /** Skills whose instructions it has read, by full id. */
   active: readonly string[];
-  /** The job's sources pool, which its skills were rendered with. */
+  /** The sources pool that they were rendered with. */
   pool: readonly SourceRow[];
+  /** Ids of the job's tools: a skill that requires another one is not shown. */
+  tools: readonly string[];
 }
 
 /** The tools by which a job finds and reads skills while it runs. */
-export interface SkillTools {
+export interface DisclosureTools {
   tools: Tool[];
+  begin(known: KnownSkills): void;
   /** The sources pool with those of the skills that were loaded meanwhile. */
   readonly pool: readonly SourceRow[];
 }
@@ -39,11 +46,11 @@ const readInput = z.strictObject({
  * Makes the tools of one job: `skills.list`, `skills.load` and `skills.read`. They show what the job's consumer may load, and
  * nothing of the rest: what is denied reads like what is unknown.
  */
-export function createSkillTools(options: SkillToolsOptions): SkillTools {
+export function createDisclosureTools(options: DisclosureOptions): DisclosureTools {
   const { skills, consumer, includeInternal } = options;
-  const who = { consumer, includeInternal };
-  const active = new Set(options.active);
-  let pool = options.pool;
+  let who: ConsumerOptions = { consumer, includeInternal };
+  let active = new Set<string>();
+  let pool: readonly SourceRow[] = [];
 
   const list = (): { id: string; name: string; brief: string; active: boolean }[] =>
     skills.visible(who).map(({ id, name, brief }) => ({ id, name, brief, active: active.has(id) }));
@@ -82,9 +89,19 @@ export function createSkillTools(options: SkillToolsOptions): SkillTools {
   return {
     tools: [
       skillTool('skills.list', 'Lists the skills that can be loaded here, a line each.', z.strictObject({}), list),
-      skillTool('skills.load', 'Gives the instructions of a skill, the tools it is about, and its files.', loadInput, load),
+      skillTool(
+        'skills.load',
+        'Gives the instructions of a skill, the tools it is about, and its files.',
+        loadInput,
+        load,
+      ),
       skillTool('skills.read', 'Reads a file of a skill, by lines, or as bytes.', readInput, read),
     ],
+    begin(known) {
+      active = new Set(known.active);
+      ({ pool } = known);
+      who = { consumer, includeInternal, tools: known.tools };
+    },
     get pool() {
       return pool;
     },
