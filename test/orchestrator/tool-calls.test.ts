@@ -40,9 +40,9 @@ const tools = toolList([
   ['odd.getter', { description: 'A hostile getter.', execute: async () => hostile() }],
   ['odd.cycle', { description: 'A cycle.', execute: async () => cycle() }],
   ['odd.gigabyte', { description: 'Too much.', execute: async () => 'x'.repeat(2 ** 29 - 24) }],
-  ['odd.holes', { description: 'A list of holes.', execute: async () => new Array(2 ** 32 - 1) }],
+  ['odd.holes', { description: 'A list of holes.', execute: async () => Object.assign([], { length: 2 ** 32 - 1 }) }],
   ['odd.bytes', { description: 'Too many bytes.', maxResultBytes: 1_000, execute: async () => new Uint8Array(1_001) }],
-  ['odd.throw', { description: 'Throws nothing.', execute: () => Promise.reject(undefined as unknown as Error) }],
+  ['odd.throw', { description: 'Throws nothing.', execute: () => Promise.reject() }],
   [
     'odd.sync',
     {
