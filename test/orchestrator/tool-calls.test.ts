@@ -16,6 +16,9 @@ let effects: unknown[] = [];
 let questions: ApprovalRequest[] = [];
 let answer: (request: ApprovalRequest, signal: AbortSignal) => Promise<ApprovalAnswer>;
 
+// oxlint-disable-next-line prefer-promise-reject-errors -- a tool of somebody else's may do so
+const rejectWithNothing = (): Promise<never> => Promise.reject(undefined);
+
 const tools = toolList([
   [
     'echo.back',
@@ -42,7 +45,7 @@ const tools = toolList([
   ['odd.gigabyte', { description: 'Too much.', execute: async () => 'x'.repeat(2 ** 29 - 24) }],
   ['odd.holes', { description: 'A list of holes.', execute: async () => Object.assign([], { length: 2 ** 32 - 1 }) }],
   ['odd.bytes', { description: 'Too many bytes.', maxResultBytes: 1_000, execute: async () => new Uint8Array(1_001) }],
-  ['odd.throw', { description: 'Throws nothing.', execute: () => Promise.reject() }],
+  ['odd.throw', { description: 'Throws nothing.', execute: rejectWithNothing }],
   [
     'odd.sync',
     {
