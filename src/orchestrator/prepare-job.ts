@@ -137,7 +137,10 @@ export async function prepareJob(given: unknown, options: PreparationOptions): P
   };
 }
 
-function disclosureTools({ skills: asked }: CheckedRequest, skills: SkillsSubsystem | undefined): DisclosureTools | undefined {
+function disclosureTools(
+  { skills: asked }: CheckedRequest,
+  skills: SkillsSubsystem | undefined,
+): DisclosureTools | undefined {
   if (skills === undefined) return undefined;
   const { consumer = DEFAULT_CONSUMER, includeInternal } = asked ?? {};
   return createDisclosureTools({ skills, consumer, includeInternal });
