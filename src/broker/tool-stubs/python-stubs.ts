@@ -1,4 +1,5 @@
 import { asObject, isPythonName, pythonComment, pythonType, typedDict, type PythonTypes } from './python-types.ts';
+import { isOptional } from './is-optional.ts';
 import { quotedLiteral } from './quoted-literal.ts';
 import { readSchema } from './read-schema.ts';
 import { toolNotes } from './tool-notes.ts';
@@ -40,10 +41,7 @@ function method(tool: StubTool, name: string, indentation: string, draft: StubDr
   const isOfNames = object !== undefined && object.fields.every((field) => isPythonName(field.name));
   const parameters = isOfNames
     ? keywordParameters(object, inputTypes, tool.id, `${indentation}    `)
-    : [
-        `input: ${pythonType(input.type, inputTypes, [tool.id, 'Input'])}${input.type.kind === 'unknown' ? ' = ...' : ''}`,
-        '/',
-      ];
+    : [`input: ${pythonType(input.type, inputTypes, [tool.id, 'Input'])}${defaultOf(input)}`, '/'];
   const line = `${indentation}def ${name}(${parameters.join(', ')}) -> ${answer}: ...\n`;
   const isShort = line.length <= ONE_LINE && !parameters.some((text) => text.includes('\n'));
   const lines = parameters.map((text) => `${indentation}    ${text},\n`).join('');
@@ -56,8 +54,13 @@ function callMethod(tool: StubTool, isOverloaded: boolean, draft: StubDraft): st
   const { input, inputTypes, answer, notes } = readTool(tool, draft);
   const parameter = pythonType(input.type, inputTypes, [tool.id, 'Input']);
   const overload = isOverloaded ? '    @overload\n' : '';
-  const head = `    def call(id: Literal[${quotedLiteral(tool.id)}], input: ${parameter}, /)`;
+  const head = `    def call(id: Literal[${quotedLiteral(tool.id)}], input: ${parameter}${defaultOf(input)}, /)`;
   return draft.count(`${pythonComment(notes, '    ')}${overload}    @staticmethod\n${head} -> ${answer}: ...\n`);
+}
+
+/** What stands behind a parameter that can be left out. */
+function defaultOf(input: StubSchema): string {
+  return isOptional(input) ? ' = ...' : '';
 }
 
 interface ReadTool {

@@ -73,15 +73,19 @@ export function pythonType(type: StubType, types: PythonTypes, words: readonly s
  */
 export function asObject(type: StubType, definitions: ReadonlyMap<string, StubDefinition>): ObjectType | undefined {
   const seen = new Set<string>();
+  let isMore = false;
   const objectsOf = (part: StubType): ObjectType[] => {
     if (part.kind === 'object') return [part];
     if (part.kind === 'intersection') return part.members.flatMap(objectsOf);
+    if (part.kind !== 'reference') isMore = true;
     if (part.kind !== 'reference' || seen.has(part.to)) return [];
     seen.add(part.to);
     return objectsOf(definitions.get(part.to)?.type ?? UNKNOWN);
   };
   const objects = objectsOf(type);
-  return objects.length > 1 ? mergeObjects(objects) : objects[0];
+  const object = objects.length > 1 ? mergeObjects(objects) : objects[0];
+  // What else holds for it, such as one of several sets of keys, may name further ones.
+  return object !== undefined && isMore ? { ...object, others: object.others ?? UNKNOWN } : object;
 }
 
 /**

@@ -119,23 +119,28 @@ export function readSchema(schema: unknown): StubSchema {
       if (name.length > NAME_CHARACTERS) continue;
       fields.push({ name, type: read(property, level + 1), required: required.delete(name), notes: notesOf(property) });
     }
-    for (const name of required) {
-      left -= 1;
-      if (left >= 0 && name.length <= NAME_CHARACTERS) fields.push({ name, type: UNKNOWN, required: true, notes: [] });
-    }
     const others = left > 0 ? readOthers(part, level) : UNKNOWN;
-    return { kind: 'object', fields, others: fields.length === 0 ? (others ?? UNKNOWN) : others };
+    const names = namedKeys(part);
+    for (const name of new Set([...(names ?? []), ...required])) {
+      left -= 1;
+      if (left < 0 || name.length > NAME_CHARACTERS || fields.some((field) => field.name === name)) continue;
+      fields.push({ name, type: others ?? UNKNOWN, required: required.has(name), notes: [] });
+    }
+    if (fields.length > 0) return { kind: 'object', fields, others: names === undefined ? others : undefined };
+    return {
+      kind: 'object',
+      fields,
+      others: keyword(part, 'additionalProperties') === false ? (others ?? NEVER) : (others ?? UNKNOWN),
+    };
   };
 
-  /** What keys without a name of their own hold; undefined where the schema says nothing of them, or forbids them beside others. */
+  /** What keys without a name of their own hold; undefined where the schema says nothing of them. */
   const readOthers = (part: SchemaObject, level: number): StubType | undefined => {
     const patterns = keywordEntries(part, 'patternProperties').slice(0, MOST_MEMBERS);
     const additional = keyword(part, 'additionalProperties');
     const types = patterns.map(([, pattern]) => read(pattern, level + 1));
     if (additional !== undefined && additional !== false) types.push(read(additional, level + 1));
-    if (types.length > 0) return unionOf(types);
-    const hasFields = keywordEntries(part, 'properties').length > 0;
-    return additional === false && !hasFields ? NEVER : undefined;
+    return types.length > 0 ? unionOf(types) : undefined;
   };
 
   const readArray = (part: SchemaObject, level: number): StubType => {
@@ -163,6 +168,14 @@ export function readSchema(schema: unknown): StubSchema {
   }
   const whole: StubType = definitions.has(WHOLE) ? { kind: 'reference', to: WHOLE } : type;
   return settleSchema({ type: whole, notes: notesOf(schema), definitions });
+}
+
+/** The keys that an object can have at all, where the schema lists them as a few names. */
+function namedKeys(part: SchemaObject): readonly string[] | undefined {
+  const rule = keyword(part, 'propertyNames');
+  const names = isSchemaObject(rule) ? keywordList(rule, 'enum') : [];
+  const isList = names.length > 0 && names.length <= MOST_MEMBERS && names.every((name) => typeof name === 'string');
+  return isList ? names : undefined;
 }
 
 function literalOf(value: unknown): StubType {

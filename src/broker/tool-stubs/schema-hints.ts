@@ -1,5 +1,5 @@
 import { cutTo } from '../../skills/text/text.ts';
-import { isSchemaObject, keyword, keywordEntries } from './json-schema.ts';
+import { isSchemaObject, keyword, keywordEntries, type SchemaObject } from './json-schema.ts';
 import { quotedLiteral } from './quoted-literal.ts';
 
 /** Keywords whose value a comment says, as the schema says it. */
@@ -58,13 +58,14 @@ export function schemaHints(schema: unknown): string {
 function ownHints(schema: unknown): string {
   if (!isSchemaObject(schema)) return '';
   const said = SAID.flatMap((name) => {
+    if (isSaidElsewhere(name, schema)) return [];
     const value = shownValue(keyword(schema, name));
     return value === undefined ? [] : [`${name} ${value}`];
   });
   const patterns = keywordEntries(schema, 'patternProperties')
     .slice(0, PATTERNS)
     .map(([pattern]) => shownValue(pattern));
-  const rules = NAMED.filter((name) => keyword(schema, name) !== undefined);
+  const rules = NAMED.filter((name) => keyword(schema, name) !== undefined && !isSaidElsewhere(name, schema));
   return [
     keyword(schema, 'type') === 'integer' ? 'a whole number' : '',
     ...said,
@@ -75,13 +76,39 @@ function ownHints(schema: unknown): string {
     .join(', ');
 }
 
-/** The JSON of a scalar, or of a short list of them; anything larger says little to a reader. */
+/** A format needs no pattern, the places of a tuple no number, and a rule for names that any name keeps none at all. */
+function isSaidElsewhere(name: string, schema: SchemaObject): boolean {
+  const format = keyword(schema, 'format');
+  if (name === 'pattern') return typeof format === 'string';
+  if (name === 'contentEncoding') return keyword(schema, name) === format;
+  if (name === 'minItems' || name === 'maxItems') return isTuple(schema);
+  if (name !== 'propertyNames') return false;
+  const rule = keyword(schema, name);
+  return isSchemaObject(rule) && Object.keys(rule).every((key) => key === 'type' || key === 'enum');
+}
+
+function isTuple(schema: SchemaObject): boolean {
+  return [keyword(schema, 'prefixItems'), keyword(schema, 'items')].some(
+    (places) => Array.isArray(places) && places.length > 0,
+  );
+}
+
+/** The JSON of a scalar, or of a short list or object of them; anything larger says little to a reader. */
 function shownValue(value: unknown): string | undefined {
   if (typeof value === 'string') return quotedLiteral(cutTo(value.slice(0, VALUE_CHARACTERS * 2), VALUE_CHARACTERS));
   // Bounds that every whole number keeps say nothing.
   if (typeof value === 'number') return Math.abs(value) < Number.MAX_SAFE_INTEGER ? String(value) : undefined;
   if (typeof value === 'boolean' || value === null) return String(value);
-  if (!Array.isArray(value) || value.length > LISTED_VALUES) return undefined;
-  const items = value.map((item: unknown) => (Array.isArray(item) ? undefined : shownValue(item)));
-  return items.includes(undefined) ? undefined : `[${items.join(', ')}]`;
+  if (Array.isArray(value)) {
+    const items = value.length > LISTED_VALUES ? [undefined] : value.map(shownScalar);
+    return items.includes(undefined) ? undefined : `[${items.join(', ')}]`;
+  }
+  const members = isSchemaObject(value) ? Object.entries(value) : [];
+  if (!isSchemaObject(value) || members.length > LISTED_VALUES) return undefined;
+  const items = members.map(([key, item]) => [shownScalar(key), shownScalar(item)]);
+  return items.flat().includes(undefined) ? undefined : `{${items.map((pair) => pair.join(': ')).join(', ')}}`;
+}
+
+function shownScalar(value: unknown): string | undefined {
+  return typeof value === 'object' && value !== null ? undefined : shownValue(value);
 }

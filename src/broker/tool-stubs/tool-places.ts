@@ -24,7 +24,7 @@ const MOST_SEGMENTS = 6;
 /** Names that the guest modules, or the languages themselves, mean something else by. */
 const CONFUSING: Readonly<Record<StubLanguage, RegExp>> = {
   typescript: /^(?:__proto__|constructor|prototype|then|toJSON|toString|valueOf)$/,
-  python: /^(?:__.*|aio)$/,
+  python: /^(?:_.*|aio)$/,
 };
 
 /** The method that calls any tool, beside those of the first level. */

@@ -1,7 +1,8 @@
 import { quotedLiteral } from './quoted-literal.ts';
 import { readSchema } from './read-schema.ts';
 import { stubDraft, type StubDraft } from './stub-draft.ts';
-import type { StubSchema, StubType } from './stub-type.ts';
+import { isOptional } from './is-optional.ts';
+import type { StubSchema } from './stub-type.ts';
 import { toolNotes } from './tool-notes.ts';
 import { placeTools, type StubTool, type ToolPlaces } from './tool-places.ts';
 import { typescriptComment, typescriptType } from './typescript-types.ts';
@@ -55,11 +56,4 @@ function define({ definitions }: StubSchema, toolId: string, draft: StubDraft): 
     draft.define(`${typescriptComment(notes, '  ')}  type ${nameOf(key)} = ${text};\n`);
   }
   return nameOf;
-}
-
-/** Whether a tool can be called without arguments. */
-function isOptional({ type, definitions }: StubSchema): boolean {
-  const meant: StubType | undefined = type.kind === 'reference' ? definitions.get(type.to)?.type : type;
-  if (meant?.kind === 'unknown') return true;
-  return meant?.kind === 'object' && meant.fields.every(({ required }) => !required);
 }

@@ -80,8 +80,8 @@ test.each([
 
 test('a tuple that may end early has places that need not be there', () => {
   const schema = { prefixItems: tuple, minItems: 1 };
-  expect(toolStub(toolWith(schema), 'typescript')).toContain('/** (minItems 1) */\n        a: [string, number?];\n');
-  expect(toolStub(toolWith(schema), 'python')).toContain('a: list[str | float],\n');
+  expect(toolStub(toolWith(schema), 'typescript')).toContain('y(input: { a: [string, number?] })');
+  expect(toolStub(toolWith(schema), 'python')).toContain('def y(*, a: list[str | float])');
 });
 
 test('objects show their keys, with what their schemas say in comments', () => {
@@ -202,6 +202,39 @@ test('allOf is an intersection, of which what stands there itself is one object'
   expect(toolStub(toolWith(schema, { $defs }), 'python')).toContain('class XYA(Base, XYAOwn): ...\n');
 });
 
+test('keys that are only listed as names are fields', () => {
+  const rule = { propertyNames: { type: 'string', enum: ['a', 'b'] }, additionalProperties: { type: 'boolean' } };
+  expect(typescriptOf({ ...rule, required: ['b'] })).toBe('{ a?: boolean; b: boolean }');
+  expect(typescriptOf({ required: ['b'], additionalProperties: { type: 'null' } })).toBe(
+    '{ b: null } & { [key: string]: null }',
+  );
+  expect(typescriptOf({ required: ['b'], additionalProperties: false })).toBe('{ b: unknown }');
+});
+
+test('one of several sets of keys says in Python that there are others', () => {
+  const input = { properties: { a: {} }, anyOf: [{ properties: { b: {} } }, { properties: { c: {} } }] };
+  expect(toolStub({ id: 'x', description: '', input }, 'python')).toContain('def x(*, a: Any = ..., **others: Any)');
+  expect(toolStub({ id: 'x', description: '', input }, 'typescript')).toContain(
+    'x(input: { a?: unknown } & ({ b?: unknown } | { c?: unknown }))',
+  );
+});
+
+test('a comment says what is no news only once', () => {
+  const fields = {
+    mail: { type: 'string', format: 'email', pattern: '^.*@.*$' },
+    data: { type: 'string', format: 'base64', contentEncoding: 'base64' },
+    row: { prefixItems: tuple, items: false, minItems: 2, maxItems: 2 },
+    names: { propertyNames: { type: 'string' }, default: { a: 1, b: ['c'] } },
+    way: { default: { a: 1, '*/': null } },
+  };
+  const text = toolStub({ id: 'x', description: '', input: { properties: fields } }, 'typescript');
+  expect(text.split('\n').filter((line) => line.includes('/**'))).toEqual([
+    '      /** (format "email") */',
+    '      /** (format "base64") */',
+    '      /** (default {"a": 1, "*\\/": null}) */',
+  ]);
+});
+
 test('keys beside the named ones have their type', () => {
   const schema = { type: 'object', properties: { a: {} }, additionalProperties: { type: 'string' } };
   expect(typescriptOf(schema)).toBe('{ a?: unknown } & { [key: string]: string }');
@@ -216,7 +249,7 @@ test.each([
   ['crm.__proto__', true, true],
   ['call', true, true],
   ['crm.call', false, false],
-  ['crm._own', false, false],
+  ['crm._own', false, true],
   ['crm.__own', false, true],
   ['crm.find.aio', false, true],
   ['crm.import', false, true],
@@ -225,7 +258,7 @@ test.each([
 ])('a program calls %s by its id where its name would not do', (id, inTypescript, inPython) => {
   const tool = { id, description: '' };
   expect(toolStub(tool, 'typescript').includes(`call(id: ${JSON.stringify(id)}, input?: unknown)`)).toBe(inTypescript);
-  expect(toolStub(tool, 'python').includes(`def call(id: Literal[${JSON.stringify(id)}], input: Any, /)`)).toBe(
+  expect(toolStub(tool, 'python').includes(`def call(id: Literal[${JSON.stringify(id)}], input: Any = ..., /)`)).toBe(
     inPython,
   );
 });
@@ -244,7 +277,7 @@ test('a tool that holds others is called by its id', () => {
 
 test('an argument that is no name in Python makes all of them one dict', () => {
   const input = { properties: { class: { type: 'string' } } };
-  expect(toolStub({ id: 'x', description: '', input }, 'python')).toContain('def x(input: XInput, /) -> Any');
+  expect(toolStub({ id: 'x', description: '', input }, 'python')).toContain('def x(input: XInput = ..., /) -> Any');
 });
 
 test('descriptions stay in their comments', () => {
