@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, type 
 import { DEFAULT_LIMITS } from '../../src/contracts/limits.ts';
 import { ISOLATION_LEVELS, type Isolation } from '../../src/contracts/result.ts';
 import { NO_USAGE } from '../../src/contracts/usage.ts';
+import { createOrchestrator } from '../../src/orchestrator/create-orchestrator.ts';
 import { SkillcellError } from '../../src/contracts/skillcell-error.ts';
 import { createChannel, type Channel } from '../../src/protocol/channel.ts';
 import {
@@ -12,7 +13,8 @@ import {
   type SandboxSpec,
 } from '../../src/runners/runner.ts';
 import { until } from '../fixtures/until.ts';
-import { requireHere } from '../fixtures/describe-with.ts';
+import { MISSING_PYTHON, requireHere } from '../fixtures/describe-with.ts';
+import { skillLibrary, skillText } from '../fixtures/skill-library.ts';
 import { describeScripts } from './runner-scripts.ts';
 
 /** A runner under test, at one of its levels. */
@@ -25,6 +27,12 @@ export interface RunnerCase {
   /** What sandboxes of this process have left on the host: processes, folders, groups, containers. By name. */
   leftovers(): Promise<string[]>;
 }
+
+const TOOLSET = `import { z } from 'zod';
+import { Tool } from '@agent/tools';
+export const Tools = [Tool.define('twice', { description: 'D.', parameters: z.object({ of: z.number() }), execute: async ({ of }) => of * 2 })];
+`;
+const PYTHON_TOOLSET = 'def thrice(of: int):\n    return of * 3\n\n\ntools = [thrice]\n';
 
 /**
  * The contract of every runner, at one level. A level that this machine cannot start skips its tests with the runner's own
@@ -199,6 +207,39 @@ export function describeRunner({ name, isolation, create, breakSandbox, leftover
       await expect(runner.start(spec, { signal: never })).rejects.toBeInstanceOf(SkillcellError);
       await until(async () => (await newLeftovers()).length === 0, 'nothing to be left');
       await runner[Symbol.asyncDispose]();
+    });
+
+    it('carries the code of a skill, each language in a sandbox beside the job\u2019s', async (context) => {
+      requireAvailable(context);
+      requireHere(context, MISSING_PYTHON);
+      using library = skillLibrary({
+        'tools/SKILL.md': skillText(
+          { name: 'tools', description: 'T.', toolsets: ['index:Tools', 'more:tools'] },
+          'Body.',
+        ),
+        'tools/index.ts': TOOLSET,
+        'tools/more.py': PYTHON_TOOLSET,
+      });
+      await using orchestrator = createOrchestrator({
+        runners: [runner],
+        skills: library.subsystem,
+        sweepIntervalMs: 0,
+      });
+      const result = await orchestrator.exec({
+        isolation,
+        skills: { refs: ['custom.tools'] },
+        tools: ['twice', 'thrice'],
+        language: 'python',
+        code: `from skillcell import tools, set_value, ToolCallError
+values = [tools.twice(of=4), tools.thrice(of=4)]
+try:
+    tools.twice(of="x")
+except ToolCallError as error:
+    values.append(error.code)
+set_value(values)`,
+      });
+      expect(result.stderr.text).toBe('');
+      expect(result).toMatchObject({ isolation, value: [8, 12, 'tool.invalid-arguments'] });
     });
 
     it('sweep() leaves the sandboxes of a living owner alone', async (context) => {

@@ -42,3 +42,16 @@ it('a script of a skill sums a table, for a person and for a program', async (co
   );
   expect(said).toMatch(/\nfailed: FileNotFoundError: .*'none\.csv'\n$/);
 });
+
+it('tools of two skills of strangers answer a program, and find nothing of its job', async (context) => {
+  requireHere(context, MISSING_PYTHON);
+  expect(await run('skill-code/skill-code.ts')).toBe(`greet: Bonjour Ada
+to_kilometres: 42.2
+to_kilometres: tool.invalid-arguments
+snoop: greetings; invoices not found
+called greet, well
+called to_kilometres, well
+called to_kilometres, refused
+called snoop, well
+`);
+});

@@ -170,6 +170,8 @@ function argumentsOf(given: unknown): DetachedValue {
 /** What the `skillcell` module of user programs stands on. */
 const bridge = {
   ToolCallError,
+  /** Where the modules for programs lie, also where none of them is found by its name. */
+  modules: new URL('guest/', import.meta.url).href,
   async call(target: 'tool' | 'model', name: string, given: unknown): Promise<unknown> {
     const { json: args, places, parts } = argumentsOf(given);
     const bytes = places.map((place) => ({ ...place, part: (lastPart += 1) }));

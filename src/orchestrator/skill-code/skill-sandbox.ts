@@ -243,7 +243,8 @@ function endOf({ outcome, limit, exitCode, signal, stderr }: JobResult): string 
   if (outcome === 'out_of_memory') return 'it ran out of memory';
   if (outcome === 'limit') return `it went over its limit of ${limit ?? 'something'}`;
   if (outcome === 'canceled') return 'its job is over';
-  const last = stderr.text.trim().split('\n').at(-1) ?? '';
+  const lines = stderr.text.trim().split('\n');
+  const last = lines.findLast((line) => /Error\b/.test(line)) ?? lines.at(-1) ?? '';
   const how =
     signal === null ? `its process ended with code ${exitCode ?? 'unknown'}` : `its process was ended by ${signal}`;
   return last === '' ? how : `${how} (${last.slice(0, 200)})`;

@@ -1,0 +1,1 @@
+export const WORDS: Record<string, string> = { en: 'Hello', de: 'Guten Tag', fr: 'Bonjour' };
