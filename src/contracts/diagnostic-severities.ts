@@ -94,6 +94,7 @@ export const DIAGNOSTIC_SEVERITIES = {
   'file.omitted': 'warning',
   'job.canceled-again': 'info',
   'decision.skill-denied': 'warning',
+  'decision.tool-unknown': 'warning',
   'generation.cut-off': 'warning',
   'pool.limits-differ': 'info',
   'runner.passed-over': 'info',

@@ -10,6 +10,7 @@ import type { JobQueue } from './job-queue.ts';
 import type { JobRequest } from './job-schema.ts';
 import { lostResult } from './lost-result.ts';
 import { prepareJob, type PreparedJob } from './prepare-job.ts';
+import { preparationOptions } from './preparation-options.ts';
 import { runInSandbox } from './run-in-sandbox.ts';
 
 /** Jobs are not tried again by themselves yet. */
@@ -53,14 +54,9 @@ export async function acceptJob(
   }
 }
 
-async function prepare(
-  { settings, tools, skillCode }: JobHost,
-  request: JobRequest,
-  signal: AbortSignal,
-): Promise<PreparedJob> {
-  const { skills, ceilings, model } = settings;
-  const options = { skills, tools, ceilings, model: model?.id ?? 'none', skillCode, signal };
-  const job = await prepareJob(request, options).catch((error: unknown) => {
+async function prepare(host: JobHost, request: JobRequest, signal: AbortSignal): Promise<PreparedJob> {
+  const { model } = host.settings;
+  const job = await prepareJob(request, preparationOptions(host, signal)).catch((error: unknown) => {
     throw signal.aborted && error === signal.reason ? CANCELED_EARLY : error;
   });
   if (job.kind === 'codegen' && job.globals.JOB.codegen?.dryRun !== true && model === undefined) {

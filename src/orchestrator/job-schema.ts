@@ -189,6 +189,11 @@ function fileList(files: NonNullable<JobRequest['files']>): InputFile[] {
   });
 }
 
+/** Whether a job is decided on before its code is asked for. */
+export function selects(request: CheckedRequest): request is CheckedRequest & { kind: 'codegen' } {
+  return request.kind === 'codegen' && (request.select ?? false) !== false;
+}
+
 /** An error of the job's own form. */
 export function invalid(reason: string): SkillcellError {
   return new SkillcellError('job.invalid', `Cannot accept the job: ${reason}.`);

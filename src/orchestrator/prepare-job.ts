@@ -17,7 +17,7 @@ import { checkDestinations } from './check-destinations.ts';
 import { checkOutputFolder } from './check-output-folder.ts';
 import { effectiveLimits } from './effective-limits.ts';
 import { prepareInputFiles, readHostFile, type PreparedFile } from './input-files.ts';
-import { checkRequest, invalid, type CheckedRequest } from './job-schema.ts';
+import { checkRequest, invalid, selects, type CheckedRequest } from './job-schema.ts';
 import { withPromptTools } from './prompt-tools.ts';
 import { zodJudge, type OutputJudge } from './output-judge.ts';
 import { prepareTools } from './prepare-tools.ts';
@@ -77,7 +77,8 @@ export async function prepareJob(given: unknown, options: PreparationOptions): P
   const skillCode = skillCodeJob(jobId, request, options.skills);
   const disclosure = disclosureTools(request, options.skills);
   const hostTools = [...options.tools, ...(disclosure?.tools ?? [])];
-  const tools = await prepareTools(request.tools ?? [], await withSkillTools(hostTools, skillCode, options));
+  const available = await withSkillTools(hostTools, skillCode, options);
+  const tools = await prepareTools(request.tools ?? [], available, selects(request));
   const skills = prepareSkills(request, options.skills, [...tools.keys()]);
   disclosure?.begin({ active: readSkills(request, skills), pool: skills.pool, tools: [...tools.keys()] });
   const { language, script } = requestProgram(request, skills, options.skills);

@@ -9,6 +9,8 @@ import { createDecision, type Decided, type Decision } from '../decision/decide.
 import { runWithSkills } from '../skills/index.ts';
 import { handOver } from './hand-over.ts';
 import type { JobHost } from './job-host.ts';
+import { selects } from './job-schema.ts';
+import { preparationOptions } from './preparation-options.ts';
 import { modelEvents } from './model-events.ts';
 import type { PreparedJob } from './prepare-job.ts';
 import type { RunJobOptions } from './run-job.ts';
@@ -30,7 +32,7 @@ export async function runDecided(
 ): Promise<JobResult | undefined> {
   const { request, limits } = job;
   const { model } = host.settings;
-  if (request.kind !== 'codegen' || (request.select ?? false) === false || model === undefined) return await run(job);
+  if (!selects(request) || model === undefined) return await run(job);
   const started = performance.now();
   const { record, next } = await decideOn({ ...job, request }, host, model, options);
   const decisionMs = performance.now() - started;
@@ -58,9 +60,10 @@ async function decideOn(
   const { skills } = host.settings;
   const overdue = new AbortController();
   const timer = setTimeout(() => overdue.abort(), job.limits.jobTimeoutMs);
+  const deadline = AbortSignal.any([signal, overdue.signal]);
   const { record, run } = prepareDecision(host, job, {
     gateway,
-    signal: AbortSignal.any([signal, overdue.signal]),
+    signal: deadline,
     budget,
     observe: modelEvents(job.jobId, 'decision', emit),
   });
@@ -73,7 +76,7 @@ async function decideOn(
     }
     const action = decided.action.value;
     if (action.action === 'text') return { record, next: { ended: textResult(job, attempt, action.text, decided) } };
-    const handed = await handOver(job, decided, action, skills);
+    const handed = await handOver(job, decided, action, preparationOptions(host, deadline));
     record.handover = handed.handover;
     return { record, next: { job: handed.job } };
   } catch (error) {

@@ -108,6 +108,29 @@ export default readdirSync(process.env.SKILLS_DIR, { recursive: true }).sort();`
     expect(result.sources.map(({ url }) => url)).toEqual(['https://plans.example/', 'https://bars.example/']);
   });
 
+  it('gets the tools that a chosen skill brings, where it asks for them', async () => {
+    using tooled = skillLibrary({
+      'ruler/SKILL.md': skillText({ name: 'ruler', description: 'Rules.', toolsets: ['tools:Tools'] }, 'RULE'),
+      'ruler/tools.mjs':
+        "export const Tools = [{ id: 'length', description: 'A length.', execute: ({ of }) => of.length }];",
+    });
+    const code = "import { tools } from 'skillcell';\nexport default await tools.call('length', { of: 'four' });";
+    const answers = (skills: string[]): string[] => [
+      block({ skills }),
+      block({ action: 'codegen', task: 'Measure.' }),
+      `\`\`\`js\n${code}\n\`\`\``,
+    ];
+    const job = { isolation, task: 'How long is it?', select: true, tools: ['length'], maxAttempts: 1 };
+    await using chosen = createOrchestrator({ skills: tooled.subsystem, model: scripted(answers(['SK1'])) });
+    expect(await chosen.codegen(job)).toMatchObject({ outcome: 'succeeded', value: 4, diagnostics: [] });
+    await using without = createOrchestrator({ skills: tooled.subsystem, model: scripted(answers([])) });
+    expect(await without.codegen(job)).toMatchObject({
+      outcome: 'failed',
+      error: { message: expect.stringContaining('does not have this tool') as string },
+      diagnostics: [{ code: 'decision.tool-unknown' }],
+    });
+  });
+
   it('keeps the skills and outputs that it names itself', async () => {
     const model = scripted([
       block({ skills: ['SK1'] }),

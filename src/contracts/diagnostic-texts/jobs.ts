@@ -26,6 +26,11 @@ export const JOB_TEXTS: Readonly<Record<Code, DiagnosticText>> = {
       'a skill that the decision chose may not be loaded by the consumer that writes the code; the code was written without it',
     advice: 'Give both consumers the same skills in `agents_config`, or take the skill from the decision as well.',
   },
+  'decision.tool-unknown': {
+    meaning:
+      'a pattern in `tools` of a job with `select` names no tool of the host, nor of a skill that the job came to',
+    advice: 'Correct the pattern, where it is not for a skill that may be chosen another time.',
+  },
   'generation.cut-off': {
     meaning: 'the model reached the greatest length of its answers, and the text ends there',
     advice: 'Ask for a shorter text, or for its parts one by one.',
