@@ -11,7 +11,8 @@ export type DecidedAction = { action: 'text'; text: string } | { action: 'codege
 
 const MOST_OUTPUTS = 64;
 const TASK_CHARACTERS = 100_000;
-const TEXT_CHARACTERS = 200_000;
+/** In UTF-8 no more than the value of a job may have. */
+const TEXT_CHARACTERS = 64_000;
 
 const choice = z.object({
   skills: z

@@ -167,6 +167,7 @@ describe('an answer', () => {
 
   const actions: [string, unknown, RegExp][] = [
     ['of no action', { action: 'shell', task: 'x' }, /must be "text" or "codegen"/],
+    ['with a text that is too long', { action: 'text', text: 'x'.repeat(64_001) }, /text may have 64000 characters/],
     ['with an empty text', { action: 'text', text: ' ' }, /text must not be empty/],
     ['with an empty task', { action: 'codegen', task: '' }, /task must not be empty/],
     [

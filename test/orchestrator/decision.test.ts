@@ -181,6 +181,38 @@ export default readdirSync(process.env.SKILLS_DIR, { recursive: true }).sort();`
     expect(events.at(-1)).toMatchObject({ type: 'finished', result: { outcome: 'succeeded' } });
   });
 
+  it('is decided on by its own consumer and catalog, however many are under way', async () => {
+    const names = ['one', 'two', 'three', 'four'];
+    using many = skillLibrary(
+      Object.fromEntries(
+        names.map((name) => [`${name}/SKILL.md`, skillText({ name, description: `For ${name}.` }, `BODY OF ${name}`)]),
+      ),
+      { agentsConfig: Object.fromEntries(names.map((name) => [`c.${name}`, { enabled: [`custom.${name}`] }])) },
+    );
+    const model: ModelGateway = {
+      id: 'test/model',
+      async generate({ system, messages }) {
+        await new Promise((resolve) => setTimeout(resolve, Math.random() * 20));
+        const bodies = [...system.matchAll(/BODY OF (\w+)/g)].map(([, name]) => name);
+        const said = `${/TASK \d+/.exec(messages[0]?.content ?? '')?.[0]} ${bodies.join()}`;
+        const text = messages.length === 1 ? block({ skills: ['SK1'] }) : block({ action: 'text', text: said });
+        return { text, model: 'test/model', usage: { inputTokens: 1, outputTokens: 1 }, finishReason: 'stop' };
+      },
+    };
+    await using orchestrator = createOrchestrator({ skills: many.subsystem, model, concurrency: 20 });
+    const jobs = Array.from({ length: 100 }, async (_, index) => {
+      const name = names[(index * 7) % names.length] ?? '';
+      const job = orchestrator.stream({ kind: 'codegen', task: `TASK ${index}`, select: { consumer: `c.${name}` } });
+      const ids = new Set<string>();
+      for await (const event of job) ids.add(event.jobId);
+      const { value, skills, decision } = await job.result;
+      expect(ids).toEqual(new Set([job.jobId]));
+      expect({ value, active: skills.active }).toEqual({ value: `TASK ${index} ${name}`, active: [`custom.${name}`] });
+      expect(decision?.catalogDigest).toBe(many.subsystem.catalog({ consumer: `c.${name}` }).digest);
+    });
+    await Promise.all(jobs);
+  });
+
   it('fails where no answer can be taken', async () => {
     const model = scripted(['I would rather not.', 'No.']);
     await using orchestrator = createOrchestrator({ skills: library.subsystem, model });
