@@ -12,5 +12,6 @@ export const GROUPS: Readonly<Record<string, () => Promise<BenchmarkGroup>>> = {
   entry: async () => (await import('./entry-load.ts')).entryLoad,
   'skills.load1000': async () => (await import('./skills-load.ts')).skillsLoad,
   'skills.rebuild5': async () => (await import('./skills-rebuild.ts')).skillsRebuild,
+  'skills.match1000': async () => (await import('./skills-match.ts')).skillsMatch,
   skills: async () => (await import('./skills-prompt.ts')).skillsPrompt,
 };

@@ -1,9 +1,11 @@
 import type { Skill } from '../../contracts/skill.ts';
 import { type LeftOut, reasonForModels } from '../select/left-out.ts';
 import { asksForSkills } from './asks-for-skills.ts';
-import { foldText } from '../text/fold-text.ts';
+import { foldCase, foldText } from '../text/fold-text.ts';
 import { foldForMention, isMentioned } from './mentions.ts';
 import { compareCodePoints, cutTo, oneLine } from '../text/text.ts';
+import { isMet } from '../parse/needed-words.ts';
+import { holdsWord, searchedText, type SearchedText, soughtWord, type SoughtWord } from '../text/sought-word.ts';
 import { compilePatterns } from '../parse/trigger-patterns.ts';
 import { verbForms } from './verb-forms.ts';
 import { hasWord } from '../text/whole-word.ts';
@@ -54,11 +56,12 @@ export interface MatchResult {
  */
 export function matchSkills(query: string, skills: readonly Skill[], options: MatchOptions = {}): MatchResult {
   const { offered, matching, reasons } = sortOut(skills, options);
-  const leftOut = findMatches(query, [...reasons.keys()]).map(({ id }) => id);
+  const read = readQuery(query);
+  const leftOut = findMatches(read, [...reasons.keys()]).map(({ id }) => id);
   const result = { matches: [], leftOut: leftOutRows(leftOut, reasons) };
   if (offered.length === 0) return { ...result, tier: 0, text: '' };
   if (asksForSkills(query)) return { ...result, tier: 2, text: registry(offered) };
-  const matches = rank(findMatches(query, matching), options.recent ?? []);
+  const matches = rank(findMatches(read, matching), options.recent ?? []);
   if (matches.length > 0) return { ...result, tier: 3, matches: matches.slice(0, options.max ?? DEFAULT_MAX_MATCHES) };
   if (offered.every(({ fields }) => fields.triggers === undefined))
     return { ...result, tier: 2, text: registry(offered) };
@@ -109,28 +112,44 @@ interface Candidate extends SkillMatch {
   triggers: number;
 }
 
-function findMatches(query: string, skills: readonly Skill[]): Candidate[] {
-  const folded = foldText(query);
-  const forMention = foldForMention(query);
+/** A query in the forms that triggers are looked for in. */
+interface ReadQuery {
+  query: string;
+  /** For keywords and verbs. */
+  folded: SearchedText;
+  forMention: SearchedText;
+  forPatterns: SearchedText;
+}
+
+function readQuery(query: string): ReadQuery {
+  return {
+    query,
+    folded: searchedText(foldText(query)),
+    forMention: searchedText(foldForMention(query)),
+    forPatterns: searchedText(foldCase(query)),
+  };
+}
+
+function findMatches({ query, folded, forMention, forPatterns }: ReadQuery, skills: readonly Skill[]): Candidate[] {
   const candidates: Candidate[] = [];
   for (const skill of skills) {
     const { names, keywords, verbs } = prepare(skill);
     const hits = new Set<string>();
     let phrase = false;
-    for (const { written, folded: keyword } of keywords) {
-      if (!hasWord(folded, keyword)) continue;
+    for (const { written, word } of keywords) {
+      if (!holdsWord(folded, word) || !hasWord(folded.text, word.text)) continue;
       hits.add(`keyword:${written}`);
-      phrase ||= keyword.includes(' ');
+      phrase ||= word.text.includes(' ');
     }
-    for (const { written, forms } of verbs)
-      if (forms.some((form) => hasWord(folded, form))) hits.add(`verb:${written}`);
+    for (const { written, stem, forms } of verbs)
+      if (holdsWord(folded, stem) && forms.some((form) => hasWord(folded.text, form))) hits.add(`verb:${written}`);
     const patterns = skill.fields.triggers?.patterns;
     if (patterns !== undefined) {
-      for (const pattern of compilePatterns(patterns).patterns)
-        if (pattern.test(query)) hits.add(`pattern:${pattern.source}`);
+      for (const { source, need, test } of compilePatterns(patterns).patterns)
+        if ((need === undefined || isMet(need, forPatterns)) && test(query)) hits.add(`pattern:${source}`);
     }
     const triggers = hits.size;
-    const mentioned = names.some((name) => isMentioned(forMention, name));
+    const mentioned = names.some((name) => holdsWord(forMention, name) && isMentioned(forMention.text, name.text));
     if (mentioned) hits.add(`mention:${skill.id}`);
     if (hits.size === 0) continue;
     candidates.push({ id: skill.id, hits: [...hits].toSorted(compareCodePoints), mentioned, phrase, triggers });
@@ -157,9 +176,9 @@ function rank(candidates: Candidate[], recent: readonly string[]): SkillMatch[] 
 }
 
 interface PreparedSkill {
-  names: string[];
-  keywords: { written: string; folded: string }[];
-  verbs: { written: string; forms: string[] }[];
+  names: SoughtWord[];
+  keywords: { written: string; word: SoughtWord }[];
+  verbs: { written: string; stem: SoughtWord; forms: string[] }[];
 }
 
 /** Folded words of a skill; skills don't change once they are loaded. */
@@ -171,10 +190,19 @@ function prepare(skill: Skill): PreparedSkill {
   const { triggers, name = '' } = skill.fields;
   const names = [skill.skillId, skill.id, name, skill.name].map((text) => foldForMention(oneLine(text)));
   const made: PreparedSkill = {
-    names: [...new Set(names)].filter((text) => text !== ''),
-    keywords: (triggers?.keywords ?? []).map((written) => ({ written, folded: foldText(written) })),
-    verbs: (triggers?.verbs ?? []).map((written) => ({ written, forms: verbForms(foldText(written)) })),
+    names: [...new Set(names)].filter((text) => text !== '').map(soughtWord),
+    keywords: (triggers?.keywords ?? []).map((written) => ({ written, word: soughtWord(foldText(written)) })),
+    verbs: (triggers?.verbs ?? []).map((written) => {
+      const forms = verbForms(foldText(written));
+      return { written, stem: soughtWord(commonBeginning(forms)), forms };
+    }),
   };
   prepared.set(skill, made);
   return made;
+}
+
+function commonBeginning([first = '', ...others]: readonly string[]): string {
+  let length = first.length;
+  while (others.some((text) => !text.startsWith(first.slice(0, length)))) length -= 1;
+  return first.slice(0, length);
 }

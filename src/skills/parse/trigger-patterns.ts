@@ -3,11 +3,14 @@ import { type Diagnostic, diagnostic, type DiagnosticPlace } from '../../contrac
 import type { TextPlace } from '../text/text-place.ts';
 import { loadRe2 } from '../text/lazy-modules.ts';
 import { codePointLength } from '../text/text.ts';
+import { type Need, neededWords } from './needed-words.ts';
 
 /** The most code points of one pattern. */
 export const PATTERN_LIMIT = 512;
 /** The most patterns of one skill. */
 export const PATTERNS_LIMIT = 50;
+/** Compiled patterns that are kept in all: each holds tens of kilobytes once it has searched. */
+const KEPT_ENGINES = 1_000;
 
 const HALF_PAIR = /\p{Surrogate}/u;
 
@@ -15,6 +18,8 @@ const HALF_PAIR = /\p{Surrogate}/u;
 export interface TriggerPattern {
   /** As it was written. */
   source: string;
+  /** What a query has to hold for the pattern to match; undefined where that is nothing certain. */
+  need: Need | undefined;
   /** Searches a query, without regard to case, in time linear to its length. */
   test(query: string): boolean;
 }
@@ -37,7 +42,7 @@ export interface PatternFile {
 const compiled = new WeakMap<readonly string[], CompiledPatterns>();
 
 /**
- * Compiles the patterns of a skill with a linear-time engine (RE2 syntax). Look-around, back-references, broken
+ * Reads the patterns of a skill for a linear-time engine (RE2 syntax). Look-around, back-references, broken
  * syntax and overlong patterns are refused.
  *
  * @param sources patterns as the skill holds them; the result is kept for this list
@@ -53,11 +58,11 @@ export function compilePatterns(
   const result: CompiledPatterns = { patterns: [], diagnostics: [] };
   const placeOf = (index: number): DiagnosticPlace => ({ path: file.path, ...file.places?.[index] });
   for (const [index, source] of sources.slice(0, PATTERNS_LIMIT).entries()) {
-    const expression = compilePattern(source);
-    if (typeof expression === 'string') {
-      const message = `The pattern ${JSON.stringify(source.slice(0, 80))} was refused: ${expression}.`;
+    const pattern = readPattern(source);
+    if (typeof pattern === 'string') {
+      const message = `The pattern ${JSON.stringify(source.slice(0, 80))} was refused: ${pattern}.`;
       result.diagnostics.push(diagnostic('trigger.pattern', message, placeOf(index)));
-    } else result.patterns.push({ source, test: (query) => expression.test(query) });
+    } else result.patterns.push(pattern);
   }
   if (sources.length > PATTERNS_LIMIT) {
     const message = `A skill may have ${PATTERNS_LIMIT} patterns, this one has ${sources.length}; the rest was dropped.`;
@@ -67,16 +72,31 @@ export function compilePatterns(
   return result;
 }
 
-/** Compiles one pattern; a text says why it is refused. */
-function compilePattern(source: string): RE2JS | string {
+/** Reads one pattern; a text says why it is refused. Only a pattern that a query may match is compiled, then. */
+function readPattern(source: string): TriggerPattern | string {
   const length = codePointLength(source);
   if (length > PATTERN_LIMIT) return `it may have ${PATTERN_LIMIT} characters, it has ${length}`;
   if (HALF_PAIR.test(source)) return 'it holds half a surrogate pair';
-  const { RE2JS } = loadRe2();
+  const { RE2JS, RE2Set } = loadRe2();
+  const set = new RE2Set(RE2Set.UNANCHORED, RE2JS.CASE_INSENSITIVE);
   try {
-    return RE2JS.compile(source, RE2JS.CASE_INSENSITIVE);
+    set.add(source);
   } catch (error) {
     // Whatever the engine throws means that it can't use the pattern; the text goes into the diagnostic.
     return error instanceof Error ? error.message.slice(0, 200) : String(error);
   }
+  return { source, need: neededWords(set), test: (query) => engineOf(source).test(query) };
+}
+
+/** The engines used last, the most recent last. */
+const engines = new Map<string, RE2JS>();
+
+function engineOf(source: string): RE2JS {
+  const { RE2JS } = loadRe2();
+  const engine = engines.get(source) ?? RE2JS.compile(source, RE2JS.CASE_INSENSITIVE);
+  engines.delete(source);
+  engines.set(source, engine);
+  const [oldest] = engines.keys();
+  if (engines.size > KEPT_ENGINES && oldest !== undefined) engines.delete(oldest);
+  return engine;
 }

@@ -13,9 +13,11 @@ export function foldText(text: string): string {
 
 /**
  * Case folding by the mappings that JavaScript has: upper case expands (`ß` to `SS`), lower case settles it. A
- * dotless ı has no other case form in folding, and a final sigma is a sigma.
+ * dotless ı has no other case form in folding, and a final sigma is a sigma. Each character is folded alone: a text that
+ * holds another holds it folded, too.
  */
-function foldCase(text: string): string {
+export function foldCase(text: string): string {
+  if (isAscii(text)) return text.toLowerCase();
   return text
     .toLowerCase()
     .replace(/[^ı]+/gu, (part) => part.toUpperCase().toLowerCase())
