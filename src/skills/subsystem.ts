@@ -28,7 +28,7 @@ import type {
   Skillset,
   SubsystemParts,
 } from './subsystem-contract.ts';
-import { matchSkills, type MatchResult } from './match/triggers.ts';
+import { type MatchResult, offeredMatching } from './match/offered-matching.ts';
 import { writeCatalog } from './catalog/write-catalog.ts';
 
 export type * from './subsystem-contract.ts';
@@ -277,7 +277,7 @@ export class SkillsSubsystem {
     const { max, recent } = options;
     const visible = this.visible(options);
     const seen = new Set(visible);
-    return matchSkills(query, visible, {
+    return offeredMatching()(query, visible, {
       named: this.enabledByName(options),
       hidden: this.#leftOut(options).filter(({ skill }) => !seen.has(skill)),
       ...(max === undefined ? {} : { max }),

@@ -108,7 +108,7 @@ describe('neededWords()', () => {
   ])('of %j is %j', (source, words) => {
     const [{ need } = { need: undefined }] = compilePatterns([source]).patterns;
     const found = JSON.stringify(need ?? null).matchAll(/"text":"([^"]*)"/g);
-    expect(Array.from(found, ([, word]) => word).toSorted()).toEqual(words.toSorted());
+    expect(new Set(Array.from(found, ([, word]) => word))).toEqual(new Set(words));
   });
 });
 
