@@ -113,7 +113,15 @@ function createHost(settings: OrchestratorSettings): JobHost {
   const leaving = createBackgroundWork((error) => logger?.warn({ err: error }, 'a sandbox could not be ended'));
   const artifacts = createArtifactStore(settings.keptArtifactBytes);
   const skillCode =
-    settings.skillCode === 'off' ? undefined : createSkillCode({ supply, leaving, limits: settings.sandboxLimits });
+    settings.skillCode === 'off'
+      ? undefined
+      : createSkillCode({
+          supply,
+          leaving,
+          limits: settings.sandboxLimits,
+          mode: settings.skillCode,
+          trustedRoots: settings.trustedSkillRoots,
+        });
   const [active, running] = [new Map(), new Map()];
   const host: JobHost = { settings, queue, supply, skillCode, artifacts, journal, active, running, leaving, tools: [] };
   host.tools.push(...settings.tools, ...builtInTools(host));

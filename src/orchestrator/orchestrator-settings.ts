@@ -38,6 +38,7 @@ export interface OrchestratorSettings {
   queue: number;
   pool: PoolOptions;
   skillCode: NonNullable<OrchestratorOptions['skillCode']>;
+  trustedSkillRoots: readonly string[];
   /** Of warm sandboxes, where there are any. */
   sandboxLimits: SandboxLimits;
   ceilings: Partial<JobLimits>;
@@ -95,7 +96,8 @@ const optionsSchema = z.strictObject({
   concurrency: z.optional(whole(1, 10_000)),
   queue: z.optional(whole(0, 10_000_000)),
   pool: z.optional(poolSchema),
-  skillCode: z.optional(z.enum(['sandbox', 'off'])),
+  trustedSkillRoots: z.optional(z.array(z.string().check(z.minLength(1)))),
+  skillCode: z.optional(z.enum(['sandbox', 'host', 'off'])),
   ceilings: z.optional(limitsSchema),
   keptArtifactBytes: z.optional(whole(0, Number.MAX_SAFE_INTEGER)),
   stateDir: z.optional(z.string().check(z.minLength(1))),
@@ -125,6 +127,7 @@ export function readSettings(given: OrchestratorOptions): OrchestratorSettings {
     queue: options.queue ?? 10_000,
     pool,
     skillCode: options.skillCode ?? 'sandbox',
+    trustedSkillRoots: options.trustedSkillRoots ?? [],
     sandboxLimits: sandboxLimits({ ...DEFAULT_LIMITS, ...pool.limits }),
     ceilings,
     keptArtifactBytes: options.keptArtifactBytes ?? 256 * MIB,

@@ -68,9 +68,11 @@ export interface OrchestratorOptions {
   pool?: PoolOptions;
   /**
    * What becomes of the code that skills bring as tools: `sandbox` runs it in sandboxes of its own, one for each skill and job;
-   * `off` leaves it alone. See docs/skill-code.md. @default 'sandbox'
+   * `host` loads it into this process, from trusted roots only; `off` leaves it alone. See docs/skill-code.md. @default 'sandbox'
    */
-  skillCode?: 'sandbox' | 'off';
+  skillCode?: 'sandbox' | 'host' | 'off';
+  /** Folders of skills whose code may be loaded into this process where `skillCode` is `host`, besides the built-in ones. */
+  trustedSkillRoots?: string[];
   /** The most that a job may ask of each limit; defaults above it are lowered to it. */
   ceilings?: Partial<JobLimits>;
   /**

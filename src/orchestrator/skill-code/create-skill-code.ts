@@ -6,9 +6,11 @@ import { SkillcellError } from '../../contracts/skillcell-error.ts';
 import { withinDeadline } from '../../protocol/within-deadline.ts';
 import { canonicalJson } from '../../skills/text/canonical-json.ts';
 import type { DescribedTool } from './described-tools.ts';
+import { startSkillInHost } from './host-skill-code.ts';
 import { prepareDriver } from './prepare-driver.ts';
 import { planSkillCode, type SkillCodePart } from './skill-code-plan.ts';
 import type { SkillCodeJob, SkillCodeSource } from './skill-code-source.ts';
+import { createSkillCopies, isTrusted, type SkillCopies } from './skill-copies.ts';
 import { startSkillSandbox, type SkillSandbox, type SkillSandboxes } from './skill-sandbox.ts';
 
 /** Descriptions that are kept for later jobs; the oldest goes first. */
@@ -18,12 +20,20 @@ const KEPT_DESCRIPTIONS = 1_000;
 export interface SkillCodeOptions extends Omit<SkillSandboxes, 'prepare'> {
   /** Of the sandboxes, so that warm ones fit. */
   limits: SandboxLimits;
+  /** `host`: the code of trusted skills is loaded into this process, and that of others not at all. */
+  mode: 'sandbox' | 'host';
+  trustedRoots: readonly string[];
 }
 
 /** The code of one skill in one language. */
 interface Code {
   skill: Skill;
   part: SkillCodePart;
+}
+
+/** What starting code takes. */
+interface Starting extends SkillCodeOptions {
+  copies: SkillCopies;
 }
 
 /** Code of a skill that runs for a job, once it is known to be what it was. */
@@ -40,7 +50,8 @@ interface OpenJob {
 }
 
 /** Creates the source of tools that skills bring as code, which runs in a sandbox of its own for each skill and job. */
-export function createSkillCode(options: SkillCodeOptions): SkillCodeSource {
+export function createSkillCode(given: SkillCodeOptions): SkillCodeSource {
+  const options: Starting = { ...given, copies: createSkillCopies() };
   const known = new Map<string, Promise<Tool[]>>();
   const describing = new Set<SkillSandbox>();
   const jobs = new Map<string, OpenJob>();
@@ -51,7 +62,9 @@ export function createSkillCode(options: SkillCodeOptions): SkillCodeSource {
     try {
       const rows = await sandbox.described;
       const expected = canonicalJson(rows);
-      return rows.map((row) => makeTool(row, (jobId) => runningCode(options, openJob(jobId), code, expected)));
+      return rows.map((row) =>
+        makeTool(row, effectOf(options, code), (jobId) => runningCode(options, openJob(jobId), code, expected)),
+      );
     } finally {
       describing.delete(sandbox);
       sandbox.close();
@@ -80,6 +93,7 @@ export function createSkillCode(options: SkillCodeOptions): SkillCodeSource {
 
   return {
     async tools(job, signal) {
+      requireTrusted(options, job);
       const codes = job.skills.flatMap((skill) => planSkillCode(skill).map((part): Code => ({ skill, part })));
       const made = codes.map(async (code) => {
         const tools = await withinDeadline(describeOnce(job, code), { signal });
@@ -104,6 +118,7 @@ export function createSkillCode(options: SkillCodeOptions): SkillCodeSource {
     },
     close() {
       for (const sandbox of describing) sandbox.close();
+      options.leaving.add(options.copies.close());
     },
   };
 }
@@ -112,30 +127,45 @@ function keyOf({ skill, part }: Code): string {
   return `${part.language} ${skill.id} ${skill.digest}`;
 }
 
-function start(
-  options: SkillCodeOptions,
-  { request, jobId, trees, readTree }: SkillCodeJob,
-  { skill, part }: Code,
-): SkillSandbox {
-  const { language, spec } = part;
+function start(options: Starting, job: SkillCodeJob, code: Code): SkillSandbox {
+  const { request, jobId, trees, readTree } = job;
+  const { skill, part } = code;
+  const spec = { skill: skill.id, job: jobId, ...part.spec };
+  const tree = trees?.get(skill.id) ?? readTree(skill.id);
+  if (isInHost(options, code)) return startSkillInHost(options.copies, skill, tree, spec);
   return startSkillSandbox(
     { ...options, prepare: (driver) => prepareDriver(options, request, skill, driver) },
-    {
-      skill: skill.id,
-      tree: trees?.get(skill.id) ?? readTree(skill.id),
-      language,
-      spec: JSON.stringify({ skill: skill.id, job: jobId, ...spec }),
-    },
+    { skill: skill.id, tree, language: part.language, spec: JSON.stringify(spec) },
   );
 }
 
-function makeTool({ name, id, description, input }: DescribedTool, codeOf: (jobId: string) => RunningCode): Tool {
+/** This process has no Python: such code has a sandbox in any case. */
+function isInHost({ mode }: SkillCodeOptions, { part }: Code): boolean {
+  return mode === 'host' && part.language === 'javascript';
+}
+
+/** What code in a sandbox could change is gone with its job. */
+function effectOf(options: SkillCodeOptions, code: Code): Tool['effect'] {
+  return isInHost(options, code) ? 'write' : 'read';
+}
+
+function requireTrusted({ mode, trustedRoots }: SkillCodeOptions, { skills }: SkillCodeJob): void {
+  const stranger = mode === 'host' ? skills.find((skill) => !isTrusted(skill, trustedRoots)) : undefined;
+  if (stranger === undefined) return;
+  const message = `Cannot load the code of ${stranger.id} into this process: its root is not trusted, got a ${stranger.rootKind} root.`;
+  throw new SkillcellError('skill-code.not-trusted', message);
+}
+
+function makeTool(
+  { name, id, description, input }: DescribedTool,
+  effect: Tool['effect'],
+  codeOf: (jobId: string) => RunningCode,
+): Tool {
   return {
     id,
     description,
     ...(input === undefined ? {} : { input }),
-    // What it could change is gone with its job.
-    effect: 'read',
+    effect,
     async execute(args, { jobId, signal }) {
       const { sandbox, checked } = codeOf(jobId);
       await withinDeadline(checked, { signal });
@@ -145,7 +175,7 @@ function makeTool({ name, id, description, input }: DescribedTool, codeOf: (jobI
 }
 
 /** The sandbox of a skill's code, started at the first call. A job whose skill is not what was offered to it does not go on. */
-function runningCode(options: SkillCodeOptions, open: OpenJob, code: Code, expected: string): RunningCode {
+function runningCode(options: Starting, open: OpenJob, code: Code, expected: string): RunningCode {
   const key = keyOf(code);
   const found = open.codes.get(key);
   if (found !== undefined) return found;

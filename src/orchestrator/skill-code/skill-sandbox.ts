@@ -82,7 +82,7 @@ export function startSkillSandbox(sandboxes: SkillSandboxes, job: Omit<DriverJob
   const end = (error: unknown): void => {
     ended = { reason: SkillcellError.isInstance(error) ? error.message : plainMessage((error as Error).message) };
     described.reject(SkillcellError.isInstance(error) ? error : loadFailure(skill, ended.reason));
-    for (const { reject } of waiting.values()) reject(callFailure(skill, ended.reason));
+    for (const { reject } of waiting.values()) reject(skillCodeFailure(skill, ended.reason));
     waiting.clear();
   };
   void serve(sandboxes, { ...job, tools: driverTools(driver) }, over.signal).catch(end);
@@ -101,9 +101,9 @@ export function startSkillSandbox(sandboxes: SkillSandboxes, job: Omit<DriverJob
     described: loaded,
     async call(tool, input, signal) {
       await withinDeadline(loaded, { signal }).catch((error: unknown) => {
-        throw signal.aborted ? signal.reason : callFailure(skill, plainMessage((error as Error).message));
+        throw signal.aborted ? signal.reason : skillCodeFailure(skill, plainMessage((error as Error).message));
       });
-      if (ended !== undefined) throw callFailure(skill, ended.reason);
+      if (ended !== undefined) throw skillCodeFailure(skill, ended.reason);
       const id = (lastId += 1);
       const order = { call: { id, tool, args: input ?? null } };
       requireSendable(order);
@@ -203,27 +203,32 @@ function takeAnswer({ skill, described, waiting }: Driver, input: unknown): void
   call.reject(
     answer['arguments'] === true
       ? new ToolCallError('tool.invalid-arguments', `The arguments do not fit: ${message}.`)
-      : callFailure(skill, message),
+      : skillCodeFailure(skill, message),
   );
 }
 
 function loadError(skill: string, { error, missing }: Record<string, unknown>): SkillcellError {
-  if (Array.isArray(missing) && missing.length > 0) {
-    const names = missing.slice(0, 20).map((name) => JSON.stringify(plainMessage(name)));
-    const message = `Cannot load the code of ${skill}: modules that it depends on are missing, got ${names.join(', ')}.`;
-    return new SkillcellError('skill-code.dependency-missing', message);
-  }
+  if (Array.isArray(missing) && missing.length > 0) return dependencyMissing(skill, missing);
   return loadFailure(skill, plainMessage(error));
 }
 
-function loadFailure(skill: string, reason: string): SkillcellError {
+/** Why code cannot be loaded: modules that it needs. */
+export function dependencyMissing(skill: string, names: unknown): SkillcellError {
+  const shown = (names as unknown[]).slice(0, 20).map((name) => JSON.stringify(plainMessage(name)));
+  const message = `Cannot load the code of ${skill}: modules that it depends on are missing, got ${shown.join(', ')}.`;
+  return new SkillcellError('skill-code.dependency-missing', message);
+}
+
+/** Why code cannot be loaded, in words that are fit to be shown. */
+export function loadFailure(skill: string, reason: string): SkillcellError {
   return new SkillcellError(
     'skill-code.load-failed',
     `Cannot load the code of ${skill}: ${reason.replace(/\.$/, '')}.`,
   );
 }
 
-function callFailure(skill: string, reason: string): ToolCallError {
+/** Why a call gave nothing, in words that are fit to be shown. */
+export function skillCodeFailure(skill: string, reason: string): ToolCallError {
   return new ToolCallError('skill-code.failed', `The code of ${skill} failed: ${reason.replace(/\.$/, '')}.`);
 }
 

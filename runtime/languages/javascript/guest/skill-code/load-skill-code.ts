@@ -28,10 +28,13 @@ export interface LoadedTool {
 }
 
 /** Why a call was not made: its arguments. */
-export class ArgumentsFault extends Error {}
+export class ArgumentsFault extends Error {
+  override readonly name = 'ArgumentsFault';
+}
 
 /** Modules that are not there, found before any module of the skill was loaded. */
 export class MissingModules extends Error {
+  override readonly name = 'MissingModules';
   readonly names: string[];
 
   constructor(names: string[]) {
