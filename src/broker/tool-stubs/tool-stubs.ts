@@ -56,31 +56,26 @@ export function toolStubs(
   const { write, comment } = WRITERS[language];
   const whole = write(tools, limit);
   if (whole !== undefined && Buffer.byteLength(whole) <= limit) return { text: whole, complete: true };
-  return {
-    text: fittingLines(
-      tools.map(({ id, description }) => `${comment} ${oneLine(id)}${briefOf(description)}\n`),
-      comment,
-      limit,
-    ),
-    complete: false,
-  };
+  return { text: briefStubs(tools, comment, limit), complete: false };
+}
+
+/** A line for each tool, as far as they fit. Those behind are not even looked at. */
+function briefStubs(tools: readonly StubTool[], comment: string, limit: number): string {
+  const more = (kept: number): string => `${comment} … and ${tools.length - kept} more\n`;
+  let all = '';
+  let bytes = 0;
+  let fitting = more(0);
+  for (const [at, { id, description }] of tools.entries()) {
+    const line = `${comment} ${oneLine(id)}${briefOf(description)}\n`;
+    bytes += Buffer.byteLength(line);
+    if (bytes > limit) return fitting;
+    all += line;
+    if (bytes + Buffer.byteLength(more(at + 1)) <= limit) fitting = `${all}${more(at + 1)}`;
+  }
+  return all;
 }
 
 function briefOf(description: string): string {
   const brief = cutTo(firstSentence(commentLines(description).join(' ')), SENTENCE_CHARACTERS);
   return brief === '' ? '' : `: ${brief}`;
-}
-
-function fittingLines(lines: readonly string[], comment: string, limit: number): string {
-  const all = lines.join('');
-  if (Buffer.byteLength(all) <= limit) return all;
-  const more = (kept: number): string => `${comment} … and ${lines.length - kept} more\n`;
-  let bytes = 0;
-  let kept = 0;
-  for (const [at, line] of lines.entries()) {
-    bytes += Buffer.byteLength(line);
-    if (bytes + Buffer.byteLength(more(at + 1)) > limit) break;
-    kept = at + 1;
-  }
-  return `${lines.slice(0, kept).join('')}${more(kept)}`;
 }

@@ -315,6 +315,17 @@ test('what takes more than the budget is names and first sentences, and then the
   expect(toolStubs([], 'python')).toEqual({ text: '', complete: true });
 });
 
+test('thousands of tools take no longer than those that fit', () => {
+  const description = 'Does things. '.repeat(200);
+  const input = { properties: Object.fromEntries(Array.from({ length: 300 }, (_, at) => [`p${at}`, { description }])) };
+  const tools = Array.from({ length: 20_000 }, (_, at) => ({ id: `a${at % 50}.b${at}`, description, input }));
+  const spent = cpuMs(() => {
+    for (const language of ['typescript', 'python'] as const)
+      expect(toolStubs(tools, language).text).toMatch(/ Does things\.\n.* … and 19\d\d\d more\n$/);
+  });
+  expect(spent).toBeLessThan(500);
+});
+
 test('a schema of any size and depth gives a text of bounded size in a short time', () => {
   const spent = cpuMs(() => {
     for (const schema of largeSchemas()) {
