@@ -1,14 +1,7 @@
-import * as z from 'zod/mini';
 import type { ToolDescription } from '../contracts/globals.ts';
-import { checkArguments } from './check-arguments.ts';
-import { isZodSchema, type ToolSchema } from './schema-source.ts';
+import { compileToolSchema } from './tool-schema/compile-tool-schema.ts';
+import type { CompiledSchema } from './tool-schema/tool-schema.ts';
 import type { Tool } from './tool.ts';
-
-/** A schema that can be enforced. */
-export interface CompiledSchema {
-  json: Record<string, unknown>;
-  check(value: unknown): Promise<{ value: unknown } | { fault: string }>;
-}
 
 /** A tool that a job has: its schemas can be enforced. */
 export interface OfferedTool {
@@ -33,19 +26,13 @@ export function offerTool(tool: Tool): Promise<OfferedTool> {
 }
 
 async function compile(tool: Tool): Promise<OfferedTool> {
-  return { tool, input: compileSchema(tool.input, 'input'), output: compileSchema(tool.output, 'output') };
+  const [input, output] = await Promise.all([compileSchema(tool, 'input'), compileSchema(tool, 'output')]);
+  return { tool, input, output };
 }
 
-function compileSchema(schema: ToolSchema | undefined, io: 'input' | 'output'): CompiledSchema | undefined {
-  if (schema === undefined) return undefined;
-  const json = isZodSchema(schema) ? z.toJSONSchema(schema, { io }) : schema;
-  return {
-    json: { ...json },
-    async check(value) {
-      const checked = await checkArguments(value, schema);
-      return 'fault' in checked ? checked : { value: checked.args };
-    },
-  };
+async function compileSchema(tool: Tool, io: 'input' | 'output'): Promise<CompiledSchema | undefined> {
+  const schema = tool[io];
+  return schema && (await compileToolSchema(schema, { io, subject: `the ${io} of ${tool.id}` }));
 }
 
 /** What the sandbox is told of a tool. */

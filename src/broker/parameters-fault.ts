@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
-import { isZodSchema } from './schema-source.ts';
+import { isZodSchema, SDK_SCHEMA } from './schema-source.ts';
+import { isPlainObject } from './tool-schema/json-schema/copy-schema.ts';
 
 /** What is wrong with a part of an option. */
 export interface OptionFault {
@@ -16,15 +17,15 @@ const LISTS = ['anyOf', 'oneOf', 'allOf', 'prefixItems', 'items'];
 const NAMED = ['properties', 'patternProperties', '$defs', 'definitions'];
 
 /**
- * Finds what would fail at each call of a tool, as far as it shows without the reader of JSON schemas, which loads with the
- * first call only.
+ * Finds what is plainly wrong with a schema of a tool. Whether all of it can be enforced shows when the tool is offered to a job.
  *
  * @param parameters anything
- * @returns undefined where the parameters can be described and enforced
+ * @returns undefined where nothing is plainly wrong
  */
 export function parametersFault(parameters: unknown): OptionFault | undefined {
   if (parameters === undefined) return undefined;
   if (typeof parameters === 'object' && parameters !== null && isZodSchema(parameters)) return zodFault(parameters);
+  if (isSelfEnforced(parameters)) return undefined;
   if (!isPlainObject(parameters)) return { path: [], message: 'must be a zod schema or an object with a JSON schema' };
   return jsonFault(parameters, new Set());
 }
@@ -66,9 +67,10 @@ function partsOf(schema: Record<string, unknown>): [PropertyKey[], unknown][] {
   ];
 }
 
-/** An instance of a class is some other library's schema, of which nothing would be enforced. */
-function isPlainObject(value: unknown): value is Record<string, unknown> {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
-  const prototype: unknown = Object.getPrototypeOf(value);
-  return prototype === null || Object.getPrototypeOf(prototype) === null;
+/** Schemas of other libraries, of the AI SDK, and functions that give one. */
+function isSelfEnforced(parameters: unknown): boolean {
+  if (typeof parameters === 'function') return true;
+  return (
+    typeof parameters === 'object' && parameters !== null && ('~standard' in parameters || SDK_SCHEMA in parameters)
+  );
 }

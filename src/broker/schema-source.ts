@@ -1,7 +1,19 @@
 import type * as z from 'zod/mini';
+import type { SdkSchema, StandardSchema } from './tool-schema/tool-schema.ts';
 
-/** A zod schema of any flavour, or a JSON schema (2020-12, or draft-07 where `$schema` says so). It is enforced whole. */
-export type ToolSchema = z.core.$ZodType | Record<string, unknown>;
+/**
+ * A zod schema of any flavour, a JSON schema (2020-12, or draft-07 where `$schema` says so), a schema of the AI SDK or a function that
+ * gives one, or a schema of another library that is a Standard Schema and says its JSON schema. It is enforced whole.
+ */
+export type ToolSchema =
+  | z.core.$ZodType
+  | Record<string, unknown>
+  | SdkSchema
+  | StandardSchema
+  | (() => SdkSchema | StandardSchema);
+
+/** What the AI SDK marks its schemas with. */
+export const SDK_SCHEMA: symbol = Symbol.for('vercel.ai.schema');
 
 /** Whether a schema is one of zod's. */
 export function isZodSchema(schema: object): schema is z.core.$ZodType {

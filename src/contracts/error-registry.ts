@@ -31,6 +31,13 @@ export const ERROR_REGISTRY = {
     retry: false,
     advice: 'Name a regular file that can be read and is not larger than its limit.',
   },
+  'tool.schema-unsupported': {
+    http: 400,
+    exitCode: 2,
+    retry: false,
+    advice:
+      'Say it in keywords that can be enforced, or give the tool a schema of zod; docs/tools.md lists the keywords.',
+  },
   'feature.later': {
     http: 501,
     exitCode: 2,

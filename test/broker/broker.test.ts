@@ -133,12 +133,13 @@ describe('arguments', () => {
     expect(await broker.call(tool(3, 'echo', { n: 1 }), { signal: live })).toEqual({ ok: true, value: { n: 1 } });
   });
 
-  test('a JSON schema that cannot be enforced lets nothing through', async () => {
-    const execute = vi.fn(async () => 1);
+  test.each(['input', 'output'])('a tool whose %s cannot be enforced whole is not offered', async (side) => {
     const broken = { $ref: 'https://example.org/other.json' };
-    const broker = await brokerWith({ odd: { description: '', input: broken, execute } });
-    expect(await broker.call(tool(1, 'odd', {}), { signal: live })).toMatchObject({ ok: false });
-    expect(execute).not.toHaveBeenCalled();
+    const offering = offer('odd', { description: '', execute: async () => 1, [side]: broken });
+    await expect(offering).rejects.toMatchObject({
+      code: 'tool.schema-unsupported',
+      message: expect.stringMatching(`^Cannot offer the ${side} of odd: .*"\\$ref"`),
+    });
   });
 
   test('tools are described with a JSON schema of either kind', async () => {

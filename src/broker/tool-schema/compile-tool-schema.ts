@@ -1,0 +1,43 @@
+import { quotedText } from '../../contracts/quoted-text.ts';
+import { SkillcellError } from '../../contracts/skillcell-error.ts';
+import { isZodSchema, SDK_SCHEMA, type ToolSchema } from '../schema-source.ts';
+import { compileJsonSchema } from './json-schema.ts';
+import { SchemaRefused } from './schema-refused.ts';
+import { compileSdkSchema } from './sdk-schema.ts';
+import { compileStandardSchema } from './standard-schema.ts';
+import type { CompiledSchema, CompileSchemaOptions, SdkSchema, StandardSchema } from './tool-schema.ts';
+import { compileZodSchema } from './zod-schema.ts';
+
+/**
+ * Makes the schema of a tool ready to be enforced. A JSON schema is enforced by the host: each keyword and format, or the schema is
+ * refused. `default` tells and fills nothing in. Schemas of zod and of other libraries enforce themselves, and give defaults and
+ * transformed values.
+ *
+ * @throws {SkillcellError} `tool.schema-unsupported` names the keyword that cannot be enforced, and where it stands
+ */
+export async function compileToolSchema(
+  source: ToolSchema,
+  options: CompileSchemaOptions = {},
+): Promise<CompiledSchema> {
+  const { io = 'input', subject = 'the tool', outside = false } = options;
+  try {
+    return await compile(typeof source === 'function' ? source() : source, io, outside);
+  } catch (error) {
+    if (!(error instanceof SchemaRefused)) throw error;
+    const at = error.path.length === 0 ? '' : ` at ${error.path.map((key) => shownKey(key)).join('.')}`;
+    const message = `Cannot offer ${subject}: its schema cannot be enforced whole, got ${error.message}${at}.`;
+    throw new SkillcellError('tool.schema-unsupported', message);
+  }
+}
+
+async function compile(source: unknown, io: 'input' | 'output', outside: boolean): Promise<CompiledSchema> {
+  if (typeof source !== 'object' || source === null || outside) return compileJsonSchema(source, outside);
+  if (isZodSchema(source)) return compileZodSchema(source, io);
+  if (SDK_SCHEMA in source) return compileSdkSchema(source as unknown as SdkSchema, outside);
+  if ('~standard' in source) return compileStandardSchema(source as StandardSchema, io);
+  return compileJsonSchema(source, outside);
+}
+
+function shownKey(key: string): string {
+  return /^[\w$-]{1,60}$/.test(key) ? key : quotedText(key);
+}

@@ -1,0 +1,96 @@
+import { quotedText } from '../../../contracts/quoted-text.ts';
+import { SchemaRefused } from '../schema-refused.ts';
+import { isMultipleOf } from './decimal.ts';
+import { NUMBER_FORMATS, TEXT_FORMATS } from './formats.ts';
+import { isBytes, isCount, isNumber, isText, optional, type Keyword } from './keyword.ts';
+import { isFound } from './pattern.ts';
+import { fault, spend } from './run.ts';
+
+/** Keywords that ask something of numbers and texts only. */
+export const KEYWORDS_OF_SCALARS: readonly Keyword[] = [
+  bound('minimum', (value, limit) => value >= limit, 'at least'),
+  bound('maximum', (value, limit) => value <= limit, 'at most'),
+  bound('exclusiveMinimum', (value, limit) => value > limit, 'more than'),
+  bound('exclusiveMaximum', (value, limit) => value < limit, 'less than'),
+  {
+    names: ['multipleOf'],
+    read(reading) {
+      const divisor = optional(reading, 'multipleOf', isPositive, 'a number above 0');
+      if (divisor === undefined) return undefined;
+      return (value, run) => {
+        if (!isNumber(value)) return true;
+        spend(run, 100);
+        return isMultipleOf(value, divisor) || fault(run, `must be a multiple of ${divisor}`);
+      };
+    },
+  },
+  lengthBound('minLength', (count, limit) => count >= limit, 'at least'),
+  lengthBound('maxLength', (count, limit) => count <= limit, 'at most'),
+  {
+    names: ['pattern'],
+    read(reading) {
+      const source = optional(reading, 'pattern', isText, 'a text');
+      if (source === undefined) return undefined;
+      const pattern = reading.pattern(source);
+      return (value, run) =>
+        !isText(value) || isFound(pattern, value, run) || fault(run, `must match the pattern ${source}`);
+    },
+  },
+  {
+    names: ['format'],
+    read(reading) {
+      const name = optional(reading, 'format', isText, 'a text');
+      if (name === undefined) return undefined;
+      const [ofTexts, ofNumbers] = [TEXT_FORMATS.get(name), NUMBER_FORMATS.get(name)];
+      if (ofTexts === undefined && ofNumbers === undefined)
+        throw new SchemaRefused(`the keyword "format" with ${quotedText(name)}`);
+      return (value, run) => {
+        if (isText(value) && ofTexts !== undefined) {
+          spend(run, value.length / 4);
+          return ofTexts(value) || fault(run, `must be a text of the format ${name}`);
+        }
+        return (
+          !isNumber(value) || ofNumbers === undefined || ofNumbers(value) || fault(run, `must be of the format ${name}`)
+        );
+      };
+    },
+  },
+];
+
+function bound(name: string, fits: (value: number, limit: number) => boolean, told: string): Keyword {
+  return {
+    names: [name],
+    read(reading) {
+      const limit = optional(reading, name, isNumber, 'a number');
+      if (limit === undefined) return undefined;
+      return (value, run) => !isNumber(value) || fits(value, limit) || fault(run, `must be ${told} ${limit}`);
+    },
+  };
+}
+
+function lengthBound(name: string, fits: (count: number, limit: number) => boolean, told: string): Keyword {
+  return {
+    names: [name],
+    read(reading) {
+      const limit = optional(reading, name, isCount, 'a whole number from 0');
+      if (limit === undefined) return undefined;
+      return (value, run) => {
+        if (isBytes(value)) return fits(value.length, limit) || fault(run, `must have ${told} ${limit} bytes`);
+        if (!isText(value)) return true;
+        spend(run, value.length / 4);
+        return fits(characters(value), limit) || fault(run, `must have ${told} ${limit} characters`);
+      };
+    },
+  };
+}
+
+function isPositive(value: unknown): value is number {
+  return isNumber(value) && value > 0;
+}
+
+/** Counts code points, as JSON Schema does. A half of a pair is one. */
+function characters(text: string): number {
+  let count = 0;
+  for (const _ of text) count += 1;
+  return count;
+}

@@ -1,0 +1,10 @@
+/** Why a schema cannot be enforced, and where in it. */
+export class SchemaRefused extends Error {
+  override readonly name = 'SchemaRefused';
+  readonly path: readonly string[];
+
+  constructor(what: string, path: readonly string[] = []) {
+    super(what);
+    this.path = path;
+  }
+}

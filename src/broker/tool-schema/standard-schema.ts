@@ -1,0 +1,28 @@
+import { faultLine, type ValueFault } from './fault-line.ts';
+import { SchemaRefused } from './schema-refused.ts';
+import type { CompiledSchema, SchemaSide, StandardIssue, StandardSchema, StandardVerdict } from './tool-schema.ts';
+
+/** Takes a schema of another library, which enforces itself. It has to say its JSON schema, since others read that. */
+export async function compileStandardSchema(schema: StandardSchema, io: SchemaSide): Promise<CompiledSchema> {
+  const standard = schema['~standard'];
+  const json = standard.jsonSchema?.[io]({ target: 'draft-2020-12' }) ?? (await zod3Json(schema));
+  return { json, check: async (value) => verdictOf(await standard.validate(value)) };
+}
+
+function verdictOf(verdict: StandardVerdict): Awaited<ReturnType<CompiledSchema['check']>> {
+  if (verdict.issues === undefined) return { value: verdict.value };
+  return { fault: faultLine(verdict.issues.map(issueFault)) };
+}
+
+/** What an issue says, in the form of our own faults. */
+export function issueFault({ message, path = [] }: StandardIssue): ValueFault {
+  return { text: message, path: path.map((key) => (typeof key === 'object' ? key.key : key)) };
+}
+
+/** zod 3 cannot say its JSON schema; the AI SDK can. */
+async function zod3Json(schema: StandardSchema): Promise<Record<string, unknown>> {
+  if (schema['~standard'].vendor !== 'zod')
+    throw new SchemaRefused(`a schema of ${schema['~standard'].vendor} that does not say its JSON schema`);
+  const { zodSchema } = await import('ai');
+  return { ...(await zodSchema(schema as Parameters<typeof zodSchema>[0]).jsonSchema) };
+}

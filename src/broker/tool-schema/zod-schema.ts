@@ -1,0 +1,31 @@
+import * as z from 'zod/mini';
+import { faultLine } from './fault-line.ts';
+import { SchemaRefused } from './schema-refused.ts';
+import type { CompiledSchema, SchemaSide } from './tool-schema.ts';
+
+/** Takes a zod schema of any flavour of version 4, which enforces itself. */
+export function compileZodSchema(schema: z.core.$ZodType, io: SchemaSide): CompiledSchema {
+  return {
+    json: jsonOf(schema, io),
+    async check(value) {
+      const parsed = await z.safeParseAsync(schema, value);
+      if (parsed.success) return { value: parsed.data };
+      const faults = parsed.error.issues.map((issue) => ({ path: issue.path, text: issueText(issue) }));
+      return { fault: faultLine(faults) };
+    },
+  };
+}
+
+function jsonOf(schema: z.core.$ZodType, io: SchemaSide): Record<string, unknown> {
+  try {
+    const { '~standard': _, ...json } = z.toJSONSchema(schema, { io });
+    return json;
+  } catch (error) {
+    throw new SchemaRefused(`a zod schema that cannot be written as a JSON schema (${(error as Error).message})`);
+  }
+}
+
+/** zod's own text says what it got as well, which the sender knows. */
+function issueText(issue: z.core.$ZodIssue): string {
+  return issue.code === 'invalid_type' ? `expected ${issue.expected}` : issue.message;
+}
