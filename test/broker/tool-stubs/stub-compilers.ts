@@ -24,21 +24,36 @@ for text in json.load(sys.stdin):
  * @returns what the compiler prints; empty where it takes them all
  */
 export async function compileDeclarations(texts: readonly string[]): Promise<string> {
+  const files = texts.map((text, at): [string, string] => [
+    `${at}.d.ts`,
+    text.replace("declare module 'skillcell'", `declare module 'skillcell-${at}'`),
+  ]);
+  return compile(Object.fromEntries(files));
+}
+
+/**
+ * Compiles programs that go by one declaration of the module `skillcell`.
+ *
+ * @returns the names of those that the compiler refuses
+ */
+export async function refusedPrograms(declaration: string, programs: Record<string, string>): Promise<string[]> {
+  const files = Object.entries(programs).map(([name, code]) => [
+    `${name}.mts`,
+    `import { tools } from 'skillcell';\n${code}\n`,
+  ]);
+  const said = await compile({
+    'skillcell.d.ts': declaration,
+    ...(Object.fromEntries(files) as Record<string, string>),
+  });
+  return Object.keys(programs).filter((name) => said.includes(`${name}.mts(`));
+}
+
+async function compile(files: Readonly<Record<string, string>>): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'stubs-'));
   try {
-    const files = texts.map((_, at) => `${at}.d.ts`);
-    for (const [at, text] of texts.entries()) {
-      await writeFile(
-        join(folder, `${at}.d.ts`),
-        text.replace("declare module 'skillcell'", `declare module 'skillcell-${at}'`),
-      );
-    }
-    const { stdout } = await run(
-      process.execPath,
-      [TSC, '--noEmit', '--strict', '--target', 'es2023', '--types', '', ...files],
-      '',
-      folder,
-    );
+    for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text);
+    const flags = ['--noEmit', '--strict', '--target', 'es2023', '--module', 'nodenext', '--types', ''];
+    const { stdout } = await run(process.execPath, [TSC, ...flags, ...Object.keys(files)], '', folder);
     return stdout;
   } finally {
     await rm(folder, { recursive: true });
