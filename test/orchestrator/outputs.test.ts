@@ -10,7 +10,7 @@ import { judgeResult } from '../../src/orchestrator/judge-result.ts';
 import { zodJudge } from '../../src/orchestrator/output-judge.ts';
 import type { PreparedJob } from '../../src/orchestrator/prepare-job.ts';
 import type { SandboxResult } from '../../src/protocol/messages.ts';
-import { LEVELS, requireLevel } from '../fixtures/levels.ts';
+import { EVERY_LEVEL, everyRunner, requireEachLevel } from '../fixtures/every-level.ts';
 
 const program = (code: string): string => `\`\`\`javascript\n${code}\n\`\`\``;
 const rows = z.object({ rows: z.int().min(1) });
@@ -27,12 +27,12 @@ async function run(
       return { text, model: 'test/model', usage: { inputTokens: 1, outputTokens: 1 }, finishReason: 'stop' };
     },
   };
-  await using orchestrator = createOrchestrator({ model });
+  await using orchestrator = createOrchestrator({ model, runners: await everyRunner() });
   return { result: await orchestrator.codegen({ task: 'Count the rows.', ...job }), asked };
 }
 
-describe.each(LEVELS)('the value of a job at level %s', (isolation) => {
-  beforeEach((context) => requireLevel(context, isolation));
+describe.each(EVERY_LEVEL)('the value of a job at level %s', (isolation) => {
+  beforeEach((context) => requireEachLevel(context, isolation));
 
   it('is judged by the host, and repaired with its faults', async () => {
     const value = rows.transform(({ rows: count }) => ({ count }));
