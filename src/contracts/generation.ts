@@ -20,8 +20,8 @@ export interface GenerateOptions<T = unknown> {
   pool?: SourceRow[];
   /** Instructions of the caller's own, with which the system prompt begins. */
   system?: string;
-  /** What the answer has to be. Without it, a text. */
-  output?: ZodSchema<T>;
+  /** What the answer has to be, as a zod schema or a JSON schema. Without it, a text. */
+  output?: ZodSchema<T> | Record<string, unknown>;
   /** Answers that are asked for until one fits `output`, 1 to 5. Default: 2. */
   maxAttempts?: number;
   /** `provider/model`, or undefined for the gateway's default. */

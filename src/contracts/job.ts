@@ -94,8 +94,8 @@ export interface ScriptOptions extends Omit<JobOptions, 'stdin' | 'args'> {
 export interface JobOutputs {
   /** Files, relative to the output folder: the same as `expect`. */
   files?: string[];
-  /** Schema of the value that the program hands back. The host judges it, and what does not fit is repaired like any other failure. */
-  value?: ZodSchema;
+  /** Zod schema or JSON schema of the value that the program hands back. The host judges it, and what does not fit is repaired like any other failure. */
+  value?: ZodSchema | Record<string, unknown>;
 }
 
 /** Have code written for a task, run it, repair it. */

@@ -68,7 +68,7 @@ export function assembleResult(parts: ResultParts): JobResult {
 /** Of a job that has to leave something: files, a value, or both. */
 function contractOf({ job, result }: ResultParts, expected: readonly string[]): Pick<JobResult, 'contract'> {
   const { missing } = result;
-  const valued = job.judge !== undefined && job.globals.JOB.codegen?.dryRun !== true;
+  const valued = job.valueSchema !== undefined && job.globals.JOB.codegen?.dryRun !== true;
   if (expected.length === 0 && !valued) return {};
   // Whatever else failed: the value of a job that did not succeed is nobody's to use.
   return { contract: { satisfied: missing.length === 0 && (!valued || result.outcome === 'succeeded'), missing } };

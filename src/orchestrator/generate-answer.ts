@@ -12,7 +12,7 @@ import { runWithSkills, type InstructionBlock, type SkillsSubsystem } from '../s
 import { findFencedBlocks, withoutThinking } from '../skills/text/markdown-fences.ts';
 import { generationFaultMessage, generationSystem } from './generation-prompt.ts';
 import { consumerSchema } from './job-schema.ts';
-import { isZodSchema, zodJudge, type OutputJudge } from './output-judge.ts';
+import { checkOutput, compileOutput, outputSchema, type OutputSchema } from './output-schema.ts';
 
 const PROMPT_CHARACTERS = 1_000_000;
 const DEFAULT_ATTEMPTS = 2;
@@ -32,7 +32,7 @@ const optionsSchema = z.strictObject({
   includeInternal: z.optional(z.boolean()),
   pool: z.optional(z.array(z.record(z.string(), z.unknown()))),
   system: z.optional(filled),
-  output: z.optional(z.custom(isZodSchema, 'must be a zod schema')),
+  output: z.optional(outputSchema),
   maxAttempts: z.optional(whole(5)),
   model: z.optional(z.string()),
   modelTimeoutMs: z.optional(whole(LIMIT_CEILINGS.modelTimeoutMs)),
@@ -55,23 +55,13 @@ export interface GenerationHost {
 export async function generateAnswer(given: GenerateOptions, host: GenerationHost): Promise<Generation> {
   checkOptions(optionsSchema, given, { action: ACTION });
   const { model: gateway, skills } = host;
-  const judge = given.output === undefined ? undefined : judgeOf(given.output);
+  const schema = given.output === undefined ? undefined : await compileOutput(given.output, 'the output');
   const block = renderSkills(given, skills);
   if (gateway === undefined)
     throw new SkillcellError('model.not-configured', `Cannot ${ACTION}: no model is configured.`);
   const ask = asking(given, gateway, host.signal);
-  const run = (): Promise<Generation> => converse(given, judge, block, ask);
+  const run = (): Promise<Generation> => converse(given, schema, block, ask);
   return await (skills === undefined ? run() : runWithSkills(skills, run));
-}
-
-/** A schema that no JSON schema can say could be told to no model. */
-function judgeOf(output: unknown): OutputJudge {
-  try {
-    return zodJudge(output as z.core.$ZodType);
-  } catch (cause) {
-    const message = `Cannot ${ACTION}: output must be a zod schema that can be written as a JSON schema (${(cause as Error).message}).`;
-    throw new SkillcellError('options.invalid', message, { cause });
-  }
 }
 
 /** A reference that cannot be loaded fails the call: it would be answered without its rules. */
@@ -115,21 +105,21 @@ function asking(
 
 async function converse(
   given: GenerateOptions,
-  judge: OutputJudge | undefined,
+  schema: OutputSchema | undefined,
   block: InstructionBlock | undefined,
   ask: Ask,
 ): Promise<Generation> {
   const request: ModelRequest = {
-    system: generationSystem(given.system, judge, block?.text ?? ''),
+    system: generationSystem(given.system, schema, block?.text ?? ''),
     messages: [{ role: 'user', content: given.prompt }],
   };
-  const most = judge === undefined ? 1 : (given.maxAttempts ?? DEFAULT_ATTEMPTS);
+  const most = schema === undefined ? 1 : (given.maxAttempts ?? DEFAULT_ATTEMPTS);
   const usage: Generation['usage'] = { inputTokens: 0, outputTokens: 0 };
   for (let attempts = 1; ; attempts += 1) {
     const answer = await ask(structuredClone(request));
     usage.inputTokens = sum(usage.inputTokens, answer.usage.inputTokens);
     usage.outputTokens = sum(usage.outputTokens, answer.usage.outputTokens);
-    const judged = judge === undefined ? undefined : await judgeAnswer(answer, judge);
+    const judged = schema === undefined ? undefined : await judgeAnswer(answer, schema);
     if (judged === undefined || 'value' in judged) {
       const cut = answer.finishReason === 'length' ? [diagnostic('generation.cut-off', CUT_OFF)] : [];
       return {
@@ -166,7 +156,7 @@ const CUT_OFF = 'The answer ends where the model reached the greatest length of 
 /** The value stands in one block, or is all of the answer. */
 async function judgeAnswer(
   { text, finishReason }: ModelAnswer,
-  judge: OutputJudge,
+  schema: OutputSchema,
 ): Promise<{ value: unknown } | { fault: string }> {
   const said = withoutThinking(text);
   const blocks = findFencedBlocks(said).filter(({ tag }) => tag === 'json' || tag === '');
@@ -179,7 +169,7 @@ async function judgeAnswer(
   } catch {
     return { fault: block === undefined ? 'it holds no block marked json' : 'its block is no JSON' };
   }
-  return await judge.check(value);
+  return await checkOutput(schema, value);
 }
 
 function sum(one: number | null, other: number | null): number | null {

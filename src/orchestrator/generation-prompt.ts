@@ -1,4 +1,4 @@
-import type { OutputJudge } from './output-judge.ts';
+import type { OutputSchema } from './output-schema.ts';
 
 const DEFAULT_SYSTEM =
   'You write what the user asks for. Answer with that alone: nothing before it, and nothing about it.';
@@ -6,13 +6,13 @@ const DEFAULT_SYSTEM =
 /** The system prompt of a generation: the same for all prompts with the same instructions, schema and skills. */
 export function generationSystem(
   system: string | undefined,
-  judge: OutputJudge | undefined,
+  schema: OutputSchema | undefined,
   instructionBlock: string,
 ): string {
   const sections = [(system ?? DEFAULT_SYSTEM).trim()];
-  if (judge !== undefined)
+  if (schema !== undefined)
     sections.push(
-      `Answer\n- Give exactly one fenced code block, marked json, with one JSON value in it that fits this JSON schema:\n${JSON.stringify(judge.json)}`,
+      `Answer\n- Give exactly one fenced code block, marked json, with one JSON value in it that fits this JSON schema:\n${JSON.stringify(schema.json)}`,
     );
   if (instructionBlock === '') return `${sections.join('\n\n')}\n`;
   sections.push(

@@ -6,7 +6,7 @@ import { ISOLATION_LEVELS } from '../contracts/result.ts';
 import { checkOptions } from '../contracts/check-options.ts';
 import { SkillcellError } from '../contracts/skillcell-error.ts';
 import { shownPathFault } from '../protocol/shown-path.ts';
-import { isZodSchema } from './output-judge.ts';
+import { outputSchema } from './output-schema.ts';
 import { languageSchema } from './language-schema.ts';
 
 /** Bytes of a program. */
@@ -117,7 +117,7 @@ const requestSchema = z.discriminatedUnion(
       outputs: z.optional(
         z.strictObject({
           files: z.optional(z.array(relativePath).check(z.maxLength(1_000))),
-          value: z.optional(z.custom(isZodSchema, 'must be a zod schema')),
+          value: z.optional(outputSchema),
         }),
       ),
       dryRun: z.optional(z.boolean()),

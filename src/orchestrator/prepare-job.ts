@@ -19,7 +19,7 @@ import { effectiveLimits } from './effective-limits.ts';
 import { prepareInputFiles, readHostFile, type PreparedFile } from './input-files.ts';
 import { checkRequest, invalid, selects, type CheckedRequest } from './job-schema.ts';
 import { withPromptTools } from './prompt-tools.ts';
-import { zodJudge, type OutputJudge } from './output-judge.ts';
+import { compileOutput, type OutputSchema } from './output-schema.ts';
 import { prepareTools } from './prepare-tools.ts';
 import { createDisclosureTools, type DisclosureTools } from './disclosure-tools.ts';
 import { findScript, type FoundScript } from './find-script.ts';
@@ -40,7 +40,7 @@ export interface PreparedJob {
   files: PreparedFile[];
   stdin: Uint8Array | undefined;
   /** What judges the value of a codegen job that has to hand one back. */
-  judge: OutputJudge | undefined;
+  valueSchema: OutputSchema | undefined;
   /** What the job may call, by id. */
   tools: ReadonlyMap<string, OfferedTool>;
   /** The skills whose code may be called; undefined where nobody may. */
@@ -82,7 +82,7 @@ export async function prepareJob(given: unknown, options: PreparationOptions): P
   const skills = prepareSkills(request, options.skills, [...tools.keys()]);
   disclosure?.begin({ active: readSkills(request, skills), pool: skills.pool, tools: [...tools.keys()] });
   const { language, script } = requestProgram(request, skills, options.skills);
-  const judge = valueJudge(request);
+  const valueSchema = await valueSchemaOf(request);
   const limits = effectiveLimits(request.kind, request.limits ?? {}, options.ceilings);
   const workspaceBytes = limits.workspaceMib * MIB;
   const inputs = await prepareInputFiles(request.files ?? [], limits);
@@ -108,7 +108,7 @@ export async function prepareJob(given: unknown, options: PreparationOptions): P
         variant: request.skills?.variant ?? 'full',
         includeInternal: request.skills?.includeInternal ?? false,
       },
-      ...kindOfJob(request, options.model, judge),
+      ...kindOfJob(request, options.model, valueSchema),
       ...(script === undefined ? {} : { script }),
     },
   };
@@ -128,7 +128,7 @@ export async function prepareJob(given: unknown, options: PreparationOptions): P
     trees,
     files: inputs.files,
     stdin,
-    judge,
+    valueSchema,
     tools,
     skillCode: skillCode && { ...skillCode, trees: skills.trees },
     disclosure,
@@ -156,13 +156,13 @@ function readSkills({ kind }: CheckedRequest, { active }: PreparedSkills): strin
 function kindOfJob(
   request: CheckedRequest,
   model: string,
-  judge: OutputJudge | undefined,
+  valueSchema: OutputSchema | undefined,
 ): Pick<RuntimeGlobals['JOB'], 'code' | 'fileName' | 'codegen'> {
   if (request.kind === 'exec')
     return { code: request.code, ...(request.fileName === undefined ? {} : { fileName: request.fileName }) };
   if (request.kind === 'script') return {};
   const { task, maxAttempts = 3, dryRun = false } = request;
-  const value = judge === undefined ? {} : { value: judge.json };
+  const value = valueSchema === undefined ? {} : { value: valueSchema.json };
   return { codegen: { task, model: request.model ?? model, maxAttempts, dryRun, ...value } };
 }
 
@@ -171,15 +171,9 @@ function declaredFiles(request: CheckedRequest): string[] {
   return [...new Set([...(request.expect ?? []), ...files])];
 }
 
-/** A schema that no JSON schema can say could be told to no model. */
-function valueJudge(request: CheckedRequest): OutputJudge | undefined {
+async function valueSchemaOf(request: CheckedRequest): Promise<OutputSchema | undefined> {
   const schema = request.kind === 'codegen' ? request.outputs?.value : undefined;
-  if (schema === undefined) return undefined;
-  try {
-    return zodJudge(schema as Parameters<typeof zodJudge>[0]);
-  } catch (error) {
-    throw invalid(`outputs.value must be a schema that can be written as a JSON schema (${(error as Error).message})`);
-  }
+  return schema === undefined ? undefined : await compileOutput(schema, 'the value of outputs');
 }
 
 function programName(request: CheckedRequest, language: LanguageDefinition): string | undefined {

@@ -142,10 +142,10 @@ function startRun(job: PreparedJob, session: SandboxSession, options: RunJobOpti
   return run;
 }
 
-function judgeOf({ judge }: PreparedJob): JudgeValue | undefined {
-  if (judge === undefined) return undefined;
+function judgeOf({ valueSchema }: PreparedJob): JudgeValue | undefined {
+  if (valueSchema === undefined) return undefined;
   return async (value) => {
-    const verdict = await valueVerdict(judge, value);
+    const verdict = await valueVerdict(valueSchema, value);
     return 'fault' in verdict ? { fault: verdict.fault } : {};
   };
 }

@@ -11,7 +11,9 @@ export function unstartedResult(job: PreparedJob, attempt: number, ending: Unsta
   return {
     ...emptyResult({ jobId: job.jobId, kind: job.kind, attempt }),
     ...ending,
-    ...(expect.length === 0 && job.judge === undefined ? {} : { contract: { satisfied: false, missing: expect } }),
+    ...(expect.length === 0 && job.valueSchema === undefined
+      ? {}
+      : { contract: { satisfied: false, missing: expect } }),
     sources: job.globals.SOURCES_POOL,
     diagnostics: job.diagnostics,
     ...(job.kind === 'codegen' ? { codegen: { attempts: [] } } : {}),

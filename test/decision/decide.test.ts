@@ -74,6 +74,21 @@ describe('a decision', () => {
     const { text: active } = library.subsystem.buildSkillsInstructionBlock({ refs: ['custom.charts'] });
     expect(second?.system).toBe(`${first?.system}\n${active}`);
     expect(active).toContain('GIVE UNITS');
+    expect(second?.messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'user']);
+    expect(second?.messages[1]?.content).toBe(block({ skills: ['SK1'] }));
+  });
+
+  it('offers a skill that requires a tool only with that tool', async () => {
+    using tooled = skillLibrary({
+      'crm/SKILL.md': skillText({ name: 'crm', description: 'Customers.' }, 'FIND THEM'),
+      'crm/tools.yaml': 'tools:\n  - id: crm.find\n    required: true\n',
+    });
+    const tools = [{ id: 'crm.find', description: 'Finds.' }];
+    const answers = [block({ skills: ['SK1'] }), text('Yes.')];
+    const { decided } = await decide(answers, { skills: tooled.subsystem, tools });
+    expect(decided.chosen).toEqual(['custom.crm']);
+    const { asked } = await decide([text('Yes.')], { skills: tooled.subsystem, tools: [] });
+    expect(asked[0]?.system).toContain('(no skills)');
   });
 
   it('has each prompt begin with the one before, byte for byte, and one system prompt for all tasks', async () => {

@@ -149,6 +149,23 @@ describe('a value', () => {
     expect(model.asked).toHaveLength(2);
   });
 
+  it('is judged by a JSON schema as well, with all that it says', async () => {
+    const schema = {
+      $schema: 'https://json-schema.org/draft/2020-12/schema',
+      type: 'object',
+      required: ['title'],
+      properties: { title: { type: 'string', pattern: '^(a+)+$' } },
+      additionalProperties: false,
+    };
+    const model = scripted(json({}), json({ title: `${'a'.repeat(40)}!` }), json({ title: 'aa' }));
+    await using orchestrator = withModel(model);
+    const { value } = await orchestrator.generate({ ...job, output: schema, maxAttempts: 3 });
+    expect(value).toEqual({ title: 'aa' });
+    expect(model.asked[0]?.system).toContain('schema:\n{"type":"object","required":["title"]');
+    expect(model.asked[1]?.messages.at(-1)?.content).toContain('title');
+    expect(model.asked[2]?.messages.at(-1)?.content).toContain('title');
+  });
+
   it('of the small flavour of zod has its faults in words as well', async () => {
     const model = scripted('[]', '{}');
     await using orchestrator = withModel(model);
@@ -169,6 +186,8 @@ describe('before anything is asked', () => {
     ['no attempts', { maxAttempts: 0 }, 'options.invalid'],
     ['attempts that are no number', { maxAttempts: Number.NaN }, 'options.invalid'],
     ['a schema that is none', { output: 'text' }, 'options.invalid'],
+    ['a schema of no type', { output: { type: 'thing' } }, 'options.invalid'],
+    ['a schema that cannot be enforced', { output: { $dynamicRef: '#x' } }, 'tool.schema-unsupported'],
     ['a schema that no model can be told', { output: z.custom(() => true) }, 'options.invalid'],
     ['an unknown skill', { skills: ['custom.nothing'] }, 'skills.reference-unknown'],
     ['a denied skill', { skills: ['custom.brief', 'custom.secret'] }, 'skills.reference-denied'],

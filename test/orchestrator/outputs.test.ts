@@ -7,9 +7,10 @@ import { DEFAULT_LIMITS } from '../../src/contracts/limits.ts';
 import type { JobResult } from '../../src/contracts/result.ts';
 import { createOrchestrator } from '../../src/orchestrator/create-orchestrator.ts';
 import { judgeResult } from '../../src/orchestrator/judge-result.ts';
-import { zodJudge } from '../../src/orchestrator/output-judge.ts';
+import { compileOutput } from '../../src/orchestrator/output-schema.ts';
 import type { PreparedJob } from '../../src/orchestrator/prepare-job.ts';
 import type { SandboxResult } from '../../src/protocol/messages.ts';
+import { BEST_LEVEL } from '../fixtures/levels.ts';
 import { EVERY_LEVEL, everyRunner, requireEachLevel } from '../fixtures/every-level.ts';
 
 const program = (code: string): string => `\`\`\`javascript\n${code}\n\`\`\``;
@@ -91,6 +92,15 @@ describe('a value that has to be handed back', () => {
     expect(asked[0]?.messages[0]?.content).toContain('Value that the program has to hand back');
   });
 
+  it('may be said by a JSON schema, if it can be enforced', async () => {
+    const value = { type: 'object', required: ['rows'], properties: { rows: { const: 3 } } };
+    const answers = [program('export default { rows: 4 };'), program('export default { rows: 3 };')];
+    const { result } = await run(answers, { isolation: BEST_LEVEL, outputs: { value } });
+    expect(result).toMatchObject({ outcome: 'succeeded', value: { rows: 3 }, codegen: { attempts: [{}, {}] } });
+    const refused = run([], { outputs: { value: { $dynamicRef: '#x' } } });
+    await expect(refused).rejects.toMatchObject({ code: 'tool.schema-unsupported' });
+  });
+
   it.each([
     { value: 5 },
     { value: { type: 'nothing' } },
@@ -121,23 +131,26 @@ describe('what a sandbox says of its value', () => {
     runMs: 0,
     ...more,
   });
-  const job = (schema: z.ZodType): PreparedJob =>
-    ({ judge: zodJudge(schema), globals: { JOB: { codegen: { dryRun: false } } } }) as unknown as PreparedJob;
+  const job = async (schema: z.ZodType): Promise<PreparedJob> =>
+    ({
+      valueSchema: await compileOutput(schema, 'it'),
+      globals: { JOB: { codegen: { dryRun: false } } },
+    }) as unknown as PreparedJob;
 
   it('is judged once more, whatever the host told it before', async () => {
-    const lied = await judgeResult(said({ value: { rows: 'many' } }), job(rows));
+    const lied = await judgeResult(said({ value: { rows: 'many' } }), await job(rows));
     expect(lied).toMatchObject({ outcome: 'failed', error: { name: 'ContractError' } });
-    expect(await judgeResult(said({}), job(rows))).toMatchObject({ outcome: 'failed' });
-    expect(await judgeResult(said({ value: { rows: 1 } }), job(rows))).toMatchObject({ outcome: 'succeeded' });
+    expect(await judgeResult(said({}), await job(rows))).toMatchObject({ outcome: 'failed' });
+    expect(await judgeResult(said({ value: { rows: 1 } }), await job(rows))).toMatchObject({ outcome: 'succeeded' });
     const failed = said({ outcome: 'timeout', value: 3 });
-    expect(await judgeResult(failed, job(rows))).toBe(failed);
+    expect(await judgeResult(failed, await job(rows))).toBe(failed);
   });
 
   it('fails where its schema throws', async () => {
     const throwing = z.number().refine(() => {
       throw new Error('of the host');
     });
-    const judged = await judgeResult(said({ value: 3 }), job(throwing));
+    const judged = await judgeResult(said({ value: 3 }), await job(throwing));
     expect(judged).toMatchObject({
       outcome: 'failed',
       error: { message: expect.not.stringContaining('of the host') as string },
