@@ -3,7 +3,7 @@ import { acceptJob } from './accept-job.ts';
 import type { JobHost } from './job-host.ts';
 import { createRunScriptTool } from './run-script-tool.ts';
 
-/** Tools that jobs may name beside those of the orchestrator's caller, who may have one of the same id instead. */
+/** Tools that jobs may name beside those of the orchestrator's caller, who has none that begin as these do. */
 export function builtInTools(host: JobHost): Tool[] {
   const { settings, running, leaving } = host;
   if (settings.skills === undefined) return [];
@@ -21,6 +21,5 @@ export function builtInTools(host: JobHost): Tool[] {
       return result;
     },
   });
-  const taken = new Set(settings.tools.map(({ id }) => id));
-  return [runScript].filter(({ id }) => !taken.has(id));
+  return [runScript];
 }

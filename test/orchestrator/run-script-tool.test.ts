@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import type { ExecOptions } from '../../src/contracts/job.ts';
 import type { JobResult } from '../../src/contracts/result.ts';
-import { defineTool } from '../../src/broker/tool.ts';
 import { createOrchestrator } from '../../src/orchestrator/create-orchestrator.ts';
 import { BEST_LEVEL, LEVELS, requireLevel } from '../fixtures/levels.ts';
 import { sandboxLeftovers } from '../fixtures/sandbox-leftovers.ts';
@@ -129,14 +128,6 @@ describe('skills.run_script', () => {
     expect(without.value).toMatchObject({ code: 'tool.not-allowed' });
     await using bare = createOrchestrator();
     await expect(bare.exec({ code: '1', tools: ['skills.run_script'] })).rejects.toMatchObject({ code: 'job.invalid' });
-    const own = defineTool({ id: 'skills.run_script', description: 'Another.', execute: async () => 'another' });
-    await using other = createOrchestrator({ skills: library.subsystem, tools: [own] });
-    const { value } = await other.exec({
-      code: `${CALL}export default await run('a', 'b');`,
-      tools: ['skills.*'],
-      isolation: BEST_LEVEL,
-    });
-    expect(value).toBe('another');
   });
 
   it('ends with the job that called, and is a job of its own in the journal', async () => {
