@@ -104,7 +104,7 @@ export async function bundleForSandbox(source: string, outfile: string): Promise
     outExtension: { '.js': '.cjs' },
     chunkNames: `${name}-[name]-[hash]`,
     write: false,
-    plugins: [lazyPackages(lazy), withoutEngines],
+    plugins: [lazyPackages(lazy), withoutEngines, withoutAdvice],
   });
   for (const { path, text } of outputFiles) await writeFile(path, escapeOthers(await asCommonJs(text)));
   for (const lazyName of lazy) {
@@ -168,6 +168,19 @@ const withoutEngines: Plugin = {
   name: 'without-engines',
   setup({ onLoad }) {
     onLoad({ filter: /[\\/]gray-matter[\\/]lib[\\/]engines\.js$/ }, () => ({ contents: 'module.exports = {};' }));
+  },
+};
+
+/** What helps people with an error stands on the host, which knows the codes as well. */
+const withoutAdvice: Plugin = {
+  name: 'without-advice',
+  setup({ onLoad }) {
+    onLoad({ filter: /[\\/]error-registry\.ts$/ }, async ({ path }) => {
+      const source = await readFile(path, 'utf8');
+      const contents = source.replaceAll(/advice:\s*(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")/g, "advice: ''");
+      if (contents.length > source.length * 0.75) throw new Error(`Cannot bundle ${path}: its advice was not found.`);
+      return { contents, loader: 'ts' };
+    });
   },
 };
 

@@ -1,3 +1,4 @@
+import type { ProgramFile } from './extract-code.ts';
 import type { CodegenAttempt } from '../../src/contracts/result.ts';
 import type { RunOutcome } from '../run/run-outcome.ts';
 
@@ -33,7 +34,9 @@ export interface AgentPorts {
   /** Asks the model through the broker; rejects when it gives no answer. */
   askModel(request: AgentRequest): Promise<AgentAnswer>;
   /** Runs one program in an executor. A failing program is an outcome, not a rejection. */
-  runCode(code: string): Promise<RunOutcome>;
+  runCode(code: string, files: readonly ProgramFile[]): Promise<RunOutcome>;
+  /** Gets what the model asks for in place of a program: the next message of the conversation. */
+  serveRequest?(request: string): Promise<string>;
   event(event: AttemptEvent): void;
   /** Told of each attempt as soon as it is judged, so that it is known when a later one is cut off. */
   attempted?(attempt: CodegenAttempt): void;

@@ -1,3 +1,4 @@
+import { REQUEST_TAG } from './read-request.ts';
 import type { ToolDeclarations, ToolDescription } from '../../src/contracts/globals.ts';
 import type { LanguageDefinition } from '../../src/contracts/language.ts';
 import type { InstalledPackages } from '../languages/installed-packages.ts';
@@ -16,6 +17,8 @@ export interface PromptInput {
   /** Declared outputs, relative to the output folder. */
   expect: readonly string[];
   tools: readonly ToolDescription[];
+  /** How often the model may ask for more in place of a program. */
+  requests?: number | undefined;
   /** The tools as the language declares them; stands in place of their rows. */
   declarations?: ToolDeclarations | undefined;
   /** JSON schema of the value that the program has to hand back. */
@@ -27,6 +30,8 @@ export interface Prompt {
   system: string;
   user: string;
 }
+
+const REQUEST_RULE = `- Where you cannot write it well without knowing more, give instead one block marked ${REQUEST_TAG}: JSON with any of \`{"skills": ["public.example"], "files": [{"skill": "public.example", "path": "references/table.md"}], "tools": ["crm.find"]}\`. The answer brings instructions, texts and declarations; a few times only.`;
 
 /** Files that are named one by one. */
 const LISTED_FILES = 200;
@@ -45,7 +50,7 @@ export function buildPrompt(input: PromptInput): Prompt {
   return { system: systemPrompt(input), user: userPrompt(input) };
 }
 
-function systemPrompt({ instructionBlock, language, installed, tools }: PromptInput): string {
+function systemPrompt({ instructionBlock, language, installed, tools, requests = 0 }: PromptInput): string {
   const { guide } = language;
   const tag = language.codeTags[0]?.[0] ?? language.name;
   const sections = [
@@ -55,9 +60,11 @@ function systemPrompt({ instructionBlock, language, installed, tools }: PromptIn
     ],
     [
       'Answer',
-      `- Give exactly one fenced code block, marked ${tag}, with the whole program in it. No second block, no example of use, no commands to run.`,
+      `- Give exactly one fenced code block, marked ${tag}, with the whole program in it. No second program, no example of use, no commands to run.`,
       '- Never shorten: no "…", no "rest as before". A corrected program is given whole again.',
       '- If a line of the program begins with three backticks, fence the block with four.',
+      '- A further file of the program goes into a block of its own, with its path behind the tag: `file=lib/name`.',
+      ...(requests > 0 ? [REQUEST_RULE] : []),
     ],
     [
       'Program',

@@ -1,8 +1,19 @@
 import type { LanguageDefinition } from '../../src/contracts/language.ts';
+import { relativePathFault } from '../../src/protocol/relative-path.ts';
 import { findFencedBlocks, type FencedBlock, withoutThinking } from '../../src/skills/text/markdown-fences.ts';
 
-/** The program in an answer, or why there is none. `closed` is false when the closing fence is missing. */
-export type ExtractedCode = { code: string; closed: boolean } | { fault: string };
+/** A further file of a program, by its path below the working folder. */
+export interface ProgramFile {
+  path: string;
+  code: string;
+}
+
+/** The program in an answer, or why there is none. `closed` is false when the closing fence of a part of it is missing. */
+export type ExtractedCode = { code: string; files: ProgramFile[]; closed: boolean } | { fault: string };
+
+const MAX_FILES = 32;
+/** In an info string: the name of a further file, up to a blank, or in quotes. */
+const FILE = /(?:^|\s)file=(?:"([^"]*)"|(\S+))/;
 
 /**
  * Takes the program out of an answer. Exactly one fenced block is taken, never two put together:
@@ -12,27 +23,61 @@ export type ExtractedCode = { code: string; closed: boolean } | { fault: string 
  *    Blocks of other languages never count.
  * 2. Of several, the longest (blanks not counted) is the program: what stands beside it is an example or a fragment.
  *    Of equally long ones the last, since a correction follows what it corrects.
+ * 3. Blocks with `file=PATH` behind their tag are further files of the program, whatever their language.
  *
  * An answer without a block is a fault even if it looks like code: what is prose and what is program would be a guess.
  *
  * @param answer text of the model
  * @param language what was asked for
+ * @param taken paths below the working folder that no further file may have
  * @returns the code with a final newline, or the fault in words for the model
  */
-export function extractCode(answer: string, { name, codeTags }: LanguageDefinition): ExtractedCode {
+export function extractCode(
+  answer: string,
+  { name, codeTags }: LanguageDefinition,
+  taken: readonly string[] = [],
+): ExtractedCode {
   const wanted = codeTags[0]?.[0] ?? name;
-  const blocks = findFencedBlocks(withoutThinking(answer)).filter(({ code }) => code.trim() !== '');
+  const all = findFencedBlocks(withoutThinking(answer)).filter(({ code }) => code.trim() !== '');
+  const named = all.filter(({ info }) => FILE.test(info));
+  const blocks = all.filter((block) => !named.includes(block));
+  const files = named.map(({ info, code }) => ({ path: pathIn(info), code }));
+  const fault = filesFault(files, taken);
+  if (fault !== undefined) return { fault };
   const candidates = [...codeTags, ['']]
     .map((tags) => blocks.filter(({ tag }) => tags.includes(tag)))
     .find((found) => found.length > 0);
   if (candidates !== undefined) {
     const { code, closed } = longest(candidates);
-    return { code, closed };
+    return { code, files, closed: closed && named.every((block) => block.closed) };
   }
   if (blocks.length === 0)
     return { fault: `The answer holds no fenced code block. Put the whole program into one, marked ${wanted}.` };
   const others = [...new Set(blocks.map(({ tag }) => JSON.stringify(tag.slice(0, 30))))].slice(0, 5).join(', ');
   return { fault: `The answer holds no code block marked ${wanted}, only ${others}. The program must be ${wanted}.` };
+}
+
+function pathIn(info: string): string {
+  const [, quoted, plain] = FILE.exec(info) ?? [];
+  return quoted ?? plain ?? '';
+}
+
+function filesFault(files: readonly ProgramFile[], taken: readonly string[]): string | undefined {
+  if (files.length > MAX_FILES) return `The answer gives ${files.length} files; a program has at most ${MAX_FILES}.`;
+  const used = [...taken];
+  for (const { path } of files) {
+    const fault =
+      relativePathFault(path) ?? (used.some((other) => isSamePlace(path, other)) ? 'it is there already' : undefined);
+    if (fault !== undefined)
+      return `The answer gives a file that cannot be made: ${fault}, got ${JSON.stringify(path.slice(0, 200))}.`;
+    used.push(path);
+  }
+  return undefined;
+}
+
+/** Whether two paths cannot both be files. */
+function isSamePlace(one: string, other: string): boolean {
+  return one === other || one.startsWith(`${other}/`) || other.startsWith(`${one}/`);
 }
 
 function longest(blocks: FencedBlock[]): FencedBlock {

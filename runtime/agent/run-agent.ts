@@ -1,10 +1,12 @@
 import { createHash } from 'node:crypto';
+import { programFileName } from '../../src/contracts/language.ts';
 import type { CodegenAttempt, Outcome } from '../../src/contracts/result.ts';
 import { canonicalJson } from '../../src/skills/text/canonical-json.ts';
 import { emptyRun, type RunOutcome } from '../run/run-outcome.ts';
 import type { AgentAnswer, AgentPorts, AgentRequest } from './agent-ports.ts';
 import { buildPrompt, type Prompt, type PromptInput } from './build-prompt.ts';
 import { extractCode, type ExtractedCode } from './extract-code.ts';
+import { readRequest } from './read-request.ts';
 import { faultMessage, repairMessage, type PathAlias } from './repair-message.ts';
 
 /** What a codegen job asks of the agent. */
@@ -43,11 +45,25 @@ export async function runAgent(input: AgentInput, ports: AgentPorts): Promise<Ag
   if (input.dryRun) return { attempts, prompt };
 
   const request: AgentRequest = { system: prompt.system, messages: [{ role: 'user', content: prompt.user }] };
+  const goOn = ({ text }: AgentAnswer, reply: string): void => {
+    // Services refuse messages without text.
+    const said = text.trim() === '' ? '(no text)' : text;
+    request.messages.push({ role: 'assistant', content: said }, { role: 'user', content: reply });
+  };
+  let requests = 0;
   for (let attempt = 1; ; attempt += 1) {
     ports.signal.throwIfAborted();
     ports.event({ type: 'attempt', attempt, maxAttempts, phase: 'asking' });
     const promptSha256 = digestOf(request);
     const answer = await ports.askModel(structuredClone(request));
+    const asked = readRequest(answer.text);
+    if (asked !== undefined && requests < (input.requests ?? 0) && ports.serveRequest !== undefined) {
+      requests += 1;
+      goOn(answer, await ports.serveRequest(asked));
+      // What is asked for is no try at the task.
+      attempt -= 1;
+      continue;
+    }
     const { model, usage } = answer;
     const extracted = programOf(answer, input);
     const row = { model, promptSha256, usage };
@@ -61,20 +77,20 @@ export async function runAgent(input: AgentInput, ports: AgentPorts): Promise<Ag
     } else {
       ports.signal.throwIfAborted();
       ports.event({ type: 'attempt', attempt, maxAttempts, phase: 'running', code: extracted.code });
-      last = await ports.runCode(extracted.code);
+      last = await ports.runCode(extracted.code, extracted.files);
       reply = repairMessage(last, input.pathAliases);
-      judged({ ...row, code: extracted.code, outcome: outcomeOf(last) });
+      const { code, files } = extracted;
+      judged({ ...row, code, ...(files.length === 0 ? {} : { files }), outcome: outcomeOf(last) });
     }
     if (attempt >= maxAttempts || !repairable(last)) return { attempts, last, prompt };
-    // Services refuse messages without text.
-    const said = answer.text.trim() === '' ? '(no text)' : answer.text;
-    request.messages.push({ role: 'assistant', content: said }, { role: 'user', content: reply });
+    goOn(answer, reply);
   }
 }
 
 /** A block without its closing fence is complete unless the model says that it was cut off. */
-function programOf(answer: AgentAnswer, { language }: AgentInput): ExtractedCode {
-  const extracted = extractCode(answer.text, language);
+function programOf(answer: AgentAnswer, { language, files }: AgentInput): ExtractedCode {
+  const taken = [...files.map(({ path }) => path), programFileName(language)];
+  const extracted = extractCode(answer.text, language, taken);
   const whole = answer.finishReason !== 'length' || ('closed' in extracted && extracted.closed);
   return whole ? extracted : { fault: 'The answer was cut off at its greatest length. Give a shorter program, whole.' };
 }

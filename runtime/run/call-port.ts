@@ -18,8 +18,8 @@ export interface RelayedCall {
 
 /** The way to the broker. */
 export interface CallPort {
-  /** Calls for the entry itself. */
-  call(target: 'model' | 'host', name: string, args: unknown): Promise<CallReply>;
+  /** Calls for the entry itself; `reader` takes the bytes of the answer. */
+  call(target: 'model' | 'host', name: string, args: unknown, reader?: () => StreamReader): Promise<CallReply>;
   /** Passes a call of a program on. Returns a stream for each of its places. */
   relay(call: RelayedCall): StreamWriter[];
 }
@@ -29,11 +29,15 @@ export function createCallPort(channel: Channel): CallPort & { settle(reply: Hos
   const waiting = new Map<number, (reply: CallReply) => void>();
   let last = 0;
   return {
-    call(target, name, args) {
+    call(target, name, args, reader) {
       last += 1;
       const id = last;
       return new Promise((resolve) => {
-        waiting.set(id, resolve);
+        waiting.set(id, (reply) => {
+          const streamed = reply.ok && reader !== undefined ? (reply.bytes ?? []) : [];
+          for (const { stream } of streamed) channel.receive(stream, (reader as () => StreamReader)());
+          resolve(reply);
+        });
         channel.send({ type: 'call', id, target, name, args });
       });
     },

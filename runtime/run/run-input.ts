@@ -16,6 +16,8 @@ export interface RunInput {
   program: string | SkillScript;
   /** What the program is called in its own messages. */
   fileName: string;
+  /** Further files of the program, by their path below the working folder. */
+  files: readonly { path: string; code: string }[];
   args: string[];
   env: Record<string, string>;
   expect: string[];

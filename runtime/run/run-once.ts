@@ -12,6 +12,14 @@ import type { SkillScript } from './skill-script.ts';
 /** How long the memory of a killed program may take to be freed. */
 const GONE_TIMEOUT_MS = 5_000;
 
+/** What stands in the working folder beside the program. */
+export interface RunFiles {
+  /** Paths of the job's input files. */
+  inputs?: ReadonlySet<string>;
+  /** Further files of the program. */
+  files?: readonly { path: string; code: string }[];
+}
+
 /**
  * One run of the job's program or of one that the agent wrote. Runs are numbered from 1. Before a later one the workspace
  * is cleared but for `inputs`.
@@ -24,7 +32,7 @@ export async function runOnce(
   run: number,
   given: string | SkillScript,
   stdin: Readable | undefined,
-  inputs: ReadonlySet<string> = new Set(),
+  { inputs = new Set(), files = [] }: RunFiles = {},
 ): Promise<RunOutcome> {
   const { channel, globals, layout } = around;
   const job = globals.JOB;
@@ -44,6 +52,7 @@ export async function runOnce(
     {
       executor,
       program,
+      files,
       fileName: typeof program === 'string' ? programFileName(executor.language, job.fileName) : program.name,
       args: job.args,
       env: job.env,

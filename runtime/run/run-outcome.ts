@@ -5,6 +5,8 @@ export interface RunOutcome extends Pick<
   JobResult,
   'outcome' | 'limit' | 'exitCode' | 'signal' | 'stdout' | 'stderr' | 'error' | 'value' | 'diagnostics'
 > {
+  /** Calls that had an effect in this or an earlier run, a line each. */
+  effects?: string[];
   /** Declared outputs that are not there. */
   missing: string[];
   /** Milliseconds from the start of user code to the end of its last process. */

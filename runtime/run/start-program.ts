@@ -13,14 +13,16 @@ import { scriptVariables } from './skill-script.ts';
  */
 export function placeProgram(
   layout: SandboxLayout,
-  { program, fileName }: Pick<RunInput, 'program' | 'fileName'>,
+  { program, fileName, files }: Pick<RunInput, 'program' | 'fileName' | 'files'>,
 ): string {
   rmSync(join(layout.value, 'value.json'), { force: true, recursive: true });
   mkdirSync(layout.output, { recursive: true });
   if (typeof program !== 'string') return join(program.folder, program.name);
   const path = join(layout.workspace, fileName);
   rmSync(path, { force: true, recursive: true });
-  writeFileBelow(layout.workspace, { path: fileName, bytes: Buffer.from(program), executable: false });
+  for (const file of [{ path: fileName, code: program }, ...files]) {
+    writeFileBelow(layout.workspace, { path: file.path, bytes: Buffer.from(file.code), executable: false });
+  }
   return path;
 }
 

@@ -4,12 +4,9 @@ import { Readable } from 'node:stream';
 import { isDeepStrictEqual } from 'node:util';
 import { type Diagnostic, diagnostic } from '../../src/contracts/diagnostic.ts';
 import type { LanguageDefinition } from '../../src/contracts/language.ts';
-import type { CodegenAttempt, ResultSkills } from '../../src/contracts/result.ts';
-import type { SourceRow } from '../../src/contracts/skill.ts';
-import { SkillcellError } from '../../src/contracts/skillcell-error.ts';
+import type { CodegenAttempt } from '../../src/contracts/result.ts';
 import type { SandboxMessage, SandboxResult } from '../../src/protocol/messages.ts';
 import { withinDeadline } from '../../src/protocol/within-deadline.ts';
-import { rebuildSkills } from '../../src/skills/load-subsystem.ts';
 import type { AgentAnswer } from '../agent/agent-ports.ts';
 import type { Prompt } from '../agent/build-prompt.ts';
 import { runAgent } from '../agent/run-agent.ts';
@@ -22,7 +19,9 @@ import { emptyRun, type RunOutcome } from '../run/run-outcome.ts';
 import type { JobSurroundings } from '../run/job-surroundings.ts';
 import { runOnce } from '../run/run-once.ts';
 import type { SandboxLayout } from '../sandbox/sandbox-layout.ts';
+import { renderArrived, type RenderedSkills } from './render-arrived.ts';
 import { sendOutputs } from './send-outputs.ts';
+import { serveRequest } from './serve-request.ts';
 
 /**
  * Serves a codegen job: rebuilds the skills from what arrived, renders them, and lets the agent ask, run and repair.
@@ -54,6 +53,7 @@ export async function serveCodegen(around: JobSurroundings): Promise<void> {
     files,
     expect: job.expect,
     tools: globals.TOOLS,
+    requests: codegen.requests,
     declarations: codegen.declarations,
     value: codegen.value,
     maxAttempts: codegen.maxAttempts,
@@ -75,13 +75,15 @@ export async function serveCodegen(around: JobSurroundings): Promise<void> {
         if (!reply.ok) throw new ModelUnavailable(reply.error.message);
         return reply.value as AgentAnswer;
       },
-      runCode: async (code) => {
+      serveRequest: (request) => serveRequest(request, around, rendered),
+      runCode: async (code, files) => {
         run += 1;
         // Each attempt reads the same input.
         const again = stdin === undefined ? undefined : Readable.from([stdin]);
-        const outcome = await runOnce(around, run, code, again, inputs);
+        const outcome = await runOnce(around, run, code, again, { inputs, files });
         found.push(...outcome.diagnostics.filter((row) => !found.some((known) => isDeepStrictEqual(known, row))));
-        return codegen.value === undefined ? outcome : await judgedByHost(outcome, around);
+        const judgedRun = codegen.value === undefined ? outcome : await judgedByHost(outcome, around);
+        return globals.TOOLS.length === 0 ? judgedRun : await withEffects(judgedRun, around);
       },
     });
     const outcome = last ?? (await showPrompt(around, prompt));
@@ -102,6 +104,13 @@ async function judgedByHost(run: RunOutcome, { calls, canceled }: JobSurrounding
   if (fault === undefined) return run;
   const message = `The value that the program handed back does not fit: ${fault}.`;
   return { ...run, outcome: 'failed', error: { name: 'ContractError', message, stack: '' } };
+}
+
+/** A failed run says what a next one must not do again. */
+async function withEffects(run: RunOutcome, { calls, canceled }: JobSurroundings): Promise<RunOutcome> {
+  if (run.outcome === 'succeeded') return run;
+  const reply = await withinDeadline(calls.call('host', 'effects', null), { signal: canceled });
+  return reply.ok ? { ...run, effects: reply.value as string[] } : run;
 }
 
 async function faultOf(value: unknown, calls: CallPort, signal: AbortSignal): Promise<string | undefined> {
@@ -167,40 +176,11 @@ async function showPrompt({ channel, globals }: JobSurroundings, prompt: Prompt)
   };
 }
 
-interface RenderedSkills {
-  text: string;
-  skills: ResultSkills;
-  pool: SourceRow[];
-}
-
-/** Rebuilds the subsystem from the descriptor, which verifies what arrived, and renders what the job asked for, under the same policy as on the host. */
+/** Renders what the job asked for. */
 function renderRequested({ globals, trees }: JobSurroundings): RenderedSkills {
-  const descriptor = globals.SKILLS_DESCRIPTOR;
-  if (descriptor === null) {
-    return { text: '', skills: { active: [], digest: null, instructionSha256: null }, pool: globals.SOURCES_POOL };
-  }
-  const { refs, consumer, variant, includeInternal } = globals.JOB.skills;
-  const subsystem = rebuildSkills(descriptor, trees);
-  const block = subsystem.buildSkillsInstructionBlock({
-    refs,
-    consumer,
-    variant,
-    includeInternal,
-    pool: globals.SOURCES_POOL,
-  });
-  const refused = block.rows.find((row) => row.status === 'unknown' || row.status === 'denied');
-  if (refused !== undefined) {
-    throw new SkillcellError(
-      'skills.reference-denied',
-      `Cannot load a skill in the sandbox: ${refused.status}, got ${refused.ref}.`,
-    );
-  }
-  const digest = 'digest' in descriptor ? (descriptor.digest ?? null) : null;
-  return {
-    text: block.text,
-    skills: { active: block.active, digest, instructionSha256: block.sha256 },
-    pool: block.pool,
-  };
+  const { SKILLS_DESCRIPTOR: descriptor, SOURCES_POOL: pool, JOB } = globals;
+  if (descriptor !== null) return renderArrived(JOB, { descriptor, trees, refs: JOB.skills.refs, pool });
+  return { text: '', skills: { active: [], digest: null, instructionSha256: null }, pool };
 }
 
 /** The input files, by path; the output folder is no input. */

@@ -8,7 +8,7 @@ export interface BrokerCall {
   /** Whole number from 1, above all before. */
   id: number;
   target: 'tool' | 'model' | 'host';
-  /** Id of a tool, `generate` for a model, or `judge` for the host. */
+  /** Id of a tool, `generate` for a model, or one of `HOST_CALL`. */
   name: string;
   args: unknown;
 }
@@ -27,8 +27,8 @@ export type BrokerReply =
 
 /** The one thing that a model can be asked to do. */
 export const MODEL_CALL = 'generate';
-/** What the host itself is asked: whether a value is the one that the job is to hand back. */
-export const JUDGE_CALL = 'judge';
+/** What the host itself is asked: whether a value is the one that the job is to hand back, for more than the agent knows, and which effects calls have had. */
+export const HOST_CALL = { judge: 'judge', request: 'request', effects: 'effects' } as const;
 /** Bytes of the JSON of a tool's arguments, and of what it returns. */
 export const TOOL_JSON_BYTES: number = 256 * 1024;
 /** Bytes of the JSON of a model request: prompts carry whole skills. */

@@ -18,7 +18,7 @@ import { callModel } from './call-model.ts';
 import { createCallRows } from './call-rows.ts';
 import { callTool, type ToolAnswer, type ToolSurroundings } from './call-tool.ts';
 import { createEffectRecord } from './effect-record.ts';
-import { judgeValue, type JudgeValue } from './judge-value.ts';
+import { askHost, type HostCalls } from './host-calls.ts';
 import { measureJson } from './measure-json.ts';
 import type { ModelBudget } from './model-budget.ts';
 import type { ModelGateway } from './model-gateway.ts';
@@ -46,8 +46,8 @@ export interface BrokerOptions {
   budget?: ModelBudget | undefined;
   /** Most calls of tools, refused ones counted. @default no end but `limits.calls` */
   toolCalls?: number | undefined;
-  /** Only for jobs that have to hand back a certain value. */
-  judge?: JudgeValue | undefined;
+  /** What the agent of the sandbox may ask the host itself. */
+  host?: HostCalls | undefined;
   /** Told of each request to the model, and of its answer. */
   onModelRequest?: AskModelOptions['observe'];
   limits: Pick<JobLimits, 'calls' | 'modelTimeoutMs' | 'approvalTimeoutMs'>;
@@ -77,6 +77,8 @@ export interface Broker {
   call(call: BrokerCall, options: { signal: AbortSignal; bytes?: IncomingBytes }): Promise<BrokerReply>;
   /** A run of the job's program begins: calls of the one before are over. */
   beginAttempt(attempt: number): void;
+  /** Calls of tools that have had their effect, or may have had it, a line each. */
+  effects(): string[];
   /** Calls with a valid id, in order of start; the first thousand. */
   readonly rows: CallRow[];
   /** All calls, by tool. */
@@ -154,7 +156,7 @@ export function createBroker(options: BrokerOptions): Broker {
   const answer = async (call: BrokerCall, bytes: IncomingBytes, signal: AbortSignal): Promise<ToolAnswer> => {
     try {
       if (call.target === 'model') return { reply: await askModel(call, signal), replayed: false };
-      if (call.target === 'host') return { reply: await judgeValue(call, options.judge), replayed: false };
+      if (call.target === 'host') return { reply: await askHost(call, options.host), replayed: false };
       return await useTool(call, bytes, signal);
     } catch (error) {
       return { reply: { ok: false, error: callError(error, signal) }, replayed: false };
@@ -206,6 +208,7 @@ export function createBroker(options: BrokerOptions): Broker {
       attemptOver = new AbortController();
       around.effects?.nextAttempt();
     },
+    effects: () => around.effects?.list() ?? [],
     close() {
       closing.abort(new Error('The job is over.'));
     },

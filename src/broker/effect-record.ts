@@ -6,11 +6,15 @@ import type { BrokerReply } from './broker-call.ts';
 /** Bytes of answers that are kept for later attempts. */
 const KEPT_BYTES = 32 * 1024 * 1024;
 
-/** What is known of an effect. */
+/** Effects that are listed, and characters of each. */
+const MAX_LISTED = 50;
+const CALL_CHARACTERS = 200;
+
+/** What is known of an effect; `call` is one line for a reader. */
 type Effect =
-  | { state: 'done'; reply: BrokerReply | undefined }
+  | { state: 'done'; call: string; reply: BrokerReply | undefined }
   /** Under way, or cut off: it may have happened. */
-  | { state: 'unknown' };
+  | { state: 'unknown'; call: string };
 
 /** A call that may have an effect, before it is made. */
 export interface EffectCall {
@@ -28,6 +32,8 @@ export interface EffectCall {
 export interface EffectRecord {
   /** The next attempt begins. */
   nextAttempt(): void;
+  /** What has had its effect, or may have had it: one line each, in order of the calls. */
+  list(): string[];
   /** @param json arguments without their bytes */
   call(name: string, json: unknown, places: readonly BytesPlace[], parts: readonly Uint8Array[]): EffectCall;
 }
@@ -43,20 +49,27 @@ export function createEffectRecord(): EffectRecord {
     nextAttempt() {
       counts = new Map();
     },
+    list: () => {
+      const all = [...effects.values()].flat().filter((effect) => effect !== undefined);
+      return all
+        .slice(0, MAX_LISTED)
+        .map(({ state, call }) => (state === 'done' ? call : `${call} (it may have had its effect)`));
+    },
     call(name, json, places, parts) {
       const key = keyOf(name, json, places, parts);
       const index = counts.get(key) ?? 0;
+      const call = callText(name, json);
       counts.set(key, index + 1);
       const all = effects.get(key) ?? [];
       effects.set(key, all);
       return {
         earlier: all[index],
         begin() {
-          all[index] = { state: 'unknown' };
+          all[index] = { state: 'unknown', call };
         },
         done(reply) {
           kept += sizeOf(reply);
-          all[index] = { state: 'done', reply: kept > KEPT_BYTES ? undefined : reply };
+          all[index] = { state: 'done', call, reply: kept > KEPT_BYTES ? undefined : reply };
         },
         failed() {
           all[index] = undefined;
@@ -64,6 +77,11 @@ export function createEffectRecord(): EffectRecord {
       };
     },
   };
+}
+
+function callText(name: string, json: unknown): string {
+  const text = JSON.stringify(json ?? null);
+  return `${name}(${text.length > CALL_CHARACTERS ? `${text.slice(0, CALL_CHARACTERS)}…` : text})`;
 }
 
 function keyOf(name: string, json: unknown, places: readonly BytesPlace[], parts: readonly Uint8Array[]): string {

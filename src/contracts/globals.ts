@@ -55,6 +55,8 @@ export interface SandboxJob {
     task: string;
     model: string;
     maxAttempts: number;
+    /** How often the model may ask for more skills, files and tools; absent where there is nothing more. */
+    requests?: number;
     /** JSON schema of the value that a program has to hand back; the host judges it. */
     value?: Record<string, unknown>;
     /** Build the prompt and ask no model. */

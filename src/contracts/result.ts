@@ -73,6 +73,8 @@ export interface CodegenAttempt {
   /** 64 hex digits over the canonical JSON of the messages. */
   promptSha256: string;
   code: string;
+  /** Further files of the program. */
+  files?: { path: string; code: string }[];
   outcome: Outcome;
   usage: { inputTokens: number | null; outputTokens: number | null };
 }

@@ -27,6 +27,10 @@ export interface KnownSkills {
 export interface DisclosureTools {
   tools: Tool[];
   begin(known: KnownSkills): void;
+  /** Reads a file as text. @throws ToolError with what the sandbox may read */
+  read(input: { skill: string; path: string }): { text: string; lines: number; more: boolean };
+  /** What is said of a reference that names no skill of this consumer's. */
+  unknown(ref: string): string;
   /** The sources pool with those of the skills that were loaded meanwhile. */
   readonly pool: readonly SourceRow[];
 }
@@ -102,6 +106,8 @@ export function createDisclosureTools(options: DisclosureOptions): DisclosureToo
       ({ pool } = known);
       who = { consumer, includeInternal, tools: known.tools };
     },
+    read: (input) => read(input) as { text: string; lines: number; more: boolean },
+    unknown: (ref) => unknownSkill(ref).message,
     get pool() {
       return pool;
     },

@@ -5,6 +5,8 @@ import { findLanguage } from '../languages/languages.ts';
 import type { SkillsSubsystem } from '../skills/index.ts';
 import { cutTo, oneLine } from '../skills/text/text.ts';
 
+/** Requests for more that the model of one job may make. */
+export const MAX_REQUESTS = 5;
 /** Skills that say something of one tool, and characters that each may say. */
 const MOST_REMARKS = 8;
 const REMARK_CHARACTERS = 300;
@@ -34,7 +36,11 @@ export async function withPromptTools(globals: RuntimeGlobals, options: PromptTo
   const skills = options.active.flatMap((id) => options.subsystem?.skills.find((skill) => skill.id === id) ?? []);
   const offered = Array.from(options.tools, (tool) => ({ tool, row: withRemarks(describeTool(tool), skills) }));
   const tag = findLanguage(language)?.guide.declarations;
-  if (tag === undefined || offered.length === 0) return { ...globals, TOOLS: offered.map(({ row }) => row) };
+  const withRequests = (isComplete: boolean): typeof codegen =>
+    options.subsystem === undefined && isComplete ? codegen : { ...codegen, requests: MAX_REQUESTS };
+  if (tag === undefined || offered.length === 0) {
+    return { ...globals, TOOLS: offered.map(({ row }) => row), JOB: { ...globals.JOB, codegen: withRequests(true) } };
+  }
   const declared = offered.map(({ tool, row }) => ({ ...row, output: tool.output?.json }));
   // No other job needs the writer.
   const { toolStubs } = await import('../broker/tool-stubs/tool-stubs.ts');
@@ -42,7 +48,7 @@ export async function withPromptTools(globals: RuntimeGlobals, options: PromptTo
   return {
     ...globals,
     TOOLS: offered.map(({ row: { id, description } }) => ({ id, description })),
-    JOB: { ...globals.JOB, codegen: { ...codegen, declarations: { tag, text, complete } } },
+    JOB: { ...globals.JOB, codegen: { ...withRequests(complete), declarations: { tag, text, complete } } },
   };
 }
 

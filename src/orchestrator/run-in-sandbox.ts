@@ -69,6 +69,7 @@ async function runWith(
     const { result, kept } = await runJob(job, session, {
       ...options,
       signal: code === undefined ? options.signal : AbortSignal.any([options.signal, code.signal]),
+      skills,
       approve,
       model,
       warm,

@@ -1,13 +1,16 @@
 import { createBroker, type Broker } from '../broker/broker.ts';
-import type { JudgeValue } from '../broker/judge-value.ts';
+import { HOST_CALL, type BrokerReply } from '../broker/broker-call.ts';
+import type { HostCalls } from '../broker/host-calls.ts';
 import type { ModelBudget } from '../broker/model-budget.ts';
 import type { ModelGateway } from '../broker/model-gateway.ts';
+import type { SkillsSubsystem } from '../skills/index.ts';
 import type { Approve } from '../broker/approval.ts';
 import type { Diagnostic } from '../contracts/diagnostic.ts';
 import { ERROR_REGISTRY, type ErrorCode } from '../contracts/error-registry.ts';
 import type { JobResult, ResultSkills } from '../contracts/result.ts';
 import { SkillcellError } from '../contracts/skillcell-error.ts';
 import type { HostMessage, SandboxMessage } from '../protocol/messages.ts';
+import { createAgentRequests, type AgentRequests } from './agent-requests.ts';
 import { answerCall, type CallTraffic } from './answer-call.ts';
 import { assembleResult } from './assemble-result.ts';
 import type { EmitEvent } from './event-stream.ts';
@@ -31,6 +34,8 @@ export interface RunJobOptions {
   attempt: number;
   signal: AbortSignal;
   emit: EmitEvent;
+  /** The skills that the agent of a job may ask for. */
+  skills: SkillsSubsystem | undefined;
   approve: Approve | undefined;
   model: ModelGateway | undefined;
   budget: ModelBudget;
@@ -49,6 +54,7 @@ interface JobRun {
   options: RunJobOptions;
   ending: JobEnding;
   broker: Broker;
+  requests: AgentRequests;
   traffic: CallTraffic;
   output: OutputCollector;
   outputEvents: OutputEvents;
@@ -95,17 +101,18 @@ function startRun(job: PreparedJob, session: SandboxSession, options: RunJobOpti
   const { jobId, limits, request, kind } = job;
   const { emit } = options;
   const ending = createJobEnding(job, session, options.signal);
+  const requests = createAgentRequests(job, options.skills);
   const broker = createBroker({
     jobId,
     tools: job.tools,
     context: request.context,
     model: kind === 'codegen' ? options.model : undefined,
     modelName: request.kind === 'codegen' ? request.model : undefined,
-    modelCalls: job.globals.JOB.codegen?.maxAttempts,
+    modelCalls: modelCallsOf(job),
     budget: options.budget,
     toolCalls: request.budget?.toolCalls,
     onModelRequest: modelEvents(jobId, 'codegen', emit),
-    judge: judgeOf(job),
+    host: kind === 'codegen' ? hostCalls(job, requests, () => broker.effects()) : undefined,
     limits,
     repeats: kind === 'codegen',
     approve: options.approve,
@@ -125,6 +132,7 @@ function startRun(job: PreparedJob, session: SandboxSession, options: RunJobOpti
   const traffic = { channel, broker, results: createByteBudget(RESULT_BYTES), arriving: { bytes: 0 } };
   const run: JobRun = {
     job,
+    requests,
     session,
     options,
     ending,
@@ -142,12 +150,22 @@ function startRun(job: PreparedJob, session: SandboxSession, options: RunJobOpti
   return run;
 }
 
-function judgeOf({ valueSchema }: PreparedJob): JudgeValue | undefined {
-  if (valueSchema === undefined) return undefined;
-  return async (value) => {
-    const verdict = await valueVerdict(valueSchema, value);
-    return 'fault' in verdict ? { fault: verdict.fault } : {};
-  };
+/** What the agent may ask us. */
+function hostCalls({ valueSchema }: PreparedJob, requests: AgentRequests, effects: () => string[]): HostCalls {
+  const calls: [string, (args: unknown) => Promise<BrokerReply & { ok: true }>][] = [
+    [HOST_CALL.request, (text) => requests.serve(text)],
+    [HOST_CALL.effects, async () => ({ ok: true, value: effects() })],
+  ];
+  if (valueSchema !== undefined) {
+    calls.push([
+      HOST_CALL.judge,
+      async (value) => {
+        const verdict = await valueVerdict(valueSchema, value);
+        return { ok: true, value: 'fault' in verdict ? { fault: verdict.fault } : {} };
+      },
+    ]);
+  }
+  return new Map(calls);
 }
 
 function takeMessage(run: JobRun, message: SandboxMessage): void {
@@ -184,13 +202,26 @@ function takeMessage(run: JobRun, message: SandboxMessage): void {
   }
 }
 
+/** Each attempt asks once, and each request for more once. */
+function modelCallsOf({ globals }: PreparedJob): number | undefined {
+  const { codegen } = globals.JOB;
+  return codegen === undefined ? undefined : codegen.maxAttempts + (codegen.requests ?? 0);
+}
+
+/** Skills that came by request join those that the job began with. */
+function withMore(first: ResultSkills, { active }: ResultSkills): ResultSkills {
+  return { ...first, active: [...new Set([...first.active, ...active])] };
+}
+
 /** What the sandbox renders has to be what the host renders. */
 function takeSkills(run: JobRun, skills: ResultSkills): void {
   const { job, options, ending } = run;
   const { jobId, instructionSha256: ours } = job;
-  run.skills = skills;
   const theirs = skills.instructionSha256;
-  if (theirs !== null && theirs !== ours) {
+  const isLater = run.skills !== undefined;
+  run.skills = isLater ? withMore(run.skills as ResultSkills, skills) : skills;
+  const isOurs = isLater ? run.requests.isExpected(theirs) : theirs === null || theirs === ours;
+  if (!isOurs) {
     const message = `Cannot run the job: the [ACTIVE SKILLS] block in the sandbox is not the host's, got ${theirs} instead of ${ours ?? 'none'}.`;
     ending.settle({ kind: 'fault', error: new SkillcellError('skills.instruction-mismatch', message) });
   }

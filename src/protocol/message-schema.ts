@@ -23,6 +23,7 @@ const attempt = z.strictObject({
   model: text(200),
   promptSha256: text(64),
   code: z.string(),
+  files: z.optional(z.array(z.strictObject({ path: text(4_096), code: z.string() })).check(z.maxLength(32))),
   outcome,
   usage: z.strictObject({ inputTokens: z.nullable(count), outputTokens: z.nullable(count) }),
 });

@@ -1,3 +1,4 @@
+import type { SkillsDescriptor } from '../contracts/descriptor.ts';
 import type { Diagnostic } from '../contracts/diagnostic.ts';
 import type {
   CodegenAttempt,
@@ -32,6 +33,13 @@ export type HostMessage =
   | { type: 'cancel'; reason: CancelReason }
   /** Before `start`: do once what a job will do, so that it is loaded. */
   | { type: 'rehearse'; codegen: boolean };
+
+/** What the host gives a model that asks for more: lines, texts that are data, and skills, whose files come as the bytes of the answer. */
+export interface RequestAnswer {
+  notes: string[];
+  texts: { label: string; text: string }[];
+  skills?: { descriptor: SkillsDescriptor; refs: string[] };
+}
 
 /** Why a call gave no value. */
 export interface CallError {

@@ -329,10 +329,12 @@ set_value(rows)
 
   it('three attempts that make the same write have one effect; other input has its own', async () => {
     let asked = 0;
+    const messages: string[] = [];
     const model: ModelGateway = {
       id: 'test/fixed',
-      async generate() {
+      async generate(request) {
         asked += 1;
+        messages.push(request.messages.at(-1)?.content ?? '');
         const code = `import { tools } from 'skillcell';
           const rows = [await tools.shop.order({ b: 1, a: new Uint8Array([1]) }), await tools.shop.order({ a: new Uint8Array([1]), b: 1 }), await tools.shop.order(${asked})];
           await tools.echo.back(0);
@@ -351,6 +353,10 @@ set_value(rows)
     expect(result.callTotals['shop.order']).toEqual({ calls: 9, failed: 0, replayed: 4 });
     expect(result.callTotals['echo.back']).toEqual({ calls: 3, failed: 0, replayed: 0 });
     expect(result.calls.filter(({ replayed }) => replayed === true)).toHaveLength(4);
+    // The model reads what it must not fear to repeat; reads are none of it.
+    expect(messages[1]).toContain('shop.order({"b":1,"a":null})\nshop.order({"a":null,"b":1})\nshop.order(1)\n');
+    expect(messages[2]).toContain('shop.order(2)\n');
+    expect(messages[2]).not.toContain('echo.back(');
   });
 
   it('a write that was cut off is not made again by a later attempt', async () => {

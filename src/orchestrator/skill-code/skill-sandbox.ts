@@ -148,6 +148,7 @@ async function runDriver(
     attempt: 1,
     signal,
     emit: () => Promise.resolve(),
+    skills: undefined,
     approve: undefined,
     budget: createModelBudget(undefined),
     model: undefined,

@@ -2,6 +2,8 @@
 export interface FencedBlock {
   /** First word of the info string in lower case, without punctuation around it; empty without one. */
   tag: string;
+  /** What stands behind the opening fence. */
+  info: string;
   /** The lines between the fences, each with a newline. */
   code: string;
   /** Whether the closing fence is there. */
@@ -24,11 +26,11 @@ const TAG = /[\p{L}\p{N}][\p{L}\p{N}+#_-]*/u;
  */
 export function findFencedBlocks(text: string): FencedBlock[] {
   const blocks: FencedBlock[] = [];
-  let open: { fence: string; indentation: number; tag: string; lines: string[] } | undefined;
+  let open: OpenBlock | undefined;
   for (const line of text.split(/\r\n|\r|\n/)) {
     if (open !== undefined) {
       if (closes(line, open)) {
-        blocks.push({ tag: open.tag, code: join(open.lines), closed: true });
+        blocks.push(blockOf(open, true));
         open = undefined;
       } else open.lines.push(withoutIndentation(line, open.indentation));
       continue;
@@ -37,10 +39,21 @@ export function findFencedBlocks(text: string): FencedBlock[] {
     if (before === undefined || fence === undefined || info === undefined) continue;
     // Backticks after backticks are inline code, not a fence.
     if (fence.startsWith('`') && info.includes('`')) continue;
-    open = { fence, indentation: before.length, tag: (TAG.exec(info)?.[0] ?? '').toLowerCase(), lines: [] };
+    open = { fence, indentation: before.length, info: info.trim(), lines: [] };
   }
-  if (open !== undefined) blocks.push({ tag: open.tag, code: join(open.lines), closed: false });
+  if (open !== undefined) blocks.push(blockOf(open, false));
   return blocks;
+}
+
+interface OpenBlock {
+  fence: string;
+  indentation: number;
+  info: string;
+  lines: string[];
+}
+
+function blockOf({ info, lines }: OpenBlock, closed: boolean): FencedBlock {
+  return { tag: (TAG.exec(info)?.[0] ?? '').toLowerCase(), info, code: join(lines), closed };
 }
 
 /** An answer without the thinking that some models put before it; a block in there is a draft. */

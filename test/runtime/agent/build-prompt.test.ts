@@ -79,7 +79,7 @@ describe('buildPrompt()', () => {
     ).toBe(true);
     expect(user).not.toContain('look_up');
     const [block, ...others] = findFencedBlocks(user);
-    expect(block).toEqual({ tag: 'typescript', code: text, closed: true });
+    expect(block).toMatchObject({ tag: 'typescript', code: text, closed: true });
     expect(others).toEqual([]);
     const brief = { tag: 'python', text: '# look_up: Finds.\n', complete: false };
     expect(buildPrompt({ ...input, declarations: brief }).user).toContain(
