@@ -126,7 +126,7 @@ const SKILLS: readonly CommandSpecification[] = [
   {
     path: ['skills', 'run'],
     summary: 'run a script that a skill ships',
-    operands: 'REF SCRIPT [-- ARGS...]',
+    operands: 'REF SCRIPT',
     minimumOperands: 2,
     maximumOperands: 2,
     takesRest: true,

@@ -21,13 +21,14 @@ export function helpText(path: readonly string[]): string {
   return command === undefined ? groupHelp(path) : commandHelp(command);
 }
 
-function commandHelp({ path, summary, operands, flags, notes = [], load }: CommandSpecification): string {
+function commandHelp({ path, summary, operands, takesRest, flags, notes = [], load }: CommandSpecification): string {
   const usage = ['skillcell', ...path, ...(operands === undefined ? [] : [operands])].join(' ');
   const later = load === undefined ? '\nNot in this version.\n' : '';
   const options = flags.length === 0 ? '' : `\nFlags:\n${flags.map(flagLine).join('')}`;
   const more = notes.length === 0 ? '' : `\n${notes.map((note) => `${note}\n`).join('')}`;
   const title = `${summary.slice(0, 1).toUpperCase()}${summary.slice(1)}.`;
-  return `Usage: ${usage}${flags.length === 0 ? '' : ' [FLAGS]'}\n\n${title}\n${later}${options}${more}`;
+  const rest = takesRest === true ? ' [-- ARGS...]' : '';
+  return `Usage: ${usage}${flags.length === 0 ? '' : ' [FLAGS]'}${rest}\n\n${title}\n${later}${options}${more}`;
 }
 
 function groupHelp(path: readonly string[]): string {

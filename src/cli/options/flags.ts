@@ -102,6 +102,7 @@ export const JOB_FLAGS: readonly FlagSpecification[] = [
 /** What a flag of a job means for a script of a skill, which names its own language and has no standard input. */
 const SCRIPT_FLAG_SUMMARIES: Readonly<Record<string, string | undefined>> = {
   arg: 'an argument of the script, before ARGS',
+  file: 'a file, or a folder with all its files, for $WORKSPACE (default DEST: its name)',
   timeout: 'seconds that the script may take, at most 60 (default: 60)',
   skill: 'a further skill that the job carries, such as public.chart',
 };

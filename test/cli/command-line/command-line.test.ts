@@ -130,6 +130,12 @@ describe('help', () => {
     }
   });
 
+  it('shows flags before what is no operand', () => {
+    expect(helpText(['skills', 'run'])).toMatch(
+      /^Usage: skillcell skills run REF SCRIPT \[FLAGS\] \[-- ARGS\.\.\.\]\n/,
+    );
+  });
+
   it.each(['doctor', 'skills list', 'skills validate'])('tells what exit code 1 means for %s', (command) => {
     expect(helpText(command.split(' '))).toMatch(/\nExit code 1 when /);
   });
