@@ -1,0 +1,78 @@
+import { spawn } from 'node:child_process';
+import { Socket } from 'node:net';
+import type { Readable, Writable } from 'node:stream';
+import { measureCalls, type CallCounts, type CallReport } from './measure-calls.ts';
+
+/** Arguments of a Node that stands for a supervisor, has a program as its child, and talks by its stdin and stdout. */
+export function bareRelay(counts: CallCounts): string[] {
+  const text = [measureCalls, joinFrames, writeFrame, program, relay].map(String).join('\n');
+  const own = `import { spawn } from 'node:child_process';\nimport { Socket } from 'node:net';\n${text}`;
+  const child = `${own}\nawait program(${JSON.stringify(counts)});`;
+  return ['--input-type=module', '-e', `${own}\nrelay(${JSON.stringify(child)});`];
+}
+
+/** Answers the calls of a {@link bareRelay} until it reports. */
+export async function answerBareRelay(input: Readable, output: Writable): Promise<CallReport> {
+  return await new Promise((resolve, reject) => {
+    input.on('close', () => reject(new Error('Cannot measure: the relay ended early.')));
+    joinFrames(input, ({ id, args, report }) => {
+      if (report === undefined) writeFrame(output, { id, value: args });
+      else resolve(report as CallReport);
+    });
+  });
+}
+
+/** A frame is 4 bytes of length, then JSON. */
+function writeFrame(output: Writable, message: object): void {
+  const text = JSON.stringify(message);
+  const length = Buffer.byteLength(text);
+  const frame = Buffer.allocUnsafe(4 + length);
+  frame.writeUInt32LE(length);
+  frame.write(text, 4);
+  output.write(frame);
+}
+
+function joinFrames(input: Readable, onMessage: (message: Record<string, unknown>) => void): void {
+  let held: Buffer = Buffer.alloc(0);
+  input.on('data', (chunk: Buffer) => {
+    held = held.length === 0 ? chunk : Buffer.concat([held, chunk]);
+    while (held.length >= 4 && held.length >= 4 + held.readUInt32LE(0)) {
+      const end = 4 + held.readUInt32LE(0);
+      onMessage(JSON.parse(held.toString('utf8', 4, end)) as Record<string, unknown>);
+      held = held.subarray(end);
+    }
+  });
+}
+
+/** Passes bytes on between its own streams and those of its child. */
+function relay(source: string): void {
+  const stdio = ['ignore', 'ignore', 'inherit', 'pipe', 'pipe'] as const;
+  const child = spawn(process.execPath, ['--input-type=module', '-e', source], { stdio: [...stdio] });
+  const input = new Socket({ fd: 0, readable: true, writable: false });
+  const output = new Socket({ fd: 1, readable: false, writable: true });
+  const [toProgram, fromProgram] = child.stdio.slice(3) as [Writable, Readable];
+  input.on('data', (chunk) => toProgram.write(chunk));
+  fromProgram.on('data', (chunk) => output.write(chunk));
+  input.on('close', () => process.exit());
+}
+
+async function program(counts: CallCounts): Promise<void> {
+  const input = new Socket({ fd: 3, readable: true, writable: false });
+  const output = new Socket({ fd: 4, readable: false, writable: true });
+  const waiting = new Map<unknown, (value: unknown) => void>();
+  let last = 0;
+  joinFrames(input, ({ id, value }) => {
+    waiting.get(id)?.(value);
+    waiting.delete(id);
+  });
+  input.on('close', () => process.exit());
+  const call = async (args: object): Promise<unknown> => {
+    last += 1;
+    const id = last;
+    return await new Promise((resolve) => {
+      waiting.set(id, resolve);
+      writeFrame(output, { id, name: 'x.echo', args });
+    });
+  };
+  writeFrame(output, { report: await measureCalls(call, counts) });
+}

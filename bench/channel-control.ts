@@ -1,0 +1,56 @@
+import { spawn } from 'node:child_process';
+import type { Duplex } from 'node:stream';
+import { fileURLToPath } from 'node:url';
+import { createChannel } from '../src/protocol/channel.ts';
+import type { BenchmarkGroup, BenchmarkOptions } from './benchmark-group.ts';
+import type { PeerMessage } from './channel-peer.ts';
+import { measurementOf, type Measurement, type Taken } from './measurement.ts';
+import { takeTurns } from './take-turns.ts';
+
+const ID = 'channel.control';
+const ROUNDS = 5;
+const peer = fileURLToPath(new URL('channel-peer.ts', import.meta.url));
+
+interface RoundTrips {
+  idleMs: number;
+  busyMs: number;
+}
+
+/** A control message there and back between two processes, with 64 streams that write as fast as they are read, and without. */
+export const channelControl: BenchmarkGroup = { ids: [ID], run };
+
+async function run({ samples = ROUNDS, progress }: BenchmarkOptions): Promise<Measurement[]> {
+  const trips: RoundTrips[] = [];
+  const sample = async (): Promise<number> => {
+    const taken = await roundTrips();
+    trips.push(taken);
+    progress(`idle ${taken.idleMs.toFixed(3)} ms, busy ${taken.busyMs.toFixed(3)} ms`);
+    return 0;
+  };
+  const turns = (await takeTurns([{ id: ID, sample }], samples, () => undefined)).get(ID) ?? [];
+  const column = (key: keyof RoundTrips): Taken =>
+    'failed' in turns ? turns : trips.slice(-turns.length).map((taken) => taken[key]);
+  const baseline = { id: 'channel.control.idle', values: column('idleMs') };
+  return [measurementOf({ id: ID, unit: 'ms', goal: 'median ≤ 3 × idle + 2 ms', values: column('busyMs'), baseline })];
+}
+
+async function roundTrips(): Promise<RoundTrips> {
+  const child = spawn(process.execPath, [peer], { stdio: ['ignore', 'inherit', 'inherit', 'pipe'] });
+  const { promise, resolve, reject } = Promise.withResolvers<RoundTrips>();
+  const channel = createChannel(child.stdio[3] as unknown as Duplex, {
+    onMessage(given) {
+      const message = given as PeerMessage;
+      if (message.type === 'ping') channel.send({ type: 'pong' });
+      else if (message.type === 'report') resolve(message);
+      else
+        for (const number of message.streams) channel.receive(number, { data: () => undefined, end: () => undefined });
+    },
+    onClose: (error) => reject(error ?? new Error('Cannot measure: the peer ended early.')),
+  });
+  try {
+    return await promise;
+  } finally {
+    channel.close();
+    child.kill('SIGKILL');
+  }
+}
