@@ -3,7 +3,8 @@ import type { Tool } from './tool.ts';
 
 /** A tool of the AI SDK, as its `tool()` makes it. */
 export interface SdkTool {
-  readonly description?: string | undefined;
+  /** A text. One that depends on a context is left out: here is none yet. */
+  readonly description?: unknown;
   readonly inputSchema: unknown;
   readonly outputSchema?: unknown;
   /** Whether somebody has to allow its calls. One that decides by the call has each of them allowed. */
@@ -31,7 +32,7 @@ export function isSdkTools(value: unknown): value is SdkTools {
 export function fromSdkTools(tools: SdkTools): Tool[] {
   return Object.entries(tools).map(([id, tool]) => ({
     id,
-    description: tool.description ?? '',
+    description: typeof tool.description === 'string' ? tool.description : '',
     input: tool.inputSchema as ToolSchema,
     ...(tool.outputSchema === undefined ? {} : { output: tool.outputSchema as ToolSchema }),
     approval: tool.needsApproval === undefined || tool.needsApproval === false ? 'never' : 'always',

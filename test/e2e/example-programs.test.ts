@@ -55,3 +55,15 @@ called to_kilometres, refused
 called snoop, well
 `);
 });
+
+it('a program uses tools, and what somebody has to allow is done only where he does', async () => {
+  expect(await run('tools/tools.ts')).toBe(`asked: shop.order 10 × paper, 4500 cents
+asked: shop.order 1 × toner, 8900 cents
+paper order 1
+toner tool.denied - The call of shop.order was not allowed: over 5000 cents.
+gold tool.failed - There is no article gold.
+done: 10 × paper for ada
+shop.price: 3 calls, 1 failed
+shop.order: 2 calls, 1 failed
+`);
+});
