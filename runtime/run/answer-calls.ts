@@ -50,6 +50,7 @@ export function answerCalls(port: CallPort, link: ExecutorLink, limit: CallLimit
   let refused = 0;
   let open = true;
 
+  const isFull = (): boolean => underWay >= MAX_UNDER_WAY || bytesUnderWay > MAX_BYTES_UNDER_WAY - MAX_BYTES;
   const expect = (places: readonly NumberedPlace[], writers: readonly StreamWriter[]): void => {
     places.forEach(({ part, bytes }, index) => {
       const writer = writers[index] ?? DROPPED;
@@ -70,7 +71,7 @@ export function answerCalls(port: CallPort, link: ExecutorLink, limit: CallLimit
     const total = totalBytes(places);
     underWay += 1;
     bytesUnderWay += total;
-    if (underWay >= MAX_UNDER_WAY || bytesUnderWay > MAX_BYTES_UNDER_WAY - MAX_BYTES) link.hold('calls');
+    if (isFull()) link.hold('calls');
     const writers = port.relay({
       name,
       args,
@@ -82,7 +83,7 @@ export function answerCalls(port: CallPort, link: ExecutorLink, limit: CallLimit
         const { bytes, ...rest } = { bytes: undefined, ...reply };
         const streamed = bytes?.map(({ path, bytes: size, stream }) => ({ path, bytes: size, part: stream }));
         link.send({ type: 'reply', id, ...rest, ...(streamed === undefined ? {} : { bytes: streamed }) });
-        link.release('calls');
+        if (!isFull()) link.release('calls');
       },
       reader: (stream) => ({
         data: (chunk) => (open ? link.sendBytes(stream, chunk) : undefined),
@@ -97,7 +98,7 @@ export function answerCalls(port: CallPort, link: ExecutorLink, limit: CallLimit
       if (!open) return;
       const places = readPlaces(bytes);
       // What follows could not be told apart any more.
-      if (places === undefined || places.some(({ part }) => parts.has(part))) return limit.onFault();
+      if (places === undefined || places.some(({ part }) => parts.has(part)) || repeats(places)) return limit.onFault();
       if (typeof id !== 'number' || !Number.isSafeInteger(id) || id <= lastId)
         return refuse(id, places, 'tool.invalid-arguments', 'its id is no new number');
       lastId = id;
@@ -141,6 +142,10 @@ function readPlaces(given: unknown): NumberedPlace[] | undefined {
       typeof place === 'object' && place !== null && isCount(place.bytes) && isCount(place.part) && isPath(place.path),
   );
   return isWhole && totalBytes(places as NumberedPlace[]) <= MAX_BYTES ? (places as NumberedPlace[]) : undefined;
+}
+
+function repeats(places: readonly NumberedPlace[]): boolean {
+  return new Set(places.map(({ part }) => part)).size < places.length;
 }
 
 function totalBytes(places: readonly BytesPlace[]): number {

@@ -1,4 +1,5 @@
 import type { Readable, Writable } from 'node:stream';
+import { addPiece } from '../../src/protocol/add-piece.ts';
 import { parseBoundedJson } from '../../src/protocol/bounded-json.ts';
 
 /** A message from an executor. Its process runs user code, so nothing in it is believed but its form. */
@@ -102,7 +103,7 @@ export function connectExecutor(input: Readable, output: Writable, maxBytes: num
 
   input.on('data', (chunk: Buffer) => {
     if (broken) return;
-    held.push(chunk);
+    addPiece(held, chunk);
     size += chunk.length;
     // A large message arrives in many chunks; joining them waits until the announced length is there.
     if (size >= 4 && held.length > 1 && (held[0] as Buffer).length >= 4) {

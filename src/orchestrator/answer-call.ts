@@ -1,6 +1,7 @@
 import type { Broker } from '../broker/broker.ts';
 import type { BrokerReply, IncomingBytes } from '../broker/broker-call.ts';
 import { TOOL_VALUE_BYTES } from '../broker/tool.ts';
+import { addPiece } from '../protocol/add-piece.ts';
 import type { Channel, StreamReader } from '../protocol/channel.ts';
 import type { HostMessage, SandboxMessage, StreamedBytes } from '../protocol/messages.ts';
 import type { ByteBudget } from './byte-budget.ts';
@@ -35,39 +36,51 @@ export function answerCall(traffic: CallTraffic, message: CallMessage, signal: A
   const bytes = receiveBytes(channel, places);
   const answer = async (): Promise<void> => {
     const reply = await broker.call({ id, target, name, args }, { signal, bytes });
+    bytes.drop();
     arriving.bytes -= total;
     await sendReply(traffic, id, reply);
   };
   return answer();
 }
 
-function receiveBytes(channel: Channel, places: readonly StreamedBytes[]): IncomingBytes {
+/** Receives the bytes of a call; once they are dropped, what still comes of them is not kept. */
+function receiveBytes(channel: Channel, places: readonly StreamedBytes[]): IncomingBytes & { drop(): void } {
   const collected = places.map(({ stream, bytes }) => {
     const part = collect(bytes);
     channel.receive(stream, part.reader);
-    return part.done;
+    return part;
   });
-  return { places: places.map(({ path, bytes }) => ({ path, bytes })), parts: Promise.all(collected) };
+  return {
+    places: places.map(({ path, bytes }) => ({ path, bytes })),
+    parts: Promise.all(collected.map(({ done }) => done)),
+    drop: () => collected.forEach((part) => part.drop()),
+  };
 }
 
 /** Gathers a stream of a known size. */
-function collect(size: number): { reader: StreamReader; done: Promise<Uint8Array> } {
+function collect(size: number): { reader: StreamReader; done: Promise<Uint8Array>; drop(): void } {
   const { promise: done, resolve, reject } = Promise.withResolvers<Uint8Array>();
   done.catch(() => undefined);
-  const chunks: Buffer[] = [];
+  let chunks: Buffer[] = [];
   let received = 0;
+  let dropped = false;
   const reader: StreamReader = {
     data(chunk) {
       received += chunk.length;
       if (received > size) throw new Error(`Cannot take bytes of a call: over ${size} of them.`);
-      chunks.push(chunk);
+      if (!dropped) addPiece(chunks, chunk);
     },
     end() {
-      if (received === size) resolve(Buffer.concat(chunks));
+      if (received === size && !dropped) resolve(Buffer.concat(chunks));
       else reject(new Error('The bytes of a call ended early.'));
+      chunks = [];
     },
   };
-  return { reader, done };
+  const drop = (): void => {
+    dropped = true;
+    chunks = [];
+  };
+  return { reader, done, drop };
 }
 
 async function sendReply({ channel, results }: CallTraffic, id: number, reply: BrokerReply): Promise<void> {

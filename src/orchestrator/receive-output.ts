@@ -1,4 +1,5 @@
 import type { OutputText } from '../contracts/result.ts';
+import { addPiece } from '../protocol/add-piece.ts';
 import type { StreamReader } from '../protocol/channel.ts';
 import { outputText } from '../protocol/output-text.ts';
 
@@ -24,7 +25,7 @@ export function receiveOutput(
         size += chunk.length;
         if (size > keptBytes) throw new Error(`Cannot take output: the sandbox sends more than ${keptBytes} bytes.`);
         if (run === current) {
-          kept[name].chunks.push(chunk);
+          addPiece(kept[name].chunks, chunk);
           kept[name].size += chunk.length;
         }
         return onChunk(name, chunk);

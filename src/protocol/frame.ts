@@ -1,3 +1,5 @@
+import { addPiece } from './add-piece.ts';
+
 /**
  * Frames of the host⇄sandbox channel.
  *
@@ -73,7 +75,7 @@ export function createFrameDecoder(onFrame: (frame: Frame) => void): (chunk: Buf
   let header: { kind: number; flags: number; stream: number; length: number } | null = null;
   return (chunk) => {
     if (chunk.length === 0) return;
-    parts.push(chunk);
+    addPiece(parts, chunk);
     held += chunk.length;
     for (;;) {
       if (header === null) {

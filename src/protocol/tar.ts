@@ -1,3 +1,4 @@
+import { addPiece } from './add-piece.ts';
 import { drained } from './drained.ts';
 import type { Extract } from 'tar-stream';
 import type { StreamReader, ByteWriter } from './channel.ts';
@@ -106,7 +107,7 @@ function readArchive(archive: Extract, caps: TarCaps, onFile: (file: TarFile) =>
         return;
       }
       const parts: Buffer[] = [];
-      content.on('data', (part) => parts.push(part as Buffer));
+      content.on('data', (part) => addPiece(parts, part as Buffer));
       content.on('end', () => {
         const executable = ((mode ?? 0) & 0o111) !== 0;
         const [only] = parts;

@@ -1,0 +1,79 @@
+import { PassThrough } from 'node:stream';
+import { describe, expect, it } from 'vitest';
+import { answerCalls, type CallAnswers } from '../../../runtime/run/answer-calls.ts';
+import type { RelayedCall } from '../../../runtime/run/call-port.ts';
+import { connectExecutor } from '../../../runtime/run/executor-link.ts';
+
+const MIB = 1024 * 1024;
+
+/** The calls of a program whose host answers when the test says so. */
+function program(): {
+  calls: CallAnswers;
+  call(id: number, bytes: { path: (string | number)[]; bytes: number; part: number }[]): void;
+  write(message: object): void;
+  relayed: RelayedCall[];
+  faults: number;
+} {
+  const input = new PassThrough();
+  const link = connectExecutor(input, new PassThrough().resume(), 8 * MIB);
+  const relayed: RelayedCall[] = [];
+  const seen = { faults: 0 };
+  const port = {
+    call: () => Promise.reject(new Error('not for programs')),
+    relay(call: RelayedCall) {
+      relayed.push(call);
+      return call.places.map((_place, number) => ({ number, write: async () => undefined, end: () => undefined }));
+    },
+  };
+  const limit = { refusals: 100, onExhausted: () => undefined, onFault: () => void (seen.faults += 1) };
+  const calls = answerCalls(port, link, limit);
+  link.onMessage = (message) => void (message.type === 'call' && calls.take(message));
+  const write = (message: object): void => {
+    const body = Buffer.from(JSON.stringify(message));
+    const header = Buffer.alloc(4);
+    header.writeUInt32LE(body.length);
+    input.write(Buffer.concat([header, body]));
+  };
+  return {
+    calls,
+    relayed,
+    write,
+    call: (id, bytes) => write({ type: 'call', id, target: 'tool', name: 'echo', args: [null, null], bytes }),
+    get faults() {
+      return seen.faults;
+    },
+  };
+}
+
+const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+describe('answerCalls()', () => {
+  it('has no more bytes announced than a host takes, however many small calls are answered meanwhile', async () => {
+    const { call, relayed } = program();
+    for (let id = 1; id <= 40; id += 1) call(id, id % 2 === 0 ? [{ path: [0], bytes: 8 * MIB, part: id }] : []);
+    await settled();
+    const announced = (): number => relayed.reduce((sum, { places }) => sum + (places[0]?.bytes ?? 0), 0);
+    let answered = 0;
+    for (let round = 0; round < 10; round += 1) {
+      const fresh = relayed.slice(answered);
+      answered = relayed.length;
+      for (const { onReply, places } of fresh) if (places.length === 0) onReply({ ok: true, value: null });
+      await settled();
+    }
+    expect(announced()).toBe(32 * MIB);
+    // One that is over makes room for the next.
+    relayed.find(({ places }) => places.length > 0)?.onReply({ ok: true, value: null });
+    await settled();
+    expect(announced()).toBe(40 * MIB);
+  });
+
+  it('takes no call that gives one number to two parts', async () => {
+    const seen = program();
+    seen.call(1, [
+      { path: [0], bytes: 1, part: 1 },
+      { path: [1], bytes: 1, part: 1 },
+    ]);
+    await settled();
+    expect([seen.faults, seen.relayed.length]).toEqual([1, 0]);
+  });
+});
