@@ -1,7 +1,12 @@
 import { type CommandContext, flagValue } from '../options/command.ts';
 import { parseNumber } from '../options/parse-number.ts';
+import { offerMatching } from '../../skills/match/offered-matching.ts';
+import { matchSkills } from '../../skills/match/triggers.ts';
 import { openSkills } from '../options/skills-context.ts';
 import { escapeLine } from '../terminal/escape-controls.ts';
+
+// The loader of commands is the one that sandboxes have as well, and offers no matcher.
+offerMatching(matchSkills);
 
 const MOST = { minimum: 1, maximum: 1_000, unit: 'skills' };
 

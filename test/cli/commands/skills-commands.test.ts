@@ -245,6 +245,12 @@ describe('skillcell skills render', () => {
 });
 
 describe('skillcell skills match', () => {
+  it('works in a process that has loaded nothing else', async () => {
+    const { code, stdout, stderr } = await runCli(['skills', 'match', 'draw a chart']);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toMatch(/^tier 3\npublic\.chart /);
+  });
+
   it('names skills with their hits, at most --max', async () => {
     const json = asJson(
       (await runMain(['skills', 'match', 'draw a chart for the pdf', '--max', '1', '--json'])).stdout,
