@@ -6,6 +6,7 @@ import {
   PROTOCOL_VERSION,
   type CancelReason,
   type HostMessage,
+  type Rehearsal,
   type SandboxMessage,
 } from '../src/protocol/messages.ts';
 import { readLanguage } from './languages/read-language.ts';
@@ -76,13 +77,13 @@ export function serveChannel(args: readonly string[]): void {
       void serve(message);
     } else if (message.type === 'reply') calls.settle(message);
     else if (message.type === 'clock') clock.set(message.running);
-    else if (message.type === 'rehearse') void practise(message.codegen);
+    else if (message.type === 'rehearse') void practise(message);
     else cancellation.abort(message.reason satisfies CancelReason);
   };
 
-  const practise = async (codegen: boolean): Promise<void> => {
+  const practise = async (rehearsal: Rehearsal): Promise<void> => {
     const { rehearse } = await import('./rehearse/rehearse.ts');
-    await rehearse(layout, processes, privileges, executor, codegen);
+    await rehearse(layout, processes, privileges, executor, rehearsal);
     channel.send({ type: 'rehearsed' } satisfies SandboxMessage);
   };
 

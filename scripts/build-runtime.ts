@@ -184,6 +184,16 @@ const withoutAdvice: Plugin = {
   },
 };
 
+/** zod says what is wrong in English; the other languages are the larger part of it. */
+const englishOnly: Plugin = {
+  name: 'english-only',
+  setup({ onLoad }) {
+    onLoad({ filter: /[\\/]zod[\\/]v4[\\/]locales[\\/]index\.js$/ }, () => ({
+      contents: "export { default as en } from './en.js';",
+    }));
+  },
+};
+
 function packageSource(name: string): string {
   return name in MODULES ? `export * from '${name}'` : `module.exports = require('${name}')`;
 }
@@ -202,7 +212,9 @@ async function copyLoose(from: string, to: string): Promise<void> {
     } else if (/(?<!\.d)\.ts$/.test(entry.name)) {
       // `.mts` stays as it is: the executor warms Node's own type stripping up with it.
       const outfile = join(to, entry.name.replace(/ts$/, 'mjs'));
-      await build({ ...COMMON, entryPoints: [source], outfile, format: 'esm', minify: false });
+      // Our own code is to be read by whom it shows in a stack; a package is only to be loaded fast.
+      const minify = basename(from) === 'packages';
+      await build({ ...COMMON, entryPoints: [source], outfile, format: 'esm', minify, plugins: [englishOnly] });
     } else {
       await writeFile(join(to, entry.name), await readFile(join(root, source)), { mode: 0o644 });
     }

@@ -70,7 +70,8 @@ function serveSample(duplex: Duplex): { readonly result: boolean } {
     onMessage(message) {
       const said = message as SandboxMessage;
       // A sandbox that waits rehearses, too.
-      if (said.type === 'ready') channel.send({ type: 'rehearse', codegen: true } satisfies HostMessage);
+      if (said.type === 'ready')
+        channel.send({ type: 'rehearse', codegen: true, skillCode: false } satisfies HostMessage);
       else if (said.type === 'rehearsed') sendSample().catch(() => channel.close());
       else if (said.type === 'run') {
         for (const stream of [said.stdout, said.stderr]) channel.receive(stream, IGNORED);

@@ -2,6 +2,7 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { FullDescriptor } from '../../src/contracts/descriptor.ts';
 import type { SkillTrees } from '../../src/contracts/skill.ts';
+import type { Rehearsal } from '../../src/protocol/messages.ts';
 import { writeTar, type TarFile } from '../../src/protocol/tar.ts';
 import { requireArrived, writeSkills } from '../serve/arrived-skills.ts';
 import type { ExecutorProcess } from '../run/executor-process.ts';
@@ -25,7 +26,7 @@ export async function rehearse(
   processes: UserProcesses,
   privileges: Privileges,
   executor: ExecutorProcess,
-  codegen: boolean,
+  { codegen, skillCode }: Rehearsal,
 ): Promise<void> {
   const folder = join(layout.skills, '.rehearsal');
   for (let round = 0; round < ROUNDS; round += 1) {
@@ -36,18 +37,18 @@ export async function rehearse(
     rmSync(folder, { recursive: true, force: true });
     await rehearseRun(layout, processes, privileges);
     if (codegen) await render(descriptor, trees);
-    if (executor.language.reads === 'json') await rehearseExecutor(executor);
+    if (executor.language.reads === 'json') await rehearseExecutor(executor, skillCode);
   }
 }
 
 /** Lets an executor that reads messages take one and load a module. */
-async function rehearseExecutor({ link, ended }: ExecutorProcess): Promise<void> {
+async function rehearseExecutor({ link, ended }: ExecutorProcess, skillCode: boolean): Promise<void> {
   const answered = new Promise<void>((resolve) => {
     link.onMessage = (message) => {
       if (message.type === 'rehearsed') resolve();
     };
   });
-  link.send({ type: 'rehearse', env: { PATH: '/usr/bin:/bin', LANG: 'C.UTF-8', HOME: '/' } });
+  link.send({ type: 'rehearse', skillCode, env: { PATH: '/usr/bin:/bin', LANG: 'C.UTF-8', HOME: '/' } });
   await Promise.race([answered, ended]);
 }
 

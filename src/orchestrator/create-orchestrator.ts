@@ -22,6 +22,7 @@ import { readSettings, type OrchestratorSettings } from './orchestrator-settings
 import { startRegularSweep } from './regular-sweep.ts';
 import { createSandboxSupply } from './sandbox-supply.ts';
 import { createSkillCode } from './skill-code/create-skill-code.ts';
+import { bringsCode } from './skill-code/skill-tools.ts';
 import { sweepRunners } from './sweep-runners.ts';
 
 const encodingSchema = z.optional(z.literal('utf8'));
@@ -107,6 +108,7 @@ function createHost(settings: OrchestratorSettings): JobHost {
     runners,
     allowUnisolated,
     pool,
+    skillCode: settings.skillCode === 'sandbox' && bringsCode(settings.skills),
     isBusy: () => queue.running > 0,
     onFailure: (error) => logger?.warn({ err: error }, 'a warm sandbox could not be started or ended'),
   });

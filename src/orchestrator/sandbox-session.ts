@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { SkillcellError } from '../contracts/skillcell-error.ts';
 import { createChannel, type Channel } from '../protocol/channel.ts';
 import { sandboxMessageSchema } from '../protocol/message-schema.ts';
-import { PROTOCOL_VERSION, type HostMessage, type SandboxMessage } from '../protocol/messages.ts';
+import { PROTOCOL_VERSION, type HostMessage, type SandboxMessage, type Rehearsal } from '../protocol/messages.ts';
 import type { Sandbox } from '../runners/runner.ts';
 
 /** Who takes what a sandbox sends. Set when a job begins. */
@@ -24,7 +24,7 @@ export interface SandboxSession {
   readonly heardAt: number;
   attach(handlers: SessionHandlers): void;
   /** Has a sandbox that is ready do once what jobs do, so that the job need not wait for code to load. */
-  rehearse(codegen: boolean): Promise<void>;
+  rehearse(rehearsal: Rehearsal): Promise<void>;
 }
 
 /** Opens the channel of a sandbox. Every message is validated before anyone sees it. */
@@ -68,13 +68,13 @@ export function openSession(sandbox: Sandbox, startedAt: number): SandboxSession
     get heardAt() {
       return heardAt;
     },
-    async rehearse(codegen) {
+    async rehearse(rehearsal) {
       const answered = Promise.withResolvers<void>();
       rehearsed = answered.resolve;
       const leave = (): void => answered.reject(startFailure(sandbox, undefined));
       sandbox.channel.once('close', leave);
       try {
-        channel.send({ type: 'rehearse', codegen } satisfies HostMessage);
+        channel.send({ type: 'rehearse', ...rehearsal } satisfies HostMessage);
         await answered.promise;
       } finally {
         sandbox.channel.off('close', leave);

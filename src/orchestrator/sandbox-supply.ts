@@ -31,6 +31,8 @@ export interface SandboxSupplyOptions {
   runners: readonly Runner[];
   allowUnisolated: boolean;
   pool: PoolOptions;
+  /** Whether the code of skills runs in some of them. */
+  skillCode: boolean;
   isBusy(): boolean;
   onFailure(error: unknown): void;
 }

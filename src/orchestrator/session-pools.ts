@@ -45,6 +45,8 @@ export interface SessionPoolsOptions {
   runners: readonly Runner[];
   allowUnisolated: boolean;
   starter: SessionStarter;
+  /** Whether the code of skills runs in some of them. */
+  skillCode: boolean;
   isBusy(): boolean;
   onFailure(error: unknown): void;
 }
@@ -121,16 +123,17 @@ export function createSessionPools(options: SessionPoolsOptions): SessionPools {
 }
 
 function openPool(
-  { pool, starter, isBusy, onFailure }: SessionPoolsOptions,
+  { pool, starter, isBusy, onFailure, skillCode }: SessionPoolsOptions,
   starts: JobQueue,
   start: (signal: AbortSignal) => Promise<SandboxSession>,
 ): WarmPool<SandboxSession> {
+  const rehearsal = { codegen: pool.codegen ?? false, skillCode };
   return createWarmPool<SandboxSession>({
     size: pool.size,
     enter: (signal) => starts.enter(signal),
     start,
     async prepare(session, signal) {
-      await starter.rehearse(session, pool.codegen ?? false, signal);
+      await starter.rehearse(session, rehearsal, signal);
       session.sandbox.unref?.();
     },
     destroy: (session) => session.sandbox.kill('the pool lets it go'),
@@ -139,7 +142,7 @@ function openPool(
       if (channel.closed) ended();
       else channel.once('close', ended);
     },
-    check: (session) => starter.rehearse(session, pool.codegen ?? false),
+    check: (session) => starter.rehearse(session, rehearsal),
     parallelStarts: PARALLEL_STARTS,
     isBusy,
     onFailure,

@@ -1,4 +1,5 @@
 import { SkillcellError } from '../contracts/skillcell-error.ts';
+import type { Rehearsal } from '../protocol/messages.ts';
 import { withinDeadline } from '../protocol/within-deadline.ts';
 import type { Runner, SandboxSpec } from '../runners/runner.ts';
 import { createBackgroundWork } from './background-work.ts';
@@ -12,7 +13,7 @@ export interface SessionStarter {
   /** Starts a sandbox and waits until it is ready for its job. */
   start(runner: Runner, spec: SandboxSpec, signal: AbortSignal): Promise<SandboxSession>;
   /** Has a sandbox do once more what jobs do; also the question whether it lives. */
-  rehearse(session: SandboxSession, codegen: boolean, signal?: AbortSignal): Promise<void>;
+  rehearse(session: SandboxSession, rehearsal: Rehearsal, signal?: AbortSignal): Promise<void>;
   /** Resolves when all that were of no use are gone. */
   settled(): Promise<void>;
 }
@@ -38,7 +39,7 @@ export function createSessionStarter(onFailure: (error: unknown) => void): Sessi
       await orDismiss(session, session.ready, signal);
       return session;
     },
-    rehearse: (session, codegen, signal) => orDismiss(session, session.rehearse(codegen), signal),
+    rehearse: (session, rehearsal, signal) => orDismiss(session, session.rehearse(rehearsal), signal),
     settled: leaving.settled,
   };
 }

@@ -32,7 +32,7 @@ export type HostMessage =
   | { type: 'clock'; running: boolean }
   | { type: 'cancel'; reason: CancelReason }
   /** Before `start`: do once what a job will do, so that it is loaded. */
-  | { type: 'rehearse'; codegen: boolean };
+  | ({ type: 'rehearse' } & Rehearsal);
 
 /** What the host gives a model that asks for more: lines, texts that are data, and skills, whose files come as the bytes of the answer. */
 export interface RequestAnswer {
@@ -46,6 +46,14 @@ export interface CallError {
   /** Of `TOOL_CALL_CODES` for a tool. */
   code: string;
   message: string;
+}
+
+/** What a warm sandbox does ahead besides a run. */
+export interface Rehearsal {
+  /** Rebuilding and rendering skills. */
+  codegen: boolean;
+  /** Loading the code of a skill. */
+  skillCode: boolean;
 }
 
 /** Why the host ends a job early: its caller's wish, or the clock of the whole job. */

@@ -28,6 +28,7 @@ interface RunMessage {
 
 interface RehearseMessage {
   type: 'rehearse';
+  skillCode: boolean;
   env: Record<string, string>;
 }
 
@@ -210,6 +211,7 @@ async function rehearse(message: RehearseMessage): Promise<void> {
   process.chdir(process.cwd());
   createRequire(import.meta.url);
   await import(`${sample}?${rehearsals}`);
+  if (message.skillCode) await import(`${bridge.modules}skill-code/rehearse.mjs`);
   send({ type: 'rehearsed' });
 }
 

@@ -165,10 +165,14 @@ function driverTools(driver: Driver): Tool[] {
   return [
     {
       id: 'skill-code.next',
-      description: 'Gives the next order.',
+      description: 'Takes an answer, if there is one, and gives the next order.',
       effect: 'read',
       timeoutMs: LONGEST_MS,
-      execute: (_input, { signal }) => driver.orders.next(signal),
+      execute(input, { signal }) {
+        // What was quick comes along.
+        takeAnswer(driver, (input as { answer?: unknown } | null)?.answer);
+        return driver.orders.next(signal);
+      },
     },
     {
       id: 'skill-code.answer',

@@ -1,9 +1,19 @@
 import type { Tool } from '../../broker/tool.ts';
 import { DEFAULT_CONSUMER } from '../../contracts/job.ts';
+import type { Skill } from '../../contracts/skill.ts';
 import { SkillcellError } from '../../contracts/skillcell-error.ts';
 import type { SkillsSubsystem } from '../../skills/index.ts';
 import type { CheckedRequest } from '../job-schema.ts';
 import type { SkillCodeJob, SkillCodeSource } from './skill-code-source.ts';
+
+/** Whether any of the skills brings code. */
+export function bringsCode(subsystem: SkillsSubsystem | undefined): boolean {
+  return subsystem?.skills.some(hasCode) ?? false;
+}
+
+function hasCode({ fields: { toolsets, provider } }: Skill): boolean {
+  return toolsets !== undefined || provider !== undefined;
+}
 
 /** The code of a job's skills; undefined where the job asks for no tools, or none of its skills brings any. */
 export function skillCodeJob(
@@ -14,9 +24,7 @@ export function skillCodeJob(
   if ((request.tools ?? []).length === 0 || subsystem === undefined) return undefined;
   const { refs = [], consumer = DEFAULT_CONSUMER, includeInternal } = request.skills ?? {};
   const asked = request.kind === 'script' ? [request.skill, ...refs] : refs;
-  const skills = subsystem
-    .importSkillset(asked, { consumer, includeInternal })
-    .skills.filter(({ fields: { toolsets, provider } }) => toolsets !== undefined || provider !== undefined);
+  const skills = subsystem.importSkillset(asked, { consumer, includeInternal }).skills.filter(hasCode);
   return skills.length === 0 ? undefined : { jobId, request, skills, readTree: (id) => subsystem.skillTree(id) };
 }
 

@@ -199,13 +199,55 @@ def message_of(error):
     return text[:4000]
 
 
-def make(tool, order):
-    try:
-        value = tool.run(order["args"])
-        skillcell.call_tool("skill-code.answer", {"id": order["id"], "value": value})
-    except BaseException as error:
+#: A call that is made in this many seconds brings its answer along when the driver asks for the next one.
+QUICK = 0.002
+
+
+class Making(threading.Thread):
+    """One call, in a thread of its own."""
+
+    def __init__(self, tool, order):
+        super().__init__(daemon=True)
+        self.tool, self.order = tool, order
+        self.lock = threading.Lock()
+        self.answer = None
+        self.is_late = False
+
+    def run(self):
         try:
-            skillcell.call_tool("skill-code.answer", {"id": order["id"], "error": message_of(error)})
+            answer = {"id": self.order["id"], "value": self.tool.run(self.order["args"])}
+        except BaseException as error:
+            answer = {"id": self.order["id"], "error": message_of(error)}
+        with self.lock:
+            self.answer = answer
+            if not self.is_late:
+                return
+        send(answer)
+
+    def take(self):
+        """The answer, if it is there; else it is sent when it is."""
+        self.join(QUICK)
+        with self.lock:
+            self.is_late = self.answer is None
+            return self.answer
+
+
+def next_order(answer):
+    try:
+        return skillcell.call_tool("skill-code.next", {"answer": answer})
+    except Exception as error:
+        if answer is None:
+            raise
+        # An answer that cannot be sent is a failure as well.
+        return skillcell.call_tool("skill-code.next", {"answer": {"id": answer["id"], "error": message_of(error)}})
+
+
+def send(answer):
+    try:
+        skillcell.call_tool("skill-code.answer", answer)
+    except Exception as error:
+        try:
+            skillcell.call_tool("skill-code.answer", {"id": answer["id"], "error": message_of(error)})
         except Exception:
             # Of a channel that is closed nobody hears.
             pass
@@ -226,8 +268,11 @@ def serve():
         return skillcell.call_tool("skill-code.answer", {"id": 0, "error": message, "missing": names})
     except BaseException as error:
         return skillcell.call_tool("skill-code.answer", {"id": 0, "error": message_of(error), "missing": []})
+    answer = None
     while True:
-        order = skillcell.call_tool("skill-code.next", {})
+        order = next_order(answer)
+        answer = None
         if order is not None and "call" in order:
-            arguments = (tools[order["call"]["tool"]], order["call"])
-            threading.Thread(target=make, args=arguments, daemon=True).start()
+            making = Making(tools[order["call"]["tool"]], order["call"])
+            making.start()
+            answer = making.take()

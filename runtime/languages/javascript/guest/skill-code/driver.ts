@@ -22,41 +22,71 @@ const bridge = (globalThis as unknown as Record<symbol, Bridge>)[Symbol.for('ski
 const call = bridge.call.bind(bridge);
 const answer = (args: object): Promise<unknown> => call('tool', 'skill-code.answer', args);
 
+/** A call that is made in this time brings its answer along when the driver asks for the next one. */
+const QUICK_MS = 2;
+
 async function serve(spec: SkillCodeSpec): Promise<void> {
   let tools: ReadonlyMap<string, LoadedTool>;
   try {
     const loaded = await loadSkillCode(join(process.env['SKILLS_DIR'] ?? '', spec.skill.replace('.', '/')), spec);
     tools = new Map(loaded.map((tool) => [tool.name, tool]));
-    await answer({ id: 0, tools: loaded.map(({ name, description, input }) => ({ name, description, input })) });
+    const rows = loaded.map(({ name, description, input }) => ({ name, description, input }));
+    // The first order need not wait for the host to say that it has heard.
+    void answer({ id: 0, tools: rows }).catch((error: unknown) =>
+      answer({ id: 0, error: messageOf(error), missing: [] }),
+    );
   } catch (error) {
     const missing = error instanceof MissingModules ? error.names : [];
     await answer({ id: 0, error: messageOf(error), missing });
     return;
   }
   const running = new Map<number, AbortController>();
+  let ready: object | undefined;
   for (;;) {
-    const order = (await call('tool', 'skill-code.next', {})) as Order;
+    const order = await next(ready);
+    ready = undefined;
     if (order === null) continue;
-    if ('cancel' in order) running.get(order.cancel)?.abort();
-    else {
-      const controller = new AbortController();
-      running.set(order.call.id, controller);
-      void make(tools, order.call, controller.signal).finally(() => running.delete(order.call.id));
+    if ('cancel' in order) {
+      running.get(order.cancel)?.abort();
+      continue;
     }
+    const { id } = order.call;
+    const controller = new AbortController();
+    running.set(id, controller);
+    const made = make(tools, order.call, controller.signal).finally(() => running.delete(id));
+    ready = await Promise.race([made, quickly()]);
+    if (ready === undefined) void made.then(answerOrSay);
   }
+}
+
+async function next(ready: object | undefined): Promise<Order> {
+  try {
+    return (await call('tool', 'skill-code.next', { answer: ready ?? null })) as Order;
+  } catch (error) {
+    // Of a channel that is closed nobody hears, and this process ends with it.
+    if (ready === undefined) throw error;
+    return (await call('tool', 'skill-code.next', {
+      answer: { ...ready, value: undefined, error: messageOf(error) },
+    })) as Order;
+  }
+}
+
+const quickly = (): Promise<undefined> => new Promise((resolve) => setTimeout(() => resolve(undefined), QUICK_MS));
+
+/** An answer that cannot be sent is a failure as well. */
+async function answerOrSay(given: object): Promise<void> {
+  await answer(given).catch((error: unknown) => answer({ ...given, value: undefined, error: messageOf(error) }));
 }
 
 async function make(
   tools: ReadonlyMap<string, LoadedTool>,
   { id, tool, args }: { id: number; tool: string; args: unknown },
   signal: AbortSignal,
-): Promise<void> {
+): Promise<object> {
   try {
-    const value = await tools.get(tool)?.run(args, signal);
-    await answer({ id, value: value ?? null });
+    return { id, value: (await tools.get(tool)?.run(args, signal)) ?? null };
   } catch (error) {
-    // A result that cannot be sent is a failure as well; of a channel that is closed nobody hears.
-    await answer({ id, error: messageOf(error), arguments: error instanceof ArgumentsFault }).catch(() => undefined);
+    return { id, error: messageOf(error), arguments: error instanceof ArgumentsFault };
   }
 }
 

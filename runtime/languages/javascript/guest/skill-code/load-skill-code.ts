@@ -173,7 +173,7 @@ function isZod(schema: unknown): schema is ZodSchema {
 
 async function jsonSchemaOf(schema: unknown): Promise<unknown> {
   if (!isZod(schema)) return schema ?? null;
-  const { toJSONSchema } = (await import(new URL('./zod.mjs', import.meta.url).href)) as {
+  const { toJSONSchema } = (await import(new URL('./packages/zod.mjs', import.meta.url).href)) as {
     toJSONSchema(schema: unknown, options: object): unknown;
   };
   return toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });

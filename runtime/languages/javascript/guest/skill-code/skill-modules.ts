@@ -4,8 +4,8 @@ import { pathToFileURL } from 'node:url';
 
 /** Modules that the code of skills finds without having them, by name: files beside this one. */
 const GIVEN: ReadonlyMap<string, string> = new Map([
-  ['zod', './zod.mjs'],
-  ['zod/v4', './zod.mjs'],
+  ['zod', './packages/zod.mjs'],
+  ['zod/v4', './packages/zod.mjs'],
   ['@agent/tools', './agent-tools.mjs'],
   ['skillcell/skills', './skill-provider.mjs'],
 ]);

@@ -1,0 +1,1 @@
+export const sample: string = 'a type to strip';
