@@ -1,5 +1,4 @@
 import type { ToolDescription } from '../contracts/globals.ts';
-import { compileToolSchema } from './tool-schema/compile-tool-schema.ts';
 import type { CompiledSchema } from './tool-schema/tool-schema.ts';
 import type { Tool } from './tool.ts';
 
@@ -32,7 +31,10 @@ async function compile(tool: Tool): Promise<OfferedTool> {
 
 async function compileSchema(tool: Tool, io: 'input' | 'output'): Promise<CompiledSchema | undefined> {
   const schema = tool[io];
-  return schema && (await compileToolSchema(schema, { io, subject: `the ${io} of ${tool.id}` }));
+  if (schema === undefined) return undefined;
+  // Most jobs have no tools.
+  const { compileToolSchema } = await import('./tool-schema/compile-tool-schema.ts');
+  return await compileToolSchema(schema, { io, subject: `the ${io} of ${tool.id}` });
 }
 
 /** What the sandbox is told of a tool. */

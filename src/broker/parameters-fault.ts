@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { isZodSchema, SDK_SCHEMA } from './schema-source.ts';
-import { isPlainObject } from './tool-schema/json-schema/copy-schema.ts';
+import { isPlainObject } from './tool-schema/is-plain-object.ts';
 
 /** What is wrong with a part of an option. */
 export interface OptionFault {

@@ -1,3 +1,4 @@
+import { isPlainObject } from '../is-plain-object.ts';
 import { SchemaRefused } from '../schema-refused.ts';
 
 /** How large a schema may be. */
@@ -76,11 +77,4 @@ function jsonBytes(value: unknown): number {
 function take(state: CopyState, bytes: number): void {
   state.bytes -= bytes;
   if (state.bytes < 0) throw new SchemaRefused(`more than ${state.caps.bytes} bytes`);
-}
-
-/** An instance of a class is some other library's schema, of which nothing would be enforced. */
-export function isPlainObject(value: unknown): value is Record<string, unknown> {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
-  const prototype: unknown = Object.getPrototypeOf(value);
-  return prototype === null || Object.getPrototypeOf(prototype) === null;
 }
