@@ -1,13 +1,18 @@
 import * as z from 'zod/mini';
 import { faultLine } from './fault-line.ts';
 import { SchemaRefused } from './schema-refused.ts';
+import { structureGuard } from './zod-structure.ts';
 import type { CompiledSchema, SchemaSide } from './tool-schema.ts';
 
 /** Takes a zod schema of any flavour of version 4, which enforces itself. */
 export function compileZodSchema(schema: z.core.$ZodType, io: SchemaSide): CompiledSchema {
+  const json = jsonOf(schema, io);
+  const guard = structureGuard(schema);
   return {
-    json: jsonOf(schema, io),
+    json,
     async check(value) {
+      const fault = guard(value);
+      if (fault !== undefined) return { fault };
       const parsed = await z.safeParseAsync(schema, value);
       if (parsed.success) return { value: parsed.data };
       const faults = parsed.error.issues.map((issue) => ({ path: issue.path, text: issueText(issue) }));

@@ -6,7 +6,6 @@ import { startRun } from '../../../src/broker/tool-schema/json-schema/run.ts';
 import { isMultipleOf } from '../../../src/broker/tool-schema/json-schema/decimal.ts';
 
 /** A literal with this key could be taken for a promise. */
-const THEN = String('then');
 const DRAFT_07 = { $schema: 'http://json-schema.org/draft-07/schema#' };
 const fits = async (schema: object, value: unknown): Promise<boolean> =>
   'value' in (await compileJsonSchema(schema, true).check(value));
@@ -110,12 +109,12 @@ const TABLE: [what: string, schema: object, fitting: unknown[], others: unknown[
   ['names', { propertyNames: { maxLength: 2 } }, [{ ab: 1 }], [{ abc: 1 }]],
   [
     'conditions',
-    { if: { required: ['a'] }, [THEN]: { required: ['b'] }, else: { required: ['c'] } },
+    { if: { required: ['a'] }, ['then' as string]: { required: ['b'] }, else: { required: ['c'] } },
     [{ a: 1, b: 1 }, { c: 1 }],
     [{ a: 1 }, {}],
   ],
   ['a condition without consequence', { if: false }, [1], []],
-  ['a consequence without condition', { [THEN]: false, else: false }, [1], []],
+  ['a consequence without condition', { ['then' as string]: false, else: false }, [1], []],
   ['one of', { oneOf: [{ minimum: 5 }, { maximum: 5 }] }, [4, 6], [5]],
   ['not', { not: { type: 'string' } }, [1], ['a']],
   ['references', { $defs: { 'a/b~c d': { type: 'string' } }, $ref: '#/$defs/a~1b~0c%20d' }, ['x'], [1]],
@@ -217,7 +216,7 @@ const TABLE: [what: string, schema: object, fitting: unknown[], others: unknown[
     'names in conditions',
     {
       if: { properties: { a: { const: 1 } }, required: ['a'] },
-      [THEN]: { properties: { b: true } },
+      ['then' as string]: { properties: { b: true } },
       else: { properties: { c: true } },
       unevaluatedProperties: false,
     },

@@ -30,6 +30,11 @@ export function startRun(): Run {
   return { steps: STEPS, open: 0, quiet: 0, path: [], faults: [], names: new Map() };
 }
 
+/** How many steps a value has cost until now. */
+export function spentSteps(run: Run): number {
+  return STEPS - run.steps;
+}
+
 /** Takes steps from what is left. */
 export function spend(run: Run, steps: number): void {
   run.steps -= steps;
