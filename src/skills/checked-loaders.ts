@@ -7,15 +7,13 @@ import {
   type SkillsSubsystemOptions,
 } from './load-subsystem.ts';
 import { validateFolders, type ValidatedSkill, type ValidateOptions } from './load/validate-folders.ts';
-import { offerMatching } from './match/offered-matching.ts';
-import { matchSkills } from './match/triggers.ts';
+import './match-on-host.ts';
 import { offerQuickYaml } from './parse/lazy-yaml.ts';
 import { quickYaml } from './parse/quick-yaml.ts';
 import type { SkillsSubsystem } from './subsystem.ts';
 
 // The sandbox loads skills as well, from what the host has checked: it needs none of this.
 offerQuickYaml(quickYaml);
-offerMatching(matchSkills);
 
 const path = z.string().check(z.minLength(1));
 const places = {

@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import type { SkillsDescriptor } from '../../contracts/descriptor.ts';
 import { SkillcellError } from '../../contracts/skillcell-error.ts';
 import { JsonRefused, parseBoundedJson } from '../../protocol/bounded-json.ts';
+import '../../skills/match-on-host.ts';
 import { loadUnchecked, type SkillsSubsystem } from '../../skills/load-subsystem.ts';
 import type { CliIo } from '../terminal/cli-io.ts';
 import { readInputFile } from '../terminal/input-file.ts';
