@@ -73,6 +73,8 @@ export const Tools = [{ id: 'deep', description: '', parameters: schema, execute
     'Body.',
   ),
   'pyneeds/provider.py': 'raise RuntimeError("loaded")\n',
+  ...toolset('requiring', tool('brought', "return 'brought';")),
+  'requiring/tools.yaml': 'tools:\n  - id: brought\n    required: true\n',
   ...toolset('classy', "export class Tools { tools = [{ name: 'classy', execute() { return this.name; } }]; }"),
   ...toolset('waiting', `await new Promise((resolve) => setTimeout(resolve, 4_000)); ${tool('waiting', '')}`),
 });
@@ -244,6 +246,10 @@ export default { ...Object.fromEntries(await Promise.all(['cycle', 'large', 'not
       huge: expect.objectContaining({ code: 'tool.too-large' }) as unknown,
       quick: 'quick',
     });
+  });
+
+  it('may be what the skill itself requires', async () => {
+    expect(await run(['requiring'], "export default await attempt('brought');")).toBe('brought');
   });
 
   it('may be a class with a list of tools', async () => {
