@@ -106,6 +106,48 @@ export class UnitsProvider extends SkillToolProvider {
 `,
   'units/times.ts': 'export const times = (a: number, b: number): number => a * b;\n',
 });
+const kinds = skillLibrary({
+  'kinds/SKILL.md': `---
+name: kinds
+description: Tools in Python, of each kind.
+toolsets: ["tools:tools"]
+---
+Body.
+`,
+  'kinds/tools.py': `import asyncio
+from langchain_core.tools import BaseTool, tool
+
+@tool
+def shout(text: str, times: int = 1):
+    "Shouts."
+    return text.upper() * times
+
+async def later(number: float):
+    await asyncio.sleep(0.01)
+    return number + 1
+
+class Model:
+    @staticmethod
+    def model_json_schema():
+        return {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]}
+
+class WithSchema(BaseTool):
+    name = "with_schema"
+    args_schema = Model
+    async def _arun(self, a):
+        return {"title": "T", "metadata": {}, "output": a}
+
+def odd():
+    return {1, 2}
+
+def quits():
+    raise SystemExit(3)
+
+tools = [shout, later, WithSchema(), odd, quits]
+`,
+});
+afterAll(() => kinds[Symbol.dispose]());
+
 const orchestrator = createOrchestrator({ skills: library.subsystem });
 afterAll(async () => {
   await orchestrator.close();
@@ -133,6 +175,23 @@ export default await Promise.all([attempt({ code: 'a' }), attempt({ code: 'bad' 
       { code: 'tool.invalid-arguments', message: expect.any(String) as string },
       { code: 'tool.invalid-arguments', message: expect.any(String) as string },
     ]);
+  });
+
+  it('in Python may be functions, with and without await, and what fails does so by call', async (context) => {
+    requireHere(context, MISSING_PYTHON);
+    await using host = createOrchestrator({ skills: kinds.subsystem });
+    const result = await host.exec({
+      isolation,
+      skills: { refs: ['custom.kinds'] },
+      tools: ['shout', 'later', 'with_schema', 'odd', 'quits'],
+      code: `import { tools } from 'skillcell';
+const attempt = (id, args) => tools.call(id, args).catch(({ code }) => code);
+export default await Promise.all([attempt('shout', { text: 'a', times: 2 }), attempt('shout', { text: 7 }), attempt('shout', { text: 'a', more: 1 }),
+  attempt('later', { number: 1 }), attempt('with_schema', { a: 1 }), attempt('with_schema', {}), attempt('odd', {}), attempt('quits', {})]);`,
+    });
+    expect(result.stderr.text).toBe('');
+    const [fits, fails] = ['tool.invalid-arguments', 'skill-code.failed'];
+    expect(result.value).toEqual(['AA', fits, fits, 2, { title: 'T', metadata: {}, output: 1 }, fits, fails, fails]);
   });
 
   it('in TypeScript does the same', async () => {

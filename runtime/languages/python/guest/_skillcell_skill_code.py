@@ -145,7 +145,7 @@ class Tool:
         for name in ("model_json_schema", "schema"):
             if callable(getattr(schema, name, None)):
                 return getattr(schema, name)()
-        return schema_of(self.function())
+        return schema_of(getattr(self.given, "function", None) or self.function())
 
     def function(self):
         for name in ("_run", "_arun", "run", "execute"):
