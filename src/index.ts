@@ -32,6 +32,7 @@ export type {
   InputContent,
   InputFile,
   JobBudget,
+  JobMatchOptions,
   JobOptions,
   JobOutputs,
   JobSkillsOptions,

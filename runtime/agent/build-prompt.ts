@@ -9,6 +9,8 @@ export interface PromptInput {
   /** The `[ACTIVE SKILLS]` block; empty without skills. */
   instructionBlock: string;
   task: string;
+  /** What is said of skills that are not in the block: a count, or a line each; absent where that is nothing. */
+  otherSkills?: string | undefined;
   language: LanguageDefinition;
   /** What the sandbox has for the language; absent where that is not known. */
   installed?: InstalledPackages | undefined;
@@ -111,7 +113,7 @@ function packageList(packages: readonly string[]): string {
   return [...fitting, ...(left === 0 ? [] : [`… and ${left} more`])].join(', ');
 }
 
-function userPrompt({ task, language, files, expect, tools, declarations, value }: PromptInput): string {
+function userPrompt({ task, otherSkills, language, files, expect, tools, declarations, value }: PromptInput): string {
   const sections = [task.trim()];
   sections.push(files.length === 0 ? 'There are no input files.' : `Input files:\n${fileLines(files)}`);
   if (expect.length > 0) {
@@ -124,6 +126,7 @@ function userPrompt({ task, language, files, expect, tools, declarations, value 
   if (tools.length > 0 && language.guide.tools !== undefined) {
     sections.push(declarations === undefined ? toolList(tools) : declaredTools(declarations));
   }
+  if (otherSkills !== undefined) sections.push(`Skills that there are:\n${otherSkills.trim()}`);
   return `${sections.join('\n\n')}\n`;
 }
 

@@ -48,6 +48,7 @@ export async function serveCodegen(around: JobSurroundings): Promise<void> {
   const input = {
     instructionBlock: rendered.text,
     task: codegen.task,
+    otherSkills: codegen.otherSkills,
     language,
     installed: installed.packages,
     files,

@@ -57,6 +57,8 @@ export interface SandboxJob {
     maxAttempts: number;
     /** How often the model may ask for more skills, files and tools; absent where there is nothing more. */
     requests?: number;
+    /** What the prompt says of skills that are not in it: how many there are, or a line each. */
+    otherSkills?: string;
     /** JSON schema of the value that a program has to hand back; the host judges it. */
     value?: Record<string, unknown>;
     /** Build the prompt and ask no model. */

@@ -4,6 +4,7 @@ import type { Language } from './language.ts';
 import type { SkillVariant, SourceRow } from './skill.ts';
 import type { Isolation, RunnerName } from './result.ts';
 import type { JobLimits } from './limits.ts';
+import type { TriggerSession } from './matching.ts';
 
 /** The consumer of a job that names none. */
 export const DEFAULT_CONSUMER = 'solver.codegen';
@@ -19,6 +20,14 @@ export type InputFile =
   | { destination: string; bytes: Uint8Array; executable?: boolean }
   | { destination: string; source: string };
 
+/** How the task of a job is matched against the triggers of skills. */
+export interface JobMatchOptions {
+  /** The most skills that the task brings in. Default: 3. */
+  maxSkills?: number;
+  /** The conversation that the job is a turn of: what matched stays for the next five of its jobs. */
+  session?: TriggerSession;
+}
+
 /** Which skills a job carries. */
 export interface JobSkillsOptions {
   /** References, in request order. */
@@ -27,6 +36,8 @@ export interface JobSkillsOptions {
   consumer?: string;
   variant?: SkillVariant;
   includeInternal?: boolean;
+  /** Whether the skills that the task of a codegen job calls for by their triggers come after those of `refs`. Default: false. */
+  match?: boolean | JobMatchOptions;
   /** Rows of the turn's sources pool so far. */
   pool?: SourceRow[];
 }

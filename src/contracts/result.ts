@@ -1,5 +1,6 @@
 import type { JobDecision } from './decision.ts';
 import type { Diagnostic } from './diagnostic.ts';
+import type { JobMatch } from './matching.ts';
 import type { SourceRow } from './skill.ts';
 
 export type JobKind = 'exec' | 'codegen' | 'script';
@@ -112,6 +113,8 @@ export interface JobResult {
   /** All calls, by tool; those of the model are `model`, those of the job's value `host`, and those of tools that the job does not have `(not allowed)`. */
   callTotals: Record<string, CallTotal>;
   skills: ResultSkills;
+  /** Which skills the task called for, where the job asked for that. */
+  match?: JobMatch;
   /** The turn's sources pool after rendering. */
   sources: SourceRow[];
   usage: {

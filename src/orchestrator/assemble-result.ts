@@ -52,6 +52,7 @@ export function assembleResult(parts: ResultParts): JobResult {
     calls: broker.rows,
     callTotals: broker.totals,
     skills: parts.skills ?? { active: [], digest: null, instructionSha256: null },
+    ...(job.match === undefined ? {} : { match: job.match }),
     sources: withLoadedSources(result.sources, job),
     usage: {
       wallMs: round(parts.wallMs),

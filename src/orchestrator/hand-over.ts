@@ -1,9 +1,9 @@
-import { selectTools } from '../broker/tool-selection.ts';
 import type { JobDecision } from '../contracts/decision.ts';
-import { diagnostic, type Diagnostic } from '../contracts/diagnostic.ts';
+import { diagnostic } from '../contracts/diagnostic.ts';
 import { DEFAULT_CONSUMER, type CodegenOptions } from '../contracts/job.ts';
 import type { Decided } from '../decision/decide.ts';
 import type { DecidedAction } from '../decision/read-decision.ts';
+import { unknownTools } from './prepare-tools.ts';
 import { prepareJob, type PreparationOptions, type PreparedJob } from './prepare-job.ts';
 
 /** A job that was decided on, and what of the decision it took over. */
@@ -33,22 +33,17 @@ export async function handOver(
   // The turn's sources keep the numbers that the decision has read.
   const pool = block?.pool ?? globals.SOURCES_POOL;
   const expect = [...new Set([...globals.JOB.expect, ...outputs])];
-  const prepared = await prepareJob({ ...request, task, expect, skills: { ...asked, consumer, refs, pool } }, options);
+  const prepared = await prepareJob(
+    { ...request, task, expect, skills: { ...asked, consumer, refs, pool } },
+    options,
+    job.match,
+  );
   const denied = rows
     .filter(({ status }) => status === 'denied' || status === 'unknown')
     .map(({ ref, reason }) => {
       const message = `${ref} was chosen, and ${consumer} writes the code without it: ${reason ?? 'denied'}.`;
       return diagnostic('decision.skill-denied', message);
     });
-  const diagnostics = [...denied, ...unmatched(request, prepared), ...prepared.diagnostics];
+  const diagnostics = [...denied, ...unknownTools(request.tools ?? [], prepared.tools), ...prepared.diagnostics];
   return { handover: { task, outputs, skills: rows }, job: { ...prepared, diagnostics } };
-}
-
-/** A pattern may stand for tools of a skill that was not chosen, and is no fault then. */
-function unmatched({ tools: patterns = [] }: CodegenOptions, { tools }: PreparedJob): Diagnostic[] {
-  const offered = Array.from(tools.values(), ({ tool }) => tool);
-  const { unknown } = selectTools(offered, patterns);
-  if (unknown === undefined) return [];
-  const message = `Neither the host nor a skill of the job has a tool ${JSON.stringify(unknown.pattern)}.`;
-  return [diagnostic('decision.tool-unknown', message)];
 }

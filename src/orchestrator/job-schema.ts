@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
 import type { CodegenOptions, ExecOptions, InputFile, ScriptOptions } from '../contracts/job.ts';
 import { SCRIPT_ARGUMENTS } from '../contracts/limits.ts';
+import type { TriggerSession } from '../contracts/matching.ts';
 import { limitsSchema } from '../contracts/limits-schema.ts';
 import { ISOLATION_LEVELS } from '../contracts/result.ts';
 import { checkOptions } from '../contracts/check-options.ts';
@@ -46,6 +47,21 @@ export const consumerSchema: z.ZodMiniString = z
 
 const amount = z.optional(z.number().check(z.int(), z.minimum(1)));
 
+const session = z.custom<TriggerSession>(
+  (value) => typeof (value as TriggerSession | null)?.turn === 'function',
+  'must be a session by createTriggerSession()',
+);
+const match = z.union(
+  [
+    z.boolean(),
+    z.strictObject({
+      maxSkills: z.optional(z.number().check(z.int(), z.minimum(1), z.maximum(1_000))),
+      session: z.optional(session),
+    }),
+  ],
+  'must be true, false or { maxSkills, session }',
+);
+
 const common = {
   jobId: z.optional(z.string().check(z.regex(/^[A-Za-z0-9_-]{1,64}$/, 'must be 1 to 64 letters, digits, - or _'))),
   runner: z.optional(z.string().check(z.minLength(1), z.maxLength(100))),
@@ -83,6 +99,7 @@ const common = {
       consumer: z.optional(consumerSchema),
       variant: z.optional(z.enum(['full', 'compact'])),
       includeInternal: z.optional(z.boolean()),
+      match: z.optional(match),
       pool: z.optional(z.array(z.record(z.string(), z.unknown()))),
     }),
   ),

@@ -3,6 +3,7 @@ import { describeTool, type OfferedTool } from '../broker/offered-tool.ts';
 import type { Tool } from '../broker/tool.ts';
 import type { Diagnostic } from '../contracts/diagnostic.ts';
 import type { RuntimeGlobals } from '../contracts/globals.ts';
+import type { JobMatch } from '../contracts/matching.ts';
 import { DEFAULT_CONSUMER } from '../contracts/job.ts';
 import { DEFAULT_LANGUAGE, programFileName, type Language, type LanguageDefinition } from '../contracts/language.ts';
 import type { JobLimits } from '../contracts/limits.ts';
@@ -20,7 +21,8 @@ import { prepareInputFiles, readHostFile, type PreparedFile } from './input-file
 import { checkRequest, invalid, selects, type CheckedRequest } from './job-schema.ts';
 import { withPromptTools } from './prompt-tools.ts';
 import { compileOutput, type OutputSchema } from './output-schema.ts';
-import { prepareTools } from './prepare-tools.ts';
+import { prepareTools, unknownTools } from './prepare-tools.ts';
+import { matchJob, withoutLacking } from './matched-skills.ts';
 import { createDisclosureTools, type DisclosureTools } from './disclosure-tools.ts';
 import { findScript, type FoundScript } from './find-script.ts';
 import { skillCodeJob, withSkillTools } from './skill-code/skill-tools.ts';
@@ -49,6 +51,8 @@ export interface PreparedJob {
   disclosure: DisclosureTools | undefined;
   /** The skills in load order. */
   active: string[];
+  /** The skills that its task called for; undefined where it was not matched. */
+  match: JobMatch | undefined;
   /** What the entry has to arrive at; null where nothing is rendered. */
   instructionSha256: string | null;
   diagnostics: Diagnostic[];
@@ -69,16 +73,21 @@ export interface PreparationOptions {
 /**
  * Checks a request and gathers what its sandbox will be sent.
  *
+ * @param known what matching came to, of a job that was prepared before and names those skills itself
  * @throws SkillcellError `job.invalid`, `file.unreadable`, or a `skills.` code
  */
-export async function prepareJob(given: unknown, options: PreparationOptions): Promise<PreparedJob> {
-  const request = checkRequest(given);
-  const jobId = request.jobId ?? randomUUID();
-  const skillCode = skillCodeJob(jobId, request, options.skills);
-  const disclosure = disclosureTools(request, options.skills);
+export async function prepareJob(given: unknown, options: PreparationOptions, known?: JobMatch): Promise<PreparedJob> {
+  const checked = checkRequest(given);
+  const jobId = checked.jobId ?? randomUUID();
+  const matched = known === undefined ? matchJob(checked, options.skills) : { request: checked, match: known };
+  const opened = matched.match !== undefined && !selects(checked);
+  const skillCode = skillCodeJob(jobId, matched.request, options.skills);
+  const disclosure = disclosureTools(checked, options.skills);
   const hostTools = [...options.tools, ...(disclosure?.tools ?? [])];
   const available = await withSkillTools(hostTools, skillCode, options);
-  const tools = await prepareTools(request.tools ?? [], available, selects(request));
+  const tools = await prepareTools(checked.tools ?? [], available, selects(checked) || opened);
+  const own = checked.skills?.refs ?? [];
+  const { request, match } = withoutLacking(matched, own, options.skills, [...tools.keys()]);
   const skills = prepareSkills(request, options.skills, [...tools.keys()]);
   disclosure?.begin({ active: readSkills(request, skills), pool: skills.pool, tools: [...tools.keys()] });
   const { language, script } = requestProgram(request, skills, options.skills);
@@ -108,7 +117,7 @@ export async function prepareJob(given: unknown, options: PreparationOptions): P
         variant: request.skills?.variant ?? 'full',
         includeInternal: request.skills?.includeInternal ?? false,
       },
-      ...kindOfJob(request, options.model, valueSchema),
+      ...kindOfJob(request, options.model, valueSchema, match),
       ...(script === undefined ? {} : { script }),
     },
   };
@@ -133,8 +142,9 @@ export async function prepareJob(given: unknown, options: PreparationOptions): P
     skillCode: skillCode && { ...skillCode, trees: skills.trees },
     disclosure,
     active,
+    match,
     instructionSha256,
-    diagnostics: [...inputs.diagnostics, ...diagnostics],
+    diagnostics: [...inputs.diagnostics, ...(opened ? unknownTools(checked.tools ?? [], tools) : []), ...diagnostics],
   };
 }
 
@@ -157,13 +167,15 @@ function kindOfJob(
   request: CheckedRequest,
   model: string,
   valueSchema: OutputSchema | undefined,
+  match: JobMatch | undefined,
 ): Pick<RuntimeGlobals['JOB'], 'code' | 'fileName' | 'codegen'> {
   if (request.kind === 'exec')
     return { code: request.code, ...(request.fileName === undefined ? {} : { fileName: request.fileName }) };
   if (request.kind === 'script') return {};
   const { task, maxAttempts = 3, dryRun = false } = request;
   const value = valueSchema === undefined ? {} : { value: valueSchema.json };
-  return { codegen: { task, model: request.model ?? model, maxAttempts, dryRun, ...value } };
+  const others = (match?.text ?? '') === '' ? {} : { otherSkills: match?.text ?? '' };
+  return { codegen: { task, model: request.model ?? model, maxAttempts, dryRun, ...value, ...others } };
 }
 
 function declaredFiles(request: CheckedRequest): string[] {

@@ -1,6 +1,7 @@
 import { offerTool, type OfferedTool } from '../broker/offered-tool.ts';
 import type { Tool } from '../broker/tool.ts';
 import { selectTools } from '../broker/tool-selection.ts';
+import { diagnostic, type Diagnostic } from '../contracts/diagnostic.ts';
 import { invalid } from './job-schema.ts';
 
 /**
@@ -22,4 +23,13 @@ export async function prepareTools(
     throw invalid(`tools must name tools that the orchestrator has, got ${JSON.stringify(pattern)}${advice}`);
   }
   return new Map(await Promise.all(tools.map(async (tool) => [tool.id, await offerTool(tool)] as const)));
+}
+
+/** Says which pattern of an open-ended list came to no tool: it may stand for tools of a skill that the job did not come to. */
+export function unknownTools(patterns: readonly string[], tools: ReadonlyMap<string, OfferedTool>): Diagnostic[] {
+  const offered = Array.from(tools.values(), ({ tool }) => tool);
+  const { unknown } = selectTools(offered, patterns);
+  if (unknown === undefined) return [];
+  const message = `Neither the host nor a skill of the job has a tool ${JSON.stringify(unknown.pattern)}.`;
+  return [diagnostic('decision.tool-unknown', message)];
 }

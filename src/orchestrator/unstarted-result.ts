@@ -14,6 +14,7 @@ export function unstartedResult(job: PreparedJob, attempt: number, ending: Unsta
     ...(expect.length === 0 && job.valueSchema === undefined
       ? {}
       : { contract: { satisfied: false, missing: expect } }),
+    ...(job.match === undefined ? {} : { match: job.match }),
     sources: job.globals.SOURCES_POOL,
     diagnostics: job.diagnostics,
     ...(job.kind === 'codegen' ? { codegen: { attempts: [] } } : {}),

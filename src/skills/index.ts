@@ -34,14 +34,8 @@ export {
   verifyDescriptor,
 } from './load-subsystem.ts';
 export type { Verification } from './descriptor/verify-descriptor.ts';
-export type { LeftOut } from './select/left-out.ts';
-export {
-  createTriggerSession,
-  type TriggerSession,
-  type TriggerTurn,
-  type TriggerTurnResult,
-} from './match/trigger-session.ts';
-export type { MatchResult, SkillMatch } from './match/triggers.ts';
+export { createTriggerSession } from './match/trigger-session.ts';
+export type * from '../contracts/matching.ts';
 export type { ValidateOptions, ValidatedSkill } from './load/validate-folders.ts';
 
 /**

@@ -1,9 +1,9 @@
 import type { Diagnostic } from '../contracts/diagnostic.ts';
+import type { LeftOut, TriggerSession } from '../contracts/matching.ts';
 import type { AgentsConfig, ReferenceRow, Skill, SkillTrees, SkillVariant, SourceRow } from '../contracts/skill.ts';
 import type { BudgetSteps, CatalogFormat } from './catalog/catalog-entry.ts';
 import type { Catalog } from './catalog/catalog.ts';
 import type { WrittenCatalog } from './catalog/write-catalog.ts';
-import type { LeftOut } from './select/left-out.ts';
 
 /** Who asks. */
 export interface ConsumerOptions {
@@ -88,6 +88,8 @@ export interface MatchSelection extends ConsumerOptions {
   max?: number | undefined;
   /** Full ids of skills used before, the most recent first. */
   recent?: readonly string[] | undefined;
+  /** The conversation that the query is a turn of; it knows itself which skills were used before. */
+  session?: TriggerSession | undefined;
 }
 
 /** What a subsystem is made of. */

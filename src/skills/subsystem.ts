@@ -1,5 +1,6 @@
 import type { FullDescriptor } from '../contracts/descriptor.ts';
 import type { Diagnostic } from '../contracts/diagnostic.ts';
+import type { MatchResult, TriggerTurnResult } from '../contracts/matching.ts';
 import type { AgentsConfig, ReferenceRow, Skill, SkillTree, SkillTrees } from '../contracts/skill.ts';
 import { SkillcellError } from '../contracts/skillcell-error.ts';
 import { catalogEntries } from './catalog/catalog-entry.ts';
@@ -28,7 +29,7 @@ import type {
   Skillset,
   SubsystemParts,
 } from './subsystem-contract.ts';
-import { type MatchResult, offeredMatching } from './match/offered-matching.ts';
+import { offeredMatching } from './match/offered-matching.ts';
 import { writeCatalog } from './catalog/write-catalog.ts';
 
 export type * from './subsystem-contract.ts';
@@ -273,16 +274,14 @@ export class SkillsSubsystem {
    * // prints: 3 [ { id: 'custom.units', hits: [ 'keyword:unit conversion' ] } ]
    * ```
    */
-  match(query: string, options: MatchSelection = {}): MatchResult {
-    const { max, recent } = options;
+  match(query: string, options: MatchSelection = {}): MatchResult & Partial<TriggerTurnResult> {
+    const { max, recent, session } = options;
     const visible = this.visible(options);
     const seen = new Set(visible);
-    return offeredMatching()(query, visible, {
-      named: this.enabledByName(options),
-      hidden: this.#leftOut(options).filter(({ skill }) => !seen.has(skill)),
-      ...(max === undefined ? {} : { max }),
-      ...(recent === undefined ? {} : { recent }),
-    });
+    const hidden = this.#leftOut(options).filter(({ skill }) => !seen.has(skill));
+    const turn = { hidden, max, named: this.enabledByName(options) };
+    if (session !== undefined) return session.turn({ ...turn, query, skills: visible });
+    return offeredMatching()(query, visible, { ...turn, recent });
   }
 
   /**

@@ -39,6 +39,11 @@ const library = skillLibrary(
     'compact/SKILL.md': skillText({ name: 'compact', description: 'Has both.' }, 'THE FULL BODY\n'),
     'compact/compact.md': 'the compact body [[S:1]]\n',
     'compact/sources.yaml': 'sources:\n  - { sid: 1, url: "https://example.org/compact" }\n',
+    'greets/SKILL.md': skillText(
+      { name: 'greets', description: 'Greets.', import: ['custom.base'], triggers: { keywords: ['hello'] } },
+      'Say **hello**, [[S:1]] and all.\n',
+    ),
+    'greets/sources.yaml': 'sources:\n  - { sid: 1, url: "https://example.org/hello" }\n',
     'empty/SKILL.md': skillText({ name: 'empty', description: 'Nothing in it.' }, '\n\u200b\n'),
     'large/SKILL.md': skillText(
       { name: 'large', description: 'Large.' },
@@ -92,11 +97,15 @@ interface DryRun {
   prompt: { system: string; messages: { role: string; content: string }[] };
 }
 
-async function promptAt(isolation: 'none' | 'namespace' | 'container', skills: JobSkillsOptions): Promise<DryRun> {
+async function promptAt(
+  isolation: 'none' | 'namespace' | 'container',
+  skills: JobSkillsOptions,
+  task = 'Count the rows of data/in.csv and write out.json.',
+): Promise<DryRun> {
   const place = isolation === 'container' ? await containersOf() : orchestrator;
   const result = await place.codegen({
     isolation,
-    task: 'Count the rows of data/in.csv and write out.json.',
+    task,
     dryRun: true,
     skills,
     expect: ['out.json'],
@@ -147,6 +156,45 @@ describe('the [ACTIVE SKILLS] block has the same bytes on the host and in every 
       expect(container.result.sources).toEqual(none.result.sources);
     });
   }
+
+  describe('of a job whose task is matched', () => {
+    const skills: JobSkillsOptions = { match: true, refs: ['custom.compact'] };
+    const tasks: [string, string, number][] = [
+      ['skills in full', 'Hello, count the rows.', 3],
+      ['how many there are', 'Count the rows.', 1],
+      ['a line of each', 'What can you do?', 2],
+    ];
+
+    it.for(tasks)('%s', async ([, task, tier], context) => {
+      for (const level of LEVELS) requireLevel(context, level);
+      const [none, namespace] = await Promise.all([
+        promptAt('none', skills, task),
+        promptAt('namespace', skills, task),
+      ]);
+      const refs = ['custom.compact', ...(tier === 3 ? ['custom.greets'] : [])];
+      const block = library.subsystem.buildSkillsInstructionBlock({ consumer: 'solver.codegen', refs });
+      const { text = '' } = library.subsystem.match(task, { consumer: 'solver.codegen', tools: [] });
+      expect(none.prompt.system.endsWith(`\n\n${block.text}`)).toBe(true);
+      expect(none.prompt.messages[0]?.content.endsWith(text)).toBe(true);
+      expect(text === '').toBe(tier === 3);
+      expect(none.result.match?.tier).toBe(tier);
+      expect(none.result.skills.instructionSha256).toBe(block.sha256);
+      expect(namespace.prompt).toEqual(none.prompt);
+      expect(namespace.result.skills).toEqual(none.result.skills);
+      expect(namespace.result.match).toEqual(none.result.match);
+    });
+
+    dockerTest('the same in a container', {}, async () => {
+      for (const [, task] of tasks) {
+        const [none, container] = await Promise.all([
+          promptAt('none', skills, task),
+          promptAt('container', skills, task),
+        ]);
+        expect(container.result.isolation).toBe('container');
+        expect(container.prompt).toEqual(none.prompt);
+      }
+    });
+  });
 
   it('the cases are what their names say', () => {
     const render = (skills: JobSkillsOptions) =>

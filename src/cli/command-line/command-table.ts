@@ -30,6 +30,12 @@ const CODEGEN: CommandSpecification = {
       name: 'select',
       summary: 'let the model choose skills first, and whether a text is the answer or code is written',
     },
+    {
+      name: 'match',
+      value: 'N',
+      optionalValue: true,
+      summary: 'also carry the skills that TASK calls for by their triggers, at most N (default: 3)',
+    },
     { name: 'dry-run', summary: 'build the prompt inside the sandbox and print it; no model is asked' },
     ...BUDGET_FLAGS,
     ...JOB_FLAGS.map((flag) =>

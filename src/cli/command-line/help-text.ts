@@ -50,8 +50,9 @@ function commandLine({ path, operands, summary }: CommandSpecification): string 
   return line([...path, ...(operands === undefined ? [] : [operands])].join(' '), summary);
 }
 
-function flagLine({ name, value, repeatable, summary }: FlagSpecification): string {
-  const left = `--${name}${value === undefined ? '' : ` ${value}`}${repeatable === true ? '...' : ''}`;
+function flagLine({ name, value, optionalValue, repeatable, summary }: FlagSpecification): string {
+  const shown = optionalValue === true ? `[=${value}]` : ` ${value}`;
+  const left = `--${name}${value === undefined ? '' : shown}${repeatable === true ? '...' : ''}`;
   return line(left, summary);
 }
 

@@ -13,7 +13,10 @@ import { quoted } from '../terminal/usage-error.ts';
 export function parseArguments(command: CommandSpecification, args: readonly string[]): CommandArguments {
   const known = new Map(command.flags.map((flag) => [flag.name, flag]));
   const options = Object.fromEntries(
-    command.flags.map(({ name, value }) => [name, { type: value === undefined ? 'boolean' : 'string' } as const]),
+    command.flags.map(({ name, value, optionalValue }) => {
+      const type = value === undefined || optionalValue === true ? 'boolean' : 'string';
+      return [name, { type } as const];
+    }),
   );
   const { tokens } = parseArgs({ args: [...args], options, strict: false, allowPositionals: true, tokens: true });
   const flags = new Map<string, string[]>();
@@ -50,6 +53,7 @@ function checkedValue(
     if (value !== undefined) throw refusal(command, `--${name} takes no value`, value);
     return '';
   }
+  if (value === undefined && flag.optionalValue === true) return '';
   if (value === undefined || (!inline && value.startsWith('--'))) {
     const advice = `--${name} needs a value; one that begins with -- is written --${name}=VALUE`;
     throw refusal(command, advice, value ?? 'nothing');

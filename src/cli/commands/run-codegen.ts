@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import type { CodegenOptions } from '../../contracts/job.ts';
+import type { CodegenOptions, JobSkillsOptions } from '../../contracts/job.ts';
 import { DEFAULT_LANGUAGE } from '../../contracts/language.ts';
 import { budgetFromFlags } from '../options/budget-flags.ts';
 import { type CommandContext, flagValue } from '../options/command.ts';
@@ -18,6 +18,7 @@ import { usageError } from '../terminal/usage-error.ts';
 
 const TASK_BYTES = 1_000_000;
 const MAX_ATTEMPTS = 20;
+const MOST_MATCHES = { minimum: 1, maximum: 1_000, unit: 'skills' };
 /** Where jobs leave what was paid for, each in a folder of its id, unless `--output` says otherwise. */
 const KEPT = 'skillcell-out';
 
@@ -28,6 +29,7 @@ export async function runCodegen(context: CommandContext): Promise<number> {
   const attempts = flagValue(given, 'max-attempts');
   const range = { minimum: 1, maximum: MAX_ATTEMPTS, unit: 'runs' };
   const maxAttempts = attempts === undefined ? undefined : parseNumber('--max-attempts', attempts, range);
+  const match = matchFromFlag(flagValue(given, 'match'));
   const language = flagValue(given, 'language');
   const budget = budgetFromFlags(given);
   const options = await jobOptions(context, operand === '-');
@@ -43,6 +45,7 @@ export async function runCodegen(context: CommandContext): Promise<number> {
   const job: { kind: 'codegen' } & CodegenOptions = {
     kind: 'codegen',
     ...options,
+    ...(match === undefined ? {} : { skills: { ...options.skills, match } }),
     jobId,
     task,
     dryRun,
@@ -72,6 +75,11 @@ export async function runCodegen(context: CommandContext): Promise<number> {
     await notePaths(context, kept?.answers ?? [], []);
     throw explainReference(error, skills);
   }
+}
+
+function matchFromFlag(value: string | undefined): JobSkillsOptions['match'] {
+  if (value === undefined || value === '') return value === '' ? true : undefined;
+  return { maxSkills: parseNumber('--match', value, MOST_MATCHES) };
 }
 
 async function readTask({ io, interruption }: CommandContext, operand: string): Promise<string> {

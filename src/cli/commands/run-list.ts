@@ -1,6 +1,6 @@
 import type { CatalogFormat } from '../../skills/catalog/catalog-entry.ts';
 import { bodyTokens } from '../../skills/catalog/catalog-entry.ts';
-import type { LeftOut } from '../../skills/select/left-out.ts';
+import type { LeftOut } from '../../contracts/matching.ts';
 import { INTERNAL_ONLY } from '../../skills/select/resolve-references.ts';
 import type { Gallery, SkillsSubsystem } from '../../skills/subsystem.ts';
 import { type CommandContext, flagValue } from '../options/command.ts';

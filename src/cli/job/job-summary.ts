@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type { JobDecision } from '../../contracts/decision.ts';
+import type { JobMatch } from '../../contracts/matching.ts';
 import type { Artifact, JobResult, OutputText } from '../../contracts/result.ts';
 import { diagnosticLine } from '../terminal/diagnostic-line.ts';
 
@@ -12,11 +13,12 @@ const VALUE_LENGTH = 200;
  * @returns lines; untrusted parts are not escaped yet
  */
 export function jobSummary(result: JobResult, output: string | undefined): string[] {
-  const { value, error, contract, omitted, diagnostics, codegen, artifacts, decision } = result;
+  const { value, error, contract, omitted, diagnostics, codegen, artifacts, decision, match } = result;
   const attempts = codegen?.attempts ?? [];
   return [
     outcomeLine(result),
     ...(decision === undefined ? [] : [decisionLine(decision)]),
+    ...(match === undefined ? [] : matchLines(match)),
     ...attempts.map(({ model, outcome, usage }, index) => {
       const tokens = `${usage.inputTokens ?? '?'} tokens in, ${usage.outputTokens ?? '?'} out`;
       return `attempt ${index + 1}: ${outcome} (${model}, ${tokens})`;
@@ -55,6 +57,15 @@ function decisionLine({ action, rounds, handover }: JobDecision): string {
   };
   const how = `${rounds.length} requests, ${tokens('inputTokens')} tokens in, ${tokens('outputTokens')} out`;
   return `decision: ${action ?? 'none'} with ${skills.length === 0 ? 'no skill' : skills.join(', ')} (${how})`;
+}
+
+function matchLines({ tier, matches, kept, leftOut }: JobMatch): string[] {
+  return [
+    ...matches.map(({ id, hits }) => `matched: ${id} (${hits.join(', ')})`),
+    ...kept.map((id) => `still active: ${id}`),
+    ...(matches.length === 0 ? [`matched: no skill (tier ${tier})`] : []),
+    ...leftOut.map(({ id, reason }) => `would match and is left out: ${id} (${reason})`),
+  ];
 }
 
 /** What a program writes past the limit is counted, and not passed on. */

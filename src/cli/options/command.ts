@@ -8,6 +8,8 @@ export interface FlagSpecification {
   name: string;
   /** What stands for the value in the help text; a flag without it is a switch. */
   value?: string;
+  /** Whether it is a switch that may have a value: `--name` or `--name=VALUE`. */
+  optionalValue?: boolean;
   repeatable?: boolean;
   /** The values that are allowed, when they are few. */
   choices?: readonly string[];

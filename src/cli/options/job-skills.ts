@@ -16,7 +16,10 @@ export async function jobSkills(
   const own = flagValue(given, 'skills-root');
   const [root, descriptor] = [own ?? flagValue(given, 'root'), flagValue(given, 'descriptor')];
   const rootFlag = own === undefined && root !== undefined ? '--root' : '--skills-root';
-  const named = ['skill', 'tool'].some((name) => flagValues(given, name).length > 0) || given.flags.has('select');
+  const named =
+    ['skill', 'tool'].some((name) => flagValues(given, name).length > 0) ||
+    given.flags.has('select') ||
+    given.flags.has('match');
   if (root === undefined && descriptor === undefined && !named && !needed) return undefined;
   const { loadSkills } = await import('./load-skills.ts');
   const subsystem = loadSkills({ root, rootFlag, descriptor }, io);

@@ -28,7 +28,7 @@ export const JOB_TEXTS: Readonly<Record<Code, DiagnosticText>> = {
   },
   'decision.tool-unknown': {
     meaning:
-      'a pattern in `tools` of a job with `select` names no tool of the host, nor of a skill that the job came to',
+      'a pattern in `tools` of a job with `select` or `skills.match` names no tool of the host, nor of a skill that the job came to',
     advice: 'Correct the pattern, where it is not for a skill that may be chosen another time.',
   },
   'generation.cut-off': {

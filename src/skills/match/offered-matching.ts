@@ -1,7 +1,5 @@
 import type { matchSkills } from './triggers.ts';
 
-export type { MatchResult } from './triggers.ts';
-
 let offered: typeof matchSkills | undefined;
 
 /**

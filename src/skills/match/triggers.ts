@@ -1,5 +1,6 @@
+import type { LeftOut, MatchResult, SkillMatch } from '../../contracts/matching.ts';
 import type { Skill } from '../../contracts/skill.ts';
-import { type LeftOut, reasonForModels } from '../select/left-out.ts';
+import { reasonForModels } from '../select/left-out.ts';
 import { asksForSkills } from './asks-for-skills.ts';
 import { foldCase, foldText } from '../text/fold-text.ts';
 import { foldForMention, isMentioned } from './mentions.ts';
@@ -17,33 +18,13 @@ const BRIEF_LIMIT = 80;
 /** How {@link matchSkills} chooses. */
 export interface MatchOptions {
   /** The most skills to name. @default 3 */
-  max?: number;
+  max?: number | undefined;
   /** Full ids of skills used before, the most recent first. */
-  recent?: readonly string[];
+  recent?: readonly string[] | undefined;
   /** Full ids that the consumer's `enabled` names: they match in spite of their `default_enabled: false`. */
   named?: readonly string[];
   /** Skills that the consumer may not see, each with the reason. */
   hidden?: readonly { skill: Skill; reason: string }[];
-}
-
-/** A skill that a query matched, and by what. */
-export interface SkillMatch {
-  /** Full id. */
-  id: string;
-  /** `mention:<id>`, `keyword:…`, `verb:…`, `pattern:…` as written, sorted by code point. */
-  hits: string[];
-}
-
-/** How much of the skills a query should disclose. */
-export interface MatchResult {
-  /** 0 nothing · 1 a breadcrumb · 2 the registry · 3 the matched skills in full. */
-  tier: 0 | 1 | 2 | 3;
-  /** What to show; absent for tier 3, whose text is that of the skills. */
-  text?: string;
-  /** Matched skills in rank order. */
-  matches: SkillMatch[];
-  /** Skills that the query would have matched, and why they stayed out. */
-  leftOut: LeftOut[];
 }
 
 /**
@@ -57,12 +38,15 @@ export interface MatchResult {
 export function matchSkills(query: string, skills: readonly Skill[], options: MatchOptions = {}): MatchResult {
   const { offered, matching, reasons } = sortOut(skills, options);
   const read = readQuery(query);
-  const leftOut = findMatches(read, [...reasons.keys()]).map(({ id }) => id);
-  const result = { matches: [], leftOut: leftOutRows(leftOut, reasons) };
+  const unseen = findMatches(read, [...reasons.keys()]).map(({ id }) => id);
+  const leftOut = leftOutRows(unseen, reasons);
+  const result = { matches: [], leftOut };
   if (offered.length === 0) return { ...result, tier: 0, text: '' };
   if (asksForSkills(query)) return { ...result, tier: 2, text: registry(offered) };
-  const matches = rank(findMatches(read, matching), options.recent ?? []);
-  if (matches.length > 0) return { ...result, tier: 3, matches: matches.slice(0, options.max ?? DEFAULT_MAX_MATCHES) };
+  const { max = DEFAULT_MAX_MATCHES, recent = [] } = options;
+  const matches = rank(findMatches(read, matching), recent);
+  const surplus = matches.slice(max).map(({ id }) => ({ id, reason: `max_skills: ${max}` }));
+  if (matches.length > 0) return { tier: 3, matches: matches.slice(0, max), leftOut: sorted([...leftOut, ...surplus]) };
   if (offered.every(({ fields }) => fields.triggers === undefined))
     return { ...result, tier: 2, text: registry(offered) };
   return { ...result, tier: 1, text: `[${offered.length} skills available]\n` };
@@ -91,10 +75,11 @@ function sortOut(
 }
 
 function leftOutRows(ids: readonly string[], reasons: ReadonlyMap<Skill, string>): LeftOut[] {
-  return [...reasons]
-    .filter(([{ id }]) => ids.includes(id))
-    .map(([{ id }, reason]) => ({ id, reason }))
-    .toSorted((a, b) => compareCodePoints(a.id, b.id));
+  return sorted([...reasons].filter(([{ id }]) => ids.includes(id)).map(([{ id }, reason]) => ({ id, reason })));
+}
+
+function sorted(rows: readonly LeftOut[]): LeftOut[] {
+  return rows.toSorted((a, b) => compareCodePoints(a.id, b.id));
 }
 
 /** One line a skill, sorted by full id. */

@@ -5,14 +5,6 @@ import { refusalOf, type ResolveScope } from './resolve-references.ts';
 const NAMED = 3;
 const ID_CHARACTERS = 200;
 
-/** A loaded skill that is not offered, and why. */
-export interface LeftOut {
-  /** Full id. */
-  id: string;
-  /** One line for people. */
-  reason: string;
-}
-
 /**
  * Says why a skill is not offered to a consumer, in catalogs and matches.
  *

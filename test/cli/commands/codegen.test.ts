@@ -38,6 +38,23 @@ describe('skillcell codegen', () => {
     expect(fromStdin.stdout).toBe(plain.stdout);
   });
 
+  it('carries the skills that the task calls for, says by which triggers, and stays silent without --match', async () => {
+    const argv = ['codegen', ...BEST_FLAGS, '--dry-run', 'Draw a chart for the pdf.'];
+    const one = await runMain([...argv, '--match=1'], { cwd });
+    expect(one.code).toBe(0);
+    expect(one.stdout).toContain((await runMain(['skills', 'render', 'chart'])).stdout);
+    expect(one.stderr).toMatch(/^matched: public\.chart \(.*keyword:chart/m);
+    expect(one.stderr).toMatch(/^would match and is left out: public\.pdf-press \(max_skills: 1\)$/m);
+    const all = JSON.parse((await runMain([...argv, '--match', '--json'], { cwd })).stdout) as JobResult;
+    expect(all.skills.active).toEqual(expect.arrayContaining(['public.chart', 'public.pdf-press']));
+    expect(all.match?.tier).toBe(3);
+    const plain = await runMain(argv, { cwd });
+    expect(plain.stdout).not.toContain('Skill');
+    expect(plain.stderr).not.toContain('matched');
+    for (const bad of ['--match=0', '--match=x', '--match=1.5', '--match=1001', '--match=-1'])
+      expect(await runMain([...argv, bad], { cwd }), bad).toMatchObject({ code: 2, stdout: '' });
+  });
+
   it('repairs, records, and replays to the same result', async () => {
     await using model = await startModelStandIn(['```javascript\nconsole.log("wrong"); nope();\n```\n', ANSWER]);
     const env = { SKILLCELL_MODEL_BASE_URL: model.baseUrl, SKILLCELL_MODEL_API_KEY: KEY };
