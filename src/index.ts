@@ -16,6 +16,14 @@ export type { ApprovalAnswer, ApprovalRequest, Approve } from './broker/approval
 export type { SdkTool, SdkTools } from './broker/sdk-tools.ts';
 export { defineTool, type Tool, type ToolContext, type ToolDefinition } from './broker/tool.ts';
 export type { ToolSchema } from './broker/schema-source.ts';
+export type {
+  SchemaSide,
+  SdkSchema,
+  SdkVerdict,
+  StandardIssue,
+  StandardSchema,
+  StandardVerdict,
+} from './broker/tool-schema/tool-schema.ts';
 export { ToolCallError, ToolError } from './broker/tool-errors.ts';
 export type { DecisionRound, JobDecision, SelectOptions } from './contracts/decision.ts';
 export type * from './contracts/descriptor.ts';
@@ -25,7 +33,7 @@ export type { DiagnosticText } from './contracts/diagnostic-severities.ts';
 export { ERROR_REGISTRY, type ErrorCode, type ErrorEntry } from './contracts/error-registry.ts';
 export type { JobEvent, ModelStage, OutputEvent } from './contracts/events.ts';
 export type { GenerateOptions, Generation, ZodSchema } from './contracts/generation.ts';
-export type { RuntimeGlobals, SandboxJob, ToolDescription } from './contracts/globals.ts';
+export type { RuntimeGlobals, SandboxJob, ToolDeclarations, ToolDescription } from './contracts/globals.ts';
 export type {
   CodegenOptions,
   ExecOptions,

@@ -24,7 +24,26 @@ export class ToolError extends Error {
   override readonly name = 'ToolError';
 }
 
-/** A call that gives no value, as the calling program reads it: for sources of tools that know more than that theirs failed. */
+/**
+ * A call that gives no value, as the calling program reads it: for sources of tools that know more than that theirs failed.
+ *
+ * @example
+ * ```ts
+ * import { createOrchestrator, defineTool, ToolCallError } from 'skillcell';
+ *
+ * const relay = defineTool({
+ *   id: 'remote.find',
+ *   description: 'Asks a service that may be busy.',
+ *   effect: 'read',
+ *   execute: () => Promise.reject(new ToolCallError('tool.timeout', 'The service gave no answer in time.')),
+ * });
+ * await using orchestrator = createOrchestrator({ tools: [relay] });
+ * const code = `import { tools } from 'skillcell';
+ * await tools.remote.find({}).catch((error) => console.log(error.code));`;
+ * console.log((await orchestrator.exec({ code, tools: ['remote.find'] })).stdout.text.trim());
+ * // prints: tool.timeout
+ * ```
+ */
 export class ToolCallError extends Error {
   override readonly name = 'ToolCallError';
   readonly code: ToolCallCode;

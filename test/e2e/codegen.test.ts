@@ -156,12 +156,18 @@ describe.each(LEVELS)('codegen at level %s', (isolation) => {
       'started',
       'skills',
       'asking 1/3',
+      'prompt',
+      'text',
       'call',
       'running 1/3',
+      'code',
       'run 1',
       'asking 2/3',
+      'prompt',
+      'text',
       'call',
       'running 2/3',
+      'code',
       'run 2',
       'finished',
     ]);
@@ -311,9 +317,9 @@ describe.each(LEVELS)('codegen at level %s', (isolation) => {
 
   it('programs may not ask the model themselves', async () => {
     const code = `const bridge = globalThis[Symbol.for('skillcell.bridge')];
-      export default await bridge.call('model', 'generate', { system: '', messages: [{ role: 'user', content: 'x' }] }).catch((error) => error.name);`;
+      export default await bridge.call('model', 'generate', { system: '', messages: [{ role: 'user', content: 'x' }] }).catch((error) => error.code);`;
     const result = await run([block(code)]);
-    expect(result).toMatchObject({ outcome: 'succeeded', value: 'CallRefused' });
+    expect(result).toMatchObject({ outcome: 'succeeded', value: 'tool.not-allowed' });
     expect(model.requests).toHaveLength(1);
   });
 
