@@ -19,6 +19,7 @@ const COMMANDS = {
   ablation: ['scripts/ablate.ts'],
   mutate: ['scripts/mutate.ts'],
   chaos: ['scripts/chaos.ts'],
+  fuzz: ['scripts/fuzz.ts'],
   vectors: ['scripts/vectors.ts'],
   format: ['node_modules/oxfmt/bin/oxfmt', '.'],
 };

@@ -1,0 +1,239 @@
+import assert from 'node:assert/strict';
+import { PassThrough } from 'node:stream';
+import * as z from 'zod/mini';
+import { answerCalls } from '../../runtime/run/answer-calls.ts';
+import { createCallPort } from '../../runtime/run/call-port.ts';
+import { connectExecutor } from '../../runtime/run/executor-link.ts';
+import { createBroker } from '../../src/broker/broker.ts';
+import { offerTool } from '../../src/broker/offered-tool.ts';
+import { defineTool } from '../../src/broker/tool.ts';
+import { answerCall } from '../../src/orchestrator/answer-call.ts';
+import { createByteBudget } from '../../src/orchestrator/byte-budget.ts';
+import { createChannel } from '../../src/protocol/channel.ts';
+import { sandboxMessageSchema } from '../../src/protocol/message-schema.ts';
+import type { HostMessage } from '../../src/protocol/messages.ts';
+import type { SeededRandom } from '../chaos/seeded-random.ts';
+import { duplexPair } from '../protocol/channel-pair.ts';
+import { assertNotPolluted, inPieces, mutated, settled, someBytes, someValue } from './fuzz-parts.ts';
+
+const MIB = 1024 * 1024;
+const LIMIT = { calls: 200, modelTimeoutMs: 1_000, approvalTimeoutMs: 1_000 };
+const echo = defineTool({ id: 'echo', description: 'Gives back its arguments.', execute: async (input) => input });
+const offered = offerTool(echo);
+
+/**
+ * What a program writes to its supervisor, all the way to the host and back: one that keeps the rules has each call answered with its
+ * bytes, and one that does not is at fault itself; it never breaks the channel to the host.
+ */
+export async function fuzzProgram(random: SeededRandom): Promise<void> {
+  const host = await openHost();
+  const input = new PassThrough();
+  const output = new PassThrough();
+  const heard: Buffer[] = [];
+  output.on('data', (chunk: Buffer) => void heard.push(chunk));
+  const link = connectExecutor(input, output, 8 * MIB);
+  let faults = 0;
+  const limit = { refusals: 100, onExhausted: () => void (faults += 1), onFault: () => void (faults += 1) };
+  const calls = answerCalls(host.port, link, limit);
+  link.onFault = () => void (faults += 1);
+  link.onMessage = (message) => {
+    if (message.type === 'call') calls.take(message);
+  };
+  link.onBytes = (part, chunk) => calls.takeBytes(part, chunk);
+
+  const { frames, sent } = program(random);
+  const isHonest = random.between(0, 2) === 0;
+  const bytes = isHonest ? Buffer.concat(frames) : changed(random, frames);
+  for (const piece of inPieces(random, bytes)) input.write(piece);
+  if (isHonest) {
+    const replied = (): number => readReplies(Buffer.concat(heard)).filter(({ whole }) => whole).length;
+    while (replied() < sent.length && faults === 0 && host.closings.length === 0) await settled();
+    const replies = new Map(readReplies(Buffer.concat(heard)).map((reply) => [reply.id, reply]));
+    for (const { id, parts } of sent) {
+      const reply = replies.get(id);
+      assert.equal(reply?.ok, true, `call ${id} was not answered`);
+      parts.forEach((part, index) =>
+        assert.ok(reply?.parts[index]?.equals(part), `part ${index} of call ${id} came back otherwise`),
+      );
+    }
+    assert.equal(faults, 0);
+  } else await settled(3);
+  assert.deepEqual(host.closings, [], 'a program has ended the channel');
+  calls.close();
+  await host.close();
+  assert.deepEqual(
+    host.closings.filter((error) => error !== undefined),
+    [],
+  );
+  assertNotPolluted();
+}
+
+/** Frames of calls in a row, the bytes of one between those of others. */
+function program(random: SeededRandom): { frames: Buffer[]; sent: { id: number; parts: Buffer[] }[] } {
+  const sent = Array.from({ length: random.between(1, 5) }, (_, index) => ({
+    id: index + 1,
+    parts: Array.from({ length: random.pick([0, 1, 2, 64]) }, () =>
+      someBytes(random, random.pick([0, 1, 100, 20_000])),
+    ),
+  }));
+  const lanes: Buffer[][] = [];
+  const frames: Buffer[] = [];
+  let number = 0;
+  for (const { id, parts } of sent) {
+    const places = parts.map(({ length }, index) => ({ path: [index], bytes: length, part: (number += 1) }));
+    const args = parts.length === 0 ? someValue(random, 3) : parts.map(() => null);
+    const call = {
+      type: 'call',
+      id,
+      target: 'tool',
+      name: 'echo',
+      args,
+      ...(parts.length > 0 ? { bytes: places } : {}),
+    };
+    frames.push(messageFrame(call));
+    parts.forEach((part, index) => {
+      if (part.length > 0) lanes.push(inFew(random, part).map((piece) => partFrame(places[index]?.part ?? 0, piece)));
+    });
+    while (lanes.length > 0 && random.between(0, 9) > 0) {
+      const lane = random.pick(lanes as [Buffer[], ...Buffer[][]]);
+      const frame = lane.shift();
+      if (frame === undefined) lanes.splice(lanes.indexOf(lane), 1);
+      else frames.push(frame);
+    }
+  }
+  frames.push(...lanes.flat());
+  return { frames, sent };
+}
+
+function inFew(random: SeededRandom, bytes: Buffer): Buffer[] {
+  const at = random.between(0, bytes.length);
+  return [bytes.subarray(0, at), bytes.subarray(at)].filter(({ length }) => length > 0);
+}
+
+const HOSTILE: object[] = [
+  { type: 'reply', id: 1, ok: true, value: 1 },
+  { type: 'call', id: 1, target: 'tool', name: 'echo', bytes: [{ path: ['__proto__'], bytes: 5, part: 1 }] },
+  { type: 'call', id: 90, target: 'tool', name: 'echo', bytes: [{ path: [], bytes: 9 * MIB, part: 900 }] },
+  { type: 'call', id: 91, target: 'tool', name: 'echo', bytes: [{ path: [], bytes: 8 * MIB, part: 901 }] },
+  { type: 'call', id: 92, target: 'model', name: 'generate', bytes: [{ path: [], bytes: 8, part: 902 }] },
+  { type: 'call', id: 93, target: 'tool', name: 'echo', bytes: { length: 64 } },
+  { type: 'call', id: 94, target: 'tool', name: 'echo', bytes: [{ path: [{}], bytes: 1, part: 904 }] },
+  { type: 'call', id: 95, target: 'tool', name: 'echo', args: 'x'.repeat(2 * MIB), bytes: [] },
+  { type: 'call', id: 'x', target: 'tool', name: 'echo', args: [null], bytes: [{ path: [0], bytes: 2, part: 905 }] },
+];
+
+function changed(random: SeededRandom, frames: Buffer[]): Buffer {
+  for (let round = random.between(1, 4); round > 0; round -= 1) {
+    const at = random.between(0, frames.length - 1);
+    const kind = random.between(0, 5);
+    const frame = frames[at] ?? Buffer.alloc(0);
+    if (kind === 0) frames.splice(at, 1, frame, frame);
+    else if (kind === 1) frames.splice(at, 1, mutated(random, frame));
+    else if (kind === 2) frames.splice(at, 0, partFrame(random.pick([0, 1, 2, 900]), someBytes(random, 10)));
+    else if (kind === 3) frames.splice(at, 1);
+    else if (kind === 4) frames.splice(at, 0, messageFrame(random.pick(HOSTILE as [object, ...object[]])));
+    else {
+      // A call that announces as much as it may, and small ones whose answers make room.
+      for (let id = 100; id < 140; id += 1) {
+        const bytes = id % 2 === 0 ? [{ path: [0], bytes: 8 * MIB, part: 1_000 + id }] : [];
+        frames.push(messageFrame({ type: 'call', id, target: 'tool', name: 'echo', args: [null], bytes }));
+      }
+    }
+    if (frames.length === 0) break;
+  }
+  return Buffer.concat(frames);
+}
+
+function messageFrame(message: object): Buffer {
+  const body = Buffer.from(JSON.stringify(message));
+  const header = Buffer.alloc(4);
+  header.writeUInt32LE(body.length);
+  return Buffer.concat([header, body]);
+}
+
+function partFrame(part: number, bytes: Buffer): Buffer {
+  const header = Buffer.alloc(8);
+  header.writeUIntLE(4 + bytes.length, 0, 3);
+  header[3] = 1;
+  header.writeUInt32LE(part, 4);
+  return Buffer.concat([header, bytes]);
+}
+
+interface Reply {
+  id: number;
+  ok: boolean;
+  parts: Buffer[];
+  /** Whether all its bytes have come. */
+  whole: boolean;
+}
+
+/** What a program finds on its descriptor. */
+function readReplies(bytes: Buffer): Reply[] {
+  const replies: (Omit<Reply, 'parts' | 'whole'> & { places: { part: number; bytes: number }[] })[] = [];
+  const parts = new Map<number, Buffer[]>();
+  for (let at = 0; at + 4 <= bytes.length;) {
+    const length = bytes.readUIntLE(at, 3);
+    const body = bytes.subarray(at + 4, at + 4 + length);
+    if (body.length < length) break;
+    if (bytes[at + 3] === 1)
+      parts.set(body.readUInt32LE(0), [...(parts.get(body.readUInt32LE(0)) ?? []), body.subarray(4)]);
+    else {
+      const {
+        id,
+        ok,
+        bytes: places = [],
+      } = JSON.parse(body.toString()) as never as {
+        id: number;
+        ok: boolean;
+        bytes?: { part: number; bytes: number }[];
+      };
+      replies.push({ id, ok, places });
+    }
+    at += 4 + length;
+  }
+  return replies.map(({ id, ok, places }) => {
+    const got = places.map(({ part }) => Buffer.concat(parts.get(part) ?? []));
+    return { id, ok, parts: got, whole: places.every((place, index) => place.bytes === got[index]?.length) };
+  });
+}
+
+/** A host with one tool, and the entry's end of the calls to it. */
+async function openHost(): Promise<{
+  port: ReturnType<typeof createCallPort>;
+  closings: (Error | undefined)[];
+  close(): Promise<void>;
+}> {
+  const [near, far] = duplexPair();
+  const over = new AbortController();
+  const broker = createBroker({ jobId: 'job', tools: new Map([['echo', await offered]]), limits: LIMIT });
+  const closings: (Error | undefined)[] = [];
+  const answers: Promise<void>[] = [];
+  const shared = { broker, results: createByteBudget(32 * MIB), arriving: { bytes: 0 } };
+  const channel = createChannel(near, {
+    onMessage(given) {
+      const message = z.parse(sandboxMessageSchema, given);
+      assert.ok(message.type === 'call');
+      answers.push(answerCall({ channel, ...shared }, message, over.signal));
+    },
+    onClose: (error) => void closings.push(error),
+  });
+  const entry = createChannel(far, {
+    onMessage(given) {
+      const message = given as HostMessage;
+      if (message.type === 'reply') port.settle(message);
+    },
+    onClose: (error) => void closings.push(error),
+  });
+  const port = createCallPort(entry);
+  return {
+    port,
+    closings,
+    async close() {
+      over.abort(new Error('The job is over.'));
+      broker.close();
+      await Promise.all(answers);
+      channel.close();
+      await settled();
+    },
+  };
+}

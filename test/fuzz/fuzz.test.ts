@@ -1,0 +1,22 @@
+import { describe, expect, it } from 'vitest';
+import { FUZZ_TARGETS, runFuzz } from './fuzz.ts';
+
+/** A short run of what `npm run fuzz` does for longer. */
+describe('what reads other processes', () => {
+  it('keeps its promises with every conversation of a short run', async () => {
+    const { cases, failures } = await runFuzz({ seed: 1, seconds: 60, cases: 40 });
+    expect(failures).toEqual([]);
+    expect(cases).toBeGreaterThan(0);
+  });
+
+  it('is told of as failed where it throws', async () => {
+    FUZZ_TARGETS['broken'] = () => Promise.reject(new Error('broken'));
+    try {
+      const { failures } = await runFuzz({ seed: 7, seconds: 60, cases: 1 });
+      const told = failures.filter(({ target }) => target === 'broken');
+      expect(told.map(({ seed, message }) => [seed, message.split('\n')[0]])).toEqual([[7, 'Error: broken']]);
+    } finally {
+      delete FUZZ_TARGETS['broken'];
+    }
+  });
+});

@@ -1,0 +1,106 @@
+import { seededRandom, type SeededRandom } from '../chaos/seeded-random.ts';
+import { fuzzCalls } from './fuzz-calls.ts';
+import { fuzzChannel } from './fuzz-channel.ts';
+import { fuzzProgram } from './fuzz-program.ts';
+import { fuzzValues } from './fuzz-values.ts';
+
+/** One kind of case. It throws where what it tries keeps no promise. */
+export type FuzzTarget = (random: SeededRandom) => Promise<void>;
+
+/** What each seed is tried with. */
+export const FUZZ_TARGETS: Record<string, FuzzTarget> = {
+  channel: fuzzChannel,
+  program: fuzzProgram,
+  calls: fuzzCalls,
+  values: fuzzValues,
+};
+
+/** Options of {@link runFuzz}. */
+export interface FuzzOptions {
+  /** Of the first case; each after it has the next number. */
+  seed: number;
+  seconds: number;
+  /** Ends the run earlier. */
+  cases?: number | undefined;
+  onProgress?(line: string): void;
+}
+
+/** A case that failed; its seed alone repeats it. */
+export interface FuzzFailure {
+  target: string;
+  seed: number;
+  message: string;
+}
+
+/** What a run came to. */
+export interface FuzzReport {
+  cases: number;
+  failures: FuzzFailure[];
+  grownMib: number;
+}
+
+/** A case has far less to do. */
+const HANG_MS = 20_000;
+const MAX_FAILURES = 10;
+const GROWN_MIB = 64;
+const PROGRESS_MS = 10_000;
+
+/** Tries seeds until the time is over; errors that nobody catches are failures of the case in which they arrive. */
+export async function runFuzz({ seed, seconds, cases: most = Infinity, onProgress }: FuzzOptions): Promise<FuzzReport> {
+  const failures: FuzzFailure[] = [];
+  const end = performance.now() + seconds * 1_000;
+  let uncaught: unknown[] = [];
+  const onUncaught = (error: unknown): void => void uncaught.push(error);
+  process.on('uncaughtException', onUncaught).on('unhandledRejection', onUncaught);
+  let cases = 0;
+  let begun: number | undefined;
+  let told = performance.now();
+  try {
+    for (; cases < most && failures.length < MAX_FAILURES && performance.now() < end; cases += 1) {
+      for (const [target, run] of Object.entries(FUZZ_TARGETS)) {
+        const errors = await errorsOf(run, seed + cases);
+        // Rejections that nobody took arrive a turn later.
+        await new Promise((resolve) => setImmediate(resolve));
+        for (const error of [...errors, ...uncaught])
+          failures.push({
+            target,
+            seed: seed + cases,
+            message: error instanceof Error ? `${error.stack}` : `${error}`,
+          });
+        uncaught = [];
+      }
+      // What is loaded and compiled once is there by then.
+      if (cases === 200) begun = heldMib();
+      if (performance.now() - told < PROGRESS_MS) continue;
+      told = performance.now();
+      onProgress?.(`${cases} seeds, ${failures.length} failures`);
+    }
+  } finally {
+    process.off('uncaughtException', onUncaught).off('unhandledRejection', onUncaught);
+  }
+  const grownMib = begun === undefined ? 0 : heldMib() - begun;
+  if (grownMib > GROWN_MIB)
+    failures.push({ target: 'all', seed, message: `Memory grew by ${Math.round(grownMib)} MiB over ${cases} seeds.` });
+  return { cases, failures, grownMib: Math.round(grownMib) };
+}
+
+async function errorsOf(run: FuzzTarget, seed: number): Promise<unknown[]> {
+  let timer: NodeJS.Timeout | undefined;
+  const hang = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(new Error(`It did not end within ${HANG_MS / 1_000} s.`)), HANG_MS);
+  });
+  try {
+    await Promise.race([run(seededRandom(seed)), hang]);
+    return [];
+  } catch (error) {
+    return [error];
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function heldMib(): number {
+  globalThis.gc?.();
+  const { heapUsed, external } = process.memoryUsage();
+  return (heapUsed + external) / 2 ** 20;
+}
