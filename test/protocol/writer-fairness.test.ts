@@ -1,0 +1,142 @@
+import { Duplex } from 'node:stream';
+import { describe, expect, it } from 'vitest';
+import { STREAM_WINDOW } from '../../src/protocol/channel.ts';
+import {
+  createFrameDecoder,
+  FLAG_END,
+  FRAME_HEADER_BYTES,
+  FRAME_KIND,
+  MAX_FRAME_PAYLOAD,
+  type Frame,
+} from '../../src/protocol/frame.ts';
+import { duplexPair, openEnd } from './channel-pair.ts';
+import { frameBytes } from './frame-bytes.ts';
+
+const HANDED = 256 * 1024;
+const TURN = 64 * 1024;
+
+/** A socket that hands nothing on until it is told to, one write after the other. */
+class StuckSocket extends Duplex {
+  readonly written: Buffer[] = [];
+  #waiting: (() => void) | undefined;
+  #open = false;
+  override _read(): void {
+    // What the other side says is pushed by the test.
+  }
+  override _write(chunk: Buffer, _encoding: string, done: () => void): void {
+    this.written.push(Buffer.from(chunk));
+    if (this.#open) setImmediate(done);
+    else this.#waiting = done;
+  }
+  release(): void {
+    this.#open = true;
+    this.#waiting?.();
+  }
+  frames(): Frame[] {
+    const frames: Frame[] = [];
+    createFrameDecoder((frame) => void frames.push(frame))(Buffer.concat(this.written));
+    return frames;
+  }
+}
+
+const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+const drained = async (socket: StuckSocket): Promise<Frame[]> => {
+  socket.release();
+  while (socket.writableLength > 0) await settled();
+  return socket.frames();
+};
+
+describe('the writer of a channel', () => {
+  it('hands 256 KiB and a frame to a socket that does not drain, however many streams have more', async () => {
+    const socket = new StuckSocket();
+    const { channel } = openEnd(socket);
+    for (let count = 0; count < 64; count += 1) void channel.openStream().write(Buffer.alloc(STREAM_WINDOW));
+    await settled();
+    expect(socket.writableLength).toBeGreaterThanOrEqual(HANDED);
+    expect(socket.writableLength).toBeLessThanOrEqual(HANDED + MAX_FRAME_PAYLOAD + FRAME_HEADER_BYTES);
+    expect(channel.backlog).toBe(socket.writableLength);
+    socket.destroy();
+  });
+
+  it('lets a message overtake what streams wait with', async () => {
+    const socket = new StuckSocket();
+    const { channel } = openEnd(socket);
+    for (let count = 0; count < 64; count += 1) void channel.openStream().write(Buffer.alloc(STREAM_WINDOW));
+    await settled();
+    channel.send({ overtakes: true });
+    const frames = await drained(socket);
+    const at = frames.findIndex(({ kind }) => kind === FRAME_KIND.message);
+    const before = frames.slice(0, at).reduce((sum, { payload }) => sum + payload.length, 0);
+    expect(at).toBeGreaterThan(0);
+    expect(before).toBeLessThanOrEqual(HANDED + MAX_FRAME_PAYLOAD);
+    expect(frames.reduce((sum, { payload }) => sum + payload.length, 0)).toBeGreaterThan(64 * STREAM_WINDOW);
+  });
+
+  it('gives each of eight streams its turn', async () => {
+    const socket = new StuckSocket();
+    const { channel } = openEnd(socket);
+    for (let count = 0; count < 8; count += 1) void channel.openStream().write(Buffer.alloc(STREAM_WINDOW));
+    await settled();
+    const sent = new Map<number, number>();
+    const spread: number[] = [];
+    for (const { stream, payload } of await drained(socket)) {
+      sent.set(stream, (sent.get(stream) ?? 0) + payload.length);
+      const all = Array.from({ length: 8 }, (_, index) => sent.get(index + 1) ?? 0);
+      spread.push(Math.max(...all) - Math.min(...all));
+    }
+    expect([...sent.values()]).toEqual(Array.from({ length: 8 }, () => STREAM_WINDOW));
+    // The first one has nobody beside it until the socket is full.
+    expect(Math.max(...spread)).toBeLessThanOrEqual(HANDED + TURN);
+  });
+
+  it('sends what is last behind all that streams wait with, also for room', async () => {
+    const socket = new StuckSocket();
+    const { channel } = openEnd(socket);
+    const writer = channel.openStream();
+    void writer.write(Buffer.alloc(STREAM_WINDOW + 10)).then(() => writer.end());
+    channel.sendLast({ last: true });
+    const early = await drained(socket);
+    expect(early.some(({ kind }) => kind === FRAME_KIND.message)).toBe(false);
+    const credit = Buffer.alloc(4);
+    credit.writeUInt32LE(10);
+    socket.push(frameBytes(FRAME_KIND.credit, 0, 1, credit));
+    while (socket.frames().length < early.length + 3) await settled();
+    expect(
+      socket
+        .frames()
+        .slice(-3)
+        .map(({ kind, flags, payload }) => [kind, flags, payload.length]),
+    ).toEqual([
+      [FRAME_KIND.data, 0, 10],
+      [FRAME_KIND.data, FLAG_END, 0],
+      [FRAME_KIND.message, 0, 13],
+    ]);
+  });
+
+  it('opens and ends 70,000 streams, one after the other, and keeps none', async () => {
+    const [left, right] = duplexPair().map((duplex) => openEnd(duplex)) as [
+      ReturnType<typeof openEnd>,
+      ReturnType<typeof openEnd>,
+    ];
+    const before = process.memoryUsage().heapUsed;
+    let ended = 0;
+    for (let count = 1; count <= 70_000; count += 1) {
+      const writer = left.channel.openStream();
+      expect(writer.number).toBe(count);
+      right.channel.receive(count, { data: () => undefined, end: () => void (ended += 1) });
+      await writer.write(Buffer.of(1));
+      writer.end();
+      if (count % 1_000 === 0) while (ended < count) await settled();
+    }
+    expect(ended).toBe(70_000);
+    expect([left.closings, right.closings]).toEqual([[], []]);
+    expect(process.memoryUsage().heapUsed - before).toBeLessThan(64 * 1024 * 1024);
+    // A number that has had its stream is none for another.
+    expect(() => right.channel.receive(70_000, { data: () => undefined, end: () => undefined })).toThrow(
+      'not a new one',
+    );
+    left.duplex.push(frameBytes(FRAME_KIND.data, 0, 1, Buffer.of(1)));
+    while (left.closings.length === 0) await settled();
+    expect(left.closings[0]?.message).toContain('unknown number');
+  });
+});
