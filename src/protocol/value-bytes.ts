@@ -11,8 +11,8 @@ export interface DetachedValue {
   parts: Uint8Array[];
 }
 
-/** Nesting of a value with bytes; the parser of messages takes no more. */
-const MAX_DEPTH = 64;
+/** Nesting of a value; the parser of messages takes 64 levels, and the message around the value has some of them. */
+const MAX_DEPTH = 60;
 /** Values in all, as the parser of messages counts them. */
 const MAX_VALUES = 200_000;
 /** Most separate pieces of bytes in one value. */
@@ -41,7 +41,7 @@ export class ValueFault extends Error {
  * Takes the bytes out of a value. What JSON drops is dropped: functions, symbols, `undefined`. A value that is too large costs no
  * more than one that is not.
  *
- * @throws {ValueFault} over the caps, on a cycle or another nesting over 64 levels, on over 64 pieces, and on what JSON cannot say
+ * @throws {ValueFault} over the caps, on a cycle or another nesting over 60 levels, on over 64 pieces, and on what JSON cannot say
  */
 export function detachBytes(value: unknown, caps: ValueCaps): DetachedValue {
   const places: BytesPlace[] = [];

@@ -373,7 +373,7 @@ describe('attacks', () => {
       big: async () => 1n,
     });
     expect(await broker.call(tool(1, 'cycle'), { signal: live })).toEqual(
-      refused('tool.invalid-result', /nested over 64/),
+      refused('tool.invalid-result', /nested over 60/),
     );
     expect(await broker.call(tool(2, 'large'), { signal: live })).toEqual(
       refused('tool.too-large', /over 262144 bytes/),

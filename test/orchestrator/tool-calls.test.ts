@@ -41,6 +41,10 @@ const tools = toolList([
     { description: 'Has to be allowed.', approval: 'always', execute: async (input) => effects.push(input) },
   ],
   ['odd.getter', { description: 'A hostile getter.', execute: async () => hostile() }],
+  [
+    'odd.deep',
+    { description: 'Nested deep.', execute: async () => JSON.parse('['.repeat(61) + ']'.repeat(61)) as unknown },
+  ],
   ['odd.cycle', { description: 'A cycle.', execute: async () => cycle() }],
   ['odd.gigabyte', { description: 'Too much.', execute: async () => 'x'.repeat(2 ** 29 - 24) }],
   ['odd.holes', { description: 'A list of holes.', execute: async () => Object.assign([], { length: 2 ** 32 - 1 }) }],
@@ -262,6 +266,32 @@ set_value(rows)
       'served',
     ]);
     expect(JSON.stringify(result)).not.toContain('secret of the host');
+  });
+
+  it('values nested 60 levels go both ways, deeper ones are refused, and the run goes on', async (context) => {
+    const { value } = await exec(`
+      const nested = (levels) => { let value = 1; for (let n = 0; n < levels; n += 1) value = [value]; return value; };
+      const depth = (value) => { let levels = 0; for (; Array.isArray(value); value = value[0]) levels += 1; return levels; };
+      export default [depth(await tools.echo.back(nested(60))), await attempt(() => tools.echo.back(nested(61))), await attempt(() => tools.odd.deep({})), await tools.echo.back(1)];`);
+    expect(value).toEqual([60, 'tool.invalid-arguments', 'tool.invalid-result', 1]);
+    requireHere(context, MISSING_PYTHON);
+    const result = await python(`
+from skillcell import tools, ToolCallError, set_value
+def nested(levels):
+    value = 1
+    for _ in range(levels):
+        value = [value]
+    return value
+rows = [tools.echo.back(nested(60)) == nested(60)]
+for levels in (61, 64, 500):
+    try:
+        tools.echo.back(nested(levels))
+    except ToolCallError as error:
+        rows.append(error.code)
+set_value(rows)
+`);
+    expect(result.stderr.text).toBe('');
+    expect(result.value).toEqual([true, 'tool.invalid-arguments', 'tool.invalid-arguments', 'tool.invalid-arguments']);
   });
 
   it('maxCalls holds for a tool, and the others go on', async () => {

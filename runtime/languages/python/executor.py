@@ -107,8 +107,8 @@ def detach(value):
             places.append({"path": path, "bytes": len(part)})
             parts.append(part)
             return None
-        if len(path) >= 64:
-            raise ToolCallError("tool.invalid-arguments", "Cannot make the call: the arguments are nested over 64 levels.")
+        if len(path) >= 60 and isinstance(current, (dict, list, tuple)):
+            raise ToolCallError("tool.invalid-arguments", "Cannot make the call: the arguments are nested over 60 levels.")
         if isinstance(current, dict):
             return {key: copy(child, [*path, json_key(key)]) for key, child in current.items()}
         if isinstance(current, (list, tuple)):
