@@ -34,6 +34,13 @@ def reply():
 def call(number, name='echo', args=None, target='tool'):
     frame({'type': 'call', 'id': number, 'target': target, 'name': name, 'args': args})
 `;
+/** The same, with bytes beside its messages. */
+const PARTS = `${RAW}
+def part(number, data): raw(struct.pack('<I', len(data) + 4 | 1 << 24) + struct.pack('<I', number) + data)
+def announce(number, *places, args=None):
+    listed = [{'path': path, 'bytes': size, 'part': index} for path, size, index in places]
+    frame({'type': 'call', 'id': number, 'target': 'tool', 'name': 'echo', 'args': args, 'bytes': listed})
+`;
 
 interface Calls {
   count: number;
@@ -156,6 +163,63 @@ for (const [id, what, code] of BROKEN) {
     );
   });
 }
+
+attack('E-control', 'sends bytes with a call by raw frames', { levels: EVERY_LEVEL }, async (scene) => {
+  const { run, calls } = withTools(scene);
+  const code = `${PARTS}\nannounce(1, (['a'], 5, 7), args={'a': None})\npart(7, b'he')\npart(7, b'llo')\nprint(json.dumps(reply()['bytes'][0]['bytes']))`;
+  expect(await run({ code })).toMatchObject({ outcome: 'succeeded', stdout: { text: '5\n' } });
+  expect(calls.seen).toEqual([{ a: Buffer.from('hello') }]);
+  scene.evidence('five bytes arrive and come back');
+});
+
+const BROKEN_BYTES: [string, string, string][] = [
+  ['E05', 'bytes that no call has announced', "part(7, b'x')"],
+  ['E01', 'more bytes than a call has announced', "announce(1, ([], 2, 7))\npart(7, b'xxx')"],
+  ['E01', 'a frame of bytes over the maximum', "announce(1, ([], 1 << 20, 7))\npart(7, b'x' * (1 << 19))"],
+  ['E01', '64 MiB of bytes in one call', 'announce(1, ([], 64 << 20, 7))'],
+  ['E05', 'a number of bytes that are still to come', 'announce(1, ([], 2, 7))\nannounce(2, ([], 2, 7))'],
+  ['E05', 'one number for two parts', 'announce(1, ([0], 2, 7), ([1], 2, 7), args=[None, None])'],
+  ['E02', 'a reply', "frame({'type': 'reply', 'id': 1, 'ok': True, 'value': 1})"],
+];
+
+for (const [id, what, code] of BROKEN_BYTES) {
+  attack(id, `sends its entry ${what}, which is its own failure`, { levels: EVERY_LEVEL }, async (scene) => {
+    const { run, calls } = withTools(scene);
+    const result = await run({ code: `${PARTS}${code}\ntime.sleep(60)`, limits: { runTimeoutMs: 50_000 } });
+    expect(result.outcome).toBe('failed');
+    expect(calls.count).toBe(0);
+    scene.onSafety(({ grownMib }) => expect(grownMib).toBeLessThan(64));
+    scene.evidence(`failed, exit code ${result.exitCode}, signal ${result.signal}`);
+  });
+}
+
+attack('E03', 'has its bytes put where nothing stands', { levels: EVERY_LEVEL }, async (scene) => {
+  const { run, calls } = withTools(scene);
+  const code = `${PARTS}
+for number, path in enumerate((['__proto__'], ['constructor', 'prototype', 'a'], ['a', 'b'], ['l', 'length'], [0]), 1):
+    announce(number, (path, 1, number), args={'a': 1, 'l': [None]})
+    part(number, b'x')
+    print(reply()['error']['code'])`;
+  const result = await run({ code });
+  expect(result.stdout.text).toBe('tool.invalid-arguments\n'.repeat(5));
+  expect([calls.count, Object.keys(Object.prototype)]).toEqual([0, []]);
+  scene.evidence('five places that are none were refused');
+});
+
+attack('E11', 'announces bytes that never come, and ends', { levels: EVERY_LEVEL }, async (scene) => {
+  const { run, calls } = withTools(scene);
+  const code = `${PARTS}\nfor number in range(1, 1001): announce(number, ([], 1, number))\nos._exit(0)`;
+  const stuck = code
+    .replace('range(1, 1001)', 'range(1, 60)')
+    .replace('os._exit(0)', "part(1, b'x')\nreply()\nos._exit(0)");
+  expect((await run({ code: stuck })).outcome).toBe('succeeded');
+  expect(calls.count).toBe(1);
+  // The entry takes 64 of them; whether the others fit into the pipe decides who ends it.
+  expect(['succeeded', 'timeout']).toContain((await run({ code, limits: { runTimeoutMs: 2_000 } })).outcome);
+  expect(calls.count).toBe(1);
+  scene.onSafety(({ grownMib }) => expect(grownMib).toBeLessThan(64));
+  scene.evidence('one of all was made: the one whose byte came');
+});
 
 attack('E04', 'calls what only a prototype has, or what is no tool', { levels: EVERY_LEVEL }, async (scene) => {
   const { run, calls } = withTools(scene);

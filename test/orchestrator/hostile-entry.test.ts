@@ -39,6 +39,7 @@ const data = (stream, payload, flags = 0) => channel.write(frame(2, flags, strea
 const result = (more = {}) => say({ type: 'result', result: { outcome: 'succeeded', exitCode: 0, signal: null, stdoutBytes: 0, stderrBytes: 0, omitted: [], missing: [], sources: [], diagnostics: [], runMs: 1, ...more } });
 const run = (number, first = number * 2 - 1) => say({ type: 'run', run: number, stdout: first, stderr: first + 1 });
 const archive = (stream) => say({ type: 'artifacts', stream });
+const asks = (more = {}) => ({ type: 'call', id: 1, target: 'tool', name: 'wait', args: null, ...more });
 const skills = () => say({ type: 'skills', skills: { active: [], digest: null, instructionSha256: null } });
 say({ type: 'ready', protocol: 2 });
 channel.once('data', () => { channel.resume(); begin(); });
@@ -98,6 +99,30 @@ it.each([
     `archive(1); data(1, Buffer.from('${DECEPTIVE_TAR}', 'base64'), 2); result();`,
   ],
   ['D14 an archive that is cut in the middle', `archive(1); data(1, Buffer.alloc(700, 1), 2); result();`],
+  ['a call whose bytes are less than none', `say(asks({ bytes: [{ path: [], bytes: -1, stream: 1 }] }));`],
+  ['a call whose bytes come on no stream', `say(asks({ bytes: [{ path: [], bytes: 1, stream: 0 }] }));`],
+  ['a call whose bytes stand at no key', `say(asks({ bytes: [{ path: [{}], bytes: 1, stream: 1 }] }));`],
+  [
+    'a call with two parts on one stream',
+    `say(asks({ bytes: [{ path: [0], bytes: 1, stream: 1 }, { path: [1], bytes: 1, stream: 1 }] }));`,
+  ],
+  [
+    'a call with 65 parts',
+    `say(asks({ bytes: Array.from({ length: 65 }, (_, n) => ({ path: [n], bytes: 1, stream: n + 1 })) }));`,
+  ],
+  [
+    'a call with more bytes than one may have',
+    `say(asks({ bytes: [{ path: [], bytes: 8 * 2 ** 20 + 1, stream: 1 }] }));`,
+  ],
+  [
+    'calls with more bytes than a program may send at once',
+    `for (let n = 1; n <= 6; n += 1) say(asks({ id: n, name: 'wait', bytes: [{ path: [], bytes: 8 * 2 ** 20, stream: n }] }));`,
+  ],
+  [
+    'a call that is sent more bytes than it has named',
+    `say(asks({ bytes: [{ path: [], bytes: 1, stream: 1 }] })); data(1, Buffer.alloc(2));`,
+  ],
+  ['bytes of a call that nobody has named', `say(asks()); data(1, Buffer.alloc(2));`],
   ['a negative count', `result({ stdoutBytes: -1 });`],
   [
     'a diagnostic whose code is not in the registry',
@@ -118,6 +143,16 @@ it('an entry that ends without a result loses the sandbox, and its own words are
     code: 'sandbox.lost',
     message: expect.stringContaining('entry: cannot go on'),
   });
+});
+
+it('calls whose bytes end early, stand nowhere or have an id again are refused, and the job goes on', async () => {
+  const entry = `
+    skills(); run(1);
+    say(asks({ bytes: [{ path: [], bytes: 5, stream: 3 }] })); data(3, Buffer.alloc(2), 2);
+    say(asks({ id: 2, bytes: [{ path: ['__proto__'], bytes: 1, stream: 4 }] })); data(4, Buffer.alloc(1), 2);
+    say(asks({ id: 2, bytes: [{ path: [], bytes: 1, stream: 5 }] })); data(5, Buffer.alloc(1), 2);
+    setTimeout(result, 100);`;
+  expect(await runWith(entry)).toMatchObject({ outcome: 'succeeded', calls: [{ ok: false }, { ok: false }] });
 });
 
 it('an unknown fault is an internal one, a known one keeps its code', async () => {
