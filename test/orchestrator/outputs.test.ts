@@ -160,19 +160,20 @@ describe('what a sandbox says of its value', () => {
   it('cannot be asked of a host that judges none, nor anything else', async () => {
     const limits = DEFAULT_LIMITS;
     const signal = new AbortController().signal;
-    const judge = async (value: unknown) => (value === 1 ? {} : { fault: 'not one' });
+    const answer = async (value: unknown) => ({ ok: true, value: value === 1 ? {} : { fault: 'not one' } });
+    const host = new Map([['judge', answer]]);
     const ask = (id: number, name: string, args: unknown, more = {}) =>
       createBroker({ jobId: 'j', tools: new Map(), limits, ...more }).call(
         { id, target: 'host', name, args },
         { signal },
       );
     expect(await ask(1, 'judge', 1)).toMatchObject({ ok: false, error: { code: 'tool.not-allowed' } });
-    expect(await ask(1, 'approve', 1, { judge })).toMatchObject({ ok: false, error: { code: 'tool.not-allowed' } });
-    expect(await ask(1, 'judge', 1, { judge })).toEqual({ ok: true, value: {} });
-    expect(await ask(1, 'judge', 2, { judge })).toEqual({ ok: true, value: { fault: 'not one' } });
-    expect(await ask(1, 'judge', 'x'.repeat(5 * 1024 * 1024), { judge })).toEqual({
-      ok: true,
-      value: { fault: expect.stringContaining('over') as string },
+    expect(await ask(1, 'approve', 1, { host })).toMatchObject({ ok: false, error: { code: 'tool.not-allowed' } });
+    expect(await ask(1, 'judge', 1, { host })).toEqual({ ok: true, value: {} });
+    expect(await ask(1, 'judge', 2, { host })).toEqual({ ok: true, value: { fault: 'not one' } });
+    expect(await ask(1, 'judge', 'x'.repeat(5 * 1024 * 1024), { host })).toMatchObject({
+      ok: false,
+      error: { code: 'tool.invalid-arguments', message: expect.stringContaining('over') as string },
     });
   });
 });
