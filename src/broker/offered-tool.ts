@@ -34,7 +34,7 @@ async function compileSchema(tool: Tool, io: 'input' | 'output'): Promise<Compil
   if (schema === undefined) return undefined;
   // Most jobs have no tools.
   const { compileToolSchema } = await import('./tool-schema/compile-tool-schema.ts');
-  return await compileToolSchema(schema, { io, subject: `the ${io} of ${tool.id}` });
+  return await compileToolSchema(schema, { io, subject: `the ${io} of ${tool.id}`, outside: tool.outside });
 }
 
 /** What the sandbox is told of a tool. */

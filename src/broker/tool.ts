@@ -24,6 +24,8 @@ export interface Tool {
   readonly input?: ToolSchema | undefined;
   /** What `execute` resolves with; checked before the program gets it. */
   readonly output?: ToolSchema | undefined;
+  /** Whether the schemas come from someone who is not trusted: JSON schemas then, within caps. @default false */
+  readonly outside?: boolean | undefined;
   /** `write`: an equal call of a later attempt is answered from the record instead of made again. @default 'write' */
   readonly effect?: 'read' | 'write' | undefined;
   /** `always`: each call waits until the orchestrator's `approve` allows it. @default 'never' */
@@ -90,6 +92,7 @@ const toolFields = {
   description: z.string(),
   input: schema,
   output: schema,
+  outside: z.optional(z.boolean()),
   effect: z.optional(z.enum(['read', 'write'])),
   approval: z.optional(z.enum(['never', 'always'])),
   timeoutMs: whole(LONGEST_TIMER_MS),

@@ -166,6 +166,7 @@ function makeTool(
     description,
     ...(input === undefined ? {} : { input }),
     effect,
+    outside: true,
     async execute(args, { jobId, signal }) {
       const { sandbox, checked } = codeOf(jobId);
       await withinDeadline(checked, { signal });
