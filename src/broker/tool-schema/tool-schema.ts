@@ -36,7 +36,7 @@ export interface CompileSchemaOptions {
   /** What the message calls the schema: `the input of crm.find`. @default 'the tool' */
   subject?: string;
   /** Whether others than the author of this process wrote the schema; it is then held to 64 KiB, 1,000 schemas and a depth of 32. */
-  outside?: boolean;
+  outside?: boolean | undefined;
 }
 
 /** A value that fits, as the schema gives it, or what is wrong with it in one line. */
