@@ -68,7 +68,7 @@ export function detachBytes(value: unknown, caps: ValueCaps): DetachedValue {
   const copyFields = (given: object, path: (string | number)[]): object => {
     const fields: [string, unknown][] = [];
     for (const key of Object.keys(given)) {
-      if (key === '__proto__') throw new ValueFault('the key __proto__ is not allowed');
+      if (key === '__proto__' || reachesPrototype(key, given)) throw new ValueFault(`the key ${key} is not allowed`);
       count(key.length + 3, 0);
       const child = copy(Reflect.get(given, key), [...path, key]);
       if (child !== undefined) fields.push([key, child]);
@@ -99,6 +99,13 @@ export function detachBytes(value: unknown, caps: ValueCaps): DetachedValue {
   jsonBytes = 0;
   count(size, 0);
   return { json, places, parts };
+}
+
+/** The parser of messages refuses a `constructor` with a `prototype` in it, as it does `__proto__`. */
+function reachesPrototype(key: string, holder: object): boolean {
+  if (key !== 'constructor') return false;
+  const value: unknown = Reflect.get(holder, key);
+  return typeof value === 'object' && value !== null && Object.hasOwn(value, 'prototype');
 }
 
 function bytesOf(value: object): Uint8Array | undefined {

@@ -45,6 +45,7 @@ const tools = toolList([
     'odd.deep',
     { description: 'Nested deep.', execute: async () => JSON.parse('['.repeat(61) + ']'.repeat(61)) as unknown },
   ],
+  ['odd.prototypes', { description: 'A forbidden key.', execute: async () => ({ constructor: { prototype: 1 } }) }],
   ['odd.cycle', { description: 'A cycle.', execute: async () => cycle() }],
   ['odd.gigabyte', { description: 'Too much.', execute: async () => 'x'.repeat(2 ** 29 - 24) }],
   ['odd.holes', { description: 'A list of holes.', execute: async () => Object.assign([], { length: 2 ** 32 - 1 }) }],
@@ -292,6 +293,27 @@ set_value(rows)
 `);
     expect(result.stderr.text).toBe('');
     expect(result.value).toEqual([true, 'tool.invalid-arguments', 'tool.invalid-arguments', 'tool.invalid-arguments']);
+  });
+
+  it('a key that reaches a prototype is refused at the call, on either side, and the run goes on', async (context) => {
+    const { value } = await exec(`export default [await attempt(() => tools.echo.back(JSON.parse('{"__proto__":1}'))),
+      await attempt(() => tools.echo.back({ constructor: { prototype: 1 } })), await attempt(() => tools.odd.prototypes({})),
+      await tools.echo.back({ constructor: 1, prototype: {} })];`);
+    const refused = ['tool.invalid-arguments', 'tool.invalid-arguments'];
+    expect(value).toEqual([...refused, 'tool.invalid-result', { constructor: 1, prototype: {} }]);
+    requireHere(context, MISSING_PYTHON);
+    const result = await python(`
+from skillcell import tools, ToolCallError, set_value
+rows = []
+for value in ({"__proto__": 1}, {"a": [{"constructor": {"prototype": 1}}]}):
+    try:
+        tools.echo.back(value)
+    except ToolCallError as error:
+        rows.append(error.code)
+rows.append(tools.echo.back({"constructor": None}))
+set_value(rows)
+`);
+    expect(result.value).toEqual([...refused, { constructor: null }]);
   });
 
   it('maxCalls holds for a tool, and the others go on', async () => {

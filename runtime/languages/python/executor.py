@@ -97,6 +97,11 @@ def json_key(key):
     return key if isinstance(key, str) else next(iter(json.loads(json.dumps({key: 0}))))
 
 
+def constructor_of(value):
+    found = value.get("constructor")
+    return found if isinstance(found, dict) else {}
+
+
 def detach(value):
     """The value with None where bytes stand, their places, and the bytes."""
     places, parts = [], []
@@ -110,6 +115,8 @@ def detach(value):
         if len(path) >= 60 and isinstance(current, (dict, list, tuple)):
             raise ToolCallError("tool.invalid-arguments", "Cannot make the call: the arguments are nested over 60 levels.")
         if isinstance(current, dict):
+            if "__proto__" in current or "prototype" in constructor_of(current):
+                raise ToolCallError("tool.invalid-arguments", "Cannot make the call: a key that reaches a prototype is not allowed.")
             return {key: copy(child, [*path, json_key(key)]) for key, child in current.items()}
         if isinstance(current, (list, tuple)):
             return [copy(child, [*path, index]) for index, child in enumerate(current)]
