@@ -123,6 +123,20 @@ export function connectExecutor(input: Readable, output: Writable, maxBytes: num
     for (const resume of waiting.splice(0)) resume();
   });
 
+  /** What is written in one tick leaves together: each write of its own would wake the program. */
+  let gathering = false;
+  const write = (piece: Uint8Array): void => {
+    if (!gathering) {
+      gathering = true;
+      output.cork();
+      process.nextTick(() => {
+        gathering = false;
+        output.uncork();
+      });
+    }
+    output.write(piece);
+  };
+
   const link: ExecutorLink = {
     onMessage: () => undefined,
     onBytes: () => undefined,
@@ -133,7 +147,7 @@ export function connectExecutor(input: Readable, output: Writable, maxBytes: num
       const frame = Buffer.allocUnsafe(4 + size);
       frame.writeUInt32LE(size, 0);
       frame.write(text, 4);
-      output.write(frame);
+      write(frame);
       if (output.writableLength > MAX_UNREAD) link.hold('answers');
     },
     sendBytes(part, chunk) {
@@ -143,14 +157,14 @@ export function connectExecutor(input: Readable, output: Writable, maxBytes: num
         header.writeUIntLE(PART_BYTES + piece.length, 0, 3);
         header[3] = FRAME_KIND.bytes;
         header.writeUInt32LE(part, 4);
-        output.write(header);
-        output.write(piece);
+        write(header);
+        write(piece);
       }
       if (output.writableLength < SENT_BYTES || output.destroyed) return undefined;
       return new Promise((resolve) => waiting.push(resolve));
     },
     sendStrings(strings) {
-      output.write(Buffer.from(strings.map((text) => `${text}\0`).join('')));
+      write(Buffer.from(strings.map((text) => `${text}\0`).join('')));
     },
     hold(reason) {
       holds.add(reason);

@@ -104,12 +104,20 @@ export function createBroker(options: BrokerOptions): Broker {
   const callsOf = new Map<string, number>();
   let attempt = 1;
   let attemptOver = new AbortController();
+  let toolsEnd: { job: AbortSignal; signal: AbortSignal } | undefined;
   let lastId = 0;
   const { toolCalls: mostToolCalls = Infinity } = options;
   let arrived = 0;
   let toolsArrived = 0;
   let modelCallsLeft = options.modelCalls ?? options.limits.calls;
   let modelFailure: Error | undefined;
+
+  /** What ends the tools of this attempt; one signal for all its calls. */
+  const endOfTools = (job: AbortSignal): AbortSignal => {
+    if (toolsEnd?.job !== job)
+      toolsEnd = { job, signal: AbortSignal.any([job, closing.signal, attemptOver.signal]) };
+    return toolsEnd.signal;
+  };
 
   const useTool = async (
     call: BrokerCall,
@@ -192,8 +200,8 @@ export function createBroker(options: BrokerOptions): Broker {
         return refusal('tool.limit', `the job may make ${mostToolCalls} calls of tools`);
       const row = rows.begin({ id, target, name });
       const started = performance.now();
-      const ends = target === 'tool' ? [signal, closing.signal, attemptOver.signal] : [signal, closing.signal];
-      const { reply, replayed } = await answer(call, bytes, AbortSignal.any(ends));
+      const ends = target === 'tool' ? endOfTools(signal) : AbortSignal.any([signal, closing.signal]);
+      const { reply, replayed } = await answer(call, bytes, ends);
       row.durationMs = Math.round(performance.now() - started);
       row.ok = reply.ok;
       if (!reply.ok) Object.assign(row, { code: reply.error.code, error: reply.error.message });
@@ -206,6 +214,7 @@ export function createBroker(options: BrokerOptions): Broker {
       attempt = next;
       attemptOver.abort(new Error('The attempt is over.'));
       attemptOver = new AbortController();
+      toolsEnd = undefined;
       around.effects?.nextAttempt();
     },
     effects: () => around.effects?.list() ?? [],

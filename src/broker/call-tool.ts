@@ -5,12 +5,15 @@ import type { ApprovalGate } from './approval-gate.ts';
 import { TOOL_JSON_BYTES, type BrokerReply } from './broker-call.ts';
 import type { CallGate } from './call-gate.ts';
 import type { EffectCall, EffectRecord } from './effect-record.ts';
+import { createLateSignal } from './late-signal.ts';
 import type { OfferedTool } from './offered-tool.ts';
 import { sanitizeErrorText } from './redact.ts';
 import { TOOL_VALUE_BYTES } from './tool.ts';
 import { ToolCallError, ToolError } from './tool-errors.ts';
 
 const DEFAULT_TIMEOUT_MS = 60_000;
+/** One for all calls: the stack of each would say nothing. */
+const CALL_OVER = new Error('The call is over.');
 
 /** What the tools of one job share. */
 export interface ToolSurroundings {
@@ -82,7 +85,8 @@ export async function callTool(offered: OfferedTool, call: ToolCall, around: Too
   }
 }
 
-async function arrived({ parts, signal }: ToolCall): Promise<Uint8Array[]> {
+async function arrived({ places, parts, signal }: ToolCall): Promise<Uint8Array[]> {
+  if (places.length === 0) return [];
   try {
     return await withinDeadline(parts, { signal });
   } catch {
@@ -122,18 +126,25 @@ async function make(
   const { tool } = offered;
   const { jobId, context } = around;
   const timeoutMs = tool.timeoutMs ?? DEFAULT_TIMEOUT_MS;
-  const over = new AbortController();
+  const { attempt } = call;
+  const over = createLateSignal();
   const overdue = (): never => {
     throw new ToolCallError('tool.timeout', `The tool ${tool.id} took longer than ${timeoutMs / 1000} s.`);
   };
   const run = async (): Promise<BrokerReply> => {
-    const signal = AbortSignal.any([call.signal, over.signal]);
     let value: unknown;
     try {
-      value = await tool.execute(input, { context, signal, jobId, attempt: call.attempt });
+      value = await tool.execute(input, {
+        context,
+        jobId,
+        attempt,
+        get signal() {
+          return over.signal;
+        },
+      });
     } catch (error) {
       // One that was cut off cannot say what it has done until then.
-      if (!signal.aborted) effect?.failed();
+      if (!over.aborted && !call.signal.aborted) effect?.failed();
       throw toolFailure(tool.id, error, around);
     }
     const reply = await result(offered, value, around);
@@ -144,7 +155,7 @@ async function make(
   try {
     return await withinDeadline(run(), { limitMs: timeoutMs, overdue, signal: call.signal });
   } finally {
-    over.abort(new Error('The call is over.'));
+    over.abort(call.signal.aborted ? (call.signal.reason as Error) : CALL_OVER);
   }
 }
 

@@ -8,7 +8,6 @@ import { SkillcellError } from '../../src/contracts/skillcell-error.ts';
 import { createOrchestrator } from '../../src/orchestrator/create-orchestrator.ts';
 import { createLocalRunner } from '../../src/runners/local/local-runner.ts';
 import type { Runner, Sandbox } from '../../src/runners/runner.ts';
-import { toolList } from '../fixtures/tool-list.ts';
 import { TAR_END, tarEntry } from '../protocol/tar-bytes.ts';
 
 /**
@@ -46,9 +45,6 @@ say({ type: 'ready', protocol: 2 });
 channel.once('data', () => { channel.resume(); begin(); });
 `;
 
-/** A call of it is under way as long as its bytes have not come: one that is refused at once holds none. */
-const WAITING = toolList([['wait', { description: 'Waits.', execute: () => new Promise<never>(() => undefined) }]]);
-
 /** Runs a job in a sandbox whose entry is this program; `begin` is called when the job has come. */
 async function runWith(
   entry: string,
@@ -61,9 +57,8 @@ async function runWith(
   writeFileSync(join(bundle, 'entry.cjs'), `${PRELUDE}\nfunction begin() { ${entry} }\n`);
   const runner = createLocalRunner({ bundle: { folder: bundle, digest: 'sha256:0', files: {} } });
   const start: Runner['start'] = async (spec, options) => change(await runner.start(spec, options));
-  await using orchestrator = createOrchestrator({ runners: [{ ...runner, start }], tools: WAITING });
-  const output = join(folder, 'out');
-  return await orchestrator.exec({ isolation: 'none', code: '1', output, limits, tools: ['wait'], ...job });
+  await using orchestrator = createOrchestrator({ runners: [{ ...runner, start }] });
+  return await orchestrator.exec({ isolation: 'none', code: '1', output: join(folder, 'out'), limits, ...job });
 }
 
 it('an honest one is believed', async () => {

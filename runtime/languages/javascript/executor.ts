@@ -69,14 +69,39 @@ let lastCall = 0;
 let lastPart = 0;
 let ended = false;
 
-/** Writes a whole message before it returns: the process may be about to end. */
+/** Calls of this tick, which leave together and so wake the entry once, and their bytes. */
+let gathered: Buffer[] = [];
+let gatheredBytes = 0;
+/** Beyond these a program that makes calls without end waits for the entry to read them. */
+const GATHERED_BYTES = 64 * 1024;
+
+function sendSoon(message: object): void {
+  if (gathered.length === 0) process.nextTick(sendGathered);
+  gather(message);
+  if (gatheredBytes > GATHERED_BYTES) sendGathered();
+}
+
+function sendGathered(): void {
+  const frames = Buffer.concat(gathered);
+  gathered = [];
+  gatheredBytes = 0;
+  writeWhole(4, frames);
+}
+
+/** Writes a whole message, behind what was gathered, before it returns: the process may be about to end. */
 function send(message: object): void {
+  gather(message);
+  sendGathered();
+}
+
+function gather(message: object): void {
   const text = JSON.stringify(message);
   const size = Buffer.byteLength(text);
   const frame = Buffer.allocUnsafe(4 + size);
   frame.writeUInt32LE(size, 0);
   frame.write(text, 4);
-  writeWhole(4, frame);
+  gathered.push(frame);
+  gatheredBytes += frame.length;
 }
 
 /** Bytes of a part that go in one frame. */
@@ -181,7 +206,8 @@ const bridge = {
     incoming.ref();
     return await new Promise((resolve, reject) => {
       pending.set(id, { resolve, reject });
-      send({ type: 'call', id, target, name, args, ...(bytes.length === 0 ? {} : { bytes }) });
+      if (bytes.length === 0) return sendSoon({ type: 'call', id, target, name, args });
+      send({ type: 'call', id, target, name, args, bytes });
       bytes.forEach(({ part }, index) => sendBytes(part, parts[index] ?? new Uint8Array()));
     });
   },

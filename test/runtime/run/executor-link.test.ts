@@ -1,4 +1,4 @@
-import { PassThrough } from 'node:stream';
+import { PassThrough, Writable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { connectExecutor } from '../../../runtime/run/executor-link.ts';
 
@@ -42,5 +42,19 @@ describe('connectExecutor()', () => {
     }
     expect(answered).toBe(CALLS);
     expect(mostUnread).toBeLessThan(34 * ANSWER_BYTES);
+  });
+
+  it('writes the answers of one tick together', async () => {
+    const writes: number[] = [];
+    const toProgram = new Writable({
+      write: (_chunk, _encoding, done) => (writes.push(1), done()),
+      writev: (chunks, done) => (writes.push(chunks.length), done()),
+    });
+    const link = connectExecutor(new PassThrough(), toProgram, 1024);
+    for (let tick = 0; tick < 2; tick += 1) {
+      for (let id = 1; id <= 32; id += 1) link.send({ type: 'reply', id, ok: true, value: null });
+      await new Promise(setImmediate);
+    }
+    expect(writes).toEqual([32, 32]);
   });
 });
