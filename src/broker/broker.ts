@@ -114,8 +114,7 @@ export function createBroker(options: BrokerOptions): Broker {
 
   /** What ends the tools of this attempt; one signal for all its calls. */
   const endOfTools = (job: AbortSignal): AbortSignal => {
-    if (toolsEnd?.job !== job)
-      toolsEnd = { job, signal: AbortSignal.any([job, closing.signal, attemptOver.signal]) };
+    if (toolsEnd?.job !== job) toolsEnd = { job, signal: AbortSignal.any([job, closing.signal, attemptOver.signal]) };
     return toolsEnd.signal;
   };
 

@@ -40,6 +40,22 @@ const refused = (code: ToolCallCode, reason: RegExp) => ({
 });
 
 describe('a call that is in order', () => {
+  test('is over for its tool once it is answered, whenever the tool asks', async () => {
+    const seen: AbortSignal[] = [];
+    const kept: ToolContext[] = [];
+    const broker = await brokerWith({
+      early: async (_args, { signal }) => seen.push(signal),
+      late: async (_args, around) => kept.push(around),
+    });
+    await broker.call(tool(1, 'early'), { signal: live });
+    await broker.call(tool(2, 'late'), { signal: live });
+    for (const signal of [...seen, ...kept.map((around) => around.signal)]) {
+      expect(signal.aborted).toBe(true);
+      expect(signal.reason).toMatchObject({ message: 'The call is over.' });
+    }
+    expect([seen, kept].map(({ length }) => length)).toEqual([1, 1]);
+  });
+
   test('returns the value of the tool and leaves a row', async () => {
     const broker = await brokerWith({ add: async (args) => (args as { a: number; b: number }).a + 1 });
     expect(await broker.call(tool(1, 'add', { a: 41 }), { signal: live })).toEqual({ ok: true, value: 42 });
