@@ -80,7 +80,8 @@ describe('skills.run_script', () => {
     });
   });
 
-  it('takes the skills of the job alone, by the policy of its consumer', async () => {
+  it('takes the skills of the job alone, by the policy of its consumer', async (context) => {
+    requireHere(context, MISSING_PYTHON);
     const code = `export default [await run('custom.base', 'scripts/base.sh'), await run('custom.other', 'scripts/other.sh'),
       await run('custom.kit', 'scripts/../SKILL.md'), await run('custom.kit', 'scripts/needs.py'), await run('custom.kit', 'scripts/sum.mjs', ['x'.repeat(5000)]), await run('../kit', 5)];`;
     const [base, other, path, needs, long, shape] = (await exec(code)).value as Record<string, unknown>[];

@@ -86,7 +86,12 @@ function countingRunner(): { runner: Runner; started(): number } {
   const { start } = runner;
   const counting = {
     ...runner,
-    start: (...args: Parameters<Runner['start']>) => ((started += 1), start.apply(runner, args)),
+    async start(...args: Parameters<Runner['start']>) {
+      const sandbox = await start.apply(runner, args);
+      // A level that is not there has started none.
+      started += 1;
+      return sandbox;
+    },
   };
   return { runner: counting, started: () => started };
 }
