@@ -62,7 +62,7 @@ describe.each(files)('examples of %s', (file) => {
 
   /** Jobs run at the level that they get by default, and there may be none here. */
   const missingFor = (text: string): string | undefined =>
-    /\.(exec|codegen|stream|warm)\(/.test(text) ? isolation : undefined;
+    /\.(exec|codegen|script|stream|warm)\(/.test(text) ? isolation : undefined;
 
   beforeAll(async () => {
     using newcomer = createNewcomer();

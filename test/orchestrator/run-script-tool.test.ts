@@ -5,6 +5,7 @@ import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import type { ExecOptions } from '../../src/contracts/job.ts';
 import type { JobResult } from '../../src/contracts/result.ts';
 import { createOrchestrator } from '../../src/orchestrator/create-orchestrator.ts';
+import { MISSING_PYTHON, requireHere } from '../fixtures/describe-with.ts';
 import { BEST_LEVEL, LEVELS, requireLevel } from '../fixtures/levels.ts';
 import { sandboxLeftovers } from '../fixtures/sandbox-leftovers.ts';
 import { skillLibrary, skillText } from '../fixtures/skill-library.ts';
