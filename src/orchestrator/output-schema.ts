@@ -1,7 +1,6 @@
 import * as z from 'zod/mini';
 import { parametersFault } from '../broker/parameters-fault.ts';
 import type { ToolSchema } from '../broker/schema-source.ts';
-import { compileToolSchema } from '../broker/tool-schema/compile-tool-schema.ts';
 import type { CheckedValue, CompiledSchema } from '../broker/tool-schema/tool-schema.ts';
 
 /** What a caller may give as the schema of an answer or a value: all that the schema of a tool may be. */
@@ -27,6 +26,8 @@ export type OutputSchema = Pick<CompiledSchema, 'json' | 'check'>;
  * @throws SkillcellError `tool.schema-unsupported`
  */
 export async function compileOutput(schema: unknown, subject: string): Promise<OutputSchema> {
+  // Most jobs have no schema of their own.
+  const { compileToolSchema } = await import('../broker/tool-schema/compile-tool-schema.ts');
   const compiled = await compileToolSchema(schema as ToolSchema, { subject });
   const { $schema: _, ...json } = compiled.json;
   return { json, check: (value) => compiled.check(value) };

@@ -5,7 +5,7 @@ import { ModelTimeoutError } from '../broker/model-timeout-error.ts';
 import { DECISION_CONSUMER, type JobDecision, type SelectOptions } from '../contracts/decision.ts';
 import type { CodegenOptions } from '../contracts/job.ts';
 import type { JobResult } from '../contracts/result.ts';
-import { createDecision, type Decided, type Decision } from '../decision/decide.ts';
+import type { Decided, DecideOptions } from '../decision/decide.ts';
 import { runWithSkills } from '../skills/index.ts';
 import { handOver } from './hand-over.ts';
 import type { JobHost } from './job-host.ts';
@@ -57,16 +57,20 @@ async function decideOn(
   gateway: ModelGateway,
   { attempt, signal, budget, emit }: Pick<RunJobOptions, 'attempt' | 'signal' | 'budget' | 'emit'>,
 ): Promise<{ record: JobDecision; next: Next }> {
+  // Few jobs are decided on.
+  const { createDecision } = await import('../decision/decide.ts');
   const { skills } = host.settings;
   const overdue = new AbortController();
   const timer = setTimeout(() => overdue.abort(), job.limits.jobTimeoutMs);
   const deadline = AbortSignal.any([signal, overdue.signal]);
-  const { record, run } = prepareDecision(host, job, {
-    gateway,
-    signal: deadline,
-    budget,
-    observe: modelEvents(job.jobId, 'decision', emit),
-  });
+  const { record, run } = createDecision(
+    decisionOptions(host, job, {
+      gateway,
+      signal: deadline,
+      budget,
+      observe: modelEvents(job.jobId, 'decision', emit),
+    }),
+  );
   const end = (ending: UnstartedEnding): Next => ({ ended: unstartedResult(job, attempt, ending) });
   try {
     const decided = await (skills === undefined ? run() : runWithSkills(skills, run));
@@ -88,14 +92,14 @@ async function decideOn(
   }
 }
 
-function prepareDecision(
+function decisionOptions(
   host: JobHost,
   job: CodegenJob,
   asking: Pick<AskModelOptions, 'gateway' | 'signal' | 'budget' | 'observe'>,
-): Decision {
+): DecideOptions {
   const { request, limits, globals } = job;
   const select: SelectOptions = typeof request.select === 'object' ? request.select : {};
-  return createDecision({
+  return {
     task: request.task,
     files: job.files.map(({ destination }) => destination),
     expect: globals.JOB.expect,
@@ -111,7 +115,7 @@ function prepareDecision(
         modelName: select.model ?? request.model,
         timeoutMs: limits.modelTimeoutMs,
       }),
-  });
+  };
 }
 
 /** A text is the whole of its job: its value, and printed as by a program. */
