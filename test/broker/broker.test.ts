@@ -125,6 +125,17 @@ describe('a call that is in order', () => {
   });
 });
 
+test('a tool with a most number of calls is called so often, and the others go on', async () => {
+  const execute = vi.fn(async () => 1);
+  const broker = await brokerWith({ few: { description: 'Few.', maxCalls: 2, execute }, any: execute });
+  const replies = [];
+  for (let id = 1; id <= 4; id += 1) replies.push(await broker.call(tool(id, 'few'), { signal: live }));
+  expect(replies.map(({ ok }) => ok)).toEqual([true, true, false, false]);
+  expect(replies[2]).toEqual(refused('tool.limit', /may call few 2 times/));
+  expect(await broker.call(tool(5, 'any'), { signal: live })).toEqual({ ok: true, value: 1 });
+  expect(execute).toHaveBeenCalledTimes(3);
+});
+
 describe('arguments', () => {
   const parameters = {
     type: 'object',

@@ -613,3 +613,8 @@ describe('faults', () => {
     );
   });
 });
+
+test('something else than an object is no schema of a tool, though JSON Schema takes it', () => {
+  for (const source of [true, false, null, [], 'object'])
+    expect(() => compileJsonSchema(source, false)).toThrow('something else than an object');
+});

@@ -28,6 +28,12 @@ describe('buildPrompt()', () => {
     expect(system.split('[END ACTIVE SKILLS]')).toHaveLength(2);
   });
 
+  test('says how tools are called only where there are some', () => {
+    const said = (tools: PromptInput['tools']): boolean =>
+      buildPrompt({ ...input, tools }).system.includes('- Tools: ');
+    expect([said(input.tools), said([])]).toEqual([true, false]);
+  });
+
   test('without skills nothing of a block is left', () => {
     const { system } = buildPrompt({ ...input, instructionBlock: '' });
     expect(system).not.toMatch(/skill(?!cell)/i);

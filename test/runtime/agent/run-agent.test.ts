@@ -235,6 +235,29 @@ describe('runAgent()', () => {
     signal,
   });
 
+  test('an attempt has the further files of its program, where there are any', async () => {
+    const made = ports(outcome({ outcome: 'succeeded' }));
+    const [plain] = (await runAgent(input(), made)).attempts;
+    expect(plain).not.toHaveProperty('files');
+    made.askModel.mockResolvedValue({ ...answer, text: `${answer.text}\n\`\`\`text file=a.txt\nA\n\`\`\`\n` });
+    const [filed] = (await runAgent(input(), made)).attempts;
+    expect(filed).toMatchObject({ files: [{ path: 'a.txt', code: 'A\n' }] });
+    expect(made.runCode).toHaveBeenLastCalledWith(expect.any(String), [{ path: 'a.txt', code: 'A\n' }]);
+  });
+
+  test('only an answer that asks for more is served more, and only where there is more', async () => {
+    const serveRequest = vi.fn(async () => 'more');
+    const made = { ...ports(outcome({ outcome: 'succeeded' })), serveRequest };
+    expect((await runAgent(input({ requests: 5 }), made)).attempts).toHaveLength(1);
+    expect(serveRequest).not.toHaveBeenCalled();
+    const asking = { ...answer, text: '```skillcell-request\n{}\n```\n' };
+    made.askModel.mockResolvedValueOnce(asking).mockResolvedValue(answer);
+    expect((await runAgent(input({ requests: 5 }), made)).attempts).toHaveLength(1);
+    expect(serveRequest).toHaveBeenCalledExactlyOnceWith('{}\n');
+    made.askModel.mockResolvedValueOnce(asking);
+    expect((await runAgent(input(), made)).attempts.map(({ outcome: how }) => how)).toEqual(['failed', 'succeeded']);
+  });
+
   test('a dry run gives the prompt, and asks and runs nothing', async () => {
     const made = ports(outcome({}));
     const result = await runAgent(input({ dryRun: true }), made);

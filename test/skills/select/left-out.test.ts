@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { createTriggerSession, exportRuntimeGlobals, setSkillsDescriptor } from '../../../src/skills/index.ts';
+import type { Skill } from '../../../src/contracts/skill.ts';
+import { reasonForTools } from '../../../src/skills/select/left-out.ts';
 import { withLibrary } from '../../conformance/library.ts';
 import { skillText } from '../text/skill-text.ts';
 
@@ -149,4 +151,15 @@ describe('a skill that requires a tool which is not offered', () => {
       ]);
     });
   });
+});
+
+const NAMED = 3;
+
+test('of many tools that are missing some are named, and the others counted', () => {
+  const needing = (count: number): Skill =>
+    ({
+      tools: Array.from({ length: count }, (_each, index) => ({ id: `t${index}`, required: true })),
+    }) as unknown as Skill;
+  expect(reasonForTools(needing(NAMED), [])).not.toContain('more');
+  expect(reasonForTools(needing(NAMED + 1), [])).toContain(' and 1 more, which are not offered');
 });
