@@ -61,7 +61,9 @@ async function install(): Promise<Installation> {
     // Nothing here starts containers, and the engine's client brings machine code.
     external: ['vitest', 'esbuild', 'dockerode'],
     // CommonJS packages in the bundle ask for Node's own modules by `require`.
-    banner: { js: "import { createRequire as make } from 'node:module'; const require = make(import.meta.url);" },
+    banner: {
+      js: "import { createRequire as requireOfBundle } from 'node:module'; const require = requireOfBundle(import.meta.url);",
+    },
     logLevel: 'error',
   });
   const bundle = await ensureRuntime();
