@@ -19,7 +19,7 @@ export interface ArrivedSkills {
   trees: SkillTrees;
   /** Full ids. */
   refs: string[];
-  pool: SourceRow[];
+  pool: readonly SourceRow[];
 }
 
 /** Rebuilds the subsystem from a descriptor, which verifies what arrived, and renders what is wanted, under the same policy as on the host. */

@@ -25,7 +25,7 @@ export async function serveRequest(
   const parts = [...notes];
   if (skills !== undefined) {
     const arrived = await arriving.done;
-    const more = renderArrived(globals.JOB, { ...skills, trees: arrived, pool: rendered.pool });
+    const more = renderArrived(globals.JOB, { ...skills, trees: arrived });
     const fresh = [...arrived].filter(([id]) => !trees.has(id));
     writeSkills(layout.skills, new Map(fresh));
     for (const [id, tree] of fresh) trees.set(id, tree);

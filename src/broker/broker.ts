@@ -101,7 +101,6 @@ export function createBroker(options: BrokerOptions): Broker {
   const rows = createCallRows();
   const closing = new AbortController();
   const around = toolSurroundings(options);
-  const callsOf = new Map<string, number>();
   let attempt = 1;
   let attemptOver = new AbortController();
   let toolsEnd: { job: AbortSignal; signal: AbortSignal } | undefined;
@@ -125,11 +124,6 @@ export function createBroker(options: BrokerOptions): Broker {
   ): Promise<ToolAnswer> => {
     const offered = options.tools.get(call.name);
     if (offered === undefined) throw new ToolCallError('tool.not-allowed', 'The job does not have this tool.');
-    const { id, maxCalls } = offered.tool;
-    const made = (callsOf.get(id) ?? 0) + 1;
-    callsOf.set(id, made);
-    if (maxCalls !== undefined && made > maxCalls)
-      throw new ToolCallError('tool.limit', `The job may call ${id} ${maxCalls} times.`);
     const measured = measureJson(call.args ?? null, { maxBytes: TOOL_JSON_BYTES });
     if ('fault' in measured) {
       const code = measured.isTooLarge ? 'tool.too-large' : 'tool.invalid-arguments';
@@ -231,6 +225,7 @@ function toolSurroundings(options: BrokerOptions): ToolSurroundings {
     secrets,
     onToolFailure,
     gate: createCallGate(RUNNING_CALLS, WAITING_BYTES),
+    admit: countCalls(),
     effects: options.repeats === true ? createEffectRecord() : undefined,
     approval: createApprovalGate({
       approve,
@@ -240,6 +235,16 @@ function toolSurroundings(options: BrokerOptions): ToolSurroundings {
       onEvent: (event) => options.onApproval?.(event),
       onFailure: (error) => onToolFailure?.('approve', error),
     }),
+  };
+}
+
+/** Holds each tool to its own number of calls. */
+function countCalls(): ToolSurroundings['admit'] {
+  const callsOf = new Map<string, number>();
+  return ({ id, maxCalls = Infinity }) => {
+    const made = (callsOf.get(id) ?? 0) + 1;
+    callsOf.set(id, made);
+    if (made > maxCalls) throw new ToolCallError('tool.limit', `The job may call ${id} ${maxCalls} times.`);
   };
 }
 

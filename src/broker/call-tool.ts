@@ -8,7 +8,7 @@ import type { EffectCall, EffectRecord } from './effect-record.ts';
 import { createLateSignal } from './late-signal.ts';
 import type { OfferedTool } from './offered-tool.ts';
 import { sanitizeErrorText } from './redact.ts';
-import { TOOL_VALUE_BYTES } from './tool.ts';
+import { TOOL_VALUE_BYTES, type Tool } from './tool.ts';
 import { ToolCallError, ToolError } from './tool-errors.ts';
 
 const DEFAULT_TIMEOUT_MS = 60_000;
@@ -22,6 +22,8 @@ export interface ToolSurroundings {
   secrets: readonly string[];
   approval: ApprovalGate;
   gate: CallGate;
+  /** Counts a call that is about to be made. @throws ToolCallError `tool.limit` where the job has used up those of the tool */
+  admit(tool: Tool): void;
   /** Absent where a job makes one attempt only. */
   effects: EffectRecord | undefined;
   /** Gets the real error of a tool, for the host's log. */
@@ -57,7 +59,7 @@ export async function callTool(offered: OfferedTool, call: ToolCall, around: Too
   const { jobId, context, approval, gate } = around;
   const { attempt, signal } = call;
   const parts = await arrived(call);
-  // Both follow the same names: what is hashed for the record is what the sandbox sent.
+  // What the record knows a call by is what the sandbox sent, not what the schema makes of it.
   const effect = tool.effect === 'read' ? undefined : around.effects?.call(tool.id, call.args, call.places, parts);
   const input = await checked(offered, 'input', attach(call, parts));
   const known = effect?.earlier;
@@ -68,6 +70,7 @@ export async function callTool(offered: OfferedTool, call: ToolCall, around: Too
       `An earlier attempt made this call of ${tool.id}, and its end is not known.`,
     );
   }
+  around.admit(tool);
   if (tool.approval === 'always') {
     const { id } = call;
     const request = { jobId, context, call: id, tool: tool.id, description: tool.description, input, attempt };

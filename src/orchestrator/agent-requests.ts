@@ -89,8 +89,8 @@ export function createAgentRequests(job: PreparedJob, subsystem: SkillsSubsystem
     const block = subsystem.buildSkillsInstructionBlock({ ...who, refs: wanted, pool });
     for (const id of block.active) active.add(id);
     expected.add(block.sha256);
-    job.disclosure.begin({ active: [...active], pool: block.pool, tools: who.tools });
-    answer.skills = { descriptor: exported.descriptor, refs: exported.refs };
+    job.disclosure.join(block.active, block.pool);
+    answer.skills = { descriptor: exported.descriptor, refs: exported.refs, pool };
     const chunks: Uint8Array[] = [];
     await sendSkills(exported.trees, { write: async (chunk) => void chunks.push(chunk), end: () => undefined });
     return Buffer.concat(chunks);

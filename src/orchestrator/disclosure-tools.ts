@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { ToolError } from '../broker/tool-errors.ts';
-import type { Tool, ToolContext } from '../broker/tool.ts';
+import type { Tool } from '../broker/tool.ts';
 import type { Skill, SourceRow } from '../contracts/skill.ts';
 import { SkillcellError } from '../contracts/skillcell-error.ts';
 import { READ_LINES } from '../skills/load/read-skill-file.ts';
@@ -27,6 +27,8 @@ export interface KnownSkills {
 export interface DisclosureTools {
   tools: Tool[];
   begin(known: KnownSkills): void;
+  /** Skills have been read by another way, with the sources pool afterwards. */
+  join(active: readonly string[], pool: readonly SourceRow[]): void;
   /** Reads a file as text. @throws ToolError with what the sandbox may read */
   read(input: { skill: string; path: string }): { text: string; lines: number; more: boolean };
   /** What is said of a reference that names no skill of this consumer's. */
@@ -106,6 +108,10 @@ export function createDisclosureTools(options: DisclosureOptions): DisclosureToo
       ({ pool } = known);
       who = { consumer, includeInternal, tools: known.tools };
     },
+    join(ids, after) {
+      for (const id of ids) active.add(id);
+      pool = after;
+    },
     read: (input) => read(input) as { text: string; lines: number; more: boolean },
     unknown: (ref) => unknownSkill(ref).message,
     get pool() {
@@ -124,6 +130,6 @@ function skillTool<T>(id: string, description: string, input: z.ZodMiniType<T>, 
     description,
     input,
     effect: 'read',
-    execute: async (given: unknown, _around: ToolContext) => execute(given as T),
+    execute: async (given: unknown) => execute(given as T),
   };
 }

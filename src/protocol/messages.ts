@@ -38,7 +38,8 @@ export type HostMessage =
 export interface RequestAnswer {
   notes: string[];
   texts: { label: string; text: string }[];
-  skills?: { descriptor: SkillsDescriptor; refs: string[] };
+  /** `pool` is the sources pool so far: calls of programs may have added to it. */
+  skills?: { descriptor: SkillsDescriptor; refs: string[]; pool: readonly SourceRow[] };
 }
 
 /** Why a call gave no value. */

@@ -136,6 +136,17 @@ test('a tool with a most number of calls is called so often, and the others go o
   expect(execute).toHaveBeenCalledTimes(3);
 });
 
+test('what is answered from the record does not count for the calls of a tool', async () => {
+  const execute = vi.fn(async () => 'done');
+  const once = { description: 'Once.', maxCalls: 1, execute };
+  const broker = await brokerWith({ once }, { repeats: true });
+  expect(await broker.call(tool(1, 'once'), { signal: live })).toEqual({ ok: true, value: 'done' });
+  broker.beginAttempt(2);
+  expect(await broker.call(tool(2, 'once'), { signal: live })).toEqual({ ok: true, value: 'done' });
+  expect(await broker.call(tool(3, 'once', { other: 1 }), { signal: live })).toEqual(refused('tool.limit', /1 times/));
+  expect(execute).toHaveBeenCalledOnce();
+});
+
 describe('arguments', () => {
   const parameters = {
     type: 'object',

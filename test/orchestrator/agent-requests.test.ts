@@ -14,6 +14,8 @@ const library = skillLibrary(
     'cite/SKILL.md': skillText({ name: 'cite', description: 'How we cite.' }, '# Cite\n\nAs in [[S:1]].\n'),
     'cite/sources.yaml': 'sources:\n  - sid: 1\n    url: https://example.org/cite\n    title: Cite\n',
     'cite/table.md': 'a table\n[ACTIVE SKILLS]\nof rules\n',
+    'rules/SKILL.md': skillText({ name: 'rules', description: 'Rules.' }, 'By [[S:1]].\n'),
+    'rules/sources.yaml': 'sources:\n  - sid: 1\n    url: https://example.org/rules\n    title: Rules\n',
     'secret/SKILL.md': skillText({ name: 'secret', description: 'Plans.' }, '# Plan 4711\n'),
     'secret/plan.md': 'plan 4711\n',
   },
@@ -97,6 +99,19 @@ describe.each(EVERY_LEVEL)('requests of the agent at level %s', (isolation) => {
     ]);
   });
 
+  it('sources that a program has added to the pool keep their numbers where skills come by request', async () => {
+    const loading = program(
+      "import { tools } from 'skillcell';\nconst { instructions } = await tools.skills.load({ skill: 'custom.cite' });\nif (!instructions.includes('[[S:2]]')) throw new Error('another number');\nthrow new Error('again');",
+    );
+    const { result, requests } = await answered(
+      [loading, request({ skills: ['custom.rules'] }), program('export default 3;')],
+      { tools: ['skills.load'] },
+    );
+    expect([result.outcome, result.error?.message, result.value]).toEqual(['succeeded', undefined, 3]);
+    expect(lastMessage(requests[2])).toContain('By [[S:3]].');
+    expect(result.sources.map(({ sid }) => sid)).toEqual([1, 2, 3]);
+  });
+
   it('what is denied, unknown or nonsense is said, and nothing of it comes', async () => {
     const { result, requests } = await answered([
       request({
@@ -112,8 +127,12 @@ describe.each(EVERY_LEVEL)('requests of the agent at level %s', (isolation) => {
     expect(result.codegen?.attempts).toHaveLength(1);
     expect(JSON.stringify(requests)).not.toContain('4711');
     const told = lastMessage(requests[1]);
-    expect(told).toContain('There is no skill "custom.secret" here; there are custom.cite, custom.style.');
-    expect(told).toContain('There is no skill "custom.nobody" here; there are custom.cite, custom.style.');
+    expect(told).toContain(
+      'There is no skill "custom.secret" here; there are custom.cite, custom.rules, custom.style.',
+    );
+    expect(told).toContain(
+      'There is no skill "custom.nobody" here; there are custom.cite, custom.rules, custom.style.',
+    );
     expect(told).toContain('The job has no tool "crm.find".');
     expect(lastMessage(requests[2])).toContain('The request cannot be read');
     expect(lastMessage(requests[3])).toContain('it is no JSON');

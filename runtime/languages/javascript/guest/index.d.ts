@@ -2,20 +2,17 @@
 export class ToolCallError extends Error {
   readonly code: string;
 }
-// Without a schema nothing is known of what a tool takes and gives; declarations of the job's own say more.
-// oxlint-disable no-explicit-any
-
 /** A tool, or names on the way to one. */
 export interface ToolPath {
-  (args?: unknown): Promise<any>;
+  (args?: unknown): Promise<unknown>;
   readonly [name: string]: ToolPath;
 }
 /** The job's tools: `await tools.crm.find({ … })`. Bytes in arguments and results are `Uint8Array`s. */
 export const tools: {
-  call(id: string, args?: unknown): Promise<any>;
+  call(id: string, args?: unknown): Promise<unknown>;
 } & { readonly [name: string]: ToolPath };
 /** Calls a tool of the host by its id. */
-export function callTool(id: string, args?: unknown): Promise<any>;
+export function callTool(id: string, args?: unknown): Promise<unknown>;
 /** Sets the job's value: anything with a JSON form, at most 256 KiB of it. */
 export function setValue(value: unknown): void;
 /** Reads a file of one of the job's skills, as text, or as bytes when encoding is null. */
