@@ -17,7 +17,7 @@ export async function serveRequest(
   around: JobSurroundings,
   rendered: RenderedSkills,
 ): Promise<string> {
-  const { calls, channel, globals, layout, trees } = around;
+  const { calls, channel, globals, layout, privileges, trees } = around;
   const arriving = receiveSkills();
   const reply = await calls.call('host', 'request', request, () => arriving.reader);
   if (!reply.ok) return `${reply.error.message}\n`;
@@ -27,7 +27,8 @@ export async function serveRequest(
     const arrived = await arriving.done;
     const more = renderArrived(globals.JOB, { ...skills, trees: arrived });
     const fresh = [...arrived].filter(([id]) => !trees.has(id));
-    writeSkills(layout.skills, new Map(fresh));
+    // After a run this process works at the program's id.
+    privileges.asSupervisor(() => writeSkills(layout.skills, new Map(fresh)));
     for (const [id, tree] of fresh) trees.set(id, tree);
     rendered.pool = more.pool;
     channel.send({ type: 'skills', skills: more.skills } satisfies SandboxMessage);
