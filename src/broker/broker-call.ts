@@ -1,9 +1,8 @@
-import * as z from 'zod/mini';
 import type { ToolCallCode } from '../contracts/tool-call-codes.ts';
 import type { CallError } from '../protocol/messages.ts';
 import type { BytesPlace } from '../protocol/value-bytes.ts';
 
-/** A call as it arrives from a sandbox. All of it is hostile. */
+/** A call as it arrives from a sandbox, in the form that `sandboxMessageSchema` has checked. All that it says is hostile. */
 export interface BrokerCall {
   /** Whole number from 1, above all before. */
   id: number;
@@ -33,17 +32,6 @@ export const HOST_CALL = { judge: 'judge', request: 'request', effects: 'effects
 export const TOOL_JSON_BYTES: number = 256 * 1024;
 /** Bytes of the JSON of a model request: prompts carry whole skills. */
 export const MODEL_REQUEST_BYTES: number = 4 * 1024 * 1024;
-
-/** Characters of a name that is called. */
-const NAME_CHARACTERS = 200;
-
-/** Validates the outer form of a call; fields that we don't know (a job, a tenant) are refused. */
-export const brokerCallSchema: z.ZodMiniType<BrokerCall> = z.strictObject({
-  id: z.number().check(z.int(), z.minimum(1)),
-  target: z.enum(['tool', 'model', 'host']),
-  name: z.string().check(z.minLength(1), z.maxLength(NAME_CHARACTERS)),
-  args: z.unknown(),
-});
 
 /** A reply to a call that gives no value. */
 export function refusal(code: ToolCallCode, reason: string): BrokerReply & { ok: false } {

@@ -1,4 +1,3 @@
-import * as z from 'zod/mini';
 import type { JobLimits } from '../contracts/limits.ts';
 import type { CallRow, CallTotal } from '../contracts/result.ts';
 import { createApprovalGate, type ApprovalGateOptions } from './approval-gate.ts';
@@ -7,7 +6,6 @@ import {
   MODEL_CALL,
   MODEL_REQUEST_BYTES,
   TOOL_JSON_BYTES,
-  brokerCallSchema,
   refusal,
   type BrokerCall,
   type BrokerReply,
@@ -70,7 +68,7 @@ export interface Broker {
   /**
    * Makes one call for the sandbox.
    *
-   * @param call hostile: its form, id, name and arguments are checked here
+   * @param call of the right form; its id, name and arguments are hostile, and are checked here
    * @param options the signal ends the call when the job ends; the bytes are those that stand in the arguments
    * @returns the value or a sanitised error; never throws
    */
@@ -175,16 +173,13 @@ export function createBroker(options: BrokerOptions): Broker {
     get modelFailure() {
       return modelFailure;
     },
-    async call(unchecked, { signal, bytes = NO_BYTES }) {
+    async call(call, { signal, bytes = NO_BYTES }) {
       // Nobody waits for them where the call is not made.
       bytes.parts.catch(() => undefined);
       if (closing.signal.aborted || signal.aborted) return refusal('tool.job-over', 'the job is over');
       arrived += 1;
       if (arrived > options.limits.calls)
         return refusal('tool.limit', `the job may make ${options.limits.calls} calls`);
-      const parsed = z.safeParse(brokerCallSchema, unchecked);
-      if (!parsed.success) return refusal('tool.invalid-arguments', 'it is not of the form { id, target, name, args }');
-      const call = parsed.data;
       if (call.id <= lastId) return refusal('tool.invalid-arguments', 'its id was used before');
       lastId = call.id;
 

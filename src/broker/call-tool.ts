@@ -5,7 +5,7 @@ import type { ApprovalGate } from './approval-gate.ts';
 import { TOOL_JSON_BYTES, type BrokerReply } from './broker-call.ts';
 import type { CallGate } from './call-gate.ts';
 import type { EffectCall, EffectRecord } from './effect-record.ts';
-import { createLateSignal } from './late-signal.ts';
+import { LateSignal } from './late-signal.ts';
 import type { OfferedTool } from './offered-tool.ts';
 import { sanitizeErrorText } from './redact.ts';
 import { TOOL_VALUE_BYTES, type Tool } from './tool.ts';
@@ -58,7 +58,7 @@ export async function callTool(offered: OfferedTool, call: ToolCall, around: Too
   const { tool } = offered;
   const { jobId, context, approval, gate } = around;
   const { attempt, signal } = call;
-  const parts = await arrived(call);
+  const parts = call.places.length === 0 ? [] : await arrived(call);
   // What the record knows a call by is what the sandbox sent, not what the schema makes of it.
   const effect = tool.effect === 'read' ? undefined : around.effects?.call(tool.id, call.args, call.places, parts);
   const input = await checked(offered, 'input', attach(call, parts));
@@ -88,8 +88,7 @@ export async function callTool(offered: OfferedTool, call: ToolCall, around: Too
   }
 }
 
-async function arrived({ places, parts, signal }: ToolCall): Promise<Uint8Array[]> {
-  if (places.length === 0) return [];
+async function arrived({ parts, signal }: ToolCall): Promise<Uint8Array[]> {
   try {
     return await withinDeadline(parts, { signal });
   } catch {
@@ -130,7 +129,7 @@ async function make(
   const { jobId, context } = around;
   const timeoutMs = tool.timeoutMs ?? DEFAULT_TIMEOUT_MS;
   const { attempt } = call;
-  const over = createLateSignal();
+  const over = new LateSignal();
   const overdue = (): never => {
     throw new ToolCallError('tool.timeout', `The tool ${tool.id} took longer than ${timeoutMs / 1000} s.`);
   };

@@ -1,27 +1,21 @@
 /** A signal that is made when somebody asks for it: most calls are over before anybody does. */
-export interface LateSignal {
-  readonly signal: AbortSignal;
-  readonly aborted: boolean;
-  /** The first reason counts. */
-  abort(reason: Error): void;
-}
+export class LateSignal {
+  #controller: AbortController | undefined;
+  #over: Error | undefined;
 
-/** Creates one that is not aborted. */
-export function createLateSignal(): LateSignal {
-  let controller: AbortController | undefined;
-  let over: Error | undefined;
-  return {
-    get signal() {
-      controller ??= new AbortController();
-      if (over !== undefined) controller.abort(over);
-      return controller.signal;
-    },
-    get aborted() {
-      return over !== undefined;
-    },
-    abort(reason) {
-      over ??= reason;
-      controller?.abort(over);
-    },
-  };
+  get signal(): AbortSignal {
+    this.#controller ??= new AbortController();
+    if (this.#over !== undefined) this.#controller.abort(this.#over);
+    return this.#controller.signal;
+  }
+
+  get aborted(): boolean {
+    return this.#over !== undefined;
+  }
+
+  /** The first reason counts. */
+  abort(reason: Error): void {
+    this.#over ??= reason;
+    this.#controller?.abort(this.#over);
+  }
 }
