@@ -1,6 +1,8 @@
 import type { Readable, Writable } from 'node:stream';
-import { addPiece } from '../../src/protocol/add-piece.ts';
 import { parseBoundedJson } from '../../src/protocol/bounded-json.ts';
+import { FrameError } from '../../src/protocol/frame.ts';
+import { createFrameCutter } from '../../src/protocol/frame-cutter.ts';
+import { createGatheredFrames, type FrameHeader } from '../../src/protocol/gathered-frames.ts';
 
 /** A message from an executor. Its process runs user code, so nothing in it is believed but its form. */
 export type ExecutorMessage =
@@ -40,7 +42,13 @@ export type HoldReason = 'calls' | 'answers' | 'bytes';
 
 /** What a frame carries, in the highest byte of its length. */
 const FRAME_KIND = { message: 0, bytes: 1 } as const;
+const LENGTH_BYTES = 4;
 const PART_BYTES = 4;
+const NO_HEADER: FrameHeader = { bytes: 0, write: () => undefined };
+const MESSAGE_HEADER: FrameHeader = {
+  bytes: LENGTH_BYTES,
+  write: (target, offset, length) => void target.writeUInt32LE(length, offset),
+};
 /** Bytes of one frame of bytes. */
 const MAX_BYTES_FRAME = 256 * 1024 + PART_BYTES;
 /** Bytes of parts that wait for the executor, beyond which their senders wait as well. */
@@ -51,65 +59,44 @@ const MAX_UNREAD = 32 * 1024 * 1024;
 
 /** Connects to an executor, whose messages may have at most `maxBytes`. */
 export function connectExecutor(input: Readable, output: Writable, maxBytes: number): ExecutorLink {
-  let held: Buffer[] = [];
-  let size = 0;
   let broken = false;
   const holds = new Set<HoldReason>();
   /** Who waits until the executor has room. */
   const waiting: (() => void)[] = [];
-
-  const fail = (reason: string): void => {
-    broken = true;
-    held = [];
-    link.onFault(reason);
-  };
-
-  const next = (): { kind: number; body: Buffer } | undefined => {
-    if (size < 4) return undefined;
-    let whole = held.length === 1 ? (held[0] as Buffer) : Buffer.concat(held);
-    held = [whole];
-    const { kind, length } = readHeader(whole);
-    const most = kind === FRAME_KIND.bytes ? MAX_BYTES_FRAME : maxBytes;
-    if (length > most) {
-      fail(`a message over ${most} bytes`);
-      return undefined;
-    }
-    if (size < 4 + length) return undefined;
-    const body = whole.subarray(4, 4 + length);
-    whole = whole.subarray(4 + length);
-    size = whole.length;
-    held = size > 0 ? [whole] : [];
-    return { kind, body };
-  };
+  const cutter = createFrameCutter({
+    headerBytes: LENGTH_BYTES,
+    payloadBytes(bytes, start) {
+      const most = bytes[start + 3] === FRAME_KIND.bytes ? MAX_BYTES_FRAME : maxBytes;
+      const length = bytes.readUIntLE(start, 3);
+      if (length > most) throw new FrameError(`a message over ${most} bytes`);
+      return length;
+    },
+  });
 
   /** Hands messages on until there is none left or someone holds them: one chunk may hold hundreds. */
   const take = (): void => {
-    while (holds.size === 0 && !broken) {
-      const frame = next();
-      if (frame === undefined) return;
-      if (!takeFrame(frame.kind, frame.body)) return fail('a message of no known form');
+    try {
+      while (holds.size === 0 && !broken && cutter.next(takeFrame));
+    } catch (error) {
+      if (!(error instanceof FrameError)) throw error;
+      broken = true;
+      link.onFault(error.message);
     }
   };
 
-  const takeFrame = (kind: number, body: Buffer): boolean => {
-    if (kind === FRAME_KIND.bytes && body.length >= PART_BYTES) {
-      link.onBytes(body.readUInt32LE(0), body.subarray(PART_BYTES));
-      return true;
-    }
+  const takeFrame = (bytes: Buffer, start: number, end: number): void => {
+    const kind = bytes[start + 3];
+    const body = bytes.subarray(start + LENGTH_BYTES, end);
+    if (kind === FRAME_KIND.bytes && body.length >= PART_BYTES)
+      return link.onBytes(body.readUInt32LE(0), body.subarray(PART_BYTES));
     const message = kind === FRAME_KIND.message ? readMessage(body, maxBytes) : undefined;
-    if (message !== undefined) link.onMessage(message);
-    return message !== undefined;
+    if (message === undefined) throw new FrameError('a message of no known form');
+    link.onMessage(message);
   };
 
   input.on('data', (chunk: Buffer) => {
     if (broken) return;
-    addPiece(held, chunk);
-    size += chunk.length;
-    // A large message arrives in many chunks; joining them waits until the announced length is there.
-    if (size >= 4 && held.length > 1 && (held[0] as Buffer).length >= 4) {
-      const { length } = readHeader(held[0] as Buffer);
-      if (length <= maxBytes && size < 4 + length) return;
-    }
+    cutter.push(chunk);
     take();
   });
   // The executor's end is noticed by its process, and a write to an executor that is gone is of no use to anyone.
@@ -123,48 +110,43 @@ export function connectExecutor(input: Readable, output: Writable, maxBytes: num
     for (const resume of waiting.splice(0)) resume();
   });
 
-  /** What is written in one tick leaves together: each write of its own would wake the program. */
+  /** What is written in one tick leaves together, unless it is much: each write of its own would wake the program. */
+  const frames = createGatheredFrames(output);
   let gathering = false;
-  const write = (piece: Uint8Array): void => {
+  const flush = (): void => {
+    if (!gathering) return;
+    gathering = false;
+    frames.flush();
+    output.uncork();
+  };
+  const write = (header: FrameHeader, payload: string | Uint8Array): void => {
     if (!gathering) {
       gathering = true;
       output.cork();
-      process.nextTick(() => {
-        gathering = false;
-        output.uncork();
-      });
+      process.nextTick(flush);
     }
-    output.write(piece);
+    frames.add(header, payload);
+    if (frames.isEnough) flush();
   };
+  const backlog = (): number => output.writableLength + frames.bytes;
 
   const link: ExecutorLink = {
     onMessage: () => undefined,
     onBytes: () => undefined,
     onFault: () => undefined,
     send(message) {
-      const text = JSON.stringify(message);
-      const size = Buffer.byteLength(text);
-      const frame = Buffer.allocUnsafe(4 + size);
-      frame.writeUInt32LE(size, 0);
-      frame.write(text, 4);
-      write(frame);
-      if (output.writableLength > MAX_UNREAD) link.hold('answers');
+      write(MESSAGE_HEADER, JSON.stringify(message));
+      if (backlog() > MAX_UNREAD) link.hold('answers');
     },
     sendBytes(part, chunk) {
-      for (let offset = 0; offset < chunk.length; offset += MAX_BYTES_FRAME - PART_BYTES) {
-        const piece = chunk.subarray(offset, offset + MAX_BYTES_FRAME - PART_BYTES);
-        const header = Buffer.allocUnsafe(4 + PART_BYTES);
-        header.writeUIntLE(PART_BYTES + piece.length, 0, 3);
-        header[3] = FRAME_KIND.bytes;
-        header.writeUInt32LE(part, 4);
-        write(header);
-        write(piece);
-      }
-      if (output.writableLength < SENT_BYTES || output.destroyed) return undefined;
+      const header = bytesHeader(part);
+      for (let offset = 0; offset < chunk.length; offset += MAX_BYTES_FRAME - PART_BYTES)
+        write(header, chunk.subarray(offset, offset + MAX_BYTES_FRAME - PART_BYTES));
+      if (backlog() < SENT_BYTES || output.destroyed) return undefined;
       return new Promise((resolve) => waiting.push(resolve));
     },
     sendStrings(strings) {
-      write(Buffer.from(strings.map((text) => `${text}\0`).join('')));
+      write(NO_HEADER, strings.map((text) => `${text}\0`).join(''));
     },
     hold(reason) {
       holds.add(reason);
@@ -179,8 +161,15 @@ export function connectExecutor(input: Readable, output: Writable, maxBytes: num
   return link;
 }
 
-function readHeader(bytes: Buffer): { kind: number; length: number } {
-  return { kind: bytes[3] ?? 0, length: bytes.readUIntLE(0, 3) };
+function bytesHeader(part: number): FrameHeader {
+  return {
+    bytes: LENGTH_BYTES + PART_BYTES,
+    write(target, offset, length) {
+      target.writeUIntLE(PART_BYTES + length, offset, 3);
+      target[offset + 3] = FRAME_KIND.bytes;
+      target.writeUInt32LE(part, offset + LENGTH_BYTES);
+    },
+  };
 }
 
 function readMessage(body: Buffer, maxBytes: number): ExecutorMessage | undefined {

@@ -15,6 +15,8 @@ export class JsonRefused extends Error {
   override readonly name = 'JsonRefused';
 }
 
+const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
 /**
  * Parses JSON bytes from a party that is not trusted. Length, depth and number of values are checked before the
  * parser runs, so that its cost is bounded; `__proto__` and `constructor.prototype` keys are refused.
@@ -26,7 +28,7 @@ export function parseBoundedJson(bytes: Uint8Array, caps: JsonCaps): unknown {
   checkShape(bytes, caps.maxDepth ?? 64, caps.maxValues ?? 200_000);
   let text: string;
   try {
-    text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+    text = UTF8.decode(bytes);
   } catch (error) {
     throw new JsonRefused('not UTF-8', { cause: error });
   }

@@ -1,5 +1,6 @@
 import type { Duplex } from 'node:stream';
-import { encodeFrameHeader, FLAG_END, FRAME_KIND } from './frame.ts';
+import { FLAG_END, FRAME_KIND, frameHeader } from './frame.ts';
+import { createGatheredFrames } from './gathered-frames.ts';
 
 /** How long an event may wait for something to travel with. */
 const EVENT_DELAY_MS = 4;
@@ -25,9 +26,9 @@ export interface Lane {
   ended(): void;
 }
 
-/** Writes frames to a duplex: control frames first, then streams in turns; what is written in one tick leaves together. */
+/** Writes frames to a duplex: control frames first, then streams in turns; what is written in one tick leaves together, unless it is much. */
 export interface FrameWriter {
-  control(kind: number, flags: number, stream: number, payload: Uint8Array, urgency?: Urgency): void;
+  control(kind: number, flags: number, stream: number, payload: string | Uint8Array, urgency?: Urgency): void;
   /** Something has changed for a lane: it has more to send, or more credit. */
   offer(lane: Lane): void;
   /** Hands what was written to the system. */
@@ -44,7 +45,8 @@ export function createFrameWriter(duplex: Duplex): FrameWriter {
   const ready = new Set<Lane>();
   /** Lanes that have something to send. */
   const loaded = new Set<Lane>();
-  let last: { kind: number; flags: number; stream: number; payload: Uint8Array }[] = [];
+  let last: { kind: number; flags: number; stream: number; payload: string | Uint8Array }[] = [];
+  const gathered = createGatheredFrames(duplex);
   let stopped = false;
   let corked = false;
   let flushing = false;
@@ -60,11 +62,11 @@ export function createFrameWriter(duplex: Duplex): FrameWriter {
     flushing = true;
     process.nextTick(flush);
   };
-  const put = (kind: number, flags: number, stream: number, payload: Uint8Array): void => {
+  const put = (kind: number, flags: number, stream: number, payload: string | Uint8Array): void => {
     cork();
-    duplex.write(encodeFrameHeader(kind, flags, stream, payload.length));
-    if (payload.length > 0) duplex.write(payload);
+    gathered.add(frameHeader(kind, flags, stream), payload);
   };
+  const backlog = (): number => duplex.writableLength + gathered.bytes;
 
   /** Sends one turn of a lane. */
   const turn = (lane: Lane): void => {
@@ -93,7 +95,7 @@ export function createFrameWriter(duplex: Duplex): FrameWriter {
 
   const pump = (): void => {
     for (const lane of ready) {
-      if (duplex.writableLength >= HANDED_BYTES) return;
+      if (backlog() >= HANDED_BYTES) return;
       turn(lane);
     }
   };
@@ -113,6 +115,7 @@ export function createFrameWriter(duplex: Duplex): FrameWriter {
     pumpAll();
     if (!corked) return;
     corked = false;
+    gathered.flush();
     duplex.uncork();
   };
   duplex.on('drain', () => {
@@ -125,7 +128,8 @@ export function createFrameWriter(duplex: Duplex): FrameWriter {
       if (stopped || duplex.writableEnded) return;
       if (urgency === 'last') last.push({ kind, flags, stream, payload });
       else put(kind, flags, stream, payload);
-      if (urgency !== 'event') flushSoon();
+      if (gathered.isEnough) flush();
+      else if (urgency !== 'event') flushSoon();
       else if (!flushing) eventTimer ??= setTimeout(flush, EVENT_DELAY_MS);
     },
     offer(lane) {
@@ -145,7 +149,7 @@ export function createFrameWriter(duplex: Duplex): FrameWriter {
       clearTimeout(eventTimer);
     },
     get backlog() {
-      return duplex.writableLength;
+      return backlog();
     },
   };
 }

@@ -1,4 +1,5 @@
-import { addPiece } from './add-piece.ts';
+import { createFrameCutter } from './frame-cutter.ts';
+import type { FrameHeader } from './gathered-frames.ts';
 
 /**
  * Frames of the host⇄sandbox channel.
@@ -34,17 +35,20 @@ export class FrameError extends Error {
   override readonly name = 'FrameError';
 }
 
-/** Encodes the header of a frame. */
-export function encodeFrameHeader(kind: number, flags: number, stream: number, length: number): Buffer {
-  if (length > MAX_FRAME_PAYLOAD) {
-    throw new FrameError(`Cannot encode a frame: its payload is over ${MAX_FRAME_PAYLOAD} bytes, got ${length}.`);
-  }
-  const header = Buffer.allocUnsafe(FRAME_HEADER_BYTES);
-  header.writeUInt32LE(length, 0);
-  header[4] = kind;
-  header[5] = flags;
-  header.writeUInt32LE(stream, 6);
-  return header;
+/** The header of a frame, for a payload of up to {@link MAX_FRAME_PAYLOAD} bytes. */
+export function frameHeader(kind: number, flags: number, stream: number): FrameHeader {
+  return {
+    bytes: FRAME_HEADER_BYTES,
+    write(target, offset, length) {
+      if (length > MAX_FRAME_PAYLOAD) {
+        throw new FrameError(`Cannot encode a frame: its payload is over ${MAX_FRAME_PAYLOAD} bytes, got ${length}.`);
+      }
+      target.writeUInt32LE(length, offset);
+      target[offset + 4] = kind;
+      target[offset + 5] = flags;
+      target.writeUInt32LE(stream, offset + 6);
+    },
+  };
 }
 
 /**
@@ -54,46 +58,24 @@ export function encodeFrameHeader(kind: number, flags: number, stream: number, l
  * @throws {FrameError} from the returned function, on an unknown kind, unknown flags or a length over the maximum.
  */
 export function createFrameDecoder(onFrame: (frame: Frame) => void): (chunk: Buffer) => void {
-  let parts: Buffer[] = [];
-  let held = 0;
-
-  /** Takes `size` bytes off the held chunks. */
-  const take = (size: number): Buffer => {
-    const first = parts[0];
-    if (first !== undefined && first.length >= size) {
-      if (first.length === size) parts.shift();
-      else parts[0] = first.subarray(size);
-      held -= size;
-      return first.subarray(0, size);
-    }
-    const whole = Buffer.concat(parts, held);
-    parts = held > size ? [whole.subarray(size)] : [];
-    held -= size;
-    return whole.subarray(0, size);
-  };
-
-  let header: { kind: number; flags: number; stream: number; length: number } | null = null;
+  const cutter = createFrameCutter({ headerBytes: FRAME_HEADER_BYTES, payloadBytes });
+  const take = (bytes: Buffer, start: number, end: number): void =>
+    onFrame({
+      kind: bytes[start + 4] ?? 0,
+      flags: bytes[start + 5] ?? 0,
+      stream: bytes.readUInt32LE(start + 6),
+      payload: bytes.subarray(start + FRAME_HEADER_BYTES, end),
+    });
   return (chunk) => {
-    if (chunk.length === 0) return;
-    addPiece(parts, chunk);
-    held += chunk.length;
-    for (;;) {
-      if (header === null) {
-        if (held < FRAME_HEADER_BYTES) return;
-        header = decodeHeader(take(FRAME_HEADER_BYTES));
-      }
-      if (held < header.length) return;
-      const { kind, flags, stream, length } = header;
-      header = null;
-      onFrame({ kind, flags, stream, payload: length === 0 ? Buffer.alloc(0) : take(length) });
-    }
+    cutter.push(chunk);
+    while (cutter.next(take));
   };
 }
 
-function decodeHeader(bytes: Buffer): { kind: number; flags: number; stream: number; length: number } {
-  const length = bytes.readUInt32LE(0);
-  const kind = bytes[4] ?? 0;
-  const flags = bytes[5] ?? 0;
+function payloadBytes(bytes: Buffer, start: number): number {
+  const length = bytes.readUInt32LE(start);
+  const kind = bytes[start + 4] ?? 0;
+  const flags = bytes[start + 5] ?? 0;
   if (length > MAX_FRAME_PAYLOAD) {
     throw new FrameError(`Cannot decode a frame: its payload is over ${MAX_FRAME_PAYLOAD} bytes, got ${length}.`);
   }
@@ -101,5 +83,5 @@ function decodeHeader(bytes: Buffer): { kind: number; flags: number; stream: num
     throw new FrameError(`Cannot decode a frame: unknown kind, got ${kind}.`);
   }
   if (flags > (FLAG_MORE | FLAG_END)) throw new FrameError(`Cannot decode a frame: unknown flags, got ${flags}.`);
-  return { kind, flags, stream: bytes.readUInt32LE(6), length };
+  return length;
 }

@@ -1,6 +1,9 @@
 import { FLAG_MORE, FRAME_KIND, FrameError, MAX_FRAME_PAYLOAD, type Frame } from './frame.ts';
 import type { FrameWriter, Urgency } from './frame-writer.ts';
 
+/** A text of as many UTF-16 units fits into one frame. */
+const ONE_FRAME_CHARACTERS = Math.floor(MAX_FRAME_PAYLOAD / 3);
+
 /**
  * Puts the parts of control messages together.
  *
@@ -30,7 +33,9 @@ export function joinMessageParts(maxBytes: number, onMessage: (bytes: Buffer) =>
 
 /** Writes a control message in as many frames as it needs. */
 export function writeMessage(frames: FrameWriter, message: object, urgency: Urgency): void {
-  const bytes = Buffer.from(JSON.stringify(message));
+  const text = JSON.stringify(message);
+  if (text.length <= ONE_FRAME_CHARACTERS) return frames.control(FRAME_KIND.message, 0, 0, text, urgency);
+  const bytes = Buffer.from(text);
   for (let offset = 0; ; offset += MAX_FRAME_PAYLOAD) {
     const part = bytes.subarray(offset, offset + MAX_FRAME_PAYLOAD);
     const last = offset + MAX_FRAME_PAYLOAD >= bytes.length;

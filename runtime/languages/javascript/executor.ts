@@ -1,19 +1,12 @@
 /**
  * Runs one user program in JavaScript or TypeScript. Starts ahead of the job, loads a small module through the loader
- * that the program will use, which its argument names, and waits. Descriptor 3 brings messages, 4 takes them; both end
- * with this process.
+ * that the program will use, which its argument names, and waits.
  */
 import { readFileSync } from 'node:fs';
 import Module, { createRequire } from 'node:module';
-import { Socket } from 'node:net';
 import { pathToFileURL } from 'node:url';
-import {
-  attachBytes,
-  detachBytes,
-  ValueFault,
-  type BytesPlace,
-  type DetachedValue,
-} from '../../../src/protocol/value-bytes.ts';
+import { createProgramCalls, ToolCallError, type ReplyMessage } from './program-calls.ts';
+import { connectSupervisor } from './supervisor-link.ts';
 
 interface RunMessage {
   type: 'run';
@@ -32,165 +25,22 @@ interface RehearseMessage {
   env: Record<string, string>;
 }
 
-interface ReplyMessage {
-  type: 'reply';
-  id: number;
-  ok: boolean;
-  value?: unknown;
-  /** Bytes that follow, and where they stand in the value. */
-  bytes?: (BytesPlace & { part: number })[];
-  error?: { code: string; message: string };
-}
-
-/** A call that gave no value. */
-class ToolCallError extends Error {
-  override readonly name = 'ToolCallError';
-  readonly code: string;
-
-  constructor(code: string, message: string) {
-    super(message);
-    this.code = code;
-  }
-}
-
-const { writeWhole } = createRequire(import.meta.url)('../../launch/whole-output.cjs') as {
-  writeWhole(fd: number, bytes: Uint8Array): void;
-};
-
 const sample = pathToFileURL(process.argv[2] ?? '').href;
-const incoming = new Socket({ fd: 3, readable: true, writable: false });
-const pending = new Map<number, { resolve: (value: unknown) => void; reject: (error: Error) => void }>();
-/** Bytes of answers that are not whole yet. */
-const arriving = new Map<number, { bytes: Uint8Array; filled: number; whole(): void }>();
 let failure: unknown;
 let value: { json: string } | undefined;
 let skillsFolder = '';
-let lastCall = 0;
-let lastPart = 0;
 let ended = false;
 
-/** Calls of this tick, which leave together and so wake the entry once, and their bytes. */
-let gathered: Buffer[] = [];
-let gatheredBytes = 0;
-/** Beyond these a program that makes calls without end waits for the entry to read them. */
-const GATHERED_BYTES = 64 * 1024;
-
-function sendSoon(message: object): void {
-  if (gathered.length === 0) process.nextTick(sendGathered);
-  gather(message);
-  if (gatheredBytes > GATHERED_BYTES) sendGathered();
-}
-
-function sendGathered(): void {
-  const frames = Buffer.concat(gathered);
-  gathered = [];
-  gatheredBytes = 0;
-  writeWhole(4, frames);
-}
-
-/** Writes a whole message, behind what was gathered, before it returns: the process may be about to end. */
-function send(message: object): void {
-  gather(message);
-  sendGathered();
-}
-
-function gather(message: object): void {
-  const text = JSON.stringify(message);
-  const size = Buffer.byteLength(text);
-  const frame = Buffer.allocUnsafe(4 + size);
-  frame.writeUInt32LE(size, 0);
-  frame.write(text, 4);
-  gathered.push(frame);
-  gatheredBytes += frame.length;
-}
-
-/** Bytes of a part that go in one frame. */
-const FRAME_BYTES = 256 * 1024;
-/** Marks a frame of bytes, in the highest byte of its length. */
-const BYTES_KIND = 1;
-
-function sendBytes(part: number, bytes: Uint8Array): void {
-  for (let offset = 0; offset < bytes.length; offset += FRAME_BYTES) {
-    const piece = bytes.subarray(offset, offset + FRAME_BYTES);
-    const header = Buffer.allocUnsafe(8);
-    header.writeUIntLE(4 + piece.length, 0, 3);
-    header[3] = BYTES_KIND;
-    header.writeUInt32LE(part, 4);
-    writeWhole(4, Buffer.concat([header, piece]));
-  }
-}
-
-let held: Buffer = Buffer.alloc(0);
-incoming.on('data', (chunk: Buffer) => {
-  held = held.length === 0 ? chunk : Buffer.concat([held, chunk]);
-  while (held.length >= 4) {
-    const length = held.readUIntLE(0, 3);
-    if (held.length < 4 + length) return;
-    const [kind, body] = [held[3], held.subarray(4, 4 + length)];
-    held = held.subarray(4 + length);
-    if (kind === BYTES_KIND) {
-      takeBytes(body.readUInt32LE(0), body.subarray(4));
-      continue;
-    }
-    const message = JSON.parse(body.toString('utf8')) as RunMessage | RehearseMessage | ReplyMessage;
-    if (message.type === 'run') run(message);
-    else if (message.type === 'rehearse') void rehearse(message);
-    else settle(message);
-  }
+const link = connectSupervisor({
+  message: (message) => take(message as RunMessage | RehearseMessage | ReplyMessage),
+  bytes: (part, bytes) => calls.takeBytes(part, bytes),
 });
-// Without the entry nobody waits for this program.
-incoming.on('close', () => process.exit(70));
+const calls = createProgramCalls(link);
 
-function settle(message: ReplyMessage): void {
-  const call = pending.get(message.id);
-  if (call === undefined) return;
-  const settleNow = (act: () => void): void => {
-    pending.delete(message.id);
-    if (pending.size === 0) incoming.unref();
-    act();
-  };
-  const { error, bytes: places = [] } = message;
-  if (!message.ok)
-    return settleNow(() =>
-      call.reject(new ToolCallError(error?.code ?? 'tool.failed', error?.message ?? 'the call failed')),
-    );
-  const parts = places.map(({ bytes }) => new Uint8Array(bytes));
-  const whole = (): void => settleNow(() => call.resolve(attachBytes(message.value, places, parts)));
-  let missing = places.length + 1;
-  const another = (): void => {
-    missing -= 1;
-    if (missing === 0) whole();
-  };
-  places.forEach(({ part }, index) => {
-    const bytes = parts[index] as Uint8Array;
-    if (bytes.length === 0) another();
-    else arriving.set(part, { bytes, filled: 0, whole: another });
-  });
-  another();
-}
-
-function takeBytes(number: number, chunk: Buffer): void {
-  const part = arriving.get(number);
-  if (part === undefined) return;
-  part.bytes.set(chunk, part.filled);
-  part.filled += chunk.length;
-  if (part.filled < part.bytes.length) return;
-  arriving.delete(number);
-  part.whole();
-}
-
-/** What the broker takes; said here, so that nothing of it is sent for nothing. */
-const ARGUMENT_CAPS = { jsonBytes: 256 * 1024, totalBytes: 8 * 1024 * 1024 };
-
-function argumentsOf(given: unknown): DetachedValue {
-  try {
-    return detachBytes(given, ARGUMENT_CAPS);
-  } catch (error) {
-    // What a getter of the program throws is the program's own.
-    if (!(error instanceof ValueFault)) throw error;
-    const code = error.isTooLarge ? 'tool.too-large' : 'tool.invalid-arguments';
-    throw new ToolCallError(code, `Cannot make the call: the arguments are not acceptable, got ${error.message}.`);
-  }
+function take(message: RunMessage | RehearseMessage | ReplyMessage): void {
+  if (message.type === 'run') run(message);
+  else if (message.type === 'rehearse') void rehearse(message);
+  else calls.settle(message);
 }
 
 /** What the `skillcell` module of user programs stands on. */
@@ -198,19 +48,7 @@ const bridge = {
   ToolCallError,
   /** Where the modules for programs lie, also where none of them is found by its name. */
   modules: new URL('guest/', import.meta.url).href,
-  async call(target: 'tool' | 'model', name: string, given: unknown): Promise<unknown> {
-    const { json: args, places, parts } = argumentsOf(given);
-    const bytes = places.map((place) => ({ ...place, part: (lastPart += 1) }));
-    lastCall += 1;
-    const id = lastCall;
-    incoming.ref();
-    return await new Promise((resolve, reject) => {
-      pending.set(id, { resolve, reject });
-      if (bytes.length === 0) return sendSoon({ type: 'call', id, target, name, args });
-      send({ type: 'call', id, target, name, args, bytes });
-      bytes.forEach(({ part }, index) => sendBytes(part, parts[index] ?? new Uint8Array()));
-    });
-  },
+  call: calls.call,
   setValue(given: unknown): void {
     const json = JSON.stringify(given);
     if (json === undefined) throw new TypeError('Cannot set the value: it has no JSON form.');
@@ -238,7 +76,7 @@ async function rehearse(message: RehearseMessage): Promise<void> {
   createRequire(import.meta.url);
   await import(`${sample}?${rehearsals}`);
   if (message.skillCode) await import(`${bridge.modules}skill-code/rehearse.mjs`);
-  send({ type: 'rehearsed' });
+  link.send({ type: 'rehearsed' });
 }
 
 function setEnvironment(env: Record<string, string>): void {
@@ -248,7 +86,7 @@ function setEnvironment(env: Record<string, string>): void {
 
 function run(message: RunMessage): void {
   skillsFolder = message.skills;
-  incoming.unref();
+  link.stayAlive(false);
   setEnvironment(message.env);
   process.argv = [process.argv[0] ?? 'node', message.path, ...message.args];
   process.chdir(message.cwd);
@@ -323,8 +161,8 @@ function finish(code: number): void {
   if (ended) return;
   ended = true;
   // Node tells of an uncaught error after this event; the process's own end then says that all of it is written.
-  if (failure === undefined) send({ type: 'exit', code, json: value?.json });
-  else send({ type: 'error', error: describe(failure), json: value?.json });
+  if (failure === undefined) link.send({ type: 'exit', code, json: value?.json });
+  else link.send({ type: 'error', error: describe(failure), json: value?.json });
 }
 
 function describe(error: unknown): { name: string; message: string; stack: string } | undefined {
@@ -336,4 +174,4 @@ function describe(error: unknown): { name: string; message: string; stack: strin
 // The loader and the output streams set themselves up at their first use; that cost is paid here, ahead of the job.
 for (const stream of [process.stdout, process.stderr]) stream.write('');
 await import(sample);
-send({ type: 'waiting' });
+link.send({ type: 'waiting' });

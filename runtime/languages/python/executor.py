@@ -57,15 +57,18 @@ def send(message):
     send_frame(0, json.dumps(message, ensure_ascii=True).encode())
 
 
+received = bytearray()
+
+
 def receive_exactly(size):
-    parts = []
-    while size > 0:
-        part = os.read(3, size)
-        if not part:
+    while len(received) < size:
+        chunk = os.read(3, 65536)
+        if not chunk:
             os._exit(70)
-        parts.append(part)
-        size -= len(part)
-    return b"".join(parts)
+        received.extend(chunk)
+    wanted = bytes(received[:size])
+    del received[:size]
+    return wanted
 
 
 def receive_frame():

@@ -1,0 +1,106 @@
+import { createRequire } from 'node:module';
+import { Socket } from 'node:net';
+import { createFrameCutter } from '../../../src/protocol/frame-cutter.ts';
+
+const { writeWhole } = createRequire(import.meta.url)('../../launch/whole-output.cjs') as {
+  writeWhole(fd: number, bytes: Uint8Array): void;
+};
+
+/** Descriptor that brings frames, and the one that takes them. Both end with this process. */
+const INCOMING = 3;
+const OUTGOING = 4;
+/** 3 bytes of length and one of kind, little endian. */
+const HEADER_BYTES = 4;
+/** Marks a frame of bytes: the 4-byte number of a part, then some of its bytes. All others are JSON. */
+const BYTES_KIND = 1;
+const PART_BYTES = 4;
+/** Bytes of a part that go in one frame. */
+const FRAME_BYTES = 256 * 1024;
+/** As many messages leave before the tick is over: the supervisor passes them on while the next ones are made. */
+const GATHERED_MESSAGES = 8;
+/** Beyond these bytes a program that makes calls without end waits for the supervisor to read them. */
+const GATHERED_BYTES = 64 * 1024;
+
+/** Who takes what comes. */
+export interface SupervisorHandlers {
+  message(message: unknown): void;
+  bytes(part: number, bytes: Buffer): void;
+}
+
+/** The executor's side of its link to the supervisor, which `runtime/run/executor-link.ts` is the other side of. */
+export interface SupervisorLink {
+  /** Writes a whole message, behind what was gathered, before it returns: the process may be about to end. */
+  send(message: object): void;
+  /** Sends a message with those of the same tick, so that they wake the supervisor together. */
+  sendSoon(message: object): void;
+  /** Writes the bytes of a part that a message has named. */
+  sendBytes(part: number, bytes: Uint8Array): void;
+  /** Whether the process lives on while nothing else happens. */
+  stayAlive(needed: boolean): void;
+}
+
+/** Connects to the supervisor. Without it nobody waits for this program. */
+export function connectSupervisor(handlers: SupervisorHandlers): SupervisorLink {
+  const incoming = new Socket({ fd: INCOMING, readable: true, writable: false });
+  let gathered: Buffer[] = [];
+  let gatheredBytes = 0;
+
+  const gather = (message: object): void => {
+    const text = JSON.stringify(message);
+    const size = Buffer.byteLength(text);
+    const frame = Buffer.allocUnsafe(HEADER_BYTES + size);
+    frame.writeUInt32LE(size, 0);
+    frame.write(text, HEADER_BYTES);
+    gathered.push(frame);
+    gatheredBytes += frame.length;
+  };
+  const sendGathered = (): void => {
+    if (gathered.length === 0) return;
+    const frames = Buffer.concat(gathered);
+    gathered = [];
+    gatheredBytes = 0;
+    writeWhole(OUTGOING, frames);
+  };
+
+  const cutter = createFrameCutter({
+    headerBytes: HEADER_BYTES,
+    payloadBytes: (bytes, start) => bytes.readUIntLE(start, 3),
+  });
+  const take = (bytes: Buffer, start: number, end: number): void => {
+    const body = start + HEADER_BYTES;
+    if (bytes[start + 3] === BYTES_KIND)
+      return handlers.bytes(bytes.readUInt32LE(body), bytes.subarray(body + PART_BYTES, end));
+    handlers.message(JSON.parse(bytes.toString('utf8', body, end)));
+  };
+  incoming.on('data', (chunk: Buffer) => {
+    cutter.push(chunk);
+    while (cutter.next(take));
+  });
+  incoming.on('close', () => process.exit(70));
+
+  return {
+    send(message) {
+      gather(message);
+      sendGathered();
+    },
+    sendSoon(message) {
+      if (gathered.length === 0) process.nextTick(sendGathered);
+      gather(message);
+      if (gathered.length >= GATHERED_MESSAGES || gatheredBytes > GATHERED_BYTES) sendGathered();
+    },
+    sendBytes(part, bytes) {
+      for (let offset = 0; offset < bytes.length; offset += FRAME_BYTES) {
+        const piece = bytes.subarray(offset, offset + FRAME_BYTES);
+        const header = Buffer.allocUnsafe(HEADER_BYTES + PART_BYTES);
+        header.writeUIntLE(PART_BYTES + piece.length, 0, 3);
+        header[3] = BYTES_KIND;
+        header.writeUInt32LE(part, HEADER_BYTES);
+        writeWhole(OUTGOING, Buffer.concat([header, piece]));
+      }
+    },
+    stayAlive(needed) {
+      if (needed) incoming.ref();
+      else incoming.unref();
+    },
+  };
+}
