@@ -1,25 +1,6 @@
 import type { Skill } from '../../contracts/skill.ts';
+import type { ExportReference, SkillCodeSpec } from '../../contracts/skill-code-spec.ts';
 import { SkillcellError } from '../../contracts/skillcell-error.ts';
-
-/** A name that a file of a skill exports. */
-export interface ExportReference {
-  /** Path below the skill's folder. */
-  path: string;
-  name: string;
-}
-
-/** What a driver in a sandbox loads. The drivers in `runtime/languages/` have the same form. */
-export interface SkillCodeSpec {
-  /** Full id. */
-  skill: string;
-  job: string;
-  toolsets: ExportReference[];
-  provider?: ExportReference;
-  /** Tools that the provider is asked for; none for all that it supports. */
-  tools: { name: string; provider?: string; config: Record<string, unknown> }[];
-  /** Modules that have to be there before anything is loaded. */
-  dependencies: string[];
-}
 
 /** The code of a skill in one language. */
 export interface SkillCodePart {

@@ -3,13 +3,8 @@
  * for. Its argument is the specification as JSON.
  */
 import { join } from 'node:path';
-import {
-  ArgumentsFault,
-  loadSkillCode,
-  MissingModules,
-  type LoadedTool,
-  type SkillCodeSpec,
-} from './load-skill-code.ts';
+import type { SkillCodeSpec } from '../../../../../src/contracts/skill-code-spec.ts';
+import { ArgumentsFault, loadSkillCode, MissingModules, type LoadedTool } from './load-skill-code.ts';
 
 /** What the host wants next: a call, the end of one, or nothing yet. */
 type Order = { call: { id: number; tool: string; args: unknown } } | { cancel: number } | null;

@@ -1,22 +1,5 @@
+import type { ExportReference, SkillCodeSpec } from '../../../../../src/contracts/skill-code-spec.ts';
 import { isThere, openFolder } from './skill-modules.ts';
-
-/** A name that a module of the skill exports. */
-export interface ExportReference {
-  /** Path of the file below the skill's folder. */
-  path: string;
-  name: string;
-}
-
-/** What of a skill is to be loaded. */
-export interface SkillCodeSpec {
-  skill: string;
-  job: string;
-  toolsets: ExportReference[];
-  provider?: ExportReference;
-  /** Tools that the provider is asked for; without them all that it supports. */
-  tools: { name: string; provider?: string; config: Record<string, unknown> }[];
-  dependencies: string[];
-}
 
 /** A tool of a skill. */
 export interface LoadedTool {
