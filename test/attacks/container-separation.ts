@@ -1,7 +1,7 @@
 import { createOrchestrator } from '../../src/orchestrator/create-orchestrator.ts';
-import type { ModelGateway } from '../../src/broker/model-gateway.ts';
 import { allRefused, type ContainerAttack } from './container-scene.ts';
 import { attempts } from './plainly.ts';
+import { programAnswer, scriptedModel, type ScriptedModel } from '../fixtures/scripted-model.ts';
 
 /** Finds the supervisor: the process of the entry that is not the first one. */
 const SUPERVISOR = `
@@ -39,23 +39,8 @@ print(json.dumps({'opened': str(opened)}), flush=True)
 /** Sends everything that a signal can be sent to one, except the processes of user code itself. */
 const SIGNALS = [0, 9, 15, 19, 1, 2, 3, 10, 12, 18];
 
-/** Answers with programs, one after the other. */
-function answering(programs: readonly string[]): ModelGateway {
-  let next = 0;
-  return {
-    id: 'replay',
-    async generate() {
-      const code = programs[Math.min(next, programs.length - 1)] ?? '';
-      next += 1;
-      return {
-        text: `\`\`\`python\n${code}\n\`\`\``,
-        usage: { inputTokens: null, outputTokens: null },
-        model: 'replay',
-        finishReason: 'stop',
-      };
-    },
-  };
-}
+const answering = (programs: readonly string[]): ScriptedModel =>
+  scriptedModel(programs.map((code) => programAnswer('python', code)));
 
 /** Comets and a daemon, and an error that asks for a second attempt. */
 const LEAVING = `

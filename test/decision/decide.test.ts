@@ -3,6 +3,7 @@ import type { ModelAnswer, ModelRequest } from '../../src/broker/model-gateway.t
 import { promptDigest } from '../../src/broker/prompt-digest.ts';
 import { createDecision, type Decided, type DecideOptions } from '../../src/decision/decide.ts';
 import type { JobDecision } from '../../src/contracts/decision.ts';
+import { scriptedModel } from '../fixtures/scripted-model.ts';
 import { skillLibrary, skillText } from '../fixtures/skill-library.ts';
 
 const library = skillLibrary(
@@ -30,7 +31,8 @@ async function decide(
   answers: readonly (string | Partial<ModelAnswer>)[],
   options: Partial<DecideOptions> = {},
 ): Promise<{ record: JobDecision; decided: Decided; asked: ModelRequest[] }> {
-  const asked: ModelRequest[] = [];
+  const model = scriptedModel(answers, USAGE);
+  const { asked } = model;
   const { record, run } = createDecision({
     task: 'Draw the sales.',
     files: ['b.csv', 'a.csv'],
@@ -40,12 +42,7 @@ async function decide(
     consumer: 'decider',
     variant: 'full',
     pool: [],
-    ask: async (request) => {
-      const answer = answers[asked.push(request) - 1];
-      if (answer === undefined) throw new Error('nobody answers');
-      const given = typeof answer === 'string' ? { text: answer } : answer;
-      return { text: '', usage: USAGE, model: 'test/model', finishReason: 'stop', ...given };
-    },
+    ask: async (request) => await model.generate(request, { signal: new AbortController().signal }),
     ...options,
   });
   const decided = await run();

@@ -1,9 +1,10 @@
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
-import type { ModelGateway, ModelRequest } from '../../src/broker/model-gateway.ts';
+import type { ModelRequest } from '../../src/broker/model-gateway.ts';
 import type { CodegenOptions } from '../../src/contracts/job.ts';
 import type { JobResult } from '../../src/contracts/result.ts';
 import { createOrchestrator } from '../../src/orchestrator/create-orchestrator.ts';
 import { EVERY_LEVEL, everyRunner, requireEachLevel } from '../fixtures/every-level.ts';
+import { programAnswer, scriptedModel } from '../fixtures/scripted-model.ts';
 import { skillLibrary, skillText } from '../fixtures/skill-library.ts';
 import { toolList } from '../fixtures/tool-list.ts';
 
@@ -35,7 +36,7 @@ afterAll(() => library[Symbol.dispose]());
 
 const request = (asked: object): string =>
   `I need more.\n\n\`\`\`skillcell-request\n${JSON.stringify(asked)}\n\`\`\`\n`;
-const program = (code: string): string => `\`\`\`javascript\n${code}\n\`\`\`\n`;
+const program = (code: string): string => programAnswer('javascript', code);
 
 describe.each(EVERY_LEVEL)('requests of the agent at level %s', (isolation) => {
   beforeEach((context) => requireEachLevel(context, isolation));
@@ -44,18 +45,10 @@ describe.each(EVERY_LEVEL)('requests of the agent at level %s', (isolation) => {
     answers: string[],
     more: Partial<CodegenOptions> = {},
   ): Promise<{ result: JobResult; requests: ModelRequest[] }> {
-    const requests: ModelRequest[] = [];
-    const model: ModelGateway = {
-      id: 'test/fixed',
-      async generate(asked) {
-        requests.push(structuredClone(asked));
-        const usage = { inputTokens: null, outputTokens: null };
-        return { text: answers[requests.length - 1] ?? '', model: 'test/fixed', usage, finishReason: 'stop' };
-      },
-    };
+    const model = scriptedModel(answers);
     await using own = createOrchestrator({ runners: await everyRunner(), skills: library.subsystem, tools, model });
     const skills = { refs: ['custom.style'], consumer: 'test.writer' };
-    return { result: await own.codegen({ isolation, task: 'Write.', skills, ...more }), requests };
+    return { result: await own.codegen({ isolation, task: 'Write.', skills, ...more }), requests: model.asked };
   }
   const lastMessage = (asked: ModelRequest | undefined): string => asked?.messages.at(-1)?.content ?? '';
 

@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { defineTool } from '../../src/broker/tool.ts';
-import type { ModelAnswer, ModelGateway, ModelRequest } from '../../src/broker/model-gateway.ts';
+import type { ModelAnswer, ModelRequest } from '../../src/broker/model-gateway.ts';
 import type { JobResult } from '../../src/contracts/result.ts';
 import type { CodegenOptions } from '../../src/contracts/job.ts';
 import { createOrchestrator } from '../../src/orchestrator/create-orchestrator.ts';
 import { BEST_LEVEL } from '../fixtures/levels.ts';
+import { scriptedModel } from '../fixtures/scripted-model.ts';
 
 const FAILING = '```javascript\nconsole.log("tried");\nprocess.exit(1);\n```';
 const GOOD = '```javascript\nexport default 1;\n```';
@@ -16,16 +17,9 @@ async function run(
   job: Partial<CodegenOptions>,
   usage: ModelAnswer['usage'] = { inputTokens: 50, outputTokens: 20 },
 ): Promise<{ result: JobResult; asked: ModelRequest[] }> {
-  const asked: ModelRequest[] = [];
-  const model: ModelGateway = {
-    id: 'test/model',
-    async generate(request) {
-      const text = answers[asked.push(request) - 1] ?? '';
-      return { text, model: 'test/model', usage, finishReason: 'stop' };
-    },
-  };
+  const model = scriptedModel(answers, usage);
   await using orchestrator = createOrchestrator({ model });
-  return { result: await orchestrator.codegen({ isolation: BEST_LEVEL, task: 'Try it.', ...job }), asked };
+  return { result: await orchestrator.codegen({ isolation: BEST_LEVEL, task: 'Try it.', ...job }), asked: model.asked };
 }
 
 describe('a budget', () => {

@@ -1,26 +1,8 @@
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
-import type { ModelGateway } from '../../src/broker/model-gateway.ts';
 import type { Isolation, JobResult } from '../../src/contracts/result.ts';
 import { createOrchestrator } from '../../src/orchestrator/create-orchestrator.ts';
 import { LEVELS, requireLevel } from '../fixtures/levels.ts';
-
-/** A gateway whose answers are bash programs. */
-function programs(...codes: string[]): ModelGateway {
-  let asked = 0;
-  return {
-    id: 'test/model',
-    async generate() {
-      const code = codes[asked] ?? 'exit 1';
-      asked += 1;
-      return {
-        text: `\`\`\`bash\n${code}\n\`\`\``,
-        usage: { inputTokens: 1, outputTokens: 1 },
-        model: 'test/model',
-        finishReason: 'stop',
-      };
-    },
-  };
-}
+import { programAnswer, scriptedModel } from '../fixtures/scripted-model.ts';
 
 const orchestrator = createOrchestrator();
 afterAll(() => orchestrator.close());
@@ -76,7 +58,8 @@ describe.each(LEVELS)('a program at level %s that', (isolation) => {
 });
 
 async function attempts(isolation: Isolation, ...codes: string[]): Promise<JobResult> {
-  await using other = createOrchestrator({ model: programs(...codes) });
+  const model = scriptedModel(codes.map((code) => programAnswer('bash', code)));
+  await using other = createOrchestrator({ model });
   return await other.codegen({
     isolation,
     language: 'bash',

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { afterAll, describe, expect, it } from 'vitest';
-import type { ModelGateway, ModelRequest } from '../../src/broker/model-gateway.ts';
+import type { ModelGateway } from '../../src/broker/model-gateway.ts';
 import { openaiCompatibleGateway } from '../../src/broker/openai-compatible-gateway.ts';
 import { recordingGateway } from '../../src/broker/recording-gateway.ts';
 import type { JobEvent } from '../../src/contracts/events.ts';
@@ -11,6 +11,7 @@ import type { JobResult } from '../../src/contracts/result.ts';
 import { createOrchestrator } from '../../src/orchestrator/create-orchestrator.ts';
 import { BEST_LEVEL } from '../fixtures/levels.ts';
 import { startModelStandIn, type StandInAnswer } from '../fixtures/model-stand-in.ts';
+import { scriptedModel } from '../fixtures/scripted-model.ts';
 import { skillLibrary, skillText } from '../fixtures/skill-library.ts';
 
 const sources = (url: string): string => `- sid: 1\n  url: ${url}\n  title: T\n`;
@@ -34,21 +35,6 @@ afterAll(() => library[Symbol.dispose]());
 const isolation = BEST_LEVEL;
 const block = (value: object): string => `\`\`\`skillcell-decision\n${JSON.stringify(value)}\n\`\`\``;
 
-/** A model that gives these answers in turn, and what it was asked. */
-function scripted(answers: readonly (string | (() => Promise<string>))[]): ModelGateway & { asked: ModelRequest[] } {
-  const asked: ModelRequest[] = [];
-  return {
-    id: 'test/model',
-    asked,
-    async generate(request) {
-      const answer = answers[asked.push(request) - 1];
-      if (answer === undefined) throw new Error('nobody answers');
-      const text = typeof answer === 'string' ? answer : await answer();
-      return { text, model: 'test/model', usage: { inputTokens: 5, outputTokens: 3 }, finishReason: 'stop' };
-    },
-  };
-}
-
 /** What a result says beyond the limits, of which some levels say more than others. */
 function codesOf({ diagnostics }: JobResult): string[] {
   return diagnostics.map(({ code }) => code).filter((code) => !code.startsWith('limit.'));
@@ -60,7 +46,7 @@ describe('a job with select', () => {
 import { mkdirSync, writeFileSync } from 'node:fs';
 writeFileSync(process.env.SKILLCELL_OUTPUT + '/bars.txt', '||');
 export default readdirSync(process.env.SKILLS_DIR, { recursive: true }).sort();`;
-    const model = scripted([
+    const model = scriptedModel([
       block({ skills: ['SK2', 'SK1', 'custom.secret'] }),
       block({ skills: ['SK2', 'SK1'] }),
       block({ action: 'codegen', task: 'Draw the bars.', outputs: ['bars.txt'] }),
@@ -127,11 +113,11 @@ export default readdirSync(process.env.SKILLS_DIR, { recursive: true }).sort();`
       `\`\`\`js\n${code}\n\`\`\``,
     ];
     const job = { isolation, task: 'How long is it?', select: true, tools: ['length'], maxAttempts: 1 };
-    await using chosen = createOrchestrator({ skills: tooled.subsystem, model: scripted(answers(['SK1'])) });
+    await using chosen = createOrchestrator({ skills: tooled.subsystem, model: scriptedModel(answers(['SK1'])) });
     const served = await chosen.codegen(job);
     expect(served).toMatchObject({ outcome: 'succeeded', value: 4 });
     expect(codesOf(served)).toEqual([]);
-    await using without = createOrchestrator({ skills: tooled.subsystem, model: scripted(answers([])) });
+    await using without = createOrchestrator({ skills: tooled.subsystem, model: scriptedModel(answers([])) });
     const unserved = await without.codegen(job);
     expect(unserved).toMatchObject({
       outcome: 'failed',
@@ -141,7 +127,7 @@ export default readdirSync(process.env.SKILLS_DIR, { recursive: true }).sort();`
   });
 
   it('keeps the skills and outputs that it names itself', async () => {
-    const model = scripted([
+    const model = scriptedModel([
       block({ skills: ['SK1'] }),
       block({ action: 'codegen', task: 'Go.', outputs: ['b.txt', 'a.txt'] }),
       '```js\nexport default 1;\n```',
@@ -161,7 +147,7 @@ export default readdirSync(process.env.SKILLS_DIR, { recursive: true }).sort();`
   });
 
   it('answers with a text, and needs no sandbox for it', async () => {
-    const model = scripted([block({ skills: ['SK2'] }), block({ action: 'text', text: 'By bars. [[S:1]]' })]);
+    const model = scriptedModel([block({ skills: ['SK2'] }), block({ action: 'text', text: 'By bars. [[S:1]]' })]);
     await using orchestrator = createOrchestrator({ skills: library.subsystem, model });
     const job = orchestrator.stream({ kind: 'codegen', isolation: 'kernel', task: 'How?', select: true });
     const events: JobEvent[] = [];
@@ -223,7 +209,7 @@ export default readdirSync(process.env.SKILLS_DIR, { recursive: true }).sort();`
   });
 
   it('fails where no answer can be taken', async () => {
-    const model = scripted(['I would rather not.', 'No.']);
+    const model = scriptedModel(['I would rather not.', 'No.']);
     await using orchestrator = createOrchestrator({ skills: library.subsystem, model });
     const result = await orchestrator.codegen({ isolation, task: 'How?', select: true, expect: ['a.md'] });
     expect(result).toMatchObject({
@@ -236,7 +222,7 @@ export default readdirSync(process.env.SKILLS_DIR, { recursive: true }).sort();`
 
   it('is on the clock of its job and of each request, and can be canceled', async () => {
     const never = (): Promise<string> => new Promise(() => undefined);
-    const model = scripted([block({ skills: [] }), never, never, never]);
+    const model = scriptedModel([block({ skills: [] }), never, never, never]);
     await using orchestrator = createOrchestrator({ skills: library.subsystem, model });
     const job = { isolation, task: 'How?', select: true } as const;
     expect(await orchestrator.codegen({ ...job, limits: { modelTimeoutMs: 50 } })).toMatchObject({
@@ -263,7 +249,7 @@ export default readdirSync(process.env.SKILLS_DIR, { recursive: true }).sort();`
     [{ select: { consumer: '../x' } }, 'select'],
     [{ select: true, dryRun: true }, 'a dry run asks none'],
   ])('%j is refused', async (more, message) => {
-    const model = scripted([]);
+    const model = scriptedModel([]);
     await using orchestrator = createOrchestrator({ skills: library.subsystem, model });
     const refused = orchestrator.codegen({ task: 'How?', ...(more as object) });
     await expect(refused).rejects.toMatchObject({

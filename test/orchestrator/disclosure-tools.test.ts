@@ -1,9 +1,9 @@
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
-import type { ModelGateway } from '../../src/broker/model-gateway.ts';
 import type { ExecOptions } from '../../src/contracts/job.ts';
 import type { JobResult } from '../../src/contracts/result.ts';
 import { createOrchestrator } from '../../src/orchestrator/create-orchestrator.ts';
 import { EVERY_LEVEL, everyRunner, requireEachLevel } from '../fixtures/every-level.ts';
+import { programAnswer, scriptedModel } from '../fixtures/scripted-model.ts';
 import { skillLibrary, skillText } from '../fixtures/skill-library.ts';
 
 const library = skillLibrary(
@@ -111,16 +111,7 @@ describe.each(EVERY_LEVEL)('the tools of skills at level %s', (isolation) => {
   it('a codegen job has read the skills that it carries already', async () => {
     const code =
       "import { tools } from 'skillcell';\nexport default [await tools.skills.load({ skill: 'custom.style' }), (await tools.skills.load({ skill: 'custom.cite' })).instructions];";
-    const usage = { inputTokens: null, outputTokens: null };
-    const model: ModelGateway = {
-      id: 'test/fixed',
-      generate: async () => ({
-        text: `\`\`\`javascript\n${code}\n\`\`\``,
-        model: 'test/fixed',
-        usage,
-        finishReason: 'stop',
-      }),
-    };
+    const model = scriptedModel([programAnswer('javascript', code)]);
     await using own = createOrchestrator({ runners: await everyRunner(), skills: library.subsystem, model });
     const pool = [{ sid: 1, url: 'https://example.org/other' }];
     const result = await own.codegen({

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import * as mini from 'zod/mini';
-import type { ModelAnswer, ModelGateway, ModelRequest } from '../../src/broker/model-gateway.ts';
+import type { ModelGateway } from '../../src/broker/model-gateway.ts';
 import { openaiCompatibleGateway } from '../../src/broker/openai-compatible-gateway.ts';
 import { promptDigest } from '../../src/broker/prompt-digest.ts';
 import { SkillcellError } from '../../src/contracts/skillcell-error.ts';
@@ -9,6 +9,7 @@ import { createOrchestrator } from '../../src/orchestrator/create-orchestrator.t
 import type { Orchestrator } from '../../src/orchestrator/orchestrator.ts';
 import { getActiveSkillsSubsystem } from '../../src/skills/index.ts';
 import { startModelStandIn, type StandInAnswer } from '../fixtures/model-stand-in.ts';
+import { scriptedModel } from '../fixtures/scripted-model.ts';
 import { skillLibrary, skillText } from '../fixtures/skill-library.ts';
 
 const library = skillLibrary(
@@ -22,32 +23,13 @@ const library = skillLibrary(
 );
 afterAll(() => library[Symbol.dispose]());
 
-interface Scripted extends ModelGateway {
-  asked: ModelRequest[];
-}
-
-function scripted(...answers: (string | Partial<ModelAnswer>)[]): Scripted {
-  const asked: ModelRequest[] = [];
-  return {
-    id: 'test/model',
-    asked,
-    async generate(request) {
-      const answer = answers[asked.push(request) - 1];
-      if (answer === undefined) throw new Error('nobody answers');
-      const given = typeof answer === 'string' ? { text: answer } : answer;
-      const usage = { inputTokens: 5, outputTokens: 3 };
-      return { text: '', model: 'test/model', usage, finishReason: 'stop', ...given };
-    },
-  };
-}
-
 const withModel = (model: ModelGateway): Orchestrator => createOrchestrator({ skills: library.subsystem, model });
 const json = (value: unknown): string => `\`\`\`json\n${JSON.stringify(value)}\n\`\`\`\n`;
 const job = { prompt: 'What is a bar?', consumer: 'llm.answer' };
 
 describe('an answer', () => {
   it('is written with the skills of its consumer in the system prompt, and their sources', async () => {
-    const model = scripted('A bar. [[S:4]]');
+    const model = scriptedModel(['A bar. [[S:4]]']);
     await using orchestrator = withModel(model);
     const pool = [{ sid: 3, url: 'https://other.example/', title: 'Other' }];
     const result = await orchestrator.generate({ ...job, skills: ['custom.brief'], pool });
@@ -68,7 +50,7 @@ describe('an answer', () => {
   });
 
   it('has the same system prompt for every prompt, and instructions of the caller first', async () => {
-    const model = scripted('a', 'b', 'c');
+    const model = scriptedModel(['a', 'b', 'c']);
     await using orchestrator = withModel(model);
     await orchestrator.generate({ ...job, skills: ['custom.brief'] });
     await orchestrator.generate({ ...job, prompt: 'Another.', skills: ['custom.brief'] });
@@ -79,14 +61,14 @@ describe('an answer', () => {
   });
 
   it('says that it was cut off', async () => {
-    await using orchestrator = withModel(scripted({ text: 'A b', finishReason: 'length' }));
+    await using orchestrator = withModel(scriptedModel([{ text: 'A b', finishReason: 'length' }]));
     const { diagnostics } = await orchestrator.generate(job);
     expect(diagnostics).toMatchObject([{ code: 'generation.cut-off' }]);
   });
 
   it('is asked for with the skills of the orchestrator as the active ones', async () => {
     let seen: unknown;
-    const inner = scripted('a');
+    const inner = scriptedModel(['a']);
     const model: ModelGateway = {
       ...inner,
       generate: (request, options) => {
@@ -106,7 +88,7 @@ describe('a value', () => {
   it('is what the schema makes of the answer, in a block or bare, after thinking', async () => {
     const value = { title: 'Bars', rows: [1] };
     for (const text of [json(value), JSON.stringify(value), `<think>${json({})}</think>Here:\n${json(value)}Done.`]) {
-      const model = scripted(text);
+      const model = scriptedModel([text]);
       await using orchestrator = withModel(model);
       const result = await orchestrator.generate({ ...job, output: output.transform(({ title }) => title.length) });
       expect(result).toMatchObject({ value: 4, text, attempts: 1 });
@@ -115,10 +97,14 @@ describe('a value', () => {
   });
 
   it('goes back with its faults, and the prompt of each attempt begins with the one before', async () => {
-    const model = scripted('Bars!', json({ title: 1, rows: [] }), {
-      text: json({ title: 'B', rows: [2] }),
-      usage: { inputTokens: 1, outputTokens: null },
-    });
+    const model = scriptedModel([
+      'Bars!',
+      json({ title: 1, rows: [] }),
+      {
+        text: json({ title: 'B', rows: [2] }),
+        usage: { inputTokens: 1, outputTokens: null },
+      },
+    ]);
     await using orchestrator = withModel(model);
     const result = await orchestrator.generate({ ...job, output, maxAttempts: 3 });
     expect(result).toMatchObject({ value: { title: 'B', rows: [2] }, attempts: 3 });
@@ -139,7 +125,7 @@ describe('a value', () => {
     ['a deep one', '['.repeat(200_000), 'no block'],
     ['keys of prototypes', '{"__proto__":{"title":"B","rows":[1]}}', 'title'],
   ])('that never fits fails after the attempts: %s', async (_name, answer, fault) => {
-    const model = scripted(answer, answer, answer);
+    const model = scriptedModel([answer, answer, answer]);
     await using orchestrator = withModel(model);
     const failed = orchestrator.generate({ ...job, output });
     await expect(failed).rejects.toMatchObject({
@@ -157,7 +143,7 @@ describe('a value', () => {
       properties: { title: { type: 'string', pattern: '^(a+)+$' } },
       additionalProperties: false,
     };
-    const model = scripted(json({}), json({ title: `${'a'.repeat(40)}!` }), json({ title: 'aa' }));
+    const model = scriptedModel([json({}), json({ title: `${'a'.repeat(40)}!` }), json({ title: 'aa' })]);
     await using orchestrator = withModel(model);
     const { value } = await orchestrator.generate({ ...job, output: schema, maxAttempts: 3 });
     expect(value).toEqual({ title: 'aa' });
@@ -167,7 +153,7 @@ describe('a value', () => {
   });
 
   it('of the small flavour of zod has its faults in words as well', async () => {
-    const model = scripted('[]', '{}');
+    const model = scriptedModel(['[]', '{}']);
     await using orchestrator = withModel(model);
     const failed = orchestrator.generate({ ...job, output: mini.object({ title: mini.string() }) });
     await expect(failed).rejects.toMatchObject({
@@ -193,7 +179,7 @@ describe('before anything is asked', () => {
     ['a denied skill', { skills: ['custom.brief', 'custom.secret'] }, 'skills.reference-denied'],
   ];
   it.each(refused)('%s is refused', async (_name, more, code) => {
-    const model = scripted('a');
+    const model = scriptedModel(['a']);
     await using orchestrator = withModel(model);
     await expect(orchestrator.generate({ ...job, ...more })).rejects.toMatchObject({ code });
     expect(model.asked).toEqual([]);

@@ -1,10 +1,10 @@
 import { afterAll, describe, expect, it } from 'vitest';
-import type { ModelGateway, ModelRequest } from '../../src/broker/model-gateway.ts';
 import type { JobSkillsOptions } from '../../src/contracts/job.ts';
 import type { JobResult } from '../../src/contracts/result.ts';
 import { createOrchestrator } from '../../src/orchestrator/create-orchestrator.ts';
 import { createTriggerSession } from '../../src/skills/index.ts';
 import { BEST_LEVEL } from '../fixtures/levels.ts';
+import { programAnswer, scriptedModel } from '../fixtures/scripted-model.ts';
 import { skillLibrary, skillText } from '../fixtures/skill-library.ts';
 
 /** As the architecture of skills prints it, with the toolset that it describes. */
@@ -89,17 +89,9 @@ async function dryRun(
 
 describe('a codegen job with skills.match', () => {
   it('greets by the skill that the architecture of skills prints, and by its toolset', async () => {
-    const asked: ModelRequest[] = [];
     const program =
       "import { tools } from 'skillcell';\nconsole.log((await tools.call('hello', { name: 'Ada' })).output);";
-    const model: ModelGateway = {
-      id: 'test/model',
-      async generate(request) {
-        asked.push(request);
-        const usage = { inputTokens: 1, outputTokens: 1 };
-        return { text: `\`\`\`js\n${program}\n\`\`\``, model: 'test/model', usage, finishReason: 'stop' };
-      },
-    };
+    const model = scriptedModel([programAnswer('js', program)]);
     await using host = createOrchestrator({ skills: library.subsystem, model });
     const task = 'Say hello: greet Ada.';
     const result = await host.codegen({ isolation: BEST_LEVEL, task, skills: { match: true }, tools: ['hello'] });
@@ -116,11 +108,11 @@ describe('a codegen job with skills.match', () => {
       leftOut: [],
       kept: [],
     });
-    expect(asked).toHaveLength(1);
-    expect(asked[0]?.system).toContain(
+    expect(model.asked).toHaveLength(1);
+    expect(model.asked[0]?.system).toContain(
       '[ACTIVE SKILLS]\n\n## Skill: hello-extended (custom.hello-extended) v1.0.0\n\n# Hello Extended Skill\n\nInstructions for using this skill...\n\n[END ACTIVE SKILLS]\n',
     );
-    expect(asked[0]?.messages[0]?.content).not.toContain('Skills that there are');
+    expect(model.asked[0]?.messages[0]?.content).not.toContain('Skills that there are');
   });
 
   it('carries the three best after those that it names, each once, and says why the others stay out', async () => {
@@ -231,13 +223,7 @@ describe('a codegen job with skills.match', () => {
       block({ action: 'codegen', task: 'Wave at rocks.' }),
       '```js\nexport default 1;\n```',
     ];
-    const model: ModelGateway = {
-      id: 'test/model',
-      async generate() {
-        const usage = { inputTokens: 1, outputTokens: 1 };
-        return { text: answers.shift() ?? '', model: 'test/model', usage, finishReason: 'stop' };
-      },
-    };
+    const model = scriptedModel(answers);
     await using host = createOrchestrator({ skills: library.subsystem, model });
     const skills = { match: { session: counting } };
     const result = await host.codegen({ isolation: 'none', task: 'Some ink.', select: true, skills });

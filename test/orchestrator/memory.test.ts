@@ -8,6 +8,7 @@ import { MISSING_PYTHON, requireHere } from '../fixtures/describe-with.ts';
 import { dockerImage, dockerTest } from '../fixtures/docker-image.ts';
 import { LEVELS, requireLevel } from '../fixtures/levels.ts';
 import { MEMORY_PROGRAMS, type MemoryProgram } from '../fixtures/memory-programs.ts';
+import { programAnswer, scriptedModel } from '../fixtures/scripted-model.ts';
 
 const orchestrator = createOrchestrator({ runners: [createDockerRunner(), createLocalRunner()], concurrency: 2 });
 afterAll(() => orchestrator.close());
@@ -49,16 +50,7 @@ describe.each(LEVELS)('memory at level %s', (isolation) => {
 
   it('a second attempt is not judged by the peak of the first', async () => {
     const codes = ["b = bytearray(b'x') * (400 << 20)", "print('small')"];
-    const model = {
-      id: 'two programs',
-      generate: () =>
-        Promise.resolve({
-          text: `\`\`\`python\n${codes.shift()}\n\`\`\``,
-          model: 'two programs',
-          finishReason: 'stop',
-          usage: { inputTokens: 0, outputTokens: 0 },
-        }),
-    };
+    const model = scriptedModel(codes.map((code) => programAnswer('python', code)));
     await using other = createOrchestrator({ runners: [createLocalRunner()], model });
     const result = await other.codegen({
       task: 't',

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
-import type { ModelGateway } from '../../src/broker/model-gateway.ts';
 import { createOrchestrator } from '../../src/orchestrator/create-orchestrator.ts';
 import { BEST_LEVEL } from '../fixtures/levels.ts';
+import { programAnswer, scriptedModel } from '../fixtures/scripted-model.ts';
 
-const program = (code: string): string => `\`\`\`javascript\n${code}\n\`\`\``;
+const program = (code: string): string => programAnswer('javascript', code);
 
 it('a job says what each of its stages asks, and what is answered', async () => {
   const answers = [
@@ -11,14 +11,7 @@ it('a job says what each of its stages asks, and what is answered', async () => 
     program('process.exit(1);'),
     program('export default 7;'),
   ];
-  let asked = 0;
-  const model: ModelGateway = {
-    id: 'test/model',
-    async generate() {
-      const text = answers[asked++] ?? '';
-      return { text, model: 'test/model', usage: { inputTokens: 1, outputTokens: 1 }, finishReason: 'stop' };
-    },
-  };
+  const model = scriptedModel(answers);
   await using orchestrator = createOrchestrator({ model });
   const job = orchestrator.stream({ kind: 'codegen', isolation: BEST_LEVEL, task: 'Try it.', select: true });
   const seen: unknown[] = [];

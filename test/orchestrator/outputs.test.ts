@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { createBroker } from '../../src/broker/broker.ts';
-import type { ModelGateway, ModelRequest } from '../../src/broker/model-gateway.ts';
+import type { ModelRequest } from '../../src/broker/model-gateway.ts';
 import type { CodegenOptions } from '../../src/contracts/job.ts';
 import { DEFAULT_LIMITS } from '../../src/contracts/limits.ts';
 import type { JobResult } from '../../src/contracts/result.ts';
@@ -12,24 +12,18 @@ import type { PreparedJob } from '../../src/orchestrator/prepare-job.ts';
 import type { SandboxResult } from '../../src/protocol/messages.ts';
 import { BEST_LEVEL } from '../fixtures/levels.ts';
 import { EVERY_LEVEL, everyRunner, requireEachLevel } from '../fixtures/every-level.ts';
+import { programAnswer, scriptedModel } from '../fixtures/scripted-model.ts';
 
-const program = (code: string): string => `\`\`\`javascript\n${code}\n\`\`\``;
+const program = (code: string): string => programAnswer('javascript', code);
 const rows = z.object({ rows: z.int().min(1) });
 
 async function run(
   answers: string[],
   job: Partial<CodegenOptions>,
 ): Promise<{ result: JobResult; asked: ModelRequest[] }> {
-  const asked: ModelRequest[] = [];
-  const model: ModelGateway = {
-    id: 'test/model',
-    async generate(request) {
-      const text = answers[asked.push(request) - 1] ?? '';
-      return { text, model: 'test/model', usage: { inputTokens: 1, outputTokens: 1 }, finishReason: 'stop' };
-    },
-  };
+  const model = scriptedModel(answers);
   await using orchestrator = createOrchestrator({ model, runners: await everyRunner() });
-  return { result: await orchestrator.codegen({ task: 'Count the rows.', ...job }), asked };
+  return { result: await orchestrator.codegen({ task: 'Count the rows.', ...job }), asked: model.asked };
 }
 
 describe.each(EVERY_LEVEL)('the value of a job at level %s', (isolation) => {

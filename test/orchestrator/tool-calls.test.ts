@@ -1,6 +1,5 @@
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import type { ApprovalAnswer, ApprovalRequest } from '../../src/broker/approval.ts';
-import type { ModelGateway } from '../../src/broker/model-gateway.ts';
 import type { ToolContext } from '../../src/broker/tool.ts';
 import type { JobEvent } from '../../src/contracts/events.ts';
 import type { ExecOptions } from '../../src/contracts/job.ts';
@@ -9,6 +8,7 @@ import { createOrchestrator } from '../../src/orchestrator/create-orchestrator.t
 import { MISSING_PYTHON, requireHere } from '../fixtures/describe-with.ts';
 import { EVERY_LEVEL, everyRunner, requireEachLevel } from '../fixtures/every-level.ts';
 import { toolList } from '../fixtures/tool-list.ts';
+import { programAnswer, scriptedModel } from '../fixtures/scripted-model.ts';
 
 const MIB = 1024 * 1024;
 let contexts: unknown[] = [];
@@ -380,22 +380,14 @@ set_value(rows)
   });
 
   it('three attempts that make the same write have one effect; other input has its own', async () => {
-    let asked = 0;
-    const messages: string[] = [];
-    const model: ModelGateway = {
-      id: 'test/fixed',
-      async generate(request) {
-        asked += 1;
-        messages.push(request.messages.at(-1)?.content ?? '');
-        const code = `import { tools } from 'skillcell';
-          const rows = [await tools.shop.order({ b: 1, a: new Uint8Array([1]) }), await tools.shop.order({ a: new Uint8Array([1]), b: 1 }), await tools.shop.order(${asked})];
+    const programs = [1, 2, 3].map(
+      (attempt) => `import { tools } from 'skillcell';
+          const rows = [await tools.shop.order({ b: 1, a: new Uint8Array([1]) }), await tools.shop.order({ a: new Uint8Array([1]), b: 1 }), await tools.shop.order(${attempt})];
           await tools.echo.back(0);
-          if (${asked} < 3) throw new Error('again');
-          export default rows;`;
-        const usage = { inputTokens: null, outputTokens: null };
-        return { text: `\`\`\`javascript\n${code}\n\`\`\``, model: 'test/fixed', usage, finishReason: 'stop' };
-      },
-    };
+          if (${attempt} < 3) throw new Error('again');
+          export default rows;`,
+    );
+    const model = scriptedModel(programs.map((code) => programAnswer('javascript', code)));
     await using own = createOrchestrator({ runners: await everyRunner(), tools, model });
     const result = await own.codegen({ isolation, task: 'Order.', tools: ['*'] });
     expect(result.outcome).toBe('succeeded');
@@ -405,6 +397,7 @@ set_value(rows)
     expect(result.callTotals['shop.order']).toEqual({ calls: 9, failed: 0, replayed: 4 });
     expect(result.callTotals['echo.back']).toEqual({ calls: 3, failed: 0, replayed: 0 });
     expect(result.calls.filter(({ replayed }) => replayed === true)).toHaveLength(4);
+    const messages = model.asked.map((request) => request.messages.at(-1)?.content);
     // The model reads what it must not fear to repeat; reads are none of it.
     expect(messages[1]).toContain('shop.order({"b":1,"a":null})\nshop.order({"a":null,"b":1})\nshop.order(1)\n');
     expect(messages[2]).toContain('shop.order(2)\n');
@@ -412,18 +405,15 @@ set_value(rows)
   });
 
   it('a write that was cut off is not made again by a later attempt', async () => {
-    let asked = 0;
-    const model: ModelGateway = {
-      id: 'test/fixed',
-      async generate() {
-        asked += 1;
-        const code = `import { tools } from 'skillcell';
-          ${asked === 1 ? "tools.shop.slow({ n: 1 }).catch(() => undefined); await tools.echo.back(0); throw new Error('again');" : ''}
-          export default [await tools.shop.slow({ n: 1 }).catch((error) => error.code), await tools.shop.slow({ n: 2 }).catch((error) => error.code)];`;
-        const usage = { inputTokens: null, outputTokens: null };
-        return { text: `\`\`\`javascript\n${code}\n\`\`\``, model: 'test/fixed', usage, finishReason: 'stop' };
-      },
-    };
+    const programs = [
+      "tools.shop.slow({ n: 1 }).catch(() => undefined); await tools.echo.back(0); throw new Error('again');",
+      '',
+    ].map(
+      (first) => `import { tools } from 'skillcell';
+          ${first}
+          export default [await tools.shop.slow({ n: 1 }).catch((error) => error.code), await tools.shop.slow({ n: 2 }).catch((error) => error.code)];`,
+    );
+    const model = scriptedModel(programs.map((code) => programAnswer('javascript', code)));
     await using own = createOrchestrator({ runners: await everyRunner(), tools, model });
     const result = await own.codegen({ isolation, task: 'Order.', tools: ['*'] });
     expect(result.value).toEqual(['tool.effect-unknown', 'tool.timeout']);
