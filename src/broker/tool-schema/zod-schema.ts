@@ -4,8 +4,22 @@ import { SchemaRefused } from './schema-refused.ts';
 import { structureGuard } from './zod-structure.ts';
 import type { CompiledSchema, SchemaSide } from './tool-schema.ts';
 
-/** Takes a zod schema of any flavour of version 4, which enforces itself. */
+/** Schemas are not changed once they are made; those of the tools of skills serve a tool for each job. */
+const compiled = {
+  input: new WeakMap<z.core.$ZodType, CompiledSchema>(),
+  output: new WeakMap<z.core.$ZodType, CompiledSchema>(),
+} satisfies Record<SchemaSide, WeakMap<z.core.$ZodType, CompiledSchema>>;
+
+/** Takes a zod schema of any flavour of version 4, which enforces itself; once for each side. */
 export function compileZodSchema(schema: z.core.$ZodType, io: SchemaSide): CompiledSchema {
+  const known = compiled[io].get(schema);
+  if (known !== undefined) return known;
+  const made = compile(schema, io);
+  compiled[io].set(schema, made);
+  return made;
+}
+
+function compile(schema: z.core.$ZodType, io: SchemaSide): CompiledSchema {
   const json = jsonOf(schema, io);
   const guard = structureGuard(schema);
   return {

@@ -57,6 +57,13 @@ describe('a schema of a tool may be', () => {
     });
   });
 
+  test('a schema of zod is made ready once for each side, whichever tools have it', async () => {
+    const source = mini.object({ name: mini.string() });
+    const input = await compileToolSchema(source, { subject: 'the input of a.b' });
+    expect(await compileToolSchema(source, { subject: 'the input of c.d' })).toBe(input);
+    expect(await compileToolSchema(source, { io: 'output' })).not.toBe(input);
+  });
+
   test('the default of a JSON schema tells and fills nothing in', async () => {
     const { check } = await compileToolSchema({ properties: { n: { default: 3 } } });
     expect(await check({})).toEqual({ value: {} });
