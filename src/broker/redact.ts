@@ -1,3 +1,7 @@
+import { cutTo } from '../skills/text/text.ts';
+
+/** Of an error text that crosses into a sandbox. */
+const ERROR_CHARACTERS = 500;
 /** What stands where a secret stood. */
 const REDACTED = '[redacted]';
 
@@ -32,7 +36,7 @@ const CREDENTIAL = /\b(?:Bearer\s+|sk-|ghp_|github_pat_|xox[abp]-|AKIA)[\w.~+/=-
 
 /**
  * Makes an error text fit to cross into a sandbox: its first line only, without paths of the host and without what
- * looks like a credential, at most 500 characters.
+ * looks like a credential, at most 500 characters: what is longer ends in `…`.
  *
  * @param text an error message of the host
  * @param secrets exact values that never may cross
@@ -40,9 +44,6 @@ const CREDENTIAL = /\b(?:Bearer\s+|sk-|ghp_|github_pat_|xox[abp]-|AKIA)[\w.~+/=-
  */
 export function sanitizeErrorText(text: string, secrets: readonly string[] = []): string {
   const [firstLine = ''] = redact(text, secrets).split(/[\r\n\u2028\u2029]/, 1);
-  return firstLine
-    .replace(CREDENTIAL, REDACTED)
-    .replace(QUOTED_PATH, '$1[path]$1')
-    .replace(HOST_PATH, '[path]')
-    .slice(0, 500);
+  const safe = firstLine.replace(CREDENTIAL, REDACTED).replace(QUOTED_PATH, '$1[path]$1').replace(HOST_PATH, '[path]');
+  return cutTo(safe, ERROR_CHARACTERS);
 }

@@ -2,7 +2,10 @@ import * as z from 'zod/mini';
 import { ToolError } from '../broker/tool-errors.ts';
 import type { Tool } from '../broker/tool.ts';
 import type { Skill, SourceRow } from '../contracts/skill.ts';
+import { quotedText } from '../contracts/quoted-text.ts';
 import { SkillcellError } from '../contracts/skillcell-error.ts';
+import { cutTo } from '../skills/text/text.ts';
+import { listFitting } from './list-fitting.ts';
 import { READ_LINES } from '../skills/load/read-skill-file.ts';
 import type { ConsumerOptions, SkillsSubsystem } from '../skills/index.ts';
 
@@ -36,6 +39,9 @@ export interface DisclosureTools {
   /** The sources pool with those of the skills that were loaded meanwhile. */
   readonly pool: readonly SourceRow[];
 }
+
+/** Of a reference that names nothing, as a message shows it. */
+const REF_CHARACTERS = 120;
 
 const reference = z.string().check(z.minLength(1), z.maxLength(300));
 const line = z.number().check(z.int(), z.minimum(0));
@@ -88,8 +94,8 @@ export function createDisclosureTools(options: DisclosureOptions): DisclosureToo
 
   const unknownSkill = (ref: string): ToolError => {
     const ids = list().map(({ id }) => id);
-    const there = ids.length === 0 ? 'there are none' : `there are ${ids.join(', ')}`;
-    return new ToolError(`There is no skill ${JSON.stringify(ref.slice(0, 200))} here; ${there}.`);
+    const there = ids.length === 0 ? 'there are none' : `there are ${listFitting(ids)}`;
+    return new ToolError(`There is no skill ${cutTo(quotedText(ref), REF_CHARACTERS)} here; ${there}.`);
   };
 
   return {

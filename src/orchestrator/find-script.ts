@@ -4,6 +4,7 @@ import { quotedText } from '../contracts/quoted-text.ts';
 import type { Skill, SkillTree } from '../contracts/skill.ts';
 import { SkillcellError } from '../contracts/skillcell-error.ts';
 import { scriptInterpreter } from '../languages/script-interpreter.ts';
+import { listNames } from '../skills/text/list-names.ts';
 
 const FOLDER = 'scripts/';
 /** Bytes of a script in which its first line has to end. */
@@ -27,9 +28,8 @@ export function findScript({ id, fields }: Pick<Skill, 'id' | 'fields'>, tree: S
   const scripts = [...tree.keys()].filter((name) => name.startsWith(FOLDER) || listed.has(name));
   const file = scripts.includes(path) ? tree.get(path) : undefined;
   if (file === undefined) {
-    const named = scripts.slice(0, NAMED_SCRIPTS).map(quotedText).join(', ');
-    const more = scripts.length > NAMED_SCRIPTS ? ` and ${scripts.length - NAMED_SCRIPTS} more` : '';
-    const has = scripts.length === 0 ? 'the skill has no scripts' : `the scripts of the skill are ${named}${more}`;
+    const named = listNames(scripts, NAMED_SCRIPTS, quotedText);
+    const has = scripts.length === 0 ? 'the skill has no scripts' : `the scripts of the skill are ${named}`;
     throw new SkillcellError('script.not-listed', `Cannot run a script of ${id}: ${has}, got ${quotedText(path)}.`);
   }
   const found = scriptInterpreter(path, Buffer.from(file.bytes.subarray(0, FIRST_LINE_BYTES)).toString('utf8'));

@@ -7,6 +7,7 @@ import type { JobResult } from '../contracts/result.ts';
 import { SkillcellError } from '../contracts/skillcell-error.ts';
 import { sandboxLimits } from '../runners/sandbox-limits.ts';
 import { createJobQueue, type JobQueue } from './job-queue.ts';
+import { listFitting } from './list-fitting.ts';
 import type { JobRequest } from './job-schema.ts';
 import type { PreparedJob } from './prepare-job.ts';
 
@@ -76,7 +77,7 @@ function requestOf(
 ): JobRequest {
   const id = active.find((name) => name === skill || name === `public.${skill}`);
   if (id === undefined) {
-    const has = active.length === 0 ? 'the job has no skills' : `the skills of the job are ${active.join(', ')}`;
+    const has = active.length === 0 ? 'the job has no skills' : `the skills of the job are ${listFitting(active)}`;
     throw new ToolError(`Cannot run a script: ${has}, got ${quotedText(skill)}.`);
   }
   const { runner, isolation } = request;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { redact } from '../../src/broker/redact.ts';
+import { redact, sanitizeErrorText } from '../../src/broker/redact.ts';
 
 describe('redact()', () => {
   const SECRET = 'k/ey+with=odd?chars';
@@ -20,4 +20,9 @@ describe('redact()', () => {
   it('leaves all else as it is, and takes an empty secret for none', () => {
     expect(redact('nothing $& here', ['', 'other'])).toBe('nothing $& here');
   });
+});
+
+it('an error text that is too long for a sandbox ends in …', () => {
+  expect(sanitizeErrorText('a'.repeat(500))).toBe('a'.repeat(500));
+  expect(sanitizeErrorText('a'.repeat(501))).toBe(`${'a'.repeat(499)}…`);
 });

@@ -2,6 +2,7 @@ import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import type { ExecOptions } from '../../src/contracts/job.ts';
 import type { JobResult } from '../../src/contracts/result.ts';
 import { createOrchestrator } from '../../src/orchestrator/create-orchestrator.ts';
+import { BEST_LEVEL } from '../fixtures/levels.ts';
 import { EVERY_LEVEL, everyRunner, requireEachLevel } from '../fixtures/every-level.ts';
 import { programAnswer, scriptedModel } from '../fixtures/scripted-model.ts';
 import { skillLibrary, skillText } from '../fixtures/skill-library.ts';
@@ -124,6 +125,27 @@ describe.each(EVERY_LEVEL)('the tools of skills at level %s', (isolation) => {
     expect(result.value).toEqual([{ id: 'custom.style', status: 'already active' }, '# Cite\n\nAs in [[S:2]].']);
     expect(result.sources).toMatchObject([{ sid: 1 }, { sid: 2, url: 'https://example.org/rules' }]);
   });
+});
+
+it('a job that asks for no skill there is reads as many whole names as fit, and how many more there are', async () => {
+  const names = Array.from({ length: 40 }, (_, index) => `skill-with-a-long-name-${index + 10}`);
+  using many = skillLibrary(
+    Object.fromEntries(names.map((name) => [`${name}/SKILL.md`, skillText({ name, description: 'One.' }, '# One\n')])),
+  );
+  await using own = createOrchestrator({ runners, skills: many.subsystem });
+  const { value } = await own.exec({
+    isolation: BEST_LEVEL,
+    tools: ['skills.*'],
+    code: `${NODE}export default [await attempt(() => tools.skills.load({ skill: 'other' })), await attempt(() => tools.skills.load({ skill: 'x'.repeat(300) })), await attempt(() => tools.skills.run_script({ skill: 'other', script: 'a.py' }))];`,
+    skills: { refs: names.map((name) => `custom.${name}`) },
+  });
+  const messages = (value as [string, string][]).map(([, message]) => message);
+  const listed = names.slice(0, 9).map((name) => `custom.${name}`);
+  expect(messages).toEqual([
+    `There is no skill "other" here; there are ${listed.join(', ')} and 31 more.`,
+    `There is no skill "${'x'.repeat(100)}" here; there are ${listed.join(', ')} and 31 more.`,
+    `Cannot run a script: the skills of the job are ${listed.join(', ')} and 31 more, got "other".`,
+  ]);
 });
 
 it('a job of an orchestrator without skills cannot ask for them', async () => {

@@ -1,5 +1,6 @@
 import { type Diagnostic, diagnostic } from '../../contracts/diagnostic.ts';
 import type { Skill } from '../../contracts/skill.ts';
+import { listNames } from '../text/list-names.ts';
 import { skillFilePath } from './skill-file-name.ts';
 
 const NAMED = 10;
@@ -42,8 +43,7 @@ export function firstOfEachId(found: readonly Skill[], nameOf = ({ id }: Skill):
 }
 
 function copiesOf(name: string, dir: string, copies: readonly [Skill, ...Skill[]]): Diagnostic {
-  const more = copies.length > NAMED ? ` and ${copies.length - NAMED} more` : '';
-  const named = copies.slice(0, NAMED).map((copy) => copy.dir);
-  const message = `${name} is loaded from ${dir}; the same files lie in ${named.join(', ')}${more}.`;
+  const named = listNames(copies, NAMED, (copy) => copy.dir);
+  const message = `${name} is loaded from ${dir}; the same files lie in ${named}.`;
   return diagnostic('skill.copy', message, { path: skillFilePath(copies[0]) });
 }

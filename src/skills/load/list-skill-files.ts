@@ -1,6 +1,7 @@
 import { type Diagnostic, diagnostic } from '../../contracts/diagnostic.ts';
 import { listFolder, type FolderListing } from './list-folder.ts';
 import { isSkillFileName } from './skill-file-name.ts';
+import { listNames } from '../text/list-names.ts';
 import { compareCodePoints } from '../text/text.ts';
 
 /** Files and folders of one skill. */
@@ -72,7 +73,6 @@ function nestedDiagnostic(path: string): Diagnostic {
  */
 export function linkDiagnostics({ links }: FolderListing, shown: string): Diagnostic[] {
   if (links.length === 0) return [];
-  const more = links.length > NAMED_LINKS ? ` and ${links.length - NAMED_LINKS} more` : '';
-  const message = `Links are never followed: ${links.slice(0, NAMED_LINKS).join(', ')}${more}.`;
+  const message = `Links are never followed: ${listNames(links, NAMED_LINKS)}.`;
   return [diagnostic('skill.link', message, { path: `${shown}${links[0]}` })];
 }

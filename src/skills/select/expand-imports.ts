@@ -1,5 +1,6 @@
 import { skillFilePath } from '../load/skill-file-name.ts';
 import { placesOf } from '../parse/field-places.ts';
+import { listNames } from '../text/list-names.ts';
 import { sluggedIds } from './slugged-ids.ts';
 import { type Diagnostic, diagnostic, type DiagnosticCode, type DiagnosticPlace } from '../../contracts/diagnostic.ts';
 import type { Skill } from '../../contracts/skill.ts';
@@ -84,9 +85,8 @@ class DroppedImports {
 
   diagnostics(): Diagnostic[] {
     return [...this.#groups.values()].map(({ code, importer, ids }) => {
-      const more = ids.length > NAMED ? ` and ${ids.length - NAMED} more` : '';
-      const names = ids.slice(0, NAMED).map((id) => (code === 'import.unknown' ? this.#withSuggestion(id) : id));
-      const message = `Imports of ${importer?.id ?? 'the request'} are dropped (${REASONS[code]}): ${names.join(', ')}${more}.`;
+      const names = listNames(ids, NAMED, (id) => (code === 'import.unknown' ? this.#withSuggestion(id) : id));
+      const message = `Imports of ${importer?.id ?? 'the request'} are dropped (${REASONS[code]}): ${names}.`;
       return diagnostic(code, message, importer === undefined ? {} : placeOfImports(importer));
     });
   }

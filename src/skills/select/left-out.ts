@@ -1,4 +1,5 @@
 import type { Skill } from '../../contracts/skill.ts';
+import { listNames } from '../text/list-names.ts';
 import { cutTo, oneLine } from '../text/text.ts';
 import { refusalOf, type ResolveScope } from './resolve-references.ts';
 
@@ -41,9 +42,8 @@ export function reasonForTools(skill: Skill | undefined, offered: readonly strin
   const required = skill.tools.filter((tool) => tool.required === true).map(({ id }) => id);
   const lacking = [...new Set(required)].filter((id) => !offered.includes(id));
   if (lacking.length === 0) return undefined;
-  const names = lacking.slice(0, NAMED).map((id) => cutTo(oneLine(id), ID_CHARACTERS));
-  const more = lacking.length > NAMED ? ` and ${lacking.length - NAMED} more` : '';
+  const names = listNames(lacking, NAMED, (id) => cutTo(oneLine(id), ID_CHARACTERS));
   return lacking.length === 1
-    ? `needs the tool ${names[0]}, which is not offered`
-    : `needs the tools ${names.join(', ')}${more}, which are not offered`;
+    ? `needs the tool ${names}, which is not offered`
+    : `needs the tools ${names}, which are not offered`;
 }
