@@ -1,5 +1,5 @@
 import type { LanguageDefinition } from '../../src/contracts/language.ts';
-import { relativePathFault } from '../../src/protocol/relative-path.ts';
+import { relativePathFault } from '../../src/contracts/relative-path.ts';
 import { findFencedBlocks, type FencedBlock, withoutThinking } from '../../src/skills/text/markdown-fences.ts';
 
 /** A further file of a program, by its path below the working folder. */

@@ -14,6 +14,7 @@ export const DIAGNOSTIC_SEVERITIES = {
   'skill.unreadable': 'error',
   'skill.nested': 'warning',
   'skill.link': 'warning',
+  'skill.path': 'warning',
   'skill.hidden-text': 'warning',
   'frontmatter.missing': 'error',
   'frontmatter.unclosed': 'error',

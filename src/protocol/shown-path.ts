@@ -1,4 +1,4 @@
-import { relativePathFault } from './relative-path.ts';
+import { relativePathFault } from '../contracts/relative-path.ts';
 
 /**
  * What a reader does not see in a name, or what changes how the rest of it looks: marks of direction, zero-width and other

@@ -2,7 +2,7 @@ import { addPiece } from './add-piece.ts';
 import { drained } from './drained.ts';
 import type { Extract } from 'tar-stream';
 import type { StreamReader, ByteWriter } from './channel.ts';
-import { relativePathFault } from './relative-path.ts';
+import { relativePathFault } from '../contracts/relative-path.ts';
 
 /** A regular file in a tar stream. */
 export interface TarFile {

@@ -12,6 +12,8 @@ const library = skillLibrary({
   'maps/SKILL.md': skillText({ name: 'maps', description: 'Maps.', import: ['custom.base'] }, 'Use data/points.csv.'),
   'maps/data/points.csv': 'x,y\n1,2\n',
   'maps/data/bytes.bin': { base64: Buffer.from([0, 255, 13, 10]).toString('base64') },
+  // No path in a sandbox: it is left out.
+  'maps/two\nlines.txt': 'x',
   'maps/scripts/draw.sh': { text: '#!/bin/sh\necho drawn\n', executable: true },
   'base/SKILL.md': skillText({ name: 'base', description: 'Base.' }, 'Base.'),
   'other/SKILL.md': skillText({ name: 'other', description: 'Unrelated.' }, 'UNRELATED'),

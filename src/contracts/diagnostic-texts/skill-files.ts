@@ -44,6 +44,11 @@ export const SKILL_FILE_TEXTS: Readonly<Record<Code, DiagnosticText>> = {
     meaning: 'a symbolic link below the root; never followed, what it names is not loaded',
     advice: 'Copy what the link names to its place.',
   },
+  'skill.path': {
+    meaning:
+      'a file or folder of a skill whose path no sandbox takes: with a control character, a backslash or bytes that are no UTF-8, more than 63 names deep, or over 3,840 bytes; it is left out',
+    advice: 'Give it another name.',
+  },
   'skill.hidden-text': {
     meaning: 'SKILL.md or compact.md holds hidden characters; they are left out of every prompt',
     advice:

@@ -1,4 +1,6 @@
 import { type Diagnostic, diagnostic } from '../../contracts/diagnostic.ts';
+import { quotedText } from '../../contracts/quoted-text.ts';
+import { relativePathFault } from '../../contracts/relative-path.ts';
 import { listFolder, type FolderListing } from './list-folder.ts';
 import { isSkillFileName } from './skill-file-name.ts';
 import { listNames } from '../text/list-names.ts';
@@ -7,7 +9,10 @@ import { compareCodePoints } from '../text/text.ts';
 /** Files and folders of one skill. */
 export const SKILL_ENTRIES = 20_000;
 
-const NAMED_LINKS = 10;
+const NAMED = 10;
+
+/** In a sandbox the skill's id stands before the path, as one component. */
+const LONGEST_ID = 'i'.repeat(255);
 
 /** The regular files of a skill folder. */
 export interface SkillFileList {
@@ -17,7 +22,7 @@ export interface SkillFileList {
 }
 
 /**
- * Lists every regular file of a skill folder, at any depth, following no link.
+ * Lists every regular file of a skill folder, at any depth, following no link. What has a path that no sandbox takes is left out.
  *
  * @param folder absolute path of the skill folder
  * @param listing what the folder itself holds
@@ -35,8 +40,15 @@ export function listSkillFiles(
   const pending = [{ prefix: '', listing }];
   for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
     const { prefix } = next;
+    const leftOut: [string, string][] = [];
+    const isLeftOut = (path: string): boolean => {
+      const fault = relativePathFault(`${LONGEST_ID}/${path}`);
+      if (fault !== undefined) leftOut.push([path, fault]);
+      return fault !== undefined;
+    };
     diagnostics.push(...linkDiagnostics(next.listing, `${shown}${prefix}`));
     for (const file of next.listing.files) {
+      if (isLeftOut(prefix + file)) continue;
       paths.push(prefix + file);
       if (prefix !== '' && isSkillFileName(file)) diagnostics.push(nestedDiagnostic(`${shown}${prefix}${file}`));
     }
@@ -47,6 +59,7 @@ export function listSkillFiles(
     }
     for (const name of next.listing.folders) {
       const below = `${prefix}${name}/`;
+      if (isLeftOut(prefix + name)) continue;
       try {
         pending.push({ prefix: below, listing: listFolder(`${folder}/${below}`) });
       } catch (cause) {
@@ -55,8 +68,17 @@ export function listSkillFiles(
         return { diagnostics: [...diagnostics, diagnostic('skill.missing', message, { path: `${shown}${below}` })] };
       }
     }
+    diagnostics.push(...leftOutDiagnostics(leftOut, shown));
   }
   return { paths: paths.sort(compareCodePoints), diagnostics };
+}
+
+function leftOutDiagnostics(leftOut: readonly [path: string, fault: string][], shown: string): Diagnostic[] {
+  const [first] = leftOut;
+  if (first === undefined) return [];
+  const named = listNames(leftOut, NAMED, ([path, fault]) => `${quotedText(path)} (${fault})`);
+  const message = `What cannot have its path in a sandbox is left out: ${named}.`;
+  return [diagnostic('skill.path', message, { path: `${shown}${first[0]}` })];
 }
 
 function nestedDiagnostic(path: string): Diagnostic {
@@ -73,6 +95,6 @@ function nestedDiagnostic(path: string): Diagnostic {
  */
 export function linkDiagnostics({ links }: FolderListing, shown: string): Diagnostic[] {
   if (links.length === 0) return [];
-  const message = `Links are never followed: ${listNames(links, NAMED_LINKS)}.`;
+  const message = `Links are never followed: ${listNames(links, NAMED)}.`;
   return [diagnostic('skill.link', message, { path: `${shown}${links[0]}` })];
 }

@@ -119,6 +119,38 @@ describe('nothing near a skill is silent', () => {
   });
 });
 
+test('files and folders whose paths no sandbox takes are left out of their skill, one finding a folder', () => {
+  const files: Tree = {
+    'a/SKILL.md': skillText('a', 'One.'),
+    'a/kept.txt': '1',
+    'a/two\nlines.txt': '1',
+    'a/back\\slash.txt': '1',
+    'a/tab\tfolder/b.txt': '1',
+    'a/deep/c\x7f.txt': '1',
+    [`a/${'d/'.repeat(62)}kept.txt`]: '1',
+    [`a/${'d/'.repeat(63)}left-out.txt`]: '1',
+  };
+  withLibrary({ files }, ({ subsystem }) => {
+    expect(subsystem.skills[0]?.files.map(({ path }) => path)).toEqual([
+      'SKILL.md',
+      `${'d/'.repeat(62)}kept.txt`,
+      'kept.txt',
+    ]);
+    const messages = subsystem.diagnostics.map(({ code, path, message }) => [code, path, message]);
+    const fault = 'control character, backslash or invalid UTF-8 in the name';
+    const left = 'What cannot have its path in a sandbox is left out:';
+    expect(messages.toSorted((one, other) => (String(one[1]) < String(other[1]) ? -1 : 1))).toEqual([
+      [
+        'skill.path',
+        'a/back\\slash.txt',
+        `${left} "back\\\\slash.txt" (${fault}), "two\\nlines.txt" (${fault}), "tab\\tfolder" (${fault}).`,
+      ],
+      ['skill.path', `a/${'d/'.repeat(63)}left-out.txt`, `${left} "${'d/'.repeat(50)}" (deeper than 64 folders).`],
+      ['skill.path', 'a/deep/c\x7f.txt', `${left} "deep/c\\u007f.txt" (${fault}).`],
+    ]);
+  });
+});
+
 describe('a skill that is left out', () => {
   test('keeps the findings of its fields, name, id, namespace, links and parts, each once and in its place', () => {
     const files: Tree = {
