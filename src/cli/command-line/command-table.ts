@@ -38,6 +38,12 @@ const CODEGEN: CommandSpecification = {
     },
     { name: 'dry-run', summary: 'build the prompt inside the sandbox and print it; no model is asked' },
     ...BUDGET_FLAGS,
+    {
+      name: 'tool-budget-tokens',
+      value: 'N',
+      summary: 'what the declarations of the tools may take of the prompt (default: 4000)',
+    },
+    { name: 'value-schema', value: 'FILE', summary: 'a JSON schema of the value that the program has to hand back' },
     ...JOB_FLAGS.map((flag) =>
       flag.name === 'output'
         ? { ...flag, summary: 'where artifacts are written (default: skillcell-out/JOB_ID)' }

@@ -11,6 +11,7 @@ import { keepAnswers } from '../job/keep-answers.ts';
 import { modelFromFlags } from '../options/model-flags.ts';
 import { outputFolder } from '../options/output-folder.ts';
 import { parseNumber } from '../options/parse-number.ts';
+import { valueSchemaFromFlag } from '../options/value-schema.ts';
 import { readStdin } from '../terminal/read-stdin.ts';
 import { reportResult } from '../job/report-result.ts';
 import { notePaths, showWritten } from '../job/show-written.ts';
@@ -18,6 +19,7 @@ import { usageError } from '../terminal/usage-error.ts';
 
 const TASK_BYTES = 1_000_000;
 const MAX_ATTEMPTS = 20;
+const TOOL_TOKENS = { minimum: 1, maximum: 1_000_000, unit: 'tokens' };
 const MOST_MATCHES = { minimum: 1, maximum: 1_000, unit: 'skills' };
 /** Where jobs leave what was paid for, each in a folder of its id, unless `--output` says otherwise. */
 const KEPT = 'skillcell-out';
@@ -32,6 +34,10 @@ export async function runCodegen(context: CommandContext): Promise<number> {
   const match = matchFromFlag(flagValue(given, 'match'));
   const language = flagValue(given, 'language');
   const budget = budgetFromFlags(given);
+  const tokens = flagValue(given, 'tool-budget-tokens');
+  const toolBudgetTokens = tokens === undefined ? undefined : parseNumber('--tool-budget-tokens', tokens, TOOL_TOKENS);
+  const schema = flagValue(given, 'value-schema');
+  const value = schema === undefined ? undefined : valueSchemaFromFlag(schema, context.io);
   const options = await jobOptions(context, operand === '-');
   const dryRun = given.flags.has('dry-run');
   const select = given.flags.has('select');
@@ -51,6 +57,8 @@ export async function runCodegen(context: CommandContext): Promise<number> {
     dryRun,
     ...(select ? { select } : {}),
     ...(budget === undefined ? {} : { budget }),
+    ...(toolBudgetTokens === undefined ? {} : { toolBudgetTokens }),
+    ...(value === undefined ? {} : { outputs: { value } }),
     ...(folder === undefined ? {} : { output: folder }),
     ...(language === undefined ? {} : { language }),
     ...(maxAttempts === undefined ? {} : { maxAttempts }),

@@ -6,6 +6,7 @@ const AMOUNTS: readonly { flag: string; part: keyof JobBudget; what: string }[] 
   { flag: 'budget-model-calls', part: 'modelCalls', what: 'requests to the model' },
   { flag: 'budget-input-tokens', part: 'inputTokens', what: 'tokens sent to the model' },
   { flag: 'budget-output-tokens', part: 'outputTokens', what: 'tokens of its answers' },
+  { flag: 'budget-tool-calls', part: 'toolCalls', what: 'calls of tools' },
 ];
 
 /** The flags of a job's budget. */

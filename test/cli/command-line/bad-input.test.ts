@@ -16,6 +16,8 @@ beforeAll(() => {
   writeFileSync(join(cwd, 'latin.py'), Buffer.from([0x23, 0xe9, 0x0a]));
   writeFileSync(join(cwd, 'data.csv'), 'a\n');
   writeFileSync(join(cwd, 'broken.json'), '{ nope');
+  writeFileSync(join(cwd, 'list.json'), '[]');
+  writeFileSync(join(cwd, 'schema.json'), '{ "unevaluatedItems": false, "$dynamicRef": "#a" }');
   writeFileSync(join(cwd, 'deep.json'), '['.repeat(10_000));
   writeFileSync(join(cwd, 'other-schema.json'), '{ "schema": "skillcell/skills-descriptor@9" }');
   writeFileSync(join(cwd, 'no-root.json'), '{ "custom_skills_root": "not-there" }');
@@ -189,6 +191,30 @@ describe('bad input', () => {
       '--max-attempts: it must be a whole number of runs from 1 to 20, got "0"',
     ],
     [['codegen', 'x', '--max-attempts', '21'], 'usage.invalid', '--max-attempts'],
+    [
+      ['codegen', 'x', '--tool-budget-tokens', '0'],
+      'usage.invalid',
+      '--tool-budget-tokens: it must be a whole number of tokens from 1 to 1000000, got "0"',
+    ],
+    [['codegen', 'x', '--tool-budget-tokens', '1000001'], 'usage.invalid', '--tool-budget-tokens'],
+    [['codegen', 'x', '--tool-budget-tokens', 'NaN'], 'usage.invalid', '--tool-budget-tokens'],
+    [
+      ['codegen', 'x', '--budget-tool-calls', '0'],
+      'usage.invalid',
+      '--budget-tool-calls: it must be a whole number of calls of tools',
+    ],
+    [['codegen', 'x', '--value-schema', 'gone.json'], 'file.unreadable', '--value-schema: there is no such file'],
+    [['codegen', 'x', '--value-schema', 'data.csv'], 'usage.invalid', '--value-schema: it must hold JSON'],
+    [
+      ['codegen', 'x', '--value-schema', 'list.json'],
+      'usage.invalid',
+      '--value-schema: it must hold an object with a JSON schema, got "list.json"',
+    ],
+    [
+      ['codegen', 'x', '--dry-run', '--value-schema', 'schema.json'],
+      'tool.schema-unsupported',
+      'Cannot offer the value of outputs',
+    ],
     [['codegen', 'x', '--model', 'nope'], 'usage.invalid', '--model: it must be PROVIDER/MODEL'],
     [
       ['codegen', 'x', '--model', 'openai/x', '--replay', 'data.csv'],

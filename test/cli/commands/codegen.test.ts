@@ -118,6 +118,26 @@ describe('skillcell codegen', () => {
     expect(model.requests).toHaveLength(1);
   });
 
+  it.each([
+    ['2', { outcome: 'succeeded', value: { rows: 1 } }],
+    ['1', { outcome: 'limit', limit: 'calls' }],
+  ])('has the value judged, the tools named only, and the calls counted: %s', async (calls, ending) => {
+    writeFileSync(join(cwd, 'schema.json'), '{ "type": "object", "required": ["rows"] }');
+    await using model = await startModelStandIn([
+      '```javascript\nexport default 1;\n```',
+      '```javascript\nimport { tools } from "skillcell";\nawait tools.skills.list({});\nawait tools.skills.list({});\nexport default { rows: 1 };\n```',
+    ]);
+    const env = { SKILLCELL_MODEL_BASE_URL: model.baseUrl, SKILLCELL_MODEL: 'openai-compatible/small' };
+    const flags = ['--tool', 'skills.*', '--tool-budget-tokens', '1', '--max-attempts', '2', '--json'];
+    const schema = ['--value-schema', 'schema.json', '--budget-tool-calls', calls];
+    const ran = await runMain(['codegen', 'Count.', ...BEST_FLAGS, ...schema, ...flags], { cwd, env });
+    expect(JSON.parse(ran.stdout)).toMatchObject(ending);
+    const prompt = JSON.stringify(model.requests[0]);
+    expect(model.requests).toHaveLength(2);
+    expect(prompt).toContain('rows');
+    expect(prompt).toContain('they are too many to be declared here');
+  });
+
   describe('with --select', () => {
     const decision = (value: object): string => `\`\`\`skillcell-decision\n${JSON.stringify(value)}\n\`\`\`\n`;
     const run = async (answers: string[], ...flags: string[]) => {
