@@ -1,12 +1,12 @@
 import { canonicalForm } from './canonical-form.ts';
+import { countBounds } from './count-bounds.ts';
 import { isCount, isList, optional, type Keyword, type SchemaReading } from './keyword.ts';
 import { addMark, type Marks } from './marks.ts';
 import { attempt, evaluateAt, type Check, type SchemaNode } from './node.ts';
 import { fault, isSettled, spend, type Run } from './run.ts';
 
 const ARRAYS_IN_BOTH: readonly Keyword[] = [
-  count('minItems', (length, limit) => length >= limit, 'at least'),
-  count('maxItems', (length, limit) => length <= limit, 'at most'),
+  ...countBounds('Items', { count: (value) => (isList(value) ? value.length : undefined), unit: () => 'items' }),
   {
     names: ['uniqueItems'],
     read(reading) {
@@ -125,18 +125,6 @@ function hasUniqueItems(items: readonly unknown[], run: Run): boolean {
     forms.add(form);
   }
   return true;
-}
-
-function count(name: string, fits: (length: number, limit: number) => boolean, told: string): Keyword {
-  return {
-    names: [name],
-    read(reading) {
-      const limit = optional(reading, name, isCount, 'a whole number from 0');
-      if (limit === undefined) return undefined;
-      return (value, run) =>
-        !isList(value) || fits(value.length, limit) || fault(run, `must have ${told} ${limit} items`);
-    },
-  };
 }
 
 function isBoolean(value: unknown): value is boolean {

@@ -1,4 +1,5 @@
-import { isCount, isObject, isTextList, optional, type Keyword, type SchemaReading } from './keyword.ts';
+import { countBounds } from './count-bounds.ts';
+import { isObject, isTextList, optional, type Keyword, type SchemaReading } from './keyword.ts';
 import { addMark } from './marks.ts';
 import { evaluateAt, type SchemaNode } from './node.ts';
 import { isFound, type Pattern } from './pattern.ts';
@@ -14,8 +15,10 @@ export const KEYWORDS_OF_OBJECTS: readonly Keyword[] = [
       return (value, run) => !isObject(value) || hasAll(value, names, run);
     },
   },
-  countOf('minProperties', (size, limit) => size >= limit, 'at least'),
-  countOf('maxProperties', (size, limit) => size <= limit, 'at most'),
+  ...countBounds('Properties', {
+    count: (value, run) => (isObject(value) ? namesOf(run, value).length : undefined),
+    unit: () => 'properties',
+  }),
   {
     names: ['properties', 'patternProperties', 'additionalProperties'],
     read(reading) {
@@ -110,19 +113,4 @@ export function hasAll(value: object, names: readonly string[], run: Run): boole
     if (isSettled(run)) break;
   }
   return fits;
-}
-
-function countOf(name: string, fits: (size: number, limit: number) => boolean, told: string): Keyword {
-  return {
-    names: [name],
-    read(reading) {
-      const limit = optional(reading, name, isCount, 'a whole number from 0');
-      if (limit === undefined) return undefined;
-      return (value, run) => {
-        if (!isObject(value)) return true;
-        const size = namesOf(run, value).length;
-        return fits(size, limit) || fault(run, `must have ${told} ${limit} properties`);
-      };
-    },
-  };
 }

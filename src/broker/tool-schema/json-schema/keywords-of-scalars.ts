@@ -1,10 +1,11 @@
 import { quotedText } from '../../../contracts/quoted-text.ts';
 import { SchemaRefused } from '../schema-refused.ts';
+import { countBounds } from './count-bounds.ts';
 import { isMultipleOf } from './decimal.ts';
 import { NUMBER_FORMATS, TEXT_FORMATS } from './formats.ts';
-import { isBytes, isCount, isNumber, isText, optional, type Keyword } from './keyword.ts';
+import { isBytes, isNumber, isText, optional, type Keyword } from './keyword.ts';
 import { isFound } from './pattern.ts';
-import { fault, spend } from './run.ts';
+import { fault, spend, type Run } from './run.ts';
 
 /** Keywords that ask something of numbers and texts only. */
 export const KEYWORDS_OF_SCALARS: readonly Keyword[] = [
@@ -24,8 +25,7 @@ export const KEYWORDS_OF_SCALARS: readonly Keyword[] = [
       };
     },
   },
-  lengthBound('minLength', (count, limit) => count >= limit, 'at least'),
-  lengthBound('maxLength', (count, limit) => count <= limit, 'at most'),
+  ...countBounds('Length', { count: lengthOf, unit: (value) => (isBytes(value) ? 'bytes' : 'characters') }),
   {
     names: ['pattern'],
     read(reading) {
@@ -68,20 +68,12 @@ function bound(name: string, fits: (value: number, limit: number) => boolean, to
   };
 }
 
-function lengthBound(name: string, fits: (count: number, limit: number) => boolean, told: string): Keyword {
-  return {
-    names: [name],
-    read(reading) {
-      const limit = optional(reading, name, isCount, 'a whole number from 0');
-      if (limit === undefined) return undefined;
-      return (value, run) => {
-        if (isBytes(value)) return fits(value.length, limit) || fault(run, `must have ${told} ${limit} bytes`);
-        if (!isText(value)) return true;
-        spend(run, value.length / 4);
-        return fits(characters(value), limit) || fault(run, `must have ${told} ${limit} characters`);
-      };
-    },
-  };
+/** The length of a text in characters, and of bytes. */
+function lengthOf(value: unknown, run: Run): number | undefined {
+  if (isBytes(value)) return value.length;
+  if (!isText(value)) return undefined;
+  spend(run, value.length / 4);
+  return characters(value);
 }
 
 function isPositive(value: unknown): value is number {
