@@ -39,8 +39,9 @@ print(json.dumps({'opened': str(opened)}), flush=True)
 /** Sends everything that a signal can be sent to one, except the processes of user code itself. */
 const SIGNALS = [0, 9, 15, 19, 1, 2, 3, 10, 12, 18];
 
-const answering = (programs: readonly string[]): ScriptedModel =>
-  scriptedModel(programs.map((code) => programAnswer('python', code)));
+/** Answers with one program, and with the other in both attempts that are left. */
+const answering = (first: string, other: string): ScriptedModel =>
+  scriptedModel([first, other, other].map((code) => programAnswer('python', code)));
 
 /** Comets and a daemon, and an error that asks for a second attempt. */
 const LEAVING = `
@@ -113,7 +114,7 @@ export const SEPARATION_ATTACKS: readonly ContainerAttack[] = [
     title: 'is watched over by a supervisor that has its own id again in a second attempt',
     opens: ['the supervisor’s own id for each attempt'],
     async attempt({ runner }) {
-      await using orchestrator = createOrchestrator({ runners: [runner], model: answering([FAILING, WHOSE_ID]) });
+      await using orchestrator = createOrchestrator({ runners: [runner], model: answering(FAILING, WHOSE_ID) });
       const job = orchestrator.codegen({
         task: 'two attempts',
         language: 'python',
@@ -278,7 +279,7 @@ time.sleep(9)`;
     opens: ['the kill of user code'],
     slow: true,
     async attempt({ runner }) {
-      await using orchestrator = createOrchestrator({ runners: [runner], model: answering([LEAVING, LOOKING]) });
+      await using orchestrator = createOrchestrator({ runners: [runner], model: answering(LEAVING, LOOKING) });
       const result = await orchestrator.codegen({
         task: 'two attempts',
         language: 'python',
