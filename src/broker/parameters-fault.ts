@@ -15,6 +15,8 @@ const TYPES = ['array', 'boolean', 'integer', 'null', 'number', 'object', 'strin
 const ONE = ['items', 'additionalProperties', 'propertyNames', 'contains', 'not'];
 const LISTS = ['anyOf', 'oneOf', 'allOf', 'prefixItems', 'items'];
 const NAMED = ['properties', 'patternProperties', '$defs', 'definitions'];
+/** Deeper than any schema that is offered, and far from the end of the stack. */
+const MAX_DEPTH = 100;
 
 /**
  * Finds what is plainly wrong with a schema of a tool. Whether all of it can be enforced shows when the tool is offered to a job.
@@ -27,7 +29,7 @@ export function parametersFault(parameters: unknown): OptionFault | undefined {
   if (typeof parameters === 'object' && parameters !== null && isZodSchema(parameters)) return zodFault(parameters);
   if (isSelfEnforced(parameters)) return undefined;
   if (!isPlainObject(parameters)) return { path: [], message: 'must be a zod schema or an object with a JSON schema' };
-  return jsonFault(parameters, new Set());
+  return jsonFault(parameters, new Set(), 0);
 }
 
 /** A schema that no JSON schema can say would end each job that is told of the tool. */
@@ -41,8 +43,8 @@ function zodFault(schema: z.core.$ZodType): OptionFault | undefined {
   }
 }
 
-function jsonFault(schema: unknown, seen: Set<unknown>): OptionFault | undefined {
-  if (typeof schema === 'boolean' || seen.has(schema)) return undefined;
+function jsonFault(schema: unknown, seen: Set<unknown>, depth: number): OptionFault | undefined {
+  if (typeof schema === 'boolean' || seen.has(schema) || depth > MAX_DEPTH) return undefined;
   if (!isPlainObject(schema)) return { path: [], message: 'must be a JSON schema' };
   seen.add(schema);
   const { type } = schema;
@@ -50,7 +52,7 @@ function jsonFault(schema: unknown, seen: Set<unknown>): OptionFault | undefined
   if (type !== undefined && !types.every((name) => TYPES.includes(name as string)))
     return { path: ['type'], message: `must be one of ${TYPES.join(', ')}, or a list of them` };
   for (const [path, part] of partsOf(schema)) {
-    const fault = jsonFault(part, seen);
+    const fault = jsonFault(part, seen, depth + 1);
     if (fault !== undefined) return { ...fault, path: [...path, ...fault.path] };
   }
   return undefined;

@@ -5,6 +5,7 @@ import * as mini from 'zod/mini';
 import * as z3 from 'zod/v3';
 import { compileToolSchema } from '../../../src/broker/tool-schema/compile-tool-schema.ts';
 import type { ToolSchema } from '../../../src/broker/schema-source.ts';
+import { defineTool } from '../../../src/broker/tool.ts';
 import { SkillcellError } from '../../../src/contracts/skillcell-error.ts';
 
 const person = { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] };
@@ -158,6 +159,7 @@ describe('a schema is refused when it is offered', () => {
     ['no object', null, /something else than an object/],
     ['no JSON', { enum: [1n] }, /bigint/],
     ['no JSON', { properties: new Map() }, /object of a class, which is no JSON at properties/],
+    ['endless values', { enum: Array.from({ length: 600_000 }, (_, index) => index) }, /"enum" with values that take/],
     ['zod without JSON', z.object({ at: z.date() }), /zod schema that cannot be written as a JSON schema/],
     ['another library without JSON', { '~standard': { vendor: 'own', validate: () => ({ value: 1 }) } }, /of own that/],
   ])('with %s (%#)', async (_what, source, told) => {
@@ -177,6 +179,13 @@ describe('a schema is refused when it is offered', () => {
     for (const larger of [sized(65_537), deep(33), wide(1_001)]) {
       expect(await compileToolSchema(larger as ToolSchema)).toHaveProperty('json');
     }
+  });
+
+  test('that is deeper than the stack, which nothing before looks through either', async () => {
+    let input: Record<string, unknown> = {};
+    for (let depth = 0; depth < 20_000; depth += 1) input = { not: input };
+    const deepest = defineTool({ id: 'deep', description: '', input, execute: async () => null });
+    expect(await refused(deepest.input)).toMatch(/200 arrays and objects in each other/);
   });
 
   test('that others wrote as anything but a JSON schema', async () => {

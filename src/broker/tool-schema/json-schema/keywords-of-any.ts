@@ -1,7 +1,8 @@
+import { SchemaRefused } from '../schema-refused.ts';
 import { canonicalForm } from './canonical-form.ts';
 import { isBytes, isList, isObject, isText, optional, type Keyword } from './keyword.ts';
 import type { Check } from './node.ts';
-import { fault, spend, startRun } from './run.ts';
+import { fault, spend, startRun, TooMuchWork } from './run.ts';
 
 const TYPES: Readonly<Record<string, (value: unknown) => boolean>> = {
   array: Array.isArray,
@@ -36,13 +37,13 @@ export const KEYWORDS_OF_ANY: readonly Keyword[] = [
   },
   {
     names: ['const'],
-    read: ({ schema }) => (Object.hasOwn(schema, 'const') ? oneOfValues([schema['const']]) : undefined),
+    read: ({ schema }) => (Object.hasOwn(schema, 'const') ? oneOfValues('const', [schema['const']]) : undefined),
   },
   {
     names: ['enum'],
     read(reading) {
       const values = optional(reading, 'enum', isList, 'a list');
-      return values && oneOfValues(values);
+      return values && oneOfValues('enum', values);
     },
   },
 ];
@@ -52,9 +53,8 @@ function isTypeNames(value: unknown): value is string | readonly string[] {
   return names.length > 0 && names.every((name) => isText(name) && Object.hasOwn(TYPES, name));
 }
 
-function oneOfValues(values: readonly unknown[]): Check {
-  const run = startRun();
-  const forms = new Set(values.map((value) => canonicalForm(value, run)));
+function oneOfValues(name: string, values: readonly unknown[]): Check {
+  const forms = formsOf(name, values);
   const hasParts = values.some((value) => typeof value === 'object' && value !== null);
   const told = Array.from(forms).slice(0, TOLD_VALUES).map(shortened).join(', ');
   const text = forms.size === 1 ? `must be ${told}` : `must be one of ${told}${forms.size > TOLD_VALUES ? ', …' : ''}`;
@@ -63,6 +63,16 @@ function oneOfValues(values: readonly unknown[]): Check {
     const isScalar = typeof value !== 'object' || value === null;
     return ((isScalar || hasParts) && forms.has(canonicalForm(value, run))) || fault(run, text);
   };
+}
+
+function formsOf(name: string, values: readonly unknown[]): ReadonlySet<string> {
+  const run = startRun();
+  try {
+    return new Set(values.map((value) => canonicalForm(value, run)));
+  } catch (error) {
+    if (!(error instanceof TooMuchWork)) throw error;
+    throw new SchemaRefused(`the keyword "${name}" with values that take too much work to compare`);
+  }
 }
 
 function shortened(form: string): string {
