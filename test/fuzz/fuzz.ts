@@ -2,6 +2,7 @@ import { seededRandom, type SeededRandom } from '../chaos/seeded-random.ts';
 import { fuzzCalls } from './fuzz-calls.ts';
 import { fuzzChannel } from './fuzz-channel.ts';
 import { fuzzProgram } from './fuzz-program.ts';
+import { fuzzSchemas } from './fuzz-schemas.ts';
 import { fuzzValues } from './fuzz-values.ts';
 
 /** One kind of case. It throws where what it tries keeps no promise. */
@@ -13,6 +14,7 @@ export const FUZZ_TARGETS: Record<string, FuzzTarget> = {
   program: fuzzProgram,
   calls: fuzzCalls,
   values: fuzzValues,
+  schemas: fuzzSchemas,
 };
 
 /** Options of {@link runFuzz}. */
