@@ -33,7 +33,7 @@ export interface PoolStartsOptions<T> {
 
 const BUSY_TRIES = 20;
 /** Where no member waits the next job would start cold: only a short one is given the processors first. */
-const BUSY_TRIES_EMPTY = 5;
+const BUSY_TRIES_EMPTY = 12;
 
 /** Creates the starts of one pool; the first begin with {@link PoolStarts.refill}. */
 export function createPoolStarts<T>(options: PoolStartsOptions<T>): PoolStarts<T> {
