@@ -53,6 +53,8 @@ export function watchEnding(executor: ExecutorProcess, port: CallPort, refusals:
     else if (message.type === 'exit' && exit === undefined) {
       exit = message;
       report = message;
+      // What comes behind its last word is not its own.
+      calls.close();
       programEnded();
     }
   };
