@@ -534,6 +534,148 @@ attack('E11', 'has its calls ended with the job, and none taken afterwards', { l
   );
 });
 
+attack(
+  'E10',
+  'makes calls with 8 MiB of bytes for an answer and reads none of them',
+  { levels: EVERY_LEVEL, needs: ['cgroups'] },
+  async (scene) => {
+    // With the JSON around it as much as a result may be.
+    const large = new Uint8Array(8 * MIB - 64).fill(1);
+    let count = 0;
+    const tools = toolList([
+      ['large', { description: 'Gives many bytes.', execute: () => ((count += 1), Promise.resolve(large)) }],
+    ]);
+    const own = scene.ownOrchestrator({ tools, concurrency: 2 });
+    const given = { language: 'python', isolation: scene.level, tools: ['*'] as string[] } as const;
+    const limits = { runTimeoutMs: 6_000, graceMs: 100, memoryMib: 128, workspaceMib: 32 };
+    const running = own.exec({
+      ...given,
+      code: `${RAW}\nfor number in range(1, 801): call(number, 'large')\ntime.sleep(60)`,
+      limits,
+    });
+    let isOver = false;
+    void running.finally(() => (isOver = true));
+    await until(() => count > 0, 'the first call');
+    const beside = await own.exec({ ...given, code: 'print("beside")' });
+    expect([beside.stdout.text, isOver]).toEqual(['beside\n', false]);
+    expect(await running).toMatchObject({ outcome: 'timeout' });
+    const taken = count;
+    // Those under way, and those that were waiting when they ended.
+    expect(taken).toBeLessThanOrEqual(2 * 64);
+    // Whoever reads its answers gets all of their bytes.
+    const reading = `${RAW}
+for number in range(1, 9):
+    call(number, 'large')
+    size = 0
+    while size < ${large.length}:
+        header = b''
+        while len(header) < 4: header += os.read(3, 4 - len(header))
+        kind, left = header[3], int.from_bytes(header[:3], 'little')
+        size += (left - 4) * kind
+        while left: left -= len(os.read(3, left))
+print(number, size)`;
+    expect(await own.exec({ ...given, code: reading })).toMatchObject({
+      outcome: 'succeeded',
+      stdout: { text: `8 ${large.length}\n` },
+    });
+    expect(count).toBe(taken + 8);
+    scene.onSafety(({ grownMib }) => {
+      expect(grownMib).toBeLessThan(64);
+      scene.evidence(`${taken} of 800 calls taken until its deadline; grew by ${Math.round(grownMib)} MiB`);
+    });
+  },
+);
+
+/** A program whose child says something by the same descriptor, after its parent has. */
+const outlived = (last: string): string => `${PARTS}
+reading, writing = os.pipe()
+if os.fork() == 0:
+    import signal
+    os.setsid()
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    os.read(reading, 1)
+    for number in range(1, 50):
+        announce(number, (['a'], 5, number), args={'a': None})
+        part(number, b'hello')
+        time.sleep(0.01)
+    os._exit(0)
+${last}`;
+const AFTER_ITS_END: [string, string][] = [
+  [
+    'of a process that outlives it',
+    outlived("frame({'type': 'exit', 'code': 5})\nos.write(writing, b'x')\nos._exit(0)"),
+  ],
+  [
+    'behind its last word',
+    `${PARTS}
+frame({'type': 'exit', 'code': 5})
+announce(1, (['a'], 5, 7), args={'a': None})
+part(7, b'hello')
+frame({'type': 'exit', 'code': 0})
+time.sleep(20)`,
+  ],
+  [
+    'whose bytes come behind its last word',
+    `${PARTS}
+announce(1, (['a'], 5, 7), args={'a': None})
+part(7, b'he')
+frame({'type': 'exit', 'code': 5})
+part(7, b'llo')
+time.sleep(20)`,
+  ],
+];
+
+attack('E11', 'makes calls with bytes when its run is over', { levels: EVERY_LEVEL }, async (scene) => {
+  const { run, calls } = withTools(scene);
+  const control = outlived("os.write(writing, b'x')\nprint(reply()['ok'], flush=True)\nos._exit(0)");
+  expect((await run({ code: control })).stdout.text).toBe('True\n');
+  expect(calls.seen[0]).toEqual({ a: Buffer.from('hello') });
+  const { count } = calls;
+  expect(count).toBeGreaterThan(0);
+  for (const [what, code] of AFTER_ITS_END) {
+    const result = await run({ code });
+    expect(result, what).toMatchObject({ outcome: 'failed', exitCode: 5 });
+    expect([what, calls.count]).toEqual([what, count]);
+    expect(result.calls.every((call) => call.code === 'tool.job-over')).toBe(true);
+    expect((await run({ code: 'print(6 * 7)' })).stdout.text).toBe('42\n');
+  }
+  scene.evidence(`none was made: ${AFTER_ITS_END.map(([what]) => what).join(', ')}; exit code 5 stands`);
+});
+
+/** How a call ends whose five bytes do not all come, and what its job comes to. */
+const UNFINISHED: [string, string, Partial<JobResult>][] = [
+  ['an end', 'os._exit(4)', { outcome: 'failed', exitCode: 4 }],
+  ['a last word', "frame({'type': 'exit', 'code': 4})\ntime.sleep(20)", { outcome: 'failed', exitCode: 4 }],
+  ['another call', "call(2, args='served')\nprint(reply()['value'])\nos._exit(4)", { outcome: 'failed', exitCode: 4 }],
+  ['the bytes of another call', "part(8, b'lo')\ntime.sleep(20)", { outcome: 'failed' }],
+  [
+    'a message within a frame of bytes',
+    "raw(struct.pack('<I', 9 | 1 << 24))\ncall(2)\ntime.sleep(20)",
+    { outcome: 'failed' },
+  ],
+];
+
+attack(
+  'E11',
+  'announces more bytes than it sends, and ends or says another thing',
+  { levels: EVERY_LEVEL },
+  async (scene) => {
+    const { run, calls } = withTools(scene);
+    const begun = `${PARTS}\nannounce(1, (['a'], 5, 7), args={'a': None})\npart(7, b'hel')\n`;
+    const whole = await run({ code: `${begun}part(7, b'lo')\nprint(reply()['ok'])` });
+    expect([whole.stdout.text, calls.seen]).toEqual(['True\n', [{ a: Buffer.from('hello') }]]);
+    for (const [what, code, outcome] of UNFINISHED) {
+      calls.seen = [];
+      const result = await run({ code: begun + code });
+      expect(result, what).toMatchObject(outcome);
+      expect(calls.seen, what).toEqual(what === 'another call' ? ['served'] : []);
+      expect(result.calls.filter(({ id }) => id === 1)).toMatchObject([{ ok: false, code: 'tool.job-over' }]);
+    }
+    scene.onSafety(({ grownMib }) => expect(grownMib).toBeLessThan(64));
+    scene.evidence(`tool.job-over for the call before ${UNFINISHED.map(([what]) => what).join(', ')}`);
+  },
+);
+
 attack('E13', 'learns nothing of the host from the errors of tools', { levels: EVERY_LEVEL }, async (scene) => {
   const tools = toolList([
     [
