@@ -19,9 +19,12 @@ export interface IncomingBytes {
   parts: Promise<Uint8Array[]>;
 }
 
-/** What becomes of a call. `places` and `parts` are the bytes that stand in the value. */
+/**
+ * What becomes of a call. `places` and `parts` are the bytes that stand in the value; who has sent them, or never will, says so by
+ * `sent`, and until then the call keeps its place among those that run: a program that reads no answers gets no more of them made.
+ */
 export type BrokerReply =
-  | { ok: true; value: unknown; places?: readonly BytesPlace[]; parts?: readonly Uint8Array[] }
+  | { ok: true; value: unknown; places?: readonly BytesPlace[]; parts?: readonly Uint8Array[]; sent?: () => void }
   | { ok: false; error: CallError };
 
 /** The one thing that a model can be asked to do. */

@@ -80,11 +80,15 @@ export async function callTool(offered: OfferedTool, call: ToolCall, around: Too
   }
   const leave = await gate.enter(call.bytes);
   if (leave === undefined) throw new ToolCallError('tool.limit', 'Cannot make the call: too many calls wait at once.');
+  let keepsPlace = false;
   try {
     signal.throwIfAborted();
-    return { reply: await make(offered, input, call, around, effect), replayed: false };
+    const reply = await make(offered, input, call, around, effect);
+    if (!reply.ok || reply.parts === undefined) return { reply, replayed: false };
+    keepsPlace = true;
+    return { reply: { ...reply, sent: leave }, replayed: false };
   } finally {
-    leave();
+    if (!keepsPlace) leave();
   }
 }
 

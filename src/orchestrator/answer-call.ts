@@ -88,7 +88,7 @@ async function sendReply({ channel, results }: CallTraffic, id: number, reply: B
     channel.send({ type: 'reply', id, ...reply } satisfies HostMessage);
     return;
   }
-  const { value, places, parts } = reply;
+  const { value, places, parts, sent } = reply;
   const release = await results.take(parts.reduce((sum, part) => sum + part.length, 0));
   try {
     const writers = parts.map(() => channel.openStream());
@@ -102,5 +102,6 @@ async function sendReply({ channel, results }: CallTraffic, id: number, reply: B
     );
   } finally {
     release();
+    sent?.();
   }
 }

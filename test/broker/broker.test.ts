@@ -2,7 +2,7 @@ import { afterEach, describe, expect, test, vi } from 'vitest';
 import * as z from 'zod';
 import { createBroker, type Broker, type BrokerOptions } from '../../src/broker/broker.ts';
 import type { ToolCallCode } from '../../src/contracts/tool-call-codes.ts';
-import type { BrokerCall } from '../../src/broker/broker-call.ts';
+import type { BrokerCall, BrokerReply } from '../../src/broker/broker-call.ts';
 import { deferred } from '../fixtures/deferred.ts';
 import { describeTool, offerTool, type OfferedTool } from '../../src/broker/offered-tool.ts';
 import type { Tool, ToolContext } from '../../src/broker/tool.ts';
@@ -106,6 +106,21 @@ describe('a call that is in order', () => {
     );
     expect(most).toBe(16);
     expect(replies.every(({ ok }) => ok)).toBe(true);
+  });
+
+  test('an answer with bytes keeps its place until they are sent; others do not', async () => {
+    const made = vi.fn(async (args: unknown) => (args === 'bytes' ? Buffer.from('bytes') : args));
+    const broker = await brokerWith({ make: made });
+    let id = 0;
+    const call = (args: string): Promise<BrokerReply> =>
+      broker.call(tool((id += 1), 'make', args), { signal: live }) as Promise<BrokerReply>;
+    const first = await Promise.all(Array.from({ length: 16 }, () => call('bytes')));
+    const later = call('text');
+    await new Promise(setImmediate);
+    expect(made).toHaveBeenCalledTimes(16);
+    for (const reply of first) if (reply.ok) reply.sent?.();
+    expect(await later).toEqual({ ok: true, value: 'text' });
+    expect(await Promise.all(Array.from({ length: 20 }, () => call('text')))).toHaveLength(20);
   });
 
   test('calls that would keep over 16 MiB of arguments waiting are refused', async () => {

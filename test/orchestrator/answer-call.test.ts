@@ -12,7 +12,10 @@ setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;
 
 /** A host whose broker does what it is told with each call. */
-function host(call: Broker['call']): {
+function host(
+  call: Broker['call'],
+  more: Partial<Channel> = {},
+): {
   announce(id: number, bytes: number, stream: number): Promise<void>;
   readers: Map<number, StreamReader>;
 } {
@@ -20,6 +23,7 @@ function host(call: Broker['call']): {
   const channel = {
     send: () => undefined,
     receive: (stream: number, reader: StreamReader) => void readers.set(stream, reader),
+    ...more,
   } as unknown as Channel;
   const traffic = {
     channel,
@@ -59,6 +63,20 @@ describe('answerCall()', () => {
       for (let sent = 0; sent < 7; sent += 1) void readers.get(id)?.data(Buffer.alloc(MIB));
     }
     expect((await held()) - before).toBeLessThan(64 * MIB);
+  });
+
+  it.each([
+    ['sent', async () => undefined],
+    ['not to be sent any more', async () => Promise.reject(new Error('closed'))],
+  ])('says when the bytes of an answer are %s', async (_name, write) => {
+    const sent: string[] = [];
+    const parts = [Buffer.from('a'), Buffer.from('b')];
+    const places = parts.map((part, index) => ({ path: [index], bytes: part.length }));
+    const reply: BrokerReply = { ok: true, value: [null, null], places, parts, sent: () => void sent.push('sent') };
+    const writer = { number: 1, write: async () => (sent.push('write'), await write()), end: () => undefined };
+    const { announce } = host(() => Promise.resolve(reply), { openStream: () => writer });
+    await announce(1, 0, 1).catch(() => undefined);
+    expect(sent).toEqual(['write', 'write', 'sent']);
   });
 
   it('hands on bytes that come one by one, which cost no more than others', async () => {
