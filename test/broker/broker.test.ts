@@ -112,8 +112,7 @@ describe('a call that is in order', () => {
     const made = vi.fn(async (args: unknown) => (args === 'bytes' ? Buffer.from('bytes') : args));
     const broker = await brokerWith({ make: made });
     let id = 0;
-    const call = (args: string): Promise<BrokerReply> =>
-      broker.call(tool((id += 1), 'make', args), { signal: live }) as Promise<BrokerReply>;
+    const call = (args: string): Promise<BrokerReply> => broker.call(tool((id += 1), 'make', args), { signal: live });
     const first = await Promise.all(Array.from({ length: 16 }, () => call('bytes')));
     const later = call('text');
     await new Promise(setImmediate);
