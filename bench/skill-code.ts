@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ExecOptions } from '../src/contracts/job.ts';
 import { createOrchestrator } from '../src/orchestrator/create-orchestrator.ts';
-import type { Orchestrator } from '../src/orchestrator/orchestrator.ts';
+import type { Orchestrator, OrchestratorOptions } from '../src/orchestrator/orchestrator.ts';
 import { createLocalRunner } from '../src/runners/local/local-runner.ts';
 import { loadSkillsSubsystem } from '../src/skills/index.ts';
 import type { BenchmarkGroup, BenchmarkOptions } from './benchmark-group.ts';
@@ -34,10 +34,9 @@ async function run({ samples = SAMPLES, wants, progress }: BenchmarkOptions): Pr
   writeFileSync(join(root, 'sum/tools.ts'), TOOLSET);
   const skills = loadSkillsSubsystem({ roots: [{ kind: 'user', path: root }] });
   const input = { type: 'object', properties: { a: { type: 'number' }, b: { type: 'number' } } };
-  const orchestrator = createOrchestrator({
+  const options: OrchestratorOptions = {
     runners: [createLocalRunner()],
     skills,
-    pool: { size: 2 },
     tools: [
       {
         id: 'host.sum',
@@ -50,15 +49,18 @@ async function run({ samples = SAMPLES, wants, progress }: BenchmarkOptions): Pr
         },
       },
     ],
-  });
+  };
+  const orchestrator = createOrchestrator({ ...options, pool: { size: 2 } });
+  // A pool that fills up again would take the processors from calls that are counted.
+  const unpooled = createOrchestrator(options);
   try {
     const job: ExecOptions = { code: 'console.log(6 * 7)', skills: { refs: ['custom.sum'] }, tools: ['sum'] };
     const code = "import { tools } from 'skillcell'; console.log(await tools.sum({ a: 40, b: 2 }));";
     const subjects = [
       execSubject(WARM_EXEC, orchestrator, job, true),
       execSubject(FIRST, orchestrator, { ...job, code }, true),
-      callSubject(TOOL_CALL, orchestrator, 'host.sum'),
-      callSubject(CALL, orchestrator, 'sum'),
+      callSubject(TOOL_CALL, unpooled, 'host.sum'),
+      callSubject(CALL, unpooled, 'sum'),
     ].filter(({ id }) => wants(id) || (wants(FIRST) && id === WARM_EXEC) || (wants(CALL) && id === TOOL_CALL));
     const values = await takeTurns(subjects, samples, progress);
     const row = (id: string, baseline: string, unit: string): Measurement =>
@@ -71,7 +73,7 @@ async function run({ samples = SAMPLES, wants, progress }: BenchmarkOptions): Pr
       });
     return [row(FIRST, WARM_EXEC, 'ms'), row(CALL, TOOL_CALL, 'ms')].filter(({ id }) => wants(id));
   } finally {
-    await orchestrator.close();
+    await Promise.all([orchestrator.close(), unpooled.close()]);
     rmSync(root, { recursive: true, force: true });
   }
 }
@@ -85,7 +87,6 @@ for (let a = 0; a < ${CALLS}; a += 1) if (await tools.call('${tool}', { a, b: 1 
 export default (performance.now() - started) / ${CALLS};`;
   return {
     id,
-    prepare: () => orchestrator.warm(),
     async sample() {
       const result = await orchestrator.exec({ code, skills: { refs: ['custom.sum'] }, tools: [tool] });
       if (typeof result.value !== 'number') throw new Error(`Cannot measure ${id}: got ${JSON.stringify(result)}.`);

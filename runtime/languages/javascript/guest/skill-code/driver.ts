@@ -49,7 +49,7 @@ async function serve(spec: SkillCodeSpec): Promise<void> {
     const controller = new AbortController();
     running.set(id, controller);
     const made = make(tools, order.call, controller.signal).finally(() => running.delete(id));
-    ready = await Promise.race([made, quickly()]);
+    ready = await quickly(made);
     if (ready === undefined) void made.then(answerOrSay);
   }
 }
@@ -66,7 +66,18 @@ async function next(ready: object | undefined): Promise<Order> {
   }
 }
 
-const quickly = (): Promise<undefined> => new Promise((resolve) => setTimeout(() => resolve(undefined), QUICK_MS));
+/** What is there soon; undefined else. */
+async function quickly<T>(step: Promise<T>): Promise<T | undefined> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<undefined>((resolve) => {
+    timer = setTimeout(resolve, QUICK_MS, undefined);
+  });
+  try {
+    return await Promise.race([step, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
 
 /** An answer that cannot be sent is a failure as well. */
 async function answerOrSay(given: object): Promise<void> {
