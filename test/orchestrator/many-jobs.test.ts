@@ -1,0 +1,261 @@
+import { createHash } from 'node:crypto';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import type { ModelGateway } from '../../src/broker/model-gateway.ts';
+import { defineTool } from '../../src/broker/tool.ts';
+import type { JobEvent } from '../../src/contracts/events.ts';
+import type { JobResult } from '../../src/contracts/result.ts';
+import { createOrchestrator } from '../../src/orchestrator/create-orchestrator.ts';
+import { seededRandom, type SeededRandom } from '../chaos/seeded-random.ts';
+import { MISSING_PYTHON } from '../fixtures/describe-with.ts';
+import { EVERY_LEVEL, everyRunner, requireEachLevel } from '../fixtures/every-level.ts';
+import { BEST_LEVEL } from '../fixtures/levels.ts';
+import { programAnswer } from '../fixtures/scripted-model.ts';
+import { skillLibrary, skillText } from '../fixtures/skill-library.ts';
+
+/** Each consumer sees the skill of its name, and one whose code says its own name. */
+const CONSUMERS = ['north', 'east', 'south', 'west'] as const;
+type Consumer = (typeof CONSUMERS)[number];
+
+const library = skillLibrary(
+  Object.fromEntries([
+    ...CONSUMERS.flatMap((name) => [
+      [`${name}/SKILL.md`, skillText({ name, description: `Of ${name}.` }, `GO ${name.toUpperCase()} [[S:1]]`)],
+      [`${name}/where.txt`, `in the ${name}`],
+      [`${name}/sources.yaml`, `- sid: 1\n  url: https://${name}.example/\n  title: ${name}\n`],
+    ]),
+    ['code/SKILL.md', skillText({ name: 'code', description: 'Code.', toolsets: ['tools:Tools'] }, 'CODE')],
+    [
+      'code/tools.mjs',
+      "let calls = 0;\nexport const Tools = [{ id: 'code.tag', description: 'Tags.', execute: ({ tag }, { job }) => ({ tag, job, calls: (calls += 1) }) }];",
+    ],
+  ]),
+  {
+    agentsConfig: Object.fromEntries(
+      CONSUMERS.map((name) => [
+        name,
+        { disabled: CONSUMERS.filter((other) => other !== name).map((other) => `custom.${other}`) },
+      ]),
+    ),
+  },
+);
+afterAll(() => library[Symbol.dispose]());
+
+/** One job, and what only it may see. */
+interface Case {
+  jobId: string;
+  consumer: Consumer;
+  language: 'javascript' | 'python';
+  isCodegen: boolean;
+  /** The tool of the host that it has; the other one is refused. */
+  tool: 'box.left' | 'box.right';
+  withCode: boolean;
+  bytes: Buffer;
+}
+
+function someCase(random: SeededRandom, run: string, index: number): Case {
+  const language =
+    MISSING_PYTHON === undefined ? random.pick<Case['language']>(['javascript', 'python']) : 'javascript';
+  const size = random.pick([0, 100, 70_000, 300_000]);
+  return {
+    jobId: `${run}-${index}`,
+    consumer: random.pick(CONSUMERS),
+    language,
+    isCodegen: random.between(0, 3) === 0,
+    tool: random.pick(['box.left', 'box.right']),
+    withCode: random.between(0, 3) === 0,
+    bytes: Buffer.alloc(size, `${run} ${index} `),
+  };
+}
+
+const sha = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
+const turned = (bytes: Uint8Array): Buffer => Buffer.from(bytes).reverse();
+const otherTool = ({ tool }: Case): string => (tool === 'box.left' ? 'box.right' : 'box.left');
+
+function programOf(given: Case): string {
+  const { language, jobId, consumer, tool, withCode } = given;
+  const wrong = CONSUMERS.find((name) => name !== consumer);
+  if (language === 'javascript')
+    return `import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { tools } from 'skillcell';
+const code = (step) => step.then(() => 'made', (error) => error.code);
+const bytes = readFileSync('in/data.bin');
+const [turned, text, denied, refused${withCode ? ', tagged' : ''}] = await Promise.all([
+  tools.call('${tool}', { tag: '${jobId}', bytes }),
+  tools.skills.read({ skill: 'custom.${consumer}', path: 'where.txt' }),
+  code(tools.skills.read({ skill: 'custom.${wrong}', path: 'where.txt' })),
+  code(tools.call('${otherTool(given)}', {})),
+  ${withCode ? `tools.code.tag({ tag: '${jobId}' }),` : ''}
+]);
+console.log('out of ${jobId}');
+writeFileSync(process.env.SKILLCELL_OUTPUT + '/turned.bin', turned);
+export default { text: text.text, denied, refused, skills: readdirSync(process.env.SKILLS_DIR + '/custom').sort(),
+  files: readdirSync('in'), sum: createHash('sha256').update(turned).digest('hex')${withCode ? ', tagged' : ''} };`;
+  return `import hashlib, os
+from concurrent.futures import ThreadPoolExecutor
+from skillcell import tools, ToolCallError, set_value
+def code(step):
+    try:
+        step()
+        return 'made'
+    except ToolCallError as error:
+        return error.code
+data = open('in/data.bin', 'rb').read()
+with ThreadPoolExecutor(4) as pool:
+    steps = [pool.submit(step) for step in (
+        lambda: tools.call('${tool}', {'tag': '${jobId}', 'bytes': data}),
+        lambda: tools.skills.read(skill='custom.${consumer}', path='where.txt'),
+        lambda: code(lambda: tools.skills.read(skill='custom.${wrong}', path='where.txt')),
+        lambda: code(lambda: tools.call('${otherTool(given)}', {})),
+        ${withCode ? `lambda: tools.code.tag(tag='${jobId}'),` : ''}
+    )]
+    turned, text, denied, refused${withCode ? ', tagged' : ''} = [step.result() for step in steps]
+print('out of ${jobId}')
+open(os.environ['SKILLCELL_OUTPUT'] + '/turned.bin', 'wb').write(turned)
+value = {'text': text['text'], 'denied': denied, 'refused': refused, 'skills': sorted(os.listdir(os.environ['SKILLS_DIR'] + '/custom')),
+  'files': os.listdir('in'), 'sum': hashlib.sha256(turned).hexdigest()}
+${withCode ? "value['tagged'] = tagged" : ''}
+set_value(value)`;
+}
+
+/** What a tool of the host has seen of a job. */
+interface Seen {
+  tool: string;
+  tag: unknown;
+  jobId: string;
+  context: unknown;
+  attempt: number;
+}
+
+function toolbox(seen: Seen[]): ReturnType<typeof defineTool>[] {
+  return ['box.left', 'box.right'].map((id) =>
+    defineTool({
+      id,
+      description: 'Turns bytes.',
+      async execute(input, { jobId, context, attempt }) {
+        const { tag, bytes } = input as { tag: string; bytes: Uint8Array };
+        seen.push({ tool: id, tag, jobId, context, attempt });
+        await new Promise((resolve) => setTimeout(resolve, 5));
+        return turned(bytes);
+      },
+    }),
+  );
+}
+
+/** A model that writes the program of the job whose name it reads, and keeps what else it was told. */
+function writer(cases: readonly Case[], asked: { jobId: string; system: string }[]): ModelGateway {
+  return {
+    id: 'test/model',
+    async generate({ system, messages }) {
+      const jobId = /Do the work of (\S+)\./.exec(messages[0]?.content ?? '')?.[1] ?? '';
+      asked.push({ jobId, system });
+      const given = cases.find((one) => one.jobId === jobId) as Case;
+      const text = programAnswer(given.language, programOf(given));
+      return { text, model: 'test/model', usage: { inputTokens: 5, outputTokens: 3 }, finishReason: 'stop' };
+    },
+  };
+}
+
+function optionsOf(given: Case, isolation: (typeof EVERY_LEVEL)[number]) {
+  const { jobId, consumer, language, isCodegen, tool, withCode, bytes } = given;
+  const shared = {
+    jobId,
+    isolation,
+    language,
+    files: { 'in/data.bin': bytes, [`in/${jobId}.txt`]: jobId },
+    skills: { refs: [`custom.${consumer}`, ...(withCode ? ['custom.code'] : [])], consumer },
+    tools: [tool, 'skills.read', ...(withCode ? ['code.*'] : [])],
+    context: { secretOf: jobId },
+  };
+  return isCodegen
+    ? { kind: 'codegen' as const, ...shared, task: `Do the work of ${jobId}.`, maxAttempts: 1 }
+    : { kind: 'exec' as const, ...shared, code: programOf(given) };
+}
+
+function expectOwn(given: Case, result: JobResult, events: readonly JobEvent[], seen: readonly Seen[]): void {
+  const { jobId, consumer, isCodegen, tool, withCode, bytes } = given;
+  const active = [`custom.${consumer}`, ...(withCode ? ['custom.code'] : [])].toSorted();
+  expect(result).toMatchObject({
+    jobId,
+    outcome: 'succeeded',
+    stdout: { text: `out of ${jobId}\n` },
+    callTotals: {
+      [tool]: { calls: 1, failed: 0 },
+      'skills.read': { calls: 2, failed: 1 },
+      '(not allowed)': { calls: 1, failed: 1 },
+    },
+  });
+  expect(result.skills.active.toSorted()).toEqual(active);
+  expect(result.sources.map(({ url }) => url)).toEqual(isCodegen ? [`https://${consumer}.example/`] : []);
+  const { tagged, files, ...value } = result.value as Record<string, unknown>;
+  expect(value).toEqual({
+    text: `in the ${consumer}`,
+    denied: 'tool.failed',
+    refused: 'tool.not-allowed',
+    skills: active.map((id) => id.replace('custom.', '')),
+    sum: sha(turned(bytes)),
+  });
+  expect((files as string[]).toSorted()).toEqual([`${jobId}.txt`, 'data.bin'].toSorted());
+  expect(tagged).toEqual(withCode ? { tag: jobId, job: jobId, calls: 1 } : undefined);
+  const [artifact, ...others] = result.artifacts;
+  expect(others).toEqual([]);
+  expect(artifact).toMatchObject({ path: 'turned.bin', bytes: bytes.length });
+  expect(result.calls.map(({ name }) => name).toSorted()).toEqual(
+    [
+      tool,
+      otherTool(given),
+      'skills.read',
+      'skills.read',
+      ...(withCode ? ['code.tag'] : []),
+      ...(isCodegen ? ['generate'] : []),
+    ].toSorted(),
+  );
+  expect(seen.filter((row) => row.jobId === jobId || row.tag === jobId)).toEqual([
+    { tool, tag: jobId, jobId, context: { secretOf: jobId }, attempt: 1 },
+  ]);
+  expect(new Set(events.map((event) => event.jobId))).toEqual(new Set([jobId]));
+  const types = events.map(({ type }) => type);
+  expect(types[0]).toBe('accepted');
+  expect(events.at(-1)).toEqual({ type: 'finished', jobId, result });
+  expect(events.flatMap((event) => (event.type === 'call' ? [event.call.name] : [])).toSorted()).toEqual(
+    result.calls.map(({ name }) => name).toSorted(),
+  );
+  const output = events.flatMap((event) => (event.type === 'output' && event.stream === 'stdout' ? [event.text] : []));
+  expect(output.join('')).toBe(`out of ${jobId}\n`);
+}
+
+describe.each(EVERY_LEVEL)('many jobs at once at level %s', (isolation) => {
+  beforeEach((context) => requireEachLevel(context, isolation));
+
+  it('mix up no skills, files, calls, values or events', { timeout: 180_000 }, async () => {
+    const count = isolation === BEST_LEVEL ? 100 : 20;
+    const random = seededRandom(7);
+    const cases = Array.from({ length: count }, (_, index) => someCase(random, isolation, index));
+    const seen: Seen[] = [];
+    const asked: { jobId: string; system: string }[] = [];
+    await using orchestrator = createOrchestrator({
+      runners: await everyRunner(),
+      skills: library.subsystem,
+      tools: toolbox(seen),
+      model: writer(cases, asked),
+      concurrency: 6,
+    });
+    const ran = await Promise.all(
+      cases.map(async (given) => {
+        const job = orchestrator.stream(optionsOf(given, isolation));
+        const events: JobEvent[] = [];
+        for await (const event of job) events.push(event);
+        return { given, events, result: await job.result };
+      }),
+    );
+    for (const { given, result, events } of ran) expectOwn(given, result, events, seen);
+    const written = cases.filter(({ isCodegen }) => isCodegen);
+    expect(asked.map(({ jobId }) => jobId).toSorted()).toEqual(written.map(({ jobId }) => jobId).toSorted());
+    for (const { jobId, consumer } of written) {
+      const { system } = asked.find((one) => one.jobId === jobId) ?? { system: '' };
+      const named = CONSUMERS.filter((name) => system.includes(`GO ${name.toUpperCase()} [[S:1]]`));
+      expect(named).toEqual([consumer]);
+    }
+    expect(seen).toHaveLength(count);
+  });
+});
