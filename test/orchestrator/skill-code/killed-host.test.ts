@@ -3,7 +3,8 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 import { createOrchestrator } from '../../../src/orchestrator/create-orchestrator.ts';
-import { LEVELS, requireLevel } from '../../fixtures/levels.ts';
+import { EVERY_LEVEL, everyRunner, requireEachLevel } from '../../fixtures/every-level.ts';
+import { listOwnContainers } from '../../fixtures/own-containers.ts';
 import { descendants, hostProcesses } from '../../fixtures/sandbox-leftovers.ts';
 import { skillLibrary, skillText } from '../../fixtures/skill-library.ts';
 import { until } from '../../fixtures/until.ts';
@@ -16,8 +17,8 @@ export const Tools = [
 ];
 `;
 
-it.for(LEVELS)('a host that is killed at level %s leaves no sandbox of skill code', async (isolation, context) => {
-  requireLevel(context, isolation);
+it.for(EVERY_LEVEL)('a host that is killed at level %s leaves no sandbox of skill code', async (isolation, context) => {
+  requireEachLevel(context, isolation);
   using library = skillLibrary({
     'lasting/SKILL.md': skillText({ name: 'lasting', description: 'Lasts.', toolsets: ['tools:Tools'] }, 'Body.'),
     'lasting/tools.mjs': LASTING,
@@ -28,12 +29,16 @@ it.for(LEVELS)('a host that is killed at level %s leaves no sandbox of skill cod
   });
   const pid = host.pid as number;
   const alive = (): number => hostProcesses().filter(({ command }) => command.startsWith(daemon)).length;
+  let owner = '';
+  const containers = async (): Promise<number> =>
+    isolation === 'container' ? (await listOwnContainers(owner)).length : 0;
   try {
-    await once(host.stdout, 'data');
+    owner = String(await once(host.stdout, 'data')).trim();
     await until(() => alive() === 1, 'the daemon of the code');
     const family = new Set(descendants(pid).map((row) => row.pid));
     const entries = descendants(pid).filter(({ command }) => /\bentry\.cjs\b/.test(command));
-    expect(entries.length, 'the sandboxes of the job and of the code, and one that waits').toBeGreaterThanOrEqual(2);
+    const sandboxes = isolation === 'container' ? await containers() : entries.length;
+    expect(sandboxes, 'the sandboxes of the job and of the code, and one that waits').toBeGreaterThanOrEqual(2);
     process.kill(pid, 'SIGKILL');
     await until(
       () => alive() === 0 && !hostProcesses().some((row) => family.has(row.pid)),
@@ -41,8 +46,8 @@ it.for(LEVELS)('a host that is killed at level %s leaves no sandbox of skill cod
     );
   } finally {
     host.kill('SIGKILL');
-    await using orchestrator = createOrchestrator();
+    await using orchestrator = createOrchestrator({ runners: await everyRunner() });
     expect((await orchestrator.sweep()).failed).toEqual([]);
   }
-  expect(alive()).toBe(0);
+  expect([alive(), await containers()]).toEqual([0, 0]);
 });
