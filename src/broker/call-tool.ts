@@ -135,6 +135,7 @@ async function make(
   const { attempt } = call;
   const over = new LateSignal();
   const overdue = (): never => {
+    over.abort(new DOMException('The call took too long.', 'TimeoutError'));
     throw new ToolCallError('tool.timeout', `The tool ${tool.id} took longer than ${timeoutMs / 1000} s.`);
   };
   const run = async (): Promise<BrokerReply> => {

@@ -55,6 +55,17 @@ describe('a call that is in order', () => {
     expect([seen, kept].map(({ length }) => length)).toEqual([1, 1]);
   });
 
+  test('tells a tool that its time is over, as clocks of the platform do', async () => {
+    const told = deferred<string>();
+    const execute: Tool['execute'] = async (_args, { signal }) => {
+      signal.addEventListener('abort', () => told.resolve((signal.reason as Error).name));
+      return await new Promise(() => undefined);
+    };
+    const broker = await brokerWith({ slow: { description: 'Slow.', timeoutMs: 5, execute } });
+    expect(await broker.call(tool(1, 'slow'), { signal: live })).toEqual(refused('tool.timeout', /took longer/));
+    expect(await told.promise).toBe('TimeoutError');
+  });
+
   test('returns the value of the tool and leaves a row', async () => {
     const broker = await brokerWith({ add: async (args) => (args as { a: number; b: number }).a + 1 });
     expect(await broker.call(tool(1, 'add', { a: 41 }), { signal: live })).toEqual({ ok: true, value: 42 });

@@ -179,7 +179,7 @@ function makeTool(
 function runningCode(options: Starting, open: OpenJob, code: Code, expected: string): RunningCode {
   const key = keyOf(code);
   const found = open.codes.get(key);
-  if (found !== undefined) return found;
+  if (found !== undefined && !found.sandbox.hung) return found;
   const sandbox = start(options, open.job, code);
   const check = async (): Promise<void> => {
     // Why it cannot be loaded is told by each call.

@@ -54,6 +54,7 @@ export function startSkillInHost(
           : skillCodeFailure(skill.id, message);
       }
     },
+    hung: false,
     close: () => undefined,
   };
 }

@@ -51,6 +51,8 @@ export interface SkillSandbox {
    * @throws ToolCallError with a message for the calling program
    */
   call(tool: string, input: unknown, signal: AbortSignal): Promise<unknown>;
+  /** Whether it was ended because a call of it took too long: the next call needs another one. */
+  readonly hung: boolean;
   /** Ends the sandbox, whatever its code does. Idempotent. */
   close(): void;
 }
@@ -77,13 +79,23 @@ export function startSkillSandbox(sandboxes: SkillSandboxes, job: Omit<DriverJob
   described.promise.catch(() => undefined);
   const over = new AbortController();
   let ended: { reason: string } | undefined;
+  let hung = false;
   let lastId = 0;
 
   const end = (error: unknown): void => {
-    ended = { reason: SkillcellError.isInstance(error) ? error.message : plainMessage((error as Error).message) };
-    described.reject(SkillcellError.isInstance(error) ? error : loadFailure(skill, ended.reason));
-    for (const { reject } of waiting.values()) reject(skillCodeFailure(skill, ended.reason));
+    const { reason } = (ended ??= {
+      reason: SkillcellError.isInstance(error) ? error.message : plainMessage((error as Error).message),
+    });
+    described.reject(SkillcellError.isInstance(error) ? error : loadFailure(skill, reason));
+    for (const { reject } of waiting.values()) reject(skillCodeFailure(skill, reason));
     waiting.clear();
+  };
+  /** What does not end in its time may be a loop that hears of nothing: all of the sandbox ends. */
+  const endHung = (tool: string): void => {
+    hung = true;
+    const error = new Error(`its tool ${tool} took too long`);
+    end(error);
+    over.abort(error);
   };
   void serve(sandboxes, { ...job, tools: driverTools(driver) }, over.signal).catch(end);
 
@@ -113,11 +125,20 @@ export function startSkillSandbox(sandboxes: SkillSandboxes, job: Omit<DriverJob
       try {
         return await withinDeadline(answer.promise, { signal });
       } finally {
-        if (waiting.delete(id)) orders.put({ cancel: id });
+        const isOpen = waiting.delete(id);
+        if (isOpen && isOverdue(signal)) endHung(tool);
+        else if (isOpen) orders.put({ cancel: id });
       }
+    },
+    get hung() {
+      return hung;
     },
     close,
   };
+}
+
+function isOverdue({ aborted, reason }: AbortSignal): boolean {
+  return aborted && (reason as Error).name === 'TimeoutError';
 }
 
 /** Runs the driver as any job, but for a place in the queue. Never resolves: its end is a reason why calls fail. */
