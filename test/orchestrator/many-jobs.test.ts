@@ -46,21 +46,27 @@ interface Case {
   consumer: Consumer;
   language: 'javascript' | 'python';
   isCodegen: boolean;
+  /** Whether the first program that is written for it fails. */
+  isRepaired: boolean;
   /** The tool of the host that it has; the other one is refused. */
   tool: 'box.left' | 'box.right';
   withCode: boolean;
   bytes: Buffer;
+  context: object;
 }
 
 function someCase(random: SeededRandom, run: string, index: number): Case {
   const language =
     MISSING_PYTHON === undefined ? random.pick<Case['language']>(['javascript', 'python']) : 'javascript';
   const size = random.pick([0, 100, 70_000, 300_000]);
+  const isCodegen = random.between(0, 3) === 0;
   return {
     jobId: `${run}-${index}`,
     consumer: random.pick(CONSUMERS),
     language,
-    isCodegen: random.between(0, 3) === 0,
+    isCodegen,
+    isRepaired: isCodegen && random.between(0, 1) === 0,
+    context: { secretOf: `${run}-${index}` },
     tool: random.pick(['box.left', 'box.right']),
     withCode: random.between(0, 3) === 0,
     bytes: Buffer.alloc(size, `${run} ${index} `),
@@ -89,9 +95,9 @@ const [turned, text, denied, refused${withCode ? ', tagged' : ''}] = await Promi
 ]);
 console.log('out of ${jobId}');
 writeFileSync(process.env.SKILLCELL_OUTPUT + '/turned.bin', turned);
-export default { text: text.text, denied, refused, skills: readdirSync(process.env.SKILLS_DIR + '/custom').sort(),
+export default { args: process.argv.slice(2), text: text.text, denied, refused, skills: readdirSync(process.env.SKILLS_DIR + '/custom').sort(),
   files: readdirSync('in'), sum: createHash('sha256').update(turned).digest('hex')${withCode ? ', tagged' : ''} };`;
-  return `import hashlib, os
+  return `import hashlib, os, sys
 from concurrent.futures import ThreadPoolExecutor
 from skillcell import tools, ToolCallError, set_value
 def code(step):
@@ -112,7 +118,7 @@ with ThreadPoolExecutor(4) as pool:
     turned, text, denied, refused${withCode ? ', tagged' : ''} = [step.result() for step in steps]
 print('out of ${jobId}')
 open(os.environ['SKILLCELL_OUTPUT'] + '/turned.bin', 'wb').write(turned)
-value = {'text': text['text'], 'denied': denied, 'refused': refused, 'skills': sorted(os.listdir(os.environ['SKILLS_DIR'] + '/custom')),
+value = {'args': sys.argv[1:], 'text': text['text'], 'denied': denied, 'refused': refused, 'skills': sorted(os.listdir(os.environ['SKILLS_DIR'] + '/custom')),
   'files': os.listdir('in'), 'sum': hashlib.sha256(turned).hexdigest()}
 ${withCode ? "value['tagged'] = tagged" : ''}
 set_value(value)`;
@@ -150,14 +156,16 @@ function writer(cases: readonly Case[], asked: { jobId: string; system: string }
       const jobId = /Do the work of (\S+)\./.exec(messages[0]?.content ?? '')?.[1] ?? '';
       asked.push({ jobId, system });
       const given = cases.find((one) => one.jobId === jobId) as Case;
-      const text = programAnswer(given.language, programOf(given));
+      const isFirst = messages.length === 1;
+      const code = given.isRepaired && isFirst ? `no program of ${jobId}` : programOf(given);
+      const text = programAnswer(given.language, code);
       return { text, model: 'test/model', usage: { inputTokens: 5, outputTokens: 3 }, finishReason: 'stop' };
     },
   };
 }
 
 function optionsOf(given: Case, isolation: (typeof EVERY_LEVEL)[number]) {
-  const { jobId, consumer, language, isCodegen, tool, withCode, bytes } = given;
+  const { jobId, consumer, language, isCodegen, tool, withCode, bytes, context } = given;
   const shared = {
     jobId,
     isolation,
@@ -165,15 +173,16 @@ function optionsOf(given: Case, isolation: (typeof EVERY_LEVEL)[number]) {
     files: { 'in/data.bin': bytes, [`in/${jobId}.txt`]: jobId },
     skills: { refs: [`custom.${consumer}`, ...(withCode ? ['custom.code'] : [])], consumer },
     tools: [tool, 'skills.read', ...(withCode ? ['code.*'] : [])],
-    context: { secretOf: jobId },
+    context,
+    args: ['of', jobId],
   };
   return isCodegen
-    ? { kind: 'codegen' as const, ...shared, task: `Do the work of ${jobId}.`, maxAttempts: 1 }
+    ? { kind: 'codegen' as const, ...shared, task: `Do the work of ${jobId}.`, maxAttempts: 2 }
     : { kind: 'exec' as const, ...shared, code: programOf(given) };
 }
 
 function expectOwn(given: Case, result: JobResult, events: readonly JobEvent[], seen: readonly Seen[]): void {
-  const { jobId, consumer, isCodegen, tool, withCode, bytes } = given;
+  const { jobId, consumer, isCodegen, isRepaired, tool, withCode, bytes, context } = given;
   const active = [`custom.${consumer}`, ...(withCode ? ['custom.code'] : [])].toSorted();
   expect(result).toMatchObject({
     jobId,
@@ -189,6 +198,7 @@ function expectOwn(given: Case, result: JobResult, events: readonly JobEvent[], 
   expect(result.sources.map(({ url }) => url)).toEqual(isCodegen ? [`https://${consumer}.example/`] : []);
   const { tagged, files, ...value } = result.value as Record<string, unknown>;
   expect(value).toEqual({
+    args: ['of', jobId],
     text: `in the ${consumer}`,
     denied: 'tool.failed',
     refused: 'tool.not-allowed',
@@ -199,7 +209,7 @@ function expectOwn(given: Case, result: JobResult, events: readonly JobEvent[], 
   expect(tagged).toEqual(withCode ? { tag: jobId, job: jobId, calls: 1 } : undefined);
   const [artifact, ...others] = result.artifacts;
   expect(others).toEqual([]);
-  expect(artifact).toMatchObject({ path: 'turned.bin', bytes: bytes.length });
+  expect(artifact).toMatchObject({ path: 'turned.bin', bytes: bytes.length, sha256: sha(turned(bytes)) });
   expect(result.calls.map(({ name }) => name).toSorted()).toEqual(
     [
       tool,
@@ -208,18 +218,22 @@ function expectOwn(given: Case, result: JobResult, events: readonly JobEvent[], 
       'skills.read',
       ...(withCode ? ['code.tag'] : []),
       ...(isCodegen ? ['generate'] : []),
+      ...(isRepaired ? ['generate', 'effects'] : []),
     ].toSorted(),
   );
   expect(seen.filter((row) => row.jobId === jobId || row.tag === jobId)).toEqual([
-    { tool, tag: jobId, jobId, context: { secretOf: jobId }, attempt: 1 },
+    { tool, tag: jobId, jobId, context, attempt: isRepaired ? 2 : 1 },
   ]);
+  expect(result.codegen?.attempts.map(({ outcome }) => outcome)).toEqual(
+    isCodegen ? [...(isRepaired ? ['failed'] : []), 'succeeded'] : undefined,
+  );
   expect(new Set(events.map((event) => event.jobId))).toEqual(new Set([jobId]));
   const types = events.map(({ type }) => type);
   expect(types[0]).toBe('accepted');
   expect(events.at(-1)).toEqual({ type: 'finished', jobId, result });
-  expect(events.flatMap((event) => (event.type === 'call' ? [event.call.name] : [])).toSorted()).toEqual(
-    result.calls.map(({ name }) => name).toSorted(),
-  );
+  expect(events.flatMap((event) => (event.type === 'run' ? [event.run] : []))).toEqual(isRepaired ? [1, 2] : [1]);
+  const told = events.flatMap((event) => (event.type === 'call' ? [event.call] : []));
+  expect(told.toSorted((a, b) => a.id - b.id)).toEqual(result.calls);
   const output = events.flatMap((event) => (event.type === 'output' && event.stream === 'stdout' ? [event.text] : []));
   expect(output.join('')).toBe(`out of ${jobId}\n`);
 }
@@ -250,7 +264,8 @@ describe.each(EVERY_LEVEL)('many jobs at once at level %s', (isolation) => {
     );
     for (const { given, result, events } of ran) expectOwn(given, result, events, seen);
     const written = cases.filter(({ isCodegen }) => isCodegen);
-    expect(asked.map(({ jobId }) => jobId).toSorted()).toEqual(written.map(({ jobId }) => jobId).toSorted());
+    const rounds = written.flatMap(({ jobId, isRepaired }) => (isRepaired ? [jobId, jobId] : [jobId]));
+    expect(asked.map(({ jobId }) => jobId).toSorted()).toEqual(rounds.toSorted());
     for (const { jobId, consumer } of written) {
       const { system } = asked.find((one) => one.jobId === jobId) ?? { system: '' };
       const named = CONSUMERS.filter((name) => system.includes(`GO ${name.toUpperCase()} [[S:1]]`));
