@@ -17,7 +17,10 @@ export type Deadline<T> = (
  *
  * @throws what the step throws, what `overdue` throws, or the reason of the abort
  */
-export async function withinDeadline<T>(step: PromiseLike<T>, { limitMs, overdue, signal }: Deadline<T>): Promise<T> {
+export async function withinDeadline<T>(
+  step: T | PromiseLike<T>,
+  { limitMs, overdue, signal }: Deadline<T>,
+): Promise<T> {
   const { promise, resolve, reject } = Promise.withResolvers<T>();
   const stop = (): void => reject(signal?.reason as Error);
   // Asynchronous, so that what it throws becomes the end of the wait.
@@ -26,7 +29,8 @@ export async function withinDeadline<T>(step: PromiseLike<T>, { limitMs, overdue
   // The abort comes first: work that was started for something that is over never wins.
   if (signal?.aborted === true) stop();
   signal?.addEventListener('abort', stop, { once: true });
-  step.then(resolve, reject);
+  // A callback of the caller's may give its answer at once.
+  Promise.resolve(step).then(resolve, reject);
   try {
     return await promise;
   } finally {

@@ -66,6 +66,13 @@ describe('a call that is in order', () => {
     expect(await told.promise).toBe('TimeoutError');
   });
 
+  test('is allowed by an `approve` that answers at once', async () => {
+    const execute: Tool['execute'] = async () => 1;
+    const approve = (() => ({ allow: true })) as unknown as NonNullable<BrokerOptions['approve']>;
+    const broker = await brokerWith({ asks: { description: 'Asks.', approval: 'always', execute } }, { approve });
+    expect(await broker.call(tool(1, 'asks'), { signal: live })).toEqual({ ok: true, value: 1 });
+  });
+
   test('returns the value of the tool and leaves a row', async () => {
     const broker = await brokerWith({ add: async (args) => (args as { a: number; b: number }).a + 1 });
     expect(await broker.call(tool(1, 'add', { a: 41 }), { signal: live })).toEqual({ ok: true, value: 42 });

@@ -17,6 +17,15 @@ describe('withinDeadline()', () => {
     await expect(withinDeadline(Promise.reject(failure), { limitMs: 10, overdue: unexpected })).rejects.toBe(failure);
   });
 
+  it('gives what a callback has answered at once', async () => {
+    const over = new AbortController();
+    const answered: unknown = { allow: true };
+    expect(await withinDeadline(answered, { limitMs: 10, overdue: unexpected, signal: over.signal })).toBe(answered);
+    // Nobody listens any more: a rejection that nobody takes would end the process.
+    expect(getEventListeners(over.signal, 'abort')).toEqual([]);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
   it('gives or throws what `overdue` does when the limit passes, not before', async () => {
     const asked = vi.fn(() => 'late');
     const waited = withinDeadline<string>(NEVER, { limitMs: 50, overdue: asked });
