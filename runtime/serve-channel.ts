@@ -65,6 +65,7 @@ export function serveChannel(args: readonly string[]): void {
 
   const channel: Channel = createChannel(hostChannel(layout), {
     onMessage: (message) => receive(message as HostMessage),
+    onPacked: (bytes) => calls.settle(bytes),
     onClose: () => void end(0),
   });
   const calls = createCallPort(channel);
@@ -75,8 +76,7 @@ export function serveChannel(args: readonly string[]): void {
       started = true;
       incoming.begin(channel, message);
       void serve(message);
-    } else if (message.type === 'reply') calls.settle(message);
-    else if (message.type === 'clock') clock.set(message.running);
+    } else if (message.type === 'clock') clock.set(message.running);
     else if (message.type === 'rehearse') void practise(message);
     else cancellation.abort(message.reason satisfies CancelReason);
   };

@@ -35,7 +35,7 @@ export interface AgentPorts {
   askModel(request: AgentRequest): Promise<AgentAnswer>;
   /** Runs one program in an executor. A failing program is an outcome, not a rejection. */
   runCode(code: string, files: readonly ProgramFile[]): Promise<RunOutcome>;
-  /** Gets what the model asks for in place of a program: the next message of the conversation. */
+  /** Gets what the model asks for in place of a program, and says what came of it. */
   serveRequest?(request: string): Promise<string>;
   event(event: AttemptEvent): void;
   /** Told of each attempt as soon as it is judged, so that it is known when a later one is cut off. */

@@ -66,13 +66,18 @@ function filesFault(files: readonly ProgramFile[], taken: readonly string[]): st
   if (files.length > MAX_FILES) return `The answer gives ${files.length} files; a program has at most ${MAX_FILES}.`;
   const used = [...taken];
   for (const { path } of files) {
-    const fault =
-      relativePathFault(path) ?? (used.some((other) => isSamePlace(path, other)) ? 'it is there already' : undefined);
+    const fault = relativePathFault(path) ?? placeFault(path, used);
     if (fault !== undefined)
       return `The answer gives a file that cannot be made: ${fault}, got ${JSON.stringify(path.slice(0, 200))}.`;
     used.push(path);
   }
   return undefined;
+}
+
+function placeFault(path: string, used: readonly string[]): string | undefined {
+  // What stands there would pass for what the program made.
+  if (isSamePlace(path, 'out')) return 'only the program itself writes to the output folder';
+  return used.some((other) => isSamePlace(path, other)) ? 'it is there already' : undefined;
 }
 
 /** Whether two paths cannot both be files. */

@@ -50,22 +50,22 @@ export async function runAgent(input: AgentInput, ports: AgentPorts): Promise<Ag
     const said = text.trim() === '' ? '(no text)' : text;
     request.messages.push({ role: 'assistant', content: said }, { role: 'user', content: reply });
   };
-  let requests = 0;
+  let requestsLeft = ports.serveRequest === undefined ? 0 : (input.requests ?? 0);
   for (let attempt = 1; ; attempt += 1) {
     ports.signal.throwIfAborted();
     ports.event({ type: 'attempt', attempt, maxAttempts, phase: 'asking' });
     const promptSha256 = digestOf(request);
     const answer = await ports.askModel(structuredClone(request));
     const asked = readRequest(answer.text);
-    if (asked !== undefined && requests < (input.requests ?? 0) && ports.serveRequest !== undefined) {
-      requests += 1;
-      goOn(answer, await ports.serveRequest(asked));
+    if (asked !== undefined && requestsLeft > 0 && ports.serveRequest !== undefined) {
+      requestsLeft -= 1;
+      goOn(answer, `${await ports.serveRequest(asked)}\n\n${whatNext(requestsLeft)}\n`);
       // What is asked for is no try at the task.
       attempt -= 1;
       continue;
     }
     const { model, usage } = answer;
-    const extracted = programOf(answer, input);
+    const extracted = asked === undefined ? programOf(answer, input) : { fault: whatNext(0) };
     const row = { model, promptSha256, usage };
 
     let last: RunOutcome;
@@ -85,6 +85,11 @@ export async function runAgent(input: AgentInput, ports: AgentPorts): Promise<Ag
     if (attempt >= maxAttempts || !repairable(last)) return { attempts, last, prompt };
     goOn(answer, reply);
   }
+}
+
+function whatNext(requestsLeft: number): string {
+  if (requestsLeft === 0) return 'There is no request left. Give the program.';
+  return 'Now give the program, or ask for what is still missing.';
 }
 
 /** A block without its closing fence is complete unless the model says that it was cut off. */

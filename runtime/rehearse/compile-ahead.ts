@@ -10,6 +10,7 @@ import type { RuntimeGlobals } from '../../src/contracts/globals.ts';
 import { DEFAULT_LIMITS } from '../../src/contracts/limits.ts';
 import { createChannel, type StreamReader } from '../../src/protocol/channel.ts';
 import type { HostMessage, SandboxMessage } from '../../src/protocol/messages.ts';
+import { packAnswer, readCall } from '../../src/protocol/packed-call.ts';
 import { writeTar } from '../../src/protocol/tar.ts';
 import { sampleDescriptor } from './sample-descriptor.ts';
 
@@ -76,13 +77,14 @@ function serveSample(duplex: Duplex): { readonly result: boolean } {
       else if (said.type === 'run') {
         for (const stream of [said.stdout, said.stderr]) channel.receive(stream, IGNORED);
       } else if (said.type === 'artifacts') channel.receive(said.stream, IGNORED);
-      else if (said.type === 'call') {
-        channel.send({ type: 'reply', id: said.id, ok: true, value: ANSWER } satisfies HostMessage);
-      } else if (said.type === 'result' || said.type === 'fault') {
+      else if (said.type === 'result' || said.type === 'fault') {
         served.result = said.type === 'result' && said.result.outcome === 'succeeded';
         // The entry ends with its channel, and leaves the files then.
         channel.close();
       }
+    },
+    onPacked(bytes) {
+      channel.sendPacked(packAnswer(readCall(bytes).id, true, { json: JSON.stringify(ANSWER) }));
     },
     onClose: () => undefined,
   });

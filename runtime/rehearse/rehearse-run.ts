@@ -71,6 +71,7 @@ function silentChannel(): Channel {
   const writer = { number: 1, write: async () => undefined, end: () => undefined };
   return {
     send: () => undefined,
+    sendPacked: () => undefined,
     sendEvent: () => undefined,
     sendLast: () => undefined,
     receive: () => undefined,

@@ -1,12 +1,23 @@
 import type { ToolCallCode } from '../../src/contracts/tool-call-codes.ts';
+import { JsonRefused, parseBoundedJson } from '../../src/protocol/bounded-json.ts';
 import type { StreamWriter } from '../../src/protocol/channel.ts';
+import type { StreamedBytes } from '../../src/protocol/messages.ts';
+import {
+  hasName,
+  packAnswer,
+  placesOf,
+  readCall,
+  renumbered,
+  type PackedCall,
+} from '../../src/protocol/packed-call.ts';
 import { MAX_PARTS, type BytesPlace } from '../../src/protocol/value-bytes.ts';
 import type { CallPort } from './call-port.ts';
-import type { ExecutorLink, ExecutorMessage } from './executor-link.ts';
+import type { ExecutorLink } from './executor-link.ts';
 
 /** Calls that one program may have under way; more wait in its own pipe. */
 const MAX_UNDER_WAY = 64;
 const MAX_NAME = 200;
+const MAX_PLACES_BYTES = 256 * 1024;
 /** What the broker takes is less; these keep the channel from carrying what would end it. */
 const MAX_MESSAGE_BYTES = 1024 * 1024;
 const MAX_BYTES = 8 * 1024 * 1024;
@@ -22,7 +33,8 @@ interface Part {
 
 /** The calls of one program. */
 export interface CallAnswers {
-  take(message: ExecutorMessage & { type: 'call' }): void;
+  /** Takes a call. @throws {FrameError} at one of no known form */
+  take(bytes: Buffer): void;
   /** Takes bytes that a call has named. */
   takeBytes(part: number, chunk: Buffer): void;
   close(): void;
@@ -52,37 +64,35 @@ export function answerCalls(port: CallPort, link: ExecutorLink, limit: CallLimit
 
   const isFull = (): boolean => underWay >= MAX_UNDER_WAY || bytesUnderWay > MAX_BYTES_UNDER_WAY - MAX_BYTES;
   const expect = (places: readonly NumberedPlace[], writers: readonly StreamWriter[]): void => {
-    places.forEach(({ part, bytes }, index) => {
+    places.forEach(({ stream, bytes }, index) => {
       const writer = writers[index] ?? DROPPED;
       if (bytes === 0) writer.end();
-      else parts.set(part, { writer, left: bytes });
+      else parts.set(stream, { writer, left: bytes });
     });
   };
 
-  const refuse = (id: unknown, places: readonly NumberedPlace[], code: ToolCallCode, message: string): void => {
+  const refuse = (id: number, places: readonly NumberedPlace[], code: ToolCallCode, message: string): void => {
     refused += 1;
     expect(places, []);
     if (refused > limit.refusals) return limit.onExhausted();
     const error = { code, message: `Cannot call: ${message}.` };
-    link.send({ type: 'reply', id: typeof id === 'number' ? id : 0, ok: false, error });
+    link.sendPacked(packAnswer(id, false, { json: JSON.stringify(error) }));
   };
 
-  const relay = (id: number, name: string, args: unknown, places: readonly NumberedPlace[]): void => {
+  const relay = (call: PackedCall, places: readonly NumberedPlace[]): void => {
+    const { id } = call;
     const total = totalBytes(places);
     underWay += 1;
     bytesUnderWay += total;
     if (isFull()) link.hold('calls');
     const writers = port.relay({
-      name,
-      args,
+      call,
       places: places.map(({ path, bytes }) => ({ path, bytes })),
-      onReply(reply) {
+      onAnswer(answer) {
         underWay -= 1;
         bytesUnderWay -= total;
         if (!open) return;
-        const { bytes, ...rest } = { bytes: undefined, ...reply };
-        const streamed = bytes?.map(({ path, bytes: size, stream }) => ({ path, bytes: size, part: stream }));
-        link.send({ type: 'reply', id, ...rest, ...(streamed === undefined ? {} : { bytes: streamed }) });
+        link.sendPacked(renumbered(answer, id));
         if (!isFull()) link.release('calls');
       },
       reader: (stream) => ({
@@ -94,19 +104,20 @@ export function answerCalls(port: CallPort, link: ExecutorLink, limit: CallLimit
   };
 
   return {
-    take({ id, target, name, args, bytes, size }) {
+    take(bytes) {
       if (!open) return;
-      const places = readPlaces(bytes);
+      const call = readCall(bytes);
+      const { id, target } = call;
+      const places = readPlaces(placesOf(call));
       // What follows could not be told apart any more.
-      if (places === undefined || places.some(({ part }) => parts.has(part)) || repeats(places)) return limit.onFault();
-      if (typeof id !== 'number' || !Number.isSafeInteger(id) || id <= lastId)
-        return refuse(id, places, 'tool.invalid-arguments', 'its id is no new number');
+      if (places === undefined || places.some(({ stream }) => parts.has(stream)) || repeats(places))
+        return limit.onFault();
+      if (id <= lastId) return refuse(id, places, 'tool.invalid-arguments', 'its id is no new number');
       lastId = id;
       if (target !== 'tool') return refuse(id, places, 'tool.not-allowed', 'programs may call tools only');
-      if (typeof name !== 'string' || name === '' || name.length > MAX_NAME)
-        return refuse(id, places, 'tool.not-allowed', 'it names no tool');
-      if (size > MAX_MESSAGE_BYTES) return refuse(id, places, 'tool.too-large', 'its arguments are too large');
-      relay(id, name, args, places);
+      if (!hasName(call, MAX_NAME)) return refuse(id, places, 'tool.not-allowed', 'it names no tool');
+      if (bytes.length > MAX_MESSAGE_BYTES) return refuse(id, places, 'tool.too-large', 'its arguments are too large');
+      relay(call, places);
     },
     takeBytes(number, chunk) {
       const part = parts.get(number);
@@ -130,22 +141,37 @@ export function answerCalls(port: CallPort, link: ExecutorLink, limit: CallLimit
   };
 }
 
-type NumberedPlace = BytesPlace & { part: number };
+/** `stream` is the number that the program gave the part. */
+type NumberedPlace = StreamedBytes;
 
 /** The parts that a call announces; undefined where they are no such list, or more than a call may have. */
-function readPlaces(given: unknown): NumberedPlace[] | undefined {
-  if (given === undefined) return [];
+function readPlaces(json: Uint8Array | undefined): NumberedPlace[] | undefined {
+  if (json === undefined) return [];
+  const given = parsedOr(json);
   if (!Array.isArray(given) || given.length > MAX_PARTS) return undefined;
   const places = given as Partial<NumberedPlace>[];
   const isWhole = places.every(
     (place) =>
-      typeof place === 'object' && place !== null && isCount(place.bytes) && isCount(place.part) && isPath(place.path),
+      typeof place === 'object' &&
+      place !== null &&
+      isCount(place.bytes) &&
+      isCount(place.stream) &&
+      isPath(place.path),
   );
   return isWhole && totalBytes(places as NumberedPlace[]) <= MAX_BYTES ? (places as NumberedPlace[]) : undefined;
 }
 
 function repeats(places: readonly NumberedPlace[]): boolean {
-  return new Set(places.map(({ part }) => part)).size < places.length;
+  return new Set(places.map(({ stream }) => stream)).size < places.length;
+}
+
+function parsedOr(json: Uint8Array): unknown {
+  try {
+    return parseBoundedJson(json, { maxBytes: MAX_PLACES_BYTES });
+  } catch (error) {
+    if (!(error instanceof JsonRefused)) throw error;
+    return undefined;
+  }
 }
 
 function totalBytes(places: readonly BytesPlace[]): number {

@@ -38,7 +38,7 @@ export async function checkRequirements(
   const more = rows.length > NAMED_ROWS ? `; and ${rows.length - NAMED_ROWS} more` : '';
   throw new SkillcellError(
     'script.requirements-missing',
-    `Cannot run the script ${name}: what it requires is not there, got ${named}${more}.`,
+    `Cannot run the script ${name}: its requirements are not met, got ${named}${more}.`,
     { diagnostics: rows.map((row) => diagnostic('script.requirement', row)) },
   );
 }

@@ -3,6 +3,7 @@ import { parseBoundedJson } from '../../src/protocol/bounded-json.ts';
 import { FrameError } from '../../src/protocol/frame.ts';
 import { createFrameCutter } from '../../src/protocol/frame-cutter.ts';
 import { createGatheredFrames, type FrameHeader } from '../../src/protocol/gathered-frames.ts';
+import { isPacked } from '../../src/protocol/packed-call.ts';
 
 /** A message from an executor. Its process runs user code, so nothing in it is believed but its form. */
 export type ExecutorMessage =
@@ -10,19 +11,19 @@ export type ExecutorMessage =
   | { type: 'rehearsed' }
   /** What a script requires and is not there. */
   | { type: 'checked'; unmet: unknown }
-  /** `size` is that of the whole message, in bytes. */
-  | { type: 'call'; id: unknown; target: unknown; name: unknown; args: unknown; bytes: unknown; size: number }
   /** The program ended, and all that it wrote is on its way. */
   | { type: 'exit'; code: number; error?: unknown; json?: unknown }
   /** The program is ending by an error; its process will end when it has said so. */
   | { type: 'error'; error?: unknown; json?: unknown };
 
 /**
- * Frames to and from one executor: 3 bytes of length and one of kind, little endian, then JSON, or the 4-byte number of a part and
+ * Frames to and from one executor: 3 bytes of length and one of kind, little endian, then JSON, a call or an answer (`packed-call.ts`), or the 4-byte number of a part and
  * bytes of it. A message names the parts that follow it.
  */
 export interface ExecutorLink {
   send(message: object): void;
+  /** Sends an answer. */
+  sendPacked(bytes: Buffer): void;
   /** Sends bytes of a part that a message has named. A promise withholds more until the executor has room. */
   sendBytes(part: number, chunk: Uint8Array): void | Promise<void>;
   /** Sends NUL-terminated strings, which is what the bash executor reads. */
@@ -32,6 +33,8 @@ export interface ExecutorLink {
   release(reason: HoldReason): void;
   /** Who takes the messages; set anew when a run begins. */
   onMessage: (message: ExecutorMessage) => void;
+  /** Who takes the calls, as they came. What it throws as a FrameError is a fault of the link. */
+  onCall: (bytes: Buffer) => void;
   onBytes: (part: number, chunk: Buffer) => void;
   /** Told once when something arrives that is no message, or one over the cap. */
   onFault: (reason: string) => void;
@@ -89,6 +92,7 @@ export function connectExecutor(input: Readable, output: Writable, maxBytes: num
     const body = bytes.subarray(start + LENGTH_BYTES, end);
     if (kind === FRAME_KIND.bytes && body.length >= PART_BYTES)
       return link.onBytes(body.readUInt32LE(0), body.subarray(PART_BYTES));
+    if (kind === FRAME_KIND.message && isPacked(body)) return link.onCall(body);
     const message = kind === FRAME_KIND.message ? readMessage(body, maxBytes) : undefined;
     if (message === undefined) throw new FrameError('a message of no known form');
     link.onMessage(message);
@@ -132,10 +136,12 @@ export function connectExecutor(input: Readable, output: Writable, maxBytes: num
 
   const link: ExecutorLink = {
     onMessage: () => undefined,
+    onCall: () => undefined,
     onBytes: () => undefined,
     onFault: () => undefined,
-    send(message) {
-      write(MESSAGE_HEADER, JSON.stringify(message));
+    send: (message) => write(MESSAGE_HEADER, JSON.stringify(message)),
+    sendPacked(bytes) {
+      write(MESSAGE_HEADER, bytes);
       if (backlog() > MAX_UNREAD) link.hold('answers');
     },
     sendBytes(part, chunk) {
@@ -186,16 +192,6 @@ function readMessage(body: Buffer, maxBytes: number): ExecutorMessage | undefine
     case 'waiting':
     case 'rehearsed':
       return { type: fields['type'] };
-    case 'call':
-      return {
-        type: 'call',
-        id: fields['id'],
-        target: fields['target'],
-        name: fields['name'],
-        args: fields['args'],
-        bytes: fields['bytes'],
-        size: body.length,
-      };
     case 'checked':
       return { type: 'checked', unmet: fields['unmet'] };
     case 'error':

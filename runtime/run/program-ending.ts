@@ -47,9 +47,9 @@ export function watchEnding(executor: ExecutorProcess, port: CallPort, refusals:
     onFault: () => programEnded(),
   });
   link.onBytes = (part, chunk) => calls.takeBytes(part, chunk);
+  link.onCall = (bytes) => calls.take(bytes);
   link.onMessage = (message) => {
-    if (message.type === 'call') calls.take(message);
-    else if (message.type === 'error') report = message;
+    if (message.type === 'error') report = message;
     else if (message.type === 'exit' && exit === undefined) {
       exit = message;
       report = message;

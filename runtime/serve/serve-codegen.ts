@@ -83,8 +83,7 @@ export async function serveCodegen(around: JobSurroundings): Promise<void> {
         const again = stdin === undefined ? undefined : Readable.from([stdin]);
         const outcome = await runOnce(around, run, code, again, { inputs, files });
         found.push(...outcome.diagnostics.filter((row) => !found.some((known) => isDeepStrictEqual(known, row))));
-        const judgedRun = codegen.value === undefined ? outcome : await judgedByHost(outcome, around);
-        return globals.TOOLS.length === 0 ? judgedRun : await withEffects(judgedRun, around);
+        return await judgedByHost(outcome, around);
       },
     });
     const outcome = last ?? (await showPrompt(around, prompt));
@@ -92,14 +91,26 @@ export async function serveCodegen(around: JobSurroundings): Promise<void> {
   } catch (error) {
     if (!canceled.aborted && !(error instanceof ModelUnavailable)) throw error;
     const missing = around.privileges.asUser(() => missingOutputs(layout.output, job.expect));
-    const { outcome, ...rest } = unfinished(canceled, error as Error, job.limits.jobTimeoutMs);
+    const { outcome, ...rest } = unfinished(around, error as Error);
     const more = { sources: rendered.pool, attempts: judged, diagnostics: found, ...rest };
     await sendOutputs(around, { ...emptyRun(missing), outcome }, more);
   }
 }
 
+/** A run as the agent goes on from it. Of a job that ended meanwhile, what ran is kept: it made no further attempt. */
+async function judgedByHost(run: RunOutcome, around: JobSurroundings): Promise<RunOutcome> {
+  const { globals, canceled } = around;
+  try {
+    const judged = globals.JOB.codegen?.value === undefined ? run : await withValueJudged(run, around);
+    return globals.TOOLS.length === 0 ? judged : await withEffects(judged, around);
+  } catch (error) {
+    if (!canceled.aborted) throw error;
+    return run.outcome === 'succeeded' ? { ...run, ...unfinished(around, error as Error) } : run;
+  }
+}
+
 /** A run whose value the host does not take has failed, so that the agent repairs it. */
-async function judgedByHost(run: RunOutcome, { calls, canceled }: JobSurroundings): Promise<RunOutcome> {
+async function withValueJudged(run: RunOutcome, { calls, canceled }: JobSurroundings): Promise<RunOutcome> {
   if (run.outcome !== 'succeeded') return run;
   const fault = run.value === undefined ? 'there is none' : await faultOf(run.value, calls, canceled);
   if (fault === undefined) return run;
@@ -144,13 +155,12 @@ class ModelUnavailable extends Error {
 }
 
 function unfinished(
-  canceled: AbortSignal,
+  { canceled, globals }: JobSurroundings,
   error: Error,
-  jobTimeoutMs: number,
 ): Partial<SandboxResult> & Pick<SandboxResult, 'outcome'> {
   switch (canceled.reason) {
     case 'timeout': {
-      const message = `The job took longer than ${jobTimeoutMs / 1000} s.`;
+      const message = `The job took longer than ${globals.JOB.limits.jobTimeoutMs / 1000} s.`;
       return { outcome: 'timeout', error: { name: 'JobTimeout', message, stack: '' } };
     }
     case 'calls':

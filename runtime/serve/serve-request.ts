@@ -10,7 +10,7 @@ import { renderArrived, type RenderedSkills } from './render-arrived.ts';
  * checked and rendered as the job's own were, and join them.
  *
  * @param rendered what is known of the job's skills; it is brought up to date
- * @returns the next message of the conversation
+ * @returns what the model is told of it
  */
 export async function serveRequest(
   request: string,
@@ -20,7 +20,7 @@ export async function serveRequest(
   const { calls, channel, globals, layout, privileges, trees } = around;
   const arriving = receiveSkills();
   const reply = await calls.call('host', 'request', request, () => arriving.reader);
-  if (!reply.ok) return `${reply.error.message}\n`;
+  if (!reply.ok) return reply.error.message;
   const { notes, texts, skills } = reply.value as RequestAnswer;
   const parts = [...notes];
   if (skills !== undefined) {
@@ -35,5 +35,5 @@ export async function serveRequest(
     parts.push(more.text.trimEnd());
   }
   parts.push(...texts.map(({ label, text }) => wrapData(label, text)));
-  return `${parts.join('\n\n')}\n\nNow give the program, or ask for what is still missing.\n`;
+  return parts.join('\n\n');
 }

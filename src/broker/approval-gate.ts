@@ -73,9 +73,19 @@ export function createApprovalGate(options: ApprovalGateOptions): ApprovalGate {
   return {
     async ask(request, signal) {
       options.onEvent({ phase: 'asked', request });
-      const { allow, reason = 'no reason was given' } = await decide(request, signal);
+      const question = { ...request, input: copyOf(request.input) };
+      const { allow, reason = 'no reason was given' } = await decide(question, signal);
       options.onEvent(allow ? { phase: 'allowed', request } : { phase: 'denied', request, reason });
       return allow ? undefined : reason;
     },
   };
+}
+
+/** What is asked about is what the tool gets, whatever is done to the question. A function that a schema made has no copy. */
+function copyOf(input: unknown): unknown {
+  try {
+    return structuredClone(input);
+  } catch {
+    return input;
+  }
 }

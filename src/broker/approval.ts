@@ -8,7 +8,7 @@ export interface ApprovalRequest {
   /** Id of the tool. */
   tool: string;
   description: string;
-  /** What the tool would get: checked against its schema, but written by sandboxed code. */
+  /** A copy of what the tool gets: checked against its schema, but written by sandboxed code. */
   input: unknown;
   /** The run of the job's program that calls, from 1. */
   attempt: number;

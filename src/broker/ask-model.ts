@@ -3,6 +3,7 @@ import { withinDeadline } from '../protocol/within-deadline.ts';
 import type { ModelBudget } from './model-budget.ts';
 import type { ModelAnswer, ModelGateway, ModelRequest } from './model-gateway.ts';
 import { ModelTimeoutError } from './model-timeout-error.ts';
+import { sanitizeErrorText } from './redact.ts';
 
 /** Characters of an answer; a longer one is of no use to anyone. */
 const ANSWER_CHARACTERS = 2 * 1024 * 1024;
@@ -23,7 +24,7 @@ export interface AskModelOptions {
 /**
  * Asks a model once, within the deadline of one request and the budget of its job.
  *
- * @throws the signal's reason once it is aborted, `ModelTimeoutError`, `BudgetReachedError`, or what the gateway throws
+ * @throws the signal's reason once it is aborted, `ModelTimeoutError`, `BudgetReachedError`, or a `SkillcellError` with a `model.` code
  */
 export async function askModel(request: ModelRequest, options: AskModelOptions): Promise<ModelAnswer> {
   const { gateway, modelName, timeoutMs, signal, budget } = options;
@@ -35,13 +36,29 @@ export async function askModel(request: ModelRequest, options: AskModelOptions):
   const timer = setTimeout(() => deadline.abort(new ModelTimeoutError(timeoutMs)), timeoutMs);
   const both = AbortSignal.any([signal, deadline.signal]);
   try {
-    const given = await withinDeadline(gateway.generate(asked, { signal: both }), { signal: both });
+    const given = await generate(gateway, asked, both);
     const answer = usableAnswer(given, gateway);
     budget?.spend(asked, answer);
     answered?.(answer);
     return answer;
   } finally {
     clearTimeout(timer);
+  }
+}
+
+/** A gateway may be anyone's: what it throws is told as a failure of the model, without what may be a key in it. */
+async function generate(
+  gateway: ModelGateway,
+  request: ModelRequest,
+  signal: AbortSignal,
+): Promise<ModelAnswer | undefined> {
+  try {
+    return await withinDeadline(gateway.generate(request, { signal }), { signal });
+  } catch (error) {
+    if (signal.aborted) throw signal.reason;
+    if (SkillcellError.isInstance(error)) throw error;
+    const said = sanitizeErrorText(error instanceof Error ? `${error.name}: ${error.message}` : String(error));
+    throw new SkillcellError('model.failed', `Cannot ask ${gateway.id}: got ${JSON.stringify(said)}.`);
   }
 }
 

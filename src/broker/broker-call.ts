@@ -2,7 +2,7 @@ import type { ToolCallCode } from '../contracts/tool-call-codes.ts';
 import type { CallError } from '../protocol/messages.ts';
 import type { BytesPlace } from '../protocol/value-bytes.ts';
 
-/** A call as it arrives from a sandbox, in the form that `sandboxMessageSchema` has checked. All that it says is hostile. */
+/** A call as it arrives from a sandbox, in the form that `readSandboxCall` has checked. All that it says is hostile. */
 export interface BrokerCall {
   /** Whole number from 1, above all before. */
   id: number;
@@ -10,6 +10,8 @@ export interface BrokerCall {
   /** Id of a tool, `generate` for a model, or one of `HOST_CALL`. */
   name: string;
   args: unknown;
+  /** Why its arguments could not be read. */
+  fault?: string | undefined;
 }
 
 /** The bytes of a call's arguments, which come beside its JSON. */

@@ -72,7 +72,7 @@ export interface Broker {
    * @param options the signal ends the call when the job ends; the bytes are those that stand in the arguments
    * @returns the value or a sanitised error; never throws
    */
-  call(call: BrokerCall, options: { signal: AbortSignal; bytes?: IncomingBytes }): Promise<BrokerReply>;
+  call(call: BrokerCall, options: { signal: AbortSignal; bytes?: IncomingBytes | undefined }): Promise<BrokerReply>;
   /** A run of the job's program begins: calls of the one before are over. */
   beginAttempt(attempt: number): void;
   /** Calls of tools that have had their effect, or may have had it, a line each. */
@@ -81,8 +81,8 @@ export interface Broker {
   readonly rows: CallRow[];
   /** All calls, by tool. */
   readonly totals: Record<string, CallTotal>;
-  /** Whether more calls than `limits.calls` or `toolCalls` arrived, refused ones counted. */
-  readonly exhausted: boolean;
+  /** What the job may not do any more, once more calls than `limits.calls` or `toolCalls` arrived, refused ones counted. */
+  readonly exhausted: string | undefined;
   /** Why the model did not answer: the orchestrator throws it, or ends the job as timeout for a `ModelTimeout`. */
   readonly modelFailure: Error | undefined;
   /** Refuses what comes after, aborts what runs. Idempotent. */
@@ -106,6 +106,7 @@ export function createBroker(options: BrokerOptions): Broker {
   const { toolCalls: mostToolCalls = Infinity } = options;
   let arrived = 0;
   let toolsArrived = 0;
+  let exhausted: string | undefined;
   let modelCallsLeft = options.modelCalls ?? options.limits.calls;
   let modelFailure: Error | undefined;
 
@@ -121,7 +122,8 @@ export function createBroker(options: BrokerOptions): Broker {
     signal: AbortSignal,
   ): Promise<ToolAnswer> => {
     const offered = options.tools.get(call.name);
-    if (offered === undefined) throw new ToolCallError('tool.not-allowed', 'The job does not have this tool.');
+    if (offered === undefined)
+      throw new ToolCallError('tool.not-allowed', `The job does not have the tool ${JSON.stringify(call.name)}.`);
     const measured = measureJson(call.args ?? null, { maxBytes: TOOL_JSON_BYTES });
     if ('fault' in measured) {
       const code = measured.isTooLarge ? 'tool.too-large' : 'tool.invalid-arguments';
@@ -152,8 +154,15 @@ export function createBroker(options: BrokerOptions): Broker {
     });
   };
 
+  const refuseMore = (most: string): BrokerReply => {
+    exhausted ??= `The job may make ${most}.`;
+    return refusal('tool.limit', `the job may make ${most}`);
+  };
+
   const answer = async (call: BrokerCall, bytes: IncomingBytes, signal: AbortSignal): Promise<ToolAnswer> => {
     try {
+      if (call.fault !== undefined)
+        throw new ToolCallError('tool.invalid-arguments', `The arguments are not acceptable: ${call.fault}.`);
       if (call.target === 'model') return { reply: await askModel(call, signal), replayed: false };
       if (call.target === 'host') return { reply: await askHost(call, options.host), replayed: false };
       return await useTool(call, bytes, signal);
@@ -168,7 +177,7 @@ export function createBroker(options: BrokerOptions): Broker {
       return rows.totals;
     },
     get exhausted() {
-      return arrived > options.limits.calls || toolsArrived > mostToolCalls;
+      return exhausted;
     },
     get modelFailure() {
       return modelFailure;
@@ -178,14 +187,13 @@ export function createBroker(options: BrokerOptions): Broker {
       bytes.parts.catch(() => undefined);
       if (closing.signal.aborted || signal.aborted) return refusal('tool.job-over', 'the job is over');
       arrived += 1;
-      if (arrived > options.limits.calls)
-        return refusal('tool.limit', `the job may make ${options.limits.calls} calls`);
+      if (arrived > options.limits.calls) return refuseMore(`${options.limits.calls} calls`);
       if (call.id <= lastId) return refusal('tool.invalid-arguments', 'its id was used before');
       lastId = call.id;
 
       const { id, target, name } = call;
       if (target === 'tool' && (toolsArrived += 1) > mostToolCalls)
-        return refusal('tool.limit', `the job may make ${mostToolCalls} calls of tools`);
+        return refuseMore(`${mostToolCalls} calls of tools`);
       const row = rows.begin({ id, target, name });
       const started = performance.now();
       const ends = target === 'tool' ? endOfTools(signal) : AbortSignal.any([signal, closing.signal]);

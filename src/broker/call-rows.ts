@@ -11,7 +11,10 @@ export interface CallRows {
   count(row: CallRow): void;
   /** Calls in order of start, the first thousand. */
   readonly kept: CallRow[];
-  /** All calls by name. What the job does not have has one total together: a program could make up names without end. */
+  /**
+   * All calls by the id of their tool. In brackets, which no id has: `(model)`, `(host)` for what the agent asks the host itself, and
+   * `(not allowed)` for all that the job does not have, since a program could make up names without end.
+   */
   readonly totals: Record<string, CallTotal>;
 }
 
@@ -29,7 +32,7 @@ export function createCallRows(): CallRows {
       return row;
     },
     count({ target, name, ok, code, replayed }) {
-      const key = target !== 'tool' ? target : code === 'tool.not-allowed' ? NOT_ALLOWED : name;
+      const key = target !== 'tool' ? `(${target})` : code === 'tool.not-allowed' ? NOT_ALLOWED : name;
       const total = totals.get(key) ?? { calls: 0, failed: 0, replayed: 0 };
       totals.set(key, total);
       total.calls += 1;

@@ -117,8 +117,8 @@ async function checked({ tool, ...schemas }: OfferedTool, side: 'input' | 'outpu
   if (schema === undefined) return value;
   const result = await schema.check(value);
   if (!('fault' in result)) return result.value;
-  const what = side === 'input' ? 'arguments' : 'result';
-  throw new ToolCallError(SCHEMA_CODES[side], `The ${what} of ${tool.id} do not fit: ${result.fault}.`);
+  const what = side === 'input' ? `The arguments of ${tool.id} do` : `The result of ${tool.id} does`;
+  throw new ToolCallError(SCHEMA_CODES[side], `${what} not fit: ${result.fault}.`);
 }
 
 /** Runs the tool within its time, and takes apart what it gives. */
@@ -179,13 +179,14 @@ function toolFailure(id: string, error: unknown, { secrets, onToolFailure }: Too
 /** A result as it crosses: a copy, so that getters and prototypes of the host stay on the host. What is wrong with it is its reply. */
 async function result(offered: OfferedTool, value: unknown, { onToolFailure }: ToolSurroundings): Promise<BrokerReply> {
   const { tool } = offered;
-  const totalBytes = tool.maxResultBytes ?? TOOL_VALUE_BYTES;
+  const partBytes = tool.maxResultBytes ?? TOOL_VALUE_BYTES;
+  const caps = { jsonBytes: Math.min(TOOL_JSON_BYTES, partBytes), partBytes };
   try {
-    const given = detachBytes(value, { jsonBytes: Math.min(TOOL_JSON_BYTES, totalBytes), totalBytes });
+    const given = detachBytes(value, caps);
     const { output } = offered;
     if (output === undefined) return { ok: true, ...replyOf(given.json, given) };
     const whole = attachBytes(given.json, given.places, given.parts);
-    const fitting = detachBytes(await checked(offered, 'output', whole), { jsonBytes: TOOL_JSON_BYTES, totalBytes });
+    const fitting = detachBytes(await checked(offered, 'output', whole), caps);
     return { ok: true, ...replyOf(fitting.json, fitting) };
   } catch (error) {
     onToolFailure?.(tool.id, error);

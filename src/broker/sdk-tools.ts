@@ -16,16 +16,17 @@ export interface SdkTool {
 /** Tools of the AI SDK, by their names. */
 export type SdkTools = Readonly<Record<string, SdkTool>>;
 
-/** Whether a value is a record of tools of the AI SDK that this process can execute. */
+/** Whether a value is a record of tools of the AI SDK. */
 export function isSdkTools(value: unknown): value is SdkTools {
   if (typeof value !== 'object' || value === null || Array.isArray(value) || value instanceof Map) return false;
   return Object.values(value).every(
-    (tool: unknown) =>
-      typeof tool === 'object' &&
-      tool !== null &&
-      'inputSchema' in tool &&
-      typeof (tool as Partial<SdkTool>).execute === 'function',
+    (tool: unknown) => typeof tool === 'object' && tool !== null && 'inputSchema' in tool,
   );
+}
+
+/** The name of a tool that this process cannot execute: the SDK leaves such a one to its caller, or to the model's service. */
+export function unexecutable(tools: SdkTools): string | undefined {
+  return Object.keys(tools).find((name) => typeof tools[name]?.execute !== 'function');
 }
 
 /** Tools of the AI SDK as ours. Whether their calls have an effect is not known, so that each counts as one that has. */

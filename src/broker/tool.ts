@@ -34,7 +34,7 @@ export interface Tool {
   readonly timeoutMs?: number | undefined;
   /** Calls that a job may make. @default as many as the job may make at all */
   readonly maxCalls?: number | undefined;
-  /** Bytes of a result, JSON and bytes together; of JSON at most 256 KiB. @default 8 MiB, which is the most */
+  /** Bytes that a result may hold, and bytes of its JSON; of JSON at most 256 KiB. @default 8 MiB, which is the most */
   readonly maxResultBytes?: number | undefined;
   /**
    * Runs on the host with the host's rights. Its input is hostile; paths and addresses in it are for the tool to judge. It

@@ -111,7 +111,7 @@ export const ERROR_REGISTRY = {
     exitCode: 3,
     retry: false,
     advice:
-      'Install the packages where sandboxes run (`skillcell image build --flavor data` has some), or relax the script.',
+      'Install the packages where sandboxes run (`skillcell image build --flavor data` has some), or relax the script; a block that cannot be read has to be mended there.',
   },
   'skill-code.invalid': {
     http: 400,

@@ -56,7 +56,7 @@ function allowedAt(schema: z.core.$ZodType, given: unknown, issue: z.core.$ZodIs
   const noun = part === undefined ? undefined : allowedValues(part);
   if (issue.code !== 'too_small' && issue.code !== 'too_big') return noun;
   // A number's noun has its bounds already; of a text or a list it is the size that was wrong.
-  if (issue.origin === 'number') return noun ?? bound(issue);
+  if (issue.origin === 'number' || issue.origin === 'int') return noun ?? bound(issue);
   if (issue.code === 'too_small' && issue.minimum === 1) return `${noun ?? 'something'} that is not empty`;
   return `${noun ?? 'something'} with ${bound(issue)} ${issue.origin === 'string' ? 'characters' : 'entries'}`;
 }

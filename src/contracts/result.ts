@@ -82,7 +82,7 @@ export interface CodegenAttempt {
 
 /** The skills that arrived in the sandbox, as the entry found them. */
 export interface ResultSkills {
-  /** Full ids in load order. */
+  /** Full ids in load order; behind them those that the job has loaded by `skills.load`. */
   active: string[];
   /** Digest of the descriptor that arrived; null when the job had no skills. */
   digest: string | null;
@@ -110,7 +110,7 @@ export interface JobResult {
   contract?: { satisfied: boolean; missing: string[] };
   /** The first thousand, in order of start. */
   calls: CallRow[];
-  /** All calls, by tool; those of the model are `model`, those of the job's value `host`, and those of tools that the job does not have `(not allowed)`. */
+  /** All calls, by tool; those of the model are `(model)`, those of the agent to the host `(host)`, and those of tools that the job does not have `(not allowed)`. */
   callTotals: Record<string, CallTotal>;
   skills: ResultSkills;
   /** Which skills the task called for, where the job asked for that. */

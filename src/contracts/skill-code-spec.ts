@@ -14,6 +14,8 @@ export interface SkillCodeSpec {
   provider?: ExportReference;
   /** Tools that the provider is asked for; none for all that it supports. */
   tools: { name: string; provider?: string; config: Record<string, unknown> }[];
+  /** More are refused, and need not be described. */
+  mostTools: number;
   /** Modules that have to be there before anything is loaded. */
   dependencies: string[];
 }

@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { explainIssue, NO_WORDS } from '../contracts/explain-issue.ts';
 import { shownPathFault } from '../protocol/shown-path.ts';
 import { findFencedBlocks, withoutThinking } from '../skills/text/markdown-fences.ts';
 import { DECISION_TAG, MOST_CHOSEN } from './decision-prompt.ts';
@@ -77,10 +78,9 @@ function readBlock<T>(answer: string, cutOff: boolean, schema: z.ZodMiniType<T>)
   } catch {
     return { fault: 'Its block is no JSON.' };
   }
-  const parsed = z.safeParse(schema, given);
+  const parsed = z.safeParse(schema, given, { error: () => NO_WORDS });
   if (parsed.success) return { value: parsed.data };
-  const { path, message } = parsed.error.issues[0] ?? { path: [], message: 'is of no known form' };
-  return {
-    fault: path.length === 0 ? `Its JSON is not of the form above: ${message}.` : `${path.join('.')} ${message}.`,
-  };
+  const { issues } = parsed.error;
+  const { reason } = explainIssue(schema, given, issues, 'it');
+  return { fault: issues[0]?.path.length === 0 ? `Its JSON is not of the form above: ${reason}.` : `${reason}.` };
 }

@@ -1,9 +1,11 @@
 import type { Broker } from '../broker/broker.ts';
-import type { BrokerReply, IncomingBytes } from '../broker/broker-call.ts';
+import type { BrokerCall, BrokerReply, IncomingBytes } from '../broker/broker-call.ts';
 import { TOOL_VALUE_BYTES } from '../broker/tool.ts';
 import { addPiece } from '../protocol/add-piece.ts';
+import { JsonRefused, parseBoundedJson } from '../protocol/bounded-json.ts';
 import type { Channel, StreamReader } from '../protocol/channel.ts';
-import type { HostMessage, SandboxMessage, StreamedBytes } from '../protocol/messages.ts';
+import type { SandboxCall, StreamedBytes } from '../protocol/messages.ts';
+import { packAnswer } from '../protocol/packed-call.ts';
 import type { ByteBudget } from './byte-budget.ts';
 
 /** Bytes of arguments that a sandbox may have under way; one that keeps the protocol has less. */
@@ -19,28 +21,37 @@ export interface CallTraffic {
   arriving: { bytes: number };
 }
 
-type CallMessage = SandboxMessage & { type: 'call' };
-
 /**
  * Makes a call for the sandbox, and sends what comes of it.
  *
  * @throws Error, before it makes the call, when the sandbox breaks the protocol
  */
-export function answerCall(traffic: CallTraffic, message: CallMessage, signal: AbortSignal): Promise<void> {
+export function answerCall(traffic: CallTraffic, call: SandboxCall, signal: AbortSignal): Promise<void> {
   const { channel, broker, arriving } = traffic;
-  const { id, target, name, args, bytes: places = [] } = message;
+  const { id, target, name, json, places } = call;
   const total = places.reduce((sum, { bytes }) => sum + bytes, 0);
   arriving.bytes += total;
   if (total > TOOL_VALUE_BYTES || arriving.bytes > MAX_ARRIVING_BYTES)
     throw new Error(`Cannot take a call: its bytes are more than a program may send, got ${total}.`);
-  const bytes = receiveBytes(channel, places);
+  const bytes = places.length === 0 ? undefined : receiveBytes(channel, places);
   const answer = async (): Promise<void> => {
-    const reply = await broker.call({ id, target, name, args }, { signal, bytes });
-    bytes.drop();
+    const reply = await broker.call({ id, target, name, ...argumentsOf(json) }, { signal, bytes });
+    bytes?.drop();
     arriving.bytes -= total;
     await sendReply(traffic, id, reply);
   };
   return answer();
+}
+
+/** What is no JSON is a call that fails, and no breach of the protocol: nobody on the way has read it. */
+function argumentsOf(json: Uint8Array): Pick<BrokerCall, 'args' | 'fault'> {
+  if (json.length === 0) return { args: undefined };
+  try {
+    return { args: parseBoundedJson(json, { maxBytes: json.length }) };
+  } catch (error) {
+    if (!(error instanceof JsonRefused)) throw error;
+    return { args: undefined, fault: error.message };
+  }
 }
 
 /** Receives the bytes of a call; once they are dropped, what still comes of them is not kept. */
@@ -85,15 +96,15 @@ function collect(size: number): { reader: StreamReader; done: Promise<Uint8Array
 
 async function sendReply({ channel, results }: CallTraffic, id: number, reply: BrokerReply): Promise<void> {
   if (!reply.ok || reply.parts === undefined || reply.places === undefined) {
-    channel.send({ type: 'reply', id, ...reply } satisfies HostMessage);
-    return;
+    const json = JSON.stringify(reply.ok ? reply.value : reply.error);
+    return channel.sendPacked(packAnswer(id, reply.ok, { json }));
   }
   const { value, places, parts, sent } = reply;
   const release = await results.take(parts.reduce((sum, part) => sum + part.length, 0));
   try {
     const writers = parts.map(() => channel.openStream());
     const bytes = places.map((place, index) => ({ ...place, stream: writers[index]?.number ?? 0 }));
-    channel.send({ type: 'reply', id, ok: true, value, bytes } satisfies HostMessage);
+    channel.sendPacked(packAnswer(id, true, { places: JSON.stringify(bytes), json: JSON.stringify(value) }));
     await Promise.all(
       writers.map(async (writer, index) => {
         await writer.write(parts[index] ?? new Uint8Array());

@@ -51,7 +51,7 @@ export function assembleResult(parts: ResultParts): JobResult {
     ...contractOf(parts, expected),
     calls: broker.rows,
     callTotals: broker.totals,
-    skills: parts.skills ?? { active: [], digest: null, instructionSha256: null },
+    skills: withLoadedSkills(parts.skills ?? NO_SKILLS, job),
     ...(job.match === undefined ? {} : { match: job.match }),
     sources: withLoadedSources(result.sources, job),
     usage: {
@@ -75,6 +75,12 @@ function contractOf({ job, result }: ResultParts, expected: readonly string[]): 
   return { contract: { satisfied: missing.length === 0 && (!valued || result.outcome === 'succeeded'), missing } };
 }
 
+const NO_SKILLS: ResultSkills = { active: [], digest: null, instructionSha256: null };
+
+function withLoadedSkills(arrived: ResultSkills, { disclosure }: PreparedJob): ResultSkills {
+  return { ...arrived, active: [...new Set([...arrived.active, ...(disclosure?.active ?? [])])] };
+}
+
 /** A skill that was loaded by a call while the job ran has added its sources to the pool that the sandbox knows. */
 function withLoadedSources(pool: readonly SourceRow[], { disclosure }: PreparedJob): SourceRow[] {
   const known = new Set(pool.map(({ sid }) => sid));
@@ -96,6 +102,9 @@ function judge(
   if (outcome === 'failed' && budget.reached !== undefined) {
     const { name, message, limit: reached } = budget.reached;
     return { outcome: 'limit', limit: reached, error: { name, message, stack: '' } };
+  }
+  if (limit === 'calls' && error === undefined && broker.exhausted !== undefined) {
+    return { outcome, limit, error: { name: 'BudgetReached', message: broker.exhausted, stack: '' } };
   }
   if (outcome === 'failed' && pidsRefused > 0)
     return { outcome: 'limit', limit: 'pids', ...(error === undefined ? {} : { error }) };

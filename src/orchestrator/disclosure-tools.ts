@@ -38,20 +38,21 @@ export interface DisclosureTools {
   unknown(ref: string): string;
   /** The sources pool with those of the skills that were loaded meanwhile. */
   readonly pool: readonly SourceRow[];
+  /** Full ids of the skills whose instructions were read, in order. */
+  readonly active: readonly string[];
 }
 
 /** Of a reference that names nothing, as a message shows it. */
 const REF_CHARACTERS = 120;
 
 const reference = z.string().check(z.minLength(1), z.maxLength(300));
-const line = z.number().check(z.int(), z.minimum(0));
 const loadInput = z.strictObject({ skill: reference });
 const readInput = z.strictObject({
   skill: reference,
   path: z.string().check(z.minLength(1), z.maxLength(4_096)),
   as: z.optional(z.enum(['text', 'bytes'])),
-  offset: z.optional(line),
-  limit: z.optional(line.check(z.minimum(1), z.maximum(READ_LINES))),
+  offset: z.optional(z.number().check(z.int(), z.minimum(0))),
+  limit: z.optional(z.number().check(z.int(), z.minimum(1), z.maximum(READ_LINES))),
 });
 
 /**
@@ -122,6 +123,9 @@ export function createDisclosureTools(options: DisclosureOptions): DisclosureToo
     unknown: (ref) => unknownSkill(ref).message,
     get pool() {
       return pool;
+    },
+    get active() {
+      return [...active];
     },
   };
 }

@@ -45,7 +45,7 @@ export const consumerSchema: z.ZodMiniString = z
   .string()
   .check(z.regex(/^[\p{L}\p{N}][\p{L}\p{N}._:-]{0,127}$/u, 'must be an id of letters, digits and . _ : -'));
 
-const amount = z.optional(z.number().check(z.int(), z.minimum(1)));
+const amount = z.optional(z.number().check(z.int(), z.minimum(1), z.maximum(Number.MAX_SAFE_INTEGER)));
 
 const session = z.custom<TriggerSession>(
   (value) => typeof (value as TriggerSession | null)?.turn === 'function',

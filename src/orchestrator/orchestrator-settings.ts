@@ -4,7 +4,7 @@ import { isModelGateway, isSdkModel, modelGateway } from '../broker/sdk-model-ga
 import type { ModelGateway } from '../broker/model-gateway.ts';
 import type { OptionFault } from '../broker/parameters-fault.ts';
 import type { Approve } from '../broker/approval.ts';
-import { fromSdkTools, isSdkTools } from '../broker/sdk-tools.ts';
+import { fromSdkTools, isSdkTools, unexecutable } from '../broker/sdk-tools.ts';
 import type { Tool } from '../broker/tool.ts';
 import { checkOptions } from '../contracts/check-options.ts';
 import { DEFAULT_LIMITS, type JobLimits, type SandboxLimits } from '../contracts/limits.ts';
@@ -140,7 +140,10 @@ export function readSettings(given: OrchestratorOptions): OrchestratorSettings {
 /** Tools of the AI SDK become ours first, and are checked like them. */
 function withOurTools(given: OrchestratorOptions): OrchestratorOptions & { tools?: readonly Tool[] } {
   const { tools } = { ...given };
-  return (isSdkTools(tools) ? { ...given, tools: fromSdkTools(tools) } : given) as never;
+  if (!isSdkTools(tools)) return given as never;
+  const without = unexecutable(tools);
+  if (without !== undefined) throw refused(`tools.${without} has no execute, and nobody else would make its calls`);
+  return { ...given, tools: fromSdkTools(tools) };
 }
 
 /** A pool whose sandboxes no job could ever take would only cost. */

@@ -22,6 +22,7 @@ import { checkRequest, invalid, selects, type CheckedRequest } from './job-schem
 import { withPromptTools } from './prompt-tools.ts';
 import { compileOutput, type OutputSchema } from './output-schema.ts';
 import { prepareTools, unknownTools } from './prepare-tools.ts';
+import { listFitting } from './list-fitting.ts';
 import { matchJob, withoutLacking } from './matched-skills.ts';
 import { createDisclosureTools, type DisclosureTools } from './disclosure-tools.ts';
 import { findScript, type FoundScript } from './find-script.ts';
@@ -91,6 +92,7 @@ export async function prepareJob(given: unknown, options: PreparationOptions, kn
   const skills = prepareSkills(request, options.skills, [...tools.keys()]);
   disclosure?.begin({ active: readSkills(request, skills), pool: skills.pool, tools: [...tools.keys()] });
   const { language, script } = requestProgram(request, skills, options.skills);
+  requireCallable(tools, definitionOf(language));
   const valueSchema = await valueSchemaOf(request);
   const limits = effectiveLimits(request.kind, request.limits ?? {}, options.ceilings);
   const workspaceBytes = limits.workspaceMib * MIB;
@@ -219,6 +221,12 @@ function definitionOf(language: Language): LanguageDefinition {
   const definition = findLanguage(language);
   if (definition === undefined) throw invalid(`there is no such language, got ${language}`);
   return definition;
+}
+
+/** A program that cannot call its tools would seem to do without them. */
+function requireCallable(tools: ReadonlyMap<string, OfferedTool>, { title, guide }: LanguageDefinition): void {
+  if (tools.size === 0 || guide.tools !== undefined) return;
+  throw invalid(`tools cannot be called from ${title}, got ${listFitting(Array.from(tools.keys(), quotedText))}`);
 }
 
 async function readStdin(request: CheckedRequest, maxBytes: number): Promise<Uint8Array | undefined> {

@@ -9,7 +9,7 @@ import type { Diagnostic } from '../contracts/diagnostic.ts';
 import { ERROR_REGISTRY, type ErrorCode } from '../contracts/error-registry.ts';
 import type { JobResult, ResultSkills } from '../contracts/result.ts';
 import { SkillcellError } from '../contracts/skillcell-error.ts';
-import type { HostMessage, SandboxMessage } from '../protocol/messages.ts';
+import type { HostMessage, SandboxCall, SandboxMessage } from '../protocol/messages.ts';
 import { createAgentRequests, type AgentRequests } from './agent-requests.ts';
 import { answerCall, type CallTraffic } from './answer-call.ts';
 import { assembleResult } from './assemble-result.ts';
@@ -145,6 +145,7 @@ function startRun(job: PreparedJob, session: SandboxSession, options: RunJobOpti
   };
   session.attach({
     message: (message) => takeMessage(run, message),
+    call: (call) => void options.withSkills(() => answer(run, call)),
     closed: (error) => ending.settle({ kind: 'closed', error }),
   });
   return run;
@@ -187,9 +188,6 @@ function takeMessage(run: JobRun, message: SandboxMessage): void {
       if (message.phase === 'running') void options.emit({ type: 'code', jobId, attempt, code: message.code });
       break;
     }
-    case 'call':
-      void options.withSkills(() => answer(run, message));
-      break;
     case 'fault':
       ending.settle({ kind: 'fault', error: faultError(message, run.broker) });
       break;
@@ -242,10 +240,10 @@ function beginRun(
 }
 
 /** Throws at once where the sandbox breaks the protocol, which ends its channel. */
-function answer({ traffic, ending }: JobRun, message: SandboxMessage & { type: 'call' }): Promise<void> {
-  const answered = answerCall(traffic, message, ending.signal);
+function answer({ traffic, ending }: JobRun, call: SandboxCall): Promise<void> {
+  const answered = answerCall(traffic, call, ending.signal);
   return answered.then(() => {
-    if (traffic.broker.exhausted) ending.cancel('calls');
+    if (traffic.broker.exhausted !== undefined) ending.cancel('calls');
   });
 }
 

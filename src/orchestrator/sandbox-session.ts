@@ -1,13 +1,20 @@
 import * as z from 'zod/mini';
 import { SkillcellError } from '../contracts/skillcell-error.ts';
 import { createChannel, type Channel } from '../protocol/channel.ts';
-import { sandboxMessageSchema } from '../protocol/message-schema.ts';
-import { PROTOCOL_VERSION, type HostMessage, type SandboxMessage, type Rehearsal } from '../protocol/messages.ts';
+import { readSandboxCall, sandboxMessageSchema } from '../protocol/message-schema.ts';
+import {
+  PROTOCOL_VERSION,
+  type HostMessage,
+  type SandboxCall,
+  type SandboxMessage,
+  type Rehearsal,
+} from '../protocol/messages.ts';
 import type { Sandbox } from '../runners/runner.ts';
 
 /** Who takes what a sandbox sends. Set when a job begins. */
 export interface SessionHandlers {
   message(message: SandboxMessage): void;
+  call(call: SandboxCall): void;
   /** Called once, with what went wrong, or nothing when the sandbox just ended. */
   closed(error: Error | undefined): void;
 }
@@ -49,6 +56,7 @@ export function openSession(sandbox: Sandbox, startedAt: number): SandboxSession
       startMs ??= performance.now() - startedAt;
       becomeReady();
     },
+    onPacked: (bytes) => handlers?.call(readSandboxCall(bytes)),
     onClose(error) {
       closedWith = { error };
       failToStart(startFailure(sandbox, error));

@@ -4,6 +4,7 @@ import type { StreamReader, StreamWriter } from './byte-stream.ts';
 import { createFrameDecoder, FRAME_KIND, type Frame } from './frame.ts';
 import { createFrameWriter } from './frame-writer.ts';
 import { joinMessageParts, writeMessage } from './message-parts.ts';
+import { isPacked } from './packed-call.ts';
 import { createReceivedStreams } from './received-streams.ts';
 import { createSentStreams } from './sent-streams.ts';
 
@@ -13,6 +14,8 @@ export { STREAM_WINDOW, type ByteWriter, type StreamReader, type StreamWriter } 
 export interface ChannelOptions {
   /** A whole control message, parsed but not validated. */
   onMessage(message: unknown): void;
+  /** A whole call or answer, as it came. Where nobody takes them they break the channel. */
+  onPacked?(bytes: Buffer): void;
   /** Called once: the other side closed (no error), or the channel broke. */
   onClose(error: Error | undefined): void;
   /** Bytes of one control message over all its frames. @default 8 MiB */
@@ -25,6 +28,8 @@ export interface ChannelOptions {
  */
 export interface Channel {
   send(message: object): void;
+  /** Sends a call or an answer. */
+  sendPacked(bytes: Buffer): void;
   /** Sends something that nobody waits for: with what is sent next, or alone a few milliseconds later. */
   sendEvent(message: object): void;
   /** Sends something behind all that the streams wait with. */
@@ -59,7 +64,10 @@ export function createChannel(duplex: Duplex, options: ChannelOptions): Channel 
   const handlers = new Map<number, (frame: Frame) => void>([
     [
       FRAME_KIND.message,
-      joinMessageParts(maxBytes, (bytes) => options.onMessage(parseBoundedJson(bytes, { maxBytes }))),
+      joinMessageParts(maxBytes, (bytes) => {
+        if (options.onPacked !== undefined && isPacked(bytes)) options.onPacked(bytes);
+        else options.onMessage(parseBoundedJson(bytes, { maxBytes }));
+      }),
     ],
     [FRAME_KIND.data, (frame) => received.take(frame)],
     [FRAME_KIND.credit, (frame) => sent.takeCredit(frame)],
@@ -80,9 +88,10 @@ export function createChannel(duplex: Duplex, options: ChannelOptions): Channel 
   duplex.on('error', (error: Error) => shut(error));
 
   return {
-    send: (message) => writeMessage(frames, message, 'now'),
-    sendEvent: (message) => writeMessage(frames, message, 'event'),
-    sendLast: (message) => writeMessage(frames, message, 'last'),
+    send: (message) => writeMessage(frames, JSON.stringify(message), 'now'),
+    sendPacked: (bytes) => writeMessage(frames, bytes, 'now'),
+    sendEvent: (message) => writeMessage(frames, JSON.stringify(message), 'event'),
+    sendLast: (message) => writeMessage(frames, JSON.stringify(message), 'last'),
     openStream: () => sent.open(),
     receive: (stream, reader) => received.expect(stream, reader),
     close() {

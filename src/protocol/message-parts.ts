@@ -16,6 +16,7 @@ export function joinMessageParts(maxBytes: number, onMessage: (bytes: Buffer) =>
   let size = 0;
   return ({ flags, payload }) => {
     const more = (flags & FLAG_MORE) !== 0;
+    if (!more && parts.length === 0 && payload.length <= maxBytes) return onMessage(payload);
     // Tiny parts would cost far more to hold than the bytes that the cap counts.
     if (more && payload.length < MAX_FRAME_PAYLOAD) {
       throw new FrameError('Cannot take a message: a part of it that is not the last one is not full.');
@@ -24,7 +25,7 @@ export function joinMessageParts(maxBytes: number, onMessage: (bytes: Buffer) =>
     if (size > maxBytes) throw new FrameError(`Cannot take a message: over ${maxBytes} bytes.`);
     parts.push(payload);
     if (more) return;
-    const bytes = parts.length === 1 ? payload : Buffer.concat(parts);
+    const bytes = Buffer.concat(parts);
     parts = [];
     size = 0;
     onMessage(bytes);
@@ -32,10 +33,10 @@ export function joinMessageParts(maxBytes: number, onMessage: (bytes: Buffer) =>
 }
 
 /** Writes a control message in as many frames as it needs. */
-export function writeMessage(frames: FrameWriter, message: object, urgency: Urgency): void {
-  const text = JSON.stringify(message);
-  if (text.length <= ONE_FRAME_CHARACTERS) return frames.control(FRAME_KIND.message, 0, 0, text, urgency);
-  const bytes = Buffer.from(text);
+export function writeMessage(frames: FrameWriter, message: string | Buffer, urgency: Urgency): void {
+  const most = typeof message === 'string' ? ONE_FRAME_CHARACTERS : MAX_FRAME_PAYLOAD;
+  if (message.length <= most) return frames.control(FRAME_KIND.message, 0, 0, message, urgency);
+  const bytes = Buffer.from(message);
   for (let offset = 0; ; offset += MAX_FRAME_PAYLOAD) {
     const part = bytes.subarray(offset, offset + MAX_FRAME_PAYLOAD);
     const last = offset + MAX_FRAME_PAYLOAD >= bytes.length;

@@ -1,7 +1,9 @@
 import * as z from 'zod/mini';
 import { DIAGNOSTIC_SEVERITIES } from '../contracts/diagnostic-severities.ts';
-import { MAX_STREAM } from './frame.ts';
-import { MAX_ATTEMPTS, type SandboxMessage } from './messages.ts';
+import { parseBoundedJson } from './bounded-json.ts';
+import { FrameError, MAX_STREAM } from './frame.ts';
+import { MAX_ATTEMPTS, type SandboxCall, type SandboxMessage } from './messages.ts';
+import { jsonOf, nameOf, placesOf, readCall } from './packed-call.ts';
 import { MAX_PARTS } from './value-bytes.ts';
 
 const count = z.number().check(z.int(), z.nonnegative());
@@ -65,6 +67,21 @@ const streamedBytes = z.strictObject({
   stream,
 });
 
+const places = z.array(streamedBytes).check(z.maxLength(MAX_PARTS));
+const CALL_NAME_CHARACTERS = 200;
+
+/** Reads a call of a sandbox but for its JSON. @throws {FrameError} or {JsonRefused} where it is none that an entry sends */
+export function readSandboxCall(bytes: Buffer): SandboxCall {
+  const call = readCall(bytes);
+  const { id, target } = call;
+  const [name, json, listed] = [nameOf(call), jsonOf(call), placesOf(call)];
+  if (id === 0 || name.length > CALL_NAME_CHARACTERS) throw new FrameError('a call of no known form');
+  if (listed === undefined) return { id, target, name, json, places: [] };
+  const parsed = z.safeParse(places, parseBoundedJson(listed, { maxBytes: listed.length }));
+  if (!parsed.success) throw new FrameError('a call whose bytes stand nowhere');
+  return { id, target, name, json, places: parsed.data };
+}
+
 /** Validates what a sandbox sent; everything outside of the known messages is refused. */
 export const sandboxMessageSchema: z.ZodMiniType<SandboxMessage> = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('ready'), protocol: count }),
@@ -75,14 +92,6 @@ export const sandboxMessageSchema: z.ZodMiniType<SandboxMessage> = z.discriminat
     z.strictObject({ ...attempting, phase: z.literal('asking') }),
     z.strictObject({ ...attempting, phase: z.literal('running'), code: z.string() }),
   ]),
-  z.strictObject({
-    type: z.literal('call'),
-    id: z.number().check(z.int(), z.minimum(1)),
-    target: z.enum(['tool', 'model', 'host']),
-    name: text(200),
-    args: z.optional(z.unknown()),
-    bytes: z.optional(z.array(streamedBytes).check(z.maxLength(MAX_PARTS))),
-  }),
   z.strictObject({ type: z.literal('artifacts'), stream }),
   z.strictObject({ type: z.literal('fault'), code: text(100), message: text(8_000), diagnostics }),
   z.strictObject({ type: z.literal('result'), result }),

@@ -10,6 +10,7 @@ import type {
 } from '../contracts/result.ts';
 import type { SourceRow } from '../contracts/skill.ts';
 import type { SandboxUsage } from '../contracts/usage.ts';
+import type { CallTarget } from './packed-call.ts';
 import type { BytesPlace } from './value-bytes.ts';
 
 /** Version of the messages; both ends must have the same. */
@@ -23,11 +24,9 @@ export interface StreamedBytes extends BytesPlace {
   stream: number;
 }
 
-/** What the host sends. A message goes before the first byte of each stream that it names. */
+/** What the host sends besides answers to calls. A message goes before the first byte of each stream that it names. */
 export type HostMessage =
   | { type: 'start'; globals: number; skills?: number; files?: number; stdin?: number }
-  | { type: 'reply'; id: number; ok: true; value: unknown; bytes?: StreamedBytes[] }
-  | { type: 'reply'; id: number; ok: false; error: CallError }
   /** The clock of the run stands still while someone is asked, and goes on. */
   | { type: 'clock'; running: boolean }
   | { type: 'cancel'; reason: CancelReason }
@@ -40,6 +39,16 @@ export interface RequestAnswer {
   texts: { label: string; text: string }[];
   /** `pool` is the sources pool so far: calls of programs may have added to it. */
   skills?: { descriptor: SkillsDescriptor; refs: string[]; pool: readonly SourceRow[] };
+}
+
+/** A call as the host takes it. Its JSON is hostile, and may be none. */
+export interface SandboxCall {
+  /** Whole number from 1. */
+  id: number;
+  target: CallTarget;
+  name: string;
+  json: Uint8Array;
+  places: StreamedBytes[];
 }
 
 /** Why a call gave no value. */
@@ -82,7 +91,7 @@ export interface SandboxResult {
   usage?: SandboxUsage;
 }
 
-/** What the entry sends. A message goes before the first byte of each stream that it names. */
+/** What the entry sends besides calls. A message goes before the first byte of each stream that it names. */
 export type SandboxMessage =
   | { type: 'ready'; protocol: number }
   | { type: 'rehearsed' }
@@ -90,14 +99,6 @@ export type SandboxMessage =
   | { type: 'run'; run: number; stdout: number; stderr: number }
   | { type: 'attempt'; attempt: number; maxAttempts: number; phase: 'asking' }
   | { type: 'attempt'; attempt: number; maxAttempts: number; phase: 'running'; code: string }
-  | {
-      type: 'call';
-      id: number;
-      target: 'tool' | 'model' | 'host';
-      name: string;
-      args?: unknown;
-      bytes?: StreamedBytes[];
-    }
   /** The files of the output folder come, as one tar stream. */
   | { type: 'artifacts'; stream: number }
   | { type: 'fault'; code: string; message: string; diagnostics: Diagnostic[] }

@@ -22,8 +22,8 @@ export const MAX_PARTS = 64;
 export interface ValueCaps {
   /** Bytes of its JSON. */
   jsonBytes: number;
-  /** Bytes of its JSON and its bytes together. */
-  totalBytes: number;
+  /** Bytes that stand in it, together. */
+  partBytes: number;
 }
 
 /** A value that cannot be taken apart. */
@@ -38,10 +38,10 @@ export class ValueFault extends Error {
 }
 
 /**
- * Takes the bytes out of a value. What JSON drops is dropped: functions, symbols, `undefined`. A value that is too large costs no
- * more than one that is not.
+ * Takes the bytes out of a value. `undefined` is left out as JSON does. A value that is too large costs no more than one that is not.
  *
- * @throws {ValueFault} over the caps, on a cycle or another nesting over 60 levels, on over 64 pieces, and on what JSON cannot say
+ * @throws {ValueFault} over the caps, on a cycle or another nesting over 60 levels, on over 64 pieces, and on what JSON cannot say:
+ * functions, symbols, bigints, numbers that are not finite, and objects of which it would leave nothing, such as a Map
  */
 export function detachBytes(value: unknown, caps: ValueCaps): DetachedValue {
   const places: BytesPlace[] = [];
@@ -55,7 +55,7 @@ export function detachBytes(value: unknown, caps: ValueCaps): DetachedValue {
     jsonBytes += size;
     if (values > MAX_VALUES) throw new ValueFault(`over ${MAX_VALUES} values`, true);
     if (jsonBytes > caps.jsonBytes) throw new ValueFault(`over ${caps.jsonBytes} bytes of JSON`, true);
-    if (jsonBytes + partBytes > caps.totalBytes) throw new ValueFault(`over ${caps.totalBytes} bytes`, true);
+    if (partBytes > caps.partBytes) throw new ValueFault(`over ${caps.partBytes} bytes`, true);
   };
   const keep = (part: Uint8Array, path: (string | number)[]): null => {
     if (parts.length === MAX_PARTS) throw new ValueFault(`over ${MAX_PARTS} pieces of bytes`, true);
@@ -67,7 +67,9 @@ export function detachBytes(value: unknown, caps: ValueCaps): DetachedValue {
   };
   const copyFields = (given: object, path: (string | number)[]): object => {
     const fields: [string, unknown][] = [];
-    for (const key of Object.keys(given)) {
+    const keys = Object.keys(given);
+    if (keys.length === 0 && !isPlain(given)) throw noJson(`an object that is a ${nameOf(given)}`, path);
+    for (const key of keys) {
       if (key === '__proto__' || reachesPrototype(key, given)) throw new ValueFault(`the key ${key} is not allowed`);
       count(key.length + 3, 0);
       const child = copy(Reflect.get(given, key), [...path, key]);
@@ -76,8 +78,8 @@ export function detachBytes(value: unknown, caps: ValueCaps): DetachedValue {
     return Object.fromEntries(fields);
   };
   const copy = (current: unknown, path: (string | number)[]): unknown => {
-    if (typeof current === 'bigint') throw new ValueFault('a bigint is no JSON value');
-    if (typeof current === 'function' || typeof current === 'symbol') return undefined;
+    if (NO_JSON.has(typeof current)) throw noJson(`a ${typeof current}`, path);
+    if (typeof current === 'number' && !Number.isFinite(current)) throw noJson(String(current), path);
     if (typeof current !== 'object' || current === null) {
       count(typeof current === 'string' ? current.length + 2 : 1);
       return current;
@@ -99,6 +101,24 @@ export function detachBytes(value: unknown, caps: ValueCaps): DetachedValue {
   jsonBytes = 0;
   count(size, 0);
   return { json, places, parts };
+}
+
+const NO_JSON: ReadonlySet<string> = new Set(['bigint', 'function', 'symbol']);
+
+function noJson(what: string, path: readonly (string | number)[]): ValueFault {
+  const place = path.length === 0 ? '' : `, at ${path.join('.').slice(0, 100)}`;
+  return new ValueFault(`${what} is no JSON value${place}`);
+}
+
+/** Whether an object is one by its braces, of any realm. */
+function isPlain(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === null || Object.getPrototypeOf(prototype) === null;
+}
+
+function nameOf(value: object): string {
+  const { name }: { name?: unknown } = value.constructor ?? {};
+  return typeof name === 'string' && name !== '' ? name.slice(0, 100) : 'class of its own';
 }
 
 /** The parser of messages refuses a `constructor` with a `prototype` in it, as it does `__proto__`. */

@@ -30,16 +30,23 @@ def reply():
         parts = b''
         while len(parts) < size: parts += os.read(3, size - len(parts))
         return parts
-    return json.loads(exactly(struct.unpack('<I', exactly(4))[0]))
+    body = exactly(struct.unpack('<I', exactly(4))[0])
+    kind, number, ok, size = struct.unpack_from('<BIBI', body)
+    said = {'kind': kind, 'id': number, 'ok': bool(ok), 'bytes': json.loads(body[10:10 + size] or b'[]')}
+    said['value' if ok else 'error'] = json.loads(body[10 + size:])
+    return said
+def packed(number, args=b'null', name='echo', target=0, places=b''):
+    name = name.encode()
+    return struct.pack('<BIBHI', 1, number, target, len(name), len(places)) + name + places + args
 def call(number, name='echo', args=None, target='tool'):
-    frame({'type': 'call', 'id': number, 'target': target, 'name': name, 'args': args})
+    frame(packed(number, json.dumps(args).encode(), name, ('tool', 'model', 'host').index(target)))
 `;
 /** The same, with bytes beside its messages. */
 const PARTS = `${RAW}
 def part(number, data): raw(struct.pack('<I', len(data) + 4 | 1 << 24) + struct.pack('<I', number) + data)
 def announce(number, *places, args=None):
-    listed = [{'path': path, 'bytes': size, 'part': index} for path, size, index in places]
-    frame({'type': 'call', 'id': number, 'target': 'tool', 'name': 'echo', 'args': args, 'bytes': listed})
+    listed = [{'path': path, 'bytes': size, 'stream': index} for path, size, index in places]
+    frame(packed(number, json.dumps(args).encode(), places=json.dumps(listed).encode()))
 `;
 
 interface Calls {
@@ -97,7 +104,7 @@ attack(
       code: `${RAW}\ncall(1, args={'a': [1, 2]})\nprint(json.dumps(reply()))\nframe({'type': 'exit', 'code': 6})\ntime.sleep(5)`,
     });
     expect(result).toMatchObject({ outcome: 'failed', exitCode: 6, calls: [{ id: 1, name: 'echo', ok: true }] });
-    expect(JSON.parse(result.stdout.text)).toMatchObject({ type: 'reply', id: 1, ok: true, value: { a: [1, 2] } });
+    expect(JSON.parse(result.stdout.text)).toMatchObject({ kind: 2, id: 1, ok: true, value: { a: [1, 2] } });
     expect(calls.seen).toEqual([{ a: [1, 2] }]);
     scene.evidence('a call by hand is answered; an exit by hand ends the run with its code 6');
   },
@@ -116,30 +123,13 @@ const BROKEN: [string, string, string][] = [
   ['E02', '10,000 empty messages', "raw(b'\\0\\0\\0\\0' * 10000)\ntime.sleep(10)"],
   ['E02', 'a message that is no object', "frame(b'[1,2,3]')\ntime.sleep(10)"],
   ['E02', 'an unknown type', "frame({'type': 'result', 'result': {'outcome': 'succeeded'}})\ntime.sleep(10)"],
+  ['E04', 'a call of something that there is none of', 'frame(packed(1, target=3))\ntime.sleep(10)'],
+  ['E01', 'a call that is shorter than it says', 'frame(packed(1)[:14])\ntime.sleep(10)'],
+  ['E02', 'half the head of a call', 'frame(packed(1)[:8])\ntime.sleep(10)'],
   [
-    'E03',
-    'a __proto__ key',
-    'frame(b\'{"type":"call","id":1,"target":"tool","name":"echo","args":{"__proto__":{"polluted":1}}}\')\ntime.sleep(10)',
-  ],
-  [
-    'E03',
-    'an escaped __proto__ key',
-    'frame(b\'{"type":"call","id":1,"target":"tool","name":"echo","args":{"\\\\u005f\\\\u005fproto__":{"polluted":1}}}\')\ntime.sleep(10)',
-  ],
-  [
-    'E03',
-    'a constructor.prototype',
-    'frame(b\'{"type":"call","id":1,"target":"tool","name":"echo","args":{"constructor":{"prototype":{"polluted":1}}}}\')\ntime.sleep(10)',
-  ],
-  [
-    'E09',
-    '200,000 levels',
-    'frame(b\'{"type":"call","id":1,"target":"tool","name":"echo","args":\' + b\'[\' * 200000 + b\']\' * 200000 + b\'}\')\ntime.sleep(10)',
-  ],
-  [
-    'E09',
-    '300,000 keys',
-    'frame(b\'{"type":"call","id":1,"target":"tool","name":"echo","args":{\' + b\',\'.join(b\'"%d":0\' % n for n in range(300000)) + b\'}}\')\ntime.sleep(10)',
+    'E02',
+    'a call in JSON',
+    'frame(b\'{"type":"call","id":1,"target":"tool","name":"echo","args":1}\')\ntime.sleep(10)',
   ],
   ['E07', 'an exit code that is no number', 'frame(b\'{"type":"exit","code":1e999}\')\ntime.sleep(10)'],
   ['E07', 'an exit code that is an object', "frame({'type': 'exit', 'code': {'valueOf': 0}})\ntime.sleep(10)"],
@@ -172,6 +162,37 @@ attack('E-control', 'sends bytes with a call by raw frames', { levels: EVERY_LEV
   scene.evidence('five bytes arrive and come back');
 });
 
+/** Arguments that nobody on the way reads: the host refuses the call, and the program goes on. */
+const UNREADABLE: [string, string, string][] = [
+  ['E02', 'that are no JSON', "b'not json'"],
+  ['E02', 'that end early', 'b\'{"a":\''],
+  ['E02', 'with another text behind them', 'b\'1,"target":"model"\''],
+  ['E02', 'that are no UTF-8', 'b\'"\\xff\\xfe"\''],
+  ['E02', 'with a byte order mark', "b'\\xef\\xbb\\xbf1'"],
+  ['E03', 'with a __proto__ key', 'b\'{"__proto__":{"polluted":1}}\''],
+  ['E03', 'with an escaped __proto__ key', 'b\'{"\\\\u005f\\\\u005fproto__":{"polluted":1}}\''],
+  ['E03', 'with a constructor.prototype', 'b\'{"constructor":{"prototype":{"polluted":1}}}\''],
+  ['E05', 'with a number that there is none of', "b'1e999'"],
+  ['E09', 'of 200,000 levels', "b'[' * 200000 + b']' * 200000"],
+  ['E09', 'of 300,000 values', "b'[' + b'0,' * 300000 + b'0]'"],
+];
+
+for (const [id, what, args] of UNREADABLE) {
+  attack(id, `calls with arguments ${what}, which is one failed call`, { levels: EVERY_LEVEL }, async (scene) => {
+    const { run, calls } = withTools(scene);
+    const code = `${RAW}\nframe(packed(1, ${args}))\nprint(reply()['error']['code'])\ncall(2, args='after')\nprint(reply()['value'])`;
+    const result = await run({ code });
+    expect(result.stdout.text).toMatch(/^tool\.(invalid-arguments|too-large)\nafter\n$/);
+    expect(calls.seen).toEqual(['after']);
+    expect(({} as { polluted?: number }).polluted).toBeUndefined();
+    scene.onSafety(({ grownMib, loopDelayMs }) => {
+      expect(grownMib).toBeLessThan(64);
+      expect(loopDelayMs).toBeLessThan(250);
+    });
+    scene.evidence(`${result.stdout.text.split('\n')[0]}; the next call is answered`);
+  });
+}
+
 const BROKEN_BYTES: [string, string, string][] = [
   ['E05', 'bytes that no call has announced', "part(7, b'x')"],
   ['E01', 'more bytes than a call has announced', "announce(1, ([], 2, 7))\npart(7, b'xxx')"],
@@ -179,7 +200,9 @@ const BROKEN_BYTES: [string, string, string][] = [
   ['E01', '64 MiB of bytes in one call', 'announce(1, ([], 64 << 20, 7))'],
   ['E05', 'a number of bytes that are still to come', 'announce(1, ([], 2, 7))\nannounce(2, ([], 2, 7))'],
   ['E05', 'one number for two parts', 'announce(1, ([0], 2, 7), ([1], 2, 7), args=[None, None])'],
-  ['E02', 'a reply', "frame({'type': 'reply', 'id': 1, 'ok': True, 'value': 1})"],
+  ['E02', 'an answer', "frame(struct.pack('<BIBI', 2, 1, 1, 0) + b'1')"],
+  ['E02', 'places that are no JSON', "frame(packed(1, places=b'['))"],
+  ['E03', 'places with a prototype', 'frame(packed(1, places=b\'[{"path":[],"bytes":1,"stream":1,"__proto__":{}}]\'))'],
 ];
 
 for (const [id, what, code] of BROKEN_BYTES) {
@@ -235,11 +258,11 @@ attack('E04', 'calls what only a prototype has, or what is no tool', { levels: E
     '',
     'x'.repeat(5_000),
   ];
-  const code = `${RAW}\nnames = json.loads(sys.argv[1])\nfor number, name in enumerate(names, 1):\n    call(number, name, {})\n    print(json.dumps(reply()['ok']))\ncall(50, 'complete', {}, 'model')\nprint(reply()['ok'])\ncall(51, 'echo', {}, 'admin')\nprint(reply()['ok'])\nframe({'type': 'call', 'id': 52, 'target': ['tool'], 'name': {'toString': 'echo'}, 'args': 0})\nprint(reply()['ok'])\ncall(60, 'echo', 'still served')\nprint(reply()['value'])`;
+  const code = `${RAW}\nnames = json.loads(sys.argv[1])\nfor number, name in enumerate(names, 1):\n    call(number, name, {})\n    print(json.dumps(reply()['ok']))\ncall(50, 'complete', {}, 'model')\nprint(reply()['ok'])\ncall(51, 'judge', {}, 'host')\nprint(reply()['ok'])\ncall(60, 'echo', 'still served')\nprint(reply()['value'])`;
   const result = await run({ code, args: [JSON.stringify(names)] });
-  expect(result.stdout.text).toBe(`${'false\n'.repeat(names.length)}${'False\n'.repeat(3)}still served\n`);
+  expect(result.stdout.text).toBe(`${'false\n'.repeat(names.length)}${'False\n'.repeat(2)}still served\n`);
   expect(calls.seen).toEqual(['still served']);
-  scene.evidence(`${names.length + 3} refused, the one after them was answered`);
+  scene.evidence(`${names.length + 2} refused, the one after them was answered`);
 });
 
 attack(
@@ -248,39 +271,23 @@ attack(
   { levels: EVERY_LEVEL },
   async (scene) => {
     const { run, calls } = withTools(scene);
-    const ids = [
-      '7',
-      '7',
-      '6',
-      '-1',
-      '0',
-      '1.5',
-      '"8"',
-      'null',
-      '{"valueOf":9}',
-      '[10]',
-      '1e999',
-      '9007199254740993',
-      'true',
-    ];
+    const ids = [7, 7, 6, 0, 1, 7];
     const code = `${RAW}
 for number in json.loads(sys.argv[1]):
-    frame(b'{"type":"call","target":"tool","name":"echo","args":1,"id":' + number.encode() + b'}')
+    frame(packed(number, b'1'))
     answer = reply()
     print(answer['ok'], flush=True)
-frame(b'{"type":"call","target":"tool","name":"echo","args":1}')
-print(reply()['ok'])
 call(8)
 print(reply()['ok'])
 frame({'type': 'exit', 'code': 4})
 frame({'type': 'exit', 'code': 0})
 time.sleep(5)`;
     const result = await run({ code, args: [JSON.stringify(ids)] });
-    expect(result.stdout.text).toBe(`True\n${'False\n'.repeat(ids.length)}True\n`);
+    expect(result.stdout.text).toBe(`True\n${'False\n'.repeat(ids.length - 1)}True\n`);
     expect(result).toMatchObject({ outcome: 'failed', exitCode: 4 });
     expect(calls.count).toBe(2);
     expect(result.calls.length).toBe(2);
-    scene.evidence('two of fifteen calls reached the host; the first of two exits counts');
+    scene.evidence('two of seven calls reached the host; the first of two exits counts');
   },
 );
 
@@ -305,7 +312,7 @@ attack('E06', 'names another job in its calls, and stays itself', { levels: EVER
     ],
   ]);
   const own = scene.ownOrchestrator({ tools });
-  const code = `${RAW}\nframe({'type': 'call', 'id': 1, 'target': 'tool', 'name': 'who', 'args': {'jobId': 'victim'}, 'jobId': 'victim', 'job': 'victim', 'tenant': 'victim'})\nprint(reply()['value'])`;
+  const code = `${RAW}\ncall(1, 'who', {'jobId': 'victim', 'job': 'victim', 'tenant': 'victim'})\nprint(reply()['value'])`;
   const result = await own.exec({
     tools: ['*'],
     language: 'python',
@@ -361,7 +368,7 @@ print(sorted(set(target.split(':')[0] for target in found)))`;
 attack('E09', 'sends arguments that grow when they are written again', { levels: EVERY_LEVEL }, async (scene) => {
   const { run, calls } = withTools(scene);
   // Each "1e20," becomes 22 characters: 7 MiB arrive, 30 MiB would go on.
-  const code = `${RAW}\nframe(b'{"type":"call","id":1,"target":"tool","name":"echo","args":[' + b','.join([b'1e20'] * 190000) + b']}')\nprint(reply()['ok'])\nframe(b'{"type":"call","id":2,"target":"tool","name":"echo","args":"' + b'x' * (8 * 1048576 - 80) + b'"}')\nprint(reply()['ok'])\nframe(b'{"type":"call","id":3,"target":"tool","name":"echo","args":' + b'[' * 63 + b']' * 63 + b'}')\nprint(reply()['ok'])\ncall(4, args='after')\nprint(reply()['value'])`;
+  const code = `${RAW}\nframe(packed(1, b'[' + b','.join([b'1e20'] * 190000) + b']'))\nprint(reply()['ok'])\nframe(packed(2, b'"' + b'x' * (8 * 1048576 - 80) + b'"'))\nprint(reply()['ok'])\nframe(packed(3, b'[' * 63 + b']' * 63))\nprint(reply()['ok'])\ncall(4, args='after')\nprint(reply()['value'])`;
   const result = await run({ code });
   expect(result).toMatchObject({ outcome: 'succeeded', exitCode: 0 });
   expect(result.stdout.text).toMatch(/^False\nFalse\n(True|False)\nafter\n$/);
@@ -399,7 +406,7 @@ attack(
   async (scene) => {
     const { run, calls } = withTools(scene);
     // Each costs the entry an answer that waits to be read.
-    const code = `${RAW}\nbatch = b''.join(struct.pack('<I', len(b)) + b for b in [b'{"type":"call","id":0,"target":"tool","name":"echo"}'] * 1000)\nend = time.monotonic() + 4\ncount = 0\nwhile time.monotonic() < end:\n    raw(batch)\n    count += 1000\nprint(count)`;
+    const code = `${RAW}\nbatch = b''.join(struct.pack('<I', len(b)) + b for b in [packed(0)] * 1000)\nend = time.monotonic() + 4\ncount = 0\nwhile time.monotonic() < end:\n    raw(batch)\n    count += 1000\nprint(count)`;
     const result = await run({ code, limits: { runTimeoutMs: 6_000, memoryMib: 128, workspaceMib: 32 } });
     expect(result).toMatchObject({ outcome: 'limit', limit: 'calls' });
     expect(calls.count).toBe(0);
@@ -474,7 +481,7 @@ attack('E10', 'starts a message and never ends it', { levels: EVERY_LEVEL }, asy
 
 attack('E10', 'sends a message a byte at a time, and is understood', { levels: EVERY_LEVEL }, async (scene) => {
   const { run } = withTools(scene);
-  const code = `${RAW}\nbody = json.dumps({'type': 'call', 'id': 1, 'target': 'tool', 'name': 'echo', 'args': 'slowly'}).encode()\nfor byte in struct.pack('<I', len(body)) + body:\n    raw(bytes([byte]))\n    time.sleep(0.001)\nprint(reply()['value'])`;
+  const code = `${RAW}\nbody = packed(1, b'"slowly"')\nfor byte in struct.pack('<I', len(body)) + body:\n    raw(bytes([byte]))\n    time.sleep(0.001)\nprint(reply()['value'])`;
   expect(await run({ code })).toMatchObject({ outcome: 'succeeded', stdout: { text: 'slowly\n' } });
   scene.evidence('answered');
 });

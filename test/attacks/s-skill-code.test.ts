@@ -160,7 +160,7 @@ export default rows;`,
     );
     expect(harmless.outcome).toBe('succeeded');
     const rows = harmless.value as Record<string, { code?: string; message?: string }>;
-    expect(rows['deep']).toMatchObject({ code: 'skill-code.failed' });
+    expect(rows['deep']).toMatchObject({ code: 'tool.invalid-result' });
     expect(JSON.stringify(rows['polluting'])).not.toContain('polluted');
     expect(rows['message']).toEqual({
       code: 'skill-code.failed',

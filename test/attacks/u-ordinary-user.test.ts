@@ -270,7 +270,7 @@ attack(
   async (scene) => {
     const code = `
 import os, struct, time
-body = b'{"type":"call","id":0,"target":"tool","name":"x"}'
+body = struct.pack('<BIBHI', 1, 0, 0, 1, 0) + b'x'
 batch = (struct.pack('<I', len(body)) + body) * 500
 end = time.monotonic() + 3
 while time.monotonic() < end: os.write(4, batch)`;

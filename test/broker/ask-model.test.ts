@@ -84,3 +84,27 @@ it('ends with its deadline, or with its signal', async () => {
   const reason = new Error('over');
   await expect(askModel(request, { ...options, signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
 });
+
+it.each([
+  [
+    new Error('401 with Bearer abcdef0123456789 at /home/ada/keys\nand more'),
+    /^Cannot ask test\/odd: got "Error: 401 with \[redacted\] at \[path\]"\.$/,
+  ],
+  ['a text', /got "a text"/],
+  [undefined, /got "undefined"/],
+  [new TypeError('odd'), /got "TypeError: odd"/],
+])('tells what a gateway throws as a failure of the model: %s', async (thrown, message) => {
+  for (const generate of [
+    // oxlint-disable-next-line prefer-promise-reject-errors -- the same
+    () => Promise.reject(thrown),
+    () => {
+      // oxlint-disable-next-line only-throw-error -- a gateway of somebody else's may do so
+      throw thrown;
+    },
+  ]) {
+    const failing = { gateway: { id: 'test/odd', generate }, modelName: undefined, timeoutMs: 1_000, signal: live };
+    const failure: unknown = await askModel(request, failing).catch((error: unknown) => error);
+    expect(failure).toMatchObject({ code: 'model.failed', message: expect.stringMatching(message) as string });
+    expect((failure as Error).cause).toBeUndefined();
+  }
+});

@@ -79,7 +79,7 @@ describe('a call that is in order', () => {
     expect(broker.rows).toEqual([
       { id: 1, target: 'tool', name: 'add', ok: true, durationMs: expect.any(Number) as number },
     ]);
-    expect(broker.exhausted).toBe(false);
+    expect(broker.exhausted).toBeUndefined();
   });
 
   test('rows stand in order of start, not of end', async () => {
@@ -254,7 +254,7 @@ describe('attacks', () => {
     async (name) => {
       const broker = await brokerWith({ add: async () => 1 });
       expect(await broker.call(tool(1, name), { signal: live })).toEqual(
-        refused('tool.not-allowed', /does not have this tool/),
+        refused('tool.not-allowed', /does not have the tool/),
       );
     },
   );
@@ -329,19 +329,39 @@ describe('attacks', () => {
       { limits: { calls: 50, modelTimeoutMs: 1000, approvalTimeoutMs: 1_000 } },
     );
     for (let id = 1; id <= 50; id += 1) await broker.call(tool(id, 'add'), { signal: live });
-    expect(broker.exhausted).toBe(false);
+    expect(broker.exhausted).toBeUndefined();
     let last;
     for (let id = 51; id <= 200_000; id += 1) last = await broker.call(tool(id, 'add'), { signal: live });
     expect(last).toEqual(refused('tool.limit', /may make 50 calls/));
-    expect(broker.exhausted).toBe(true);
+    expect(broker.exhausted).toBe('The job may make 50 calls.');
     expect(broker.rows).toHaveLength(50);
     expect(execute).toHaveBeenCalledTimes(50);
+  });
+
+  test('totals of a tool stay apart from those of the model and of the host, whatever it is called', async () => {
+    const broker = await brokerWith({ model: async () => 1, host: async () => 1 });
+    for (const [index, target] of (['tool', 'model', 'host'] as const).entries())
+      await broker.call({ id: index + 1, target, name: 'model', args: {} }, { signal: live });
+    await broker.call(tool(4, 'host'), { signal: live });
+    expect(broker.totals).toEqual({
+      model: { calls: 1, failed: 0, replayed: 0 },
+      host: { calls: 1, failed: 0, replayed: 0 },
+      '(model)': { calls: 1, failed: 1, replayed: 0 },
+      '(host)': { calls: 1, failed: 1, replayed: 0 },
+    });
+  });
+
+  test('says of a result that it does not fit', async () => {
+    const broker = await brokerWith({ odd: { description: 'odd', output: z.number(), execute: async () => 'x' } });
+    expect(await broker.call(tool(1, 'odd'), { signal: live })).toEqual(
+      refused('tool.invalid-result', /^The result of odd does not fit: /),
+    );
   });
 
   test('E10 refused calls count too, so that a flood of bad ones ends the job', async () => {
     const broker = await brokerWith({}, { limits: { calls: 3, modelTimeoutMs: 1000, approvalTimeoutMs: 1_000 } });
     for (let count = 0; count < 4; count += 1) await broker.call(tool(1, 'x'), { signal: live });
-    expect(broker.exhausted).toBe(true);
+    expect(broker.exhausted).toBe('The job may make 3 calls.');
     expect(broker.rows).toHaveLength(1);
   });
 

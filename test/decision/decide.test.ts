@@ -162,11 +162,16 @@ describe('an answer', () => {
     ['with another tag', '```json\n{"skills":["SK1"]}\n```', /no fenced code block/],
     ['that is no JSON', block('{ skills: SK1 }'), /no JSON/],
     ['that is deep', block('['.repeat(100_000)), /no JSON/],
-    ['of another form', block(['SK1']), /not of the form/],
+    ['of another form', block(['SK1']), /not of the form above: it must be an object, got/],
     ['with a text for the list', block({ skills: 'SK1' }), /skills must be a list/],
-    ['with numbers', block({ skills: [1] }), /skills\.0/],
+    ['with numbers', block({ skills: [1] }), /skills\.0 must be a text, got 1\./],
+    [
+      'with a long name',
+      block({ skills: ['x'.repeat(201)] }),
+      /skills\.0 must be a text with at most 200 characters, got/,
+    ],
     ['with too many', block({ skills: Array.from({ length: 9 }, () => 'SK1') }), /may name 8/],
-    ['with the action of the next round', text('Yes.'), /skills must be a list/],
+    ['with the action of the next round', text('Yes.'), /skills is missing: it must be a list of short ids\./],
     ['that was cut off', { text: '```skillcell-decision\n{ "skills": ["SK1"] }', finishReason: 'length' }, /cut off/],
   ];
   it.each(faulty)('%s goes back, and fails where it comes again', async (_name, answer, fault) => {
@@ -178,6 +183,8 @@ describe('an answer', () => {
   });
 
   const actions: [string, unknown, RegExp][] = [
+    ['with a task that is none', { action: 'codegen', task: 5 }, /task must be a text, got 5\./],
+    ['without a task', { action: 'codegen' }, /task is missing: it must be a text\./],
     ['of no action', { action: 'shell', task: 'x' }, /must be "text" or "codegen"/],
     ['with a text that is too long', { action: 'text', text: 'x'.repeat(64_001) }, /text may have 64000 characters/],
     ['with an empty text', { action: 'text', text: ' ' }, /text must not be empty/],

@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
-import * as z from 'zod/mini';
 import { createBroker } from '../../src/broker/broker.ts';
 import { offerTool } from '../../src/broker/offered-tool.ts';
 import { defineTool } from '../../src/broker/tool.ts';
 import { answerCall } from '../../src/orchestrator/answer-call.ts';
 import { createByteBudget } from '../../src/orchestrator/byte-budget.ts';
 import { createChannel } from '../../src/protocol/channel.ts';
-import { sandboxMessageSchema } from '../../src/protocol/message-schema.ts';
+import { readSandboxCall } from '../../src/protocol/message-schema.ts';
+import { packCall, readAnswer } from '../../src/protocol/packed-call.ts';
 import type { SeededRandom } from '../chaos/seeded-random.ts';
 import { duplexPair, openEnd } from '../protocol/channel-pair.ts';
-import { assertNotPolluted, settled, someBytes, somePath, someValue } from './fuzz-parts.ts';
+import { assertNotPolluted, mutated, settled, someBytes, somePath, someValue } from './fuzz-parts.ts';
 
 const MIB = 1024 * 1024;
 const echo = defineTool({ id: 'echo', description: 'Gives back its arguments.', execute: async (input) => input });
@@ -18,7 +18,8 @@ const offered = offerTool(echo);
 /** Calls of a sandbox that lies about their bytes: each is answered once or breaks the protocol, and nothing else happens. */
 export async function fuzzCalls(random: SeededRandom): Promise<void> {
   const [near, far] = duplexPair();
-  const sandbox = openEnd(far);
+  const answered: number[] = [];
+  const sandbox = openEnd(far, { onPacked: (bytes) => void answered.push(readAnswer(bytes).id) });
   const over = new AbortController();
   const broker = createBroker({
     jobId: 'job',
@@ -30,10 +31,9 @@ export async function fuzzCalls(random: SeededRandom): Promise<void> {
   const results = createByteBudget(32 * MIB);
   const answers: Promise<void>[] = [];
   const channel = createChannel(near, {
-    onMessage(given) {
-      const message = z.parse(sandboxMessageSchema, given);
-      assert.ok(message.type === 'call');
-      answers.push(answerCall({ channel, broker, results, arriving }, message, over.signal));
+    onMessage: () => assert.fail('no call'),
+    onPacked(bytes) {
+      answers.push(answerCall({ channel, broker, results, arriving }, readSandboxCall(bytes), over.signal));
     },
     onClose(error) {
       closings.push(error);
@@ -51,8 +51,7 @@ export async function fuzzCalls(random: SeededRandom): Promise<void> {
   if (closings.length === 0) {
     assert.equal(arriving.bytes, 0);
     await settled(2);
-    const ids = sandbox.messages.map((message) => (message as { id: number }).id);
-    assert.equal(ids.length, answers.length, 'a call was not answered once');
+    assert.equal(answered.length, answers.length, 'a call was not answered once');
   }
   channel.close();
   await settled();
@@ -69,14 +68,21 @@ async function callBy(random: SeededRandom, sandbox: ReturnType<typeof openEnd>,
     bytes: random.between(0, 40) > 0 ? size : random.pick([size + 1, 8 * MIB, 2 ** 40, -1, 0.5]),
     stream: random.between(0, 80) > 0 ? writers[index]?.number : random.pick([0, 1, 7, 2 ** 32]),
   }));
-  channel.send({
-    type: 'call',
-    id: random.between(0, 8) > 0 ? id : random.pick([0, 1, 2 ** 53]),
-    target: random.between(0, 8) > 0 ? 'tool' : random.pick(['host', 'model', '__proto__']),
-    name: random.between(0, 4) > 0 ? 'echo' : random.pick(['', 'toString', '__proto__', 'x'.repeat(300)]),
-    args: random.between(0, 3) > 0 ? parts.map(() => null) : someValue(random),
-    bytes,
-  });
+  const args = random.between(0, 3) > 0 ? parts.map(() => null) : someValue(random);
+  const json = Buffer.from(JSON.stringify(args));
+  const call = packCall(
+    random.between(0, 8) > 0 ? id : random.pick([0, 1, 2 ** 32 - 1]),
+    random.between(0, 8) > 0 ? 'tool' : random.pick(['host', 'model']),
+    random.between(0, 4) > 0 ? 'echo' : random.pick(['', 'toString', '__proto__', 'x'.repeat(300)]),
+    {
+      places: parts.length === 0 ? '' : JSON.stringify(bytes),
+      json: random.between(0, 8) > 0 ? json : mutated(random, json),
+    },
+  );
+  // Heads that lie of the lengths behind them, too.
+  channel.sendPacked(
+    random.between(0, 30) > 0 ? call : Buffer.concat([call.subarray(0, 1), mutated(random, call.subarray(1))]),
+  );
   await Promise.all(
     writers.map(async (writer, index) => {
       const kind = random.between(0, 40);

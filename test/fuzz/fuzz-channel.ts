@@ -3,7 +3,8 @@ import { Duplex } from 'node:stream';
 import * as z from 'zod/mini';
 import { createChannel, type Channel, type StreamReader } from '../../src/protocol/channel.ts';
 import { createFrameDecoder, type Frame } from '../../src/protocol/frame.ts';
-import { sandboxMessageSchema } from '../../src/protocol/message-schema.ts';
+import { readSandboxCall, sandboxMessageSchema } from '../../src/protocol/message-schema.ts';
+import { packCall } from '../../src/protocol/packed-call.ts';
 import type { SandboxMessage } from '../../src/protocol/messages.ts';
 import type { SeededRandom } from '../chaos/seeded-random.ts';
 import { duplexPair, openEnd } from '../protocol/channel-pair.ts';
@@ -108,14 +109,12 @@ async function recorded(random: SeededRandom): Promise<{ bytes: Buffer; sent: St
     else {
       const args = someValue(random);
       await write(random.between(0, 3), (numbers) =>
-        send({
-          type: 'call',
-          id,
-          target: 'tool',
-          name: 'echo',
-          args,
-          bytes: numbers.map((stream) => ({ path: ['a', 0], bytes: 1, stream })),
-        }),
+        channel.sendPacked(
+          packCall(id, 'tool', 'echo', {
+            places: JSON.stringify(numbers.map((stream) => ({ path: ['a', 0], bytes: 1, stream }))),
+            json: JSON.stringify(args),
+          }),
+        ),
       );
     }
   }
@@ -167,6 +166,11 @@ async function listen(random: SeededRandom, bytes: Buffer, sent: Streams | undef
       const message = z.parse(sandboxMessageSchema, given);
       for (const stream of namedStreams(message)) channel.receive(stream, reader(stream));
     },
+    onPacked(packed) {
+      assert.deepEqual(closings, [], 'a call after the end');
+      messages += 1;
+      for (const { stream } of readSandboxCall(packed).places) channel.receive(stream, reader(stream));
+    },
     onClose: (error) => void closings.push(error),
   });
   for (const piece of inPieces(random, bytes)) duplex.push(piece);
@@ -185,6 +189,5 @@ async function listen(random: SeededRandom, bytes: Buffer, sent: Streams | undef
 
 function namedStreams(message: SandboxMessage): number[] {
   if (message.type === 'run') return [message.stdout, message.stderr];
-  if (message.type === 'artifacts') return [message.stream];
-  return message.type === 'call' ? (message.bytes ?? []).map(({ stream }) => stream) : [];
+  return message.type === 'artifacts' ? [message.stream] : [];
 }

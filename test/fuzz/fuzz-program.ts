@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { PassThrough } from 'node:stream';
-import * as z from 'zod/mini';
 import { answerCalls } from '../../runtime/run/answer-calls.ts';
 import { createCallPort } from '../../runtime/run/call-port.ts';
 import { connectExecutor } from '../../runtime/run/executor-link.ts';
@@ -10,8 +9,9 @@ import { defineTool } from '../../src/broker/tool.ts';
 import { answerCall } from '../../src/orchestrator/answer-call.ts';
 import { createByteBudget } from '../../src/orchestrator/byte-budget.ts';
 import { createChannel } from '../../src/protocol/channel.ts';
-import { sandboxMessageSchema } from '../../src/protocol/message-schema.ts';
-import type { HostMessage } from '../../src/protocol/messages.ts';
+import { readSandboxCall } from '../../src/protocol/message-schema.ts';
+import type { StreamedBytes } from '../../src/protocol/messages.ts';
+import { jsonOf, packAnswer, packCall, placesOf, readAnswer, type CallTarget } from '../../src/protocol/packed-call.ts';
 import type { SeededRandom } from '../chaos/seeded-random.ts';
 import { duplexPair } from '../protocol/channel-pair.ts';
 import { assertNotPolluted, inPieces, mutated, settled, someBytes, someValue } from './fuzz-parts.ts';
@@ -36,9 +36,7 @@ export async function fuzzProgram(random: SeededRandom): Promise<void> {
   const limit = { refusals: 100, onExhausted: () => void (faults += 1), onFault: () => void (faults += 1) };
   const calls = answerCalls(host.port, link, limit);
   link.onFault = () => void (faults += 1);
-  link.onMessage = (message) => {
-    if (message.type === 'call') calls.take(message);
-  };
+  link.onCall = (bytes) => calls.take(bytes);
   link.onBytes = (part, chunk) => calls.takeBytes(part, chunk);
 
   const { frames, sent } = program(random);
@@ -80,19 +78,11 @@ function program(random: SeededRandom): { frames: Buffer[]; sent: { id: number; 
   const frames: Buffer[] = [];
   let number = 0;
   for (const { id, parts } of sent) {
-    const places = parts.map(({ length }, index) => ({ path: [index], bytes: length, part: (number += 1) }));
+    const places = parts.map(({ length }, index) => ({ path: [index], bytes: length, stream: (number += 1) }));
     const args = parts.length === 0 ? someValue(random, 3) : parts.map(() => null);
-    const call = {
-      type: 'call',
-      id,
-      target: 'tool',
-      name: 'echo',
-      args,
-      ...(parts.length > 0 ? { bytes: places } : {}),
-    };
-    frames.push(messageFrame(call));
+    frames.push(callFrame(id, args, places));
     parts.forEach((part, index) => {
-      if (part.length > 0) lanes.push(inFew(random, part).map((piece) => partFrame(places[index]?.part ?? 0, piece)));
+      if (part.length > 0) lanes.push(inFew(random, part).map((piece) => partFrame(places[index]?.stream ?? 0, piece)));
     });
     while (lanes.length > 0 && random.between(0, 9) > 0) {
       const lane = random.pick(lanes as [Buffer[], ...Buffer[][]]);
@@ -110,16 +100,20 @@ function inFew(random: SeededRandom, bytes: Buffer): Buffer[] {
   return [bytes.subarray(0, at), bytes.subarray(at)].filter(({ length }) => length > 0);
 }
 
-const HOSTILE: object[] = [
-  { type: 'reply', id: 1, ok: true, value: 1 },
-  { type: 'call', id: 1, target: 'tool', name: 'echo', bytes: [{ path: ['__proto__'], bytes: 5, part: 1 }] },
-  { type: 'call', id: 90, target: 'tool', name: 'echo', bytes: [{ path: [], bytes: 9 * MIB, part: 900 }] },
-  { type: 'call', id: 91, target: 'tool', name: 'echo', bytes: [{ path: [], bytes: 8 * MIB, part: 901 }] },
-  { type: 'call', id: 92, target: 'model', name: 'generate', bytes: [{ path: [], bytes: 8, part: 902 }] },
-  { type: 'call', id: 93, target: 'tool', name: 'echo', bytes: { length: 64 } },
-  { type: 'call', id: 94, target: 'tool', name: 'echo', bytes: [{ path: [{}], bytes: 1, part: 904 }] },
-  { type: 'call', id: 95, target: 'tool', name: 'echo', args: 'x'.repeat(2 * MIB), bytes: [] },
-  { type: 'call', id: 'x', target: 'tool', name: 'echo', args: [null], bytes: [{ path: [0], bytes: 2, part: 905 }] },
+const HOSTILE: [Buffer, ...Buffer[]] = [
+  framed(packAnswer(1, true, { json: '1' })),
+  framed(Buffer.from('{"type":"call","id":1}')),
+  callFrame(1, undefined, [{ path: ['__proto__'], bytes: 5, stream: 1 }]),
+  callFrame(90, undefined, [{ path: [], bytes: 9 * MIB, stream: 900 }]),
+  callFrame(91, undefined, [{ path: [], bytes: 8 * MIB, stream: 901 }]),
+  callFrame(92, undefined, [{ path: [], bytes: 8, stream: 902 }], 'model'),
+  callFrame(93, undefined, { length: 64 }),
+  callFrame(94, undefined, [{ path: [{}], bytes: 1, stream: 904 }]),
+  callFrame(95, 'x'.repeat(2 * MIB), []),
+  callFrame(0, [null], [{ path: [0], bytes: 2, stream: 905 }]),
+  framed(packCall(96, 'tool', 'echo', { json: '{"a":' })),
+  framed(packCall(97, 'tool', 'echo', { json: '{"__proto__":{"polluted":1}}' })),
+  framed(packCall(98, 'tool', 'x'.repeat(60_000), {})),
 ];
 
 function changed(random: SeededRandom, frames: Buffer[]): Buffer {
@@ -131,12 +125,12 @@ function changed(random: SeededRandom, frames: Buffer[]): Buffer {
     else if (kind === 1) frames.splice(at, 1, mutated(random, frame));
     else if (kind === 2) frames.splice(at, 0, partFrame(random.pick([0, 1, 2, 900]), someBytes(random, 10)));
     else if (kind === 3) frames.splice(at, 1);
-    else if (kind === 4) frames.splice(at, 0, messageFrame(random.pick(HOSTILE as [object, ...object[]])));
+    else if (kind === 4) frames.splice(at, 0, random.pick(HOSTILE));
     else {
       // A call that announces as much as it may, and small ones whose answers make room.
       for (let id = 100; id < 140; id += 1) {
-        const bytes = id % 2 === 0 ? [{ path: [0], bytes: 8 * MIB, part: 1_000 + id }] : [];
-        frames.push(messageFrame({ type: 'call', id, target: 'tool', name: 'echo', args: [null], bytes }));
+        const places = id % 2 === 0 ? [{ path: [0], bytes: 8 * MIB, stream: 1_000 + id }] : [];
+        frames.push(callFrame(id, [null], places));
       }
     }
     if (frames.length === 0) break;
@@ -144,8 +138,13 @@ function changed(random: SeededRandom, frames: Buffer[]): Buffer {
   return Buffer.concat(frames);
 }
 
-function messageFrame(message: object): Buffer {
-  const body = Buffer.from(JSON.stringify(message));
+/** A call; places that are an empty list are left out. */
+function callFrame(id: number, args: unknown, places: object, target: CallTarget = 'tool'): Buffer {
+  const listed = Array.isArray(places) && places.length === 0 ? '' : JSON.stringify(places);
+  return framed(packCall(id, target, 'echo', { places: listed, json: JSON.stringify(args) ?? '' }));
+}
+
+function framed(body: Buffer): Buffer {
   const header = Buffer.alloc(4);
   header.writeUInt32LE(body.length);
   return Buffer.concat([header, body]);
@@ -169,7 +168,7 @@ interface Reply {
 
 /** What a program finds on its descriptor. */
 function readReplies(bytes: Buffer): Reply[] {
-  const replies: (Omit<Reply, 'parts' | 'whole'> & { places: { part: number; bytes: number }[] })[] = [];
+  const replies: (Omit<Reply, 'parts' | 'whole'> & { places: StreamedBytes[] })[] = [];
   const parts = new Map<number, Buffer[]>();
   for (let at = 0; at + 4 <= bytes.length;) {
     const length = bytes.readUIntLE(at, 3);
@@ -178,21 +177,15 @@ function readReplies(bytes: Buffer): Reply[] {
     if (bytes[at + 3] === 1)
       parts.set(body.readUInt32LE(0), [...(parts.get(body.readUInt32LE(0)) ?? []), body.subarray(4)]);
     else {
-      const {
-        id,
-        ok,
-        bytes: places = [],
-      } = JSON.parse(body.toString()) as never as {
-        id: number;
-        ok: boolean;
-        bytes?: { part: number; bytes: number }[];
-      };
-      replies.push({ id, ok, places });
+      const answer = readAnswer(body);
+      JSON.parse(jsonOf(answer).toString());
+      const places = JSON.parse(placesOf(answer)?.toString() ?? '[]') as StreamedBytes[];
+      replies.push({ id: answer.id, ok: answer.ok, places });
     }
     at += 4 + length;
   }
   return replies.map(({ id, ok, places }) => {
-    const got = places.map(({ part }) => Buffer.concat(parts.get(part) ?? []));
+    const got = places.map(({ stream }) => Buffer.concat(parts.get(stream) ?? []));
     return { id, ok, parts: got, whole: places.every((place, index) => place.bytes === got[index]?.length) };
   });
 }
@@ -210,18 +203,13 @@ async function openHost(): Promise<{
   const answers: Promise<void>[] = [];
   const shared = { broker, results: createByteBudget(32 * MIB), arriving: { bytes: 0 } };
   const channel = createChannel(near, {
-    onMessage(given) {
-      const message = z.parse(sandboxMessageSchema, given);
-      assert.ok(message.type === 'call');
-      answers.push(answerCall({ channel, ...shared }, message, over.signal));
-    },
+    onMessage: () => assert.fail('no call'),
+    onPacked: (bytes) => void answers.push(answerCall({ channel, ...shared }, readSandboxCall(bytes), over.signal)),
     onClose: (error) => void closings.push(error),
   });
   const entry = createChannel(far, {
-    onMessage(given) {
-      const message = given as HostMessage;
-      if (message.type === 'reply') port.settle(message);
-    },
+    onMessage: () => assert.fail('no answer'),
+    onPacked: (bytes) => port.settle(bytes),
     onClose: (error) => void closings.push(error),
   });
   const port = createCallPort(entry);

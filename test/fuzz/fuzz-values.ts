@@ -9,7 +9,7 @@ const MIB = 1024 * 1024;
 /** Values with bytes: they come back as they were, and places that are none are refused. */
 export async function fuzzValues(random: SeededRandom): Promise<void> {
   const value = someValue(random, 5, true);
-  const { json, places, parts } = detachBytes(value, { jsonBytes: MIB, totalBytes: MIB });
+  const { json, places, parts } = detachBytes(value, { jsonBytes: MIB, partBytes: MIB });
   const bytes = Buffer.from(JSON.stringify(json));
   // What a prototype could have is refused in JSON from elsewhere.
   const parsed = parsedOrRefused(bytes);

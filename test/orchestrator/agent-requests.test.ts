@@ -140,6 +140,13 @@ describe.each(EVERY_LEVEL)('requests of the agent at level %s', (isolation) => {
     expect(result).toMatchObject({ outcome: 'succeeded', value: 2 });
     expect(requests).toHaveLength(8);
     expect(result.codegen?.attempts.map(({ outcome }) => outcome)).toEqual(['failed', 'failed', 'succeeded']);
+    const told = requests.slice(1).map((request) => lastMessage(request).trimEnd().split('\n').at(-1));
+    const [goOn, none] = [
+      'Now give the program, or ask for what is still missing.',
+      'There is no request left. Give the program.',
+    ];
+    const refused = `No program was run. ${none}`;
+    expect(told).toEqual([goOn, goOn, goOn, goOn, none, refused, refused]);
   });
 
   it('a program may have further files, which the next attempt does not find', async () => {
@@ -161,7 +168,7 @@ describe.each(EVERY_LEVEL)('requests of the agent at level %s', (isolation) => {
   });
 
   it('a further file that cannot be one is a fault of the answer, and nothing runs', async () => {
-    const paths = ['../x', '/etc/x', 'in.txt', 'in.txt/x', 'main.mjs', 'a\\b', ''];
+    const paths = ['../x', '/etc/x', 'in.txt', 'in.txt/x', 'main.mjs', 'a\\b', '', 'out', 'out/x'];
     for (const path of paths) {
       const { result } = await answered([`${program('1;')}\`\`\`js file="${path}"\n2;\n\`\`\`\n`], {
         files: { 'in.txt': 'x' },

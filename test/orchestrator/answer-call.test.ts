@@ -21,7 +21,7 @@ function host(
 } {
   const readers = new Map<number, StreamReader>();
   const channel = {
-    send: () => undefined,
+    sendPacked: () => undefined,
     receive: (stream: number, reader: StreamReader) => void readers.set(stream, reader),
     ...more,
   } as unknown as Channel;
@@ -36,7 +36,7 @@ function host(
     announce: (id, bytes, stream) =>
       answerCall(
         traffic,
-        { type: 'call', id, target: 'tool', name: 'x', bytes: [{ path: [], bytes, stream }] },
+        { id, target: 'tool', name: 'x', json: Buffer.from('null'), places: [{ path: [], bytes, stream }] },
         new AbortController().signal,
       ),
   };

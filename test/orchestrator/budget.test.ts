@@ -97,6 +97,7 @@ setInterval(() => {}, 1000);`;
     expect(result).toMatchObject({
       outcome: 'limit',
       limit: 'calls',
+      error: { name: 'BudgetReached', message: 'The job may make 2 calls of tools.' },
       stdout: { text: expect.stringMatching(/^1\ntool.not-allowed\n/) as string },
     });
     expect(made).toBe(1);
@@ -122,5 +123,13 @@ setInterval(() => {}, 1000);`;
       message: expect.stringContaining('budget') as string,
     });
     expect(asked).toEqual([]);
+  });
+
+  it('over what can be counted is refused with the greatest that can', async () => {
+    await using orchestrator = createOrchestrator({ model: scriptedModel([GOOD]) });
+    await expect(orchestrator.codegen({ task: 'x', budget: { outputTokens: 2 ** 60 } })).rejects.toMatchObject({
+      message:
+        'Cannot accept the job: budget.outputTokens must be a whole number from 1 to 9007199254740991, got 1152921504606847000.',
+    });
   });
 });

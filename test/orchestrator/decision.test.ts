@@ -121,7 +121,7 @@ export default readdirSync(process.env.SKILLS_DIR, { recursive: true }).sort();`
     const unserved = await without.codegen(job);
     expect(unserved).toMatchObject({
       outcome: 'failed',
-      error: { message: expect.stringContaining('does not have this tool') as string },
+      error: { message: expect.stringContaining('does not have the tool') as string },
     });
     expect(codesOf(unserved)).toEqual(['decision.tool-unknown']);
   });

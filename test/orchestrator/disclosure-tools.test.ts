@@ -67,6 +67,14 @@ describe.each(EVERY_LEVEL)('the tools of skills at level %s', (isolation) => {
     expect(sources).toMatchObject([{ sid: 1, url: 'https://example.org/rules' }]);
   });
 
+  it('a skill that was only read is not active, and one that was loaded stands behind those of the job', async () => {
+    const load = "await tools.skills.load({ skill: 'custom.cite' });";
+    const reading = await exec(`await tools.skills.read({ skill: 'custom.style', path: 'SKILL.md' }); ${load}`);
+    expect(reading.skills.active).toEqual(['custom.cite']);
+    const carrying = await exec(load, { skills: { consumer: 'test.reader', refs: ['custom.style'] } });
+    expect(carrying.skills.active).toEqual(['custom.style', 'custom.cite']);
+  });
+
   it('read files by lines and as bytes', async () => {
     const { value } =
       await exec(`const raw = await tools.skills.read({ skill: 'custom.cite', path: 'data/raw.bin', as: 'bytes' });

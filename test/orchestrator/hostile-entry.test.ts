@@ -40,7 +40,13 @@ const data = (stream, payload, flags = 0) => channel.write(frame(2, flags, strea
 const result = (more = {}) => say({ type: 'result', result: { outcome: 'succeeded', exitCode: 0, signal: null, stdoutBytes: 0, stderrBytes: 0, omitted: [], missing: [], sources: [], diagnostics: [], runMs: 1, ...more } });
 const run = (number, first = number * 2 - 1) => say({ type: 'run', run: number, stdout: first, stderr: first + 1 });
 const archive = (stream) => say({ type: 'artifacts', stream });
-const asks = (more = {}) => ({ type: 'call', id: 1, target: 'tool', name: 'wait', args: null, ...more });
+const call = ({ id = 1, target = 0, name = 'wait', bytes, json = 'null' } = {}) => {
+  const places = bytes === undefined ? '' : JSON.stringify(bytes);
+  const head = Buffer.alloc(12);
+  head[0] = 1; head.writeUInt32LE(id, 1); head[5] = target; head.writeUInt16LE(name.length, 6); head.writeUInt32LE(places.length, 8);
+  return frame(1, 0, 0, Buffer.concat([head, Buffer.from(name + places + json)]));
+};
+const asks = (more) => channel.write(call(more));
 const skills = () => say({ type: 'skills', skills: { active: [], digest: null, instructionSha256: null } });
 say({ type: 'ready', protocol: 2 });
 channel.once('data', () => { channel.resume(); begin(); });
@@ -82,7 +88,11 @@ it.each([
   ['E05 an unknown field', `say({ type: 'run', run: 1, stdout: 1, stderr: 2, job: 'another' });`],
   ['E05 a run that is not the next one', `run(2);`],
   ['E05 a run that began before', `run(1); run(1);`],
-  ['E05 a call whose id is no number', `say({ type: 'call', id: {}, target: 'tool', name: 'x' });`],
+  ['E05 a call with the number 0', `asks({ id: 0 });`],
+  ['E04 a call of something that there is none of', `asks({ target: 3 });`],
+  ['E01 a call that is shorter than it says', `channel.write(frame(1, 0, 0, call().subarray(10, 23)));`],
+  ['E02 an answer', `channel.write(frame(1, 0, 0, Buffer.concat([Buffer.from([2]), Buffer.alloc(20)])));`],
+  ['E02 a call in JSON', `say({ type: 'call', id: 1, target: 'tool', name: 'wait', args: null });`],
   ['E06 a result that names another job', `result({ jobId: 'another' });`],
   ['E09 a depth of 100,000', `channel.write(frame(1, 0, 0, Buffer.from('['.repeat(100000))));`],
   ['output of a run that has not begun', `data(2, Buffer.from('x'));`],
@@ -100,31 +110,28 @@ it.each([
     `archive(1); data(1, Buffer.from('${DECEPTIVE_TAR}', 'base64'), 2); result();`,
   ],
   ['D14 an archive that is cut in the middle', `archive(1); data(1, Buffer.alloc(700, 1), 2); result();`],
-  ['a call whose bytes are less than none', `say(asks({ bytes: [{ path: [], bytes: -1, stream: 1 }] }));`],
-  ['a call whose bytes come on no stream', `say(asks({ bytes: [{ path: [], bytes: 1, stream: 0 }] }));`],
-  ['a call whose bytes stand at no key', `say(asks({ bytes: [{ path: [{}], bytes: 1, stream: 1 }] }));`],
+  ['a call whose bytes are less than none', `asks({ bytes: [{ path: [], bytes: -1, stream: 1 }] });`],
+  ['a call whose bytes come on no stream', `asks({ bytes: [{ path: [], bytes: 1, stream: 0 }] });`],
+  ['a call whose bytes stand at no key', `asks({ bytes: [{ path: [{}], bytes: 1, stream: 1 }] });`],
   [
     'a call with two parts on one stream',
-    `say(asks({ bytes: [{ path: [0], bytes: 1, stream: 1 }, { path: [1], bytes: 1, stream: 1 }] }));`,
+    `asks({ bytes: [{ path: [0], bytes: 1, stream: 1 }, { path: [1], bytes: 1, stream: 1 }] });`,
   ],
   [
     'a call with 65 parts',
-    `say(asks({ bytes: Array.from({ length: 65 }, (_, n) => ({ path: [n], bytes: 1, stream: n + 1 })) }));`,
+    `asks({ bytes: Array.from({ length: 65 }, (_, n) => ({ path: [n], bytes: 1, stream: n + 1 })) });`,
   ],
-  [
-    'a call with more bytes than one may have',
-    `say(asks({ bytes: [{ path: [], bytes: 8 * 2 ** 20 + 1, stream: 1 }] }));`,
-  ],
+  ['a call with more bytes than one may have', `asks({ bytes: [{ path: [], bytes: 8 * 2 ** 20 + 1, stream: 1 }] });`],
   [
     'calls with more bytes than a program may send at once',
     // In one piece: calls that were refused by then count no more.
-    `channel.write(Buffer.concat([1, 2, 3, 4, 5, 6].map((n) => message(asks({ id: n, bytes: [{ path: [], bytes: 8 * 2 ** 20, stream: n }] })))));`,
+    `channel.write(Buffer.concat([1, 2, 3, 4, 5, 6].map((n) => call({ id: n, bytes: [{ path: [], bytes: 8 * 2 ** 20, stream: n }] }))));`,
   ],
   [
     'a call that is sent more bytes than it has named',
-    `say(asks({ bytes: [{ path: [], bytes: 1, stream: 1 }] })); data(1, Buffer.alloc(2));`,
+    `asks({ bytes: [{ path: [], bytes: 1, stream: 1 }] }); data(1, Buffer.alloc(2));`,
   ],
-  ['bytes of a call that nobody has named', `say(asks()); data(1, Buffer.alloc(2));`],
+  ['bytes of a call that nobody has named', `asks(); data(1, Buffer.alloc(2));`],
   ['a negative count', `result({ stdoutBytes: -1 });`],
   [
     'a diagnostic whose code is not in the registry',
@@ -150,9 +157,9 @@ it('an entry that ends without a result loses the sandbox, and its own words are
 it('calls whose bytes end early, stand nowhere or have an id again are refused, and the job goes on', async () => {
   const entry = `
     skills(); run(1);
-    say(asks({ bytes: [{ path: [], bytes: 5, stream: 3 }] })); data(3, Buffer.alloc(2), 2);
-    say(asks({ id: 2, bytes: [{ path: ['__proto__'], bytes: 1, stream: 4 }] })); data(4, Buffer.alloc(1), 2);
-    say(asks({ id: 2, bytes: [{ path: [], bytes: 1, stream: 5 }] })); data(5, Buffer.alloc(1), 2);
+    asks({ bytes: [{ path: [], bytes: 5, stream: 3 }] }); data(3, Buffer.alloc(2), 2);
+    asks({ id: 2, bytes: [{ path: ['__proto__'], bytes: 1, stream: 4 }] }); data(4, Buffer.alloc(1), 2);
+    asks({ id: 2, bytes: [{ path: [], bytes: 1, stream: 5 }] }); data(5, Buffer.alloc(1), 2);
     setTimeout(result, 100);`;
   expect(await runWith(entry)).toMatchObject({ outcome: 'succeeded', calls: [{ ok: false }, { ok: false }] });
 });

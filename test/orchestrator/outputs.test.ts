@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { createBroker } from '../../src/broker/broker.ts';
+import { defineTool } from '../../src/broker/tool.ts';
 import type { ModelRequest } from '../../src/broker/model-gateway.ts';
 import type { CodegenOptions } from '../../src/contracts/job.ts';
 import { DEFAULT_LIMITS } from '../../src/contracts/limits.ts';
@@ -68,6 +69,34 @@ describe.each(EVERY_LEVEL)('the value of a job at level %s', (isolation) => {
     });
     const { result: missing } = await run([answer, answer], { ...job, outputs: { files: ['b'] } });
     expect(missing).toMatchObject({ outcome: 'failed', contract: { satisfied: false, missing: ['b'] } });
+  });
+});
+
+describe.each(EVERY_LEVEL)('the attempt that ended its job at level %s', (isolation) => {
+  beforeEach((context) => requireEachLevel(context, isolation));
+
+  const tool = defineTool({ id: 'count', description: 'Counts.', execute: async () => 1 });
+  const calling = "import { tools } from 'skillcell';\nconsole.log('began');\n";
+  it.each([
+    ['calls', 'for (;;) await tools.count({}).catch(() => undefined);', { outcome: 'limit', limit: 'calls' }],
+    ['time', 'await tools.count({});\nawait new Promise(() => setInterval(() => {}, 1_000));', { outcome: 'timeout' }],
+  ])('is kept with its program: by its %s', async (_, code, ending) => {
+    const failing = program(`${calling}throw new Error('first');`);
+    const model = scriptedModel([failing, program(calling + code)]);
+    await using orchestrator = createOrchestrator({ model, runners: await everyRunner(), tools: [tool] });
+    const job = {
+      isolation,
+      task: 'Count.',
+      tools: ['count'],
+      budget: { toolCalls: 3 },
+      limits: { jobTimeoutMs: 3_000 },
+    };
+    const result = await orchestrator.codegen(job);
+    expect(result).toMatchObject({
+      ...ending,
+      error: { message: expect.stringMatching(/The job (may make 3 calls of tools|took longer than 3 s)\./) as string },
+      codegen: { attempts: [{ outcome: 'failed' }, { outcome: ending.outcome, code: `${calling}${code}\n` }] },
+    });
   });
 });
 

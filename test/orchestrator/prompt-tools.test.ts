@@ -77,9 +77,16 @@ Tools that the program may call, by their ids: they are too many to be declared 
 `);
 });
 
-it('a prompt without tools, and one of a language that has none, says nothing of them', async () => {
+it('a prompt without tools says nothing of them', async () => {
   expect(await promptOf({})).toBe('');
-  expect(await promptOf({ language: 'bash', tools: ['crm.*'] })).toBe('');
+});
+
+it('a language that cannot call tools gets none', async () => {
+  expect(await promptOf({ language: 'bash' })).toBe('');
+  await expect(promptOf({ language: 'bash', tools: ['crm.*'] })).rejects.toMatchObject({
+    code: 'job.invalid',
+    message: expect.stringContaining('tools cannot be called from bash, got "crm.find", "crm.drop"') as string,
+  });
 });
 
 it.each([0, 1.5, Number.NaN, 'many', 1_000_001])('a budget of %s is refused', async (toolBudgetTokens) => {

@@ -69,6 +69,6 @@ export default [
 
   it('one that this process cannot execute is refused', () => {
     const only = { find: tool({ description: 'Elsewhere.', inputSchema: z.object({}) }) };
-    expect(() => createOrchestrator({ tools: only as never })).toThrow(/tools/);
+    expect(() => createOrchestrator({ tools: only as never })).toThrow('tools.find has no execute');
   });
 });

@@ -46,6 +46,8 @@ const tools = toolList([
     { description: 'Nested deep.', execute: async () => JSON.parse('['.repeat(61) + ']'.repeat(61)) as unknown },
   ],
   ['odd.prototypes', { description: 'A forbidden key.', execute: async () => ({ constructor: { prototype: 1 } }) }],
+  ['odd.map', { description: 'No JSON.', execute: async () => ({ of: new Map([[1, 2]]) }) }],
+  ['odd.nan', { description: 'No number.', execute: async () => [Number.NaN] }],
   ['odd.cycle', { description: 'A cycle.', execute: async () => cycle() }],
   ['odd.gigabyte', { description: 'Too much.', execute: async () => 'x'.repeat(2 ** 29 - 24) }],
   ['odd.holes', { description: 'A list of holes.', execute: async () => Object.assign([], { length: 2 ** 32 - 1 }) }],
@@ -157,13 +159,14 @@ describe.each(EVERY_LEVEL)('calls of tools at level %s', (isolation) => {
     const node = `export default [
       await attempt(() => tools.echo.back(new Uint8Array(8 * ${MIB} + 1))), await attempt(() => tools.echo.back('x'.repeat(300_000))),
       await attempt(() => tools.echo.back([1n])), await attempt(() => { const ring = {}; ring.ring = ring; return tools.echo.back(ring); }),
-      (await tools.echo.back(new Uint8Array(8 * ${MIB} - 100))).length];`;
+      (await tools.echo.back([new Uint8Array(4 * ${MIB}), new Uint8Array(4 * ${MIB})])).length, (await tools.echo.back(new Uint8Array(8 * ${MIB}))).length];`;
     expect((await exec(node)).value).toEqual([
       'tool.too-large',
       'tool.too-large',
       'tool.invalid-arguments',
       'tool.invalid-arguments',
-      8 * MIB - 100,
+      2,
+      8 * MIB,
     ]);
     requireHere(context, MISSING_PYTHON);
     const { value, stderr } = await python(`
@@ -175,7 +178,7 @@ def attempt(value):
         return error.code
 ring = []
 ring.append(ring)
-set_value([attempt(bytes(8 * ${MIB} + 1)), attempt("x" * 300_000), attempt([1j]), attempt(ring), attempt([float("nan")]), attempt(bytes(8 * ${MIB} - 100))])
+set_value([attempt(bytes(8 * ${MIB} + 1)), attempt("x" * 300_000), attempt([1j]), attempt(ring), attempt([float("nan")]), attempt(bytes(8 * ${MIB}))])
 `);
     expect(stderr.text).toBe('');
     expect(value).toEqual([
@@ -184,8 +187,72 @@ set_value([attempt(bytes(8 * ${MIB} + 1)), attempt("x" * 300_000), attempt([1j])
       'tool.invalid-arguments',
       'tool.invalid-arguments',
       'tool.invalid-arguments',
-      8 * MIB - 100,
+      8 * MIB,
     ]);
+  });
+
+  it('what JSON would drop or change is refused with its place, never sent as something else', async (context) => {
+    const { value } = await exec(`
+      class Row { id = 1; left = undefined; }
+      const rows = [];
+      for (const given of [{ a: [NaN] }, { rate: -Infinity }, { format: () => 1 }, Symbol.iterator, { seen: new Map([[1, 2]]) }, [new Set()], Promise.resolve(1), { a: { b: /x/ } }])
+        rows.push(await tools.echo.back(given).catch(({ code, message }) => [code, message]));
+      export default [rows, await tools.echo.back([new Row(), new Date(0), Object.create(null), {}, []])];`);
+    const got = (what: string): string[] => [
+      'tool.invalid-arguments',
+      `Cannot make the call: the arguments are not acceptable, got ${what}.`,
+    ];
+    const refused = [
+      'NaN is no JSON value, at a.0',
+      '-Infinity is no JSON value, at rate',
+      'a function is no JSON value, at format',
+      'a symbol is no JSON value',
+      'an object that is a Map is no JSON value, at seen',
+      'an object that is a Set is no JSON value, at 0',
+      'an object that is a Promise is no JSON value',
+      'an object that is a RegExp is no JSON value, at a.b',
+    ];
+    expect(value).toEqual([refused.map(got), [{ id: 1 }, '1970-01-01T00:00:00.000Z', {}, {}, []]]);
+    const results = await exec(
+      `export default [await attempt(() => tools.odd.map()), await attempt(() => tools.odd.nan())];`,
+    );
+    expect(results.value).toEqual(['tool.invalid-result', 'tool.invalid-result']);
+    expect(results.calls[0]?.error).toContain('an object that is a Map is no JSON value, at of');
+
+    requireHere(context, MISSING_PYTHON);
+    const exact = await python(`
+from skillcell import tools, ToolCallError, set_value
+def attempt(value):
+    try:
+        return tools.echo.back(value)
+    except ToolCallError as error:
+        return [error.code, str(error)]
+try:
+    set_value(2**53)
+except ValueError as error:
+    print(error)
+set_value([attempt({"id": 2**53}), attempt([-(2**53)]), attempt([2**53 - 1, True]), attempt({1, 2})])
+`);
+    const beyond = 'JSON has no integer beyond 9007199254740991; give it as text.';
+    expect(exact.stdout.text).toBe(`Cannot set the value: ${beyond}\n`);
+    const tooGreat = ['tool.invalid-arguments', `Cannot make the call: ${beyond}`];
+    expect(exact.value).toEqual([
+      tooGreat,
+      tooGreat,
+      [2 ** 53 - 1, true],
+      ['tool.invalid-arguments', expect.any(String)],
+    ]);
+  });
+
+  it('a failed call that nobody catches is told with its line and the name of the tool', async (context) => {
+    const node = await exec('\nconst find = async () => {\n  await tools.crm.find({});\n};\nawait find();');
+    const message = 'The job does not have the tool "crm.find".';
+    expect(node.error).toMatchObject({ name: 'ToolCallError', message, line: 5 });
+    expect(node.error?.stack).toContain('find');
+    expect(node.stderr.text).toContain(message);
+    requireHere(context, MISSING_PYTHON);
+    const { error } = await python('from skillcell import tools\n\ntools.crm.find()');
+    expect(error).toMatchObject({ name: 'ToolCallError', message, line: 3 });
   });
 
   it('32 calls with a mebibyte each, at once, come back whole', async () => {
@@ -353,6 +420,16 @@ set_value(rows)
     expect(questions).toMatchObject([{ tool: 'shop.bill', input: { sum: 5 }, attempt: 1 }]);
     const phases = events.flatMap((event) => (event.type === 'approval' ? [event.phase] : []));
     expect(phases).toEqual(['asked', 'allowed']);
+  });
+
+  it('what was asked about is what is called, whatever is done to the question', async () => {
+    answer = async ({ input }) => {
+      Object.assign(input as object, { sum: 7 });
+      return { allow: true };
+    };
+    const { value, calls } = await exec('export default await tools.shop.bill({ sum: 5 });');
+    expect([value, calls[0]?.ok]).toEqual([1, true]);
+    expect(effects).toEqual([{ sum: 5 }]);
   });
 
   it('a denial, no answer in time, and what is no answer are tool.denied, and nothing was done', async () => {

@@ -1,31 +1,47 @@
-import * as z from 'zod/mini';
 import { describe, expect, it } from 'vitest';
-import { sandboxMessageSchema } from '../../src/protocol/message-schema.ts';
+import { readSandboxCall } from '../../src/protocol/message-schema.ts';
+import type { SandboxCall } from '../../src/protocol/messages.ts';
+import { packAnswer, packCall } from '../../src/protocol/packed-call.ts';
 
-const call = { type: 'call', id: 1, target: 'tool', name: 'add', args: [1] };
-
-/** The message as it is taken; undefined when it is refused. */
-const taken = (message: object): unknown => z.safeParse(sandboxMessageSchema, message).data;
+const call = packCall(1, 'tool', 'add', { json: '[1]' });
+const placed = (places: string): Buffer => packCall(1, 'tool', 'add', { places, json: 'null' });
+/** A call with other bytes at a place. */
+const changed = (at: number, ...bytes: number[]): Buffer => {
+  const copy = Buffer.from(call);
+  copy.set(bytes, at);
+  return copy;
+};
+const shown = ({ json, ...rest }: SandboxCall): object => ({ ...rest, json: Buffer.from(json).toString() });
 
 describe('a call of a sandbox', () => {
-  it('is taken with and without arguments, and whatever they are', () => {
-    const { args: _, ...without } = call;
-    const more = [call, without, { ...call, args: null }, { ...call, target: 'model' }, { ...call, target: 'host' }];
-    for (const message of more) expect(taken(message)).toEqual(message);
+  it('is taken with and without arguments and bytes, and whatever its JSON is', () => {
+    expect(shown(readSandboxCall(call))).toEqual({ id: 1, target: 'tool', name: 'add', places: [], json: '[1]' });
+    const without = packCall(2 ** 32 - 1, 'host', 'x'.repeat(200), {});
+    expect(shown(readSandboxCall(without))).toEqual({
+      ...{ id: 2 ** 32 - 1, target: 'host', name: 'x'.repeat(200), places: [], json: '' },
+    });
+    const places = [{ path: ['a', 0], bytes: 5, stream: 7 }];
+    expect(shown(readSandboxCall(placed(JSON.stringify(places))))).toMatchObject({ places, json: 'null' });
+    expect(shown(readSandboxCall(packCall(1, 'model', 'a', { json: '{no' })))).toMatchObject({ json: '{no' });
   });
 
-  it.each([{}, Number.NaN, Infinity, 0, -1, 1.5, '1', null, undefined, 2 ** 53, [1]])(
-    'E05 is refused with the id %j',
-    (id) => expect(taken({ ...call, id })).toBeUndefined(),
-  );
-
   it.each([
-    ['a name that is no text', { name: 7 }],
-    ['a name over 200 characters', { name: 'x'.repeat(201) }],
-    ['another target', { target: 'shell' }],
-    ['E06 the name of a job', { jobId: 'job-2' }],
-    ['E06 the name of a tenant', { tenant: 'other' }],
-  ])('is refused with %s', (_name, more) => {
-    expect(taken({ ...call, ...more })).toBeUndefined();
+    ['no bytes', Buffer.alloc(0)],
+    ['half a head', call.subarray(0, 11)],
+    ['an answer', packAnswer(1, true, { json: '1' })],
+    ['E05 the number 0', changed(1, 0)],
+    ['a target that there is none of', changed(5, 3)],
+    ['a name that is longer than all', changed(6, 0xff, 0xff)],
+    ['places that are longer than all', changed(8, 0xff, 0xff, 0xff, 0xff)],
+    ['a name over 200 characters', packCall(1, 'tool', 'x'.repeat(201), {})],
+    ['places that are no JSON', placed('[')],
+    ['places that are no list', placed('{}')],
+    ['E03 places with a prototype', placed('[{"path":[],"bytes":1,"stream":1,"__proto__":{"a":1}}]')],
+    ['E06 places with the name of a job', placed('[{"path":[],"bytes":1,"stream":1,"jobId":"job-2"}]')],
+    ['a stream that there is none of', placed('[{"path":[],"bytes":1,"stream":0}]')],
+    ['bytes less than none', placed('[{"path":[],"bytes":-1,"stream":1}]')],
+    ['65 places', placed(JSON.stringify(Array.from({ length: 65 }, () => ({ path: [], bytes: 1, stream: 1 }))))],
+  ])('is refused with %s', (_name, bytes) => {
+    expect(() => readSandboxCall(bytes)).toThrow();
   });
 });

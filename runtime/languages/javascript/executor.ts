@@ -5,7 +5,7 @@
 import { readFileSync } from 'node:fs';
 import Module, { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';
-import { createProgramCalls, ToolCallError, type ReplyMessage } from './program-calls.ts';
+import { createProgramCalls, ToolCallError } from './program-calls.ts';
 import { connectSupervisor } from './supervisor-link.ts';
 
 interface RunMessage {
@@ -32,15 +32,15 @@ let skillsFolder = '';
 let ended = false;
 
 const link = connectSupervisor({
-  message: (message) => take(message as RunMessage | RehearseMessage | ReplyMessage),
+  message: (message) => take(message as RunMessage | RehearseMessage),
+  answer: (bytes) => calls.settle(bytes),
   bytes: (part, bytes) => calls.takeBytes(part, bytes),
 });
 const calls = createProgramCalls(link);
 
-function take(message: RunMessage | RehearseMessage | ReplyMessage): void {
+function take(message: RunMessage | RehearseMessage): void {
   if (message.type === 'run') run(message);
-  else if (message.type === 'rehearse') void rehearse(message);
-  else calls.settle(message);
+  else void rehearse(message);
 }
 
 /** What the `skillcell` module of user programs stands on. */

@@ -1,24 +1,16 @@
-import {
-  attachBytes,
-  detachBytes,
-  ValueFault,
-  type BytesPlace,
-  type DetachedValue,
-} from '../../../src/protocol/value-bytes.ts';
+import type { CallError, StreamedBytes } from '../../../src/protocol/messages.ts';
+import { jsonOf, packCall, placesOf, readAnswer, type CallTarget } from '../../../src/protocol/packed-call.ts';
+import { attachBytes, detachBytes, ValueFault, type DetachedValue } from '../../../src/protocol/value-bytes.ts';
 import type { SupervisorLink } from './supervisor-link.ts';
 
+/** A longer name is one of nothing. */
+const NAME_CHARACTERS = 1_000;
 /** What the broker takes; said here, so that nothing of it is sent for nothing. */
-const ARGUMENT_CAPS = { jsonBytes: 256 * 1024, totalBytes: 8 * 1024 * 1024 };
+const ARGUMENT_CAPS = { jsonBytes: 256 * 1024, partBytes: 8 * 1024 * 1024 };
 
-/** What came of a call. */
-export interface ReplyMessage {
-  type: 'reply';
-  id: number;
-  ok: boolean;
+interface CallEnd {
   value?: unknown;
-  /** Bytes that follow, and where they stand in the value. */
-  bytes?: (BytesPlace & { part: number })[];
-  error?: { code: string; message: string };
+  error?: CallError;
 }
 
 /** A call that gave no value. */
@@ -34,14 +26,14 @@ export class ToolCallError extends Error {
 
 /** The calls of the program. */
 export interface ProgramCalls {
-  call(target: 'tool' | 'model', name: string, given: unknown): Promise<unknown>;
-  settle(message: ReplyMessage): void;
+  call(target: CallTarget, name: string, given: unknown): Promise<unknown>;
+  settle(answer: Buffer): void;
   takeBytes(part: number, chunk: Buffer): void;
 }
 
 /** Makes calls over a link. */
 export function createProgramCalls(link: SupervisorLink): ProgramCalls {
-  const pending = new Map<number, { resolve: (value: unknown) => void; reject: (error: Error) => void }>();
+  const pending = new Map<number, (end: CallEnd) => void>();
   /** Bytes of answers that are not whole yet. */
   const arriving = new Map<number, { bytes: Uint8Array; filled: number; whole(): void }>();
   let lastCall = 0;
@@ -50,41 +42,47 @@ export function createProgramCalls(link: SupervisorLink): ProgramCalls {
   return {
     async call(target, name, given) {
       const { json: args, places, parts } = argumentsOf(given);
-      const bytes = places.map((place) => ({ ...place, part: (lastPart += 1) }));
+      const bytes = places.map((place) => ({ ...place, stream: (lastPart += 1) }));
       lastCall += 1;
       const id = lastCall;
       link.stayAlive(true);
-      return await new Promise((resolve, reject) => {
-        pending.set(id, { resolve, reject });
-        if (bytes.length === 0) return link.sendSoon({ type: 'call', id, target, name, args });
-        link.send({ type: 'call', id, target, name, args, bytes });
-        bytes.forEach(({ part }, index) => link.sendBytes(part, parts[index] ?? new Uint8Array()));
+      const { error, value } = await new Promise<CallEnd>((resolve) => {
+        pending.set(id, resolve);
+        const json = JSON.stringify(args) ?? '';
+        const shortName = name.slice(0, NAME_CHARACTERS);
+        if (bytes.length === 0) return link.sendSoon(packCall(id, target, shortName, { json }));
+        link.send(packCall(id, target, shortName, { places: JSON.stringify(bytes), json }));
+        bytes.forEach(({ stream }, index) => link.sendBytes(stream, parts[index] ?? new Uint8Array()));
       });
+      // Made here, its stack leads to the line of the program that waits.
+      if (error !== undefined) throw new ToolCallError(error.code, error.message);
+      return value;
     },
-    settle(message) {
-      const call = pending.get(message.id);
-      if (call === undefined) return;
-      const settleNow = (act: () => void): void => {
-        pending.delete(message.id);
+    settle(bytes) {
+      const answer = readAnswer(bytes);
+      const resolve = pending.get(answer.id);
+      if (resolve === undefined) return;
+      const settleNow = (end: CallEnd): void => {
+        pending.delete(answer.id);
         if (pending.size === 0) link.stayAlive(false);
-        act();
+        resolve(end);
       };
-      const { error, bytes: places = [] } = message;
-      if (!message.ok)
-        return settleNow(() =>
-          call.reject(new ToolCallError(error?.code ?? 'tool.failed', error?.message ?? 'the call failed')),
-        );
-      const parts = places.map(({ bytes }) => new Uint8Array(bytes));
-      const whole = (): void => settleNow(() => call.resolve(attachBytes(message.value, places, parts)));
+      const given = read(jsonOf(answer));
+      if (!answer.ok) return settleNow({ error: given as CallError });
+      const listed = placesOf(answer);
+      if (listed === undefined) return settleNow({ value: given });
+      const places = read(listed) as StreamedBytes[];
+      const parts = places.map(({ bytes: size }) => new Uint8Array(size));
+      const whole = (): void => settleNow({ value: attachBytes(given, places, parts) });
       let missing = places.length + 1;
       const another = (): void => {
         missing -= 1;
         if (missing === 0) whole();
       };
-      places.forEach(({ part }, index) => {
-        const bytes = parts[index] as Uint8Array;
-        if (bytes.length === 0) another();
-        else arriving.set(part, { bytes, filled: 0, whole: another });
+      places.forEach(({ stream }, index) => {
+        const part = parts[index] as Uint8Array;
+        if (part.length === 0) another();
+        else arriving.set(stream, { bytes: part, filled: 0, whole: another });
       });
       another();
     },
@@ -98,6 +96,10 @@ export function createProgramCalls(link: SupervisorLink): ProgramCalls {
       part.whole();
     },
   };
+}
+
+function read(json: Buffer): unknown {
+  return JSON.parse(json.toString()) as unknown;
 }
 
 function argumentsOf(given: unknown): DetachedValue {

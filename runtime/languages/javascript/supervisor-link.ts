@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module';
 import { Socket } from 'node:net';
 import { createFrameCutter } from '../../../src/protocol/frame-cutter.ts';
+import { isPacked } from '../../../src/protocol/packed-call.ts';
 
 const { writeWhole } = createRequire(import.meta.url)('../../launch/whole-output.cjs') as {
   writeWhole(fd: number, bytes: Uint8Array): void;
@@ -24,15 +25,16 @@ const GATHERED_BYTES = 64 * 1024;
 /** Who takes what comes. */
 export interface SupervisorHandlers {
   message(message: unknown): void;
+  answer(bytes: Buffer): void;
   bytes(part: number, bytes: Buffer): void;
 }
 
 /** The executor's side of its link to the supervisor, which `runtime/run/executor-link.ts` is the other side of. */
 export interface SupervisorLink {
   /** Writes a whole message, behind what was gathered, before it returns: the process may be about to end. */
-  send(message: object): void;
-  /** Sends a message with those of the same tick, so that they wake the supervisor together. */
-  sendSoon(message: object): void;
+  send(message: object | Buffer): void;
+  /** Sends a call with those of the same tick, so that they wake the supervisor together. */
+  sendSoon(call: Buffer): void;
   /** Writes the bytes of a part that a message has named. */
   sendBytes(part: number, bytes: Uint8Array): void;
   /** Whether the process lives on while nothing else happens. */
@@ -42,23 +44,24 @@ export interface SupervisorLink {
 /** Connects to the supervisor. Without it nobody waits for this program. */
 export function connectSupervisor(handlers: SupervisorHandlers): SupervisorLink {
   const incoming = new Socket({ fd: INCOMING, readable: true, writable: false });
-  let gathered: Buffer[] = [];
-  let gatheredBytes = 0;
+  /** What waits to be written: so many messages, in the first bytes of it. */
+  let room = Buffer.allocUnsafeSlow(2 * GATHERED_BYTES);
+  let messages = 0;
+  let filled = 0;
 
-  const gather = (message: object): void => {
-    const text = JSON.stringify(message);
-    const size = Buffer.byteLength(text);
-    const frame = Buffer.allocUnsafe(HEADER_BYTES + size);
-    frame.writeUInt32LE(size, 0);
-    frame.write(text, HEADER_BYTES);
-    gathered.push(frame);
-    gatheredBytes += frame.length;
+  const gather = (body: Buffer): void => {
+    const needed = filled + HEADER_BYTES + body.length;
+    if (needed > room.length) room = Buffer.concat([room.subarray(0, filled)], 2 * needed);
+    room.writeUInt32LE(body.length, filled);
+    room.set(body, filled + HEADER_BYTES);
+    filled = needed;
+    messages += 1;
   };
   const sendGathered = (): void => {
-    if (gathered.length === 0) return;
-    const frames = Buffer.concat(gathered);
-    gathered = [];
-    gatheredBytes = 0;
+    if (messages === 0) return;
+    const frames = room.subarray(0, filled);
+    messages = 0;
+    filled = 0;
     writeWhole(OUTGOING, frames);
   };
 
@@ -70,7 +73,9 @@ export function connectSupervisor(handlers: SupervisorHandlers): SupervisorLink 
     const body = start + HEADER_BYTES;
     if (bytes[start + 3] === BYTES_KIND)
       return handlers.bytes(bytes.readUInt32LE(body), bytes.subarray(body + PART_BYTES, end));
-    handlers.message(JSON.parse(bytes.toString('utf8', body, end)));
+    const message = bytes.subarray(body, end);
+    if (isPacked(message)) handlers.answer(message);
+    else handlers.message(JSON.parse(message.toString()));
   };
   incoming.on('data', (chunk: Buffer) => {
     cutter.push(chunk);
@@ -80,13 +85,13 @@ export function connectSupervisor(handlers: SupervisorHandlers): SupervisorLink 
 
   return {
     send(message) {
-      gather(message);
+      gather(Buffer.isBuffer(message) ? message : Buffer.from(JSON.stringify(message)));
       sendGathered();
     },
-    sendSoon(message) {
-      if (gathered.length === 0) process.nextTick(sendGathered);
-      gather(message);
-      if (gathered.length >= GATHERED_MESSAGES || gatheredBytes > GATHERED_BYTES) sendGathered();
+    sendSoon(call) {
+      if (messages === 0) process.nextTick(sendGathered);
+      gather(call);
+      if (messages >= GATHERED_MESSAGES || filled > GATHERED_BYTES) sendGathered();
     },
     sendBytes(part, bytes) {
       for (let offset = 0; offset < bytes.length; offset += FRAME_BYTES) {

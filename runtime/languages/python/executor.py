@@ -1,7 +1,7 @@
 """Runs one user program in Python. Starts ahead of the job and waits.
 
-Descriptor 3 brings frames, 4 takes them: 3 bytes of length and one of kind, little endian, then JSON (kind 0), or the 4-byte
-number of a part and bytes of it (kind 1). A message names the parts that follow it.
+Descriptor 3 brings frames, 4 takes them: 3 bytes of length and one of kind, little endian, then JSON, a call or an answer
+(kind 0), or the 4-byte number of a part and bytes of it (kind 1). A message names the parts that follow it.
 """
 
 import atexit
@@ -89,8 +89,16 @@ class ToolCallError(RuntimeError):
         self.code = code
 
 
+#: The heads of calls and answers, as `src/protocol/packed-call.ts` has them.
+CALL, ANSWER = struct.Struct("<BIBHI"), struct.Struct("<BIBI")
+CALL_KIND, TOOL_TARGET = 1, 0
+#: Longer names are names of nothing.
+MAX_NAME = 1_000
 JSON_BYTES = 256 * 1024
-TOTAL_BYTES = 8 * 1024 * 1024
+PART_BYTES = 8 * 1024 * 1024
+#: Beyond it, JSON's readers round.
+GREATEST_INTEGER = 2**53 - 1
+BEYOND = f"JSON has no integer beyond {GREATEST_INTEGER}; give it as text"
 MAX_PARTS = 64
 FRAME_BYTES = 256 * 1024
 
@@ -123,6 +131,8 @@ def detach(value):
             return {key: copy(child, [*path, json_key(key)]) for key, child in current.items()}
         if isinstance(current, (list, tuple)):
             return [copy(child, [*path, index]) for index, child in enumerate(current)]
+        if isinstance(current, int) and abs(current) > GREATEST_INTEGER:
+            raise ToolCallError("tool.invalid-arguments", f"Cannot make the call: {BEYOND}.")
         return current
 
     return copy(value, []), places, parts
@@ -135,7 +145,7 @@ def attach(value, places, parts):
         holder, key = top, 0
         for step in place["path"]:
             holder, key = holder[key], step
-        holder[key] = bytes(parts[place["part"]])
+        holder[key] = bytes(parts[place["stream"]])
     return top[0]
 
 
@@ -162,22 +172,22 @@ class Calls:
             raise ToolCallError("tool.invalid-arguments", f"Cannot make the call: {error}.") from None
         if len(body) > JSON_BYTES and len(body.encode()) > JSON_BYTES or len(places) > MAX_PARTS:
             raise ToolCallError("tool.too-large", f"Cannot make the call: over {JSON_BYTES} bytes of JSON or {MAX_PARTS} parts.")
-        if len(body) + sum(map(len, parts)) > TOTAL_BYTES:
-            raise ToolCallError("tool.too-large", f"Cannot make the call: over {TOTAL_BYTES} bytes.")
+        if sum(map(len, parts)) > PART_BYTES:
+            raise ToolCallError("tool.too-large", f"Cannot make the call: over {PART_BYTES} bytes.")
+        encoded_name = name.encode(errors="replace")[:MAX_NAME]
         with self.sending:
             self.last_call += 1
             call_id = self.last_call
             self.waiting[call_id] = settle
-            head = f'{{"type":"call","id":{call_id},"target":"tool","name":{json.dumps(name)},"args":{body}'
             for place in places:
                 self.last_part += 1
-                place["part"] = self.last_part
-            if places:
-                head += f',"bytes":{json.dumps(places)}'
-            send_frame(0, f"{head}}}".encode())
+                place["stream"] = self.last_part
+            listed = json.dumps(places).encode() if places else b""
+            head = CALL.pack(CALL_KIND, call_id, TOOL_TARGET, len(encoded_name), len(listed))
+            send_frame(0, head + encoded_name + listed + body.encode())
             for place, part in zip(places, parts):
                 for start in range(0, len(part), FRAME_BYTES):
-                    send_frame(1, struct.pack("<I", place["part"]) + part[start : start + FRAME_BYTES])
+                    send_frame(1, struct.pack("<I", place["stream"]) + part[start : start + FRAME_BYTES])
         return call_id
 
     def read_one(self):
@@ -188,24 +198,25 @@ class Calls:
             part.extend(body[4:])
             finish()
             return
-        reply = json.loads(body)
-        settle = self.waiting.pop(reply.get("id"), None)
+        _, call_id, is_value, place_bytes = ANSWER.unpack_from(body)
+        settle = self.waiting.pop(call_id, None)
         if settle is None:
             return
-        places = reply.get("bytes") or []
-        parts = {place["part"]: bytearray() for place in places}
-        missing = {place["part"]: place["bytes"] for place in places if place["bytes"] > 0}
+        rest = ANSWER.size + place_bytes
+        given = json.loads(body[rest:])
+        if not is_value:
+            settle(None, ToolCallError(given.get("code", "tool.failed"), given.get("message", "the call failed")))
+            return
+        places = json.loads(body[ANSWER.size : rest]) if place_bytes else []
+        parts = {place["stream"]: bytearray() for place in places}
+        missing = {place["stream"]: place["bytes"] for place in places if place["bytes"] > 0}
 
         def finish():
             for number in [number for number, size in missing.items() if len(parts[number]) >= size]:
                 del missing[number], self.arriving[number]
             if not missing:
-                settle(attach(reply.get("value"), places, parts), None)
+                settle(attach(given, places, parts), None)
 
-        if not reply["ok"]:
-            error = reply.get("error") or {}
-            settle(None, ToolCallError(error.get("code", "tool.failed"), error.get("message", "the call failed")))
-            return
         for number in missing:
             self.arriving[number] = (parts[number], finish)
         finish()
@@ -273,9 +284,16 @@ class Calls:
 calls = Calls()
 
 
+def require_exact(digits):
+    if abs(int(digits)) > GREATEST_INTEGER:
+        raise ValueError(f"Cannot set the value: {BEYOND}.")
+
+
 def set_value(value):
     global value_json
-    value_json = json.dumps(value, allow_nan=False)
+    text = json.dumps(value, allow_nan=False)
+    json.loads(text, parse_int=require_exact)
+    value_json = text
 
 
 def read_skill_file(skill, path):

@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
-import { faultLine } from './fault-line.ts';
+import { explainIssue, NO_WORDS } from '../../contracts/explain-issue.ts';
+import { faultLine, type ValueFault } from './fault-line.ts';
 import { SchemaRefused } from './schema-refused.ts';
 import { structureGuard } from './zod-structure.ts';
 import type { CompiledSchema, SchemaSide } from './tool-schema.ts';
@@ -29,8 +30,11 @@ function compile(schema: z.core.$ZodType, io: SchemaSide): CompiledSchema {
       if (fault !== undefined) return { fault };
       const parsed = await z.safeParseAsync(schema, value);
       if (parsed.success) return { value: parsed.data };
-      const faults = parsed.error.issues.map((issue) => ({ path: issue.path, text: issueText(issue) }));
-      return { fault: faultLine(faults) };
+      const { issues } = parsed.error;
+      if (issues.every(({ message }) => message !== WORDLESS)) return { fault: faultLine(issues.map(toldByZod)) };
+      const again = await z.safeParseAsync(schema, value, { error: () => NO_WORDS });
+      const explained = (again.error?.issues ?? issues).map((issue) => toldByUs(schema, value, issue));
+      return { fault: faultLine(explained) };
     },
   };
 }
@@ -44,7 +48,15 @@ function jsonOf(schema: z.core.$ZodType, io: SchemaSide): Record<string, unknown
   }
 }
 
+/** What zod says of everything where nothing in the process has loaded one of its languages: the small flavour brings none. */
+const WORDLESS = 'Invalid input';
+
 /** zod's own text says what it got as well, which the sender knows. */
-function issueText(issue: z.core.$ZodIssue): string {
-  return issue.code === 'invalid_type' ? `expected ${issue.expected}` : issue.message;
+function toldByZod(issue: z.core.$ZodIssue): ValueFault {
+  return { path: issue.path, text: issue.code === 'invalid_type' ? `expected ${issue.expected}` : issue.message };
+}
+
+function toldByUs(schema: z.core.$ZodType, value: unknown, issue: z.core.$ZodIssue): ValueFault {
+  const { reason, advice } = explainIssue(schema, value, [issue], 'the value');
+  return { path: [], text: advice === undefined ? reason : `${reason}. ${advice.replace(/\.$/, '')}` };
 }

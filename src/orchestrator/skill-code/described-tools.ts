@@ -16,7 +16,8 @@ export interface DescribedTool {
   input?: Record<string, unknown>;
 }
 
-const MAX_TOOLS = 128;
+/** Tools of one skill. */
+export const MAX_TOOLS = 128;
 const MAX_SCHEMA = { maxBytes: 64 * 1024, maxDepth: 32 };
 const MAX_DESCRIPTION = 2_000;
 

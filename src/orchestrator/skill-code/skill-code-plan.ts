@@ -1,6 +1,7 @@
 import type { Skill } from '../../contracts/skill.ts';
 import type { ExportReference, SkillCodeSpec } from '../../contracts/skill-code-spec.ts';
 import { SkillcellError } from '../../contracts/skillcell-error.ts';
+import { MAX_TOOLS } from './described-tools.ts';
 
 /** The code of a skill in one language. */
 export interface SkillCodePart {
@@ -12,7 +13,7 @@ const ENDINGS: Record<SkillCodePart['language'], readonly string[]> = {
   javascript: ['.ts', '.mts', '.js', '.mjs', '.cjs', '.cts', '/index.ts', '/index.mts', '/index.js', '/index.mjs'],
   python: ['.py', '/__init__.py'],
 };
-const NONE: SkillCodePart['spec'] = { toolsets: [], tools: [], dependencies: [] };
+const NONE: SkillCodePart['spec'] = { toolsets: [], tools: [], mostTools: MAX_TOOLS, dependencies: [] };
 
 /**
  * What a skill's frontmatter names as code, by language; mostly nothing. Files are looked up in the skill's manifest, never on a disk.

@@ -5,6 +5,7 @@ import { ToolCallError } from '../../broker/tool-errors.ts';
 import type { JobResult } from '../../contracts/result.ts';
 import type { SkillTree } from '../../contracts/skill.ts';
 import { SkillcellError } from '../../contracts/skillcell-error.ts';
+import type { ToolCallCode } from '../../contracts/tool-call-codes.ts';
 import { detachBytes, ValueFault } from '../../protocol/value-bytes.ts';
 import { withinDeadline } from '../../protocol/within-deadline.ts';
 import type { BackgroundWork } from '../background-work.ts';
@@ -225,17 +226,28 @@ function takeAnswer({ skill, described, waiting }: Driver, input: unknown): void
   if (call === undefined) return;
   waiting.delete(id as number);
   if (error === undefined) return call.resolve(answer['value'] ?? null);
-  const message = plainMessage(error);
-  call.reject(
-    answer['arguments'] === true
-      ? new ToolCallError('tool.invalid-arguments', `The arguments do not fit: ${message}.`)
-      : skillCodeFailure(skill, message),
-  );
+  call.reject(callFailure(skill, plainMessage(error), answer));
 }
 
-function loadError(skill: string, { error, missing }: Record<string, unknown>): SkillcellError {
+/** Why a call gave nothing: what the driver was given, what it would send, or the skill's code itself. */
+function callFailure(skill: string, message: string, answer: Record<string, unknown>): ToolCallError {
+  if (answer['arguments'] === true)
+    return new ToolCallError('tool.invalid-arguments', `The arguments do not fit: ${message}.`);
+  const unsent = UNSENT.get(answer['code']);
+  if (unsent === undefined) return skillCodeFailure(skill, message);
+  return new ToolCallError(unsent, `The result of the code of ${skill} cannot be sent: ${message.replace(/\.$/, '')}.`);
+}
+
+/** What a driver hears of an answer that does not fit, and what its caller hears then. */
+const UNSENT: ReadonlyMap<unknown, ToolCallCode> = new Map([
+  ['tool.too-large', 'tool.too-large'],
+  ['tool.invalid-arguments', 'tool.invalid-result'],
+]);
+
+function loadError(skill: string, { error, missing, code }: Record<string, unknown>): SkillcellError {
   if (Array.isArray(missing) && missing.length > 0) return dependencyMissing(skill, missing);
-  return loadFailure(skill, plainMessage(error));
+  const message = plainMessage(error);
+  return loadFailure(skill, UNSENT.has(code) ? `what it says of its tools cannot be sent: ${message}` : message);
 }
 
 /** Why code cannot be loaded: modules that it needs. */
@@ -261,7 +273,7 @@ export function skillCodeFailure(skill: string, reason: string): ToolCallError {
 /** An order travels as a tool's result: what does not fit there is said to who calls, not to the driver. */
 function requireSendable(order: object): void {
   try {
-    detachBytes(order, { jsonBytes: TOOL_JSON_BYTES, totalBytes: TOOL_VALUE_BYTES });
+    detachBytes(order, { jsonBytes: TOOL_JSON_BYTES, partBytes: TOOL_VALUE_BYTES });
   } catch (error) {
     if (!(error instanceof ValueFault)) throw error;
     const code = error.isTooLarge ? 'tool.too-large' : 'tool.invalid-arguments';

@@ -574,6 +574,7 @@ describe('faults', () => {
       'must be at least 5; must be a multiple of 2',
     ],
     ['say the values', { enum: ['a', 'b'] }, 'c', 'must be one of "a", "b"'],
+    ['say that there is none', { enum: [] }, 1, 'fits nothing: its enum is empty'],
     ['say some of many values', { enum: [1, 2, 3, 4, 5, 6] }, 7, 'must be one of 1, 2, 3, 4, 5, …'],
     ['say no long value', { const: 'x'.repeat(99) }, 1, `must be "${'x'.repeat(39)}…`],
     ['name what is not allowed', { additionalProperties: false }, { b: 1 }, 'b: is not allowed'],

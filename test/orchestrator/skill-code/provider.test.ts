@@ -26,6 +26,26 @@ dependencies:
 Draw.
 `;
 
+const UNITS_TYPESCRIPT = `export class Units {
+  provider_name = 'units';
+  supported_tools = ['convert', 'other'];
+  create_tool(name: string) { return { execute: () => name }; }
+}
+`;
+const UNITS_PYTHON = `class Units:
+    provider_name = "units"
+    supported_tools = ["convert", "other"]
+    def create_tool(self, name, context, config):
+        return lambda: name
+`;
+
+/** A skill with a tool of a provider that it does not have. */
+function foreign(name: string, file: string, code: string): Record<string, string> {
+  const front = `name: ${name}\ndescription: Converts.\nprovider:\n  module: provider\n  class: Units\n`;
+  const tools = 'tools:\n  - name: convert\n    provider: units\n  - name: other\n    provider: elsewhere\n';
+  return { [`${name}/SKILL.md`]: `---\n${front}${tools}---\nBody.\n`, [`${name}/${file}`]: code };
+}
+
 /** As the description of providers prints it, but for what only its own host has. */
 const PROVIDER = `from typing import Any, Optional
 from langchain_core.tools import BaseTool
@@ -104,6 +124,8 @@ export class UnitsProvider extends SkillToolProvider {
   }
 }
 `,
+  ...foreign('foreign', 'provider.ts', UNITS_TYPESCRIPT),
+  ...foreign('pyforeign', 'provider.py', UNITS_PYTHON),
   'units/times.ts': 'export const times = (a: number, b: number): number => a * b;\n',
 });
 const kinds = skillLibrary({
@@ -191,8 +213,21 @@ export default await Promise.all([attempt('shout', { text: 'a', times: 2 }), att
     });
     expect(result.stderr.text).toBe('');
     const [fits, fails] = ['tool.invalid-arguments', 'skill-code.failed'];
-    expect(result.value).toEqual(['AA', fits, fits, 2, { title: 'T', metadata: {}, output: 1 }, fits, fails, fails]);
+    const unsent = 'tool.invalid-result';
+    expect(result.value).toEqual(['AA', fits, fits, 2, { title: 'T', metadata: {}, output: 1 }, fits, unsent, fails]);
   });
+
+  it.for(['foreign', 'pyforeign'])(
+    'that is not the one which a tool of %s names loads nothing',
+    async (skill, context) => {
+      if (skill === 'pyforeign') requireHere(context, MISSING_PYTHON);
+      const job = orchestrator.exec({ isolation, skills: { refs: [`custom.${skill}`] }, tools: ['*'], code: '1' });
+      await expect(job).rejects.toMatchObject({
+        code: 'skill-code.load-failed',
+        message: expect.stringMatching(/the tool other is of the provider elsewhere, and .* is units/) as string,
+      });
+    },
+  );
 
   it('in TypeScript does the same', async () => {
     const result = await orchestrator.exec({

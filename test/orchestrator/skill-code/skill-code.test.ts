@@ -47,6 +47,7 @@ export const Tools = [{ id: 'deep', description: '', parameters: schema, execute
     `export const Tools = [
   { id: 'cycle', execute() { const a = {}; a.a = a; return a; } },
   { id: 'large', execute: () => 'x'.repeat(300_000) },
+  { id: 'map', execute: async () => { await new Promise((resolve) => setTimeout(resolve, 20)); return { of: new Map([[1, 2]]) }; } },
   { id: 'nothing', execute: () => undefined },
   { id: 'getter', execute: () => ({ get a() { throw new Error('from a getter'); } }) },
   { id: 'text', execute: () => { throw 'a text'; } },
@@ -76,6 +77,12 @@ export const Tools = [{ id: 'deep', description: '', parameters: schema, execute
   ...toolset('requiring', tool('brought', "return 'brought';")),
   'requiring/tools.yaml': 'tools:\n  - id: brought\n    required: true\n',
   ...toolset('classy', "export class Tools { tools = [{ name: 'classy', execute() { return this.name; } }]; }"),
+  ...toolset('static', "export class Tools { static tools = [{ name: 'static', execute() { return this.name; } }]; }"),
+  ...toolset(
+    'many',
+    `export const Tools = Array.from({ length: 2_000 }, (_, n) => ({ id: 't' + n, description: 'x'.repeat(200), execute: () => n }));`,
+  ),
+  ...toolset('wordy', `export const Tools = [{ id: 'w', description: 'x'.repeat(300_000), execute: () => 1 }];`),
   ...toolset('waiting', `await new Promise((resolve) => setTimeout(resolve, 4_000)); ${tool('waiting', '')}`),
 });
 
@@ -202,6 +209,8 @@ describe('the code of a skill', () => {
       ['syntax', /Unexpected token/],
       ['nothing', /exports no Tools/],
       ['number', /no list of tools/],
+      ['many', /its tools are not a list of at most 128 names/],
+      ['wordy', /what it says of its tools cannot be sent: over 262144 bytes of JSON/],
       ['deep', /schema of its tool deep .* nested over 32 levels/],
     ] as const)
       expect(await refusal([skill])).toMatchObject({
@@ -236,14 +245,20 @@ describe('the code of a skill', () => {
     const value = await run(
       ['odd'],
       `const bytes = await tools.call('bytes', { given: new Uint8Array([0, 255, 7]) });
-export default { ...Object.fromEntries(await Promise.all(['cycle', 'large', 'nothing', 'getter', 'text'].map(async (id) => [id, await attempt(id)]))),
+export default { ...Object.fromEntries(await Promise.all(['cycle', 'large', 'map', 'nothing', 'getter', 'text'].map(async (id) => [id, await attempt(id)]))),
   bytes: [bytes.size, [...bytes.back]], huge: await attempt('quick', { given: 'x'.repeat(262_100) }), quick: await attempt('quick') };`,
     );
     const failed = (message: string | RegExp): unknown =>
       expect.objectContaining({ code: 'skill-code.failed', message: expect.stringMatching(message) as string });
+    const unsent = (code: string, reason: string): unknown => ({
+      name: 'ToolCallError',
+      code,
+      message: `The result of the code of custom.odd cannot be sent: ${reason}.`,
+    });
     expect(value).toEqual({
-      cycle: failed(/cycle|circular|nested/i),
-      large: failed(/262144|too large/),
+      cycle: unsent('tool.invalid-result', 'nested over 60 levels'),
+      large: unsent('tool.too-large', 'over 262144 bytes of JSON'),
+      map: unsent('tool.invalid-result', 'an object that is a Map is no JSON value, at value.of'),
       nothing: null,
       getter: failed('from a getter'),
       text: failed('a text'),
@@ -259,6 +274,7 @@ export default { ...Object.fromEntries(await Promise.all(['cycle', 'large', 'not
 
   it('may be a class with a list of tools', async () => {
     expect(await run(['classy'], "export default await attempt('classy');")).toBe('classy');
+    expect(await run(['static'], "export default await attempt('static');")).toBe('static');
   });
 
   it('that still describes itself keeps no job from being canceled', async () => {

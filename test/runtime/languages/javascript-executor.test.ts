@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { isPacked, readCall } from '../../../src/protocol/packed-call.ts';
 
 const folder = fileURLToPath(new URL('../../../runtime/languages/javascript/', import.meta.url));
 
@@ -32,7 +33,10 @@ async function saidBy(code: string): Promise<Record<string, unknown>[]> {
   const messages: Record<string, unknown>[] = [];
   for (let offset = 0; offset < said.length;) {
     const end = offset + 4 + said.readUInt32LE(offset);
-    messages.push(JSON.parse(said.toString('utf8', offset + 4, end)) as Record<string, unknown>);
+    const message = said.subarray(offset + 4, end);
+    messages.push(
+      isPacked(message) ? { ...readCall(message) } : (JSON.parse(message.toString()) as Record<string, unknown>),
+    );
     offset = end;
   }
   return messages.filter(({ type }) => type !== 'waiting');

@@ -3,14 +3,16 @@ import { describe, expect, it } from 'vitest';
 import { answerCalls, type CallAnswers } from '../../../runtime/run/answer-calls.ts';
 import type { RelayedCall } from '../../../runtime/run/call-port.ts';
 import { connectExecutor } from '../../../runtime/run/executor-link.ts';
+import type { StreamedBytes } from '../../../src/protocol/messages.ts';
+import { packAnswer, packCall, readAnswer } from '../../../src/protocol/packed-call.ts';
 
 const MIB = 1024 * 1024;
+const ANSWER = readAnswer(packAnswer(1, true, { json: 'null' }));
 
 /** The calls of a program whose host answers when the test says so. */
 function program(): {
   calls: CallAnswers;
-  call(id: number, bytes: { path: (string | number)[]; bytes: number; part: number }[]): void;
-  write(message: object): void;
+  call(id: number, places: StreamedBytes[]): void;
   relayed: RelayedCall[];
   faults: number;
 } {
@@ -27,9 +29,8 @@ function program(): {
   };
   const limit = { refusals: 100, onExhausted: () => undefined, onFault: () => void (seen.faults += 1) };
   const calls = answerCalls(port, link, limit);
-  link.onMessage = (message) => void (message.type === 'call' && calls.take(message));
-  const write = (message: object): void => {
-    const body = Buffer.from(JSON.stringify(message));
+  link.onCall = (bytes) => calls.take(bytes);
+  const write = (body: Buffer): void => {
     const header = Buffer.alloc(4);
     header.writeUInt32LE(body.length);
     input.write(Buffer.concat([header, body]));
@@ -37,8 +38,7 @@ function program(): {
   return {
     calls,
     relayed,
-    write,
-    call: (id, bytes) => write({ type: 'call', id, target: 'tool', name: 'echo', args: [null, null], bytes }),
+    call: (id, places) => write(packCall(id, 'tool', 'echo', { places: JSON.stringify(places), json: '[null,null]' })),
     get faults() {
       return seen.faults;
     },
@@ -50,19 +50,19 @@ const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resol
 describe('answerCalls()', () => {
   it('has no more bytes announced than a host takes, however many small calls are answered meanwhile', async () => {
     const { call, relayed } = program();
-    for (let id = 1; id <= 40; id += 1) call(id, id % 2 === 0 ? [{ path: [0], bytes: 8 * MIB, part: id }] : []);
+    for (let id = 1; id <= 40; id += 1) call(id, id % 2 === 0 ? [{ path: [0], bytes: 8 * MIB, stream: id }] : []);
     await settled();
     const announced = (): number => relayed.reduce((sum, { places }) => sum + (places[0]?.bytes ?? 0), 0);
     let answered = 0;
     for (let round = 0; round < 10; round += 1) {
       const fresh = relayed.slice(answered);
       answered = relayed.length;
-      for (const { onReply, places } of fresh) if (places.length === 0) onReply({ ok: true, value: null });
+      for (const { onAnswer, places } of fresh) if (places.length === 0) onAnswer(ANSWER);
       await settled();
     }
     expect(announced()).toBe(32 * MIB);
     // One that is over makes room for the next.
-    relayed.find(({ places }) => places.length > 0)?.onReply({ ok: true, value: null });
+    relayed.find(({ places }) => places.length > 0)?.onAnswer(ANSWER);
     await settled();
     expect(announced()).toBe(40 * MIB);
   });
@@ -70,8 +70,8 @@ describe('answerCalls()', () => {
   it('takes no call that gives one number to two parts', async () => {
     const seen = program();
     seen.call(1, [
-      { path: [0], bytes: 1, part: 1 },
-      { path: [1], bytes: 1, part: 1 },
+      { path: [0], bytes: 1, stream: 1 },
+      { path: [1], bytes: 1, stream: 1 },
     ]);
     await settled();
     expect([seen.faults, seen.relayed.length]).toEqual([1, 0]);

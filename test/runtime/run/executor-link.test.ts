@@ -1,12 +1,13 @@
 import { PassThrough, Writable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { connectExecutor } from '../../../runtime/run/executor-link.ts';
+import { packAnswer, packCall } from '../../../src/protocol/packed-call.ts';
 
 const ANSWER_BYTES = 1024 * 1024;
 const CALLS = 100;
 
 function call(id: number): Buffer {
-  const body = Buffer.from(JSON.stringify({ type: 'call', id, target: 'tool', name: 'big', args: null }));
+  const body = packCall(id, 'tool', 'big', { json: 'null' });
   const length = Buffer.alloc(4);
   length.writeUInt32LE(body.length);
   return Buffer.concat([length, body]);
@@ -19,9 +20,9 @@ describe('connectExecutor()', () => {
     const link = connectExecutor(fromProgram, toProgram, 1024);
     let answered = 0;
     let mostUnread = 0;
-    link.onMessage = () => {
+    link.onCall = () => {
       answered += 1;
-      link.send({ type: 'answer', value: 'x'.repeat(ANSWER_BYTES) });
+      link.sendPacked(packAnswer(answered, true, { json: JSON.stringify('x'.repeat(ANSWER_BYTES)) }));
       mostUnread = Math.max(mostUnread, toProgram.writableLength);
     };
     // Apart and together: what waits in one chunk is held as well.
@@ -46,14 +47,14 @@ describe('connectExecutor()', () => {
 
   it('writes the answers of one tick together, eight at a time', async () => {
     const writes: number[] = [];
-    const count = (bytes: Buffer): void => void writes.push(bytes.toString().split('reply').length - 1);
+    const count = (bytes: Buffer): void => void writes.push(bytes.toString().split('answered').length - 1);
     const toProgram = new Writable({
       write: (chunk: Buffer, _encoding, done) => (count(chunk), done()),
       writev: (chunks, done) => (count(Buffer.concat(chunks.map(({ chunk }) => chunk as Buffer))), done()),
     });
     const link = connectExecutor(new PassThrough(), toProgram, 1024);
     for (let tick = 0; tick < 2; tick += 1) {
-      for (let id = 1; id <= 20; id += 1) link.send({ type: 'reply', id, ok: true, value: null });
+      for (let id = 1; id <= 20; id += 1) link.sendPacked(packAnswer(id, true, { json: '"answered"' }));
       await new Promise(setImmediate);
     }
     expect(writes).toEqual([8, 8, 4, 8, 8, 4]);

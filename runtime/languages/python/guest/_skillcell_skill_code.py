@@ -111,8 +111,11 @@ def provided_tools(spec):
     provider = load_export(spec["provider"])()
     supported = list(provider.supported_tools)
     provider_name = provider.provider_name
-    declared = [row for row in spec["tools"] if row.get("provider") in (None, provider_name)]
-    wanted = declared if spec["tools"] else [{"name": name, "config": {}} for name in supported]
+    for row in spec["tools"]:
+        if row.get("provider") not in (None, provider_name):
+            own = f"{type(provider).__name__} is {provider_name}"
+            raise ValueError(f"the tool {row['name']} is of the provider {row['provider']}, and {own}")
+    wanted = spec["tools"] or [{"name": name, "config": {}} for name in supported]
     tools = []
     for row in wanted:
         name, config = row["name"], row["config"]
@@ -232,6 +235,12 @@ class Making(threading.Thread):
             return self.answer
 
 
+def unsendable(answer, error):
+    """What is said of an answer that cannot be sent."""
+    reason = message_of(error).removeprefix("Cannot make the call: ")
+    return {"id": answer["id"], "error": reason, "code": getattr(error, "code", None)}
+
+
 def next_order(answer):
     try:
         return skillcell.call_tool("skill-code.next", {"answer": answer})
@@ -239,7 +248,7 @@ def next_order(answer):
         if answer is None:
             raise
         # An answer that cannot be sent is a failure as well.
-        return skillcell.call_tool("skill-code.next", {"answer": {"id": answer["id"], "error": message_of(error)}})
+        return skillcell.call_tool("skill-code.next", {"answer": unsendable(answer, error)})
 
 
 def send(answer):
@@ -247,7 +256,7 @@ def send(answer):
         skillcell.call_tool("skill-code.answer", answer)
     except Exception as error:
         try:
-            skillcell.call_tool("skill-code.answer", {"id": answer["id"], "error": message_of(error)})
+            skillcell.call_tool("skill-code.answer", unsendable(answer, error))
         except Exception:
             # Of a channel that is closed nobody hears.
             pass
@@ -260,8 +269,8 @@ def serve():
         give_modules()
         loaded = load(folder, spec)
         tools = {tool.name: tool for tool in loaded}
-        rows = [{"name": tool.name, "description": tool.description, "input": tool.input} for tool in loaded]
-        skillcell.call_tool("skill-code.answer", {"id": 0, "tools": rows})
+        rows = [{"name": tool.name, "description": tool.description, "input": tool.input} for tool in loaded[: spec["mostTools"] + 1]]
+        send({"id": 0, "tools": rows})
     except MissingModules as error:
         names = error.args[0]
         message = f"the modules {', '.join(names)} are missing"

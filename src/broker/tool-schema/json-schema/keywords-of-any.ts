@@ -56,6 +56,7 @@ function isTypeNames(value: unknown): value is string | readonly string[] {
 function oneOfValues(name: string, values: readonly unknown[]): Check {
   const forms = formsOf(name, values);
   const hasParts = values.some((value) => typeof value === 'object' && value !== null);
+  if (forms.size === 0) return (_value, run) => fault(run, 'fits nothing: its enum is empty');
   const told = Array.from(forms).slice(0, TOLD_VALUES).map(shortened).join(', ');
   const text = forms.size === 1 ? `must be ${told}` : `must be one of ${told}${forms.size > TOLD_VALUES ? ', …' : ''}`;
   return (value, run) => {

@@ -25,11 +25,10 @@ async function serve(spec: SkillCodeSpec): Promise<void> {
   try {
     const loaded = await loadSkillCode(join(process.env['SKILLS_DIR'] ?? '', spec.skill.replace('.', '/')), spec);
     tools = new Map(loaded.map((tool) => [tool.name, tool]));
-    const rows = loaded.map(({ name, description, input }) => ({ name, description, input }));
+    const told = loaded.slice(0, spec.mostTools + 1);
+    const rows = told.map(({ name, description, input }) => ({ name, description, input }));
     // The first order need not wait for the host to say that it has heard.
-    void answer({ id: 0, tools: rows }).catch((error: unknown) =>
-      answer({ id: 0, error: messageOf(error), missing: [] }),
-    );
+    void answerOrSay({ id: 0, tools: rows });
   } catch (error) {
     const missing = error instanceof MissingModules ? error.names : [];
     await answer({ id: 0, error: messageOf(error), missing });
@@ -60,9 +59,7 @@ async function next(ready: object | undefined): Promise<Order> {
   } catch (error) {
     // Of a channel that is closed nobody hears, and this process ends with it.
     if (ready === undefined) throw error;
-    return (await call('tool', 'skill-code.next', {
-      answer: { ...ready, value: undefined, error: messageOf(error) },
-    })) as Order;
+    return (await call('tool', 'skill-code.next', { answer: unsendable(ready, error) })) as Order;
   }
 }
 
@@ -81,7 +78,13 @@ async function quickly<T>(step: Promise<T>): Promise<T | undefined> {
 
 /** An answer that cannot be sent is a failure as well. */
 async function answerOrSay(given: object): Promise<void> {
-  await answer(given).catch((error: unknown) => answer({ ...given, value: undefined, error: messageOf(error) }));
+  await answer(given).catch((error: unknown) => answer(unsendable(given, error)));
+}
+
+/** What is said of an answer that cannot be sent. */
+function unsendable(given: object, error: unknown): object {
+  const reason = messageOf(error).replace(/^Cannot make the call: the arguments are not acceptable, got /, '');
+  return { ...given, value: undefined, tools: undefined, error: reason, code: (error as { code?: unknown }).code };
 }
 
 async function make(

@@ -57,12 +57,16 @@ async function loadExport(address: string, { path, name }: ExportReference): Pro
   return module[name];
 }
 
-/** The tools of a toolset: a list, or an object or class that has one. */
+/** The tools of a toolset: a list, or an object or class that has one, itself or in each instance. */
 async function membersOf(given: unknown): Promise<readonly unknown[] | undefined> {
   if (Array.isArray(given)) return given;
-  const holder = isClass(given) ? (new given() as unknown) : given;
-  if (typeof holder === 'function') return await membersOf(await (holder as () => unknown)());
-  if (typeof holder !== 'object' || holder === null) return undefined;
+  if (isClass(given)) return (await membersIn(given)) ?? (await membersIn(new given()));
+  return await membersIn(given);
+}
+
+async function membersIn(holder: unknown): Promise<readonly unknown[] | undefined> {
+  if (typeof holder === 'function' && !isClass(holder)) return await membersOf(await (holder as () => unknown)());
+  if ((typeof holder !== 'object' && typeof holder !== 'function') || holder === null) return undefined;
   const fields = holder as Fields;
   if ('execute' in fields || 'init' in fields) return [fields];
   const own = fields['tools'] ?? fields['getTools'];
@@ -89,8 +93,12 @@ async function providedTools(
   if (!isTexts(supported)) throw new Error(`supported_tools of ${title} is no list of names`);
   const create = method(provider, ['create_tool', 'createTool']);
   if (create === undefined) throw new Error(`${title} has no create_tool`);
-  const declared = tools.filter((row) => row.provider === undefined || row.provider === providerName);
-  const wanted = tools.length > 0 ? declared : supported.map((name) => ({ name, config: {} }));
+  const foreign = tools.find((row) => row.provider !== undefined && row.provider !== providerName);
+  if (foreign !== undefined)
+    throw new Error(
+      `the tool ${foreign.name} is of the provider ${foreign.provider}, and ${title} is ${String(providerName)}`,
+    );
+  const wanted = tools.length > 0 ? tools : supported.map((name) => ({ name, config: {} }));
   const made: LoadedTool[] = [];
   for (const { name, config } of wanted) {
     if (!supported.includes(name)) throw new Error(`${title} does not support the tool ${name}`);

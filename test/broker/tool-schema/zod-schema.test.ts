@@ -1,0 +1,46 @@
+import { expect, it } from 'vitest';
+import * as z from 'zod/mini';
+import { compileZodSchema } from '../../../src/broker/tool-schema/zod-schema.ts';
+import { createDisclosureTools } from '../../../src/orchestrator/disclosure-tools.ts';
+import { createRunScriptTool } from '../../../src/orchestrator/run-script-tool.ts';
+import type { SkillsSubsystem } from '../../../src/skills/index.ts';
+
+// Nothing here loads the large flavour of zod, which brings words along for both.
+const { tools } = createDisclosureTools({ skills: { skills: [] } as unknown as SkillsSubsystem, consumer: 'test' });
+const runScript = createRunScriptTool({ jobOf: () => undefined, run: () => Promise.reject(new Error('no job')) });
+const inputOf = (id: string): z.ZodMiniType =>
+  [...tools, runScript].find((tool) => tool.id === id)?.input as z.ZodMiniType;
+
+it('the small flavour of zod has no words of its own', () => {
+  expect(z.safeParse(z.string().check(z.minLength(1)), '').error?.issues[0]?.message).toBe('Invalid input');
+});
+
+it.each([
+  ['skills.list', { foo: 1 }, 'there is no field foo, got 1'],
+  ['skills.list', 5, 'the value must be an object, got 5'],
+  ['skills.load', { skill: '' }, 'skill must be a text that is not empty, got ""'],
+  [
+    'skills.load',
+    { skil: 'a' },
+    'skill is missing: it must be a text; there is no field skil, got "a". Did you mean skill?',
+  ],
+  ['skills.read', { skill: 'a', path: 'b', as: 'x' }, 'as must be one of text, bytes, got "x"'],
+  ['skills.read', { skill: 'a', path: 'b', offset: -1 }, 'offset must be a whole number of at least 0, got -1'],
+  ['skills.read', { skill: 'a', path: 'b', limit: 0 }, 'limit must be a whole number from 1 to 2000, got 0'],
+  ['skills.run_script', { skill: 'a', script: 'b', args: 'x' }, 'args must be a list, got "x"'],
+  ['skills.run_script', { skill: 'a', script: 'b', args: [5] }, 'args.0 must be a text, got 5'],
+])('%s says what is wrong with %j', async (id, value, fault) => {
+  expect(await compileZodSchema(inputOf(id), 'input').check(value)).toEqual({ fault });
+});
+
+it('skills.run_script says how many arguments there may be', async () => {
+  const value = { skill: 'a', script: 'b', args: Array.from({ length: 200 }, () => 'x') };
+  expect(await compileZodSchema(inputOf('skills.run_script'), 'input').check(value)).toEqual({
+    fault: 'args must be a list with at most 100 entries, got a list of 200',
+  });
+});
+
+it('a text that a schema brings itself stays', async () => {
+  const schema = z.object({ name: z.string().check(z.refine((name) => name !== 'x', 'must not be x')) });
+  expect(await compileZodSchema(schema, 'input').check({ name: 'x' })).toEqual({ fault: 'name: must not be x' });
+});
