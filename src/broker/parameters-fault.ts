@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { isZodSchema, SDK_SCHEMA } from './schema-source.ts';
+import { isStandardSchema, isZodSchema, SDK_SCHEMA } from './schema-source.ts';
 import { isPlainObject } from './tool-schema/is-plain-object.ts';
 
 /** What is wrong with a part of an option. */
@@ -73,6 +73,6 @@ function partsOf(schema: Record<string, unknown>): [PropertyKey[], unknown][] {
 function isSelfEnforced(parameters: unknown): boolean {
   if (typeof parameters === 'function') return true;
   return (
-    typeof parameters === 'object' && parameters !== null && ('~standard' in parameters || SDK_SCHEMA in parameters)
+    typeof parameters === 'object' && parameters !== null && (isStandardSchema(parameters) || SDK_SCHEMA in parameters)
   );
 }

@@ -19,3 +19,9 @@ export const SDK_SCHEMA: symbol = Symbol.for('vercel.ai.schema');
 export function isZodSchema(schema: object): schema is z.core.$ZodType {
   return '_zod' in schema;
 }
+
+/** Whether a schema of another library checks values itself. JSON may have a member of that name, and does not. */
+export function isStandardSchema(schema: object): schema is StandardSchema {
+  const { '~standard': standard } = schema as Partial<StandardSchema>;
+  return typeof standard?.validate === 'function';
+}

@@ -1,11 +1,11 @@
 import { quotedText } from '../../contracts/quoted-text.ts';
 import { SkillcellError } from '../../contracts/skillcell-error.ts';
-import { isZodSchema, SDK_SCHEMA, type ToolSchema } from '../schema-source.ts';
+import { isStandardSchema, isZodSchema, SDK_SCHEMA, type ToolSchema } from '../schema-source.ts';
 import { compileJsonSchema } from './json-schema.ts';
 import { SchemaRefused } from './schema-refused.ts';
 import { compileSdkSchema } from './sdk-schema.ts';
 import { compileStandardSchema } from './standard-schema.ts';
-import type { CompiledSchema, CompileSchemaOptions, SdkSchema, StandardSchema } from './tool-schema.ts';
+import type { CompiledSchema, CompileSchemaOptions, SdkSchema } from './tool-schema.ts';
 import { compileZodSchema } from './zod-schema.ts';
 
 /**
@@ -21,7 +21,7 @@ export async function compileToolSchema(
 ): Promise<CompiledSchema> {
   const { io = 'input', subject = 'the tool', outside = false } = options;
   try {
-    return await compile(typeof source === 'function' ? source() : source, io, outside);
+    return await compile(isMadeLater(source) ? source() : source, io, outside);
   } catch (error) {
     if (!(error instanceof SchemaRefused)) throw error;
     const at = error.path.length === 0 ? '' : ` at ${error.path.map((key) => shownKey(key)).join('.')}`;
@@ -31,11 +31,17 @@ export async function compileToolSchema(
 }
 
 async function compile(source: unknown, io: 'input' | 'output', outside: boolean): Promise<CompiledSchema> {
-  if (typeof source !== 'object' || source === null || outside) return compileJsonSchema(source, outside);
+  const isSchemaObject = typeof source === 'function' || (typeof source === 'object' && source !== null);
+  if (outside || !isSchemaObject) return compileJsonSchema(source, outside);
   if (isZodSchema(source)) return compileZodSchema(source, io);
   if (SDK_SCHEMA in source) return compileSdkSchema(source as unknown as SdkSchema, outside);
-  if ('~standard' in source) return compileStandardSchema(source as StandardSchema, io);
+  if (isStandardSchema(source)) return compileStandardSchema(source, io);
   return compileJsonSchema(source, outside);
+}
+
+/** A function gives a schema, unless it is one itself: some libraries have schemas that can be called. */
+function isMadeLater(source: ToolSchema): source is Extract<ToolSchema, () => unknown> {
+  return typeof source === 'function' && !isStandardSchema(source);
 }
 
 function shownKey(key: string): string {

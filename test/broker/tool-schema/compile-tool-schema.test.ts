@@ -1,5 +1,5 @@
 import { jsonSchema, zodSchema } from 'ai';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import * as z from 'zod';
 import * as mini from 'zod/mini';
 import * as z3 from 'zod/v3';
@@ -38,6 +38,14 @@ describe('a schema of a tool may be', () => {
     expect(await check({ name: 'Ada' })).toEqual({ value: { name: 'Ada' } });
     expect(await check({ name: 7 })).toEqual({ fault: expect.stringMatching(/^name: .*string/i) });
     expect(await check({})).toEqual({ fault: expect.stringMatching(/^name: /) });
+  });
+
+  test('a standard schema that can be called, which offering it does not do', async () => {
+    const callable = Object.assign(vi.fn(), standard);
+    const { json, check } = await compileToolSchema(callable);
+    expect(json).toEqual({ type: 'number' });
+    expect(await check(1)).toEqual({ value: 2 });
+    expect(callable).not.toHaveBeenCalled();
   });
 
   test('a standard schema that says its JSON schema, for either side', async () => {
@@ -161,6 +169,10 @@ describe('a schema is refused when it is offered', () => {
     ['no JSON', { properties: new Map() }, /object of a class, which is no JSON at properties/],
     ['endless values', { enum: Array.from({ length: 600_000 }, (_, index) => index) }, /"enum" with values that take/],
     ['zod without JSON', z.object({ at: z.date() }), /zod schema that cannot be written as a JSON schema/],
+    ...[null, {}, 7].flatMap((part): [string, unknown, RegExp][] => [
+      ['a member as of other libraries', { '~standard': part }, /keyword "~standard"/],
+      ['a member as of zod', { _zod: part }, /zod schema that cannot be written as a JSON schema/],
+    ]),
     ['another library without JSON', { '~standard': { vendor: 'own', validate: () => ({ value: 1 }) } }, /of own that/],
   ])('with %s (%#)', async (_what, source, told) => {
     expect(await refused(source)).toMatch(told);
