@@ -40,17 +40,23 @@ export interface EffectRecord {
 
 /** Creates the record of one job. Equal calls of one attempt are told apart by their order. */
 export function createEffectRecord(): EffectRecord {
-  /** By call, in the order of equal ones. */
-  const effects = new Map<string, (Effect | undefined)[]>();
+  /** By call, in the order of equal ones: those that were made, and those of this attempt that may be. */
+  const effects = new Map<string, { effect: Effect | undefined }[]>();
   let counts = new Map<string, number>();
   let kept = 0;
 
   return {
     nextAttempt() {
       counts = new Map();
+      // A call that failed is no earlier one: the same call that succeeded when it was tried again takes its place.
+      for (const [key, all] of effects)
+        effects.set(
+          key,
+          all.filter(({ effect }) => effect !== undefined),
+        );
     },
     list: () => {
-      const all = [...effects.values()].flat().filter((effect) => effect !== undefined);
+      const all = [...effects.values()].flat().flatMap(({ effect }) => effect ?? []);
       return all
         .slice(0, MAX_LISTED)
         .map(({ state, call }) => (state === 'done' ? call : `${call} (it may have had its effect)`));
@@ -62,17 +68,20 @@ export function createEffectRecord(): EffectRecord {
       counts.set(key, index + 1);
       const all = effects.get(key) ?? [];
       effects.set(key, all);
+      const place = (all[index] ??= { effect: undefined });
       return {
-        earlier: all[index],
+        earlier: place.effect,
         begin() {
-          all[index] = { state: 'unknown', call };
+          place.effect = { state: 'unknown', call };
         },
         done(reply) {
-          kept += sizeOf(reply);
-          all[index] = { state: 'done', call, reply: kept > KEPT_BYTES ? undefined : reply };
+          const size = sizeOf(reply);
+          const fits = kept + size <= KEPT_BYTES;
+          if (fits) kept += size;
+          place.effect = { state: 'done', call, reply: fits ? reply : undefined };
         },
         failed() {
-          all[index] = undefined;
+          place.effect = undefined;
         },
       };
     },
