@@ -31,6 +31,8 @@ export function unexecutable(tools: SdkTools): string | undefined {
 
 /** Tools of the AI SDK as ours. Whether their calls have an effect is not known, so that each counts as one that has. */
 export function fromSdkTools(tools: SdkTools): Tool[] {
+  /** Each call of the SDK's has an id of its own, which tools take for a key. */
+  let calls = 0;
   return Object.entries(tools).map(([id, tool]) => ({
     id,
     description: typeof tool.description === 'string' ? tool.description : '',
@@ -38,7 +40,8 @@ export function fromSdkTools(tools: SdkTools): Tool[] {
     ...(tool.outputSchema === undefined ? {} : { output: tool.outputSchema as ToolSchema }),
     approval: tool.needsApproval === undefined || tool.needsApproval === false ? 'never' : 'always',
     async execute(input, { signal, jobId, context }) {
-      const options = { toolCallId: jobId, messages: [], abortSignal: signal, context, experimental_context: context };
+      const toolCallId = `${jobId}:${(calls += 1)}`;
+      const options = { toolCallId, messages: [], abortSignal: signal, context, experimental_context: context };
       return await lastOf(tool.execute?.(input as never, options as never));
     },
   }));

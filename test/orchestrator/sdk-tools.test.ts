@@ -29,6 +29,11 @@ const tools = {
       yield 2;
     },
   }),
+  name: tool({
+    description: 'Says what the call is known by.',
+    inputSchema: z.object({}),
+    execute: async (_, { toolCallId }) => toolCallId,
+  }),
   pay: tool({
     description: 'Has to be allowed.',
     inputSchema: z.object({ sum: z.number() }),
@@ -65,6 +70,13 @@ export default [
       'tool.denied',
     ]);
     expect(seen).toEqual([5]);
+  });
+
+  it('are called by an id of each call', async () => {
+    const code = `import { tools } from 'skillcell';
+export default [await tools.name({}), await tools.name({})];`;
+    const { value } = await orchestrator.exec({ isolation: BEST_LEVEL, tools: ['name'], code });
+    expect(new Set(value as string[]).size).toBe(2);
   });
 
   it('one that this process cannot execute is refused', () => {
