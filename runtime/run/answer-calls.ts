@@ -1,5 +1,6 @@
 import type { ToolCallCode } from '../../src/contracts/tool-call-codes.ts';
 import { JsonRefused, parseBoundedJson } from '../../src/protocol/bounded-json.ts';
+import { CALL_BYTES_UNDER_WAY, CALLS_UNDER_WAY, MAX_CALL_BYTES } from '../../src/protocol/calls-under-way.ts';
 import type { StreamWriter } from '../../src/protocol/channel.ts';
 import type { StreamedBytes } from '../../src/protocol/messages.ts';
 import {
@@ -14,15 +15,10 @@ import { MAX_PARTS, type BytesPlace } from '../../src/protocol/value-bytes.ts';
 import type { CallPort } from './call-port.ts';
 import type { ExecutorLink } from './executor-link.ts';
 
-/** Calls that one program may have under way; more wait in its own pipe. */
-const MAX_UNDER_WAY = 64;
 const MAX_NAME = 200;
 const MAX_PLACES_BYTES = 256 * 1024;
 /** What the broker takes is less; these keep the channel from carrying what would end it. */
 const MAX_MESSAGE_BYTES = 1024 * 1024;
-const MAX_BYTES = 8 * 1024 * 1024;
-/** Bytes of arguments that one program may have under way; more wait in its own pipe. */
-const MAX_BYTES_UNDER_WAY = 32 * 1024 * 1024;
 /** Where the bytes of a refused call go. */
 const DROPPED: StreamWriter = { number: 0, write: async () => undefined, end: () => undefined };
 
@@ -62,7 +58,8 @@ export function answerCalls(port: CallPort, link: ExecutorLink, limit: CallLimit
   let refused = 0;
   let open = true;
 
-  const isFull = (): boolean => underWay >= MAX_UNDER_WAY || bytesUnderWay > MAX_BYTES_UNDER_WAY - MAX_BYTES;
+  /** More waits in the program's own pipe. */
+  const isFull = (): boolean => underWay >= CALLS_UNDER_WAY || bytesUnderWay > CALL_BYTES_UNDER_WAY - MAX_CALL_BYTES;
   const expect = (places: readonly NumberedPlace[], writers: readonly StreamWriter[]): void => {
     places.forEach(({ stream, bytes }, index) => {
       const writer = writers[index] ?? DROPPED;
@@ -158,7 +155,7 @@ function readPlaces(json: Uint8Array | undefined): NumberedPlace[] | undefined {
       isCount(place.stream) &&
       isPath(place.path),
   );
-  return isWhole && totalBytes(places as NumberedPlace[]) <= MAX_BYTES ? (places as NumberedPlace[]) : undefined;
+  return isWhole && totalBytes(places as NumberedPlace[]) <= MAX_CALL_BYTES ? (places as NumberedPlace[]) : undefined;
 }
 
 function repeats(places: readonly NumberedPlace[]): boolean {

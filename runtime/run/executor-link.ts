@@ -57,7 +57,10 @@ const MAX_BYTES_FRAME = 256 * 1024 + PART_BYTES;
 /** Bytes of parts that wait for the executor, beyond which their senders wait as well. */
 const SENT_BYTES = 1024 * 1024;
 
-/** Bytes of answers that may wait for a program that doesn't read them. */
+/**
+ * Bytes of answers that may wait for a program that doesn't read them. Parts do not count, which wait for room themselves: a program that
+ * writes while they come would wait for us to read, as we for it.
+ */
 const MAX_UNREAD = 32 * 1024 * 1024;
 
 /** Connects to an executor, whose messages may have at most `maxBytes`. */
@@ -107,6 +110,7 @@ export function connectExecutor(input: Readable, output: Writable, maxBytes: num
   input.on('error', () => undefined);
   output.on('error', () => undefined);
   output.on('drain', () => {
+    unread = 0;
     link.release('answers');
     for (const resume of waiting.splice(0)) resume();
   });
@@ -132,6 +136,8 @@ export function connectExecutor(input: Readable, output: Writable, maxBytes: num
     frames.add(header, payload);
     if (frames.isEnough) flush();
   };
+  /** Bytes of answers that were sent since nothing waited. */
+  let unread = 0;
   const backlog = (): number => output.writableLength + frames.bytes;
 
   const link: ExecutorLink = {
@@ -141,8 +147,9 @@ export function connectExecutor(input: Readable, output: Writable, maxBytes: num
     onFault: () => undefined,
     send: (message) => write(MESSAGE_HEADER, JSON.stringify(message)),
     sendPacked(bytes) {
+      unread = backlog() === 0 ? bytes.length : unread + bytes.length;
       write(MESSAGE_HEADER, bytes);
-      if (backlog() > MAX_UNREAD) link.hold('answers');
+      if (unread > MAX_UNREAD) link.hold('answers');
     },
     sendBytes(part, chunk) {
       const header = bytesHeader(part);

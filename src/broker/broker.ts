@@ -194,7 +194,7 @@ export function createBroker(options: BrokerOptions): Broker {
       const { id, target, name } = call;
       if (target === 'tool' && (toolsArrived += 1) > mostToolCalls)
         return refuseMore(`${mostToolCalls} calls of tools`);
-      const row = rows.begin({ id, target, name });
+      const row = rows.begin({ id, target, name }, options.tools.has(name));
       const started = performance.now();
       const ends = target === 'tool' ? endOfTools(signal) : AbortSignal.any([signal, closing.signal]);
       const { reply, replayed } = await answer(call, bytes, ends);
@@ -202,7 +202,7 @@ export function createBroker(options: BrokerOptions): Broker {
       row.ok = reply.ok;
       if (!reply.ok) Object.assign(row, { code: reply.error.code, error: reply.error.message });
       if (replayed) row.replayed = true;
-      rows.count(row);
+      rows.answered(row);
       options.onAnswered?.(row);
       return reply;
     },

@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
 import { checkOptions } from '../contracts/check-options.ts';
+import { MAX_CALL_BYTES } from '../protocol/calls-under-way.ts';
 import { parametersFault } from './parameters-fault.ts';
 import type { ToolSchema } from './schema-source.ts';
 
@@ -67,7 +68,7 @@ export type ToolDefinition<Input extends ToolSchema> = Omit<Tool, 'input' | 'exe
 
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 /** Bytes of arguments, and of a result. */
-export const TOOL_VALUE_BYTES: number = 8 * 1024 * 1024;
+export const TOOL_VALUE_BYTES: number = MAX_CALL_BYTES;
 const MAX_ID = 200;
 const ID = /^[A-Za-z_][\w-]*(?:\.[A-Za-z_][\w-]*)*$/;
 

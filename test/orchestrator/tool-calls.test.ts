@@ -1,6 +1,7 @@
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import type { ApprovalAnswer, ApprovalRequest } from '../../src/broker/approval.ts';
 import type { ToolContext } from '../../src/broker/tool.ts';
+import { ToolError } from '../../src/broker/tool-errors.ts';
 import type { JobEvent } from '../../src/contracts/events.ts';
 import type { ExecOptions } from '../../src/contracts/job.ts';
 import type { JobResult } from '../../src/contracts/result.ts';
@@ -13,6 +14,7 @@ import { programAnswer, scriptedModel } from '../fixtures/scripted-model.ts';
 const MIB = 1024 * 1024;
 let contexts: unknown[] = [];
 let effects: unknown[] = [];
+let busyCalls = 0;
 let questions: ApprovalRequest[] = [];
 let answer: (request: ApprovalRequest, signal: AbortSignal) => Promise<ApprovalAnswer>;
 
@@ -33,6 +35,16 @@ const tools = toolList([
   [
     'shop.order',
     { description: 'Has an effect.', execute: async (input: unknown) => ({ order: effects.push(input) }) },
+  ],
+  [
+    'shop.busy',
+    {
+      description: 'Fails first, and then has an effect.',
+      execute: async (input: unknown) => {
+        if ((busyCalls += 1) === 1) throw new ToolError('busy');
+        return effects.push(input);
+      },
+    },
   ],
   ['shop.slow', { description: 'Never ends.', timeoutMs: 300, execute: () => new Promise<never>(() => undefined) }],
   ['shop.once', { description: 'Once a job.', maxCalls: 1, execute: async () => 'once' }],
@@ -93,7 +105,7 @@ const attempt = (call) => call().catch((error) => (error instanceof ToolCallErro
 describe.each(EVERY_LEVEL)('calls of tools at level %s', (isolation) => {
   beforeEach((context) => {
     requireEachLevel(context, isolation);
-    [contexts, effects, questions] = [[], [], []];
+    [contexts, effects, questions, busyCalls] = [[], [], [], 0];
     answer = async () => ({ allow: true });
   });
   const exec = (code: string, more: Partial<ExecOptions> = {}): Promise<JobResult> =>
@@ -398,6 +410,45 @@ set_value(rows)
     expect(result.callTotals).toEqual({ 'echo.back': { calls: 1_200, failed: 0, replayed: 0 } });
   });
 
+  it('many calls at once with bytes both ways all end, as they were when they were made', async () => {
+    const { outcome, value } = await exec(
+      `const MIB = ${MIB};
+const bytes = new Uint8Array(8 * MIB);
+const large = Array.from({ length: 12 }, (_, index) => {
+  bytes[0] = index;
+  return tools.echo.back(bytes);
+});
+const firsts = (await Promise.all(large)).map((answer) => answer.length === 8 * MIB && answer[0]);
+const small = await Promise.all(Array.from({ length: 80 }, () => tools.echo.back([bytes.subarray(0, MIB), 'x'.repeat(100_000)])));
+export default [firsts, small.filter(([part, text]) => part.length === MIB && text.length === 100_000).length];`,
+      { limits: { memoryMib: 1_024 } },
+    );
+    expect([outcome, value]).toEqual(['succeeded', [Array.from({ length: 12 }, (_, index) => index), 80]]);
+  });
+
+  it('two thousand calls at once with short arguments and long answers all end', async () => {
+    const { outcome, value } = await exec(
+      `const answers = await Promise.all(Array.from({ length: 2_000 }, (_, n) => tools.echo.back(n % 20 === 0 ? 'x'.repeat(250_000) : n)));
+export default answers.filter((answer, n) => (n % 20 === 0 ? answer.length === 250_000 : answer === n)).length;`,
+      { limits: { calls: 2_000, memoryMib: 1_024 } },
+    );
+    expect([outcome, value]).toEqual(['succeeded', 2_000]);
+  });
+
+  it('a call that is under way when the job ends is counted as failed', async () => {
+    const { calls, callTotals } = await exec(
+      'tools.shop.slow({}); await tools.echo.back(1); process.kill(process.pid, "SIGKILL");',
+    );
+    expect(calls.map(({ name, ok }) => [name, ok])).toEqual([
+      ['shop.slow', false],
+      ['echo.back', true],
+    ]);
+    expect(callTotals).toEqual({
+      'shop.slow': { calls: 1, failed: 1, replayed: 0 },
+      'echo.back': { calls: 1, failed: 0, replayed: 0 },
+    });
+  });
+
   it('an approval that takes longer than run and job may, and the program ends well; other calls go on meanwhile', async () => {
     let allow: () => void = () => undefined;
     answer = () => new Promise((resolve) => (allow = () => resolve({ allow: true })));
@@ -454,6 +505,19 @@ set_value(rows)
     expect(questions).toHaveLength(5);
     expect(effects).toEqual([]);
     expect(JSON.stringify(result)).not.toContain('secret of the host');
+  });
+
+  it('a write that failed and was tried again has one effect in all attempts', async () => {
+    const program = (ending: string): string => `import { tools } from 'skillcell';
+let order;
+try { order = await tools.shop.busy({ sum: 1 }); } catch { order = await tools.shop.busy({ sum: 1 }); }
+${ending}`;
+    const codes = [program('throw new Error("again");'), program('export default order;')];
+    const model = scriptedModel(codes.map((code) => programAnswer('javascript', code)));
+    await using own = createOrchestrator({ runners: await everyRunner(), tools, model });
+    const result = await own.codegen({ isolation, task: 'Order.', tools: ['*'] });
+    expect([result.outcome, result.value, effects]).toEqual(['succeeded', 1, [{ sum: 1 }]]);
+    expect(result.callTotals['shop.busy']).toEqual({ calls: 3, failed: 1, replayed: 1 });
   });
 
   it('three attempts that make the same write have one effect; other input has its own', async () => {

@@ -1,12 +1,29 @@
 import type { CallError, StreamedBytes } from '../../../src/protocol/messages.ts';
 import { jsonOf, packCall, placesOf, readAnswer, type CallTarget } from '../../../src/protocol/packed-call.ts';
 import { attachBytes, detachBytes, ValueFault, type DetachedValue } from '../../../src/protocol/value-bytes.ts';
+import { CALL_BYTES_UNDER_WAY, CALLS_UNDER_WAY, MAX_CALL_BYTES } from '../../../src/protocol/calls-under-way.ts';
 import type { SupervisorLink } from './supervisor-link.ts';
 
 /** A longer name is one of nothing. */
 const NAME_CHARACTERS = 1_000;
 /** What the broker takes; said here, so that nothing of it is sent for nothing. */
-const ARGUMENT_CAPS = { jsonBytes: 256 * 1024, partBytes: 8 * 1024 * 1024 };
+const ARGUMENT_CAPS = { jsonBytes: 256 * 1024, partBytes: MAX_CALL_BYTES };
+/**
+ * What may be under way; more waits here. It is less than what makes the supervisor stop reading: this thread takes no answers while it
+ * writes, and would wait for the supervisor as that waits for it.
+ */
+const MOST_CALLS = CALLS_UNDER_WAY - 1;
+const MOST_BYTES = CALL_BYTES_UNDER_WAY - MAX_CALL_BYTES;
+/** More calls than that may be under way as long as all of them fit into the pipe, which holds 64 KiB. */
+const PIPED_BYTES = 48 * 1024;
+/** Room for what stands around the name and the JSON of a call. */
+const HEAD_BYTES = 32;
+
+/** Sizes in bytes: of the message, and of the parts that follow it. */
+interface CallSize {
+  message: number;
+  parts: number;
+}
 
 interface CallEnd {
   value?: unknown;
@@ -38,18 +55,56 @@ export function createProgramCalls(link: SupervisorLink): ProgramCalls {
   const arriving = new Map<number, { bytes: Uint8Array; filled: number; whole(): void }>();
   let lastCall = 0;
   let lastPart = 0;
+  const underWay = { calls: 0, message: 0, parts: 0 };
+  /** Calls that are not sent yet, in order. */
+  const queue: { size: CallSize; send(): void }[] = [];
+
+  const hasRoom = ({ message, parts }: CallSize): boolean => {
+    if (underWay.parts + parts > MOST_BYTES) return false;
+    return underWay.calls < MOST_CALLS || (parts === 0 && underWay.message + message <= PIPED_BYTES);
+  };
+  const begin = ({ message, parts }: CallSize): void => {
+    underWay.calls += 1;
+    underWay.message += message;
+    underWay.parts += parts;
+  };
+  const end = ({ message, parts }: CallSize): void => {
+    underWay.calls -= 1;
+    underWay.message -= message;
+    underWay.parts -= parts;
+    for (let next = queue[0]; next !== undefined && hasRoom(next.size); next = queue[0]) {
+      queue.shift();
+      begin(next.size);
+      next.send();
+    }
+    if (underWay.calls === 0) link.stayAlive(false);
+  };
 
   return {
     async call(target, name, given) {
-      const { json: args, places, parts } = argumentsOf(given);
+      const detached = argumentsOf(given);
+      const { json: args, places } = detached;
+      let { parts } = detached;
+      const json = JSON.stringify(args) ?? '';
+      const shortName = name.slice(0, NAME_CHARACTERS);
+      const message = HEAD_BYTES + shortName.length + Buffer.byteLength(json);
+      const size = { message, parts: parts.reduce((sum, part) => sum + part.length, 0) };
+      // Without a wait where there is room: what was called is sent when this returns.
+      if (queue.length === 0 && hasRoom(size)) begin(size);
+      else {
+        // As they are now: the program may use their room again.
+        parts = parts.map((part) => new Uint8Array(part));
+        await new Promise<void>((send) => queue.push({ size, send }));
+      }
       const bytes = places.map((place) => ({ ...place, stream: (lastPart += 1) }));
       lastCall += 1;
       const id = lastCall;
       link.stayAlive(true);
       const { error, value } = await new Promise<CallEnd>((resolve) => {
-        pending.set(id, resolve);
-        const json = JSON.stringify(args) ?? '';
-        const shortName = name.slice(0, NAME_CHARACTERS);
+        pending.set(id, (answer) => {
+          end(size);
+          resolve(answer);
+        });
         if (bytes.length === 0) return link.sendSoon(packCall(id, target, shortName, { json }));
         link.send(packCall(id, target, shortName, { places: JSON.stringify(bytes), json }));
         bytes.forEach(({ stream }, index) => link.sendBytes(stream, parts[index] ?? new Uint8Array()));
@@ -64,7 +119,6 @@ export function createProgramCalls(link: SupervisorLink): ProgramCalls {
       if (resolve === undefined) return;
       const settleNow = (end: CallEnd): void => {
         pending.delete(answer.id);
-        if (pending.size === 0) link.stayAlive(false);
         resolve(end);
       };
       const given = read(jsonOf(answer));
