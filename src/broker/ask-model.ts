@@ -36,8 +36,7 @@ export async function askModel(request: ModelRequest, options: AskModelOptions):
   const timer = setTimeout(() => deadline.abort(new ModelTimeoutError(timeoutMs)), timeoutMs);
   const both = AbortSignal.any([signal, deadline.signal]);
   try {
-    const given = await generate(gateway, asked, both);
-    const answer = usableAnswer(given, gateway);
+    const answer = await generate(gateway, asked, both);
     budget?.spend(asked, answer);
     answered?.(answer);
     return answer;
@@ -47,13 +46,9 @@ export async function askModel(request: ModelRequest, options: AskModelOptions):
 }
 
 /** A gateway may be anyone's: what it throws is told as a failure of the model, without what may be a key in it. */
-async function generate(
-  gateway: ModelGateway,
-  request: ModelRequest,
-  signal: AbortSignal,
-): Promise<ModelAnswer | undefined> {
+async function generate(gateway: ModelGateway, request: ModelRequest, signal: AbortSignal): Promise<ModelAnswer> {
   try {
-    return await withinDeadline(gateway.generate(request, { signal }), { signal });
+    return usableAnswer(await withinDeadline(gateway.generate(request, { signal }), { signal }), gateway);
   } catch (error) {
     if (signal.aborted) throw signal.reason;
     if (SkillcellError.isInstance(error)) throw error;

@@ -40,8 +40,9 @@ export async function acceptJob(
   host.active.set(jobId, cancellation);
   let unfollow: () => void = () => undefined;
   try {
+    // Before the fields are checked, which may take as long as the code of skills takes to say what it is.
+    if (request.signal instanceof AbortSignal) unfollow = cancellation.follow(request.signal);
     const job = await prepare(host, request, cancellation.signal);
-    unfollow = cancellation.follow(job.request.signal);
     const emit: EmitEvent = (event) => events?.push(event) ?? Promise.resolve();
     return await recorded(host, job, emit, () => runUnlessCanceled(host, job, { cancellation, emit, queue }));
   } catch (error) {

@@ -36,6 +36,18 @@ describe('what a gateway of anyone gives', () => {
     });
     expect(budget.reached).toBeUndefined();
   });
+
+  it('may throw when it is read, which says no key either', async () => {
+    const key = `sk-${'a1B2'.repeat(10)}`;
+    const hostile = {
+      get text(): never {
+        throw new Error(`no answer for ${key}`);
+      },
+    };
+    const failure: unknown = await ask(hostile).catch((error: unknown) => error);
+    expect(failure).toMatchObject({ code: 'model.failed', message: expect.stringContaining('no answer') as string });
+    expect((failure as Error).message).not.toContain(key);
+  });
 });
 
 it('tells of a request before it is made, and of its answer, and asks for the named model', async () => {

@@ -5,8 +5,21 @@ import type { CompiledSchema, SchemaSide, StandardIssue, StandardSchema, Standar
 /** Takes a schema of another library, which enforces itself. It has to say its JSON schema, since others read that. */
 export async function compileStandardSchema(schema: StandardSchema, io: SchemaSide): Promise<CompiledSchema> {
   const standard = schema['~standard'];
-  const json = standard.jsonSchema?.[io]({ target: 'draft-2020-12' }) ?? (await zod3Json(schema));
+  const json = jsonOf(schema, io) ?? (await zod3Json(schema));
   return { json, check: async (value) => verdictOf(await standard.validate(value)) };
+}
+
+function jsonOf(
+  { '~standard': { jsonSchema, vendor } }: StandardSchema,
+  io: SchemaSide,
+): CompiledSchema['json'] | undefined {
+  try {
+    return jsonSchema?.[io]({ target: 'draft-2020-12' });
+  } catch (error) {
+    throw new SchemaRefused(
+      `a schema of ${vendor} that cannot be written as a JSON schema (${(error as Error).message})`,
+    );
+  }
 }
 
 function verdictOf(verdict: StandardVerdict): Awaited<ReturnType<CompiledSchema['check']>> {

@@ -20,6 +20,10 @@ const standard = {
   },
 };
 
+function raise(message: string): never {
+  throw new Error(message);
+}
+
 describe('a schema of a tool may be', () => {
   test.each<[string, ToolSchema]>([
     ['a schema of zod', z.object({ name: z.string() })],
@@ -174,6 +178,11 @@ describe('a schema is refused when it is offered', () => {
       ['a member as of zod', { _zod: part }, /zod schema that cannot be written as a JSON schema/],
     ]),
     ['another library without JSON', { '~standard': { vendor: 'own', validate: () => ({ value: 1 }) } }, /of own that/],
+    [
+      'another library that cannot write it as JSON',
+      { '~standard': { ...standard['~standard'], jsonSchema: { input: (): never => raise('no dates') } } },
+      /of own that cannot be written as a JSON schema \(no dates\)/,
+    ],
   ])('with %s (%#)', async (_what, source, told) => {
     expect(await refused(source)).toMatch(told);
   });

@@ -285,6 +285,16 @@ export default { ...Object.fromEntries(await Promise.all(['cycle', 'large', 'map
     expect(await job.result).toMatchObject({ outcome: 'canceled', error: { message: 'enough' } });
   });
 
+  it('that still describes itself keeps no job from being canceled by its signal', async () => {
+    const controller = new AbortController();
+    const { signal } = controller;
+    const before = started();
+    const result = orchestrator.exec({ skills: { refs: ['custom.waiting'] }, tools: ['*'], code: '1', signal });
+    await until(() => started() > before, 'the start of its sandbox');
+    controller.abort('enough');
+    expect(await result).toMatchObject({ outcome: 'canceled', error: { message: 'enough' } });
+  });
+
   it('is left alone where it is off, so that its tools are nobody\u2019s', async () => {
     await using host = createOrchestrator({
       skills: library.subsystem,
