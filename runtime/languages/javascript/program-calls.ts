@@ -1,7 +1,7 @@
+import { CALL_BYTES_UNDER_WAY, CALLS_UNDER_WAY, MAX_CALL_BYTES } from '../../../src/protocol/calls-under-way.ts';
 import type { CallError, StreamedBytes } from '../../../src/protocol/messages.ts';
 import { jsonOf, packCall, placesOf, readAnswer, type CallTarget } from '../../../src/protocol/packed-call.ts';
 import { attachBytes, detachBytes, ValueFault, type DetachedValue } from '../../../src/protocol/value-bytes.ts';
-import { CALL_BYTES_UNDER_WAY, CALLS_UNDER_WAY, MAX_CALL_BYTES } from '../../../src/protocol/calls-under-way.ts';
 import type { SupervisorLink } from './supervisor-link.ts';
 
 /** A longer name is one of nothing. */
@@ -63,18 +63,18 @@ export function createProgramCalls(link: SupervisorLink): ProgramCalls {
     if (underWay.parts + parts > MOST_BYTES) return false;
     return underWay.calls < MOST_CALLS || (parts === 0 && underWay.message + message <= PIPED_BYTES);
   };
-  const begin = ({ message, parts }: CallSize): void => {
+  const enter = ({ message, parts }: CallSize): void => {
     underWay.calls += 1;
     underWay.message += message;
     underWay.parts += parts;
   };
-  const end = ({ message, parts }: CallSize): void => {
+  const leave = ({ message, parts }: CallSize): void => {
     underWay.calls -= 1;
     underWay.message -= message;
     underWay.parts -= parts;
     for (let next = queue[0]; next !== undefined && hasRoom(next.size); next = queue[0]) {
       queue.shift();
-      begin(next.size);
+      enter(next.size);
       next.send();
     }
     if (underWay.calls === 0) link.stayAlive(false);
@@ -90,7 +90,7 @@ export function createProgramCalls(link: SupervisorLink): ProgramCalls {
       const message = HEAD_BYTES + shortName.length + Buffer.byteLength(json);
       const size = { message, parts: parts.reduce((sum, part) => sum + part.length, 0) };
       // Without a wait where there is room: what was called is sent when this returns.
-      if (queue.length === 0 && hasRoom(size)) begin(size);
+      if (queue.length === 0 && hasRoom(size)) enter(size);
       else {
         // As they are now: the program may use their room again.
         parts = parts.map((part) => new Uint8Array(part));
@@ -102,7 +102,7 @@ export function createProgramCalls(link: SupervisorLink): ProgramCalls {
       link.stayAlive(true);
       const { error, value } = await new Promise<CallEnd>((resolve) => {
         pending.set(id, (answer) => {
-          end(size);
+          leave(size);
           resolve(answer);
         });
         if (bytes.length === 0) return link.sendSoon(packCall(id, target, shortName, { json }));
