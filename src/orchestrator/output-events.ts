@@ -1,6 +1,7 @@
 import { StringDecoder } from 'node:string_decoder';
 import type { OutputEvent } from '../contracts/events.ts';
 import type { EmitEvent } from './event-stream.ts';
+import { outputEvent } from './output-event.ts';
 
 /** What a job's runs write, as events. */
 export interface OutputEvents {
@@ -22,11 +23,4 @@ export function createOutputEvents(jobId: string, emit: EmitEvent): OutputEvents
       }
     },
   };
-}
-
-/** In JSON the bytes are base64: a Buffer's own form is a list of numbers. */
-function outputEvent(jobId: string, stream: OutputEvent['stream'], bytes: Uint8Array, text: string): OutputEvent {
-  const event: OutputEvent = { type: 'output', jobId, stream, bytes, text };
-  const toJSON = (): object => ({ ...event, bytes: Buffer.from(bytes).toString('base64') });
-  return Object.defineProperty(event, 'toJSON', { value: toJSON });
 }

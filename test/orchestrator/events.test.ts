@@ -1,6 +1,7 @@
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import type { JobEvent } from '../../src/contracts/events.ts';
 import { createEventStream } from '../../src/orchestrator/event-stream.ts';
+import { createOutputEvents } from '../../src/orchestrator/output-events.ts';
 import { createOrchestrator } from '../../src/orchestrator/create-orchestrator.ts';
 import { LEVELS, requireLevel } from '../fixtures/levels.ts';
 import { skillLibrary, skillText } from '../fixtures/skill-library.ts';
@@ -177,6 +178,47 @@ describe('createEventStream()', () => {
     expect(resumed).toBeLessThan(6);
     await reader.next();
     await until(() => resumed === 6, 'all pushes');
+  });
+
+  it('makes no event of each byte that waits, and loses none', async () => {
+    const stream = createEventStream();
+    const emit = createOutputEvents('j', (event) => stream.push(event));
+    const seen = { stdout: '', stderr: '' };
+    const events: JobEvent[] = [];
+    const take = (event: JobEvent): void => {
+      events.push(event);
+      if (event.type !== 'output') return;
+      seen[event.stream] += event.text;
+      expect(event.text).toBe(Buffer.from(event.bytes).toString());
+    };
+    const write = async (from: number, to: number): Promise<void> => {
+      for (let count = from; count < to; count += 1) {
+        await emit.write('stdout', Buffer.from(String(count % 10)));
+        await emit.write('stderr', Buffer.from('abcdefghij'.charAt(count % 10)));
+      }
+    };
+    await write(0, 100_000);
+    await stream.push({ type: 'run', jobId: 'j', run: 2 });
+    await write(100_000, 100_010);
+    const reader = stream[Symbol.asyncIterator]();
+    // What is read meanwhile takes nothing that comes later with it.
+    for (let count = 0; count < 1_030; count += 1) {
+      take((await reader.next()).value as JobEvent);
+      await write(100_010 + 10 * count, 100_020 + 10 * count);
+    }
+    stream.end();
+    for (;;) {
+      const { done, value } = await reader.next();
+      if (done === true) break;
+      take(value);
+    }
+    const total = 100_010 + 10 * 1_030;
+    expect(seen.stdout).toBe('0123456789'.repeat(total / 10));
+    expect(seen.stderr).toBe('abcdefghij'.repeat(total / 10));
+    expect(events.length).toBeLessThan(3_000);
+    const runAt = events.findIndex((event) => event.type === 'run');
+    const before = events.slice(0, runAt).map((event) => (event.type === 'output' ? event.bytes.length : 0));
+    expect(before.reduce((sum, bytes) => sum + bytes, 0)).toBe(200_000);
   });
 
   it('lets waiting writers go when the reader leaves, and takes nothing after its end', async () => {
