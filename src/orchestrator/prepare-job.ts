@@ -85,7 +85,8 @@ export async function prepareJob(given: unknown, options: PreparationOptions, kn
   const skillCode = skillCodeJob(jobId, matched.request, options.skills);
   const disclosure = disclosureTools(checked, options.skills);
   const hostTools = [...options.tools, ...(disclosure?.tools ?? [])];
-  const available = await withSkillTools(hostTools, skillCode, options);
+  const limits = effectiveLimits(checked.kind, checked.limits ?? {}, options.ceilings);
+  const available = await withSkillTools(hostTools, skillCode, options, limits.jobTimeoutMs);
   const tools = await prepareTools(checked.tools ?? [], available, selects(checked) || opened);
   const own = checked.skills?.refs ?? [];
   const { request, match } = withoutLacking(matched, own, options.skills, [...tools.keys()]);
@@ -94,7 +95,6 @@ export async function prepareJob(given: unknown, options: PreparationOptions, kn
   const { language, script } = requestProgram(request, skills, options.skills);
   requireCallable(tools, definitionOf(language));
   const valueSchema = await valueSchemaOf(request);
-  const limits = effectiveLimits(request.kind, request.limits ?? {}, options.ceilings);
   const workspaceBytes = limits.workspaceMib * MIB;
   const inputs = await prepareInputFiles(request.files ?? [], limits);
   const destinations = inputs.files.map(({ destination }) => destination);

@@ -2,6 +2,7 @@ import type { Tool } from '../../broker/tool.ts';
 import { DEFAULT_CONSUMER } from '../../contracts/job.ts';
 import type { Skill } from '../../contracts/skill.ts';
 import { SkillcellError } from '../../contracts/skillcell-error.ts';
+import { withinDeadline } from '../../protocol/within-deadline.ts';
 import type { SkillsSubsystem } from '../../skills/index.ts';
 import type { CheckedRequest } from '../job-schema.ts';
 import type { SkillCodeJob, SkillCodeSource } from './skill-code-source.ts';
@@ -29,7 +30,7 @@ export function skillCodeJob(
 }
 
 /**
- * The tools of the host, and those of the code of a job's skills.
+ * The tools of the host, and those of the code of a job's skills, which has as long to describe itself as the job has in all.
  *
  * @throws SkillcellError with a `skill-code.` code
  */
@@ -37,9 +38,17 @@ export async function withSkillTools(
   tools: readonly Tool[],
   job: SkillCodeJob | undefined,
   { skillCode, signal }: { skillCode?: SkillCodeSource | undefined; signal?: AbortSignal | undefined },
+  jobTimeoutMs: number,
 ): Promise<readonly Tool[]> {
   if (job === undefined || skillCode === undefined) return tools;
-  const brought = await skillCode.tools(job, signal ?? new AbortController().signal);
+  const brought = await withinDeadline(skillCode.tools(job, signal ?? new AbortController().signal), {
+    limitMs: jobTimeoutMs,
+    overdue(): never {
+      const names = job.skills.map(({ id }) => id).join(', ');
+      const message = `Cannot load the code of the job's skills: it did not load within jobTimeoutMs, ${jobTimeoutMs} ms, got ${names}.`;
+      throw new SkillcellError('skill-code.load-failed', message);
+    },
+  });
   const own = new Set(tools.map(({ id }) => id));
   const twice = brought.find(({ id }) => own.has(id));
   if (twice === undefined) return [...tools, ...brought];

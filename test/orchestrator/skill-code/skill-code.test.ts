@@ -295,6 +295,15 @@ export default { ...Object.fromEntries(await Promise.all(['cycle', 'large', 'map
     expect(await result).toMatchObject({ outcome: 'canceled', error: { message: 'enough' } });
   });
 
+  it('has no longer to describe itself than its job has in all', async () => {
+    const limits = { jobTimeoutMs: 400 };
+    const job = orchestrator.exec({ skills: { refs: ['custom.hanging'] }, tools: ['*'], code: '1', limits });
+    await expect(job).rejects.toMatchObject({
+      code: 'skill-code.load-failed',
+      message: `Cannot load the code of the job's skills: it did not load within jobTimeoutMs, 400 ms, got custom.hanging.`,
+    });
+  });
+
   it('is left alone where it is off, so that its tools are nobody\u2019s', async () => {
     await using host = createOrchestrator({
       skills: library.subsystem,
