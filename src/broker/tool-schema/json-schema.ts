@@ -2,7 +2,7 @@ import { faultLine } from './fault-line.ts';
 import { AUTHOR_CAPS, copySchema, OUTSIDE_CAPS } from './json-schema/copy-schema.ts';
 import { evaluate } from './json-schema/node.ts';
 import { readSchema } from './json-schema/read-schema.ts';
-import { startRun, TooMuchWork } from './json-schema/run.ts';
+import { startRun, TOO_MUCH_WORK, TooMuchWork } from './json-schema/run.ts';
 import { SchemaRefused } from './schema-refused.ts';
 import type { CheckedValue, CompiledSchema } from './tool-schema.ts';
 
@@ -24,7 +24,7 @@ export function compileJsonSchema(source: unknown, outside: boolean): CompiledSc
       return evaluate(node, value, run, undefined) ? { value } : { fault: faultLine(run.faults) };
     } catch (error) {
       if (!(error instanceof TooMuchWork)) throw error;
-      return { fault: 'takes too much work to check' };
+      return { fault: TOO_MUCH_WORK };
     }
   };
   return { json: copy as Record<string, unknown>, check: async (value) => check(value) };

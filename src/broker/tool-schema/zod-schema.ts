@@ -2,6 +2,8 @@ import * as z from 'zod/mini';
 import { explainIssue, NO_WORDS } from '../../contracts/explain-issue.ts';
 import { faultLine, type ValueFault } from './fault-line.ts';
 import { SchemaRefused } from './schema-refused.ts';
+import { TOO_MUCH_WORK, TooMuchWork } from './json-schema/run.ts';
+import { searchPatternsByRe2 } from './zod-patterns.ts';
 import { structureGuard } from './zod-structure.ts';
 import type { CompiledSchema, SchemaSide } from './tool-schema.ts';
 
@@ -23,12 +25,14 @@ export function compileZodSchema(schema: z.core.$ZodType, io: SchemaSide): Compi
 function compile(schema: z.core.$ZodType, io: SchemaSide): CompiledSchema {
   const json = jsonOf(schema, io);
   const guard = structureGuard(schema);
+  searchPatternsByRe2(schema);
   return {
     json,
     async check(value) {
       const fault = guard(value);
       if (fault !== undefined) return { fault };
-      const parsed = await z.safeParseAsync(schema, value);
+      const parsed = await parse(schema, value);
+      if (parsed === undefined) return { fault: TOO_MUCH_WORK };
       if (parsed.success) return { value: parsed.data };
       const { issues } = parsed.error;
       if (issues.every(({ message }) => message !== WORDLESS)) return { fault: faultLine(issues.map(toldByZod)) };
@@ -37,6 +41,19 @@ function compile(schema: z.core.$ZodType, io: SchemaSide): CompiledSchema {
       return { fault: faultLine(explained) };
     },
   };
+}
+
+/** Undefined where a text is too long for a pattern. */
+async function parse(
+  schema: z.core.$ZodType,
+  value: unknown,
+): Promise<z.core.util.SafeParseResult<unknown> | undefined> {
+  try {
+    return await z.safeParseAsync(schema, value);
+  } catch (error) {
+    if (error instanceof TooMuchWork) return undefined;
+    throw error;
+  }
 }
 
 function jsonOf(schema: z.core.$ZodType, io: SchemaSide): Record<string, unknown> {

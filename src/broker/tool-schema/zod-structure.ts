@@ -3,7 +3,7 @@ import { faultLine } from './fault-line.ts';
 import { AUTHOR_CAPS, copySchema } from './json-schema/copy-schema.ts';
 import { evaluate } from './json-schema/node.ts';
 import { readSchema } from './json-schema/read-schema.ts';
-import { spentSteps, startRun, TooMuchWork } from './json-schema/run.ts';
+import { spentSteps, startRun, TOO_MUCH_WORK, TooMuchWork } from './json-schema/run.ts';
 
 /** Values that cost less are left to zod, whose faults have the author's own words. */
 const FEW_STEPS = 5_000;
@@ -51,7 +51,7 @@ export function structureGuard(schema: z.core.$ZodType): (value: unknown) => str
       return fits || spentSteps(run) < FEW_STEPS ? undefined : faultLine(run.faults);
     } catch (error) {
       if (!(error instanceof TooMuchWork)) throw error;
-      return 'takes too much work to check';
+      return TOO_MUCH_WORK;
     }
   };
 }

@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import * as z from 'zod/mini';
 import { compileZodSchema } from '../../../src/broker/tool-schema/zod-schema.ts';
 import { createDisclosureTools } from '../../../src/orchestrator/disclosure-tools.ts';
@@ -43,4 +43,53 @@ it('skills.run_script says how many arguments there may be', async () => {
 it('a text that a schema brings itself stays', async () => {
   const schema = z.object({ name: z.string().check(z.refine((name) => name !== 'x', 'must not be x')) });
   expect(await compileZodSchema(schema, 'input').check({ name: 'x' })).toEqual({ fault: 'name: must not be x' });
+});
+
+const text = (pattern: RegExp, words?: string): z.ZodMiniString => z.string().check(z.regex(pattern, words));
+const EVIL = text(/^(a+)+$/);
+const BAD = `${'a'.repeat(60)}b`;
+
+describe('a pattern of a zod schema', () => {
+  const check = (schema: z.ZodMiniType, value: unknown): Promise<unknown> =>
+    compileZodSchema(schema, 'input').check(value);
+
+  it.each([
+    ['alone', EVIL, BAD],
+    ['as one of two', z.union([EVIL, z.number()]), BAD],
+    ['in a list', z.array(z.object({ a: z.optional(EVIL) })), [{ a: BAD }]],
+    [
+      'behind a transformation',
+      z.pipe(
+        z.transform((value) => value),
+        EVIL,
+      ),
+      BAD,
+    ],
+    ['by reference', z.lazy(() => EVIL), BAD],
+    ['as the name of a property', z.record(EVIL, z.number()), { [BAD]: 1 }],
+  ])('takes no more time than the text is long, %s', async (_name, schema, value) => {
+    const before = process.threadCpuUsage();
+    expect(await check(schema, value)).toMatchObject({ fault: expect.any(String) as string });
+    const { user, system } = process.threadCpuUsage(before);
+    expect((user + system) / 1_000).toBeLessThan(250);
+  });
+
+  it('keeps the words of its author and what it means', async () => {
+    const schema = text(/^[a-z\d\-]{2,4}$/gi, 'two to four, please');
+    for (const good of ['ab', 'AB-1', 'ab']) expect(await check(schema, good)).toEqual({ value: good });
+    for (const bad of ['a', 'abcde', 'a_b', ''])
+      expect(await check(schema, bad)).toEqual({ fault: 'two to four, please' });
+    expect(compileZodSchema(schema, 'input').json).toMatchObject({ pattern: String.raw`^[a-z\d\-]{2,4}$` });
+  });
+
+  it('stays V8\u2019s where RE2 has nothing for it', async () => {
+    const schema = text(/^(?!x)(.)\1$/s);
+    expect(await check(schema, 'aa')).toEqual({ value: 'aa' });
+    expect(await check(schema, 'xx')).toHaveProperty('fault');
+  });
+
+  it('refuses a text that is too long for it', async () => {
+    const schema = text(/^(?:a{20}b?){20,}$/);
+    expect(await check(schema, 'a'.repeat(200_000))).toEqual({ fault: 'takes too much work to check' });
+  });
 });

@@ -12,23 +12,30 @@ export interface Pattern {
   size: number;
 }
 
+/** How a pattern is looked for. */
+export interface PatternOptions {
+  /** @default false */
+  ignoreCase?: boolean;
+}
+
 /** Instructions of all patterns of a schema. */
 const MAX_SIZE = 10_000;
 const STEPS_AN_INSTRUCTION = 0.35;
 
 /** Makes the patterns of one schema, equal ones once. */
-export function patternReader(): (source: string) => Pattern {
+export function patternReader(): (source: string, options?: PatternOptions) => Pattern {
   const made = new Map<string, Pattern>();
   let left = MAX_SIZE;
-  return (source) => {
-    const known = made.get(source);
+  return (source, { ignoreCase = false } = {}) => {
+    const key = `${ignoreCase} ${source}`;
+    const known = made.get(key);
     if (known !== undefined) return known;
     const { text, size } = patternSource(source);
     left -= size + 4;
     if (left < 0) throw new SchemaRefused(`patterns that become more than ${MAX_SIZE} instructions`);
-    const compiled = compile(text);
+    const compiled = compile(ignoreCase ? `(?i)${text}` : text);
     const pattern = { compiled, size: compiled.programSize() + 4 };
-    made.set(source, pattern);
+    made.set(key, pattern);
     return pattern;
   };
 }

@@ -26,6 +26,9 @@ export class TooMuchWork extends Error {
   override readonly name = 'TooMuchWork';
 }
 
+/** What is wrong with such a value. */
+export const TOO_MUCH_WORK = 'takes too much work to check';
+
 export function startRun(): Run {
   return { steps: STEPS, open: 0, quiet: 0, path: [], faults: [], names: new Map() };
 }
