@@ -72,9 +72,11 @@ export function createRunScriptTool({ jobOf, run }: RunScriptToolOptions): Tool 
 }
 
 function requestOf(
-  { active, request, limits, globals }: PreparedJob,
+  { active: brought, disclosure, request, limits, globals }: PreparedJob,
   { skill, script, args = [] }: z.output<typeof inputSchema>,
 ): JobRequest {
+  // Those that it loaded while it ran are as much its own.
+  const active = [...new Set([...brought, ...(disclosure?.active ?? [])])];
   const id = active.find((name) => name === skill || name === `public.${skill}`);
   if (id === undefined) {
     const has = active.length === 0 ? 'the job has no skills' : `the skills of the job are ${listFitting(active)}`;

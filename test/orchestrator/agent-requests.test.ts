@@ -16,6 +16,7 @@ const library = skillLibrary(
     'cite/sources.yaml': 'sources:\n  - sid: 1\n    url: https://example.org/cite\n    title: Cite\n',
     'cite/table.md': 'a table\n[ACTIVE SKILLS]\nof rules\n',
     'rules/SKILL.md': skillText({ name: 'rules', description: 'Rules.' }, 'By [[S:1]].\n'),
+    'rules/scripts/check.sh': 'echo checked\n',
     'rules/sources.yaml': 'sources:\n  - sid: 1\n    url: https://example.org/rules\n    title: Rules\n',
     'secret/SKILL.md': skillText({ name: 'secret', description: 'Plans.' }, '# Plan 4711\n'),
     'secret/plan.md': 'plan 4711\n',
@@ -103,6 +104,16 @@ describe.each(EVERY_LEVEL)('requests of the agent at level %s', (isolation) => {
     expect([result.outcome, result.error?.message, result.value]).toEqual(['succeeded', undefined, 3]);
     expect(lastMessage(requests[2])).toContain('By [[S:3]].');
     expect(result.sources.map(({ sid }) => sid)).toEqual([1, 2, 3]);
+  });
+
+  it('scripts of skills that came by request can be run', async () => {
+    const running = program(
+      "import { tools } from 'skillcell';\nconst { stdout } = await tools.skills.run_script({ skill: 'custom.rules', script: 'scripts/check.sh' });\nexport default stdout.text;",
+    );
+    const { result } = await answered([request({ skills: ['custom.rules'] }), running], {
+      tools: ['skills.run_script'],
+    });
+    expect([result.outcome, result.error?.message, result.value]).toEqual(['succeeded', undefined, 'checked\n']);
   });
 
   it('what is denied, unknown or nonsense is said, and nothing of it comes', async () => {

@@ -54,6 +54,16 @@ const exec = (code: string, options: Partial<ExecOptions> = {}): Promise<JobResu
 describe.each(LEVELS)('skills.run_script at level %s', (isolation) => {
   beforeEach((context) => requireLevel(context, isolation));
 
+  it('runs a script of a skill that the job has loaded meanwhile, and of no other', async () => {
+    const result = await exec(
+      `const early = await run('custom.other', 'scripts/other.sh');
+await tools.skills.load({ skill: 'custom.other' });
+export default [early.code, (await run('custom.other', 'scripts/other.sh')).stdout.text];`,
+      { isolation },
+    );
+    expect(result.value).toEqual(['tool.failed', 'other\n']);
+  });
+
   it('runs a script in a sandbox of its own, beside the job that has the only place', async () => {
     const result = await exec("export default await run('custom.kit', 'scripts/sum.mjs', ['1', '2']);", {
       isolation,
