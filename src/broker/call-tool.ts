@@ -61,7 +61,12 @@ export async function callTool(offered: OfferedTool, call: ToolCall, around: Too
   const parts = call.places.length === 0 ? [] : await arrived(call);
   // What the record knows a call by is what the sandbox sent, not what the schema makes of it.
   const effect = tool.effect === 'read' ? undefined : around.effects?.call(tool.id, call.args, call.places, parts);
-  const input = await checked(offered, 'input', attach(call, parts));
+  // A function of the schema's author may take as long as the tool itself.
+  const input = await withinDeadline(checked(offered, 'input', attach(call, parts)), {
+    limitMs: timeoutOf(tool),
+    overdue: () => throwOverdue(tool),
+    signal,
+  });
   const known = effect?.earlier;
   if (known?.state === 'done' && known.reply !== undefined) return { reply: known.reply, replayed: true };
   if (known !== undefined) {
@@ -121,6 +126,14 @@ async function checked({ tool, ...schemas }: OfferedTool, side: 'input' | 'outpu
   throw new ToolCallError(SCHEMA_CODES[side], `${what} not fit: ${result.fault}.`);
 }
 
+function timeoutOf({ timeoutMs = DEFAULT_TIMEOUT_MS }: Tool): number {
+  return timeoutMs;
+}
+
+function throwOverdue(tool: Tool): never {
+  throw new ToolCallError('tool.timeout', `The tool ${tool.id} took longer than ${timeoutOf(tool) / 1000} s.`);
+}
+
 /** Runs the tool within its time, and takes apart what it gives. */
 async function make(
   offered: OfferedTool,
@@ -131,12 +144,11 @@ async function make(
 ): Promise<BrokerReply> {
   const { tool } = offered;
   const { jobId, context } = around;
-  const timeoutMs = tool.timeoutMs ?? DEFAULT_TIMEOUT_MS;
   const { attempt } = call;
   const over = new LateSignal();
   const overdue = (): never => {
     over.abort(new DOMException('The call took too long.', 'TimeoutError'));
-    throw new ToolCallError('tool.timeout', `The tool ${tool.id} took longer than ${timeoutMs / 1000} s.`);
+    return throwOverdue(tool);
   };
   const run = async (): Promise<BrokerReply> => {
     let value: unknown;
@@ -160,7 +172,7 @@ async function make(
   };
   effect?.begin();
   try {
-    return await withinDeadline(run(), { limitMs: timeoutMs, overdue, signal: call.signal });
+    return await withinDeadline(run(), { limitMs: timeoutOf(tool), overdue, signal: call.signal });
   } finally {
     over.abort(call.signal.aborted ? (call.signal.reason as Error) : CALL_OVER);
   }

@@ -41,7 +41,8 @@ export class ValueFault extends Error {
  * Takes the bytes out of a value. `undefined` is left out as JSON does. A value that is too large costs no more than one that is not.
  *
  * @throws {ValueFault} over the caps, on a cycle or another nesting over 60 levels, on over 64 pieces, and on what JSON cannot say:
- * functions, symbols, bigints, numbers that are not finite, and objects of which it would leave nothing, such as a Map
+ * functions, symbols, bigints, numbers that are not finite, views of a buffer that are no bytes, and objects
+ * that hold more than their fields, such as a Map or an Error
  */
 export function detachBytes(value: unknown, caps: ValueCaps): DetachedValue {
   const places: BytesPlace[] = [];
@@ -67,7 +68,9 @@ export function detachBytes(value: unknown, caps: ValueCaps): DetachedValue {
   };
   const copyFields = (given: object, path: (string | number)[]): object => {
     const fields: [string, unknown][] = [];
-    const keys = Object.keys(given);
+    // A Map, an Error or a text in an object holds more than its fields.
+    const hasOthers = !isPlain(given) && tagOf(given) !== '[object Object]';
+    const keys = hasOthers ? [] : Object.keys(given);
     if (keys.length === 0 && !isPlain(given)) throw noJson(`an object that is a ${nameOf(given)}`, path);
     for (const key of keys) {
       if (key === '__proto__' || reachesPrototype(key, given)) throw new ValueFault(`the key ${key} is not allowed`);
@@ -116,6 +119,11 @@ function isPlain(value: object): boolean {
   return prototype === null || Object.getPrototypeOf(prototype) === null;
 }
 
+/** What the language calls an object, of any realm. */
+function tagOf(value: object): string {
+  return Object.prototype.toString.call(value);
+}
+
 function nameOf(value: object): string {
   const { name }: { name?: unknown } = value.constructor ?? {};
   return typeof name === 'string' && name !== '' ? name.slice(0, 100) : 'class of its own';
@@ -128,10 +136,18 @@ function reachesPrototype(key: string, holder: object): boolean {
   return typeof value === 'object' && value !== null && Object.hasOwn(value, 'prototype');
 }
 
+const BYTE_VIEWS: ReadonlySet<string> = new Set([
+  '[object Uint8Array]',
+  '[object Uint8ClampedArray]',
+  '[object DataView]',
+]);
+
 function bytesOf(value: object): Uint8Array | undefined {
   if (value instanceof Uint8Array) return value;
   if (value instanceof ArrayBuffer) return new Uint8Array(value);
-  return ArrayBuffer.isView(value) ? new Uint8Array(value.buffer, value.byteOffset, value.byteLength) : undefined;
+  // The numbers of other views are no bytes: wider ones, in the order of the machine, or with a sign.
+  const isBytes = ArrayBuffer.isView(value) && BYTE_VIEWS.has(tagOf(value));
+  return isBytes ? new Uint8Array(value.buffer, value.byteOffset, value.byteLength) : undefined;
 }
 
 /**

@@ -66,6 +66,16 @@ describe('a call that is in order', () => {
     expect(await told.promise).toBe('TimeoutError');
   });
 
+  test('has the time of its tool also for what the author of its schema does', async () => {
+    const never = (): Promise<boolean> => new Promise(() => undefined);
+    const input = z.object({ a: z.string().refine(never) });
+    const execute: Tool['execute'] = async () => 1;
+    const broker = await brokerWith({ slow: { description: 'Slow.', timeoutMs: 5, input, execute } });
+    expect(await broker.call(tool(1, 'slow', { a: '' }), { signal: live })).toEqual(
+      refused('tool.timeout', /^The tool slow took longer than 0.005 s\.$/),
+    );
+  });
+
   test('is allowed by an `approve` that answers at once', async () => {
     const execute: Tool['execute'] = async () => 1;
     const approve = (() => ({ allow: true })) as unknown as NonNullable<BrokerOptions['approve']>;

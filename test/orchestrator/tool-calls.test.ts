@@ -207,9 +207,10 @@ set_value([attempt(bytes(8 * ${MIB} + 1)), attempt("x" * 300_000), attempt([1j])
     const { value } = await exec(`
       class Row { id = 1; left = undefined; }
       const rows = [];
-      for (const given of [{ a: [NaN] }, { rate: -Infinity }, { format: () => 1 }, Symbol.iterator, { seen: new Map([[1, 2]]) }, [new Set()], Promise.resolve(1), { a: { b: /x/ } }])
+      for (const given of [{ a: [NaN] }, { rate: -Infinity }, { format: () => 1 }, Symbol.iterator, { seen: new Map([[1, 2]]) }, [new Set()], Promise.resolve(1), { a: { b: /x/ } },
+        Object.assign(new Map(), { size2: 1 }), { why: Object.assign(new Error('no'), { code: 'E1' }) }, [new String('x')], new Float64Array([1.5]), { small: new Int8Array([-1]) }])
         rows.push(await tools.echo.back(given).catch(({ code, message }) => [code, message]));
-      export default [rows, await tools.echo.back([new Row(), new Date(0), Object.create(null), {}, []])];`);
+      export default [rows, await tools.echo.back([new Row(), new Date(0), Object.create(null), {}, []]), await tools.echo.back([new DataView(Uint8Array.of(7, 8).buffer, 1), new Uint8ClampedArray([9])]).then((views) => views.map((view) => [...view]))];`);
     const got = (what: string): string[] => [
       'tool.invalid-arguments',
       `Cannot make the call: the arguments are not acceptable, got ${what}.`,
@@ -223,8 +224,13 @@ set_value([attempt(bytes(8 * ${MIB} + 1)), attempt("x" * 300_000), attempt([1j])
       'an object that is a Set is no JSON value, at 0',
       'an object that is a Promise is no JSON value',
       'an object that is a RegExp is no JSON value, at a.b',
+      'an object that is a Map is no JSON value',
+      'an object that is a Error is no JSON value, at why',
+      'an object that is a String is no JSON value, at 0',
+      'an object that is a Float64Array is no JSON value',
+      'an object that is a Int8Array is no JSON value, at small',
     ];
-    expect(value).toEqual([refused.map(got), [{ id: 1 }, '1970-01-01T00:00:00.000Z', {}, {}, []]]);
+    expect(value).toEqual([refused.map(got), [{ id: 1 }, '1970-01-01T00:00:00.000Z', {}, {}, []], [[8], [9]]]);
     const results = await exec(
       `export default [await attempt(() => tools.odd.map()), await attempt(() => tools.odd.nan())];`,
     );
@@ -243,16 +249,27 @@ try:
     set_value(2**53)
 except ValueError as error:
     print(error)
-set_value([attempt({"id": 2**53}), attempt([-(2**53)]), attempt([2**53 - 1, True]), attempt({1, 2})])
+try:
+    set_value([{"1": "x", 1: "y"}])
+except ValueError as error:
+    print(error)
+set_value([attempt({"id": 2**53}), attempt([-(2**53)]), attempt([2**53 - 1, True]), attempt({1, 2}), attempt({b"a": 1}), attempt([{"1": "x", 1: "y"}]), attempt({1: b"x", None: 2})["1"] == b"x", attempt(None), tools.call("echo.back", None), tools.call("echo.back")])
 `);
     const beyond = 'JSON has no integer beyond 9007199254740991; give it as text.';
-    expect(exact.stdout.text).toBe(`Cannot set the value: ${beyond}\n`);
+    const same = 'two keys of a dict are the same in JSON, "1"';
+    expect(exact.stdout.text).toBe(`Cannot set the value: ${beyond}\n${same}\n`);
     const tooGreat = ['tool.invalid-arguments', `Cannot make the call: ${beyond}`];
     expect(exact.value).toEqual([
       tooGreat,
       tooGreat,
       [2 ** 53 - 1, true],
       ['tool.invalid-arguments', expect.any(String)],
+      ['tool.invalid-arguments', expect.stringContaining('Cannot make the call: keys must be')],
+      ['tool.invalid-arguments', `Cannot make the call: ${same}.`],
+      true,
+      null,
+      null,
+      {},
     ]);
   });
 

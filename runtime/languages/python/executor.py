@@ -108,6 +108,15 @@ def json_key(key):
     return key if isinstance(key, str) else next(iter(json.loads(json.dumps({key: 0}))))
 
 
+def distinct(pairs):
+    """The dict of pairs by JSON's keys, which hold no two entries of one name."""
+    fields = dict(pairs)
+    if len(fields) < len(pairs):
+        twice = next(key for index, (key, _) in enumerate(pairs) if key in dict(pairs[:index]))
+        raise ValueError(f"two keys of a dict are the same in JSON, {json.dumps(twice)[:100]}")
+    return fields
+
+
 def constructor_of(value):
     found = value.get("constructor")
     return found if isinstance(found, dict) else {}
@@ -128,7 +137,7 @@ def detach(value):
         if isinstance(current, dict):
             if "__proto__" in current or "prototype" in constructor_of(current):
                 raise ToolCallError("tool.invalid-arguments", "Cannot make the call: a key that reaches a prototype is not allowed.")
-            return {key: copy(child, [*path, json_key(key)]) for key, child in current.items()}
+            return distinct([(json_key(key), copy(child, [*path, json_key(key)])) for key, child in current.items()])
         if isinstance(current, (list, tuple)):
             return [copy(child, [*path, index]) for index, child in enumerate(current)]
         if isinstance(current, int) and abs(current) > GREATEST_INTEGER:
@@ -165,8 +174,8 @@ class Calls:
     def begin(self, name, arguments, settle):
         if os.getpid() != own_pid:
             raise ToolCallError("tool.job-over", "Cannot make the call: a forked process has no tools.")
-        value, places, parts = detach(arguments)
         try:
+            value, places, parts = detach(arguments)
             body = json.dumps(value, allow_nan=False)
         except (TypeError, ValueError) as error:
             raise ToolCallError("tool.invalid-arguments", f"Cannot make the call: {error}.") from None
@@ -292,7 +301,7 @@ def require_exact(digits):
 def set_value(value):
     global value_json
     text = json.dumps(value, allow_nan=False)
-    json.loads(text, parse_int=require_exact)
+    json.loads(text, parse_int=require_exact, object_pairs_hook=distinct)
     value_json = text
 
 

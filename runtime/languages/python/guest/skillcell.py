@@ -7,8 +7,12 @@ __all__ = ["ToolCallError", "call_tool", "read_skill_file", "set_value", "tools"
 ToolCallError = _bridge.ToolCallError
 
 
+#: None is an argument too.
+_NOTHING = object()
+
+
 def _arguments(given, keywords):
-    if given is None:
+    if given is _NOTHING:
         return keywords
     if keywords and not isinstance(given, dict):
         raise ToolCallError("tool.invalid-arguments", "Cannot make the call: only a dict takes keywords beside it.")
@@ -28,10 +32,10 @@ class _Path:
             raise AttributeError(name)
         return _Path(f"{self._id}.{name}")
 
-    def __call__(self, given=None, /, **keywords):
+    def __call__(self, given=_NOTHING, /, **keywords):
         return _bridge.calls.call(self._id, _arguments(given, keywords))
 
-    def aio(self, given=None, /, **keywords):
+    def aio(self, given=_NOTHING, /, **keywords):
         return _bridge.calls.call_async(self._id, _arguments(given, keywords))
 
     def __repr__(self):
@@ -41,10 +45,10 @@ class _Path:
 class _Call:
     """Calls a tool by its id."""
 
-    def __call__(self, tool_id, given=None, /, **keywords):
+    def __call__(self, tool_id, given=_NOTHING, /, **keywords):
         return _Path(tool_id)(given, **keywords)
 
-    def aio(self, tool_id, given=None, /, **keywords):
+    def aio(self, tool_id, given=_NOTHING, /, **keywords):
         return _Path(tool_id).aio(given, **keywords)
 
 
@@ -65,7 +69,7 @@ class _Tools:
 tools = _Tools()
 
 
-def call_tool(tool_id, given=None, **keywords):
+def call_tool(tool_id, given=_NOTHING, **keywords):
     """Call a tool of the host by its id. Raises ToolCallError when the call gives no value."""
     return tools.call(tool_id, given, **keywords)
 
