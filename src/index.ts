@@ -32,7 +32,7 @@ export { DIAGNOSTIC_REGISTRY, type DiagnosticEntry } from './contracts/diagnosti
 export type { DiagnosticText } from './contracts/diagnostic-severities.ts';
 export { ERROR_REGISTRY, type ErrorCode, type ErrorEntry } from './contracts/error-registry.ts';
 export type { JobEvent, ModelStage, OutputEvent } from './contracts/events.ts';
-export type { GenerateOptions, Generation, ZodSchema } from './contracts/generation.ts';
+export type { GenerateOptions, Generation, StandardSchemaLike, ZodSchema } from './contracts/generation.ts';
 export type { RuntimeGlobals, SandboxJob, ToolDeclarations, ToolDescription } from './contracts/globals.ts';
 export type {
   CodegenOptions,

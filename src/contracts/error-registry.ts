@@ -66,7 +66,8 @@ export const ERROR_REGISTRY = {
     http: 403,
     exitCode: 2,
     retry: false,
-    advice: 'The policy of this consumer forbids the skill; ask for another one or change agents_config.',
+    advice:
+      'The policy of this consumer forbids the skill, or the job lacks a tool that it requires: the message says which. Ask for another skill, change agents_config, or give the tool.',
   },
   'skills.invalid': {
     http: 400,

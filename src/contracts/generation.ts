@@ -7,6 +7,11 @@ export interface ZodSchema<T = unknown> {
   readonly _zod: { readonly output: T };
 }
 
+/** A schema of another library that is a Standard Schema (https://standardschema.dev) and says its JSON schema. */
+export interface StandardSchemaLike {
+  readonly '~standard': object;
+}
+
 /** An answer to have written without a sandbox. */
 export interface GenerateOptions<T = unknown> {
   prompt: string;
@@ -21,7 +26,7 @@ export interface GenerateOptions<T = unknown> {
   /** Instructions of the caller's own, with which the system prompt begins. */
   system?: string;
   /** What the answer has to be, as a zod schema or a JSON schema. Without it, a text. */
-  output?: ZodSchema<T> | Record<string, unknown>;
+  output?: ZodSchema<T> | StandardSchemaLike | Record<string, unknown>;
   /** Answers that are asked for until one fits `output`, 1 to 5. Default: 2. */
   maxAttempts?: number;
   /** `provider/model`, or undefined for the gateway's default. */

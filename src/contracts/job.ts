@@ -1,5 +1,5 @@
 import type { SelectOptions } from './decision.ts';
-import type { ZodSchema } from './generation.ts';
+import type { StandardSchemaLike, ZodSchema } from './generation.ts';
 import type { Language } from './language.ts';
 import type { SkillVariant, SourceRow } from './skill.ts';
 import type { Isolation, RunnerName } from './result.ts';
@@ -106,7 +106,7 @@ export interface JobOutputs {
   /** Files, relative to the output folder: the same as `expect`. */
   files?: string[];
   /** Zod schema or JSON schema of the value that the program hands back. The host judges it, and what does not fit is repaired like any other failure. */
-  value?: ZodSchema | Record<string, unknown>;
+  value?: ZodSchema | StandardSchemaLike | Record<string, unknown>;
 }
 
 /** Have code written for a task, run it, repair it. */

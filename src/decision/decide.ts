@@ -27,6 +27,8 @@ export interface DecideOptions extends DecisionTask {
   consumer: string;
   variant: SkillVariant;
   pool: readonly SourceRow[];
+  /** Bytes that a text may have, as JSON. */
+  valueBytes: number;
   /** Asks the model; what it throws ends the decision. */
   ask(request: ModelRequest): Promise<ModelAnswer>;
 }
@@ -85,7 +87,7 @@ async function decide(options: DecideOptions, catalog: Catalog, record: JobDecis
     request.messages.push({ role: 'user', content: actMessage(rows, options) });
   }
   const { value, fault } = await askRound(options, request, record, (answer, cutOff) => {
-    const read = readAction(answer, cutOff, needsProgram(options));
+    const read = readAction(answer, cutOff, { program: needsProgram(options), valueBytes: options.valueBytes });
     return 'fault' in read ? { fault: read.fault } : { value: read.value };
   });
   if (value === undefined) return { chosen, block, action: { fault } };

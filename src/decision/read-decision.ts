@@ -54,12 +54,24 @@ export function readChoice(answer: string, cutOff: boolean): Read<string[]> {
   return 'fault' in read ? read : { value: read.value.skills };
 }
 
+/** What the job makes of a text. */
+export interface TextRules {
+  /** Whether it has to leave what only a program can leave. */
+  program: boolean;
+  /** Bytes that its value may have, as JSON. */
+  valueBytes: number;
+}
+
 /** Reads the action that an answer decides on. A text is none for a job that needs a program. */
-export function readAction(answer: string, cutOff: boolean, program: boolean): Read<DecidedAction> {
+export function readAction(answer: string, cutOff: boolean, { program, valueBytes }: TextRules): Read<DecidedAction> {
   const read = readBlock<DecidedAction>(answer, cutOff, action);
-  if ('value' in read && read.value.action === 'text' && program)
+  if (!('value' in read) || read.value.action !== 'text') return read;
+  if (program)
     return { fault: 'The task has to leave files or a value, which a text cannot: the action is "codegen".' };
-  return read;
+  const size = Buffer.byteLength(JSON.stringify(read.value.text));
+  return size > valueBytes
+    ? { fault: `Its text is too long: ${size} bytes of JSON, and ${valueBytes} are taken.` }
+    : read;
 }
 
 /**

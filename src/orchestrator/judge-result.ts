@@ -1,5 +1,7 @@
 import type { CheckedValue } from '../broker/tool-schema/tool-schema.ts';
 import type { SandboxResult } from '../protocol/messages.ts';
+import { LIMIT_CEILINGS } from '../contracts/limits.ts';
+import { detachBytes, ValueFault } from '../protocol/value-bytes.ts';
 import { checkOutput, type OutputSchema } from './output-schema.ts';
 import type { PreparedJob } from './prepare-job.ts';
 
@@ -20,7 +22,23 @@ export async function judgeResult(
   return { ...result, outcome: 'failed', error };
 }
 
-/** What a schema says of a value; a program that hands none back has `undefined`. */
+/**
+ * What a schema says of a value; a program that hands none back has `undefined`. What the schema makes of it is a part of the result, which
+ * is JSON.
+ */
 export async function valueVerdict(schema: OutputSchema, value: unknown): Promise<CheckedValue> {
-  return value === undefined ? { fault: 'there is none' } : await checkOutput(schema, value);
+  if (value === undefined) return { fault: 'there is none' };
+  const checked = await checkOutput(schema, value);
+  return 'fault' in checked ? checked : jsonOf(checked.value);
+}
+
+function jsonOf(made: unknown): CheckedValue {
+  try {
+    const { json } = detachBytes(made, { jsonBytes: LIMIT_CEILINGS.valueBytes, partBytes: 0 });
+    if (json !== undefined) return { value: json };
+    return { fault: 'its schema makes nothing of it' };
+  } catch (error) {
+    const reason = error instanceof ValueFault ? error.message : 'it cannot be read';
+    return { fault: `what its schema makes of it cannot be kept: ${reason}` };
+  }
 }

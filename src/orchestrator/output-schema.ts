@@ -6,7 +6,7 @@ import type { CheckedValue, CompiledSchema } from '../broker/tool-schema/tool-sc
 /** What a caller may give as the schema of an answer or a value: all that the schema of a tool may be. */
 export const outputSchema: z.ZodMiniType = z
   .custom(
-    (value) => typeof value === 'object' && value !== null,
+    (value) => (typeof value === 'object' && value !== null) || typeof value === 'function',
     'must be a zod schema or an object with a JSON schema',
   )
   .check(

@@ -7,6 +7,7 @@ import type { CodegenOptions } from '../contracts/job.ts';
 import type { JobResult } from '../contracts/result.ts';
 import type { Decided, DecideOptions } from '../decision/decide.ts';
 import { runWithSkills } from '../skills/index.ts';
+import { outputText } from '../protocol/output-text.ts';
 import { handOver } from './hand-over.ts';
 import type { JobHost } from './job-host.ts';
 import { selects } from './job-schema.ts';
@@ -109,6 +110,7 @@ function decisionOptions(
     consumer: select.consumer ?? DECISION_CONSUMER,
     variant: globals.JOB.skills.variant,
     pool: globals.SOURCES_POOL,
+    valueBytes: limits.valueBytes,
     ask: (asked) =>
       askModel(asked, {
         ...asking,
@@ -121,10 +123,10 @@ function decisionOptions(
 /** A text is the whole of its job: its value, and printed as by a program. */
 function textResult(job: PreparedJob, attempt: number, text: string, { block }: Decided): JobResult {
   const result = unstartedResult(job, attempt, { outcome: 'succeeded' });
-  const printed = text.endsWith('\n') ? text : `${text}\n`;
+  const printed = Buffer.from(text.endsWith('\n') ? text : `${text}\n`);
   return {
     ...result,
-    stdout: { text: printed, bytes: Buffer.byteLength(printed), truncated: false },
+    stdout: outputText([printed.subarray(0, job.limits.keptOutputBytes)], printed.length),
     value: text,
     ...(block === undefined
       ? {}

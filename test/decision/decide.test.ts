@@ -42,6 +42,7 @@ async function decide(
     consumer: 'decider',
     variant: 'full',
     pool: [],
+    valueBytes: 262_144,
     ask: async (request) => await model.generate(request, { signal: new AbortController().signal }),
     ...options,
   });

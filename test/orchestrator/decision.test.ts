@@ -41,6 +41,25 @@ function codesOf({ diagnostics }: JobResult): string[] {
 }
 
 describe('a job with select', () => {
+  it('takes no text that is longer than its value may be, and keeps as much of it as of other output', async () => {
+    const model = scriptedModel([
+      block({ action: 'text', text: 'x'.repeat(99) }),
+      block({ action: 'text', text: 'é'.repeat(20) }),
+    ]);
+    await using orchestrator = createOrchestrator({ model });
+    const limits = { valueBytes: 100, keptOutputBytes: 21 };
+    const result = await orchestrator.codegen({ task: 'Say it.', select: true, limits });
+    expect(result).toMatchObject({
+      outcome: 'succeeded',
+      value: 'é'.repeat(20),
+      stdout: { text: 'é'.repeat(10), bytes: 41, truncated: true },
+    });
+    expect(result.decision?.rounds).toHaveLength(2);
+    expect(model.asked[1]?.messages.at(-1)?.content).toContain(
+      'Its text is too long: 101 bytes of JSON, and 100 are taken.',
+    );
+  });
+
   it('carries what was chosen into its sandbox, and nothing else', async () => {
     const code = `import { readdirSync } from 'node:fs';
 import { mkdirSync, writeFileSync } from 'node:fs';

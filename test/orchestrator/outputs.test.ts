@@ -124,6 +124,39 @@ describe('a value that has to be handed back', () => {
     await expect(refused).rejects.toMatchObject({ code: 'tool.schema-unsupported' });
   });
 
+  it('may be said by a schema that is a function, as other libraries have them', async () => {
+    const callable = Object.assign(() => undefined, {
+      '~standard': {
+        vendor: 'example',
+        jsonSchema: { input: () => ({ type: 'number' }), output: () => ({ type: 'number' }) },
+        validate: (given: unknown) => (given === 3 ? { value: 'three' } : { issues: [{ message: 'must be 3' }] }),
+      },
+    });
+    const outputs = { value: callable };
+    const { result } = await run([program('export default 3;')], { isolation: BEST_LEVEL, outputs });
+    expect(result).toMatchObject({ outcome: 'succeeded', value: 'three' });
+  });
+
+  it.each([
+    ['a BigInt', z.number().transform((count) => ({ count: BigInt(count) })), 'a bigint is no JSON value, at count'],
+    ['bytes', z.number().transform((count) => new Uint8Array(count)), 'over 0 bytes'],
+    ['a Map', z.number().transform((count) => new Map([[1, count]])), 'an object that is a Map is no JSON value'],
+  ])('fails the job where its schema makes %s of it', async (_what, value, fault) => {
+    const { result } = await run([program('export default 3;')], {
+      isolation: BEST_LEVEL,
+      outputs: { value },
+      maxAttempts: 1,
+    });
+    expect(result).toMatchObject({ outcome: 'failed', error: { name: 'ContractError' } });
+    expect(result.error?.message).toContain(`what its schema makes of it cannot be kept: ${fault}`);
+  });
+
+  it('is JSON where its schema makes a date of it, as it is in the record', async () => {
+    const value = z.number().transform((ms) => new Date(ms));
+    const { result } = await run([program('export default 0;')], { isolation: BEST_LEVEL, outputs: { value } });
+    expect(result).toMatchObject({ outcome: 'succeeded', value: '1970-01-01T00:00:00.000Z' });
+  });
+
   it.each([
     { value: 5 },
     { value: { type: 'nothing' } },

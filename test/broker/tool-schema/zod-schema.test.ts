@@ -46,6 +46,7 @@ it('a text that a schema brings itself stays', async () => {
 });
 
 const text = (pattern: RegExp, words?: string): z.ZodMiniString => z.string().check(z.regex(pattern, words));
+const PATTERN = String.raw`^[a-z\d\-]{2,4}$`;
 const EVIL = text(/^(a+)+$/);
 const BAD = `${'a'.repeat(60)}b`;
 
@@ -75,11 +76,11 @@ describe('a pattern of a zod schema', () => {
   });
 
   it('keeps the words of its author and what it means', async () => {
-    const schema = text(/^[a-z\d\-]{2,4}$/gi, 'two to four, please');
+    const schema = text(new RegExp(PATTERN, 'gi'), 'two to four, please');
     for (const good of ['ab', 'AB-1', 'ab']) expect(await check(schema, good)).toEqual({ value: good });
     for (const bad of ['a', 'abcde', 'a_b', ''])
       expect(await check(schema, bad)).toEqual({ fault: 'two to four, please' });
-    expect(compileZodSchema(schema, 'input').json).toMatchObject({ pattern: String.raw`^[a-z\d\-]{2,4}$` });
+    expect(compileZodSchema(schema, 'input').json).toMatchObject({ pattern: PATTERN });
   });
 
   it('stays V8\u2019s where RE2 has nothing for it', async () => {
