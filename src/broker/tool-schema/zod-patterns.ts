@@ -3,11 +3,15 @@ import { isFound, patternReader, type Pattern } from './json-schema/pattern.ts';
 import { startRun } from './json-schema/run.ts';
 import { SchemaRefused } from './schema-refused.ts';
 
-/** The check that `regex()` adds to a text. */
-type PatternCheck = z.core.$ZodCheckRegexDef;
-
 /** Flags that RE2 has as well, and those that change nothing where a text is searched once and by code points. */
 const FLAGS = /^[giu]*$/;
+/** Where the definitions of checks and of texts hold what their author wants to find. */
+const KEYS = ['pattern', 'hostname', 'protocol'] as const;
+/** They compare texts, and have a pattern for JSON schemas only. */
+const COMPARING: readonly unknown[] = ['starts_with', 'ends_with', 'includes'];
+
+/** What is looked at of a definition. */
+type Definition = { format?: unknown; fn?: unknown } & Partial<Record<(typeof KEYS)[number], unknown>>;
 
 /** A regular expression that looks the same and is searched by RE2, in time that is in proportion to the text. */
 class LinearRegExp extends RegExp {
@@ -26,7 +30,7 @@ class LinearRegExp extends RegExp {
 
 /**
  * Has the patterns of a zod schema searched by RE2: `^(a+)+$` takes V8 twenty seconds, and all of the host waits. They mean what they mean in the
- * JSON schema that zod writes of them. Those that RE2 cannot do stay V8's, and so do the formats that zod brings.
+ * JSON schema that zod writes of them. Those that RE2 cannot do stay V8's, and so do those of the formats that zod brings.
  */
 export function searchPatternsByRe2(schema: z.core.$ZodType): void {
   const read = patternReader();
@@ -35,24 +39,37 @@ export function searchPatternsByRe2(schema: z.core.$ZodType): void {
       io,
       unrepresentable: 'any',
       metadata: z.registry(),
-      override({ zodSchema }) {
-        const checks = zodSchema._zod.def.checks ?? [];
-        for (const check of checks) if (isPatternCheck(check._zod.def)) replacePattern(check._zod.def, read);
+      override({ zodSchema: { _zod } }) {
+        const { def } = _zod;
+        const parts: object[] = [def, ...(def.checks ?? []).map((check) => check._zod.def)];
+        for (const part of parts) replacePatterns(part, read);
+        // Made of its parts when the schema was.
+        if (def.type === 'template_literal') _zod.pattern = linear(_zod.pattern, read) ?? _zod.pattern;
       },
     });
   }
 }
 
-function isPatternCheck(def: z.core.$ZodCheckDef): def is PatternCheck {
-  return 'format' in def && def.format === 'regex' && 'pattern' in def && def.pattern instanceof RegExp;
-}
-
-function replacePattern(def: PatternCheck, read: ReturnType<typeof patternReader>): void {
-  const { pattern } = def;
-  if (pattern instanceof LinearRegExp || !FLAGS.test(pattern.flags)) return;
-  try {
-    def.pattern = new LinearRegExp(pattern, read(pattern.source, { ignoreCase: pattern.ignoreCase }));
-  } catch (error) {
-    if (!(error instanceof SchemaRefused)) throw error;
+function replacePatterns(def: Definition, read: ReturnType<typeof patternReader>): void {
+  if (COMPARING.includes(def.format)) return;
+  for (const key of KEYS) {
+    const pattern = linear(def[key], read);
+    if (pattern === undefined) continue;
+    def[key] = pattern;
+    // A format of the author's own asks this instead.
+    if (key === 'pattern' && def.fn !== undefined) def.fn = (text: string) => pattern.test(text);
   }
 }
+
+function linear(pattern: unknown, read: ReturnType<typeof patternReader>): LinearRegExp | undefined {
+  if (!(pattern instanceof RegExp) || pattern instanceof LinearRegExp) return undefined;
+  if (!FLAGS.test(pattern.flags) || OF_ZOD.has(pattern)) return undefined;
+  try {
+    return new LinearRegExp(pattern, read(pattern.source, { ignoreCase: pattern.ignoreCase }));
+  } catch (error) {
+    if (error instanceof SchemaRefused) return undefined;
+    throw error;
+  }
+}
+
+const OF_ZOD: ReadonlySet<unknown> = new Set(Object.values(z.core.regexes));

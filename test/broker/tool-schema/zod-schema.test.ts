@@ -45,7 +45,7 @@ it('a text that a schema brings itself stays', async () => {
   expect(await compileZodSchema(schema, 'input').check({ name: 'x' })).toEqual({ fault: 'name: must not be x' });
 });
 
-const text = (pattern: RegExp, words?: string): z.ZodMiniString => z.string().check(z.regex(pattern, words));
+const text = (pattern: RegExp, words?: string): z.ZodMiniString<string> => z.string().check(z.regex(pattern, words));
 const PATTERN = String.raw`^[a-z\d\-]{2,4}$`;
 const EVIL = text(/^(a+)+$/);
 const BAD = `${'a'.repeat(60)}b`;
@@ -68,6 +68,10 @@ describe('a pattern of a zod schema', () => {
     ],
     ['by reference', z.lazy(() => EVIL), BAD],
     ['as the name of a property', z.record(EVIL, z.number()), { [BAD]: 1 }],
+    ['in a template', z.templateLiteral(['x', EVIL]), `x${BAD}`],
+    ['of an address', z.url({ hostname: /^(a+)+$/ }), `http://${BAD}/`],
+    ['of e-mail addresses', z.email({ pattern: /^(a+)+$/ }), BAD],
+    ['of a format of its own', z.stringFormat('own', /^(a+)+$/), BAD],
   ])('takes no more time than the text is long, %s', async (_name, schema, value) => {
     const before = process.threadCpuUsage();
     expect(await check(schema, value)).toMatchObject({ fault: expect.any(String) as string });
@@ -81,6 +85,26 @@ describe('a pattern of a zod schema', () => {
     for (const bad of ['a', 'abcde', 'a_b', ''])
       expect(await check(schema, bad)).toEqual({ fault: 'two to four, please' });
     expect(compileZodSchema(schema, 'input').json).toMatchObject({ pattern: PATTERN });
+  });
+
+  it.each<[string, z.ZodMiniType, string, string]>([
+    ['datetime', z.iso.datetime({ offset: true }), '2026-11-23T20:00:00+01:00', '2026-11-23T25:00:00Z'],
+    ['date', z.iso.date(), '2024-02-29', '2023-02-29'],
+    ['time', z.iso.time({ precision: 3 }), '20:00:00.123', '20:00:00'],
+    ['duration', z.iso.duration(), 'P1DT2H', 'P'],
+    ['uuid', z.uuid({ version: 'v4' }), '7d444840-9dc0-41d1-b245-5ffdce74fad2', '7d444840-9dc0-11d1-b245-5ffdce74fad2'],
+    ['email', z.email(), 'ada@example.org', 'ada@'],
+    ['url', z.url({ protocol: /^https$/ }), 'https://example.org', 'http://example.org'],
+    ['hash', z.hash('sha256'), 'a'.repeat(64), 'a'.repeat(63)],
+    ['ipv6', z.ipv6(), '::1', '::g'],
+    ['base64', z.base64(), 'YWJj', 'a'],
+    ['template', z.templateLiteral([z.number(), 'px']), '12px', 'px'],
+    ['starts', z.string().check(z.startsWith('a')), 'ab', 'b'],
+  ])('of the kind %s fits what it did', async (_name, schema, good, bad) => {
+    expect(z.safeParse(schema, good).success).toBe(true);
+    expect(z.safeParse(schema, bad).success).toBe(false);
+    expect(await check(schema, good)).toEqual({ value: good });
+    expect(await check(schema, bad)).toHaveProperty('fault');
   });
 
   it('stays V8\u2019s where RE2 has nothing for it', async () => {
