@@ -7,11 +7,9 @@ import { SchemaRefused } from './schema-refused.ts';
 const FLAGS = /^[giu]*$/;
 /** Where the definitions of checks and of texts hold what their author wants to find. */
 const KEYS = ['pattern', 'hostname', 'protocol'] as const;
-/** They compare texts, and have a pattern for JSON schemas only. */
-const COMPARING: readonly unknown[] = ['starts_with', 'ends_with', 'includes'];
 
 /** What is looked at of a definition. */
-type Definition = { format?: unknown; fn?: unknown } & Partial<Record<(typeof KEYS)[number], unknown>>;
+type Definition = { fn?: unknown } & Partial<Record<(typeof KEYS)[number], unknown>>;
 
 /** A regular expression that looks the same and is searched by RE2, in time that is in proportion to the text. */
 class LinearRegExp extends RegExp {
@@ -51,7 +49,6 @@ export function searchPatternsByRe2(schema: z.core.$ZodType): void {
 }
 
 function replacePatterns(def: Definition, read: ReturnType<typeof patternReader>): void {
-  if (COMPARING.includes(def.format)) return;
   for (const key of KEYS) {
     const pattern = linear(def[key], read);
     if (pattern === undefined) continue;
