@@ -47,6 +47,18 @@ const tools = toolList([
     },
   ],
   ['shop.slow', { description: 'Never ends.', timeoutMs: 300, execute: () => new Promise<never>(() => undefined) }],
+  [
+    'echo.late',
+    {
+      description: 'Gives back what it gets, after a while.',
+      effect: 'read',
+      execute: async (input) => await new Promise((resolve) => setTimeout(() => resolve(input), 300)),
+    },
+  ],
+  [
+    'echo.bytes',
+    { description: 'Gives many bytes.', effect: 'read', execute: async (count) => new Uint8Array(count as number) },
+  ],
   ['shop.once', { description: 'Once a job.', maxCalls: 1, execute: async () => 'once' }],
   [
     'shop.bill',
@@ -290,6 +302,55 @@ set_value([attempt({"id": 2**53}), attempt([-(2**53)]), attempt([2**53 - 1, True
       const back = await Promise.all(parts.map((part) => tools.echo.back({ part })));
       export default back.every(({ part }, n) => part.length === ${MIB} && part.every((byte) => byte === n));`);
     expect([outcome, value]).toEqual(['succeeded', true]);
+  });
+
+  it('an answer to a Python loop that has ended keeps no later call from its own', async (context) => {
+    requireHere(context, MISSING_PYTHON);
+    const { value, stderr } = await python(`
+import asyncio, threading
+from skillcell import tools, set_value
+async def give_up():
+    try:
+        await asyncio.wait_for(tools.echo.late.aio(1), 0.05)
+    except asyncio.TimeoutError:
+        return 'gave up'
+async def again():
+    return await tools.echo.late.aio(2)
+seen = []
+thread = threading.Thread(target=lambda: seen.append([tools.echo.late(n) for n in (3, 4)]))
+thread.start()
+first = asyncio.run(give_up())
+thread.join()
+set_value([first, asyncio.run(again()), *seen])
+`);
+    expect([value, stderr.text]).toEqual([['gave up', 2, [3, 4]], '']);
+  });
+
+  it('a Python handler of a signal that raises leaves a call, and tears nothing', async (context) => {
+    requireHere(context, MISSING_PYTHON);
+    const { value, stderr } = await python(`
+import asyncio, signal
+from skillcell import tools, set_value
+class Alarm(Exception): pass
+def ring(*_): raise Alarm()
+signal.signal(signal.SIGALRM, ring)
+left = 0
+for count in range(24):
+    signal.setitimer(signal.ITIMER_REAL, 0.002 + count * 0.002)
+    try:
+        if count % 2 == 0:
+            tools.echo.bytes(4_000_000)
+        else:
+            tools.echo.back(bytes(4_000_000))
+    except Alarm:
+        left += 1
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+async def after():
+    return await tools.echo.back.aio([1])
+set_value([left > 0, len(tools.echo.bytes(9)), asyncio.run(after())])
+`);
+    expect([value, stderr.text]).toEqual([[true, 9, [1]], '']);
   });
 
   it('Python calls from threads and tasks at once, and answers go to who asked', async (context) => {

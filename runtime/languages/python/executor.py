@@ -15,6 +15,8 @@ import threading
 import traceback
 import types
 
+import _signal
+
 
 class WholeOutput(io.FileIO):
     """Writes all that it is given. An unbuffered stream of Python's own drops the rest of a write that a signal cut short,
@@ -100,6 +102,8 @@ PART_BYTES = 8 * 1024 * 1024
 GREATEST_INTEGER = 2**53 - 1
 BEYOND = f"JSON has no integer beyond {GREATEST_INTEGER}; give it as text"
 MAX_PARTS = 64
+#: For these a program may have a handler that raises, between any two steps of the main thread. SIGINT has one by itself.
+INTERRUPTING = [getattr(_signal, "SIG" + name) for name in "ALRM VTALRM PROF TERM HUP QUIT USR1 USR2".split()]
 FRAME_BYTES = 256 * 1024
 
 
@@ -115,6 +119,12 @@ def distinct(pairs):
         twice = next(key for index, (key, _) in enumerate(pairs) if key in dict(pairs[:index]))
         raise ValueError(f"two keys of a dict are the same in JSON, {json.dumps(twice)[:100]}")
     return fields
+
+
+def may_be_interrupted():
+    if threading.current_thread() is not threading.main_thread():
+        return False
+    return any(callable(_signal.getsignal(number)) for number in INTERRUPTING)
 
 
 def constructor_of(value):
@@ -247,6 +257,27 @@ class Calls:
                     self.changed.notify_all()
 
     def call(self, name, arguments):
+        return self.call_aside(name, arguments) if may_be_interrupted() else self.call_here(name, arguments)
+
+    def call_aside(self, name, arguments):
+        """Calls in a thread of its own, so that nothing raises in the middle of a frame. Who stops waiting leaves the call alone."""
+        ended, outcome = threading.Event(), []
+
+        def run():
+            try:
+                outcome.append((self.call_here(name, arguments), None))
+            except BaseException as error:
+                outcome.append((None, error))
+            ended.set()
+
+        threading.Thread(target=run, daemon=True).start()
+        ended.wait()
+        value, error = outcome[0]
+        if error is not None:
+            raise error
+        return value
+
+    def call_here(self, name, arguments):
         answer = []
         self.begin(name, arguments, lambda value, error: answer.append((value, error)))
         self.read_until(lambda: answer)
@@ -269,7 +300,17 @@ class Calls:
             else:
                 future.set_exception(error)
 
-        self.begin(name, arguments, lambda value, error: loop.call_soon_threadsafe(resolve, value, error))
+        def settle(value, error):
+            try:
+                loop.call_soon_threadsafe(resolve, value, error)
+            except RuntimeError:
+                # The loop is closed: nobody waits any more.
+                pass
+
+        if may_be_interrupted():
+            await asyncio.to_thread(self.begin, name, arguments, settle)
+        else:
+            self.begin(name, arguments, settle)
         self.start_reader()
         return await future
 
