@@ -101,7 +101,7 @@ function doubts(dead: boolean, whole: boolean): Diagnostic[] {
   }
   if (!whole) {
     const message =
-      'The output may go on behind what is here: a process that was not found, or not ended in time, still held its pipe.';
+      'The output may go on behind what is here: a process that was not found or not ended in time still held it.';
     found.push(diagnostic('output.incomplete', message));
   }
   return found;

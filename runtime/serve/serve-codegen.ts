@@ -114,7 +114,8 @@ async function withValueJudged(run: RunOutcome, { calls, canceled }: JobSurround
   if (run.outcome !== 'succeeded') return run;
   const fault = run.value === undefined ? 'there is none' : await faultOf(run.value, calls, canceled);
   if (fault === undefined) return run;
-  const message = `The value that the program handed back does not fit: ${fault}.`;
+  const leftOut = run.diagnostics.find((row) => row.code === 'value.invalid');
+  const message = leftOut?.message ?? `The value does not fit: ${fault}.`;
   return { ...run, outcome: 'failed', error: { name: 'ContractError', message, stack: '' } };
 }
 

@@ -136,17 +136,11 @@ function reachesPrototype(key: string, holder: object): boolean {
   return typeof value === 'object' && value !== null && Object.hasOwn(value, 'prototype');
 }
 
-const BYTE_VIEWS: ReadonlySet<string> = new Set([
-  '[object Uint8Array]',
-  '[object Uint8ClampedArray]',
-  '[object DataView]',
-]);
-
 function bytesOf(value: object): Uint8Array | undefined {
   if (value instanceof Uint8Array) return value;
   if (value instanceof ArrayBuffer) return new Uint8Array(value);
   // The numbers of other views are no bytes: wider ones, in the order of the machine, or with a sign.
-  const isBytes = ArrayBuffer.isView(value) && BYTE_VIEWS.has(tagOf(value));
+  const isBytes = ArrayBuffer.isView(value) && /Uint8|DataView/.test(tagOf(value));
   return isBytes ? new Uint8Array(value.buffer, value.byteOffset, value.byteLength) : undefined;
 }
 

@@ -30,6 +30,13 @@ async function run(
 describe.each(EVERY_LEVEL)('the value of a job at level %s', (isolation) => {
   beforeEach((context) => requireEachLevel(context, isolation));
 
+  it('that was left out is repaired with the reason', async () => {
+    const answers = [program('export default "x".repeat(300_000);'), program('export default "x";')];
+    const { result, asked } = await run(answers, { isolation, outputs: { value: z.string() } });
+    expect(result).toMatchObject({ outcome: 'succeeded', value: 'x', codegen: { attempts: [{}, {}] } });
+    expect(asked[1]?.messages.at(-1)?.content).toContain('The value is left out: over 262144 bytes, got 300002.');
+  });
+
   it('is judged by the host, and repaired with its faults', async () => {
     const value = rows.transform(({ rows: count }) => ({ count }));
     const answers = [
@@ -48,7 +55,7 @@ describe.each(EVERY_LEVEL)('the value of a job at level %s', (isolation) => {
       /must hand back, as JSON schema:\n\{"type":"object","properties":\{"rows"/,
     );
     const [none, wrong] = [1, 2].map((index) => asked[index]?.messages.at(-1)?.content);
-    expect(none).toContain('ContractError: The value that the program handed back does not fit: there is none.');
+    expect(none).toContain('ContractError: The value does not fit: there is none.');
     expect(wrong).toMatch(/does not fit: rows: .*expected (int|number)/);
     expect(result.calls.filter(({ target }) => target === 'host')).toMatchObject([
       { name: 'judge', ok: true },
