@@ -1,4 +1,4 @@
-import type { ToolCallCode } from '../contracts/tool-call-codes.ts';
+import { TOOL_CALL_CODES, type ToolCallCode } from '../contracts/tool-call-codes.ts';
 import { attachBytes, detachBytes, ValueFault, type BytesPlace } from '../protocol/value-bytes.ts';
 import { withinDeadline } from '../protocol/within-deadline.ts';
 import type { ApprovalGate } from './approval-gate.ts';
@@ -181,7 +181,9 @@ async function make(
 function toolFailure(id: string, error: unknown, { secrets, onToolFailure }: ToolSurroundings): ToolCallError {
   onToolFailure?.(id, error);
   const isKnown = error instanceof ToolError || error instanceof ToolCallError;
-  const code: ToolCallCode = error instanceof ToolCallError ? error.code : 'tool.failed';
+  // The list of codes is closed, whatever the author of a tool writes.
+  const isOfList = error instanceof ToolCallError && Object.hasOwn(TOOL_CALL_CODES, error.code);
+  const code: ToolCallCode = isOfList ? error.code : 'tool.failed';
   return new ToolCallError(
     code,
     sanitizeErrorText(isKnown ? error.message : `The tool ${id} failed on the host.`, secrets),

@@ -47,13 +47,20 @@ const REF_CHARACTERS = 120;
 
 const reference = z.string().check(z.minLength(1), z.maxLength(300));
 const loadInput = z.strictObject({ skill: reference });
-const readInput = z.strictObject({
-  skill: reference,
-  path: z.string().check(z.minLength(1), z.maxLength(4_096)),
-  as: z.optional(z.enum(['text', 'bytes'])),
-  offset: z.optional(z.number().check(z.int(), z.minimum(0))),
-  limit: z.optional(z.number().check(z.int(), z.minimum(1), z.maximum(READ_LINES))),
-});
+const readInput = z
+  .strictObject({
+    skill: reference,
+    path: z.string().check(z.minLength(1), z.maxLength(4_096)),
+    as: z.optional(z.enum(['text', 'bytes'])),
+    offset: z.optional(z.number().check(z.int(), z.minimum(0))),
+    limit: z.optional(z.number().check(z.int(), z.minimum(1), z.maximum(READ_LINES))),
+  })
+  .check(
+    z.refine(
+      ({ as, offset, limit }) => as !== 'bytes' || (offset === undefined && limit === undefined),
+      'offset and limit count lines, which bytes have not',
+    ),
+  );
 
 /**
  * Makes the tools of one job: `skills.list`, `skills.load` and `skills.read`. They show what the job's consumer may load, and

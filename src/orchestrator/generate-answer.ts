@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import type { CheckedValue } from '../broker/tool-schema/tool-schema.ts';
 import { askModel } from '../broker/ask-model.ts';
 import type { ModelAnswer, ModelGateway, ModelRequest } from '../broker/model-gateway.ts';
 import { ModelTimeoutError } from '../broker/model-timeout-error.ts';
@@ -9,6 +10,7 @@ import type { GenerateOptions, Generation } from '../contracts/generation.ts';
 import { DEFAULT_LIMITS, LIMIT_CEILINGS } from '../contracts/limits.ts';
 import { SkillcellError } from '../contracts/skillcell-error.ts';
 import { runWithSkills, type InstructionBlock, type SkillsSubsystem } from '../skills/index.ts';
+import { withinDeadline } from '../protocol/within-deadline.ts';
 import { findFencedBlocks, withoutThinking } from '../skills/text/markdown-fences.ts';
 import { generationFaultMessage, generationSystem } from './generation-prompt.ts';
 import { consumerSchema } from './job-schema.ts';
@@ -59,8 +61,10 @@ export async function generateAnswer(given: GenerateOptions, host: GenerationHos
   const block = renderSkills(given, skills);
   if (gateway === undefined)
     throw new SkillcellError('model.not-configured', `Cannot ${ACTION}: no model is configured.`);
-  const ask = asking(given, gateway, host.signal);
-  const run = (): Promise<Generation> => converse(given, schema, block, ask);
+  const signal = given.signal === undefined ? host.signal : AbortSignal.any([given.signal, host.signal]);
+  const ask = asking(given, gateway, signal);
+  const judge = judging(given, schema, signal);
+  const run = (): Promise<Generation> => converse(given, schema, block, { ask, judge });
   return await (skills === undefined ? run() : runWithSkills(skills, run));
 }
 
@@ -85,14 +89,27 @@ function renderSkills(given: GenerateOptions, subsystem: SkillsSubsystem | undef
 }
 
 type Ask = (request: ModelRequest) => Promise<ModelAnswer>;
+/** Undefined where any text will do. */
+type Judge = (answer: ModelAnswer) => Promise<CheckedValue | undefined>;
 
-function asking(
-  { model, modelTimeoutMs, signal: given }: GenerateOptions,
-  gateway: ModelGateway,
-  ending: AbortSignal,
-): Ask {
-  const signal = given === undefined ? ending : AbortSignal.any([given, ending]);
-  const timeoutMs = modelTimeoutMs ?? DEFAULT_LIMITS.modelTimeoutMs;
+function timeoutOf({ modelTimeoutMs }: GenerateOptions): number {
+  return modelTimeoutMs ?? DEFAULT_LIMITS.modelTimeoutMs;
+}
+
+/** A function of the schema's author may ask somebody as well, and has as long as the model. */
+function judging(given: GenerateOptions, schema: OutputSchema | undefined, signal: AbortSignal): Judge {
+  const limitMs = timeoutOf(given);
+  const overdue = (): never => {
+    const message = `Cannot ${ACTION}: its schema took longer than ${limitMs / 1000} s.`;
+    throw new SkillcellError('model.answer-invalid', message);
+  };
+  return async (answer) =>
+    schema === undefined ? undefined : await withinDeadline(judgeAnswer(answer, schema), { limitMs, overdue, signal });
+}
+
+function asking(given: GenerateOptions, gateway: ModelGateway, signal: AbortSignal): Ask {
+  const { model } = given;
+  const timeoutMs = timeoutOf(given);
   return async (request) => {
     try {
       return await askModel(request, { gateway, modelName: model, timeoutMs, signal });
@@ -107,7 +124,7 @@ async function converse(
   given: GenerateOptions,
   schema: OutputSchema | undefined,
   block: InstructionBlock | undefined,
-  ask: Ask,
+  { ask, judge }: { ask: Ask; judge: Judge },
 ): Promise<Generation> {
   const request: ModelRequest = {
     system: generationSystem(given.system, schema, block?.text ?? ''),
@@ -119,7 +136,7 @@ async function converse(
     const answer = await ask(structuredClone(request));
     usage.inputTokens = sum(usage.inputTokens, answer.usage.inputTokens);
     usage.outputTokens = sum(usage.outputTokens, answer.usage.outputTokens);
-    const judged = schema === undefined ? undefined : await judgeAnswer(answer, schema);
+    const judged = await judge(answer);
     if (judged === undefined || 'value' in judged) {
       const cut = answer.finishReason === 'length' ? [diagnostic('generation.cut-off', CUT_OFF)] : [];
       return {
@@ -154,10 +171,7 @@ async function converse(
 const CUT_OFF = 'The answer ends where the model reached the greatest length of its answers.';
 
 /** The value stands in one block, or is all of the answer. */
-async function judgeAnswer(
-  { text, finishReason }: ModelAnswer,
-  schema: OutputSchema,
-): Promise<{ value: unknown } | { fault: string }> {
+async function judgeAnswer({ text, finishReason }: ModelAnswer, schema: OutputSchema): Promise<CheckedValue> {
   const said = withoutThinking(text);
   const blocks = findFencedBlocks(said).filter(({ tag }) => tag === 'json' || tag === '');
   const [block] = blocks;

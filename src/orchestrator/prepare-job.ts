@@ -9,7 +9,7 @@ import { DEFAULT_LANGUAGE, programFileName, type Language, type LanguageDefiniti
 import type { JobLimits } from '../contracts/limits.ts';
 import type { JobKind } from '../contracts/result.ts';
 import { quotedText } from '../contracts/quoted-text.ts';
-import type { SkillTrees, SourceRow } from '../contracts/skill.ts';
+import type { ReferenceRow, SkillTrees, SourceRow } from '../contracts/skill.ts';
 import { SkillcellError } from '../contracts/skillcell-error.ts';
 import { findLanguage, languageNames } from '../languages/languages.ts';
 import { programLanguage } from '../languages/program-language.ts';
@@ -82,6 +82,7 @@ export async function prepareJob(given: unknown, options: PreparationOptions, kn
   const jobId = checked.jobId ?? randomUUID();
   const matched = known === undefined ? matchJob(checked, options.skills) : { request: checked, match: known };
   const opened = matched.match !== undefined && !selects(checked);
+  requireSkills(matched.request, options.skills);
   const skillCode = skillCodeJob(jobId, matched.request, options.skills);
   const disclosure = disclosureTools(checked, options.skills);
   const hostTools = [...options.tools, ...(disclosure?.tools ?? [])];
@@ -253,6 +254,30 @@ const NO_SKILLS: PreparedSkills = {
   pool: [],
 };
 
+/** Before tools are looked for: those that a misspelt skill would bring are unknown because of it. */
+function requireSkills(request: CheckedRequest, subsystem: SkillsSubsystem | undefined): void {
+  if ((request.tools ?? []).length === 0 || subsystem === undefined) return;
+  const { consumer = DEFAULT_CONSUMER, includeInternal } = request.skills ?? {};
+  const { rows } = subsystem.resolve(requestedSkills(request), { consumer, includeInternal });
+  throwRefused(rows, consumer, []);
+}
+
+/** A script's own skill comes first. */
+function requestedSkills(request: CheckedRequest): string[] {
+  return [...(request.kind === 'script' ? [request.skill] : []), ...(request.skills?.refs ?? [])];
+}
+
+function throwRefused(rows: readonly ReferenceRow[], consumer: string, diagnostics: Diagnostic[]): void {
+  const refused = rows.find(({ status }) => status === 'unknown' || status === 'denied');
+  if (refused === undefined) return;
+  const { status, reason, ref } = refused;
+  throw new SkillcellError(
+    status === 'denied' ? 'skills.reference-denied' : 'skills.reference-unknown',
+    `Cannot load a skill for ${consumer}: ${reason ?? status}, got ${JSON.stringify(ref)}.`,
+    { diagnostics },
+  );
+}
+
 /** The closure of the job's skills. A reference that cannot be loaded fails the job: it would run without its rules. */
 export function prepareSkills(
   request: CheckedRequest,
@@ -260,21 +285,14 @@ export function prepareSkills(
   tools: readonly string[],
 ): PreparedSkills {
   const asked = request.skills ?? {};
-  const refs = [...(request.kind === 'script' ? [request.skill] : []), ...(asked.refs ?? [])];
+  const refs = requestedSkills(request);
   if (refs.length === 0) return { ...NO_SKILLS, pool: asked.pool ?? [] };
   if (subsystem === undefined)
     throw invalid(`skills.refs cannot be loaded without skills, got ${refs.map(quotedText).join(', ')}`);
   const selection = { ...asked, refs, consumer: asked.consumer ?? DEFAULT_CONSUMER, tools };
   return runWithSkills(subsystem, () => {
     const exported = exportRuntimeGlobals(subsystem, selection);
-    const refused = exported.rows.find((row) => row.status === 'unknown' || row.status === 'denied');
-    if (refused !== undefined) {
-      throw new SkillcellError(
-        refused.status === 'denied' ? 'skills.reference-denied' : 'skills.reference-unknown',
-        `Cannot load a skill for ${selection.consumer}: ${refused.reason ?? refused.status}, got ${JSON.stringify(refused.ref)}.`,
-        { diagnostics: exported.diagnostics },
-      );
-    }
+    throwRefused(exported.rows, selection.consumer, exported.diagnostics);
     const block = request.kind === 'codegen' ? subsystem.buildSkillsInstructionBlock(selection) : undefined;
     return {
       descriptor: exported.descriptor,

@@ -6,7 +6,7 @@ import type { BrokerCall, BrokerReply } from '../../src/broker/broker-call.ts';
 import { deferred } from '../fixtures/deferred.ts';
 import { describeTool, offerTool, type OfferedTool } from '../../src/broker/offered-tool.ts';
 import type { Tool, ToolContext } from '../../src/broker/tool.ts';
-import { ToolError } from '../../src/broker/tool-errors.ts';
+import { ToolCallError, ToolError } from '../../src/broker/tool-errors.ts';
 
 const live = new AbortController().signal;
 const brokers: Broker[] = [];
@@ -74,6 +74,15 @@ describe('a call that is in order', () => {
     expect(await broker.call(tool(1, 'slow', { a: '' }), { signal: live })).toEqual(
       refused('tool.timeout', /^The tool slow took longer than 0.005 s\.$/),
     );
+  });
+
+  test('fails by a code of the list, whatever code its author writes', async () => {
+    const broker = await brokerWith({
+      own: () => Promise.reject(new ToolCallError('my.code' as ToolCallCode, 'not mine')),
+      listed: () => Promise.reject(new ToolCallError('tool.limit', 'enough')),
+    });
+    expect(await broker.call(tool(1, 'own'), { signal: live })).toEqual(refused('tool.failed', /^not mine$/));
+    expect(await broker.call(tool(2, 'listed'), { signal: live })).toEqual(refused('tool.limit', /^enough$/));
   });
 
   test('is allowed by an `approve` that answers at once', async () => {

@@ -79,8 +79,11 @@ describe.each(EVERY_LEVEL)('the tools of skills at level %s', (isolation) => {
     const { value } =
       await exec(`const raw = await tools.skills.read({ skill: 'custom.cite', path: 'data/raw.bin', as: 'bytes' });
       export default [await tools.skills.read({ skill: 'custom.cite', path: 'data/rows.txt', offset: 1, limit: 1 }), [...raw.content],
-        await attempt(() => tools.skills.read({ skill: 'custom.cite', path: 'data/raw.bin' }))];`);
-    const [text, raw, binary] = value as [object, number[], [string, string]];
+        await attempt(() => tools.skills.read({ skill: 'custom.cite', path: 'data/raw.bin' })),
+        await attempt(() => tools.skills.read({ skill: 'custom.cite', path: 'data/raw.bin', as: 'bytes', offset: 1 }))];`);
+    const [text, raw, binary, ranged] = value as [object, number[], [string, string], [string, string]];
+    expect(ranged[0]).toBe('tool.invalid-arguments');
+    expect(ranged[1]).toContain('offset and limit count lines, which bytes have not');
     expect(text).toMatchObject({ text: 'two\n', offset: 1, lines: 3, more: true });
     expect(raw).toEqual([0, 1, 255]);
     expect(binary[0]).toBe('tool.failed');

@@ -1,6 +1,7 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import * as mini from 'zod/mini';
+import type { GenerateOptions } from '../../src/contracts/generation.ts';
 import type { ModelGateway } from '../../src/broker/model-gateway.ts';
 import { openaiCompatibleGateway } from '../../src/broker/openai-compatible-gateway.ts';
 import { promptDigest } from '../../src/broker/prompt-digest.ts';
@@ -250,5 +251,27 @@ describe('a service in trouble', () => {
     if (!SkillcellError.isInstance(error)) throw new Error('no SkillcellError');
     expect(error.code).toBe(code);
     expect(`${JSON.stringify(error)}${error.stack}${String(error.cause)}`).not.toContain(KEY);
+  });
+});
+
+describe('a schema whose check never ends', () => {
+  const output = z.object({ bars: z.number().refine(() => new Promise(() => undefined)) });
+  const start = (orchestrator: Orchestrator, more: Partial<GenerateOptions> = {}): Promise<unknown> =>
+    orchestrator.generate({ ...job, output, ...more }).catch((reason: unknown) => reason);
+
+  it('has as long as the model, and holds up neither the caller’s signal nor the end of the orchestrator', async () => {
+    await using orchestrator = withModel(scriptedModel([json({ bars: 1 }), json({ bars: 1 }), json({ bars: 1 })]));
+    expect(await start(orchestrator, { modelTimeoutMs: 20 })).toMatchObject({
+      code: 'model.answer-invalid',
+      message: 'Cannot generate an answer: its schema took longer than 0.02 s.',
+    });
+    const user = new AbortController();
+    const left = start(orchestrator, { signal: user.signal });
+    setTimeout(() => user.abort(new Error('the user left')), 20);
+    expect(await left).toMatchObject({ message: 'the user left' });
+    const open = start(orchestrator);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    await orchestrator.close();
+    expect(await open).toMatchObject({ code: 'orchestrator.closed' });
   });
 });

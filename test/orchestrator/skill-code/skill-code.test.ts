@@ -295,6 +295,11 @@ export default { ...Object.fromEntries(await Promise.all(['cycle', 'large', 'map
     expect(await result).toMatchObject({ outcome: 'canceled', error: { message: 'enough' } });
   });
 
+  it('of a skill that is misspelt is no unknown tool, but an unknown skill', async () => {
+    const job = orchestrator.exec({ skills: { refs: ['custom.cuont'] }, tools: ['count'], code: '1' });
+    await expect(job).rejects.toMatchObject({ code: 'skills.reference-unknown' });
+  });
+
   it('has no longer to describe itself than its job has in all', async () => {
     const limits = { jobTimeoutMs: 400 };
     const job = orchestrator.exec({ skills: { refs: ['custom.hanging'] }, tools: ['*'], code: '1', limits });
