@@ -75,6 +75,8 @@ export interface Broker {
   call(call: BrokerCall, options: { signal: AbortSignal; bytes?: IncomingBytes | undefined }): Promise<BrokerReply>;
   /** A run of the job's program begins: calls of the one before are over. */
   beginAttempt(attempt: number): void;
+  /** A run is over: nobody waits for its calls any more, and none is begun until the next run begins. */
+  endAttempt(): void;
   /** Calls of tools that have had their effect, or may have had it, a line each. */
   effects(): string[];
   /** Calls with a valid id, in order of start; the first thousand. */
@@ -109,6 +111,8 @@ export function createBroker(options: BrokerOptions): Broker {
   let exhausted: string | undefined;
   let modelCallsLeft = options.modelCalls ?? options.limits.calls;
   let modelFailure: Error | undefined;
+
+  const endAttempt = (): void => attemptOver.abort(new Error('The attempt is over.'));
 
   /** What ends the tools of this attempt; one signal for all its calls. */
   const endOfTools = (job: AbortSignal): AbortSignal => {
@@ -185,7 +189,8 @@ export function createBroker(options: BrokerOptions): Broker {
     async call(call, { signal, bytes = NO_BYTES }) {
       // Nobody waits for them where the call is not made.
       bytes.parts.catch(() => undefined);
-      if (closing.signal.aborted || signal.aborted) return refusal('tool.job-over', 'the job is over');
+      const ends = call.target === 'tool' ? endOfTools(signal) : AbortSignal.any([signal, closing.signal]);
+      if (ends.aborted) return refusal('tool.job-over', 'the job is over');
       arrived += 1;
       if (arrived > options.limits.calls) return refuseMore(`${options.limits.calls} calls`);
       if (call.id <= lastId) return refusal('tool.invalid-arguments', 'its id was used before');
@@ -196,7 +201,6 @@ export function createBroker(options: BrokerOptions): Broker {
         return refuseMore(`${mostToolCalls} calls of tools`);
       const row = rows.begin({ id, target, name }, options.tools.has(name));
       const started = performance.now();
-      const ends = target === 'tool' ? endOfTools(signal) : AbortSignal.any([signal, closing.signal]);
       const { reply, replayed } = await answer(call, bytes, ends);
       row.durationMs = Math.round(performance.now() - started);
       row.ok = reply.ok;
@@ -208,11 +212,12 @@ export function createBroker(options: BrokerOptions): Broker {
     },
     beginAttempt(next) {
       attempt = next;
-      attemptOver.abort(new Error('The attempt is over.'));
+      endAttempt();
       attemptOver = new AbortController();
       toolsEnd = undefined;
       around.effects?.nextAttempt();
     },
+    endAttempt,
     effects: () => around.effects?.list() ?? [],
     close() {
       closing.abort(new Error('The job is over.'));

@@ -112,7 +112,7 @@ function startRun(job: PreparedJob, session: SandboxSession, options: RunJobOpti
     budget: options.budget,
     toolCalls: request.budget?.toolCalls,
     onModelRequest: modelEvents(jobId, 'codegen', emit),
-    host: kind === 'codegen' ? hostCalls(job, requests, () => broker.effects()) : undefined,
+    host: kind === 'codegen' ? hostCalls(job, requests, () => effectsOf(broker)) : undefined,
     limits,
     repeats: kind === 'codegen',
     approve: options.approve,
@@ -149,6 +149,12 @@ function startRun(job: PreparedJob, session: SandboxSession, options: RunJobOpti
     closed: (error) => ending.settle({ kind: 'closed', error }),
   });
   return run;
+}
+
+/** The agent asks once a run has failed: what that left open is withdrawn, so that nothing has an effect after it was told. */
+function effectsOf(broker: Broker): string[] {
+  broker.endAttempt();
+  return broker.effects();
 }
 
 /** What the agent may ask us. */

@@ -623,6 +623,37 @@ ${ending}`;
     expect(messages[2]).not.toContain('echo.back(');
   });
 
+  it('a question that a failed program left open is withdrawn before the model is asked, and nothing is done for it', async () => {
+    const programs = [
+      "import { tools } from 'skillcell';\ntools.shop.bill(1).catch(() => undefined);\nawait tools.echo.back(0); throw new Error('again');",
+      "import { tools } from 'skillcell';\nexport default await tools.shop.bill(2);",
+    ];
+    const model = scriptedModel(programs.map((code) => programAnswer('javascript', code)));
+    let askedUntilThen = 0;
+    const approve = (
+      { attempt }: { attempt: number },
+      { signal }: { signal: AbortSignal },
+    ): Promise<ApprovalAnswer> | ApprovalAnswer => {
+      if (attempt === 2) return { allow: true };
+      return new Promise((resolve) =>
+        signal.addEventListener('abort', () => {
+          askedUntilThen = model.asked.length;
+          resolve({ allow: true });
+        }),
+      );
+    };
+    await using own = createOrchestrator({
+      runners: await everyRunner(),
+      tools,
+      model,
+      approve: async (request, around) => await approve(request, around),
+    });
+    const result = await own.codegen({ isolation, task: 'Bill.', tools: ['*'] });
+    expect([result.outcome, askedUntilThen, effects]).toEqual(['succeeded', 1, [2]]);
+    expect(result.calls.find(({ name }) => name === 'shop.bill')).toMatchObject({ ok: false, code: 'tool.job-over' });
+    expect(model.asked[1]?.messages.at(-1)?.content).not.toContain('shop.bill');
+  });
+
   it('a write that was cut off is not made again by a later attempt', async () => {
     const programs = [
       "tools.shop.slow({ n: 1 }).catch(() => undefined); await tools.echo.back(0); throw new Error('again');",
