@@ -373,6 +373,26 @@ set_value([all(rows[n] == list(range(20)) for n in range(8)), [row["n"] for row 
     expect(value).toEqual([true, true, true]);
   });
 
+  it('Python processes that a program starts anew can import skillcell, and have no tools', async (context) => {
+    requireHere(context, MISSING_PYTHON);
+    const { value, stderr } = await python(`
+import os
+from multiprocessing import get_context
+from skillcell import tools, set_value, ToolCallError
+def child():
+    try:
+        tools.echo.back(1)
+    except ToolCallError as error:
+        os._exit(7 if error.code == 'tool.job-over' else 8)
+if __name__ == '__main__':
+    process = get_context('spawn').Process(target=child)
+    process.start()
+    process.join()
+    set_value(process.exitcode)
+`);
+    expect([value, stderr.text]).toEqual([7, '']);
+  });
+
   it('Python keywords, underscores and forks do not confuse the proxy', async (context) => {
     requireHere(context, MISSING_PYTHON);
     const { value, stderr } = await python(`

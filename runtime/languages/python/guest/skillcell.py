@@ -1,6 +1,10 @@
 """What a job's Python program may ask of skillcell."""
 
-import _skillcell_bridge as _bridge
+try:
+    import _skillcell_bridge as _bridge
+except ModuleNotFoundError:
+    # A process that the program started anew, such as one of multiprocessing.
+    import _skillcell_no_bridge as _bridge
 
 __all__ = ["ToolCallError", "call_tool", "read_skill_file", "set_value", "tools"]
 
