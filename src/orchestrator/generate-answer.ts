@@ -14,6 +14,7 @@ import { withinDeadline } from '../protocol/within-deadline.ts';
 import { findFencedBlocks, withoutThinking } from '../skills/text/markdown-fences.ts';
 import { generationFaultMessage, generationSystem } from './generation-prompt.ts';
 import { consumerSchema } from './job-schema.ts';
+import { requireLoadable } from './requested-skills.ts';
 import { checkOutput, compileOutput, outputSchema, type OutputSchema } from './output-schema.ts';
 
 const PROMPT_CHARACTERS = 1_000_000;
@@ -77,15 +78,8 @@ function renderSkills(given: GenerateOptions, subsystem: SkillsSubsystem | undef
     throw new SkillcellError('options.invalid', message);
   }
   const block = subsystem.buildSkillsInstructionBlock({ refs, consumer, variant, includeInternal, pool });
-  const refused = block.rows.find(({ status }) => status === 'unknown' || status === 'denied');
-  if (refused === undefined) return block;
-  const { status, reason, ref } = refused;
-  const code = status === 'denied' ? 'skills.reference-denied' : 'skills.reference-unknown';
-  throw new SkillcellError(
-    code,
-    `Cannot load a skill for ${consumer}: ${reason ?? status}, got ${JSON.stringify(ref)}.`,
-    { diagnostics: block.diagnostics },
-  );
+  requireLoadable(block.rows, consumer, block.diagnostics);
+  return block;
 }
 
 type Ask = (request: ModelRequest) => Promise<ModelAnswer>;

@@ -9,8 +9,7 @@ import { DEFAULT_LANGUAGE, programFileName, type Language, type LanguageDefiniti
 import type { JobLimits } from '../contracts/limits.ts';
 import type { JobKind } from '../contracts/result.ts';
 import { quotedText } from '../contracts/quoted-text.ts';
-import type { ReferenceRow, SkillTrees, SourceRow } from '../contracts/skill.ts';
-import { SkillcellError } from '../contracts/skillcell-error.ts';
+import type { SkillTrees, SourceRow } from '../contracts/skill.ts';
 import { findLanguage, languageNames } from '../languages/languages.ts';
 import { programLanguage } from '../languages/program-language.ts';
 import { exportRuntimeGlobals, runWithSkills, type SkillsSubsystem } from '../skills/index.ts';
@@ -25,6 +24,7 @@ import { prepareTools, unknownTools } from './prepare-tools.ts';
 import { listFitting } from './list-fitting.ts';
 import { matchJob, withoutLacking } from './matched-skills.ts';
 import { createDisclosureTools, type DisclosureTools } from './disclosure-tools.ts';
+import { requestedSkills, requireLoadable, requireSkills } from './requested-skills.ts';
 import { findScript, type FoundScript } from './find-script.ts';
 import { skillCodeJob, withSkillTools } from './skill-code/skill-tools.ts';
 import type { SkillCodeJob, SkillCodeSource } from './skill-code/skill-code-source.ts';
@@ -254,30 +254,6 @@ const NO_SKILLS: PreparedSkills = {
   pool: [],
 };
 
-/** Before tools are looked for: those that a misspelt skill would bring are unknown because of it. */
-function requireSkills(request: CheckedRequest, subsystem: SkillsSubsystem | undefined): void {
-  if ((request.tools ?? []).length === 0 || subsystem === undefined) return;
-  const { consumer = DEFAULT_CONSUMER, includeInternal } = request.skills ?? {};
-  const { rows } = subsystem.resolve(requestedSkills(request), { consumer, includeInternal });
-  throwRefused(rows, consumer, []);
-}
-
-/** A script's own skill comes first. */
-function requestedSkills(request: CheckedRequest): string[] {
-  return [...(request.kind === 'script' ? [request.skill] : []), ...(request.skills?.refs ?? [])];
-}
-
-function throwRefused(rows: readonly ReferenceRow[], consumer: string, diagnostics: Diagnostic[]): void {
-  const refused = rows.find(({ status }) => status === 'unknown' || status === 'denied');
-  if (refused === undefined) return;
-  const { status, reason, ref } = refused;
-  throw new SkillcellError(
-    status === 'denied' ? 'skills.reference-denied' : 'skills.reference-unknown',
-    `Cannot load a skill for ${consumer}: ${reason ?? status}, got ${JSON.stringify(ref)}.`,
-    { diagnostics },
-  );
-}
-
 /** The closure of the job's skills. A reference that cannot be loaded fails the job: it would run without its rules. */
 export function prepareSkills(
   request: CheckedRequest,
@@ -292,7 +268,7 @@ export function prepareSkills(
   const selection = { ...asked, refs, consumer: asked.consumer ?? DEFAULT_CONSUMER, tools };
   return runWithSkills(subsystem, () => {
     const exported = exportRuntimeGlobals(subsystem, selection);
-    throwRefused(exported.rows, selection.consumer, exported.diagnostics);
+    requireLoadable(exported.rows, selection.consumer, exported.diagnostics);
     const block = request.kind === 'codegen' ? subsystem.buildSkillsInstructionBlock(selection) : undefined;
     return {
       descriptor: exported.descriptor,

@@ -15,6 +15,7 @@ import threading
 import traceback
 import types
 
+# `signal` wraps it in enumerations: ten times the time of a question that each call asks.
 import _signal
 
 
@@ -147,7 +148,8 @@ def detach(value):
         if isinstance(current, dict):
             if "__proto__" in current or "prototype" in constructor_of(current):
                 raise ToolCallError("tool.invalid-arguments", "Cannot make the call: a key that reaches a prototype is not allowed.")
-            return distinct([(json_key(key), copy(child, [*path, json_key(key)])) for key, child in current.items()])
+            keyed = ((json_key(key), child) for key, child in current.items())
+            return distinct([(key, copy(child, [*path, key])) for key, child in keyed])
         if isinstance(current, (list, tuple)):
             return [copy(child, [*path, index]) for index, child in enumerate(current)]
         if isinstance(current, int) and abs(current) > GREATEST_INTEGER:

@@ -5,6 +5,7 @@ import { SkillcellError } from '../../contracts/skillcell-error.ts';
 import { withinDeadline } from '../../protocol/within-deadline.ts';
 import type { SkillsSubsystem } from '../../skills/index.ts';
 import type { CheckedRequest } from '../job-schema.ts';
+import { requestedSkills } from '../requested-skills.ts';
 import type { SkillCodeJob, SkillCodeSource } from './skill-code-source.ts';
 
 /** Whether any of the skills brings code. */
@@ -23,9 +24,9 @@ export function skillCodeJob(
   subsystem: SkillsSubsystem | undefined,
 ): SkillCodeJob | undefined {
   if ((request.tools ?? []).length === 0 || subsystem === undefined) return undefined;
-  const { refs = [], consumer = DEFAULT_CONSUMER, includeInternal } = request.skills ?? {};
-  const asked = request.kind === 'script' ? [request.skill, ...refs] : refs;
-  const skills = subsystem.importSkillset(asked, { consumer, includeInternal }).skills.filter(hasCode);
+  const { consumer = DEFAULT_CONSUMER, includeInternal } = request.skills ?? {};
+  const { skills: closure } = subsystem.importSkillset(requestedSkills(request), { consumer, includeInternal });
+  const skills = closure.filter(hasCode);
   return skills.length === 0 ? undefined : { jobId, request, skills, readTree: (id) => subsystem.skillTree(id) };
 }
 
