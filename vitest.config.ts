@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 
 // These start sandboxes, servers or npm and measure time: one file after the other, after everything else.
-const SERIAL = ['test/{attacks,chaos,cli,e2e,orchestrator}/**/*.test.ts', 'test/runners/**/*.test.ts'];
+const SERIAL = ['test/{ai,attacks,chaos,cli,e2e,mcp,orchestrator}/**/*.test.ts', 'test/runners/**/*.test.ts'];
 
 export default defineConfig({
   test: {

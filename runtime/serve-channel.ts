@@ -12,7 +12,7 @@ import {
 import { readLanguage } from './languages/read-language.ts';
 import { createCallPort } from './run/call-port.ts';
 import { createRunClock } from './run/run-clock.ts';
-import type { JobSurroundings } from './run/job-surroundings.ts';
+import type { JobSurroundings, SessionSurroundings } from './run/job-surroundings.ts';
 import { adoptFirstExecutor, startExecutor, type ExecutorProcess } from './run/executor-process.ts';
 import { createOutputPipes } from './run/output-pipes.ts';
 import { receiveBytes, receiveFiles, receiveSkills, receiveStdin } from './files/incoming-streams.ts';
@@ -70,6 +70,7 @@ export function serveChannel(args: readonly string[]): void {
   });
   const calls = createCallPort(channel);
   const clock = createRunClock();
+  const session: SessionSurroundings = { start };
 
   const receive = (message: HostMessage): void => {
     if (message.type === 'start') {
@@ -78,7 +79,8 @@ export function serveChannel(args: readonly string[]): void {
       void serve(message);
     } else if (message.type === 'clock') clock.set(message.running);
     else if (message.type === 'rehearse') void practise(message);
-    else cancellation.abort(message.reason satisfies CancelReason);
+    else if (message.type === 'cancel') cancellation.abort(message.reason satisfies CancelReason);
+    else session.take?.(message);
   };
 
   const practise = async (rehearsal: Rehearsal): Promise<void> => {
@@ -108,6 +110,7 @@ export function serveChannel(args: readonly string[]): void {
         clock,
         canceled,
         takeExecutor,
+        session,
       });
     } catch (error) {
       channel.send(faultOf(error));

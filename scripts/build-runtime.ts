@@ -25,6 +25,8 @@ const MODULES: Record<string, string> = {
 };
 /** Loads at first use as well, but is too small for a file of its own: opening one costs more than reading past it. */
 const INLINED = 'gray-matter';
+/** Only sessions load it, which are few and long: it is no part of what each job reads. */
+const SESSION = 'session/serve-session';
 const COMMON = {
   absWorkingDir: root,
   alias: MODULES,
@@ -52,6 +54,7 @@ export async function buildRuntime(folder: string): Promise<RuntimeManifest> {
     await buildEntry(staging);
     await bundleForSandbox('runtime/rehearse/compile-ahead.ts', join(staging, 'compile-ahead.cjs'));
     await bundleForSandbox('runtime/languages/list-installed.ts', join(staging, 'list-installed.cjs'));
+    await bundleForSandbox(`runtime/${SESSION}.ts`, join(staging, 'session.cjs'));
     const languages = readLanguages(join(root, 'runtime/languages'));
     languages.forEach(checkLanguage);
     const folders = languages.map(({ name }) => join('languages', name));
@@ -104,7 +107,7 @@ export async function bundleForSandbox(source: string, outfile: string): Promise
     outExtension: { '.js': '.cjs' },
     chunkNames: `${name}-[name]-[hash]`,
     write: false,
-    plugins: [lazyPackages(lazy), withoutEngines, withoutAdvice],
+    plugins: [lazyPackages(lazy), sessionApart, withoutEngines, withoutAdvice],
   });
   for (const { path, text } of outputFiles) await writeFile(path, escapeOthers(await asCommonJs(text)));
   for (const lazyName of lazy) {
@@ -163,6 +166,16 @@ function lazyPackages(found: Set<string>): Plugin {
   };
 }
 
+/** The entry loads what serves a session from the file beside it. */
+const sessionApart: Plugin = {
+  name: 'session-apart',
+  setup({ onResolve }) {
+    onResolve({ filter: new RegExp(`/${SESSION}\\.ts$`) }, ({ kind }) =>
+      kind === 'dynamic-import' ? { path: './session.cjs', external: true } : undefined,
+    );
+  },
+};
+
 /** gray-matter splits and parses nothing here: without its engines no parser that runs code comes into a sandbox. */
 const withoutEngines: Plugin = {
   name: 'without-engines',
@@ -171,13 +184,19 @@ const withoutEngines: Plugin = {
   },
 };
 
-/** What helps people with an error stands on the host, which knows the codes as well. */
+/** Codes of errors that only a host has. */
+const HOST_CODES = /'(?:archive|engine|eval|image|mcp|session)\.[\w-]+': \{[^{}]*\},/g;
+
+/** What helps people and callers with an error stands on the host, which knows the codes as well; a sandbox needs the exit codes of its own only. */
 const withoutAdvice: Plugin = {
   name: 'without-advice',
   setup({ onLoad }) {
     onLoad({ filter: /[\\/]error-registry\.ts$/ }, async ({ path }) => {
       const source = await readFile(path, 'utf8');
-      const contents = source.replaceAll(/advice:\s*(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")/g, "advice: ''");
+      const contents = source
+        .replaceAll(/advice:\s*(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")/g, "advice: ''")
+        .replaceAll(HOST_CODES, '')
+        .replaceAll(/\b(?:http: \d+|retry: (?:true|false)|ofRunner: true),?/g, '');
       if (contents.length > source.length * 0.75) throw new Error(`Cannot bundle ${path}: its advice was not found.`);
       return { contents, loader: 'ts' };
     });

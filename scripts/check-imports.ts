@@ -24,6 +24,8 @@ const LAYERS = [
   'broker',
   'decision',
   'orchestrator',
+  'evals',
+  'ai',
   'stores',
   'registry',
   'queue',
@@ -38,8 +40,8 @@ const BUNDLED = ['contracts', 'skills', 'protocol', 'runtime'];
 /** Folders of a layer that has its own arrows, lowest first. What lies beside them stands on top. */
 const FOLDERS: Record<string, string[]> = {
   skills: ['text', 'parse', 'load', 'select', 'match', 'catalog', 'render', 'descriptor'],
-  runtime: ['languages', 'sandbox', 'files', 'run', 'agent', 'serve', 'rehearse'],
-  cli: ['terminal', 'options', 'doctor', 'job', 'commands', 'command-line'],
+  runtime: ['languages', 'sandbox', 'files', 'run', 'agent', 'session', 'serve', 'rehearse'],
+  cli: ['terminal', 'options', 'doctor', 'job', 'repl', 'commands', 'command-line'],
 };
 /** Folders of `src/runners/` that are no runner's own. */
 const SHARED_BY_RUNNERS = ['seccomp'];

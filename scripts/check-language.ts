@@ -21,6 +21,7 @@ const definitionSchema = z.strictObject({
   ),
   command: words.check(z.minLength(1)),
   reads: z.enum(['json', 'strings']),
+  session: z.optional(text),
   lineEnds: z.optional(z.literal('lf')),
   requirements: z.optional(z.literal(true)),
   codeTags: z.array(texts.check(z.minLength(1))).check(z.minLength(1)),

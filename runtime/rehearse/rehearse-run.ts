@@ -14,7 +14,7 @@ import { createRunClock } from '../run/run-clock.ts';
 import type { Privileges } from '../sandbox/privileges.ts';
 import { runOnce } from '../run/run-once.ts';
 import type { SandboxLayout } from '../sandbox/sandbox-layout.ts';
-import { sendOutputs } from '../serve/send-outputs.ts';
+import { sendOutputs } from '../run/send-outputs.ts';
 import type { UserProcesses } from '../sandbox/user-processes.ts';
 
 const FOLDER = '.rehearsal';

@@ -14,7 +14,9 @@ export type ExecutorMessage =
   /** The program ended, and all that it wrote is on its way. */
   | { type: 'exit'; code: number; error?: unknown; json?: unknown }
   /** The program is ending by an error; its process will end when it has said so. */
-  | { type: 'error'; error?: unknown; json?: unknown };
+  | { type: 'error'; error?: unknown; json?: unknown }
+  /** What came of a run of a session, or of an operation on its files. */
+  | { type: 'cell' | 'file'; fields: Record<string, unknown> };
 
 /**
  * Frames to and from one executor: 3 bytes of length and one of kind, little endian, then JSON, a call or an answer (`packed-call.ts`), or the 4-byte number of a part and
@@ -199,6 +201,9 @@ function readMessage(body: Buffer, maxBytes: number): ExecutorMessage | undefine
     case 'waiting':
     case 'rehearsed':
       return { type: fields['type'] };
+    case 'cell':
+    case 'file':
+      return { type: fields['type'], fields };
     case 'checked':
       return { type: 'checked', unmet: fields['unmet'] };
     case 'error':

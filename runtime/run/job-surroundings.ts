@@ -1,14 +1,23 @@
 import type { Readable } from 'node:stream';
 import type { RuntimeGlobals } from '../../src/contracts/globals.ts';
-import type { Language } from '../../src/contracts/language.ts';
+import type { Language, LanguageDefinition } from '../../src/contracts/language.ts';
 import type { SkillTrees } from '../../src/contracts/skill.ts';
 import type { Channel } from '../../src/protocol/channel.ts';
+import type { SessionRequest } from '../../src/protocol/session-messages.ts';
 import type { CallPort } from './call-port.ts';
 import type { RunClock } from './run-clock.ts';
 import type { ExecutorProcess } from './executor-process.ts';
 import type { Privileges } from '../sandbox/privileges.ts';
 import type { SandboxLayout } from '../sandbox/sandbox-layout.ts';
 import type { UserProcesses } from '../sandbox/user-processes.ts';
+
+/** What a session needs besides what every job does. */
+export interface SessionSurroundings {
+  /** Takes the messages that only a session gets. */
+  take?(request: SessionRequest): void;
+  /** Starts a process of user code's rights that is no language's executor. */
+  start(command: LanguageDefinition): ExecutorProcess;
+}
 
 /** A job and the sandbox that serves it. */
 export interface JobSurroundings {
@@ -26,4 +35,6 @@ export interface JobSurroundings {
   stdin: Readable | undefined;
   /** An executor that has run nothing yet. */
   takeExecutor(language: Language): ExecutorProcess;
+  /** What only a session needs; a rehearsal is none. */
+  session?: SessionSurroundings;
 }

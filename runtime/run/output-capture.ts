@@ -27,6 +27,8 @@ export interface OutputCaptureOptions {
   onTotal(): void;
   /** Where the kept bytes go as they come. */
   writers: { stdout: ByteWriter; stderr: ByteWriter };
+  /** Whether the pipes are read again by a later capture; then nothing is waited for that is not in them. */
+  stays?: boolean;
 }
 
 /** Reads an executor's output. What is over the cap is drained and counted, so that the program never blocks on it. */
@@ -48,12 +50,13 @@ export function captureOutput(stdout: Readable, stderr: Readable, options: Outpu
       const ended = Promise.all([first.ended, second.ended]).then((wholes) => (hasEnded = wholes.every(Boolean)));
       const heldBack = (): boolean => first.heldBack() || second.heldBack();
       let whole = silent;
+      const atEnd = total;
       for (let over = false; !over;) {
         await Promise.all([first.handedOn(), second.handedOn()]);
         const before = total;
         if (silent) {
           await readOnce();
-          over = total === before && !heldBack();
+          over = (total === before || (options.stays === true && total - atEnd > PIPE_BYTES)) && !heldBack();
         } else {
           await withinDeadline(ended, { limitMs: graceMs, overdue: () => false });
           // On a busy machine the clock comes before what is in the pipe already.
@@ -63,14 +66,16 @@ export function captureOutput(stdout: Readable, stderr: Readable, options: Outpu
         }
       }
       await Promise.all([first.handedOn(), second.handedOn()]);
-      stdout.destroy();
-      stderr.destroy();
+      for (const stream of [first, second]) stream.leave(options.stays === true);
       options.writers.stdout.end();
       options.writers.stderr.end();
       return whole;
     },
   };
 }
+
+/** The most that two pipes hold: what is read beyond it was written later. */
+const PIPE_BYTES = 2 * 1024 * 1024;
 
 /** Waits until the event loop has once asked the kernel for all that can be read: an immediate's own round has asked before. */
 async function readOnce(): Promise<void> {
@@ -85,6 +90,8 @@ interface StreamCapture {
   heldBack(): boolean;
   /** Resolves when the host has taken what was read so far. */
   handedOn(): Promise<void>;
+  /** Ends the stream, or leaves what comes next in its pipe. */
+  leave(stays: boolean): void;
 }
 
 function captureStream(
@@ -97,7 +104,7 @@ function captureStream(
   let keptSize = 0;
   let bytes = 0;
   let writing: Promise<void> | undefined;
-  stream.on('data', (chunk: Buffer) => {
+  const take = (chunk: Buffer): void => {
     bytes += chunk.length;
     const room = keptBytes - keptSize;
     if (room > 0) {
@@ -111,14 +118,22 @@ function captureStream(
       });
     }
     count(chunk.length);
-  });
+  };
+  stream.on('data', take);
+  stream.resume();
   const { promise: ended, resolve } = Promise.withResolvers<boolean>();
-  for (const name of ['end', 'close']) stream.once(name, () => resolve(true));
-  stream.once('error', () => resolve(false));
+  const end = (): void => resolve(true);
+  const fail = (): void => resolve(false);
+  stream.once('end', end).once('close', end).once('error', fail);
   return {
     ended,
     heldBack: () => writing !== undefined,
     handedOn: async () => await writing,
+    leave(stays) {
+      if (!stays) return void stream.destroy();
+      stream.off('data', take).off('end', end).off('close', end).off('error', fail);
+      stream.pause();
+    },
     text: () => outputText(kept, bytes),
   };
 }

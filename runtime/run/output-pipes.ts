@@ -43,8 +43,8 @@ export function createOutputPipes({ level, skills }: SandboxLayout, privileges: 
   }
 }
 
-/** With the id that this process has in effect, for good: not every kernel gives a new program the effective one. */
-function makeFifos(
+/** Makes fifos with the id that this process has in effect, for good: not every kernel gives a new program the effective one. */
+export function makeFifos(
   paths: readonly string[],
   level: SandboxLayout['level'],
   privileges: Privileges,

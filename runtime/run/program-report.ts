@@ -40,25 +40,35 @@ function lineInStack(stack: string, fileName: string): number | undefined {
   return undefined;
 }
 
+/** A value, or why there is none where one was meant. */
+export interface ReadValue {
+  value?: unknown;
+  diagnostics: Diagnostic[];
+}
+
 /** The value of a run: what its executor reported, else the file that `SKILLCELL_VALUE` names. */
-export function readProgramValue(
-  reported: unknown,
-  valueFolder: string,
-  maxBytes: number,
-): { value?: unknown; diagnostics: Diagnostic[] } {
-  const refuse = (message: string): { diagnostics: Diagnostic[] } => ({
-    diagnostics: [diagnostic('value.invalid', `The value is left out: ${message}.`)],
-  });
-  let bytes: Uint8Array | string | undefined;
-  if (typeof reported === 'string') bytes = Buffer.from(reported);
-  else if (reported === undefined) bytes = readValueFile(join(valueFolder, 'value.json'), maxBytes);
-  else return refuse('it is no JSON text');
+export function readProgramValue(reported: unknown, valueFolder: string, maxBytes: number): ReadValue {
+  if (reported !== undefined) return readReportedValue(reported, maxBytes);
+  const bytes = readValueFile(join(valueFolder, 'value.json'), maxBytes);
   if (bytes === undefined) return { diagnostics: [] };
-  if (typeof bytes === 'string') return refuse(bytes);
+  return typeof bytes === 'string' ? refuseValue(bytes) : readValue(bytes, maxBytes);
+}
+
+/** The value that an executor reported: JSON text, or whatever else user code has put there. */
+export function readReportedValue(reported: unknown, maxBytes: number): ReadValue {
+  return typeof reported === 'string' ? readValue(Buffer.from(reported), maxBytes) : refuseValue('it is no JSON text');
+}
+
+/** A value that is not what a value may be is left out with a diagnostic. */
+export function refuseValue(reason: string): ReadValue {
+  return { diagnostics: [diagnostic('value.invalid', `The value is left out: ${reason}.`)] };
+}
+
+function readValue(bytes: Uint8Array, maxBytes: number): ReadValue {
   try {
     return { value: parseBoundedJson(bytes, { maxBytes, ...VALUE_SHAPE }), diagnostics: [] };
   } catch (error) {
-    if (error instanceof JsonRefused) return refuse(error.message);
+    if (error instanceof JsonRefused) return refuseValue(error.message);
     throw error;
   }
 }

@@ -36,20 +36,7 @@ function sendRun(input: RunInput, layout: SandboxLayout, marker: string, path: s
   const { link } = input.executor;
   const script = typeof input.program === 'string' ? undefined : input.program;
   const cwd = script?.folder ?? layout.workspace;
-  const env: Record<string, string> = {
-    PATH: process.env['PATH'] ?? '/usr/local/bin:/usr/bin:/bin',
-    LANG: 'C.UTF-8',
-    HOME: layout.workspace,
-    TMPDIR: layout.level === 'none' ? layout.workspace : '/tmp',
-    WORKSPACE: layout.workspace,
-    SKILLCELL_OUTPUT: layout.output,
-    SKILLCELL_VALUE: join(layout.value, 'value.json'),
-    SKILLS_DIR: layout.skills,
-    ...(script === undefined ? {} : scriptVariables(script, layout)),
-    ...input.env,
-    NODE_OPTIONS: nodeOptions(layout, input.env),
-    ...(layout.level === 'none' ? markerVariable(marker) : {}),
-  };
+  const env = programVariables(layout, marker, input.env, script === undefined ? {} : scriptVariables(script, layout));
   if (input.executor.language.reads === 'strings') {
     const variables = Object.entries(env).map(([name, value]) => `${name}=${value}`);
     const words = script?.interpreter ?? [];
@@ -60,7 +47,31 @@ function sendRun(input: RunInput, layout: SandboxLayout, marker: string, path: s
   link.send({ type: 'run', path, args: input.args, env, cwd, skills: layout.skills, ...inPlace });
 }
 
-function counted(strings: readonly string[]): string[] {
+/** The environment of user code: what every program finds, then what the job gives it. */
+export function programVariables(
+  layout: SandboxLayout,
+  marker: string,
+  given: Record<string, string>,
+  ofScript: Record<string, string> = {},
+): Record<string, string> {
+  return {
+    PATH: process.env['PATH'] ?? '/usr/local/bin:/usr/bin:/bin',
+    LANG: 'C.UTF-8',
+    HOME: layout.workspace,
+    TMPDIR: layout.level === 'none' ? layout.workspace : '/tmp',
+    WORKSPACE: layout.workspace,
+    SKILLCELL_OUTPUT: layout.output,
+    SKILLCELL_VALUE: join(layout.value, 'value.json'),
+    SKILLS_DIR: layout.skills,
+    ...ofScript,
+    ...given,
+    NODE_OPTIONS: nodeOptions(layout, given),
+    ...(layout.level === 'none' ? markerVariable(marker) : {}),
+  };
+}
+
+/** Strings behind their number, for an executor that reads strings. */
+export function counted(strings: readonly string[]): string[] {
   return [`${strings.length}`, ...strings];
 }
 

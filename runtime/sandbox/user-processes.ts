@@ -15,8 +15,8 @@ import type { SandboxLayout } from './sandbox-layout.ts';
 export interface UserProcesses {
   /** Those that live, and the processes that hold their namespace. */
   list(): ProcessRow[];
-  /** Asks user code to end; what holds the namespace is left alone. */
-  terminate(): void;
+  /** Asks user code to end, or to stop what it does; what holds the namespace is left alone. */
+  terminate(signal?: 'SIGTERM' | 'SIGINT'): void;
   /** Kills until no process can run another instruction. Gives up after `timeoutMs`. */
   killAll(timeoutMs: number): Promise<boolean>;
   /** Waits until the kernel has taken back what killed processes held. Gives up after `timeoutMs`. */
@@ -48,7 +48,7 @@ function containerProcesses({ asRoot, asUserFromNow }: Privileges): UserProcesse
   return {
     list,
     // User code lives on after this one, and as long as it does the supervisor does not keep its id.
-    terminate: () => asRoot(() => signal(-1, 'SIGTERM')),
+    terminate: (name = 'SIGTERM') => asRoot(() => signal(-1, name)),
     killAll: (timeoutMs) =>
       inRounds(timeoutMs, (round) => {
         // Its own account reaches all that user code has; and what is left is its, so that there is nothing to change back for.
@@ -68,10 +68,10 @@ function namespaceProcesses(executorPid: () => number | undefined): UserProcesse
   const list = (): ProcessRow[] =>
     listProcesses().filter((row) => row.pid !== 1 && row.pid !== process.pid && isAlive(row));
   return withKilling(list, {
-    terminate: (rows) =>
+    terminate: (rows, name) =>
       signalAll(
         rows.filter((row) => (innerPid(row.pid) ?? 1) > 1),
-        'SIGTERM',
+        name,
       ),
     kill: (rows) => signalAll(rows, 'SIGKILL'),
     begin() {
@@ -102,7 +102,7 @@ function markedProcesses(marker: string, executorPid: () => number | undefined):
     return rows.filter((row) => found.has(row.pid));
   };
   return withKilling(list, {
-    terminate: (rows) => signalAll(rows, 'SIGTERM'),
+    terminate: signalAll,
     kill: (rows) => signalAll(rows, 'SIGKILL'),
   });
 }
@@ -111,7 +111,7 @@ function markedProcesses(marker: string, executorPid: () => number | undefined):
 const ROUNDS_AT_ONCE = 20;
 
 interface Signals {
-  terminate(rows: readonly ProcessRow[]): void;
+  terminate(rows: readonly ProcessRow[], signal: NodeJS.Signals): void;
   kill(rows: readonly ProcessRow[]): void;
   /** Called before the first look. */
   begin?(): void;
@@ -121,7 +121,7 @@ interface Signals {
 function withKilling(list: () => ProcessRow[], signals: Signals): UserProcesses {
   return {
     list,
-    terminate: () => signals.terminate(list()),
+    terminate: (name = 'SIGTERM') => signals.terminate(list(), name),
     async killAll(timeoutMs) {
       signals.begin?.();
       let rows = list();

@@ -20,7 +20,7 @@ import type { JobSurroundings } from '../run/job-surroundings.ts';
 import { runOnce } from '../run/run-once.ts';
 import type { SandboxLayout } from '../sandbox/sandbox-layout.ts';
 import { renderArrived, type RenderedSkills } from './render-arrived.ts';
-import { sendOutputs } from './send-outputs.ts';
+import { sendOutputs } from '../run/send-outputs.ts';
 import { serveRequest } from './serve-request.ts';
 
 /**

@@ -5,7 +5,7 @@ import type { SandboxMessage } from '../../src/protocol/messages.ts';
 import type { JobSurroundings } from '../run/job-surroundings.ts';
 import { runOnce } from '../run/run-once.ts';
 import { skillScript } from '../run/skill-script.ts';
-import { sendOutputs } from './send-outputs.ts';
+import { sendOutputs } from '../run/send-outputs.ts';
 
 /** Serves the one job of this sandbox: checks its skills, runs it, sends what it left, and last its result. */
 export async function serveJob(around: JobSurroundings): Promise<void> {
@@ -23,6 +23,10 @@ export async function serveJob(around: JobSurroundings): Promise<void> {
   }
   await around.filesWritten;
   channel.sendEvent({ type: 'skills', skills: unrenderedSkills(globals, trees) } satisfies SandboxMessage);
+  if (around.session !== undefined && globals.JOB.kind === 'session') {
+    const { serveSession } = await import('../session/serve-session.ts');
+    return await serveSession(around, around.session);
+  }
   const { script, code = '' } = globals.JOB;
   const program = script === undefined ? code : skillScript(script, around.layout);
   const outcome = await runOnce(around, 1, program, around.stdin);

@@ -19,7 +19,14 @@ export interface AskModelOptions {
   budget?: ModelBudget | undefined;
   /** Told of a request that is about to be made; what it returns, of its answer. */
   observe?: ((request: ModelRequest) => (answer: ModelAnswer) => void) | undefined;
+  around?: AroundModel | undefined;
 }
+
+/** Asks a model, by `ask`, within something that lasts as long. It learns whom, and nothing of what. */
+export type AroundModel = (
+  asked: { model: string; maxOutputTokens: number | undefined },
+  ask: () => Promise<ModelAnswer>,
+) => Promise<ModelAnswer>;
 
 /**
  * Asks a model once, within the deadline of one request and the budget of its job.
@@ -27,7 +34,7 @@ export interface AskModelOptions {
  * @throws the signal's reason once it is aborted, `ModelTimeoutError`, `BudgetReachedError`, or a `SkillcellError` with a `model.` code
  */
 export async function askModel(request: ModelRequest, options: AskModelOptions): Promise<ModelAnswer> {
-  const { gateway, modelName, timeoutMs, signal, budget } = options;
+  const { gateway, modelName, timeoutMs, signal, budget, around = (_asked, ask) => ask() } = options;
   signal.throwIfAborted();
   const named = modelName === undefined ? request : { ...request, model: modelName };
   const asked = budget?.admit(named) ?? named;
@@ -36,7 +43,8 @@ export async function askModel(request: ModelRequest, options: AskModelOptions):
   const timer = setTimeout(() => deadline.abort(new ModelTimeoutError(timeoutMs)), timeoutMs);
   const both = AbortSignal.any([signal, deadline.signal]);
   try {
-    const answer = await generate(gateway, asked, both);
+    const { model = gateway.id, maxOutputTokens } = asked;
+    const answer = await around({ model, maxOutputTokens }, () => generate(gateway, asked, both));
     budget?.spend(asked, answer);
     answered?.(answer);
     return answer;

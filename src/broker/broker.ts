@@ -1,7 +1,7 @@
 import type { JobLimits } from '../contracts/limits.ts';
 import type { CallRow, CallTotal } from '../contracts/result.ts';
 import { createApprovalGate, type ApprovalGateOptions } from './approval-gate.ts';
-import type { AskModelOptions } from './ask-model.ts';
+import type { AroundModel, AskModelOptions } from './ask-model.ts';
 import {
   MODEL_CALL,
   MODEL_REQUEST_BYTES,
@@ -61,7 +61,18 @@ export interface BrokerOptions {
   onToolFailure?: ((name: string, error: unknown) => void) | undefined;
   /** Told of each row once its call is answered. */
   onAnswered?: ((row: CallRow) => void) | undefined;
+  aroundCall?: AroundCall | undefined;
+  aroundModel?: AroundModel | undefined;
 }
+
+/**
+ * Makes a call, by `make`, within something that lasts as long. It learns what is called, by a name only where that is known here: programs
+ * can make up any.
+ */
+export type AroundCall = (
+  called: Pick<BrokerCall, 'id' | 'target'> & { name: string | undefined },
+  make: () => Promise<ToolAnswer>,
+) => Promise<ToolAnswer>;
 
 /** The host's side of everything that sandboxed code asks for. One broker serves one job. */
 export interface Broker {
@@ -105,7 +116,7 @@ export function createBroker(options: BrokerOptions): Broker {
   let attemptOver = new AbortController();
   let toolsEnd: { job: AbortSignal; signal: AbortSignal } | undefined;
   let lastId = 0;
-  const { toolCalls: mostToolCalls = Infinity } = options;
+  const { toolCalls: mostToolCalls = Infinity, aroundCall = (_called, make) => make() } = options;
   let arrived = 0;
   let toolsArrived = 0;
   let exhausted: string | undefined;
@@ -154,6 +165,7 @@ export function createBroker(options: BrokerOptions): Broker {
       signal,
       budget: options.budget,
       observe: options.onModelRequest,
+      around: options.aroundModel,
       onFailure: (error) => (modelFailure ??= error),
     });
   };
@@ -201,7 +213,9 @@ export function createBroker(options: BrokerOptions): Broker {
         return refuseMore(`${mostToolCalls} calls of tools`);
       const row = rows.begin({ id, target, name }, options.tools.has(name));
       const started = performance.now();
-      const { reply, replayed } = await answer(call, bytes, ends);
+      const isKnown = target === 'tool' ? options.tools.has(name) : options.host?.has(name) === true;
+      const called = { id, target, name: isKnown ? name : undefined };
+      const { reply, replayed } = await aroundCall(called, () => answer(call, bytes, ends));
       row.durationMs = Math.round(performance.now() - started);
       row.ok = reply.ok;
       if (!reply.ok) Object.assign(row, { code: reply.error.code, error: reply.error.message });

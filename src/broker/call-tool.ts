@@ -163,7 +163,9 @@ async function make(
       });
     } catch (error) {
       // One that was cut off cannot say what it has done until then.
-      if (!over.aborted && !call.signal.aborted) effect?.failed();
+      const isCutOff = over.aborted || call.signal.aborted;
+      const mayHaveHappened = error instanceof ToolCallError && error.effect === 'unknown';
+      if (!isCutOff && !mayHaveHappened) effect?.failed();
       throw toolFailure(tool.id, error, around);
     }
     const reply = await result(offered, value, around);

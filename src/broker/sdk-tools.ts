@@ -16,6 +16,16 @@ export interface SdkTool {
 /** Tools of the AI SDK, by their names. */
 export type SdkTools = Readonly<Record<string, SdkTool>>;
 
+/** The call of the AI SDK's own, within which tools are called. */
+export interface SdkCall {
+  /** Its id; calls within it are numbered. */
+  readonly toolCallId: string;
+  readonly messages: readonly unknown[];
+  /** What a tool gets as its context, by its name. */
+  contextOf(name: string): unknown;
+  readonly sandbox: unknown;
+}
+
 /** Whether a value is a record of tools of the AI SDK. */
 export function isSdkTools(value: unknown): value is SdkTools {
   if (typeof value !== 'object' || value === null || Array.isArray(value) || value instanceof Map) return false;
@@ -29,8 +39,12 @@ export function unexecutable(tools: SdkTools): string | undefined {
   return Object.keys(tools).find((name) => typeof tools[name]?.execute !== 'function');
 }
 
-/** Tools of the AI SDK as ours. Whether their calls have an effect is not known, so that each counts as one that has. */
-export function fromSdkTools(tools: SdkTools): Tool[] {
+/**
+ * Tools of the AI SDK as ours. Whether their calls have an effect is not known, so that each counts as one that has.
+ *
+ * @param within the call of the SDK's that is under way, where there is one
+ */
+export function fromSdkTools(tools: SdkTools, within: () => SdkCall | undefined = () => undefined): Tool[] {
   /** Each call of the SDK's has an id of its own, which tools take for a key. */
   let calls = 0;
   return Object.entries(tools).map(([id, tool]) => ({
@@ -39,9 +53,17 @@ export function fromSdkTools(tools: SdkTools): Tool[] {
     input: tool.inputSchema as ToolSchema,
     ...(tool.outputSchema === undefined ? {} : { output: tool.outputSchema as ToolSchema }),
     approval: tool.needsApproval === undefined || tool.needsApproval === false ? 'never' : 'always',
-    async execute(input, { signal, jobId, context }) {
-      const toolCallId = `${jobId}:${(calls += 1)}`;
-      const options = { toolCallId, messages: [], abortSignal: signal, context, experimental_context: context };
+    async execute(input, { signal, jobId, context: ofJob }) {
+      const call = within();
+      const context = call === undefined ? ofJob : call.contextOf(id);
+      const options = {
+        toolCallId: `${call?.toolCallId ?? jobId}:${(calls += 1)}`,
+        messages: call?.messages ?? [],
+        abortSignal: signal,
+        context,
+        experimental_context: context,
+        ...(call?.sandbox === undefined ? {} : { experimental_sandbox: call.sandbox }),
+      };
       return await lastOf(tool.execute?.(input as never, options as never));
     },
   }));

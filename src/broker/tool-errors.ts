@@ -24,6 +24,12 @@ export class ToolError extends Error {
   override readonly name = 'ToolError';
 }
 
+/** Options of {@link ToolCallError}. */
+export interface ToolCallErrorOptions {
+  /** @default 'none' */
+  effect?: 'none' | 'unknown';
+}
+
 /**
  * A call that gives no value, as the calling program reads it: for sources of tools that know more than that theirs failed.
  *
@@ -47,9 +53,12 @@ export class ToolError extends Error {
 export class ToolCallError extends Error {
   override readonly name = 'ToolCallError';
   readonly code: ToolCallCode;
+  /** `unknown` where the call may have had its effect all the same: it is then not made again. */
+  readonly effect: 'none' | 'unknown';
 
-  constructor(code: ToolCallCode, message: string) {
+  constructor(code: ToolCallCode, message: string, { effect = 'none' }: ToolCallErrorOptions = {}) {
     super(message);
     this.code = code;
+    this.effect = effect;
   }
 }

@@ -98,8 +98,11 @@ export const DIAGNOSTIC_SEVERITIES = {
   'decision.tool-unknown': 'warning',
   'generation.cut-off': 'warning',
   'pool.limits-differ': 'info',
+  'result.omitted': 'warning',
   'runner.passed-over': 'info',
   'sandbox.ended': 'warning',
+  'session.ended': 'info',
+  'session.lost': 'warning',
   'value.invalid': 'warning',
 } as const;
 

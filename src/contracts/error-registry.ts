@@ -38,6 +38,12 @@ export const ERROR_REGISTRY = {
     advice:
       'Say it in keywords that can be enforced, or give the tool a schema of zod; docs/tools.md lists the keywords.',
   },
+  'tool.name-conflict': {
+    http: 409,
+    exitCode: 2,
+    retry: false,
+    advice: 'Give the MCP server another alias, or leave one of the two tools out.',
+  },
   'feature.later': {
     http: 501,
     exitCode: 2,
@@ -299,6 +305,54 @@ export const ERROR_REGISTRY = {
     exitCode: 4,
     retry: true,
     advice: 'The host ended before the job did. Submit it again.',
+  },
+  'session.busy': {
+    http: 429,
+    exitCode: 3,
+    retry: true,
+    advice: 'Wait for runs of the session to end before more of them are asked for.',
+  },
+  'session.ended': {
+    http: 410,
+    exitCode: 2,
+    retry: false,
+    advice: 'Open a new session; one that ended because it did nothing can be resumed where `stateDir` is set.',
+  },
+  'session.too-many': {
+    http: 429,
+    exitCode: 3,
+    retry: true,
+    advice: 'Close a session that is not needed any more, or raise `maxSessions`.',
+  },
+  'session.unknown': {
+    http: 404,
+    exitCode: 2,
+    retry: false,
+    advice: 'Resume a session that ended because it did nothing, with the same `stateDir`.',
+  },
+  'archive.refused': {
+    http: 400,
+    exitCode: 2,
+    retry: false,
+    advice: 'Give a TAR archive of regular files and folders, within the limits of the workspace.',
+  },
+  'mcp.invalid': {
+    http: 400,
+    exitCode: 2,
+    retry: false,
+    advice: 'Correct the file of MCP servers, or the named setting; docs/mcp.md has the form.',
+  },
+  'mcp.unavailable': {
+    http: 503,
+    exitCode: 3,
+    retry: true,
+    advice: 'Start the MCP server, or correct its command or address; its own log says why it does not answer.',
+  },
+  'eval.invalid': {
+    http: 400,
+    exitCode: 2,
+    retry: false,
+    advice: 'Correct the named field of evals/evals.json; docs/evals.md has the form.',
   },
   'orchestrator.closed': {
     http: 503,

@@ -54,6 +54,27 @@ export interface JobBudget {
   toolCalls?: number;
 }
 
+/** A tool of one job alone, as `defineTool` gives it. */
+export interface JobTool {
+  readonly id: string;
+  readonly description: string;
+  /**
+   * Runs on the host, as that of every tool.
+   *
+   * @example
+   * ```ts
+   * import { createOrchestrator, defineTool } from 'skillcell';
+   *
+   * const today = defineTool({ id: 'today', description: 'Says which day it is.', execute: async () => 'Tuesday' });
+   * await using orchestrator = createOrchestrator();
+   * const code = "import { tools } from 'skillcell'; export default await tools.today();";
+   * console.log((await orchestrator.exec({ code, tools: [today] })).value);
+   * // prints: Tuesday
+   * ```
+   */
+  execute(input: unknown, around: never): Promise<unknown>;
+}
+
 /** Fields that every kind of job takes. */
 export interface JobOptions {
   /** Default: made by us. Letters, digits, `-`, `_`; at most 64. */
@@ -71,8 +92,11 @@ export interface JobOptions {
   limits?: Partial<JobLimits>;
   budget?: JobBudget;
   skills?: JobSkillsOptions;
-  /** Ids of tools that the job may call, or patterns of them: `['crm.find', 'files.*']`. Default: none. */
-  tools?: string[];
+  /**
+   * Ids of tools that the job may call, or patterns of them, and tools that the job alone has: `['crm.find', 'files.*', defineTool({ … })]`.
+   * Default: none.
+   */
+  tools?: (string | JobTool)[];
   /** What the tools and `approve` get as `context`; it goes nowhere else. */
   context?: unknown;
   /** A folder of the host that artifacts are written to. Without it they are kept in memory. */

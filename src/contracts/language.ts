@@ -58,6 +58,11 @@ export interface LanguageDefinition {
   command: string[];
   /** What the executor reads: messages in JSON, or NUL-terminated strings. */
   reads: 'json' | 'strings';
+  /**
+   * Which interpreter stays open in a session: languages of one name share theirs, and what is defined there. Absent where none
+   * can stay open.
+   */
+  session?: string | undefined;
   /** How lines have to end where the interpreter takes a carriage return for part of a word. */
   lineEnds?: 'lf' | undefined;
   /** Whether the executor says which of a script's requirements are not met, when it is asked to `check` it. */

@@ -3,7 +3,7 @@ import type { Diagnostic } from './diagnostic.ts';
 import type { JobMatch } from './matching.ts';
 import type { SourceRow } from './skill.ts';
 
-export type JobKind = 'exec' | 'codegen' | 'script';
+export type JobKind = 'exec' | 'codegen' | 'script' | 'session';
 /** What a runner calls itself: `local`, `docker`, or the name of one that was given to the orchestrator. */
 export type RunnerName = 'local' | 'docker' | (string & Record<never, never>);
 /** Isolation levels, weakest first. */

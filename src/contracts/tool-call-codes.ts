@@ -13,6 +13,7 @@ export const TOOL_CALL_CODES = {
     'An earlier attempt made the same call and was cut off: it may have had its effect, and is not made again.',
   'tool.job-over': 'The job or the run that made the call is over.',
   'skill-code.failed': 'The code of a skill, which is behind this tool, failed in its own sandbox.',
+  'mcp.unavailable': 'The MCP server that has this tool does not answer, or ended while it was called.',
 } as const;
 
 /** A code of a failed call. */

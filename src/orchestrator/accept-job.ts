@@ -12,26 +12,50 @@ import { lostResult } from './lost-result.ts';
 import { prepareJob, type PreparedJob } from './prepare-job.ts';
 import { preparationOptions } from './preparation-options.ts';
 import { runInSandbox } from './run-in-sandbox.ts';
+import type { SessionPort } from './session/session-port.ts';
+import { inSpan } from './tracing/in-span.ts';
+import { jobEnding } from './tracing/job-attributes.ts';
+import type { TraceSpan } from './tracing/trace-span.ts';
 
-/** Jobs are not tried again by themselves yet. */
-const ATTEMPT = 1;
 const CANCELED_EARLY = new Error('The job was canceled before it was accepted.');
+
+/** What is not the same for all jobs. */
+export interface AcceptOptions {
+  /** Where it waits for its place. Default: the host's. */
+  queue?: JobQueue;
+  /** Jobs are not tried again by themselves yet; a session that is resumed is the next attempt of its job. Default: 1. */
+  attempt?: number;
+  /** What takes what only a session's sandbox sends. */
+  session?: SessionPort;
+}
 
 /**
  * Takes a job from its request to its result. A request that is not acceptable is refused, canceled or not; from there on a
  * job that is canceled has a result like any other.
  *
- * @param queue where it waits for its place
  * @throws SkillcellError when the job is not accepted, or we failed
  */
 export async function acceptJob(
   host: JobHost,
   given: JobRequest,
   events: EventStream | undefined,
-  queue: JobQueue = host.queue,
+  options: AcceptOptions = {},
 ): Promise<JobResult> {
   const request = { ...given, jobId: given.jobId ?? randomUUID() };
+  const { jobId, kind } = request;
+  const span = host.tracing.begin('job', { 'skillcell.job.id': jobId, 'skillcell.job.kind': kind });
+  return await inSpan(span, () => accept(host, request, events, options, span), { ended: jobEnding });
+}
+
+async function accept(
+  host: JobHost,
+  request: JobRequest & { jobId: string },
+  events: EventStream | undefined,
+  options: AcceptOptions,
+  span: TraceSpan,
+): Promise<JobResult> {
   const { jobId } = request;
+  const attempt = options.attempt ?? 1;
   if (host.active.has(jobId)) {
     throw new SkillcellError('job.invalid', `Cannot accept the job: its id is in use, got ${jobId}.`);
   }
@@ -44,11 +68,13 @@ export async function acceptJob(
     if (request.signal instanceof AbortSignal) unfollow = cancellation.follow(request.signal);
     const job = await prepare(host, request, cancellation.signal);
     const emit: EmitEvent = (event) => events?.push(event) ?? Promise.resolve();
-    return await recorded(host, job, emit, () => runUnlessCanceled(host, job, { cancellation, emit, queue }));
+    return await recorded(host, job, { emit, attempt }, () =>
+      runUnlessCanceled(host, job, { ...options, attempt, cancellation, emit, span }),
+    );
   } catch (error) {
     // It was canceled while the code of its skills was asked what it is.
     if (error !== CANCELED_EARLY) throw error;
-    return canceledBeforeStart({ jobId, kind: request.kind, attempt: ATTEMPT }, cancellation.reasons);
+    return canceledBeforeStart({ jobId, kind: request.kind, attempt }, cancellation.reasons);
   } finally {
     host.active.delete(jobId);
     unfollow();
@@ -70,11 +96,11 @@ async function prepare(host: JobHost, request: JobRequest, signal: AbortSignal):
 async function recorded(
   { journal, settings }: JobHost,
   { jobId, kind }: PreparedJob,
-  emit: EmitEvent,
+  { emit, attempt }: { emit: EmitEvent; attempt: number },
   run: () => Promise<JobResult>,
 ): Promise<JobResult> {
   const log = settings.logger;
-  const accepted = { jobId, kind, attempt: ATTEMPT };
+  const accepted = { jobId, kind, attempt };
   journal?.accept(accepted);
   log?.info({ jobId, kind }, 'job accepted');
   void emit({ type: 'accepted', jobId });
@@ -96,11 +122,23 @@ async function recorded(
 async function runUnlessCanceled(
   host: JobHost,
   job: PreparedJob,
-  { cancellation, emit, queue }: { cancellation: JobCancellation; emit: EmitEvent; queue: JobQueue },
+  {
+    cancellation,
+    emit,
+    attempt,
+    session,
+    queue = host.queue,
+    span,
+  }: AcceptOptions & {
+    attempt: number;
+    cancellation: JobCancellation;
+    emit: EmitEvent;
+    span: TraceSpan;
+  },
 ): Promise<JobResult> {
   const { signal, reasons } = cancellation;
   const budget = createModelBudget(job.request.budget);
-  const result = await runInSandbox(host, job, { attempt: ATTEMPT, signal, emit, budget }, queue);
+  const result = await runInSandbox(host, job, { attempt, signal, emit, budget, session, span }, queue);
   if (result !== undefined) return withReasons(result, reasons);
-  return canceledBeforeStart({ jobId: job.jobId, kind: job.kind, attempt: ATTEMPT }, reasons);
+  return canceledBeforeStart({ jobId: job.jobId, kind: job.kind, attempt }, reasons);
 }

@@ -18,6 +18,8 @@ export interface ResultParts {
   artifacts: ArtifactCollector;
   skills: ResultSkills | undefined;
   broker: Broker;
+  /** The calls of the job; those of a session are its runs'. */
+  calls: Pick<Broker, 'rows' | 'totals'>;
   sandbox: Sandbox;
   options: { warm: boolean; attempt: number; diagnostics: Diagnostic[]; budget: ModelBudget };
   wallMs: number;
@@ -26,7 +28,7 @@ export interface ResultParts {
 
 /** Puts the sandbox's report together with what only the host knows: the kernel's counters, calls, files. */
 export function assembleResult(parts: ResultParts): JobResult {
-  const { job, result, artifacts, broker, sandbox, options } = parts;
+  const { job, result, artifacts, calls, sandbox, options } = parts;
   const usage = sandbox.usage?.() ?? result.usage ?? NO_USAGE;
   const verdict = judge(result, usage.pidsRefused ?? 0, parts);
   const { expect, codegen } = job.globals.JOB;
@@ -49,8 +51,8 @@ export function assembleResult(parts: ResultParts): JobResult {
     artifacts: artifacts.artifacts,
     omitted: [...result.omitted, ...artifacts.omitted],
     ...contractOf(parts, expected),
-    calls: broker.rows,
-    callTotals: broker.totals,
+    calls: calls.rows,
+    callTotals: calls.totals,
     skills: withLoadedSkills(parts.skills ?? NO_SKILLS, job),
     ...(job.match === undefined ? {} : { match: job.match }),
     sources: withLoadedSources(result.sources, job),

@@ -10,7 +10,7 @@ export function builtInTools(host: JobHost): Tool[] {
   const runScript = createRunScriptTool({
     jobOf: (jobId) => running.get(jobId),
     run(request, queue) {
-      const result = acceptJob(host, request, undefined, queue);
+      const result = acceptJob(host, request, undefined, { queue });
       // A job that ends earlier leaves its scripts to be ended; a host that closes waits for that.
       leaving.add(
         result.then(

@@ -16,7 +16,7 @@ import { generateAnswer } from './generate-answer.ts';
 import type { JobHost } from './job-host.ts';
 import { openJobJournal, type JobJournal } from './job-journal.ts';
 import { createJobQueue } from './job-queue.ts';
-import type { JobRequest } from './job-schema.ts';
+import { invalid, type JobRequest } from './job-schema.ts';
 import type { JobStream, Orchestrator, OrchestratorOptions } from './orchestrator.ts';
 import { readSettings, type OrchestratorSettings } from './orchestrator-settings.ts';
 import { startRegularSweep } from './regular-sweep.ts';
@@ -24,6 +24,9 @@ import { createSandboxSupply } from './sandbox-supply.ts';
 import { createSkillCode } from './skill-code/create-skill-code.ts';
 import { bringsCode } from './skill-code/skill-tools.ts';
 import { sweepRunners } from './sweep-runners.ts';
+import { createTracing } from './tracing/create-tracing.ts';
+import { inSpan } from './tracing/in-span.ts';
+import { generationEnding } from './tracing/job-attributes.ts';
 
 const encodingSchema = z.optional(z.literal('utf8'));
 
@@ -54,6 +57,8 @@ export function createOrchestrator(options: OrchestratorOptions = {}): Orchestra
 
   const run = async (request: JobRequest, events?: EventStream): Promise<JobResult> => {
     if (closing !== undefined) throw closed('accept the job');
+    // A session is opened by a method of its own, which is what its runs need.
+    if (request.kind === 'session') throw invalid('kind must be exec, codegen or script, got "session"');
     const result = acceptJob(host, request, events);
     jobs.add(result);
     return result;
@@ -63,17 +68,26 @@ export function createOrchestrator(options: OrchestratorOptions = {}): Orchestra
   const generate = async (given: GenerateOptions): Promise<Generation> => {
     if (closing !== undefined) throw closed('generate an answer');
     const { model, skills } = settings;
-    const generation = generateAnswer(given, { model, skills, signal: generating.signal });
+    const span = host.tracing.begin('job', { 'skillcell.job.kind': 'generate' });
+    const answer = () => generateAnswer(given, { model, skills, signal: generating.signal, span });
+    const generation = inSpan(span, answer, { ended: generationEnding });
     jobs.add(generation);
     return generation;
   };
 
   const orchestrator: Orchestrator = {
+    skills: settings.skills,
+    tools: host.tools,
     exec: (given) => run({ ...given, kind: 'exec' }),
     codegen: (given) => run({ ...given, kind: 'codegen' }),
     generate: generate as Orchestrator['generate'],
     script: (given) => run({ ...given, kind: 'script' }),
     stream: (given) => streamJob(given, run),
+    async session(given = {}) {
+      if (closing !== undefined) throw closed('open the session');
+      const { openSession } = await import('./session/open-session.ts');
+      return await openSession(host, given, jobs.add);
+    },
     cancel(jobId, reason = 'cancel() was called') {
       const cancellation = host.active.get(jobId);
       cancellation?.cancel(reason);
@@ -124,8 +138,22 @@ function createHost(settings: OrchestratorSettings): JobHost {
           mode: settings.skillCode,
           trustedRoots: settings.trustedSkillRoots,
         });
-  const [active, running] = [new Map(), new Map()];
-  const host: JobHost = { settings, queue, supply, skillCode, artifacts, journal, active, running, leaving, tools: [] };
+  const [active, running, sessions] = [new Map(), new Map(), new Set<string>()];
+  const tracing = createTracing(logger);
+  const shared = {
+    settings,
+    queue,
+    supply,
+    skillCode,
+    artifacts,
+    tracing,
+    journal,
+    active,
+    running,
+    sessions,
+    leaving,
+  };
+  const host: JobHost = { ...shared, tools: [] };
   host.tools.push(...settings.tools, ...builtInTools(host));
   return host;
 }

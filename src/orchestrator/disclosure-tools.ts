@@ -96,7 +96,7 @@ export function createDisclosureTools(options: DisclosureOptions): DisclosureToo
     } catch (error) {
       if (!SkillcellError.isInstance(error)) throw error;
       if (error.code.startsWith('skills.reference-')) throw unknownSkill(skill);
-      throw new ToolError(error.message);
+      throw new ToolError(error.message, { cause: error });
     }
   };
 

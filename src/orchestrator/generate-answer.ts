@@ -16,6 +16,8 @@ import { generationFaultMessage, generationSystem } from './generation-prompt.ts
 import { consumerSchema } from './job-schema.ts';
 import { requireLoadable } from './requested-skills.ts';
 import { checkOutput, compileOutput, outputSchema, type OutputSchema } from './output-schema.ts';
+import { traceModels } from './tracing/trace-models.ts';
+import type { TraceSpan } from './tracing/trace-span.ts';
 
 const PROMPT_CHARACTERS = 1_000_000;
 const DEFAULT_ATTEMPTS = 2;
@@ -48,6 +50,8 @@ export interface GenerationHost {
   skills: SkillsSubsystem | undefined;
   /** Ends what is under way. */
   signal: AbortSignal;
+  /** Of the generation. */
+  span: TraceSpan;
 }
 
 /**
@@ -63,7 +67,7 @@ export async function generateAnswer(given: GenerateOptions, host: GenerationHos
   if (gateway === undefined)
     throw new SkillcellError('model.not-configured', `Cannot ${ACTION}: no model is configured.`);
   const signal = given.signal === undefined ? host.signal : AbortSignal.any([given.signal, host.signal]);
-  const ask = asking(given, gateway, signal);
+  const ask = asking(given, gateway, signal, host.span);
   const judge = judging(given, schema, signal);
   const run = (): Promise<Generation> => converse(given, schema, block, { ask, judge });
   return await (skills === undefined ? run() : runWithSkills(skills, run));
@@ -101,12 +105,13 @@ function judging(given: GenerateOptions, schema: OutputSchema | undefined, signa
     schema === undefined ? undefined : await withinDeadline(judgeAnswer(answer, schema), { limitMs, overdue, signal });
 }
 
-function asking(given: GenerateOptions, gateway: ModelGateway, signal: AbortSignal): Ask {
+function asking(given: GenerateOptions, gateway: ModelGateway, signal: AbortSignal, span: TraceSpan): Ask {
   const { model } = given;
+  const around = traceModels(() => span, 'generate');
   const timeoutMs = timeoutOf(given);
   return async (request) => {
     try {
-      return await askModel(request, { gateway, modelName: model, timeoutMs, signal });
+      return await askModel(request, { gateway, modelName: model, timeoutMs, signal, around });
     } catch (error) {
       if (!(error instanceof ModelTimeoutError)) throw error;
       throw new SkillcellError('model.failed', `Cannot ${ACTION}: ${error.message}`, { cause: error });

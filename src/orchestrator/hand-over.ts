@@ -3,6 +3,7 @@ import { diagnostic } from '../contracts/diagnostic.ts';
 import { DEFAULT_CONSUMER, type CodegenOptions } from '../contracts/job.ts';
 import type { Decided } from '../decision/decide.ts';
 import type { DecidedAction } from '../decision/read-decision.ts';
+import { toolPatterns } from './asked-tools.ts';
 import { unknownTools } from './prepare-tools.ts';
 import { prepareJob, type PreparationOptions, type PreparedJob } from './prepare-job.ts';
 
@@ -44,6 +45,10 @@ export async function handOver(
       const message = `${ref} was chosen, and ${consumer} writes the code without it: ${reason ?? 'denied'}.`;
       return diagnostic('decision.skill-denied', message);
     });
-  const diagnostics = [...denied, ...unknownTools(request.tools ?? [], prepared.tools), ...prepared.diagnostics];
+  const diagnostics = [
+    ...denied,
+    ...unknownTools(toolPatterns(request.tools ?? []), prepared.tools),
+    ...prepared.diagnostics,
+  ];
   return { handover: { task, outputs, skills: rows }, job: { ...prepared, diagnostics } };
 }

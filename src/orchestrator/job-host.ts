@@ -8,6 +8,7 @@ import type { OrchestratorSettings } from './orchestrator-settings.ts';
 import type { PreparedJob } from './prepare-job.ts';
 import type { SandboxSupply } from './sandbox-supply.ts';
 import type { SkillCodeSource } from './skill-code/skill-code-source.ts';
+import type { Tracing } from './tracing/create-tracing.ts';
 
 /** What the jobs of one orchestrator share. */
 export interface JobHost {
@@ -17,9 +18,12 @@ export interface JobHost {
   /** Absent where skills bring no code. */
   skillCode: SkillCodeSource | undefined;
   artifacts: ArtifactStore;
+  tracing: Tracing;
   journal: JobJournal | undefined;
   /** The jobs between their acceptance and their end, by id. */
   active: Map<string, JobCancellation>;
+  /** Ids of the sessions that are open or about to be. */
+  sessions: Set<string>;
   /** The jobs that have a sandbox, by id. */
   running: Map<string, PreparedJob>;
   /** What jobs may name as their tools. */

@@ -17,7 +17,7 @@ import { currentOwner, isDead, ownerName, parseOwnerName } from '../runners/owne
 import type { AcceptedJob } from './accepted-job.ts';
 import { syncFolder, writeWhole } from './durable-file.ts';
 import { lostResult } from './lost-result.ts';
-import { hasResult, recordResult, removeTornResults } from './result-files.ts';
+import { hasResult, lastAttempt, recordResult, removeTornResults } from './result-files.ts';
 
 /** What survives a crash: every accepted job, and one result for each. */
 export interface JobJournal {
@@ -29,6 +29,8 @@ export interface JobJournal {
    * @throws SkillcellError `state.write-failed`
    */
   finish(result: JobResult): void;
+  /** The number of a job's next attempt: one behind those that have a result. */
+  nextAttempt(jobId: string): number;
   /** Jobs that earlier owners accepted and did not finish; each is recorded as failed with `job.host-lost`. */
   readonly lost: readonly JobResult[];
   close(): void;
@@ -67,6 +69,7 @@ export function openJobJournal(folder: string): JobJournal {
 
   return {
     lost,
+    nextAttempt: (jobId) => lastAttempt(results, jobId) + 1,
     accept(job) {
       guard('accept the job', () => {
         if (hasResult(results, job) || owed.has(job.jobId)) {

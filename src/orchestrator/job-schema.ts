@@ -1,5 +1,7 @@
 import * as z from 'zod/mini';
-import type { CodegenOptions, ExecOptions, InputFile, ScriptOptions } from '../contracts/job.ts';
+import { toolSchema } from '../broker/tool.ts';
+import type { CodegenOptions, ExecOptions, InputFile, JobOptions, ScriptOptions } from '../contracts/job.ts';
+import type { Language } from '../contracts/language.ts';
 import { SCRIPT_ARGUMENTS } from '../contracts/limits.ts';
 import type { TriggerSession } from '../contracts/matching.ts';
 import { limitsSchema } from '../contracts/limits-schema.ts';
@@ -26,7 +28,8 @@ export type CheckedRequest = JobRequest & { files?: InputFile[] };
 export type JobRequest =
   | ({ kind: 'exec' } & ExecOptions)
   | ({ kind: 'codegen' } & CodegenOptions)
-  | ({ kind: 'script' } & ScriptOptions);
+  | ({ kind: 'script' } & ScriptOptions)
+  | ({ kind: 'session'; language?: Language } & JobOptions);
 
 const JOB_CHECK = { action: 'accept the job', whole: 'the job', code: 'job.invalid' } as const;
 
@@ -103,12 +106,24 @@ const common = {
       pool: z.optional(z.array(z.record(z.string(), z.unknown()))),
     }),
   ),
-  tools: z.optional(z.array(z.string().check(z.minLength(1), z.maxLength(200))).check(z.maxLength(1_000))),
+  tools: z.optional(
+    z
+      .array(
+        z.union(
+          [z.string().check(z.minLength(1), z.maxLength(200)), toolSchema],
+          'must be an id, a pattern, or a tool by defineTool()',
+        ),
+      )
+      .check(z.maxLength(1_000)),
+  ),
   context: z.optional(z.unknown()),
   output: z.optional(noNul.check(z.minLength(1))),
   signal: z.optional(z.custom<AbortSignal>((value) => value instanceof AbortSignal, 'must be an AbortSignal')),
 };
+/** Fields that every kind of job takes, for those who check some of them earlier. */
+export const jobFields: Record<keyof JobOptions, z.ZodMiniType> = common;
 const { stdin: _none, ...withoutStdin } = common;
+const { args: _args, expect: _expect, output: _output, budget: _budget, ...ofSession } = withoutStdin;
 const language = z.optional(languageSchema);
 
 const requestSchema = z.discriminatedUnion(
@@ -147,6 +162,7 @@ const requestSchema = z.discriminatedUnion(
       ),
     }),
     z.strictObject({ kind: z.literal('script'), ...withoutStdin, skill: z.string(), script: z.string() }),
+    z.strictObject({ kind: z.literal('session'), ...ofSession, language }),
   ],
   'must be exec, codegen or script',
 );
@@ -174,7 +190,9 @@ export function checkRequest(request: unknown): CheckedRequest {
   if (job.kind === 'codegen' && job.dryRun === true && (job.select ?? false) !== false)
     throw invalid('select needs a model, and a dry run asks none, got both');
   if (job.kind === 'script') checkScriptArguments(job.args ?? []);
-  return { ...job, files: fileList((request as JobRequest).files ?? {}) };
+  const { files = {}, tools } = request as JobRequest;
+  // As they were given: a tool may be an instance of a class, which what the schema made of it is not.
+  return { ...job, ...(tools === undefined ? {} : { tools }), files: fileList(files) };
 }
 
 function checkArguments(args: readonly string[]): void {

@@ -4,12 +4,14 @@ import { isModelGateway, isSdkModel, modelGateway } from '../broker/sdk-model-ga
 import type { ModelGateway } from '../broker/model-gateway.ts';
 import type { OptionFault } from '../broker/parameters-fault.ts';
 import type { Approve } from '../broker/approval.ts';
+import { refuseConflicts } from '../broker/refuse-conflicts.ts';
 import { fromSdkTools, isSdkTools, unexecutable } from '../broker/sdk-tools.ts';
 import type { Tool } from '../broker/tool.ts';
 import { checkOptions } from '../contracts/check-options.ts';
 import { DEFAULT_LIMITS, type JobLimits, type SandboxLimits } from '../contracts/limits.ts';
 import { limitsSchema, sandboxLimitsSchema } from '../contracts/limits-schema.ts';
 import { ISOLATION_LEVELS } from '../contracts/result.ts';
+import { DEFAULT_MAX_SESSIONS } from '../contracts/session.ts';
 import { SkillcellError } from '../contracts/skillcell-error.ts';
 import { createDockerRunner } from '../runners/docker/docker-runner.ts';
 import { createLocalRunner } from '../runners/local/local-runner.ts';
@@ -36,6 +38,7 @@ export interface OrchestratorSettings {
   allowUnisolated: boolean;
   concurrency: number;
   queue: number;
+  maxSessions: number;
   pool: PoolOptions;
   skillCode: NonNullable<OrchestratorOptions['skillCode']>;
   trustedSkillRoots: readonly string[];
@@ -95,6 +98,7 @@ const optionsSchema = z.strictObject({
   allowUnisolated: z.optional(z.boolean()),
   concurrency: z.optional(whole(1, 10_000)),
   queue: z.optional(whole(0, 10_000_000)),
+  maxSessions: z.optional(whole(1, 10_000)),
   pool: z.optional(poolSchema),
   trustedSkillRoots: z.optional(z.array(z.string().check(z.minLength(1)))),
   skillCode: z.optional(z.enum(['sandbox', 'host', 'off'])),
@@ -112,6 +116,7 @@ const optionsSchema = z.strictObject({
  */
 export function readSettings(given: OrchestratorOptions): OrchestratorSettings {
   const asOurs = withOurTools(given);
+  if (Array.isArray(asOurs.tools)) refuseConflicts(asOurs.tools, ACTION);
   const options = checkOptions(optionsSchema, asOurs, { action: ACTION });
   const runners = options.runners ?? [createDockerRunner(), createLocalRunner()];
   const ceilings = options.ceilings ?? {};
@@ -125,6 +130,7 @@ export function readSettings(given: OrchestratorOptions): OrchestratorSettings {
     allowUnisolated: options.allowUnisolated ?? false,
     concurrency: options.concurrency ?? Math.max(2, availableParallelism()),
     queue: options.queue ?? 10_000,
+    maxSessions: options.maxSessions ?? DEFAULT_MAX_SESSIONS,
     pool,
     skillCode: options.skillCode ?? 'sandbox',
     trustedSkillRoots: options.trustedSkillRoots ?? [],

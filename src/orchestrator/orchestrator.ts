@@ -11,6 +11,7 @@ import type { CodegenOptions, ExecOptions, ScriptOptions } from '../contracts/jo
 import type { Language } from '../contracts/language.ts';
 import type { JobLimits } from '../contracts/limits.ts';
 import type { Isolation, JobResult } from '../contracts/result.ts';
+import type { Session, SessionOptions } from '../contracts/session.ts';
 import type { WarmPoolCounts } from '../runners/warm-pool.ts';
 import type { Runner, RunnerReport, SandboxLimits } from '../runners/runner.ts';
 import type { SweepSummary } from './sweep-runners.ts';
@@ -65,6 +66,8 @@ export interface OrchestratorOptions {
   concurrency?: number;
   /** Jobs that may wait. @default 10,000 */
   queue?: number;
+  /** Sessions that are open at once. @default 16 */
+  maxSessions?: number;
   pool?: PoolOptions;
   /**
    * What becomes of the code that skills bring as tools: `sandbox` runs it in sandboxes of its own, one for each skill and job;
@@ -103,6 +106,10 @@ export interface JobStream extends AsyncIterable<JobEvent> {
 
 /** Accepts jobs, runs them in sandboxes, and gives each exactly one result. */
 export interface Orchestrator extends AsyncDisposable {
+  /** The skills that jobs may ask for; undefined where there are none. */
+  readonly skills: SkillsSubsystem | undefined;
+  /** What jobs may name as their tools, as far as it does not depend on the job. */
+  readonly tools: readonly Tool[];
   /**
    * Runs code.
    *
@@ -211,6 +218,23 @@ export interface Orchestrator extends AsyncDisposable {
       | ({ kind: 'codegen' } & CodegenOptions)
       | ({ kind: 'script' } & ScriptOptions),
   ): JobStream;
+  /**
+   * Opens a sandbox that stays open: what a run defines is there for the next one.
+   *
+   * @throws SkillcellError `session.too-many`, `session.unknown`, or as `exec`
+   * @example
+   * ```ts
+   * import { createOrchestrator } from 'skillcell';
+   *
+   * await using orchestrator = createOrchestrator();
+   * await using session = await orchestrator.session({ language: 'javascript' });
+   * await session.run('const months = [316.4, 413.6];');
+   * const { value, state } = await session.run('months.at(-1) - months[0] > 97');
+   * console.log(value, state);
+   * // prints: true kept
+   * ```
+   */
+  session(options?: SessionOptions): Promise<Session>;
   /**
    * Ends a job that waits or runs: its result has the outcome `canceled` and the reason as its error's message. A later
    * reason stands in its diagnostics. Says whether there was such a job.

@@ -13,6 +13,7 @@ import type { SkillTrees, SourceRow } from '../contracts/skill.ts';
 import { findLanguage, languageNames } from '../languages/languages.ts';
 import { programLanguage } from '../languages/program-language.ts';
 import { exportRuntimeGlobals, runWithSkills, type SkillsSubsystem } from '../skills/index.ts';
+import { askedTools } from './asked-tools.ts';
 import { checkDestinations } from './check-destinations.ts';
 import { checkOutputFolder } from './check-output-folder.ts';
 import { effectiveLimits } from './effective-limits.ts';
@@ -85,10 +86,11 @@ export async function prepareJob(given: unknown, options: PreparationOptions, kn
   requireSkills(matched.request, options.skills);
   const skillCode = skillCodeJob(jobId, matched.request, options.skills);
   const disclosure = disclosureTools(checked, options.skills);
-  const hostTools = [...options.tools, ...(disclosure?.tools ?? [])];
+  const asked = askedTools(checked.tools ?? [], options.tools);
+  const hostTools = [...options.tools, ...asked.own, ...(disclosure?.tools ?? [])];
   const limits = effectiveLimits(checked.kind, checked.limits ?? {}, options.ceilings);
   const available = await withSkillTools(hostTools, skillCode, options, limits.jobTimeoutMs);
-  const tools = await prepareTools(checked.tools ?? [], available, selects(checked) || opened);
+  const tools = await prepareTools(asked.patterns, available, selects(checked) || opened);
   const own = checked.skills?.refs ?? [];
   const { request, match } = withoutLacking(matched, own, options.skills, [...tools.keys()]);
   const skills = prepareSkills(request, options.skills, [...tools.keys()]);
@@ -147,7 +149,7 @@ export async function prepareJob(given: unknown, options: PreparationOptions, kn
     active,
     match,
     instructionSha256,
-    diagnostics: [...inputs.diagnostics, ...(opened ? unknownTools(checked.tools ?? [], tools) : []), ...diagnostics],
+    diagnostics: [...inputs.diagnostics, ...(opened ? unknownTools(asked.patterns, tools) : []), ...diagnostics],
   };
 }
 
@@ -174,7 +176,7 @@ function kindOfJob(
 ): Pick<RuntimeGlobals['JOB'], 'code' | 'fileName' | 'codegen'> {
   if (request.kind === 'exec')
     return { code: request.code, ...(request.fileName === undefined ? {} : { fileName: request.fileName }) };
-  if (request.kind === 'script') return {};
+  if (request.kind === 'script' || request.kind === 'session') return {};
   const { task, maxAttempts = 3, dryRun = false } = request;
   const value = valueSchema === undefined ? {} : { value: valueSchema.json };
   const others = (match?.text ?? '') === '' ? {} : { otherSkills: match?.text ?? '' };
@@ -192,13 +194,13 @@ async function valueSchemaOf(request: CheckedRequest): Promise<OutputSchema | un
 }
 
 function programName(request: CheckedRequest, language: LanguageDefinition): string | undefined {
-  if (request.kind === 'script') return undefined;
+  if (request.kind === 'script' || request.kind === 'session') return undefined;
   return programFileName(language, request.kind === 'exec' ? request.fileName : undefined);
 }
 
 function requestLanguage(request: Exclude<CheckedRequest, { kind: 'script' }>): Language {
   if (request.language !== undefined) return request.language;
-  if (request.kind === 'codegen') return DEFAULT_LANGUAGE;
+  if (request.kind !== 'exec') return DEFAULT_LANGUAGE;
   const language = programLanguage(request.code, request.fileName);
   if (language !== undefined) return language;
   const named = request.fileName === undefined ? 'its first line' : `its file name ${JSON.stringify(request.fileName)}`;

@@ -10,10 +10,15 @@ export interface OutputCollector {
   text(stream: 'stdout' | 'stderr', bytes: number): OutputText;
 }
 
-/** Creates a collector that keeps at most `keptBytes` of each stream; a sandbox that sends more is refused. */
+/**
+ * Creates a collector that keeps at most `keptBytes` of each stream; a sandbox that sends more is refused.
+ *
+ * @param onEnd told of the end of each stream
+ */
 export function receiveOutput(
   keptBytes: number,
   onChunk: (stream: 'stdout' | 'stderr', bytes: Buffer) => Promise<void>,
+  onEnd: () => void,
 ): OutputCollector {
   let current = 0;
   let kept: Record<'stdout' | 'stderr', { chunks: Buffer[]; size: number }> = empty();
@@ -30,7 +35,7 @@ export function receiveOutput(
         }
         return onChunk(name, chunk);
       },
-      end: () => undefined,
+      end: onEnd,
     };
   };
 

@@ -16,6 +16,12 @@ export function hasResult(folder: string, attempt: Attempt): boolean {
   return existsSync(join(folder, resultName(attempt)));
 }
 
+/** The greatest number of an attempt of a job that has a result; 0 where none has. */
+export function lastAttempt(folder: string, jobId: string): number {
+  const names = readdirSync(folder).filter((name) => name.startsWith(`${jobId}.`));
+  return Math.max(0, ...names.map((name) => Number(/^\.(\d+)\.json$/.exec(name.slice(jobId.length))?.[1] ?? 0)));
+}
+
 /**
  * Writes a result under a temporary name and links it to its own, which fails when there is one: the first one counts.
  *

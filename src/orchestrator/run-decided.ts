@@ -15,6 +15,7 @@ import { preparationOptions } from './preparation-options.ts';
 import { modelEvents } from './model-events.ts';
 import type { PreparedJob } from './prepare-job.ts';
 import type { RunJobOptions } from './run-job.ts';
+import { traceModels } from './tracing/trace-models.ts';
 import { unstartedResult, type UnstartedEnding } from './unstarted-result.ts';
 
 /** Runs a job in a sandbox; undefined when it was canceled before it had one. */
@@ -28,7 +29,7 @@ export type RunPrepared = (job: PreparedJob) => Promise<JobResult | undefined>;
 export async function runDecided(
   host: JobHost,
   job: PreparedJob,
-  options: Pick<RunJobOptions, 'attempt' | 'signal' | 'budget' | 'emit'>,
+  options: Pick<RunJobOptions, 'attempt' | 'signal' | 'budget' | 'emit' | 'span'>,
   run: RunPrepared,
 ): Promise<JobResult | undefined> {
   const { request, limits } = job;
@@ -56,7 +57,7 @@ async function decideOn(
   job: CodegenJob,
   host: JobHost,
   gateway: ModelGateway,
-  { attempt, signal, budget, emit }: Pick<RunJobOptions, 'attempt' | 'signal' | 'budget' | 'emit'>,
+  { attempt, signal, budget, emit, span }: Pick<RunJobOptions, 'attempt' | 'signal' | 'budget' | 'emit' | 'span'>,
 ): Promise<{ record: JobDecision; next: Next }> {
   // Few jobs are decided on.
   const { createDecision } = await import('../decision/decide.ts');
@@ -70,6 +71,7 @@ async function decideOn(
       signal: deadline,
       budget,
       observe: modelEvents(job.jobId, 'decision', emit),
+      around: traceModels(() => span, 'decision'),
     }),
   );
   const end = (ending: UnstartedEnding): Next => ({ ended: unstartedResult(job, attempt, ending) });
@@ -96,7 +98,7 @@ async function decideOn(
 function decisionOptions(
   host: JobHost,
   job: CodegenJob,
-  asking: Pick<AskModelOptions, 'gateway' | 'signal' | 'budget' | 'observe'>,
+  asking: Pick<AskModelOptions, 'gateway' | 'signal' | 'budget' | 'observe' | 'around'>,
 ): DecideOptions {
   const { request, limits, globals } = job;
   const select: SelectOptions = typeof request.select === 'object' ? request.select : {};

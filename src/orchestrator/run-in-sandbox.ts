@@ -7,9 +7,12 @@ import type { PreparedJob } from './prepare-job.ts';
 import { runDecided } from './run-decided.ts';
 import { runJob, type RunJobOptions } from './run-job.ts';
 import type { SuppliedSandbox } from './sandbox-supply.ts';
+import { inSpan } from './tracing/in-span.ts';
+import { preparedAttributes } from './tracing/job-attributes.ts';
+import type { SpanEnding } from './tracing/trace-span.ts';
 
 /** How one attempt of a job runs. */
-export type AttemptOptions = Pick<RunJobOptions, 'attempt' | 'signal' | 'emit' | 'budget'>;
+export type AttemptOptions = Pick<RunJobOptions, 'attempt' | 'signal' | 'emit' | 'budget' | 'session' | 'span'>;
 
 /**
  * Waits for a place and a sandbox, and runs the job in it.
@@ -28,7 +31,9 @@ export async function runInSandbox(
   if (release === undefined) return undefined;
   try {
     return await runDecided(host, job, options, async (decided) => {
-      const taken = await unlessCanceled(options.signal, () => takeSandbox(host, decided, options.signal));
+      options.span.set(preparedAttributes(decided));
+      const take = () => unlessCanceled(options.signal, () => takeSandbox(host, decided, options.signal));
+      const taken = await inSpan(options.span.begin('start'), take, { ended: startEnding });
       return taken === undefined ? undefined : runWith(host, decided, taken, options);
     });
   } finally {
@@ -44,6 +49,18 @@ async function unlessCanceled<T>(signal: AbortSignal, work: () => Promise<T>): P
     if (signal.aborted) return undefined;
     throw error;
   }
+}
+
+function startEnding(taken: SuppliedSandbox | undefined): SpanEnding {
+  if (taken === undefined) return { error: 'canceled' };
+  const { runner, isolation } = taken.session.sandbox;
+  return {
+    attributes: {
+      'skillcell.sandbox.runner': runner,
+      'skillcell.sandbox.isolation': isolation,
+      'skillcell.sandbox.warm': taken.warm,
+    },
+  };
 }
 
 function takeSandbox({ supply }: JobHost, job: PreparedJob, signal: AbortSignal): Promise<SuppliedSandbox> {

@@ -23,8 +23,11 @@ import type { PreparedJob } from './prepare-job.ts';
 import { receiveArtifacts, type ArtifactCollector } from './receive-artifacts.ts';
 import { receiveOutput, type OutputCollector } from './receive-output.ts';
 import type { SandboxSession } from './sandbox-session.ts';
+import type { SessionPort } from './session/session-port.ts';
 import { sendJob } from './send-job.ts';
 import { settleResult } from './settle-result.ts';
+import { createRunTrace, type RunTrace } from './tracing/run-trace.ts';
+import { NO_SPAN, type TraceSpan } from './tracing/trace-span.ts';
 
 /** Bytes of results that are on their way to one sandbox at once. */
 const RESULT_BYTES = 32 * 1024 * 1024;
@@ -42,7 +45,11 @@ export interface RunJobOptions {
   warm: boolean;
   /** About where the job runs. */
   diagnostics: Diagnostic[];
+  /** The job's own. */
+  span: TraceSpan;
   onToolFailure(name: string, error: unknown): void;
+  /** What takes what only a session's sandbox sends. */
+  session?: SessionPort | undefined;
   /** Calls a function with the job's skills as the active ones. */
   withSkills<T>(fn: () => T): T;
 }
@@ -59,6 +66,7 @@ interface JobRun {
   output: OutputCollector;
   outputEvents: OutputEvents;
   artifacts: ArtifactCollector;
+  trace: RunTrace;
   /** What the sandbox says arrived there. */
   skills: ResultSkills | undefined;
 }
@@ -84,13 +92,32 @@ export async function runJob(
     // What fails for a job that is canceled makes no difference any more.
     if (ended.kind === 'fault' && ending.canceledFor !== 'canceled') throw ended.error;
     const settled = await settleResult(ended, run);
+    options.session?.end(undefined);
     throwModelFailure(run);
     const result = await judgeResult(settled, job);
     run.outputEvents.flush();
     const { sandbox, startMs } = session;
     const wallMs = performance.now() - started;
-    const parts = { job, result, output, artifacts, skills: run.skills, broker, sandbox, options, wallMs, startMs };
-    return { result: assembleResult(parts), kept: artifacts.kept };
+    const calls = options.session ?? broker;
+    const parts = {
+      job,
+      result,
+      output,
+      artifacts,
+      skills: run.skills,
+      broker,
+      calls,
+      sandbox,
+      options,
+      wallMs,
+      startMs,
+    };
+    const assembled = assembleResult(parts);
+    run.trace.end(assembled);
+    return { result: assembled, kept: artifacts.kept };
+  } catch (error) {
+    options.session?.end(error as Error);
+    throw error;
   } finally {
     ending.release();
     broker.close();
@@ -102,6 +129,7 @@ function startRun(job: PreparedJob, session: SandboxSession, options: RunJobOpti
   const { emit } = options;
   const ending = createJobEnding(job, session, options.signal);
   const requests = createAgentRequests(job, options.skills);
+  const trace = createRunTrace(options.session === undefined ? options.span : NO_SPAN, kind);
   const broker = createBroker({
     jobId,
     tools: job.tools,
@@ -124,9 +152,15 @@ function startRun(job: PreparedJob, session: SandboxSession, options: RunJobOpti
     },
     onToolFailure: options.onToolFailure,
     onAnswered: (call) => void emit({ type: 'call', jobId, call: { ...call } }),
+    aroundCall: trace.aroundCall,
+    aroundModel: trace.aroundModel,
   });
   const outputEvents = createOutputEvents(jobId, emit);
-  const output = receiveOutput(limits.keptOutputBytes, (stream, bytes) => outputEvents.write(stream, bytes));
+  const output = receiveOutput(
+    limits.keptOutputBytes,
+    (stream, bytes) => outputEvents.write(stream, bytes),
+    () => trace.outputEnded(),
+  );
   const artifacts = receiveArtifacts(limits, request.output, (artifact) => emit({ type: 'artifact', jobId, artifact }));
   const { channel } = session;
   const traffic = { channel, broker, results: createByteBudget(RESULT_BYTES), arriving: { bytes: 0 } };
@@ -141,11 +175,13 @@ function startRun(job: PreparedJob, session: SandboxSession, options: RunJobOpti
     output,
     outputEvents,
     artifacts,
+    trace,
     skills: undefined,
   };
+  options.session?.begin({ job, sandbox: session, ending, traffic, span: options.span });
   session.attach({
     message: (message) => takeMessage(run, message),
-    call: (call) => void options.withSkills(() => answer(run, call)),
+    call: (call) => void options.withSkills(() => options.session?.call(call, ending.signal) ?? answer(run, call)),
     closed: (error) => ending.settle({ kind: 'closed', error }),
   });
   return run;
@@ -178,12 +214,20 @@ function hostCalls({ valueSchema }: PreparedJob, requests: AgentRequests, effect
 function takeMessage(run: JobRun, message: SandboxMessage): void {
   const { job, session, options, ending } = run;
   const { jobId } = job;
+  run.trace.take(message);
   switch (message.type) {
     case 'skills':
       takeSkills(run, message.skills);
       break;
     case 'run':
-      beginRun(run, message);
+      if (options.session === undefined) beginRun(run, message);
+      else options.session.message(message);
+      break;
+    case 'cell':
+    case 'files':
+    case 'filed':
+      if (options.session === undefined) throw new Error('a message that only a session sends');
+      options.session.message(message);
       break;
     case 'artifacts':
       session.channel.receive(message.stream, run.artifacts.begin());
@@ -230,6 +274,7 @@ function takeSkills(run: JobRun, skills: ResultSkills): void {
     ending.settle({ kind: 'fault', error: new SkillcellError('skills.instruction-mismatch', message) });
   }
   void options.emit({ type: 'skills', jobId, skills });
+  options.session?.message({ type: 'skills', skills });
 }
 
 function beginRun(

@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
 import { DIAGNOSTIC_SEVERITIES } from '../contracts/diagnostic-severities.ts';
+import { MEDIA_TYPE_CHARACTERS, MOST_FORMS, MOST_RESULTS } from '../contracts/session.ts';
 import { parseBoundedJson } from './bounded-json.ts';
 import { FrameError, MAX_STREAM } from './frame.ts';
 import { MAX_ATTEMPTS, type SandboxCall, type SandboxMessage } from './messages.ts';
@@ -34,17 +35,22 @@ const attempting = { type: z.literal('attempt'), attempt: count, maxAttempts: co
 
 const counter = z.nullable(z.number().check(z.nonnegative()));
 
-const result = z.strictObject({
+/** How a program ended. */
+const ending = {
   outcome,
   limit: z.optional(limit),
   exitCode: z.nullable(z.number().check(z.int())),
   signal: z.nullable(text(20)),
-  stdoutBytes: count,
-  stderrBytes: count,
-  value: z.optional(z.unknown()),
   error: z.optional(
     z.strictObject({ name: text(200), message: text(70_000), stack: text(70_000), line: z.optional(count) }),
   ),
+};
+
+const result = z.strictObject({
+  ...ending,
+  stdoutBytes: count,
+  stderrBytes: count,
+  value: z.optional(z.unknown()),
   omitted: z.array(z.strictObject({ path: text(8_192), reason: text(400) })).check(z.maxLength(201)),
   missing: z.array(text(4_096)).check(z.maxLength(1_000)),
   sources: z.array(z.record(z.string(), z.unknown())).check(z.maxLength(100_000)),
@@ -66,6 +72,9 @@ const streamedBytes = z.strictObject({
   bytes: count,
   stream,
 });
+
+const form = z.strictObject({ mediaType: text(MEDIA_TYPE_CHARACTERS), bytes: count });
+const forms = z.array(z.array(form).check(z.maxLength(MOST_FORMS))).check(z.maxLength(MOST_RESULTS));
 
 const places = z.array(streamedBytes).check(z.maxLength(MAX_PARTS));
 const CALL_NAME_CHARACTERS = 200;
@@ -95,4 +104,19 @@ export const sandboxMessageSchema: z.ZodMiniType<SandboxMessage> = z.discriminat
   z.strictObject({ type: z.literal('artifacts'), stream }),
   z.strictObject({ type: z.literal('fault'), code: text(100), message: text(8_000), diagnostics }),
   z.strictObject({ type: z.literal('result'), result }),
+  z.strictObject({
+    type: z.literal('cell'),
+    run: count.check(z.minimum(1)),
+    epoch: count.check(z.minimum(1)),
+    state: z.enum(['kept', 'lost']),
+    ...ending,
+    stdoutBytes: count,
+    stderrBytes: count,
+    value: z.optional(z.unknown()),
+    diagnostics,
+    runMs: z.number().check(z.nonnegative()),
+    results: z.optional(z.strictObject({ forms, stream })),
+  }),
+  z.strictObject({ type: z.literal('files'), id: count, stream }),
+  z.strictObject({ type: z.literal('filed'), id: count, error: z.optional(text(1_000)) }),
 ]) as unknown as z.ZodMiniType<SandboxMessage>;

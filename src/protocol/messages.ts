@@ -11,6 +11,7 @@ import type {
 import type { SourceRow } from '../contracts/skill.ts';
 import type { SandboxUsage } from '../contracts/usage.ts';
 import type { CallTarget } from './packed-call.ts';
+import type { SessionReply, SessionRequest } from './session-messages.ts';
 import type { BytesPlace } from './value-bytes.ts';
 
 /** Version of the messages; both ends must have the same. */
@@ -30,6 +31,7 @@ export type HostMessage =
   /** The clock of the run stands still while someone is asked, and goes on. */
   | { type: 'clock'; running: boolean }
   | { type: 'cancel'; reason: CancelReason }
+  | SessionRequest
   /** Before `start`: do once what a job will do, so that it is loaded. */
   | ({ type: 'rehearse' } & Rehearsal);
 
@@ -102,4 +104,5 @@ export type SandboxMessage =
   /** The files of the output folder come, as one tar stream. */
   | { type: 'artifacts'; stream: number }
   | { type: 'fault'; code: string; message: string; diagnostics: Diagnostic[] }
-  | { type: 'result'; result: SandboxResult };
+  | { type: 'result'; result: SandboxResult }
+  | SessionReply;

@@ -8,6 +8,7 @@ import { SkillcellError } from '../../src/contracts/skillcell-error.ts';
 import { createOrchestrator } from '../../src/orchestrator/create-orchestrator.ts';
 import { createLocalRunner } from '../../src/runners/local/local-runner.ts';
 import type { Runner, Sandbox } from '../../src/runners/runner.ts';
+import { HOSTILE_PRELUDE } from '../fixtures/hostile-prelude.ts';
 import { TAR_END, tarEntry } from '../protocol/tar-bytes.ts';
 
 /**
@@ -24,34 +25,6 @@ const HOSTILE_TAR = Buffer.concat([tarEntry({ name: '../../outside', content: 'x
 const DECEPTIVE_TAR = Buffer.concat([tarEntry({ name: 'report\u202etxt.exe', content: 'x' }), TAR_END]).toString(
   'base64',
 );
-const PRELUDE = `
-const { Socket } = require('node:net');
-const channel = new Socket({ fd: 3 });
-channel.on('close', () => process.exit(0));
-const frame = (kind, flags, stream, payload, claimed = payload.length) => {
-  const header = Buffer.alloc(10);
-  header.writeUInt32LE(claimed, 0);
-  header[4] = kind; header[5] = flags; header.writeUInt32LE(stream, 6);
-  return Buffer.concat([header, payload]);
-};
-const message = (given) => frame(1, 0, 0, Buffer.from(JSON.stringify(given)));
-const say = (given) => channel.write(message(given));
-const data = (stream, payload, flags = 0) => channel.write(frame(2, flags, stream, payload));
-const result = (more = {}) => say({ type: 'result', result: { outcome: 'succeeded', exitCode: 0, signal: null, stdoutBytes: 0, stderrBytes: 0, omitted: [], missing: [], sources: [], diagnostics: [], runMs: 1, ...more } });
-const run = (number, first = number * 2 - 1) => say({ type: 'run', run: number, stdout: first, stderr: first + 1 });
-const archive = (stream) => say({ type: 'artifacts', stream });
-const call = ({ id = 1, target = 0, name = 'wait', bytes, json = 'null' } = {}) => {
-  const places = bytes === undefined ? '' : JSON.stringify(bytes);
-  const head = Buffer.alloc(12);
-  head[0] = 1; head.writeUInt32LE(id, 1); head[5] = target; head.writeUInt16LE(name.length, 6); head.writeUInt32LE(places.length, 8);
-  return frame(1, 0, 0, Buffer.concat([head, Buffer.from(name + places + json)]));
-};
-const asks = (more) => channel.write(call(more));
-const skills = () => say({ type: 'skills', skills: { active: [], digest: null, instructionSha256: null } });
-say({ type: 'ready', protocol: 2 });
-channel.once('data', () => { channel.resume(); begin(); });
-`;
-
 /** Runs a job in a sandbox whose entry is this program; `begin` is called when the job has come. */
 async function runWith(
   entry: string,
@@ -61,7 +34,7 @@ async function runWith(
 ): Promise<JobResult> {
   const bundle = mkdtempSync(join(folder, 'bundle-'));
   mkdirSync(join(bundle, 'guest', 'node'), { recursive: true });
-  writeFileSync(join(bundle, 'entry.cjs'), `${PRELUDE}\nfunction begin() { ${entry} }\n`);
+  writeFileSync(join(bundle, 'entry.cjs'), `${HOSTILE_PRELUDE}\nfunction begin() { ${entry} }\n`);
   const runner = createLocalRunner({ bundle: { folder: bundle, digest: 'sha256:0', files: {} } });
   const start: Runner['start'] = async (spec, options) => change(await runner.start(spec, options));
   await using orchestrator = createOrchestrator({ runners: [{ ...runner, start }] });

@@ -1,6 +1,7 @@
 # Waits for one run, then runs the user's script in a bash of its own with exactly the environment it was given.
 # In: NUL-terminated strings: number of variables, NAME=value..., number of arguments, arguments..., path of the script, its
 # working folder, number of words, the words of its interpreter (none, or sh or bash with options).
+# Or `session`, then number of variables, NAME=value..., the working folder, the value file, the most bytes of it: see session.sh.
 # Out: one message, a 4-byte little-endian length and JSON.
 say() {
   local text=$1 length=${#1}
@@ -10,6 +11,18 @@ take() { IFS= read -r -d '' "$1" <&3; }
 
 say '{"type":"waiting"}'
 take count || exit 0
+if [[ $count == session ]]; then
+  take count
+  variables=()
+  for ((i = 0; i < count; i++)); do take item && variables+=("$item"); done
+  take folder
+  take value
+  take most
+  here=${0%/*}
+  cd -- "$folder" || exit
+  # Started in the background it would ignore what interrupts a run, for good.
+  exec env -i --default-signal=INT "${variables[@]}" SKILLCELL_VALUE="$value" /bin/bash --noprofile --norc "$here/session.sh" "$most"
+fi
 variables=()
 for ((i = 0; i < count; i++)); do take item && variables+=("$item"); done
 take count

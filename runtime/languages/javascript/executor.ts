@@ -6,6 +6,7 @@ import { readFileSync } from 'node:fs';
 import Module, { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';
 import { createProgramCalls, ToolCallError } from './program-calls.ts';
+import type { CellMessage, CellRunner, SessionMessage, startSession } from './session.ts';
 import { connectSupervisor } from './supervisor-link.ts';
 
 interface RunMessage {
@@ -32,15 +33,46 @@ let skillsFolder = '';
 let ended = false;
 
 const link = connectSupervisor({
-  message: (message) => take(message as RunMessage | RehearseMessage),
+  message: (message) => take(message as ExecutorRequest),
   answer: (bytes) => calls.settle(bytes),
   bytes: (part, bytes) => calls.takeBytes(part, bytes),
 });
 const calls = createProgramCalls(link);
 
-function take(message: RunMessage | RehearseMessage): void {
+/** What may be asked of an executor: one program, or a session of runs. */
+type ExecutorRequest =
+  | RunMessage
+  | RehearseMessage
+  | (SessionMessage & Pick<RunMessage, 'env' | 'skills'>)
+  | CellMessage
+  | { type: 'interrupt'; run: number };
+
+let session: Promise<CellRunner> | undefined;
+
+function take(message: ExecutorRequest): void {
   if (message.type === 'run') run(message);
-  else void rehearse(message);
+  else if (message.type === 'rehearse') void rehearse(message);
+  else if (message.type === 'session') session = openSession(message);
+  else if (message.type === 'cell') void session?.then((opened) => opened.run(message));
+  else void session?.then((opened) => opened.interrupt(message.run));
+}
+
+async function openSession(message: ExecutorRequest & { type: 'session' }): Promise<CellRunner> {
+  skillsFolder = message.skills;
+  setEnvironment(message.env);
+  process.chdir(message.cwd);
+  // Only sessions need it, and it needs time to load.
+  const { startSession: start } = (await import(new URL('session.mjs', import.meta.url).href)) as {
+    startSession: typeof startSession;
+  };
+  const takeSet = (): string | undefined => {
+    const set = value?.json;
+    value = undefined;
+    return set;
+  };
+  const runner = await start(message, { link, takeSet, bridge });
+  link.send({ type: 'waiting' });
+  return runner;
 }
 
 /** What the `skillcell` module of user programs stands on. */

@@ -48,6 +48,7 @@ sys.stderr = sys.__stderr__ = whole_output(sys.stderr, 2)
 own_pid = os.getpid()
 skills_folder = ""
 value_json = None
+in_session = False
 
 
 def send_frame(kind, body):
@@ -125,6 +126,8 @@ def distinct(pairs):
 def may_be_interrupted():
     if threading.current_thread() is not threading.main_thread():
         return False
+    if in_session:
+        return True
     return any(callable(_signal.getsignal(number)) for number in INTERRUPTING)
 
 
@@ -182,6 +185,7 @@ class Calls:
         # By id: what takes the reply.
         self.waiting = {}
         self.arriving = {}
+        self.messages = []
 
     def begin(self, name, arguments, settle):
         if os.getpid() != own_pid:
@@ -213,6 +217,10 @@ class Calls:
 
     def read_one(self):
         kind, body = receive_frame()
+        if kind == 0 and body[:1] == b"{":
+            # A message of a session, which comes between calls that background code has open.
+            self.messages.append(json.loads(body))
+            return
         if kind == 1:
             (number,) = struct.unpack_from("<I", body)
             part, finish = self.arriving[number]
@@ -341,11 +349,15 @@ def require_exact(digits):
         raise ValueError(f"Cannot set the value: {BEYOND}.")
 
 
-def set_value(value):
-    global value_json
+def exact_json(value):
     text = json.dumps(value, allow_nan=False)
     json.loads(text, parse_int=require_exact, object_pairs_hook=distinct)
-    value_json = text
+    return text
+
+
+def set_value(value):
+    global value_json
+    value_json = exact_json(value)
 
 
 def read_skill_file(skill, path):
@@ -408,13 +420,60 @@ def run(message):
     return code, error
 
 
-def unmet_requirements(path):
+def own_module(name):
     # Loaded by its place: the name of a module of ours is none that programs find.
-    source = os.path.join(os.path.dirname(os.path.abspath(__file__)), "script_requirements.py")
-    names = {"__name__": "script_requirements"}
+    source = os.path.join(os.path.dirname(os.path.abspath(__file__)), name + ".py")
+    names = {"__name__": name}
     with open(source, "rb") as file:
         exec(compile(file.read(), source, "exec"), names)
-    return names["unmet"](path)
+    return names
+
+
+def leave(code):
+    """Does what an interpreter does at its end, without the time it takes to free everything."""
+    if os.getpid() == own_pid:
+        threading._shutdown()
+        atexit._run_exitfuncs()
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except (OSError, ValueError):
+            code = code or 120
+    return code
+
+
+class SessionLink:
+    """What a session needs of its executor."""
+
+    send = staticmethod(send)
+    exact_json = staticmethod(exact_json)
+
+    @staticmethod
+    def send_bytes(part, data):
+        for start in range(0, len(data), FRAME_BYTES):
+            send_frame(1, struct.pack("<I", part) + data[start : start + FRAME_BYTES])
+
+    @staticmethod
+    def next_message():
+        calls.read_until(lambda: calls.messages)
+        return calls.messages.pop(0)
+
+    @staticmethod
+    def take_set():
+        global value_json
+        text, value_json = value_json, None
+        return text
+
+    @staticmethod
+    def leave(ended):
+        os._exit(leave(exit_code(ended)))
+
+
+def serve_session(message):
+    global in_session, skills_folder
+    in_session = True
+    skills_folder = message["skills"]
+    own_module("session")["serve"](message, SessionLink)
 
 
 bridge = types.ModuleType("_skillcell_bridge")
@@ -433,19 +492,13 @@ while request["type"] != "run":
         environment = dict(request["env"])
         exec(compile(b"pass", "rehearsal", "exec"), {"environment": environment})
         send({"type": "rehearsed"})
+    elif request["type"] == "session":
+        serve_session(request)
     else:
-        send({"type": "checked", "unmet": unmet_requirements(request["path"])})
+        send({"type": "checked", "unmet": own_module("script_requirements")["unmet"](request["path"])})
     request = receive()
 code, error = run(request)
-if os.getpid() == own_pid:
-    # What an interpreter does at its end, without the time it takes to free everything.
-    threading._shutdown()
-    atexit._run_exitfuncs()
-for stream in (sys.stdout, sys.stderr):
-    try:
-        stream.flush()
-    except (OSError, ValueError):
-        code = code or 120
+code = leave(code)
 if os.getpid() == own_pid:
     message = {"type": "exit", "code": code, "error": error, "json": value_json}
     send({name: field for name, field in message.items() if field is not None})

@@ -19,18 +19,32 @@ export async function compileToolSchema(
   source: ToolSchema,
   options: CompileSchemaOptions = {},
 ): Promise<CompiledSchema> {
-  const { io = 'input', subject = 'the tool', outside = false } = options;
+  return await compileAtOnce(source, options);
+}
+
+/** The same, without a promise where the schema says at once what it is: most do. */
+export function compileAtOnce(
+  source: ToolSchema,
+  { io = 'input', subject = 'the tool', outside = false }: CompileSchemaOptions = {},
+): CompiledSchema | Promise<CompiledSchema> {
+  const refuse = (error: unknown): never => {
+    throw error instanceof SchemaRefused ? unsupported(subject, error) : error;
+  };
   try {
-    return await compile(isMadeLater(source) ? source() : source, io, outside);
+    const compiled = compile(isMadeLater(source) ? source() : source, io, outside);
+    return compiled instanceof Promise ? compiled.catch(refuse) : compiled;
   } catch (error) {
-    if (!(error instanceof SchemaRefused)) throw error;
-    const at = error.path.length === 0 ? '' : ` at ${error.path.map((key) => shownKey(key)).join('.')}`;
-    const message = `Cannot offer ${subject}: its schema cannot be enforced whole, got ${error.message}${at}.`;
-    throw new SkillcellError('tool.schema-unsupported', message);
+    return refuse(error);
   }
 }
 
-async function compile(source: unknown, io: 'input' | 'output', outside: boolean): Promise<CompiledSchema> {
+function unsupported(subject: string, { path, message: found }: SchemaRefused): SkillcellError {
+  const at = path.length === 0 ? '' : ` at ${path.map((key) => shownKey(key)).join('.')}`;
+  const message = `Cannot offer ${subject}: its schema cannot be enforced whole, got ${found}${at}.`;
+  return new SkillcellError('tool.schema-unsupported', message);
+}
+
+function compile(source: unknown, io: 'input' | 'output', outside: boolean): CompiledSchema | Promise<CompiledSchema> {
   const isSchemaObject = typeof source === 'function' || (typeof source === 'object' && source !== null);
   if (outside || !isSchemaObject) return compileJsonSchema(source, outside);
   if (isZodSchema(source)) return compileZodSchema(source, io);

@@ -4,9 +4,16 @@ import { issueFault } from './standard-schema.ts';
 import type { CompiledSchema, SdkSchema, StandardIssue } from './tool-schema.ts';
 
 /** Takes a schema of the AI SDK. Where its author checks values, that counts alone, as it does in the SDK. */
-export async function compileSdkSchema(schema: SdkSchema, outside: boolean): Promise<CompiledSchema> {
-  const json = await schema.jsonSchema;
-  const { validate } = schema;
+export function compileSdkSchema(
+  { jsonSchema, validate }: SdkSchema,
+  outside: boolean,
+): CompiledSchema | Promise<CompiledSchema> {
+  if ('then' in jsonSchema && typeof jsonSchema.then === 'function')
+    return Promise.resolve(jsonSchema).then((json) => compile(json, validate, outside));
+  return compile(jsonSchema, validate, outside);
+}
+
+function compile(json: object, validate: SdkSchema['validate'], outside: boolean): CompiledSchema {
   if (validate === undefined) return compileJsonSchema(json, outside);
   return {
     json: { ...json },

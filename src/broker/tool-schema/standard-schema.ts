@@ -3,10 +3,13 @@ import { SchemaRefused } from './schema-refused.ts';
 import type { CompiledSchema, SchemaSide, StandardIssue, StandardSchema, StandardVerdict } from './tool-schema.ts';
 
 /** Takes a schema of another library, which enforces itself. It has to say its JSON schema, since others read that. */
-export async function compileStandardSchema(schema: StandardSchema, io: SchemaSide): Promise<CompiledSchema> {
-  const standard = schema['~standard'];
-  const json = jsonOf(schema, io) ?? (await zod3Json(schema));
-  return { json, check: async (value) => verdictOf(await standard.validate(value)) };
+export function compileStandardSchema(
+  schema: StandardSchema,
+  io: SchemaSide,
+): CompiledSchema | Promise<CompiledSchema> {
+  const check: CompiledSchema['check'] = async (value) => verdictOf(await schema['~standard'].validate(value));
+  const json = jsonOf(schema, io);
+  return json === undefined ? zod3Json(schema).then((told) => ({ json: told, check })) : { json, check };
 }
 
 function jsonOf(

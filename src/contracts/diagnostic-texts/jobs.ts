@@ -14,7 +14,9 @@ type Code = Extract<
   | `runner.${string}`
   | `processes.${string}`
   | `program.${string}`
+  | `result.${string}`
   | `sandbox.${string}`
+  | `session.${string}`
   | `script.${string}`
   | `value.${string}`
 >;
@@ -90,6 +92,20 @@ export const JOB_TEXTS: Readonly<Record<Code, DiagnosticText>> = {
   'sandbox.ended': {
     meaning: 'the sandbox was ended before it could report; what it wrote until then is kept',
     advice: 'Raise the time limit, or let the program end earlier.',
+  },
+  'result.omitted': {
+    meaning:
+      'results of a run of a session are left out: more than a run may show, or not what its interpreter announced',
+    advice: 'Show fewer or smaller results; write large ones to files of the session.',
+  },
+  'session.ended': {
+    meaning:
+      'the session ended without being closed: it did nothing for its time; with a state folder its workspace is kept',
+    advice: 'Resume it, or open another one; `idleTimeoutMs` says how long a session may do nothing.',
+  },
+  'session.lost': {
+    meaning: 'an interpreter of the session ended or was ended, and with it all that its runs had defined',
+    advice: 'Define again what is needed. Files of the workspace are still there.',
   },
   'value.invalid': {
     meaning: 'the value of the program is left out',

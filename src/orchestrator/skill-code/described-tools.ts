@@ -1,9 +1,8 @@
 import * as z from 'zod/mini';
 import { measureJson } from '../../broker/measure-json.ts';
-import { sanitizeErrorText } from '../../broker/redact.ts';
+import { outsideId } from '../../broker/outside-id.ts';
+import { OUTSIDE_DESCRIPTION, plainLine, plainTexts } from '../../broker/outside-text.ts';
 import { SkillcellError } from '../../contracts/skillcell-error.ts';
-import { escapeMarkers } from '../../skills/render/escape-markers.ts';
-import { removeHidden } from '../../skills/text/hidden-characters.ts';
 
 /** A tool as the code of a skill describes it, fit for a prompt. */
 export interface DescribedTool {
@@ -19,7 +18,6 @@ export interface DescribedTool {
 /** Tools of one skill. */
 export const MAX_TOOLS = 128;
 const MAX_SCHEMA = { maxBytes: 64 * 1024, maxDepth: 32 };
-const MAX_DESCRIPTION = 2_000;
 
 const rowsSchema = z
   .array(
@@ -44,7 +42,7 @@ export function readDescriptions(skill: string, given: unknown): DescribedTool[]
   if (!parsed.success) return fail(`its tools are not a list of at most ${MAX_TOOLS} names, descriptions and schemas`);
   const ids = new Set<string>();
   return parsed.data.map(({ name, description, input }): DescribedTool => {
-    const id = idOf(name);
+    const id = outsideId(name);
     const shown = plainLine(name);
     const measured = measureJson(input ?? null, MAX_SCHEMA);
     if (typeof (input ?? {}) !== 'object' || Array.isArray(input))
@@ -58,41 +56,8 @@ export function readDescriptions(skill: string, given: unknown): DescribedTool[]
     return {
       name,
       id,
-      description: plainLine(description).slice(0, MAX_DESCRIPTION),
+      description: plainLine(description).slice(0, OUTSIDE_DESCRIPTION),
       ...((input ?? null) === null ? {} : { input: plainTexts(input) as Record<string, unknown> }),
     };
   });
-}
-
-/** A name as programs can write it. */
-function idOf(name: string): string {
-  const plain = name.replaceAll(/[^A-Za-z0-9_.-]/g, '_');
-  const segments = plain.split('.').map((segment) => (/^[A-Za-z_]/.test(segment) ? segment : `_${segment}`));
-  return segments.join('.').slice(0, 200).replace(/\.$/, '');
-}
-
-/** One line without what a reader does not see, and without our markers. */
-function plainLine(text: string): string {
-  const seen = removeHidden(text.slice(0, 4 * MAX_DESCRIPTION)).replaceAll(/[\s\p{Cc}\p{Cs}]+/gu, ' ');
-  return escapeMarkers(seen.trim()).text;
-}
-
-/** The same for the texts for people in a schema; what else stands in it is compared with, and stays. */
-function plainTexts(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(plainTexts);
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([key, child]) => [
-      key,
-      typeof child === 'string' && TEXTS.has(key) ? plainLine(child) : plainTexts(child),
-    ]),
-  );
-}
-
-const TEXTS = new Set(['description', 'title', '$comment']);
-
-/** What a message of skill code tells: one line, no path, nothing that a prompt could take for ours. */
-export function plainMessage(given: unknown): string {
-  const text = typeof given === 'string' ? given : 'it gave no reason';
-  return plainLine(sanitizeErrorText(text)) || 'it gave no reason';
 }

@@ -1,12 +1,13 @@
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { ToolCallError } from '../../broker/tool-errors.ts';
+import { plainMessage } from '../../broker/outside-text.ts';
 import type { Skill, SkillTree } from '../../contracts/skill.ts';
 import type { SkillCodeSpec } from '../../contracts/skill-code-spec.ts';
 import { SkillcellError } from '../../contracts/skillcell-error.ts';
 import { withinDeadline } from '../../protocol/within-deadline.ts';
 import { ensureRuntime } from '../../runners/runtime-bundle.ts';
-import { plainMessage, readDescriptions } from './described-tools.ts';
+import { readDescriptions } from './described-tools.ts';
 import type { SkillCopies } from './skill-copies.ts';
 import { dependencyMissing, loadFailure, skillCodeFailure, type SkillSandbox } from './skill-sandbox.ts';
 

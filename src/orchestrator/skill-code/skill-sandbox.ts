@@ -2,6 +2,7 @@ import { TOOL_JSON_BYTES } from '../../broker/broker-call.ts';
 import { createModelBudget } from '../../broker/model-budget.ts';
 import { TOOL_VALUE_BYTES, type Tool } from '../../broker/tool.ts';
 import { ToolCallError } from '../../broker/tool-errors.ts';
+import { plainMessage } from '../../broker/outside-text.ts';
 import type { JobResult } from '../../contracts/result.ts';
 import type { SkillTree } from '../../contracts/skill.ts';
 import { SkillcellError } from '../../contracts/skillcell-error.ts';
@@ -13,7 +14,8 @@ import type { PreparedJob } from '../prepare-job.ts';
 import { runJob } from '../run-job.ts';
 import type { SandboxSession } from '../sandbox-session.ts';
 import type { SandboxSupply } from '../sandbox-supply.ts';
-import { plainMessage, readDescriptions, type DescribedTool } from './described-tools.ts';
+import { NO_SPAN } from '../tracing/trace-span.ts';
+import { readDescriptions, type DescribedTool } from './described-tools.ts';
 import { createSkillOrders, type SkillOrders } from './skill-orders.ts';
 
 /** How long code may take to load and to describe itself. */
@@ -176,6 +178,8 @@ async function runDriver(
     model: undefined,
     warm,
     diagnostics: [],
+    // It is what a call of a job takes, and no job of anyone's.
+    span: NO_SPAN,
     onToolFailure: () => undefined,
     withSkills: (fn) => fn(),
   });

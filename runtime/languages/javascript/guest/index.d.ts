@@ -15,6 +15,8 @@ export const tools: {
 export function callTool(id: string, args?: unknown): Promise<unknown>;
 /** Sets the job's value: anything with a JSON form, at most 256 KiB of it. */
 export function setValue(value: unknown): void;
+/** Shows a value as a result of the run, as the media type that is named or in the forms that it says it has. In a session only. */
+export function display(value: unknown, mediaType?: string): void;
 /** Reads a file of one of the job's skills, as text, or as bytes when encoding is null. */
 export function readSkillFile(skill: string, path: string, encoding?: BufferEncoding): string;
 export function readSkillFile(skill: string, path: string, encoding: null): Buffer;

@@ -35,10 +35,16 @@ export const callTool = call;
 /** Sets the job's value: anything with a JSON form, at most 256 KiB of it. */
 export const setValue = (value) => bridge.setValue(value);
 
+/** Shows a value as a result of the run, as the media type that is named or in the forms that it says it has. In a session only. */
+export const display = (value, mediaType) => {
+  if (bridge.display === undefined) throw new Error('Cannot display: this program runs in no session.');
+  bridge.display(value, mediaType);
+};
+
 /** Reads a file of one of the job's skills, as text, or as bytes when encoding is null. */
 export const readSkillFile = (skill, path, encoding = 'utf8') => {
   const bytes = bridge.readSkillFile(skill, path);
   return encoding === null ? bytes : bytes.toString(encoding);
 };
 
-export default { ToolCallError, tools, callTool, setValue, readSkillFile };
+export default { ToolCallError, tools, callTool, setValue, display, readSkillFile };

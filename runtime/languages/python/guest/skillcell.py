@@ -6,7 +6,7 @@ except ModuleNotFoundError:
     # A process that the program started anew, such as one of multiprocessing.
     import _skillcell_no_bridge as _bridge
 
-__all__ = ["ToolCallError", "call_tool", "read_skill_file", "set_value", "tools"]
+__all__ = ["ToolCallError", "call_tool", "display", "read_skill_file", "set_value", "tools"]
 
 ToolCallError = _bridge.ToolCallError
 
@@ -82,6 +82,14 @@ def read_skill_file(skill, path, encoding="utf-8"):
     """Read a file of one of the job's skills, as text, or as bytes when encoding is None."""
     data = _bridge.read_skill_file(skill, path)
     return data if encoding is None else data.decode(encoding)
+
+
+def display(*values):
+    """Show values as results of the run: in the forms that they say they have, else as text. In a session only."""
+    show = getattr(_bridge, "display", None)
+    if show is None:
+        raise RuntimeError("Cannot display: this program runs in no session.")
+    show(*values)
 
 
 def set_value(value):

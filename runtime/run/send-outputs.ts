@@ -1,9 +1,9 @@
 import type { SandboxMessage, SandboxResult } from '../../src/protocol/messages.ts';
 import { writeTar, type TarFile } from '../../src/protocol/tar.ts';
 import { collectArtifacts, type Collection } from '../files/collect-artifacts.ts';
-import type { JobSurroundings } from '../run/job-surroundings.ts';
+import type { JobSurroundings } from './job-surroundings.ts';
 import { ownUsage } from '../sandbox/own-usage.ts';
-import type { RunOutcome } from '../run/run-outcome.ts';
+import type { RunOutcome } from './run-outcome.ts';
 
 /** Sends the artifacts, then the result. */
 export async function sendOutputs(

@@ -1,0 +1,77 @@
+import { inspect } from 'node:util';
+
+/** What a run shows. */
+export interface Display {
+  /** Shows a value: bytes and texts as the media type that is named, an object in the forms that it says it has, anything else as text. */
+  show(value: unknown, mediaType?: string): void;
+  /** Shows the last expression of a run, unless there is nothing to see. */
+  showLast(value: unknown): void;
+  /** Whether a value says itself how it is shown. */
+  isRich(value: unknown): boolean;
+  /** The forms of each result with their sizes, and the bytes in the same order. */
+  take(): { results: [string, number][][]; parts: Uint8Array[]; dropped: number };
+}
+
+/** The name under which an object says how it is shown, as in Deno's notebooks. */
+const DISPLAY = Symbol.for('Jupyter.display');
+const MOST_RESULTS = 64;
+const MOST_FORMS = 16;
+const MEDIA_TYPE = /^[a-z0-9][a-z0-9.+-]*\/[a-z0-9][a-z0-9.+-]*$/i;
+const TEXT_CHARACTERS = 100_000;
+
+/** Creates the display of one run, for results of at most so many bytes. */
+export function createDisplay(resultBytes: number): Display {
+  const results: [string, number][][] = [];
+  const parts: Uint8Array[] = [];
+  let size = 0;
+  let dropped = 0;
+
+  const put = (forms: [string, Uint8Array][]): void => {
+    const bytes = forms.reduce((sum, [, part]) => sum + part.length, 0);
+    if (results.length >= MOST_RESULTS || size + bytes > resultBytes) dropped += 1;
+    else {
+      size += bytes;
+      results.push(forms.map(([mediaType, part]) => [mediaType, part.length]));
+      parts.push(...forms.map(([, part]) => part));
+    }
+  };
+
+  return {
+    show(value, mediaType) {
+      if (mediaType !== undefined) {
+        if (!MEDIA_TYPE.test(mediaType) || mediaType.length > 100)
+          throw new TypeError(`Cannot display: the second argument is no media type, got ${inspect(mediaType)}.`);
+        return put([[mediaType, bytesOf(value)]]);
+      }
+      put(ownForms(value) ?? [['text/plain', textOf(value)]]);
+    },
+    showLast(value) {
+      if (value !== undefined) put(ownForms(value) ?? [['text/plain', textOf(value)]]);
+    },
+    isRich: (value) => typeof value === 'object' && value !== null && typeof Reflect.get(value, DISPLAY) === 'function',
+    take: () => ({ results, parts, dropped }),
+  };
+}
+
+/** The forms that an object says it has. */
+function ownForms(value: unknown): [string, Uint8Array][] | undefined {
+  if (typeof value !== 'object' || value === null) return undefined;
+  const say: unknown = Reflect.get(value, DISPLAY);
+  if (typeof say !== 'function') return undefined;
+  const forms: unknown = Reflect.apply(say, value, []);
+  if (typeof forms !== 'object' || forms === null) return undefined;
+  const read = Object.entries(forms)
+    .filter(([mediaType, form]) => MEDIA_TYPE.test(mediaType) && form !== undefined && form !== null)
+    .slice(0, MOST_FORMS)
+    .map(([mediaType, form]): [string, Uint8Array] => [mediaType, bytesOf(form)]);
+  return read.length === 0 ? undefined : read;
+}
+
+function bytesOf(value: unknown): Uint8Array {
+  if (value instanceof Uint8Array) return new Uint8Array(value);
+  return Buffer.from(typeof value === 'string' ? value : (JSON.stringify(value) ?? String(value)));
+}
+
+function textOf(value: unknown): Uint8Array {
+  return Buffer.from(typeof value === 'string' ? value : inspect(value).slice(0, TEXT_CHARACTERS));
+}

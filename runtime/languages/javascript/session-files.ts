@@ -1,0 +1,218 @@
+/**
+ * Reads and writes the workspace of a session, as a process with the rights and in the namespaces of user code. No link is followed:
+ * each folder on the way is opened below the one before it.
+ */
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readSync,
+  rmSync,
+  unlinkSync,
+  writeSync,
+} from 'node:fs';
+import { connectSupervisor } from './supervisor-link.ts';
+
+interface FileMessage {
+  type: 'file';
+  id: number;
+  op: 'read' | 'write' | 'list' | 'delete' | 'export';
+  path: string;
+  /** The workspace. */
+  folder: string;
+}
+
+type Message = FileMessage | { type: 'file-end'; id: number };
+
+/** What stands in a listing and in an export, a line of JSON each; in an export the bytes of a file follow its line. */
+interface Row {
+  path: string;
+  kind: 'file' | 'folder' | 'other';
+  bytes: number;
+  executable?: boolean;
+}
+
+/** A refusal in words for whoever asked. */
+class Refused extends Error {}
+
+const { O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_WRONLY, O_CREAT, O_TRUNC } = constants;
+const MOST_ENTRIES = 20_000;
+const MOST_DEPTH = 32;
+const PIECE_BYTES = 256 * 1024;
+
+/** Files that are being written: their bytes come piece by piece. */
+const written = new Map<number, { message: FileMessage; pieces: Buffer[] }>();
+
+const link = connectSupervisor({
+  message: (message) => take(message as Message),
+  answer: () => undefined,
+  bytes: (id, bytes) => void written.get(id)?.pieces.push(Buffer.from(bytes)),
+});
+
+function take(message: Message): void {
+  if (message.type === 'file' && message.op === 'write') return void written.set(message.id, { message, pieces: [] });
+  const whole = message.type === 'file' ? { message, pieces: [] } : written.get(message.id);
+  written.delete(message.id);
+  if (whole !== undefined) answer(whole.message, whole.pieces);
+}
+
+function answer(message: FileMessage, pieces: readonly Buffer[]): void {
+  const { id } = message;
+  try {
+    for (const piece of perform(message, pieces)) link.sendBytes(id, piece);
+    link.send({ type: 'file', id });
+  } catch (error) {
+    link.send({ type: 'file', id, error: error instanceof Refused ? error.message : reasonOf(error) });
+  }
+}
+
+function* perform({ op, path, folder }: FileMessage, pieces: readonly Buffer[]): Generator<Uint8Array> {
+  const names = path === '' ? [] : path.split('/');
+  if (names.some((name) => name === '' || name === '.' || name === '..'))
+    throw new Refused('the path leaves the workspace');
+  if (op === 'list') return yield* rowsBelow(folder, names, false);
+  if (op === 'export') return yield* rowsBelow(folder, names, true);
+  const last = names.at(-1);
+  if (last === undefined) throw new Refused('the path names no file');
+  const parent = openFolder(folder, names.slice(0, -1), op === 'write');
+  try {
+    const place = `/proc/self/fd/${parent}/${last}`;
+    if (op === 'read') yield* readFile(place);
+    else if (op === 'write') writeFile(place, pieces);
+    else remove(place);
+  } finally {
+    closeSync(parent);
+  }
+}
+
+/** Opens a folder below the workspace, step by step; those that are missing are made where something is to be written. */
+function openFolder(folder: string, names: readonly string[], make: boolean): number {
+  const flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW;
+  let current = openSync(folder, flags);
+  for (const name of names) {
+    const place = `/proc/self/fd/${current}/${name}`;
+    try {
+      if (make) makeFolder(place);
+      const next = openSync(place, flags);
+      closeSync(current);
+      current = next;
+    } catch (error) {
+      closeSync(current);
+      throw error;
+    }
+  }
+  return current;
+}
+
+function makeFolder(place: string): void {
+  try {
+    mkdirSync(place, 0o755);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  }
+}
+
+function* readFile(place: string): Generator<Uint8Array> {
+  const descriptor = openSync(place, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+  try {
+    const status = fstatSync(descriptor);
+    if (!status.isFile()) throw new Refused('it is no regular file');
+    // Its size now: one that grows meanwhile has an end.
+    for (let left = status.size; left > 0;) {
+      const piece = Buffer.allocUnsafe(Math.min(left, PIECE_BYTES));
+      const size = readSync(descriptor, piece);
+      if (size === 0) break;
+      left -= size;
+      yield piece.subarray(0, size);
+    }
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+function writeFile(place: string, pieces: readonly Buffer[]): void {
+  const there = lstatSync(place, { throwIfNoEntry: false });
+  if (there !== undefined && !there.isFile())
+    throw new Refused('there is something else of this name, which is no regular file');
+  const descriptor = openSync(place, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_NONBLOCK, 0o644);
+  try {
+    if (!fstatSync(descriptor).isFile())
+      throw new Refused('there is something else of this name, which is no regular file');
+    for (const piece of pieces)
+      for (let offset = 0; offset < piece.length;) offset += writeSync(descriptor, piece, offset);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+function remove(place: string): void {
+  if (lstatSync(place).isDirectory()) rmSync(place, { recursive: true });
+  else unlinkSync(place);
+}
+
+/** All below a folder in path order; of an export each regular file has its bytes behind its row. */
+function* rowsBelow(folder: string, names: readonly string[], withBytes: boolean): Generator<Uint8Array> {
+  let entries = 0;
+  function* walk(descriptor: number, below: string, depth: number): Generator<Uint8Array> {
+    for (const name of readdirSync(`/proc/self/fd/${descriptor}`).toSorted()) {
+      if ((entries += 1) > MOST_ENTRIES) throw new Refused(`the workspace has over ${MOST_ENTRIES} entries`);
+      const path = below === '' ? name : `${below}/${name}`;
+      const place = `/proc/self/fd/${descriptor}/${name}`;
+      const status = lstatSync(place, { throwIfNoEntry: false });
+      if (status === undefined) continue;
+      if (status.isDirectory()) {
+        yield line({ path, kind: 'folder', bytes: 0 });
+        if (depth >= MOST_DEPTH) throw new Refused(`the workspace is deeper than ${MOST_DEPTH} folders`);
+        const inner = openSync(place, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+        try {
+          yield* walk(inner, path, depth + 1);
+        } finally {
+          closeSync(inner);
+        }
+      } else if (!status.isFile()) yield line({ path, kind: 'other', bytes: 0 });
+      else if (withBytes) {
+        const bytes = Buffer.concat([...readFile(place)]);
+        yield line({ path, kind: 'file', bytes: bytes.length, executable: (status.mode & 0o111) !== 0 });
+        yield bytes;
+      } else yield line({ path, kind: 'file', bytes: status.size });
+    }
+  }
+  const descriptor = openFolder(folder, names, false);
+  try {
+    yield* walk(descriptor, names.join('/'), 0);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+function line(row: Row): Uint8Array {
+  return Buffer.from(`${JSON.stringify(row)}\n`);
+}
+
+function reasonOf(error: unknown): string {
+  switch ((error as NodeJS.ErrnoException).code) {
+    case 'ENOENT':
+      return 'it is not there';
+    case 'ELOOP':
+    case 'ENOTDIR':
+      return 'a link or a file stands where a folder should, and no link is followed';
+    case 'EISDIR':
+      return 'it is a folder';
+    case 'ENOSPC':
+    case 'EDQUOT':
+      return 'the workspace is full';
+    case undefined:
+      return 'it could not be done';
+    default:
+      return `it could not be done (${(error as NodeJS.ErrnoException).code})`;
+  }
+}
+
+// Ctrl-C is meant for runs.
+process.on('SIGINT', () => undefined);
+link.stayAlive(true);
+link.send({ type: 'waiting' });

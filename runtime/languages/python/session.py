@@ -1,0 +1,247 @@
+"""Keeps the interpreter of a session: runs code with what earlier code defined, and says of each run what came of it.
+
+Executed by executor.py with names of its own: `link` has what reads and sends messages.
+"""
+
+import ast
+import asyncio
+import inspect
+import json
+import linecache
+import os
+import signal
+import sys
+import traceback
+import types
+
+MOST_RESULTS = 64
+TEXT_CHARACTERS = 100_000
+#: Source of runs that tracebacks can still quote.
+KEPT_SOURCE = 1024 * 1024
+#: How an object says how it is shown, and as what media type.
+FORMS = {
+    "_repr_html_": "text/html",
+    "_repr_markdown_": "text/markdown",
+    "_repr_svg_": "image/svg+xml",
+    "_repr_png_": "image/png",
+    "_repr_jpeg_": "image/jpeg",
+    "_repr_pdf_": "application/pdf",
+    "_repr_latex_": "text/latex",
+    "_repr_json_": "application/json",
+    "_repr_javascript_": "application/javascript",
+}
+
+
+class Interrupted(Exception):
+    """The run was interrupted."""
+
+
+def as_bytes(form):
+    if isinstance(form, (bytes, bytearray, memoryview)):
+        return bytes(form)
+    return (form if isinstance(form, str) else json.dumps(form, default=str)).encode(errors="replace")
+
+
+def forms_of(value):
+    """The forms that an object says it has."""
+    found = {}
+    bundle = getattr(value, "_repr_mimebundle_", None)
+    if callable(bundle) and not inspect.isclass(value):
+        forms = bundle(include=None, exclude=None)
+        forms = forms[0] if isinstance(forms, tuple) else forms
+        found.update(forms or {})
+    for name, media_type in FORMS.items():
+        if media_type in found or inspect.isclass(value):
+            continue
+        method = getattr(value, name, None)
+        form = method() if callable(method) else None
+        if form is not None:
+            found[media_type] = form[0] if isinstance(form, tuple) else form
+    return {str(media_type): as_bytes(form) for media_type, form in found.items()}
+
+
+class Display:
+    """What one run shows."""
+
+    def __init__(self, most_bytes):
+        self.most_bytes = most_bytes
+        self.results, self.parts, self.size, self.dropped = [], [], 0, 0
+
+    def put(self, forms):
+        forms = dict(list(forms.items())[:16])
+        size = sum(map(len, forms.values()))
+        if len(self.results) >= MOST_RESULTS or self.size + size > self.most_bytes:
+            self.dropped += 1
+            return
+        self.size += size
+        self.results.append([[media_type, len(form)] for media_type, form in forms.items()])
+        self.parts.extend(forms.values())
+
+    def show(self, value):
+        forms = forms_of(value)
+        forms.setdefault("text/plain", as_bytes((value if isinstance(value, str) else repr(value))[:TEXT_CHARACTERS]))
+        self.put(forms)
+
+
+class Session:
+    def __init__(self, message, link):
+        self.link = link
+        self.value_bytes = message["valueBytes"]
+        self.result_bytes = message["resultBytes"]
+        self.display = Display(self.result_bytes)
+        self.loop = None
+        self.running = False
+        self.sources = []
+        os.environ.clear()
+        os.environ.update(message["env"])
+        os.environ.setdefault("MPLBACKEND", "module://_skillcell_figures")
+        os.chdir(message["cwd"])
+        sys.argv = [""]
+        sys.path.insert(0, message["cwd"])
+        self.main = types.ModuleType("__main__")
+        self.main.__dict__["__builtins__"] = __builtins__
+        self.main.__dict__["display"] = self.show
+        sys.modules["__main__"] = self.main
+        signal.signal(signal.SIGINT, self.on_interrupt)
+
+    def show(self, *values):
+        """Show values: in the forms that they say they have, else as text."""
+        for value in values:
+            self.display.show(value)
+
+    def on_interrupt(self, number, frame):
+        if self.running:
+            raise KeyboardInterrupt
+
+    def remember(self, name, code):
+        linecache.cache[name] = (len(code), None, code.splitlines(True), name)
+        self.sources.append((name, len(code)))
+        while sum(size for _, size in self.sources) > KEPT_SOURCE or len(self.sources) > 1_000:
+            linecache.cache.pop(self.sources.pop(0)[0], None)
+
+    def execute(self, name, code):
+        flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
+        tree = compile(code, name, "exec", flags | ast.PyCF_ONLY_AST, dont_inherit=True)
+        last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
+        if tree.body:
+            self.evaluate(compile(tree, name, "exec", flags, dont_inherit=True))
+        if last is None:
+            return None
+        value = self.evaluate(compile(ast.Expression(last.value), name, "eval", flags, dont_inherit=True))
+        # Work that the last expression has begun is a part of the run.
+        return self.wait_for(value) if inspect.iscoroutine(value) else value
+
+    def evaluate(self, code):
+        awaits = code.co_flags & inspect.CO_COROUTINE
+        value = eval(code, self.main.__dict__)
+        return self.wait_for(value) if awaits else value
+
+    def wait_for(self, coroutine):
+        if self.loop is None or self.loop.is_closed():
+            self.loop = asyncio.new_event_loop()
+            asyncio.set_event_loop(self.loop)
+        task = self.loop.create_task(coroutine)
+        try:
+            return self.loop.run_until_complete(task)
+        except KeyboardInterrupt:
+            # What the run waits for is told, and has a moment to end.
+            task.cancel()
+            self.loop.run_until_complete(asyncio.wait([task], timeout=0.5))
+            raise
+
+    def run(self, message):
+        name = f"cell-{message['run']}"
+        self.display = Display(self.result_bytes)
+        self.close_figures()
+        self.link.take_set()
+        self.remember(name, message["code"])
+        report = {"type": "cell", "run": message["run"]}
+        value, error = None, None
+        try:
+            try:
+                self.running = True
+                value = self.execute(name, message["code"])
+                self.running = False
+            finally:
+                self.running = False
+        except SystemExit as ended:
+            self.report({**report, "leaving": True}, None)
+            self.link.leave(ended)
+        except KeyboardInterrupt:
+            error = {"name": "Interrupted", "message": "The run was interrupted.", "stack": "Interrupted: The run was interrupted."}
+        except BaseException as raised:
+            error = self.describe(raised, name)
+        if error is not None:
+            print(error["stack"].rstrip("\n"), file=sys.stderr)
+            report["error"] = error
+        self.report(report, value)
+
+    def report(self, report, value):
+        try:
+            self.finish(report, value)
+        except Exception as raised:
+            # A form that an object of the program could not be shown in.
+            report["error"] = self.describe(raised, f"cell-{report['run']}")
+            print(report["error"]["stack"].rstrip("\n"), file=sys.stderr)
+        for stream in (sys.stdout, sys.stderr):
+            try:
+                stream.flush()
+            except (OSError, ValueError):
+                pass
+        if self.display.dropped:
+            report["dropped"] = self.display.dropped
+        if self.display.results:
+            report["results"] = self.display.results
+            self.link.send_bytes(0, b"".join(self.display.parts))
+        self.link.send(report)
+
+    def finish(self, report, value):
+        text = self.link.take_set()
+        is_set = text is not None
+        if text is None and value is not None:
+            try:
+                text = self.link.exact_json(value)
+            except (TypeError, ValueError, RecursionError):
+                # It has no JSON form, and is shown instead.
+                text = None
+        if text is not None and len(text.encode()) > self.value_bytes:
+            report["valueBytes"] = len(text.encode())
+        elif text is not None:
+            report["json"] = text
+        if value is not None and (text is None or is_set or forms_of(value)):
+            self.display.show(value)
+        self.show_figures()
+
+    def show_figures(self):
+        if "_skillcell_figures" in sys.modules:
+            sys.modules["_skillcell_figures"].show_all(self.display.put)
+
+    def close_figures(self):
+        if "matplotlib.pyplot" in sys.modules:
+            sys.modules["matplotlib.pyplot"].close("all")
+
+    def describe(self, error, name):
+        trace = error.__traceback__
+        # Frames above the run's own are ours and say nothing to the user.
+        while trace is not None and not trace.tb_frame.f_code.co_filename.startswith("cell-"):
+            trace = trace.tb_next
+        stack = "".join(traceback.format_exception(type(error), error, trace))
+        line = error.lineno if isinstance(error, SyntaxError) and error.filename == name else None
+        while trace is not None:
+            if trace.tb_frame.f_code.co_filename == name:
+                line = trace.tb_lineno
+            trace = trace.tb_next
+        found = {"name": type(error).__name__, "message": str(error), "stack": stack}
+        return found if line is None else {**found, "line": line}
+
+
+def serve(message, link):
+    session = Session(message, link)
+    bridge = sys.modules["_skillcell_bridge"]
+    bridge.display = session.show
+    bridge.put_result = lambda forms: session.display.put(forms)
+    link.send({"type": "waiting"})
+    while True:
+        request = link.next_message()
+        if request["type"] == "cell":
+            session.run(request)

@@ -1,0 +1,104 @@
+import type { SandboxMessage } from '../../src/protocol/messages.ts';
+import type { SessionRequest } from '../../src/protocol/session-messages.ts';
+import type { StreamReader, StreamWriter } from '../../src/protocol/channel.ts';
+import { readLanguage } from '../languages/read-language.ts';
+import type { ExecutorProcess } from '../run/executor-process.ts';
+import type { JobSurroundings, SessionSurroundings } from '../run/job-surroundings.ts';
+
+/** An operation on the files of a session. */
+type FileRequest = SessionRequest & { type: 'files' };
+
+/** Reads and writes the workspace of a session by a process of user code's rights: this one never opens a path of it. */
+export interface FileKeeper {
+  serve(request: FileRequest): Promise<void>;
+  close(): void;
+}
+
+/** What runs the operations; it ends with user code, and another takes its place. */
+interface Keeper {
+  executor: ExecutorProcess;
+  /** What still has no answer. */
+  pending: Map<number, PendingOperation>;
+  ended: boolean;
+}
+
+interface PendingOperation {
+  writer: StreamWriter | undefined;
+  finish(error: string | undefined): void;
+}
+
+const MOST_ERROR_CHARACTERS = 500;
+const ENDED = 'the processes of the session were ended meanwhile';
+
+/** Creates the keeper of one session; its process starts at first use. */
+export function createFileKeeper(around: JobSurroundings, session: SessionSurroundings): FileKeeper {
+  const { channel } = around;
+  let keeper: Keeper | undefined;
+  return {
+    async serve({ id, op, path, stream }) {
+      if (keeper === undefined || keeper.ended) keeper = startKeeper(around, session);
+      const { executor, pending } = keeper;
+      const done = Promise.withResolvers<string | undefined>();
+      pending.set(id, { writer: undefined, finish: done.resolve });
+      executor.link.send({ type: 'file', id, op, path, folder: around.layout.workspace });
+      if (stream !== undefined) channel.receive(stream, passOn(executor, id));
+      const error = await done.promise;
+      pending.get(id)?.writer?.end();
+      pending.delete(id);
+      channel.send({ type: 'filed', id, ...(error === undefined ? {} : { error }) } satisfies SandboxMessage);
+    },
+    close() {
+      if (keeper === undefined) return;
+      const { executor } = keeper;
+      for (const stream of [
+        executor.stdin,
+        executor.stdout,
+        executor.stderr,
+        executor.messagesIn,
+        executor.messagesOut,
+      ])
+        stream.destroy();
+    },
+  };
+}
+
+/** What is written passes through to the keeper, as fast as that takes it. */
+function passOn({ link }: ExecutorProcess, id: number): StreamReader {
+  return { data: (chunk) => link.sendBytes(id, chunk), end: () => link.send({ type: 'file-end', id }) };
+}
+
+function startKeeper(around: JobSurroundings, session: SessionSurroundings): Keeper {
+  const { channel, layout } = around;
+  const { command, ...rest } = readLanguage(layout.runtime, 'javascript');
+  const options = command.filter((word) => word.startsWith('-'));
+  around.privileges.restore();
+  const executor = session.start({ ...rest, name: 'javascript', command: [...options, './session-files.mjs'] });
+  const pending: Keeper['pending'] = new Map();
+  const keeper: Keeper = { executor, pending, ended: false };
+  const { link } = executor;
+  const end = (): void => {
+    keeper.ended = true;
+    for (const { finish } of pending.values()) finish(ENDED);
+  };
+  void executor.ended.then(end);
+  executor.stdout.resume();
+  executor.stderr.resume();
+  link.onFault = end;
+  link.onBytes = (id, chunk) => {
+    const operation = pending.get(id);
+    if (operation === undefined) return;
+    if (operation.writer === undefined) {
+      operation.writer = channel.openStream();
+      channel.send({ type: 'files', id, stream: operation.writer.number } satisfies SandboxMessage);
+    }
+    link.hold('bytes');
+    void operation.writer.write(chunk).then(() => link.release('bytes'));
+  };
+  link.onMessage = (message) => {
+    if (message.type !== 'file') return;
+    const { id, error } = message.fields;
+    const text = error === undefined ? undefined : String(error).slice(0, MOST_ERROR_CHARACTERS);
+    pending.get(id as number)?.finish(text);
+  };
+  return keeper;
+}

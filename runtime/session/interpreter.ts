@@ -1,0 +1,82 @@
+import { join } from 'node:path';
+import { RESULT_BYTES } from '../../src/contracts/session.ts';
+import type { ExecutorProcess, ProcessEnd } from '../run/executor-process.ts';
+import type { JobSurroundings } from '../run/job-surroundings.ts';
+import { counted, programVariables } from '../run/start-program.ts';
+import { createInterruptPipe, type InterruptPipe } from './interrupt-pipe.ts';
+
+/** An interpreter that stays open from run to run. */
+export interface Interpreter {
+  executor: ExecutorProcess;
+  /** Asks it to stop its run. What it does then is its own affair: a program may refuse. */
+  interrupt(run: number): void;
+  /** How its process ended, once it has. */
+  readonly end: ProcessEnd | undefined;
+  /** Lets go of what this process holds of it. Its own process is ended by who ends all of them. */
+  close(): void;
+}
+
+/** Starts the interpreter of a language, or takes over the one that waits. */
+export async function startInterpreter(around: JobSurroundings, language: string): Promise<Interpreter> {
+  const { layout, marker, globals, privileges, processes } = around;
+  const executor = around.takeExecutor(language);
+  await Promise.race([executor.waiting, executor.ended]);
+  let end: ProcessEnd | undefined;
+  void executor.ended.then((how) => (end = how));
+  const { env, limits } = globals.JOB;
+  const variables = programVariables(layout, marker, env);
+  const { link } = executor;
+  let pipe: InterruptPipe | undefined;
+  if (executor.language.reads === 'strings') {
+    const entries = Object.entries(variables).map(([name, value]) => `${name}=${value}`);
+    link.sendStrings([
+      'session',
+      ...counted(entries),
+      layout.workspace,
+      join(layout.value, 'value.json'),
+      `${limits.valueBytes}`,
+    ]);
+  } else {
+    if (executor.language.interpreters === undefined) pipe = createInterruptPipe(layout, privileges);
+    link.send({
+      type: 'session',
+      env: variables,
+      cwd: layout.workspace,
+      skills: layout.skills,
+      valueBytes: limits.valueBytes,
+      resultBytes: RESULT_BYTES,
+      ...(pipe === undefined ? {} : { interrupt: pipe.path }),
+    });
+  }
+  // What it needs to begin with is none of the first run's time.
+  const ready = new Promise<void>((resolve) => {
+    link.onMessage = ({ type }) => {
+      if (type === 'waiting') resolve();
+    };
+  });
+  await Promise.race([ready, executor.ended]);
+  executor.stdin.on('error', () => undefined);
+  executor.stdin.end();
+  return {
+    executor,
+    interrupt(run) {
+      if (pipe === undefined) return processes.terminate('SIGINT');
+      link.send({ type: 'interrupt', run });
+      pipe.interrupt();
+    },
+    get end() {
+      return end;
+    },
+    close() {
+      pipe?.close();
+      for (const stream of [
+        executor.stdin,
+        executor.stdout,
+        executor.stderr,
+        executor.messagesIn,
+        executor.messagesOut,
+      ])
+        stream.destroy();
+    },
+  };
+}

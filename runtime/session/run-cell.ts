@@ -1,0 +1,248 @@
+import { diagnostic, type Diagnostic } from '../../src/contracts/diagnostic.ts';
+import type { JobLimits } from '../../src/contracts/limits.ts';
+import type { SessionReply, SessionRequest } from '../../src/protocol/session-messages.ts';
+import type { SandboxMessage } from '../../src/protocol/messages.ts';
+import { withinDeadline } from '../../src/protocol/within-deadline.ts';
+import type { CallAnswers } from '../run/answer-calls.ts';
+import { fittingLineEnds } from '../run/fitting-line-ends.ts';
+import type { JobSurroundings } from '../run/job-surroundings.ts';
+import { judge } from '../run/judge-run.ts';
+import { captureOutput } from '../run/output-capture.ts';
+import type { EndCause } from '../run/program-ending.ts';
+import { readProgramError, readReportedValue, refuseValue, type ReadValue } from '../run/program-report.ts';
+import { startWatches } from '../run/run-watches.ts';
+import { answerCellCalls } from './cell-calls.ts';
+import { collectResultBytes, readCellReport, type CellReport } from './cell-report.ts';
+import type { Interpreter } from './interpreter.ts';
+
+const PIPE_GRACE_MS = 250;
+
+/** A run of a session, as the host asks for it. */
+export type Cell = SessionRequest & { type: 'cell' };
+
+/** What a run needs of its session. */
+export interface CellSurroundings {
+  around: JobSurroundings;
+  interpreter: Interpreter;
+  epoch: number;
+  /** Whether user code holds or held more memory than it may, in this epoch. */
+  overMemory(): boolean;
+  /** Ends all interpreters, and lets go of those that do not run. Says whether nothing of them is left. */
+  lose(running?: Interpreter): Promise<boolean>;
+}
+
+/** A run under way. */
+export interface RunningCell {
+  /** Asks the interpreter to stop, as its clock does. The first reason counts. */
+  interrupt(reason: EndCause): void;
+  /** Settles when the host has been told what came of it. */
+  readonly told: Promise<void>;
+}
+
+/** Causes after which an interpreter is ended and not asked: what it does holds or makes too much. */
+const FATAL: ReadonlySet<EndCause> = new Set<EndCause>(['output', 'memory', 'workspace', 'inodes']);
+
+/** Runs code in an interpreter that stays. */
+export function runCell(cell: Cell, session: CellSurroundings): RunningCell {
+  const cause = Promise.withResolvers<EndCause>();
+  return { interrupt: cause.resolve, told: tell(cell, session, cause) };
+}
+
+async function tell(cell: Cell, session: CellSurroundings, cause: PromiseWithResolvers<EndCause>): Promise<void> {
+  const { around, interpreter, epoch } = session;
+  const { channel, globals } = around;
+  const { executor } = interpreter;
+  const limits: JobLimits = { ...globals.JOB.limits, runTimeoutMs: cell.timeoutMs };
+  const writers = { stdout: channel.openStream(), stderr: channel.openStream() };
+  const { stdout, stderr } = writers;
+  channel.sendEvent({
+    type: 'run',
+    run: cell.run,
+    stdout: stdout.number,
+    stderr: stderr.number,
+  } satisfies SandboxMessage);
+  const capture = captureOutput(executor.stdout, executor.stderr, {
+    keptBytes: limits.keptOutputBytes,
+    totalBytes: limits.totalOutputBytes,
+    onTotal: () => cause.resolve('output'),
+    writers,
+    stays: true,
+  });
+  const answered = listen(cell, session, limits, cause.resolve);
+  const stopWatching = startWatches(around, limits, cause.resolve);
+  const { program, diagnostics } = fittingLineEnds(executor.language, cell.code);
+  const started = performance.now();
+  sendCell(interpreter, cell, program);
+
+  const first = await cause.promise;
+  if (first !== 'itself' && !FATAL.has(first)) {
+    interpreter.interrupt(cell.run);
+    await withinDeadline(answered.over, { limitMs: limits.graceMs, overdue: () => undefined });
+  }
+  const own = first === 'itself' || first === 'run-deadline';
+  const judged: EndCause = own && session.overMemory() ? 'memory' : first;
+  const isKept = answered.fields !== undefined && !isLeaving(answered.fields) && !FATAL.has(judged);
+  stopWatching();
+  answered.calls.close();
+  const dead = isKept || (await session.lose(interpreter));
+  const runMs = performance.now() - started;
+  const silent = isKept || (dead && around.layout.level !== 'none');
+  const whole = await capture.finish(silent, PIPE_GRACE_MS);
+  if (!isKept) interpreter.close();
+  const report = readCellReport(answered.fields ?? {}, answered.bytes);
+  const ended: EndCause = judged === 'itself' && capture.overTotal() ? 'output' : judged;
+  const found = [...diagnostics, ...lossOf(isKept, interpreter), ...doubts(dead, whole), ...report.diagnostics];
+  const left = answered.fields !== undefined && isLeaving(answered.fields);
+  const reply = replyOf(cell, session, { report, isKept, left, ended, limits, found });
+  const results = report.forms.length === 0 ? undefined : channel.openStream();
+  channel.send({
+    ...reply,
+    epoch,
+    stdoutBytes: capture.stdout().bytes,
+    stderrBytes: capture.stderr().bytes,
+    runMs,
+    ...(results === undefined ? {} : { results: { forms: report.forms, stream: results.number } }),
+  } satisfies SandboxMessage);
+  if (results === undefined) return;
+  await results.write(report.bytes);
+  results.end();
+}
+
+/** Whether the code of a run ends its interpreter: then its report is the interpreter's last. */
+function isLeaving({ leaving }: Record<string, unknown>): boolean {
+  return leaving === true;
+}
+
+/** An interpreter that ended without a word of its run. */
+const UNSAID = { name: 'InterpreterEnded', message: 'The interpreter ended before the code had.', stack: '' };
+
+function sendCell({ executor }: Interpreter, { run, language }: Cell, code: string): void {
+  if (executor.language.reads === 'strings') executor.link.sendStrings([`${run}`, code]);
+  else executor.link.send({ type: 'cell', run, language, code });
+}
+
+/** What an interpreter sends while it runs a cell. */
+interface Answered {
+  calls: CallAnswers;
+  bytes: ReturnType<typeof collectResultBytes>;
+  /** Its report, once it is there. */
+  readonly fields: Record<string, unknown> | undefined;
+  /** Settles with the report, or the end of the interpreter. */
+  over: Promise<void>;
+}
+
+/** Listens to an interpreter that is about to run a cell; a later cell listens anew. */
+function listen(
+  cell: Cell,
+  { around, interpreter }: CellSurroundings,
+  limits: JobLimits,
+  finish: (cause: EndCause) => void,
+): Answered {
+  const { link, ended } = interpreter.executor;
+  const bytes = collectResultBytes();
+  const over = Promise.withResolvers<void>();
+  let fields: Record<string, unknown> | undefined;
+  const end = (): void => {
+    over.resolve();
+    finish('itself');
+  };
+  const calls = answerCellCalls(around.calls, link, {
+    refusals: limits.calls,
+    onExhausted: () => finish('calls'),
+    onFault: end,
+  });
+  // Calls have parts from 1 on.
+  link.onBytes = (part, chunk) => (part === 0 ? bytes.take(chunk) : calls.takeBytes(part, chunk));
+  link.onCall = (call) => calls.take(call);
+  link.onMessage = (message) => {
+    if (message.type !== 'cell' || message.fields['run'] !== cell.run || fields !== undefined) return;
+    fields = message.fields;
+    // Its process is about to end, which says how.
+    if (!isLeaving(fields)) end();
+  };
+  link.onFault = end;
+  void ended.then(end);
+  return {
+    calls,
+    bytes,
+    get fields() {
+      return fields;
+    },
+    over: over.promise,
+  };
+}
+
+function lossOf(isKept: boolean, { end }: Interpreter): Diagnostic[] {
+  if (isKept) return [];
+  const how =
+    end === undefined ? '' : end.signal === null ? ` with code ${end.code ?? 'unknown'}` : ` by ${end.signal}`;
+  return [
+    diagnostic('session.lost', `The interpreter ended${how}, and with it what the runs of the session had defined.`),
+  ];
+}
+
+function doubts(dead: boolean, whole: boolean): Diagnostic[] {
+  const left = 'Some processes of the session could not be ended in time; they end with the sandbox.';
+  const open =
+    'The output may go on behind what is here: a process that was not found or not ended in time still held it.';
+  return [
+    ...(dead ? [] : [diagnostic('processes.left', left)]),
+    ...(whole ? [] : [diagnostic('output.incomplete', open)]),
+  ];
+}
+
+/** What is known of a run that is over. */
+interface EndedCell {
+  report: CellReport;
+  isKept: boolean;
+  /** Whether the code itself has ended its interpreter, and not something beside it. */
+  left: boolean;
+  ended: EndCause;
+  limits: JobLimits;
+  found: Diagnostic[];
+}
+
+type CellReply = Omit<SessionReply & { type: 'cell' }, 'epoch' | 'stdoutBytes' | 'stderrBytes' | 'runMs' | 'results'>;
+
+function replyOf(cell: Cell, { around, interpreter }: CellSurroundings, run: EndedCell): CellReply {
+  const { report, isKept, left, ended, limits, found } = run;
+  const own = isKept ? undefined : interpreter.end;
+  const { code } = report;
+  const exitCode = own === undefined ? (code ?? null) : own.code;
+  const error = readProgramError(report.error, cellName(cell.run));
+  const succeeded = isKept ? error === undefined && (code ?? 0) === 0 : left && own?.code === 0;
+  const verdict = judge(ended, succeeded ? 0 : 1, around.layout, limits);
+  const unsaid = isKept || left || ended !== 'itself' ? undefined : UNSAID;
+  const shown = verdict.error ?? error ?? unsaid;
+  const { value, diagnostics } = valueOf(report, limits.valueBytes);
+  return {
+    type: 'cell',
+    run: cell.run,
+    state: isKept ? 'kept' : 'lost',
+    outcome: verdict.outcome,
+    ...(verdict.limit === undefined ? {} : { limit: verdict.limit }),
+    exitCode,
+    signal: own?.signal ?? null,
+    ...(shown === undefined ? {} : { error: shown }),
+    ...(value === undefined ? {} : { value: value.is }),
+    diagnostics: [...found, ...diagnostics],
+  };
+}
+
+function valueOf(
+  { json, valueBytes }: CellReport,
+  maxBytes: number,
+): { value?: { is: unknown }; diagnostics: Diagnostic[] } {
+  const read: ReadValue =
+    valueBytes !== undefined
+      ? refuseValue(`over ${maxBytes} bytes, got ${valueBytes}`)
+      : json === undefined
+        ? { diagnostics: [] }
+        : readReportedValue(json, maxBytes);
+  return { ...('value' in read ? { value: { is: read.value } } : {}), diagnostics: read.diagnostics };
+}
+
+/** What the code of a run is called in its own messages. */
+export function cellName(run: number): string {
+  return `cell-${run}`;
+}

@@ -1,0 +1,107 @@
+import { mkdirSync } from 'node:fs';
+import type { SessionRequest } from '../../src/protocol/session-messages.ts';
+import type { JobSurroundings, SessionSurroundings } from '../run/job-surroundings.ts';
+import { watchMemory, type MemoryWatch } from '../run/memory-watch.ts';
+import type { EndCause } from '../run/program-ending.ts';
+import { judge } from '../run/judge-run.ts';
+import { emptyRun } from '../run/run-outcome.ts';
+import { sendOutputs } from '../run/send-outputs.ts';
+import { readLanguage } from '../languages/read-language.ts';
+import { createFileKeeper } from './file-keeper.ts';
+import { startInterpreter, type Interpreter } from './interpreter.ts';
+import { runCell, type Cell, type CellSurroundings, type RunningCell } from './run-cell.ts';
+
+const MIB = 1024 * 1024;
+const KILL_TIMEOUT_MS = 5_000;
+
+/** Serves the requests of a session until its host ends it, or the clock of its job does. */
+export async function serveSession(around: JobSurroundings, requests: SessionSurroundings): Promise<void> {
+  const { canceled } = around;
+  const { layout, globals, privileges } = around;
+  privileges.asUser(() => mkdirSync(layout.output, { recursive: true }));
+  const over = Promise.withResolvers<EndCause>();
+  const session = createInterpreters(around);
+  const files = createFileKeeper(around, requests);
+  let running: (RunningCell & { run: number }) | undefined;
+  let turn = Promise.resolve();
+
+  const run = async (cell: Cell): Promise<void> => {
+    const interpreter = await session.get(cell.language);
+    const cellRun = runCell(cell, { around, interpreter, ...session.state() });
+    running = { ...cellRun, run: cell.run };
+    if (canceled.aborted) cellRun.interrupt(canceled.reason as EndCause);
+    await cellRun.told;
+    running = undefined;
+  };
+  const fail = (error: unknown): void => over.reject(error);
+  requests.take = (request: SessionRequest): void => {
+    if (request.type === 'end') over.resolve('itself');
+    else if (request.type === 'files') files.serve(request).catch(fail);
+    else if (request.type === 'cell') turn = turn.then(() => run(request)).catch(fail);
+    else if (running?.run === request.run) running.interrupt(request.reason);
+  };
+  const cancel = (): void => {
+    const reason = canceled.reason as EndCause;
+    running?.interrupt(reason);
+    over.resolve(reason);
+  };
+  if (canceled.aborted) cancel();
+  canceled.addEventListener('abort', cancel, { once: true });
+
+  const cause = await over.promise;
+  await turn;
+  delete requests.take;
+  await session.end();
+  files.close();
+  const verdict =
+    cause === 'itself' ? { outcome: 'succeeded' as const } : judge(cause, null, layout, globals.JOB.limits);
+  await sendOutputs(around, { ...emptyRun([]), ...verdict }, {});
+}
+
+/** The interpreters of one session: one for each kind that its runs have asked for. */
+interface Interpreters {
+  /** The one of a language; another than before where that has ended meanwhile. */
+  get(language: string): Promise<Interpreter>;
+  state(): Pick<CellSurroundings, 'epoch' | 'overMemory' | 'lose'>;
+  /** Ends all that user code still runs. */
+  end(): Promise<void>;
+}
+
+function createInterpreters(around: JobSurroundings): Interpreters {
+  const { processes, privileges, globals, layout } = around;
+  const open = new Map<string, Interpreter>();
+  const watch = (): MemoryWatch => watchMemory(around, globals.JOB.limits.memoryMib * MIB);
+  let memory = watch();
+  let epoch = 1;
+
+  const lose = async (running?: Interpreter): Promise<boolean> => {
+    memory.stop();
+    const dead = await processes.killAll(KILL_TIMEOUT_MS);
+    await processes.gone(KILL_TIMEOUT_MS);
+    privileges.restore();
+    for (const interpreter of open.values()) if (interpreter !== running) interpreter.close();
+    open.clear();
+    epoch += 1;
+    memory = watch();
+    return dead;
+  };
+  return {
+    async get(language) {
+      const key = readLanguage(layout.runtime, language).session ?? language;
+      const there = open.get(key);
+      if (there !== undefined && there.end === undefined) return there;
+      if (there !== undefined) {
+        // It ended between two runs; what others had defined goes with it, so that an epoch is the same for all.
+        await lose();
+      }
+      const started = await startInterpreter(around, language);
+      open.set(key, started);
+      return started;
+    },
+    state: () => ({ epoch, overMemory: () => memory.wasOver(), lose }),
+    async end() {
+      await lose();
+      memory.stop();
+    },
+  };
+}

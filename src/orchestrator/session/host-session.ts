@@ -1,0 +1,279 @@
+import { LIMIT_CEILINGS } from '../../contracts/limits.ts';
+import { diagnostic, type Diagnostic } from '../../contracts/diagnostic.ts';
+import type { JobResult } from '../../contracts/result.ts';
+import {
+  SESSION_IDLE_MS,
+  SESSION_WAITING_RUNS,
+  type Session,
+  type SessionOptions,
+  type SessionRun,
+  type SessionRunOptions,
+  type SessionStream,
+} from '../../contracts/session.ts';
+import { SkillcellError } from '../../contracts/skillcell-error.ts';
+import type { HostMessage } from '../../protocol/messages.ts';
+import { findLanguage } from '../../languages/languages.ts';
+import { createEventStream, type EmitEvent } from '../event-stream.ts';
+import { invalid } from '../job-schema.ts';
+import type { JobHost } from '../job-host.ts';
+import { sumCalls } from './call-totals.ts';
+import { startRun, type HostRun } from './host-run.ts';
+import type { KeptWorkspaces } from './kept-workspaces.ts';
+import { createHostFiles } from './session-files.ts';
+import type { SessionGround, SessionPort } from './session-port.ts';
+import { checkRun } from './session-schema.ts';
+
+/** What a session is made of. */
+export interface HostSessionOptions {
+  id: string;
+  host: JobHost;
+  options: SessionOptions;
+  kept: KeptWorkspaces | undefined;
+}
+
+/** The host's side of one session. */
+export interface HostSession {
+  /** What its job passes on. */
+  port: SessionPort;
+  /** Resolves when the first run can be sent. */
+  opened: Promise<void>;
+  /** @throws SkillcellError where it is over already */
+  requireOpen(): void;
+  /** The job is over: completes its result. */
+  finish(result: JobResult): JobResult;
+  /** What its caller has of it. */
+  face(ended: Promise<JobResult>): Session;
+}
+
+const SILENT: EmitEvent = () => Promise.resolve();
+
+/** Creates the host's side of one session, before its job is accepted. */
+export function createHostSession({ id, host, options, kept }: HostSessionOptions): HostSession {
+  const { settings, queue } = host;
+  const opened = Promise.withResolvers<void>();
+  const calls = sumCalls();
+  const notes: Diagnostic[] = [];
+  let ground: SessionGround | undefined;
+  let over: SkillcellError | undefined;
+  let current: HostRun | undefined;
+  let waiting = 0;
+  let runs = 0;
+  let turn: Promise<unknown> = Promise.resolve();
+  const leaving = new AbortController();
+
+  const ended = (reason: string): SkillcellError =>
+    new SkillcellError('session.ended', `Cannot go on with the session: ${reason}, got ${id}.`);
+  const requireGround = (): SessionGround => {
+    if (over !== undefined) throw over;
+    if (ground === undefined) throw ended('it has not begun');
+    if (ground.ending.canceledFor !== undefined) throw ended('it is being ended');
+    return ground;
+  };
+  const idle = createIdleClock(options.idleTimeoutMs ?? SESSION_IDLE_MS, () => void endIdle());
+  const files = createHostFiles(requireGround, idle.during);
+
+  const sendEnd = (reason: string): void => {
+    if (over !== undefined) return;
+    over = ended(reason);
+    idle.stop();
+    leaving.abort(over);
+    current?.interrupt();
+    ground?.sandbox.channel.send({ type: 'end' } satisfies HostMessage);
+  };
+  const endIdle = async (): Promise<void> => {
+    if (over !== undefined) return;
+    try {
+      if (kept !== undefined) {
+        const { archive, omitted } = await files.export();
+        kept.keep(id, archive);
+        const left = omitted.map(({ path, reason }) => `${path} (${reason})`);
+        if (left.length > 0)
+          notes.push(diagnostic('file.omitted', `Left out of the kept workspace: ${left.slice(0, 20).join(', ')}.`));
+      }
+    } catch (error) {
+      settings.logger?.error({ sessionId: id, err: error }, 'the workspace of a session could not be kept');
+      notes.push(diagnostic('session.ended', `Its workspace could not be kept: ${(error as Error).message}`));
+    }
+    notes.push(diagnostic('session.ended', `The session did nothing for ${idle.limitMs / 1000} s.`));
+    keepsWorkspace = true;
+    sendEnd('it did nothing for its time');
+  };
+  let keepsWorkspace = false;
+
+  const port: SessionPort = {
+    begin: (given) => void (ground = given),
+    message(message) {
+      if (message.type === 'skills') {
+        opened.resolve();
+        idle.start();
+      } else if (message.type === 'run') requireCurrent(current, message.run).begin(message);
+      else if (message.type === 'cell') requireCurrent(current, message.run).settle(message);
+      else files.message(message);
+    },
+    // A call that comes between two runs belongs to none: nobody waits for it any more.
+    call: (call, signal) => requireCurrent(current, current?.run ?? 0).call(call, signal),
+    end(fault) {
+      over ??= ended('its sandbox has ended');
+      idle.stop();
+      leaving.abort(over);
+      current?.lose(fault);
+      files.end(fault ?? over);
+    },
+    get rows() {
+      return calls.rows;
+    },
+    get totals() {
+      return calls.totals;
+    },
+  };
+
+  const runNow = async (
+    code: string,
+    { language, timeoutMs, signal }: SessionRunOptions,
+    emit: EmitEvent,
+  ): Promise<SessionRun> => {
+    const stop = signal === undefined ? leaving.signal : AbortSignal.any([signal, leaving.signal]);
+    const release = await queue.enter(stop);
+    try {
+      const at = requireGround();
+      runs += 1;
+      const limitMs = timeoutMs ?? at.job.limits.runTimeoutMs;
+      const started = startRun(
+        at,
+        { run: runs, language: language ?? at.job.language, code, timeoutMs: limitMs, emit },
+        settings,
+      );
+      current = started;
+      const interrupt = (): void => started.interrupt();
+      signal?.addEventListener('abort', interrupt, { once: true });
+      try {
+        return await started.result;
+      } finally {
+        signal?.removeEventListener('abort', interrupt);
+        current = undefined;
+        calls.add(started.broker.rows, started.broker.totals);
+      }
+    } finally {
+      release();
+    }
+  };
+
+  const run = async (code: string, runOptions: SessionRunOptions, emit: EmitEvent): Promise<SessionRun> => {
+    checkRun(code, runOptions);
+    const { job } = requireGround();
+    requireRunnable(runOptions.language ?? job.language, code);
+    requireTime(runOptions.timeoutMs, settings.ceilings.runTimeoutMs ?? LIMIT_CEILINGS.runTimeoutMs);
+    if (waiting > SESSION_WAITING_RUNS)
+      throw new SkillcellError(
+        'session.busy',
+        `Cannot run the code: ${SESSION_WAITING_RUNS} runs of the session wait already, got ${id}.`,
+      );
+    waiting += 1;
+    const before = turn;
+    const work = (async () => {
+      await before;
+      return await runNow(code, runOptions, emit);
+    })().finally(() => (waiting -= 1));
+    turn = work.catch(() => undefined);
+    return await idle.during(work);
+  };
+
+  const stream = (code: string, runOptions: SessionRunOptions): SessionStream => {
+    const events = createEventStream();
+    const result = run(code, runOptions, (event) => events.push(event));
+    result.then(
+      () => events.end(),
+      () => events.end(),
+    );
+    return { result, [Symbol.asyncIterator]: () => events[Symbol.asyncIterator]() };
+  };
+
+  return {
+    port,
+    opened: opened.promise,
+    requireOpen() {
+      if (over !== undefined) throw over;
+    },
+    finish(result) {
+      if (!keepsWorkspace) kept?.forget(id);
+      return { ...result, diagnostics: [...result.diagnostics, ...notes] };
+    },
+    face: (job) => ({
+      id,
+      runner: requireGround().sandbox.sandbox.runner,
+      isolation: requireGround().sandbox.sandbox.isolation,
+      ended: job,
+      run: (code, runOptions = {}) => run(code, runOptions, SILENT),
+      stream: (code, runOptions = {}) => stream(code, runOptions),
+      interrupt() {
+        current?.interrupt();
+        return current !== undefined;
+      },
+      files: files.files,
+      export: files.export,
+      close() {
+        sendEnd('it was closed');
+        return job;
+      },
+      async [Symbol.asyncDispose]() {
+        sendEnd('it was closed');
+        await job.catch(() => undefined);
+      },
+    }),
+  };
+}
+
+/** What belongs to no run breaks the protocol. */
+function requireCurrent(current: HostRun | undefined, run: number): HostRun {
+  if (current?.run !== run) throw new Error(`something of a run that is not under way, got ${run}`);
+  return current;
+}
+
+function requireRunnable(language: string, code: string): void {
+  const definition = findLanguage(language);
+  if (definition?.session === undefined) throw invalid(`language has no interpreter that stays open, got ${language}`);
+  if (definition.reads === 'strings' && code.includes('\0'))
+    throw invalid('code holds a NUL character, which no shell takes');
+}
+
+function requireTime(timeoutMs: number | undefined, most: number): void {
+  if (timeoutMs !== undefined && timeoutMs > most)
+    throw invalid(`timeoutMs is over what is allowed, ${most}, got ${timeoutMs}`);
+}
+
+/** Ends what does nothing for too long. */
+interface IdleClock {
+  readonly limitMs: number;
+  start(): void;
+  /** Work that is no idleness. */
+  during<T>(work: Promise<T>): Promise<T>;
+  stop(): void;
+}
+
+function createIdleClock(limitMs: number, onIdle: () => void): IdleClock {
+  let timer: NodeJS.Timeout | undefined;
+  let working = 0;
+  let stopped = false;
+  const start = (): void => {
+    clearTimeout(timer);
+    if (!stopped && working === 0) timer = setTimeout(onIdle, limitMs);
+  };
+  return {
+    limitMs,
+    start,
+    async during(work) {
+      working += 1;
+      clearTimeout(timer);
+      try {
+        return await work;
+      } finally {
+        working -= 1;
+        start();
+      }
+    },
+    stop() {
+      stopped = true;
+      clearTimeout(timer);
+    },
+  };
+}

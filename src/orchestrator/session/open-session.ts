@@ -1,0 +1,86 @@
+import { randomUUID } from 'node:crypto';
+import type { InputContent, InputFile } from '../../contracts/job.ts';
+import { LIMIT_CEILINGS } from '../../contracts/limits.ts';
+import type { JobResult } from '../../contracts/result.ts';
+import { SESSION_MS, type Session, type SessionOptions } from '../../contracts/session.ts';
+import { SkillcellError } from '../../contracts/skillcell-error.ts';
+import { acceptJob } from '../accept-job.ts';
+import { createJobQueue } from '../job-queue.ts';
+import type { JobHost } from '../job-host.ts';
+import { createHostSession } from './host-session.ts';
+import { openKeptWorkspaces, type KeptWorkspaces } from './kept-workspaces.ts';
+import { readArchive } from './read-archive.ts';
+import { checkSession } from './session-schema.ts';
+
+const MIB = 1024 * 1024;
+
+/**
+ * Opens a session: a job that is accepted and recorded as any other, and takes a place among those that run only while one of its runs
+ * does.
+ *
+ * @param onJob takes the job's end, so that the orchestrator's own end waits for it
+ * @throws SkillcellError `session.too-many`, `session.unknown`, or as for any job
+ */
+export async function openSession(
+  host: JobHost,
+  given: SessionOptions,
+  onJob: (result: Promise<JobResult>) => void,
+): Promise<Session> {
+  const { own, ofJob } = checkSession(given);
+  const { settings, sessions } = host;
+  const id = own.resume ?? own.sessionId ?? randomUUID();
+  if (sessions.size >= settings.maxSessions)
+    throw new SkillcellError('session.too-many', `Cannot open the session: ${settings.maxSessions} are open already.`);
+  if (sessions.has(id))
+    throw new SkillcellError('job.invalid', `Cannot open the session: its id is in use, got ${id}.`);
+  sessions.add(id);
+  let result: Promise<JobResult>;
+  let session: ReturnType<typeof createHostSession>;
+  try {
+    const kept = settings.stateDir === undefined ? undefined : openKeptWorkspaces(settings.stateDir);
+    const files = joined(await keptFiles(given, kept), ofJob.files ?? {});
+    session = createHostSession({ id, host, options: given, kept });
+    const jobTimeoutMs =
+      own.sessionTimeoutMs ?? Math.min(SESSION_MS, settings.ceilings.jobTimeoutMs ?? LIMIT_CEILINGS.jobTimeoutMs);
+    // A session has its place in the number of sessions; what its runs need they wait for one by one.
+    const queue = createJobQueue(1, 0);
+    const attempt = host.journal?.nextAttempt(id) ?? 1;
+    const request = { ...ofJob, kind: 'session' as const, jobId: id, files, limits: { ...ofJob.limits, jobTimeoutMs } };
+    result = acceptJob(host, request, undefined, { queue, attempt, session: session.port });
+  } catch (error) {
+    sessions.delete(id);
+    throw error;
+  }
+  const ended = result.then((job) => session.finish(job)).finally(() => sessions.delete(id));
+  ended.catch(() => undefined);
+  onJob(ended);
+  await Promise.race([session.opened, ended]);
+  session.requireOpen();
+  return session.face(ended);
+}
+
+async function keptFiles({ resume, limits }: SessionOptions, kept: KeptWorkspaces | undefined): Promise<InputFile[]> {
+  if (resume === undefined) return [];
+  if (kept === undefined)
+    throw new SkillcellError(
+      'session.unknown',
+      `Cannot resume the session: the orchestrator has no stateDir, got ${resume}.`,
+    );
+  const bytes = (limits?.workspaceMib ?? LIMIT_CEILINGS.workspaceMib) * MIB;
+  return await readArchive(kept.read(resume), { files: LIMIT_CEILINGS.workspaceInodes, bytes });
+}
+
+/** What is kept, and what is given: the latter in its place where both have a file. */
+function joined(kept: InputFile[], given: NonNullable<SessionOptions['files']>): NonNullable<SessionOptions['files']> {
+  if (kept.length === 0) return given;
+  const files = Array.isArray(given) ? given : fileList(given);
+  const names = new Set(files.map(({ destination }) => destination));
+  return [...kept.filter(({ destination }) => !names.has(destination)), ...files];
+}
+
+function fileList(files: Record<string, InputContent>): InputFile[] {
+  return Object.entries(files).map(([destination, content]): InputFile => {
+    if (typeof content === 'string') return { destination, bytes: Buffer.from(content) };
+    return content instanceof Uint8Array ? { destination, bytes: content } : { destination, source: content.source };
+  });
+}

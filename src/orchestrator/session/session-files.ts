@@ -1,0 +1,190 @@
+import { relativePathFault } from '../../contracts/relative-path.ts';
+import type { OmittedFile } from '../../contracts/result.ts';
+import {
+  SESSION_FILE_BYTES,
+  type SessionExport,
+  type SessionFile,
+  type SessionFiles,
+} from '../../contracts/session.ts';
+import { SkillcellError } from '../../contracts/skillcell-error.ts';
+import type { HostMessage, SandboxMessage } from '../../protocol/messages.ts';
+import type { FileOperation } from '../../protocol/session-messages.ts';
+import { printablePath, shownPathFault } from '../../protocol/shown-path.ts';
+import { writeTar, type TarFile } from '../../protocol/tar.ts';
+import { withinDeadline } from '../../protocol/within-deadline.ts';
+import { collectBytes } from './collect-bytes.ts';
+import type { SessionGround } from './session-port.ts';
+import { readRows } from './workspace-rows.ts';
+
+const OPERATION_MS = 60_000;
+const LIST_BYTES = 16 * 1024 * 1024;
+const MIB = 1024 * 1024;
+const MOST_OMITTED = 200;
+
+/** The files of a session, and what takes the sandbox's answers. */
+export interface HostFiles {
+  files: SessionFiles;
+  export(): Promise<SessionExport>;
+  message(message: SandboxMessage): void;
+  end(error: Error): void;
+}
+
+/** An operation that has no answer yet. */
+interface Operation {
+  maxBytes: number;
+  bytes: Buffer;
+  /** Whether a stream is under way. */
+  open: boolean;
+  answer: { error?: string } | undefined;
+  done: PromiseWithResolvers<Buffer>;
+}
+
+/**
+ * Creates the host's side of a session's files: the sandbox does what is asked, and all that it says is checked.
+ *
+ * @param ground throws where the session has ended
+ * @param busy told of each operation
+ */
+export function createHostFiles(ground: () => SessionGround, busy: <T>(work: Promise<T>) => Promise<T>): HostFiles {
+  const operations = new Map<number, Operation>();
+  let lastId = 0;
+
+  const perform = async (op: FileOperation, path: string, maxBytes: number, content?: Uint8Array): Promise<Buffer> => {
+    const { channel } = ground().sandbox;
+    const id = (lastId += 1);
+    const operation: Operation = {
+      maxBytes,
+      bytes: Buffer.alloc(0),
+      open: false,
+      answer: undefined,
+      done: Promise.withResolvers(),
+    };
+    operations.set(id, operation);
+    try {
+      const writer = content === undefined ? undefined : channel.openStream();
+      channel.send({
+        type: 'files',
+        id,
+        op,
+        path,
+        ...(writer === undefined ? {} : { stream: writer.number }),
+      } satisfies HostMessage);
+      if (writer !== undefined && content !== undefined) void writer.write(content).then(() => writer.end());
+      const overdue = (): never => {
+        throw unreadable(op, path, `it took longer than ${OPERATION_MS / 1000} s`);
+      };
+      return await withinDeadline(operation.done.promise, { limitMs: OPERATION_MS, overdue });
+    } catch (error) {
+      throw typeof error === 'string' ? unreadable(op, path, error) : error;
+    } finally {
+      // What still comes of it is taken, and is nobody's.
+      if (operation.answer !== undefined && !operation.open) operations.delete(id);
+    }
+  };
+  const settle = (id: number, operation: Operation): void => {
+    if (operation.answer === undefined || operation.open) return;
+    operations.delete(id);
+    const { error } = operation.answer;
+    if (error === undefined) operation.done.resolve(operation.bytes);
+    else operation.done.reject(error);
+  };
+  const rows = async (path: string): Promise<SessionFile[]> => {
+    const text = await perform('list', path, LIST_BYTES);
+    return Array.from(readRows(text, false), ({ row: { path: name, kind, bytes } }) => ({
+      path: printablePath(name),
+      kind,
+      bytes,
+    }));
+  };
+
+  async function read(path: string): Promise<Buffer>;
+  async function read(path: string, encoding: 'utf8'): Promise<string>;
+  async function read(path: string, encoding?: 'utf8'): Promise<Buffer | string> {
+    const bytes = await busy(perform('read', checked(path), SESSION_FILE_BYTES));
+    return encoding === undefined ? bytes : bytes.toString(encoding);
+  }
+
+  return {
+    files: {
+      read,
+      async write(path, content) {
+        const bytes = typeof content === 'string' ? Buffer.from(content) : content;
+        if (!(bytes instanceof Uint8Array)) throw invalid('the content must be a text or bytes');
+        if (bytes.length > SESSION_FILE_BYTES)
+          throw invalid(`the content must have at most ${SESSION_FILE_BYTES} bytes, got ${bytes.length}`);
+        await busy(perform('write', checked(path), 0, bytes));
+      },
+      list: (path) => busy(rows(path === undefined || path === '' ? '' : checked(path))),
+      async delete(path) {
+        await busy(perform('delete', checked(path), 0));
+      },
+    },
+    export: () =>
+      busy(perform('export', '', ground().job.limits.workspaceMib * MIB + LIST_BYTES).then((text) => archiveOf(text))),
+    message(message) {
+      if (message.type !== 'files' && message.type !== 'filed') return;
+      const operation = operations.get(message.id);
+      if (operation === undefined || operation.answer !== undefined)
+        throw new Error('an answer about files that nobody asked for');
+      if (message.type === 'filed') {
+        operation.answer = message.error === undefined ? {} : { error: message.error };
+        return settle(message.id, operation);
+      }
+      if (operation.open || operation.bytes.length > 0) throw new Error('files that come twice');
+      operation.open = true;
+      const take = (bytes: Buffer): void => {
+        operation.open = false;
+        operation.bytes = bytes;
+        settle(message.id, operation);
+      };
+      ground().sandbox.channel.receive(message.stream, collectBytes(operation.maxBytes, take));
+    },
+    end(error) {
+      for (const { done } of operations.values()) done.reject(error);
+      operations.clear();
+    },
+  };
+}
+
+/** The regular files of an export as an archive; of the rest it is said why it is not there. */
+async function archiveOf(text: Buffer): Promise<SessionExport> {
+  const omitted: OmittedFile[] = [];
+  let unnamed = 0;
+  const files: TarFile[] = [];
+  for (const { row, content } of readRows(text, true)) {
+    if (row.kind === 'folder') continue;
+    const fault = shownPathFault(row.path) ?? (row.kind === 'other' ? 'it is no regular file' : undefined);
+    if (fault === undefined) files.push({ path: row.path, bytes: content, executable: row.executable === true });
+    else if (omitted.length < MOST_OMITTED) omitted.push({ path: printablePath(row.path), reason: fault });
+    else unnamed += 1;
+  }
+  if (unnamed > 0) omitted.push({ path: '…', reason: `${unnamed} more entries were left behind` });
+  const pieces: Uint8Array[] = [];
+  await writeTar(files, { write: async (chunk) => void pieces.push(chunk), end: () => undefined });
+  return { archive: Buffer.concat(pieces), omitted };
+}
+
+function checked(path: string): string {
+  const fault = typeof path === 'string' ? relativePathFault(path) : 'no text';
+  if (fault !== undefined)
+    throw invalid(`the path must be relative to the workspace: ${fault}, got ${JSON.stringify(path)}`);
+  return path;
+}
+
+function invalid(reason: string): SkillcellError {
+  return new SkillcellError('job.invalid', `Cannot use the files of the session: ${reason}.`);
+}
+
+const VERBS: Record<FileOperation, string> = {
+  read: 'read a file',
+  write: 'write a file',
+  list: 'list the files',
+  delete: 'delete a file',
+  export: 'export the workspace',
+};
+
+/** What the sandbox gives as a reason are words of hostile code. */
+function unreadable(op: FileOperation, path: string, reason: string): SkillcellError {
+  const place = path === '' ? '' : `, got ${JSON.stringify(path)}`;
+  return new SkillcellError('file.unreadable', `Cannot ${VERBS[op]} of the session: ${printablePath(reason)}${place}.`);
+}

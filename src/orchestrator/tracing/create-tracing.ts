@@ -1,0 +1,47 @@
+import type { Logger } from 'pino';
+import { EMPTY_CONTEXT, registeredTracing } from './registered-tracing.ts';
+import {
+  beginSpan,
+  hasSpan,
+  NO_SPAN,
+  type SpanAttributes,
+  type SpanName,
+  type SpanPlace,
+  type TraceSpan,
+} from './trace-span.ts';
+
+/** The spans of one orchestrator. */
+export interface Tracing {
+  /**
+   * Begins a span below the one that is active where this is called.
+   *
+   * @param otherwise below which it begins where none is active
+   */
+  begin(name: SpanName, attributes: SpanAttributes, otherwise?: TraceSpan): TraceSpan;
+}
+
+/** Creates the spans of one orchestrator. What is wrong with the process's tracer is said once. */
+export function createTracing(logger: Logger | undefined): Tracing {
+  let said = false;
+  const guard: SpanPlace['guard'] = (work) => {
+    try {
+      return work();
+    } catch (error) {
+      // A job has nothing to do with who watches it.
+      if (!said) logger?.warn({ err: error }, 'spans cannot be recorded: the tracer of this process failed');
+      said = true;
+      return undefined;
+    }
+  };
+  return {
+    begin(name, attributes, otherwise = NO_SPAN) {
+      const tracing = guard(registeredTracing);
+      if (tracing === undefined) return NO_SPAN;
+      const context = guard(() => tracing.contexts?.active()) ?? EMPTY_CONTEXT;
+      const place = { tracing, context, guard };
+      return otherwise === NO_SPAN || hasSpan(place)
+        ? beginSpan(name, attributes, place)
+        : otherwise.begin(name, attributes);
+    },
+  };
+}

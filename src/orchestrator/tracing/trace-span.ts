@@ -1,0 +1,124 @@
+import type { AttributeValue, RegisteredSpan, RegisteredTracing, TraceContext } from './registered-tracing.ts';
+
+/** What jobs have spans for. */
+export type SpanName = 'job' | 'start' | 'attempt' | 'model' | 'call' | 'run' | 'collect';
+
+/** What is said of a span: ids, kinds, counts. What is not known is left out. */
+export type SpanAttributes = Readonly<Record<string, AttributeValue | null | undefined>>;
+
+/** How a span ends. */
+export interface SpanEnding {
+  /** Why it came to nothing: a code. Its status is an error then. */
+  error?: string | undefined;
+  attributes?: SpanAttributes | undefined;
+  /** When it was over, by `performance.now()`, where that was before. */
+  at?: number | undefined;
+}
+
+/** A span, whoever records it. Nothing that goes wrong there goes further. */
+export interface TraceSpan {
+  /** Begins a span below this one; none where this one has ended. */
+  begin(name: SpanName, attributes?: SpanAttributes): TraceSpan;
+  set(attributes: SpanAttributes): void;
+  /** Calls a function, once, with this span as the active one. */
+  within<T>(fn: () => T): T;
+  /** Ends it, and before that what is still open below it. Idempotent. */
+  end(ending?: SpanEnding): void;
+}
+
+/** The span of what nobody records. */
+export const NO_SPAN: TraceSpan = {
+  begin: () => NO_SPAN,
+  set: () => undefined,
+  within: (fn) => fn(),
+  end: () => undefined,
+};
+
+/** Where a span begins. */
+export interface SpanPlace {
+  tracing: RegisteredTracing;
+  /** What is active there. */
+  context: TraceContext;
+  /** Calls what may throw, as anything of a tracer may. */
+  guard<T>(work: () => T): T | undefined;
+}
+
+/** By which key contexts hold their span; the same one for each copy of the package. */
+const SPAN_KEY = Symbol.for('OpenTelemetry Context Key SPAN');
+/** `SpanKind` and `SpanStatusCode` of the package. */
+const [INTERNAL, CLIENT] = [0, 2];
+const ERROR = 2;
+
+/** The span that is active in a context. */
+export function hasSpan({ context, guard }: SpanPlace): boolean {
+  return (guard(() => context.getValue(SPAN_KEY)) ?? undefined) !== undefined;
+}
+
+/** Begins a span. */
+export function beginSpan(
+  name: SpanName,
+  attributes: SpanAttributes,
+  place: SpanPlace,
+  onEnd: () => void = () => undefined,
+): TraceSpan {
+  const { tracing, guard } = place;
+  // Semantic conventions of generative AI: who asks a model is its client.
+  const options = { kind: name === 'model' ? CLIENT : INTERNAL, attributes: known(attributes) };
+  const span = guard(() => tracing.tracer.startSpan(name, options, place.context));
+  const context = span === undefined ? place.context : withSpan(place, span);
+  const open = new Set<TraceSpan>();
+  let ended = false;
+  return {
+    begin(childName, childAttributes = {}) {
+      if (ended) return NO_SPAN;
+      const child = beginSpan(childName, childAttributes, { ...place, context }, () => open.delete(child));
+      open.add(child);
+      return child;
+    },
+    set(more) {
+      if (!ended) guard(() => span?.setAttributes(known(more)));
+    },
+    within: (fn) => callWithin({ ...place, context }, fn),
+    end({ error, attributes: last = {}, at } = {}) {
+      if (ended) return;
+      ended = true;
+      for (const child of [...open].toReversed()) child.end({ error: error ?? CUT_OFF });
+      guard(() => span?.setAttributes(known(error === undefined ? last : { ...last, 'error.type': error })));
+      if (error !== undefined) guard(() => span?.setStatus({ code: ERROR, message: error }));
+      guard(() => span?.end(at));
+      onEnd();
+    },
+  };
+}
+
+/** Why a span ended that what stands above it did not wait for. */
+const CUT_OFF = 'canceled';
+
+function withSpan({ context, guard }: SpanPlace, span: RegisteredSpan): TraceContext {
+  return guard(() => context.setValue(SPAN_KEY, span)) ?? context;
+}
+
+/** What a function returns or throws is its caller's, whatever the one who keeps the contexts does. */
+function callWithin<T>({ tracing: { contexts }, context, guard }: SpanPlace, fn: () => T): T {
+  if (contexts === undefined) return fn();
+  let outcome: { value: T } | { thrown: unknown } | undefined;
+  const once = (): void => {
+    try {
+      outcome ??= { value: fn() };
+    } catch (thrown) {
+      outcome = { thrown };
+    }
+  };
+  guard(() => contexts.with(context, once));
+  if (outcome === undefined) once();
+  const settled = outcome as unknown as { value: T } | { thrown: unknown };
+  if ('thrown' in settled) throw settled.thrown;
+  return settled.value;
+}
+
+function known(attributes: SpanAttributes): Record<string, AttributeValue> {
+  const given: Record<string, AttributeValue> = {};
+  for (const [name, value] of Object.entries(attributes))
+    if (value !== undefined && value !== null) given[name] = value;
+  return given;
+}

@@ -1,0 +1,51 @@
+import type { Diagnostic } from '../contracts/diagnostic.ts';
+import type { Language } from '../contracts/language.ts';
+import type { LimitName, Outcome, ProgramError } from '../contracts/result.ts';
+
+/** What can be done to the workspace of a session. */
+export type FileOperation = 'read' | 'write' | 'list' | 'delete' | 'export';
+
+/** Why a run is interrupted: its caller's wish, or calls that it may not make. */
+export type InterruptReason = 'canceled' | 'calls';
+
+/** What the host sends to a session once it has started. A message goes before the first byte of each stream that it names. */
+export type SessionRequest =
+  | { type: 'cell'; run: number; language: Language; code: string; timeoutMs: number }
+  | { type: 'interrupt'; run: number; reason: InterruptReason }
+  /** `stream` brings what is written. */
+  | { type: 'files'; id: number; op: FileOperation; path: string; stream?: number }
+  | { type: 'end' };
+
+/** One form of a result: its bytes stand behind those of the forms before it. */
+export interface ResultForm {
+  mediaType: string;
+  bytes: number;
+}
+
+/** What came of one run, as the sandbox tells it. */
+export interface CellResult {
+  run: number;
+  epoch: number;
+  state: 'kept' | 'lost';
+  outcome: Outcome;
+  limit?: LimitName;
+  exitCode: number | null;
+  signal: string | null;
+  value?: unknown;
+  error?: ProgramError;
+  stdoutBytes: number;
+  stderrBytes: number;
+  diagnostics: Diagnostic[];
+  /** Milliseconds that the code ran. */
+  runMs: number;
+  /** The forms of each result, and the stream that brings their bytes. */
+  results?: { forms: ResultForm[][]; stream: number };
+}
+
+/** What a session sends besides what every job does. */
+export type SessionReply =
+  | ({ type: 'cell' } & CellResult)
+  /** What was asked for comes on a stream. */
+  | { type: 'files'; id: number; stream: number }
+  /** It is done, or cannot be. */
+  | { type: 'filed'; id: number; error?: string };

@@ -1,0 +1,441 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { JobEvent } from '../../../src/contracts/events.ts';
+import type { Language } from '../../../src/contracts/language.ts';
+import type { Session, SessionOptions } from '../../../src/contracts/session.ts';
+import type { ToolContext } from '../../../src/broker/tool.ts';
+import { createOrchestrator } from '../../../src/orchestrator/create-orchestrator.ts';
+import type { Orchestrator } from '../../../src/orchestrator/orchestrator.ts';
+import { MISSING_MATPLOTLIB, MISSING_PYTHON, requireHere } from '../../fixtures/describe-with.ts';
+import { EVERY_LEVEL, everyRunner, requireEachLevel, type EachLevel } from '../../fixtures/every-level.ts';
+import { BEST_LEVEL } from '../../fixtures/levels.ts';
+import { skillLibrary, skillText } from '../../fixtures/skill-library.ts';
+import { toolList } from '../../fixtures/tool-list.ts';
+
+const library = skillLibrary({
+  'units/SKILL.md': skillText({ name: 'units', description: 'Units.' }, 'Give SI units.'),
+  'units/data.txt': 'metre',
+});
+const seen: unknown[] = [];
+const tools = toolList([
+  [
+    'echo.back',
+    {
+      description: 'Gives back what it gets.',
+      effect: 'read',
+      execute: async (input: unknown, { context }: ToolContext) => (seen.push(context), input),
+    },
+  ],
+  ['echo.never', { description: 'Never answers.', effect: 'read', execute: () => new Promise<never>(() => undefined) }],
+]);
+let orchestrator: Orchestrator;
+
+beforeAll(async () => {
+  orchestrator = createOrchestrator({
+    runners: await everyRunner(),
+    allowUnisolated: true,
+    tools,
+    skills: library.subsystem,
+  });
+});
+afterAll(async () => {
+  await orchestrator.close();
+  library[Symbol.dispose]();
+});
+
+/** Code of each language that does the same. */
+interface Dialect {
+  language: Language;
+  define: string;
+  /** Shows what `define` has set: 41 and a newline on stdout. */
+  show: string;
+  value: string;
+  print: (text: string) => string;
+  thousand: string;
+  fail: string;
+  loop: string;
+  sleep: string;
+  exit: string;
+}
+
+const DIALECTS: Dialect[] = [
+  {
+    language: 'javascript',
+    define: 'const kept = 41;',
+    show: 'console.log(typeof kept === "undefined" ? "gone" : kept)',
+    value: '({ answer: kept + 1 })',
+    print: (text) => `process.stdout.write(${JSON.stringify(text)}); undefined`,
+    thousand: 'for (let i = 0; i < 1000; i++) console.log("line " + i)',
+    fail: '1;\nthrow new RangeError("too far");',
+    loop: 'for (;;) {}',
+    sleep: 'await new Promise((resolve) => setTimeout(resolve, 1e8))',
+    exit: 'console.log("last words"); process.exit(3)',
+  },
+  {
+    language: 'python',
+    define: 'kept = 41',
+    show: 'print(globals().get("kept", "gone"))',
+    value: '{"answer": kept + 1}',
+    print: (text) => `import sys; sys.stdout.write(${JSON.stringify(text)}); None`,
+    thousand: 'for i in range(1000): print("line", i)',
+    fail: 'x = 1\nraise RangeError("too far") if False else ValueError("too far")',
+    loop: 'while True: pass',
+    sleep: 'import time; time.sleep(1e6)',
+    exit: 'import sys; print("last words"); sys.exit(3)',
+  },
+  {
+    language: 'bash',
+    define: 'kept=41',
+    show: 'echo "${kept-gone}"',
+    value: `echo '{ "answer": '"$((kept + 1))"' }' >"$SKILLCELL_VALUE"`,
+    print: (text) => `printf '%s' '${text}'`,
+    thousand: 'for ((i = 0; i < 1000; i++)); do echo "line $i"; done',
+    fail: 'true\n(exit 7)',
+    loop: 'while :; do :; done',
+    sleep: 'sleep 100000',
+    exit: 'echo "last words"; exit 3',
+  },
+];
+const THOUSAND_LINES = Array.from({ length: 1000 }, (_, index) => `line ${index}\n`).join('');
+
+describe.each(EVERY_LEVEL)('a session at level %s', (level) => {
+  const open = (options: SessionOptions = {}): Promise<Session> =>
+    orchestrator.session({ isolation: level, ...only(level), ...options });
+
+  describe.each(DIALECTS)(
+    'in $language',
+    ({ language, define, show, value, print, thousand, fail, loop, sleep, exit }) => {
+      it('keeps what a run defines, and gives values, output and failures', async (context) => {
+        need(context, level, language);
+        await using session = await open({ language });
+        expect(await session.run(define)).toMatchObject({ run: 1, epoch: 1, state: 'kept', outcome: 'succeeded' });
+        expect((await session.run(show)).stdout.text).toBe('41\n');
+        const valued = await session.run(value);
+        expect(valued).toMatchObject({ value: { answer: 42 }, outcome: 'succeeded', stdout: { text: '' } });
+        const failed = await session.run(fail);
+        expect(failed).toMatchObject({ outcome: 'failed', state: 'kept' });
+        expect(failed).not.toHaveProperty('value');
+        if (language === 'bash') expect(failed.exitCode).toBe(7);
+        else expect(failed.error).toMatchObject({ message: 'too far', line: 2 });
+        expect((await session.run(show)).stdout.text).toBe('41\n');
+        expect(await session.close()).toMatchObject({ kind: 'session', outcome: 'succeeded', isolation: level });
+      });
+
+      it('hands on what a run prints, whole and to its own run', async (context) => {
+        need(context, level, language);
+        await using session = await open({ language });
+        const first = await session.run(thousand);
+        expect(first.stdout).toEqual({ text: THOUSAND_LINES, bytes: 8890, truncated: false });
+        for (const text of ['a', 'b'.repeat(70_000), 'é✓'])
+          expect((await session.run(print(text))).stdout.text).toBe(text);
+        const events: JobEvent[] = [];
+        const stream = session.stream(thousand);
+        for await (const event of stream) events.push(event);
+        expect(events[0]).toMatchObject({ type: 'run', run: 5 });
+        expect(events.map((event) => (event.type === 'output' ? event.text : '')).join('')).toBe(THOUSAND_LINES);
+        expect((await stream.result).outcome).toBe('succeeded');
+      });
+
+      it('stops a loop and a sleep when their time is over, and keeps what was defined', async (context) => {
+        need(context, level, language);
+        await using session = await open({ language });
+        await session.run(define);
+        for (const code of [loop, sleep]) {
+          const stopped = await session.run(code, { timeoutMs: 400 });
+          expect(stopped).toMatchObject({ outcome: 'timeout', state: 'kept', epoch: 1, error: { name: 'RunTimeout' } });
+          expect((await session.run(show)).stdout.text).toBe('41\n');
+        }
+      });
+
+      it('is interrupted by its caller', async (context) => {
+        need(context, level, language);
+        await using session = await open({ language });
+        expect(session.interrupt()).toBe(false);
+        await session.run(define);
+        const controller = new AbortController();
+        for (const [code, stop] of [
+          [loop, () => session.interrupt()],
+          [sleep, () => controller.abort()],
+        ] as const) {
+          const stream = session.stream(`${print('on')}\n${code}`, { signal: controller.signal });
+          for await (const event of stream) if (event.type === 'output') stop();
+          expect(await stream.result).toMatchObject({ outcome: 'canceled', state: 'kept', stdout: { text: 'on' } });
+        }
+        expect((await session.run(show)).stdout.text).toBe('41\n');
+      });
+
+      it('says that all is lost when the interpreter ends, and goes on with the next epoch', async (context) => {
+        need(context, level, language);
+        await using session = await open({ language });
+        await session.run(define);
+        const ended = await session.run(exit);
+        expect(ended).toMatchObject({
+          state: 'lost',
+          epoch: 1,
+          outcome: 'failed',
+          exitCode: 3,
+          stdout: { text: 'last words\n' },
+        });
+        expect(ended.diagnostics.map(({ code }) => code)).toContain('session.lost');
+        expect(await session.run(show)).toMatchObject({ epoch: 2, state: 'kept', stdout: { text: 'gone\n' } });
+      });
+    },
+  );
+
+  it('kills what outlives its grace: C loops, caught interrupts, ignored signals', async (context) => {
+    need(context, level, 'python');
+    await using session = await open({ language: 'python', limits: { graceMs: 300 } });
+    for (const [index, code] of [
+      'sum(range(10 ** 12))',
+      'import time\nwhile True:\n  try:\n    time.sleep(0.01)\n  except KeyboardInterrupt:\n    pass',
+      'import signal, time\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\ntime.sleep(1000)',
+    ].entries()) {
+      await session.run('kept = 41');
+      const killed = await session.run(code, { timeoutMs: 300 });
+      expect(killed).toMatchObject({ state: 'lost', outcome: 'timeout', epoch: index + 1, signal: 'SIGKILL' });
+      expect((await session.run('"kept" in globals()')).value).toBe(false);
+    }
+  });
+
+  it('stops JavaScript that loops after it has waited, in a timer, or catches all', async (context) => {
+    requireEachLevel(context, level);
+    await using session = await open();
+    await session.run('const kept = 41;');
+    for (const code of [
+      'await 1; for (;;) {}',
+      'setTimeout(() => { for (;;) {} }, 1); await new Promise((resolve) => setTimeout(resolve, 1e8));',
+      'for (;;) { try { for (;;) {} } catch {} finally {} }',
+      'Promise.resolve().then(() => { for (;;) {} }); await new Promise(() => {});',
+    ]) {
+      const stopped = await session.run(code, { timeoutMs: 300 });
+      expect(stopped.outcome).toBe('timeout');
+      const after = await session.run('typeof kept');
+      expect(after.value).toBe(stopped.state === 'kept' ? 'number' : 'undefined');
+      if (stopped.state === 'lost') await session.run('const kept = 41;');
+    }
+  });
+
+  it('runs several languages in one workspace, and loses them together', async (context) => {
+    need(context, level, 'python');
+    await using session = await open({ files: { 'in.txt': 'given' } });
+    expect((await session.run('open("in.txt").read() + "!"', { language: 'python' })).value).toBe('given!');
+    expect((await session.run('const kept: number = 41; kept', { language: 'typescript' })).value).toBe(41);
+    expect((await session.run('kept + 1')).value).toBe(42);
+    await session.run('echo made >made.txt', { language: 'bash' });
+    expect((await session.run('require("node:fs").readFileSync("made.txt", "utf8")')).value).toBe('made\n');
+    expect(await session.run('exit 0', { language: 'bash' })).toMatchObject({ state: 'lost', outcome: 'succeeded' });
+    expect(await session.run('typeof kept')).toMatchObject({ value: 'undefined', epoch: 2 });
+  });
+
+  it('imports as a file of the workspace would, and takes modules apart', async (context) => {
+    requireEachLevel(context, level);
+    await using session = await open({
+      files: { 'lib/sum.mjs': 'export default (a, b) => a + b;\nexport const one = 1;' },
+    });
+    expect(
+      (
+        await session.run(
+          "import sum, { one as first } from './lib/sum.mjs';\nimport * as path from 'node:path';\nsum(first, path.sep.length)",
+        )
+      ).value,
+    ).toBe(2);
+    expect((await session.run("const { one } = await import('./lib/sum.mjs'); one")).value).toBe(1);
+    expect((await session.run('export const shown = 5; export default { shown };')).value).toEqual({ shown: 5 });
+    expect(
+      (await session.run("import { readSkillFile, setValue } from 'skillcell';\nsetValue({ set: true });\n'not this'"))
+        .value,
+    ).toEqual({ set: true });
+    expect((await session.run("import gone from './gone.mjs'")).error?.name).toBe('Error');
+    expect((await session.run('async function main() { await 1; return 7; }\nmain()')).value).toBe(7);
+  });
+
+  it('carries skills and calls tools, in its own context', async (context) => {
+    need(context, level, 'python');
+    seen.length = 0;
+    await using session = await open({
+      skills: { refs: ['custom.units'] },
+      tools: ['echo.*'],
+      context: { who: level },
+    });
+    const javascript = await session.run(
+      "import { tools, readSkillFile } from 'skillcell';\n[readSkillFile('custom.units', 'data.txt'), await tools.echo.back({ bytes: [1, 2] })]",
+    );
+    expect(javascript.value).toEqual(['metre', { bytes: [1, 2] }]);
+    expect(javascript.calls).toMatchObject([{ name: 'echo.back', ok: true }]);
+    const python = await session.run(
+      'from skillcell import tools\n[tools.echo.back(a=1), await tools.echo.back.aio(b=2)]',
+      { language: 'python' },
+    );
+    expect(python.value).toEqual([{ a: 1 }, { b: 2 }]);
+    expect((await session.run('await tools.nobody.there()')).error?.message).toContain('does not have the tool');
+    expect(seen).toEqual([{ who: level }, { who: level }, { who: level }]);
+    const job = await session.close();
+    expect(job.callTotals).toMatchObject({ 'echo.back': { calls: 3, failed: 0 }, '(not allowed)': { calls: 1 } });
+    expect(job.skills.active).toEqual(['custom.units']);
+  });
+
+  it('ends the calls of a run with the run', async (context) => {
+    need(context, level, 'python');
+    await using session = await open({ tools: ['echo.*'] });
+    await session.run(
+      "import { tools } from 'skillcell'; let code = 'none'; const call = tools.echo.never().catch((error) => { code = error.code; }); 1",
+    );
+    expect((await session.run('await call; code')).value).toBe('tool.job-over');
+    await session.run('let late; setTimeout(() => { late = tools.echo.back(1).catch((error) => error.code); }, 50); 1');
+    expect((await session.run('await new Promise((resolve) => setTimeout(resolve, 200)); await late')).outcome).toBe(
+      'succeeded',
+    );
+    const stopped = await session.run('from skillcell import tools\ntools.echo.never()', {
+      language: 'python',
+      timeoutMs: 400,
+    });
+    expect(stopped).toMatchObject({ outcome: 'timeout', state: 'kept' });
+    expect((await session.run('tools.echo.back(3)', { language: 'python' })).value).toBe(3);
+  });
+
+  it('shows results in their forms', async (context) => {
+    need(context, level, 'python');
+    await using session = await open();
+    const shown = await session.run(
+      "display('<b>1</b>', 'text/html'); display(new Uint8Array([137, 80]), 'image/png'); new Map([[1, 2]])",
+    );
+    expect(shown.results.map(({ data }) => data)).toEqual([
+      { 'text/html': '<b>1</b>' },
+      { 'image/png': new Uint8Array([137, 80]) },
+      { 'text/plain': 'Map(1) { 1 => 2 }' },
+    ]);
+    expect(shown).not.toHaveProperty('value');
+    expect(JSON.parse(JSON.stringify(shown.results[1]))).toEqual({ data: { 'image/png': 'iVA=' } });
+    const python = await session.run(
+      'class Table:\n  def _repr_html_(self): return "<table>"\n  def _repr_png_(self): return b"\\x89P"\ndisplay(Table())\n{1, 2}',
+      { language: 'python' },
+    );
+    expect(python.results[0]?.data).toMatchObject({ 'text/html': '<table>', 'image/png': new Uint8Array([137, 80]) });
+    expect(python.results[1]?.data).toEqual({ 'text/plain': '{1, 2}' });
+    expect((await session.run('1')).results).toEqual([]);
+  });
+
+  it('bounds what a run shows, and says what is left out', async (context) => {
+    requireEachLevel(context, level);
+    await using session = await open();
+    const many = await session.run('for (let i = 0; i < 70; i++) display(String(i)); undefined');
+    expect(many.results).toHaveLength(64);
+    expect(many.diagnostics).toMatchObject([{ code: 'result.omitted' }]);
+    const large = await session.run("display(new Uint8Array(20 * 1024 * 1024), 'image/png'); 'x'.repeat(300_000)");
+    expect(large).toMatchObject({ results: [], outcome: 'succeeded' });
+    expect(large.diagnostics.map(({ code }) => code).toSorted()).toEqual(['result.omitted', 'value.invalid']);
+  });
+
+  it('takes failures beside the run for its own', async (context) => {
+    requireEachLevel(context, level);
+    await using session = await open();
+    expect(await session.run("Promise.reject(new TypeError('late')); 1")).toMatchObject({
+      outcome: 'failed',
+      error: { name: 'TypeError' },
+      state: 'kept',
+    });
+    expect(
+      await session.run(
+        "setTimeout(() => { throw new Error('thrown'); }, 5); await new Promise((resolve) => setTimeout(resolve, 100)); 2",
+      ),
+    ).toMatchObject({ outcome: 'failed', error: { message: 'thrown' } });
+    expect((await session.run('3')).value).toBe(3);
+  });
+
+  it('runs out of memory in one epoch, and goes on', async (context) => {
+    need(context, level, 'python');
+    await using session = await open({ language: 'python', limits: { memoryMib: 128 } });
+    const over = await session.run(
+      'held = bytearray(400 * 1024 * 1024)\nfor i in range(0, len(held), 4096): held[i] = 1\nimport time; time.sleep(5)',
+    );
+    expect(over).toMatchObject({ outcome: 'out_of_memory', state: 'lost' });
+    expect(await session.run('1 + 1')).toMatchObject({ value: 2, epoch: 2 });
+  });
+
+  it('reads and writes its workspace with the rights of user code', async (context) => {
+    requireEachLevel(context, level);
+    await using session = await open({ files: { 'in.txt': 'given' } });
+    const { files } = session;
+    await files.write('deep/folder/a.bin', new Uint8Array([0, 255]));
+    await files.write('text.txt', 'first and longer');
+    await files.write('text.txt', 'second');
+    expect(await files.read('deep/folder/a.bin')).toEqual(Buffer.from([0, 255]));
+    expect(await files.read('text.txt', 'utf8')).toBe('second');
+    expect((await session.run("require('node:fs').readFileSync('text.txt', 'utf8')")).value).toBe('second');
+    await session.run("require('node:fs').writeFileSync('made.txt', 'by a run')");
+    expect((await files.list()).map(({ path, kind, bytes }) => [path, kind, bytes])).toEqual([
+      ['deep', 'folder', 0],
+      ['deep/folder', 'folder', 0],
+      ['deep/folder/a.bin', 'file', 2],
+      ['in.txt', 'file', 5],
+      ['made.txt', 'file', 8],
+      ['out', 'folder', 0],
+      ['text.txt', 'file', 6],
+    ]);
+    await files.delete('deep');
+    await files.delete('text.txt');
+    expect((await files.list()).map(({ path }) => path)).toEqual(['in.txt', 'made.txt', 'out']);
+    await expect(files.read('text.txt')).rejects.toMatchObject({ code: 'file.unreadable' });
+    for (const path of ['../in.txt', '/etc/passwd', 'a//b', '.', 'a\0b'])
+      await expect(files.read(path)).rejects.toMatchObject({ code: 'job.invalid' });
+  });
+
+  it('exports its workspace, and takes one that was exported', async (context) => {
+    requireEachLevel(context, level);
+    await using session = await open({ files: { 'a/in.txt': 'given' } });
+    await session.run(
+      "const fs = require('node:fs'); fs.symlinkSync('/etc/hostname', 'link'); fs.writeFileSync('run.sh', '#!/bin/sh', { mode: 0o755 });",
+    );
+    const { archive, omitted } = await session.export();
+    expect(omitted).toEqual([{ path: 'link', reason: 'it is no regular file' }]);
+    const { readArchive } = await import('../../../src/orchestrator/session/read-archive.ts');
+    const files = await readArchive(archive, { files: 100, bytes: 1_000_000 });
+    expect(files).toMatchObject([
+      { destination: 'a/in.txt', executable: false },
+      { destination: 'run.sh', executable: true },
+    ]);
+    await using second = await open({ files });
+    expect(await second.files.read('a/in.txt', 'utf8')).toBe('given');
+  });
+
+  it('leaves artifacts when it is closed, and refuses what comes after', async (context) => {
+    requireEachLevel(context, level);
+    const session = await open();
+    await session.run("require('node:fs').writeFileSync(process.env.SKILLCELL_OUTPUT + '/report.md', '# Done')");
+    const job = await session.close();
+    expect(job.artifacts).toMatchObject([{ path: 'report.md', bytes: 6 }]);
+    expect(await orchestrator.readArtifact(job, 'report.md', 'utf8')).toBe('# Done');
+    expect(await session.close()).toBe(job);
+    await expect(session.run('1')).rejects.toMatchObject({ code: 'session.ended' });
+    await expect(session.files.list()).rejects.toMatchObject({ code: 'session.ended' });
+    expect(session.interrupt()).toBe(false);
+  });
+});
+
+it('shows the figures that a run leaves open, and none of another one', async (context) => {
+  requireHere(context, MISSING_PYTHON ?? MISSING_MATPLOTLIB);
+  await using session = await orchestrator.session({ language: 'python', isolation: BEST_LEVEL, runner: 'local' });
+  const first = await session.run(
+    'from matplotlib import pyplot as plt\nplt.plot([1, 2])\nplt.figure(); plt.plot([2, 1])\nNone',
+  );
+  expect(
+    first.results.map(({ data }) =>
+      Buffer.from(data['image/png'] ?? '')
+        .subarray(1, 4)
+        .toString(),
+    ),
+  ).toEqual(['PNG', 'PNG']);
+  expect((await session.run('1')).results).toEqual([]);
+  const shown = await session.run('plt.plot([3, 4])\nplt.show()\nprint("after")');
+  expect(shown).toMatchObject({ stdout: { text: 'after\n' }, stderr: { text: '' } });
+  expect(shown.results.map(({ data }) => Object.keys(data))).toEqual([['image/png', 'text/plain']]);
+});
+
+/** The runner that has a level. */
+function only(level: EachLevel): Pick<SessionOptions, 'runner'> {
+  return { runner: level === 'container' ? 'docker' : 'local' };
+}
+
+function need(context: Parameters<typeof requireEachLevel>[0], level: EachLevel, language: Language): void {
+  requireEachLevel(context, level);
+  if (language === 'python') requireHere(context, MISSING_PYTHON);
+}
