@@ -1,0 +1,72 @@
+import { plainMessage } from '../../broker/outside-text.ts';
+import { ToolCallError } from '../../broker/tool-errors.ts';
+import { LOST_ANSWER } from './http-transport.ts';
+import type { LoadedSdk } from './load-sdk.ts';
+import type { McpTransport } from './mcp-transport.ts';
+import { TransportFault } from './transport-fault.ts';
+
+/** What is known where something went wrong. */
+export interface FaultScene {
+  alias: string;
+  sdk: LoadedSdk;
+  transport: McpTransport;
+  /** Values that no message may hold. */
+  secrets: readonly string[];
+}
+
+/** Why a server could not be reached, by what the network says of it. What else it says may name addresses and paths. */
+const NETWORK: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'does not listen at its address',
+  ECONNRESET: 'broke off the connection',
+  EACCES: 'may not be started by this user',
+  ENOENT: 'has a working folder that is not there',
+  ENOTDIR: 'has a working folder that is none',
+  ENOTFOUND: 'has a host name that is not known',
+  EAI_AGAIN: 'has a host name that is not known',
+  UND_ERR_SOCKET: 'broke off the connection',
+};
+/** Nothing of the call has left this process. */
+const UNSENT = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN'];
+
+/** How the connection to a server failed, in words that follow "the MCP server crm". */
+export function faultWords(error: unknown, { sdk, transport, secrets }: FaultScene): string {
+  const fault = transport.fault ?? (error instanceof TransportFault ? error.message : undefined);
+  if (fault !== undefined) return plainMessage(fault, secrets);
+  if (error instanceof sdk.SdkHttpError) return `answers with the HTTP status ${error.status}`;
+  const code = networkCode(error, sdk);
+  if (code !== undefined) return NETWORK[code] ?? `cannot be reached (${code})`;
+  if (error instanceof sdk.SdkError && error.code === sdk.SdkErrorCode.RequestTimeout) return 'gave no answer in time';
+  if (error instanceof sdk.ProtocolError) return `refused: ${plainMessage(error.message, secrets)}`;
+  return 'does not answer as the protocol says';
+}
+
+/**
+ * The error of a call that gave no result, as the program reads it. A call of which nobody knows whether it had its effect is not made again.
+ */
+export function callError(error: unknown, scene: FaultScene): unknown {
+  const { alias, sdk, transport, secrets } = scene;
+  const failed = (code: 'mcp.unavailable' | 'tool.invalid-result', words: string, effect?: 'unknown'): ToolCallError =>
+    new ToolCallError(code, `The MCP server ${alias} ${words}.`, effect === undefined ? {} : { effect });
+  if (transport.fault !== undefined) return failed('mcp.unavailable', faultWords(error, scene), 'unknown');
+  if (error instanceof sdk.ProtocolError) {
+    if (error.data === LOST_ANSWER) return failed('mcp.unavailable', 'broke off its answer', 'unknown');
+    return new ToolCallError('tool.failed', plainMessage(error.message.replaceAll(/\s+/g, ' '), secrets));
+  }
+  const code = error instanceof sdk.SdkError ? error.code : undefined;
+  if (code === sdk.SdkErrorCode.UnsupportedResultType)
+    return new ToolCallError('tool.failed', `The MCP server ${alias} asked for more, which nobody here answers.`);
+  if (code === sdk.SdkErrorCode.InvalidResult)
+    return failed('tool.invalid-result', 'gave a result that the protocol does not allow', 'unknown');
+  const isUnsent = UNSENT.includes(networkCode(error, sdk) ?? '');
+  return failed('mcp.unavailable', faultWords(error, scene), isUnsent ? undefined : 'unknown');
+}
+
+/** What the system or the network says went wrong; undefined where it was something else. */
+export function networkCode(error: unknown, sdk: LoadedSdk): string | undefined {
+  for (let at = error; at instanceof Error; at = at.cause) {
+    // Errors of the SDK have codes of their own.
+    const { code } = at as NodeJS.ErrnoException;
+    if (typeof code === 'string' && !(at instanceof sdk.SdkError)) return code;
+  }
+  return undefined;
+}

@@ -1,0 +1,226 @@
+import type { CallToolResult, Tool } from '@modelcontextprotocol/client';
+import { ToolCallError } from '../../broker/tool-errors.ts';
+import { SkillcellError } from '../../contracts/skillcell-error.ts';
+import { withinDeadline } from '../../protocol/within-deadline.ts';
+import { callError, faultWords, networkCode } from './connection-fault.ts';
+import { listTools } from './list-tools.ts';
+import type { LoadedSdk } from './load-sdk.ts';
+import { isAddress, type McpServer } from './mcp-servers.ts';
+import type { McpTransport } from './mcp-transport.ts';
+import { openClient, type OpenClient, type ProtocolEra } from './open-client.ts';
+import { secretsOf } from './secrets-of.ts';
+
+/** The broker has a clock of its own for each call. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+/** Between the end of a server and its next start: the first time, and at most. It doubles as long as no call is answered. */
+const FIRST_PAUSE_MS = 250;
+const LONGEST_PAUSE_MS = 30_000;
+/** A call waits for its server to start again, but not for a longer pause than this. */
+const PATIENCE_MS = 10_000;
+
+/** Options of {@link ServerConnection}. */
+export interface ServerConnectionOptions {
+  alias: string;
+  server: McpServer;
+  sdk: LoadedSdk;
+  connectTimeoutMs: number;
+}
+
+/**
+ * The connection to one server. When it is lost, the next call makes it anew: at once the first time, after pauses that double when that
+ * does not help.
+ */
+export class ServerConnection {
+  readonly #options: ServerConnectionOptions;
+  readonly secrets: readonly string[];
+  readonly #closing: AbortController = new AbortController();
+  #open: OpenClient | undefined;
+  #opening: Promise<OpenClient> | undefined;
+  #era: ProtocolEra | undefined;
+  #calls = 0;
+  #losses = 0;
+  #notBefore = 0;
+
+  constructor(options: ServerConnectionOptions) {
+    this.#options = options;
+    this.secrets = secretsOf(options.server);
+  }
+
+  /**
+   * Connects for the first time, and asks what tools there are.
+   *
+   * @throws SkillcellError `mcp.unavailable`
+   */
+  async connect(signal: AbortSignal | undefined): Promise<Tool[]> {
+    const open = await withinDeadline(this.#opened(), { signal });
+    const { connectTimeoutMs } = this.#options;
+    const overdue = (): never => {
+      throw this.#unavailable('gave no list of its tools in time');
+    };
+    try {
+      const listed = listTools(open.client, connectTimeoutMs);
+      return await withinDeadline(listed, { limitMs: connectTimeoutMs, overdue, signal });
+    } catch (error) {
+      if (SkillcellError.isInstance(error) || signal?.aborted === true) throw error;
+      throw this.#unavailable(this.#words(error, open.transport));
+    } finally {
+      this.#rest();
+    }
+  }
+
+  /**
+   * Makes one call of a tool.
+   *
+   * @throws ToolCallError
+   */
+  async call(
+    tool: Pick<Tool, 'name' | 'inputSchema'>,
+    args: Record<string, unknown>,
+    signal: AbortSignal,
+  ): Promise<CallToolResult> {
+    this.#calls += 1;
+    try {
+      return await this.#callOnce(tool, args, signal, true);
+    } finally {
+      this.#calls -= 1;
+      this.#rest();
+    }
+  }
+
+  /** Ends the connection, and a program with it. */
+  async close(): Promise<void> {
+    this.#closing.abort(new Error('The connection was closed.'));
+    const open = this.#open;
+    this.#open = undefined;
+    await this.#opening?.catch(() => undefined);
+    await open?.client.close();
+    // A program that ends by itself meanwhile has no client any more.
+    await open?.transport.close();
+  }
+
+  async #callOnce(
+    { name, inputSchema }: Pick<Tool, 'name' | 'inputSchema'>,
+    args: Record<string, unknown>,
+    signal: AbortSignal,
+    mayRepeat: boolean,
+  ): Promise<CallToolResult> {
+    const open = await this.#ready(signal);
+    const { client, transport } = open;
+    transport.ref();
+    const canceled = new AbortController();
+    const cancel = (): void => canceled.abort('The call was canceled.');
+    signal.addEventListener('abort', cancel, { once: true });
+    try {
+      signal.throwIfAborted();
+      const result = await client.callTool(
+        { name, arguments: args },
+        { signal: canceled.signal, timeout: LONGEST_TIMER_MS, toolDefinition: { name, inputSchema } },
+      );
+      this.#losses = 0;
+      return result;
+    } catch (error) {
+      if (signal.aborted) throw signal.reason;
+      const { sdk } = this.#options;
+      if (error instanceof sdk.ProtocolError) this.#losses = 0;
+      const isForgotten = error instanceof sdk.SdkHttpError && [400, 404].includes(error.status);
+      const hasSession = transport.sessionId !== undefined;
+      if (isForgotten && hasSession) await this.#drop(open);
+      // The server has looked at nothing but the session, which it does not know any more.
+      if (isForgotten && hasSession && mayRepeat)
+        return await this.#callOnce({ name, inputSchema }, args, signal, false);
+      if (networkCode(error, sdk) !== undefined) {
+        this.#lost(open);
+        await this.#drop(open);
+      }
+      throw callError(error, this.#scene(transport));
+    } finally {
+      signal.removeEventListener('abort', cancel);
+    }
+  }
+
+  /** The client, as soon as there is one again. */
+  async #ready(signal: AbortSignal): Promise<OpenClient> {
+    if (this.#open !== undefined) return this.#open;
+    const pauseMs = this.#notBefore - performance.now();
+    if (pauseMs > PATIENCE_MS) throw this.#notThere(`is down and starts again in ${Math.ceil(pauseMs / 1000)} s`);
+    try {
+      return await withinDeadline(this.#opened(), { signal });
+    } catch (error) {
+      if (!SkillcellError.isInstance(error)) throw error;
+      throw new ToolCallError('mcp.unavailable', error.message);
+    }
+  }
+
+  #opened(): Promise<OpenClient> {
+    if (this.#closing.signal.aborted) return Promise.reject(this.#unavailable('was closed'));
+    if (this.#open !== undefined) return Promise.resolve(this.#open);
+    this.#opening ??= this.#connectAnew().finally(() => {
+      this.#opening = undefined;
+    });
+    // Whoever waits for it may have gone.
+    this.#opening.catch(() => undefined);
+    return this.#opening;
+  }
+
+  async #connectAnew(): Promise<OpenClient> {
+    const { server, sdk, connectTimeoutMs } = this.#options;
+    const { signal } = this.#closing;
+    const pauseMs = this.#notBefore - performance.now();
+    if (pauseMs > 0)
+      await withinDeadline(new Promise(() => undefined), { limitMs: pauseMs, overdue: () => undefined, signal });
+    const onFailure = (error: unknown, transport: McpTransport): Error => {
+      this.#pause();
+      return this.#unavailable(signal.aborted ? 'was closed' : this.#words(error, transport));
+    };
+    const open = await openClient(server, sdk, { era: this.#era, limitMs: connectTimeoutMs, signal, onFailure });
+    // oxlint-disable-next-line unicorn/prefer-add-event-listener -- a client of the SDK is no event target
+    open.client.onclose = () => this.#lost(open);
+    // It may have ended before anybody listened.
+    if (open.transport.fault !== undefined) throw onFailure(undefined, open.transport);
+    this.#era = open.era;
+    this.#open = open;
+    return open;
+  }
+
+  #lost(open: OpenClient): void {
+    if (this.#open !== open) return;
+    this.#open = undefined;
+    this.#pause();
+  }
+
+  #pause(): void {
+    const pauseMs = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** this.#losses);
+    this.#losses += 1;
+    this.#notBefore = performance.now() + pauseMs;
+  }
+
+  async #drop(open: OpenClient): Promise<void> {
+    if (this.#open === open) this.#open = undefined;
+    await open.client.close();
+  }
+
+  /** A connection that nobody waits for keeps no process alive. */
+  #rest(): void {
+    if (this.#calls === 0) this.#open?.transport.unref();
+  }
+
+  #scene(transport: McpTransport): Parameters<typeof callError>[1] {
+    const { alias, sdk } = this.#options;
+    return { alias, sdk, transport, secrets: this.secrets };
+  }
+
+  #words(error: unknown, transport: McpTransport): string {
+    return faultWords(error, this.#scene(transport));
+  }
+
+  #notThere(words: string): ToolCallError {
+    return new ToolCallError('mcp.unavailable', `The MCP server ${this.#options.alias} ${words}.`);
+  }
+
+  #unavailable(words: string): SkillcellError {
+    const { alias, server } = this.#options;
+    const hint = isAddress(server) ? 'Start the MCP server, or correct its url or headers.' : undefined;
+    const message = `Cannot use the MCP server ${alias}: it ${words}.`;
+    return new SkillcellError('mcp.unavailable', message, hint === undefined ? {} : { hint });
+  }
+}

@@ -1,0 +1,47 @@
+import { SkillcellError } from '../../contracts/skillcell-error.ts';
+
+/** Calls that are under way or wait, of all clients together. */
+const MOST_CALLS = 64;
+/** Bytes of their arguments, all together. */
+const MOST_BYTES: number = 16 * 1024 * 1024;
+
+/** Lets calls in as long as there is room. */
+export interface CallAdmission {
+  /**
+   * @returns how to leave again
+   * @throws SkillcellError `orchestrator.queue-full`
+   */
+  enter(name: string, input: unknown): () => void;
+}
+
+/** A client that sends calls without end is refused, before they are looked at: what waits is held in memory. */
+export function createCallAdmission(): CallAdmission {
+  let calls = 0;
+  let bytes = 0;
+  return {
+    enter(name, input) {
+      const size = textOf(input);
+      if (calls >= MOST_CALLS || bytes + size > MOST_BYTES) {
+        const message = `Cannot call ${name}: ${calls} calls with ${bytes} bytes of arguments are under way, and more do not fit, got one more of ${size} bytes.`;
+        throw new SkillcellError('orchestrator.queue-full', message, {
+          hint: 'Wait for calls to be answered, or cancel some, before more are made.',
+        });
+      }
+      calls += 1;
+      bytes += size;
+      return () => {
+        calls -= 1;
+        bytes -= size;
+      };
+    },
+  };
+}
+
+/** Characters of all texts in a value, which is what arguments are large by. */
+function textOf(value: unknown): number {
+  if (typeof value === 'string') return value.length;
+  if (typeof value !== 'object' || value === null) return 0;
+  let size = 0;
+  for (const [name, part] of Object.entries(value)) size += name.length + textOf(part);
+  return size;
+}

@@ -1,0 +1,26 @@
+import type { ServerContext } from '@modelcontextprotocol/server';
+
+/** A client that waits for a long job hears at least this often that it goes on. */
+const HEARTBEAT_MS = 5_000;
+
+/** Tells the client of one call how far it is. */
+export interface CallProgress {
+  say(message: string): void;
+  end(): void;
+}
+
+/** Sends notifications where the client asked for them with a token, and nothing else. */
+export function createCallProgress({ mcpReq }: ServerContext, log: (line: string) => void): CallProgress {
+  const progressToken = mcpReq._meta?.progressToken;
+  if (progressToken === undefined) return { say: () => undefined, end: () => undefined };
+  let progress = 0;
+  let last = 'waiting';
+  const send = (message: string): void => {
+    progress += 1;
+    last = message;
+    const notification = { method: 'notifications/progress' as const, params: { progressToken, progress, message } };
+    mcpReq.notify(notification).catch((error: unknown) => log(`progress was not sent: ${String(error)}`));
+  };
+  const heartbeat = setInterval(() => send(last), HEARTBEAT_MS).unref();
+  return { say: send, end: () => clearInterval(heartbeat) };
+}

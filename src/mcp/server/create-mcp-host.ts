@@ -1,0 +1,62 @@
+import { McpServer } from '@modelcontextprotocol/server';
+import { createCallAdmission } from './call-admission.ts';
+import { closeSessionTool, openSessionTool } from './session-tools.ts';
+import { createOpenSessions } from './open-sessions.ts';
+import { registerTool } from './register-tool.ts';
+import { createResourceStore } from './resource-store.ts';
+import { runCodeTool } from './run-code-tool.ts';
+import { runSkillScriptTool } from './run-skill-script-tool.ts';
+import { runTaskTool } from './run-task-tool.ts';
+import { serveResources } from './serve-resources.ts';
+import type { McpServerSettings } from './server-settings.ts';
+import { loadSkillCatalog } from './skill-catalog.ts';
+import { listSkillsTool, loadSkillTool, readSkillFileTool } from './skill-tools.ts';
+
+/** Bytes of what was too large for results that stay readable; artifacts have room of their own. */
+const KEPT_BYTES: number = 24 * 1024 * 1024;
+
+const INSTRUCTIONS =
+  'Runs code in isolated sandboxes without network. run_code runs a program you wrote; open_session keeps one sandbox for several of them. ' +
+  'list_skills and load_skill give instructions for certain tasks: load the skill that fits before you write code for its task. ' +
+  'What is large in a result is a resource that the result links to.';
+
+/** A server for any number of connections, which share its sandboxes, sessions and resources: those end with the orchestrator. */
+export interface McpHost {
+  /** A face of it for one connection, or one request. */
+  face(): Promise<McpServer>;
+}
+
+/** Creates the server. Nothing is started, and nobody listens, before a connection is. */
+export function createMcpHost(settings: McpServerSettings): McpHost {
+  const { orchestrator, version, log } = settings;
+  const store = createResourceStore(KEPT_BYTES);
+  const sessions = createOpenSessions((options) => orchestrator.session(options));
+  const state = { settings, store, sessions };
+  const options = { admission: createCallAdmission(), log };
+  const offers = [
+    registerTool(runCodeTool(state), options),
+    registerTool(runTaskTool(state), options),
+    registerTool(runSkillScriptTool(state), options),
+    registerTool(openSessionTool(state), options),
+    registerTool(closeSessionTool(state), options),
+    registerTool(listSkillsTool(state), options),
+    registerTool(loadSkillTool(state), options),
+    registerTool(readSkillFileTool(state), options),
+  ];
+  let catalog: ReturnType<typeof loadSkillCatalog> | undefined;
+  return {
+    async face() {
+      const server = new McpServer(
+        { name: 'skillcell', version },
+        {
+          instructions: INSTRUCTIONS,
+          capabilities: { tools: { listChanged: false }, resources: { listChanged: false } },
+        },
+      );
+      for (const offer of offers) offer(server);
+      serveResources(server, orchestrator, store);
+      (await (catalog ??= loadSkillCatalog(settings))).attach(server);
+      return server;
+    },
+  };
+}

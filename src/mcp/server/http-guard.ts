@@ -1,0 +1,34 @@
+import type { IncomingMessage } from 'node:http';
+import {
+  localhostAllowedHostnames,
+  localhostAllowedOrigins,
+  validateHostHeader,
+  validateOriginHeader,
+} from '@modelcontextprotocol/server';
+import { HttpRefused } from './http-refusal.ts';
+
+/** Where the server is found. */
+export const MCP_PATH = '/mcp';
+
+/**
+ * Lets pass what a program of this machine sends that has the token. A page in a browser has another origin, or reaches this address under
+ * a name of its own (DNS rebinding): neither gets as far as the token.
+ *
+ * @throws {HttpRefused}
+ */
+export function guardRequest(
+  request: IncomingMessage,
+  isAllowed: (authorization: string | undefined) => boolean,
+): void {
+  const { headers, method, url = '' } = request;
+  const host = validateHostHeader(headers.host, localhostAllowedHostnames());
+  if (!host.ok) throw new HttpRefused(403, 'the Host must be 127.0.0.1 or localhost');
+  const origin = validateOriginHeader(headers.origin, localhostAllowedOrigins());
+  if (!origin.ok) throw new HttpRefused(403, 'the Origin must be one of this machine');
+  if (!isAllowed(headers.authorization)) {
+    const reason = 'it needs the bearer token of this server';
+    throw new HttpRefused(401, reason, { headers: { 'www-authenticate': 'Bearer realm="skillcell"' } });
+  }
+  if (url.split('?')[0] !== MCP_PATH) throw new HttpRefused(404, `there is ${MCP_PATH} only`);
+  if (method !== 'POST') throw new HttpRefused(405, 'it must be a POST', { headers: { allow: 'POST' } });
+}

@@ -1,0 +1,47 @@
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import { isInitializeRequest, isJSONRPCRequest, type JSONRPCMessage } from '@modelcontextprotocol/server';
+
+const SESSION_HEADER = 'mcp-session-id';
+
+/**
+ * Cancellation for clients of the revisions up to 2025-11-25, who send it as a message of its own beside the request that it is about.
+ * Each gets an id at the beginning, which it sends with all it sends; nothing is kept of it but the requests that are under way.
+ */
+export interface LegacyCancellation {
+  /** The headers of an answer that gives a client its id. */
+  headersFor(message: JSONRPCMessage): Record<string, string>;
+  /** A signal for a request, and how to forget it. */
+  follow(request: IncomingMessage, message: JSONRPCMessage): { signal: AbortSignal; forget(): void };
+  /** Ends the request that a message cancels, where it is one of the same client's. */
+  take(request: IncomingMessage, message: JSONRPCMessage): void;
+}
+
+/** Starts with no requests. */
+export function createLegacyCancellation(): LegacyCancellation {
+  const underWay = new Map<string, AbortController>();
+  return {
+    headersFor: (message) => (isInitializeRequest(message) ? { [SESSION_HEADER]: randomUUID() } : {}),
+    follow(request, message) {
+      const controller = new AbortController();
+      const { signal } = controller;
+      const key = isJSONRPCRequest(message) ? keyOf(request, message.id) : undefined;
+      if (key === undefined) return { signal, forget: () => undefined };
+      underWay.set(key, controller);
+      const forget = (): void => {
+        if (underWay.get(key) === controller) underWay.delete(key);
+      };
+      return { signal, forget };
+    },
+    take(request, message) {
+      if (!('method' in message) || message.method !== 'notifications/cancelled') return;
+      const key = keyOf(request, message.params?.['requestId']);
+      if (key !== undefined) underWay.get(key)?.abort(new Error('the client canceled it'));
+    },
+  };
+}
+
+function keyOf({ headers }: IncomingMessage, id: unknown): string | undefined {
+  const session = headers[SESSION_HEADER];
+  return typeof session === 'string' ? JSON.stringify([session, id]) : undefined;
+}

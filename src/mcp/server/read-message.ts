@@ -1,0 +1,42 @@
+import { type JSONRPCMessage, parseJSONRPCMessage } from '@modelcontextprotocol/server';
+import { JsonRefused, parseBoundedJson } from '../../protocol/bounded-json.ts';
+
+/** Bytes of one message. */
+export const MESSAGE_BYTES: number = 4 * 1024 * 1024;
+/** Values in it: what a message becomes in memory depends on them as much as on its bytes. */
+const MESSAGE_VALUES = 100_000;
+
+/** A message that is refused before anybody looks at what it asks for. */
+export class MessageRefused extends Error {
+  override readonly name = 'MessageRefused';
+  /** Of JSON-RPC: -32700 for what is no JSON, -32600 for JSON that is no message. */
+  readonly code: -32700 | -32600;
+
+  constructor(code: MessageRefused['code'], reason: string, cause?: unknown) {
+    super(`Cannot read the message: ${reason}.`, { cause });
+    this.code = code;
+  }
+}
+
+/** Reads one message from a client that is not trusted. @throws {MessageRefused} */
+export function readMessage(bytes: Uint8Array): JSONRPCMessage {
+  let value: unknown;
+  try {
+    value = parseBoundedJson(bytes, { maxBytes: MESSAGE_BYTES, maxValues: MESSAGE_VALUES });
+  } catch (error) {
+    if (!(error instanceof JsonRefused)) throw error;
+    throw new MessageRefused(-32700, error.message, error);
+  }
+  // Older revisions sent several at once; one a message is what the limits count.
+  if (Array.isArray(value)) throw new MessageRefused(-32600, 'a batch is not taken, each message comes by itself');
+  try {
+    return parseJSONRPCMessage(value);
+  } catch (error) {
+    throw new MessageRefused(-32600, 'it is JSON and no message of JSON-RPC 2.0', error);
+  }
+}
+
+/** How a refused message is answered. Which request it was cannot be known. */
+export function refusalAnswer({ code, message }: Pick<MessageRefused, 'code' | 'message'>): object {
+  return { jsonrpc: '2.0', id: null, error: { code, message } };
+}

@@ -1,0 +1,78 @@
+import type { CallToolResult, McpServer, ServerContext } from '@modelcontextprotocol/server';
+import * as z from 'zod/mini';
+import { checkOptions } from '../../contracts/check-options.ts';
+import { SkillcellError } from '../../contracts/skillcell-error.ts';
+import { advertisedSchema } from './advertised-schema.ts';
+import type { CallAdmission } from './call-admission.ts';
+import { createCallProgress } from './call-progress.ts';
+import type { ServerTool, ToolAnswer } from './server-tool.ts';
+
+/** What stands in a result instead of a value, where nothing came of the call. */
+const REFUSAL = z.strictObject({
+  error: z.strictObject({ code: z.string(), message: z.string(), hint: z.string() }),
+});
+
+/** What registered tools stand on. */
+export interface RegisterOptions {
+  admission: CallAdmission;
+  log(line: string): void;
+}
+
+/**
+ * Prepares a tool for servers: arguments are checked, refusals become results, and a call ends with its client.
+ *
+ * @returns offers it on one server
+ */
+export function registerTool(tool: ServerTool, { admission, log }: RegisterOptions): (server: McpServer) => void {
+  const { name, title, description, input, output, annotations } = tool;
+  const listed = {
+    title,
+    description,
+    annotations,
+    inputSchema: advertisedSchema(input, 'input'),
+    // Clients judge the results of failed calls by it as well.
+    outputSchema: advertisedSchema(z.union([output, REFUSAL]), 'output'),
+  };
+  const call = async (given: unknown, context: ServerContext): Promise<CallToolResult> => {
+    const progress = createCallProgress(context, log);
+    try {
+      const leave = admission.enter(name, given);
+      try {
+        const checked = checkArguments(tool, given);
+        return resultOf(await tool.run(checked, { signal: context.mcpReq.signal, progress }));
+      } finally {
+        leave();
+      }
+    } catch (thrown) {
+      const error = asRefusal(thrown);
+      if (error.code === 'internal.fault') log(`${name}: ${String((thrown as Error).stack ?? thrown)}`);
+      const { code, message, hint } = error;
+      return resultOf({ value: { error: { code, message, hint } }, failed: true });
+    } finally {
+      progress.end();
+    }
+  };
+  return (server) => void server.registerTool(name, listed, call);
+}
+
+function checkArguments({ name, input }: ServerTool, given: unknown): unknown {
+  try {
+    return checkOptions(input, given ?? {}, { action: `call ${name}`, whole: 'the arguments' });
+  } catch (error) {
+    if (!SkillcellError.isInstance(error)) throw error;
+    const hint = 'Correct the named argument; the schema that tools/list gives has them all.';
+    throw new SkillcellError(error.code, error.message, { cause: error, hint });
+  }
+}
+
+function asRefusal(thrown: unknown): SkillcellError {
+  if (SkillcellError.isInstance(thrown)) return thrown;
+  const reason = thrown instanceof Error ? thrown.message : String(thrown);
+  return new SkillcellError('internal.fault', `Cannot go on: ${reason}`, { cause: thrown });
+}
+
+/** The same value as text for clients, and models, that read nothing else. */
+function resultOf({ value, content = [], failed = false }: ToolAnswer): CallToolResult {
+  const text = { type: 'text' as const, text: JSON.stringify(value) };
+  return { content: [text, ...content], structuredContent: value, ...(failed ? { isError: true } : {}) };
+}

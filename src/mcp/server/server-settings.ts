@@ -1,0 +1,17 @@
+import type { JobOptions } from '../../contracts/job.ts';
+import type { Orchestrator } from '../../orchestrator/orchestrator.ts';
+import type { SkillsSubsystem } from '../../skills/index.ts';
+
+/** What an MCP server is made of. */
+export interface McpServerSettings {
+  orchestrator: Orchestrator;
+  skills: SkillsSubsystem;
+  /** Whose policy decides which skills clients, and the jobs that they start, may have. */
+  consumer: string;
+  /** What all jobs of the server have, whoever asks for them: no client can widen it. */
+  job: Pick<JobOptions, 'runner' | 'isolation' | 'env' | 'tools'> & { limits: NonNullable<JobOptions['limits']> };
+  /** Of skillcell. */
+  version: string;
+  /** Takes a line for the people who run the server. */
+  log(line: string): void;
+}

@@ -1,0 +1,72 @@
+import {
+  SkillCatalog,
+  SkillCatalogError,
+  type SkillFileEntry,
+  type SkillFiles,
+} from '@modelcontextprotocol/server/ext/skills';
+import type { Skill } from '../../contracts/skill.ts';
+import type { SkillsSubsystem } from '../../skills/index.ts';
+import type { McpServerSettings } from './server-settings.ts';
+
+/**
+ * The skills of the server's consumer as the protocol's extension serves them (SEP-2640), each below `skill://NAMESPACE/NAME/`. Files are
+ * read when a client asks for them, and the policy holds then as well.
+ */
+export async function loadSkillCatalog({ skills, consumer, log }: McpServerSettings): Promise<SkillCatalog> {
+  const left = new Map(skills.visible({ consumer }).map((skill) => [folderOf(skill.id), skill]));
+  const tell = ({ path, message }: { path: string; message: string }): void =>
+    log(`${path} is not served as a skill: ${message}`);
+  for (;;) {
+    try {
+      return await SkillCatalog.load(filesOf([...left.values()], skills, consumer), { onWarning: tell });
+    } catch (error) {
+      // A file that changed or went since it was loaded takes its own skill away, and no other.
+      const broken = SkillCatalogError.isInstance(error) ? error.problems : [];
+      const dropped = broken.filter(({ path }) => left.delete(path.split('/').slice(0, 2).join('/')));
+      if (dropped.length === 0) throw error;
+      dropped.forEach(tell);
+    }
+  }
+}
+
+/** The address of a file of a skill. */
+export function skillFileUri(id: string, path: string): string {
+  return `skill://${folderOf(id)}/${path.split('/').map(encodeURIComponent).join('/')}`;
+}
+
+/** `custom.our-style` lies in `custom/our-style`. */
+function folderOf(id: string): string {
+  return id.replace('.', '/');
+}
+
+function filesOf(shown: readonly Skill[], skills: SkillsSubsystem, consumer: string): SkillFiles {
+  const files = new Map<string, { id: string; path: string }>();
+  const folders = new Map<string, Map<string, SkillFileEntry['kind']>>([['', new Map()]]);
+  for (const { id, files: listed } of shown) {
+    for (const { path } of listed) {
+      const whole = `${folderOf(id)}/${path}`;
+      files.set(whole, { id, path });
+      enter(folders, whole.split('/'));
+    }
+  }
+  return {
+    list: async (folder) => Array.from(folders.get(folder) ?? [], ([name, kind]) => ({ name, kind })),
+    async read(path) {
+      const file = files.get(path);
+      if (file === undefined) throw new Error('no skill has such a file');
+      const read = skills.readSkillFile(file.id, file.path, { consumer, as: 'bytes' });
+      return read.as === 'bytes' ? read.content : Buffer.from(read.text);
+    },
+  };
+}
+
+/** Makes a path's parts children of each other. */
+function enter(folders: Map<string, Map<string, SkillFileEntry['kind']>>, parts: readonly string[]): void {
+  let folder = '';
+  for (const [depth, name] of parts.entries()) {
+    const children = folders.get(folder) ?? new Map<string, SkillFileEntry['kind']>();
+    children.set(name, depth === parts.length - 1 ? 'file' : 'directory');
+    folders.set(folder, children);
+    folder = folder === '' ? name : `${folder}/${name}`;
+  }
+}

@@ -1,0 +1,213 @@
+import { once } from 'node:events';
+import { type IncomingMessage, request as send } from 'node:http';
+import { connect, type Socket } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { BEST_LEVEL } from '../fixtures/levels.ts';
+import { startMcpClient } from '../fixtures/mcp-clients/mcp-client.ts';
+import { levelFlags, type McpHttpServer, startMcpServer, TOKEN } from '../fixtures/mcp-server.ts';
+import { forgetPeak, peakMemory } from '../fixtures/peak-memory.ts';
+import { until } from '../fixtures/until.ts';
+
+const MIB = 1024 * 1024;
+const PING = { jsonrpc: '2.0', id: 1, method: 'ping' };
+const HEADERS = {
+  authorization: `Bearer ${TOKEN}`,
+  'content-type': 'application/json',
+  accept: 'application/json, text/event-stream',
+};
+
+let server: McpHttpServer;
+let port = 0;
+beforeAll(async () => {
+  server = await startMcpServer(await levelFlags(BEST_LEVEL));
+  port = Number(new URL(server.url).port);
+});
+afterAll(() => server[Symbol.asyncDispose]());
+
+interface Answer {
+  status: number;
+  headers: IncomingMessage['headers'];
+  text: string;
+}
+
+interface Sent {
+  method?: string;
+  path?: string;
+  /** Headers in place of those that are right; undefined leaves one out. */
+  headers?: Record<string, string | undefined>;
+  body?: string | Buffer;
+}
+
+/** Sends a request whose every part a test may choose, the Host as well. */
+async function ask({
+  method = 'POST',
+  path = '/mcp',
+  headers = {},
+  body = JSON.stringify(PING),
+}: Sent): Promise<Answer> {
+  const all = Object.entries({ ...HEADERS, ...headers }).filter(([, value]) => value !== undefined);
+  const request = send({ host: '127.0.0.1', port, path, method, headers: Object.fromEntries(all), agent: false });
+  request.end(method === 'POST' ? body : undefined);
+  const [response] = (await once(request, 'response')) as [IncomingMessage];
+  const parts: Buffer[] = [];
+  for await (const part of response) parts.push(part as Buffer);
+  return { status: response.statusCode ?? 0, headers: response.headers, text: Buffer.concat(parts).toString() };
+}
+
+describe('a server over HTTP', () => {
+  it('answers who has its token', async () => {
+    const { status, text } = await ask({});
+    expect(status).toBe(200);
+    expect(text).toContain('"result":{}');
+  });
+
+  it('listens on the loopback only', async () => {
+    const { readFileSync } = await import('node:fs');
+    const listening = ['tcp', 'tcp6'].flatMap((name) =>
+      readFileSync(`/proc/net/${name}`, 'latin1')
+        .split('\n')
+        .map((line) => line.trim().split(/\s+/))
+        .filter(
+          (fields) => fields[3] === '0A' && fields[1]?.endsWith(`:${port.toString(16).toUpperCase().padStart(4, '0')}`),
+        )
+        .map((fields) => fields[1]?.split(':')[0]),
+    );
+    expect(listening).toEqual(['0100007F']);
+  });
+
+  it.each([
+    ['no token', { authorization: undefined }],
+    ['another token', { authorization: 'Bearer another-token-of-tests-0' }],
+    ['the beginning of the token', { authorization: `Bearer ${TOKEN.slice(0, -1)}` }],
+    ['another scheme', { authorization: `Basic ${Buffer.from(`x:${TOKEN}`).toString('base64')}` }],
+    ['the token without its scheme', { authorization: TOKEN }],
+  ])('refuses %s', async (_what, headers) => {
+    const { status, headers: given, text } = await ask({ headers });
+    expect([status, given['www-authenticate']]).toEqual([401, 'Bearer realm="skillcell"']);
+    expect(JSON.parse(text)).toMatchObject({ jsonrpc: '2.0', id: null, error: { code: -32000 } });
+    expect(text).not.toContain(TOKEN);
+  });
+
+  it.each([
+    ['a foreign Host', { host: 'evil.example' }],
+    ['a foreign Host with the port', { host: 'evil.example:80' }],
+    ['a Host that only begins like ours', { host: '127.0.0.1.evil.example' }],
+    ['a Host that is none', { host: '[' }],
+    ['a foreign Origin', { origin: 'https://evil.example' }],
+    ['an Origin that hides itself', { origin: 'null' }],
+    ['an Origin that only begins like ours', { origin: 'http://localhost.evil.example' }],
+  ])('refuses %s, with the token and without', async (_what, headers) => {
+    for (const authorization of [HEADERS.authorization, undefined]) {
+      const { status, headers: given, text } = await ask({ headers: { ...headers, authorization } });
+      expect(status).toBe(403);
+      expect(given['access-control-allow-origin']).toBeUndefined();
+      expect(JSON.parse(text)).toMatchObject({ error: { code: -32000 } });
+    }
+  });
+
+  it('answers a page of this machine that has the token', async () => {
+    expect((await ask({ headers: { host: `localhost:${port}`, origin: 'http://localhost:3000' } })).status).toBe(200);
+  });
+
+  it.each<[string, Sent, number, number?]>([
+    ['another path', { path: '/' }, 404],
+    ['a GET', { method: 'GET' }, 405],
+    ['a DELETE', { method: 'DELETE' }, 405],
+    ['a body that is no JSON', { body: '{"jsonrpc":' }, 400, -32700],
+    ['a body that is no message', { body: '{"hello":1}' }, 400, -32600],
+    ['a batch', { body: JSON.stringify([PING, PING]) }, 400, -32600],
+    ['a body that is nested without end', { body: '['.repeat(100_000) }, 400, -32700],
+    [
+      'a body of very many values',
+      { body: `{"jsonrpc":"2.0","id":1,"method":"ping","params":[${'1,'.repeat(200_000)}1]}` },
+      400,
+      -32700,
+    ],
+    [
+      'a body with a key that reaches a prototype',
+      { body: '{"jsonrpc":"2.0","id":1,"method":"ping","params":{"__proto__":{}}}' },
+      400,
+      -32700,
+    ],
+    ['a body that is too large', { body: Buffer.alloc(5 * 1024 * 1024, 32) }, 413],
+    ['a body that says another type', { headers: { 'content-type': 'text/plain' } }, 415],
+  ])('refuses %s with a code', async (_what, sent, status, code = -32000) => {
+    const answer = await ask(sent);
+    expect(answer.status).toBe(status);
+    expect((JSON.parse(answer.text) as { error: { code: number } }).error.code).toBe(code);
+  });
+
+  it('refuses requests beyond those that it can have under way, and answers again afterwards', async () => {
+    const sockets: Socket[] = [];
+    const head = `POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${TOKEN}\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{`;
+    // Half a message each: the server has to wait for the rest.
+    for (let count = 0; count < 64; count += 1) {
+      const socket = connect(port, '127.0.0.1').on('error', () => undefined);
+      sockets.push(socket);
+      socket.write(head);
+    }
+    await until(async () => (await ask({})).status === 503, 'a server that is full');
+    const refused = await ask({});
+    expect([refused.status, refused.headers['retry-after']]).toEqual([503, '1']);
+    for (const socket of sockets) socket.destroy();
+    await until(async () => (await ask({})).status === 200, 'a server that has room');
+    expect((await ask({})).status).toBe(200);
+  });
+
+  it('does not grow by what is sent to it, with the token or without', async () => {
+    const { pid = 0 } = server.process;
+    const body = Buffer.alloc(3 * MIB, '[1],');
+    // What the first requests bring with them is no growth.
+    await Promise.all(Array.from({ length: 8 }, () => ask({ body })));
+    const before = forgetPeak(pid);
+    const statuses: Record<string, number> = {};
+    for (let round = 0; round < 10; round += 1) {
+      const headers = round % 2 === 0 ? {} : { authorization: undefined };
+      // A server that refuses what it has not read ends the connection, which a client may find out by writing.
+      const answers = await Promise.allSettled(Array.from({ length: 30 }, () => ask({ body, headers })));
+      for (const answer of answers) {
+        const status = answer.status === 'fulfilled' ? String(answer.value.status) : 'cut';
+        statuses[status] = (statuses[status] ?? 0) + 1;
+      }
+    }
+    const { cut: _cut, ...others } = statuses;
+    expect(Object.keys(others).filter((status) => !['400', '401', '503'].includes(status))).toEqual([]);
+    expect(Object.values(others).length).toBeGreaterThan(0);
+    expect((peakMemory(pid) - before) / MIB).toBeLessThanOrEqual(64);
+    expect((await ask({})).status).toBe(200);
+  });
+
+  it('serves clients side by side, each its own jobs', async () => {
+    await using first = startMcpClient('v1');
+    await using second = startMcpClient('v2, newest revision');
+    await Promise.all([first, second].map((client) => client.connect({ url: server.url, token: TOKEN })));
+    const runs = await Promise.all(
+      [first, second, first, second].map((client, index) =>
+        client.run('run_code', { code: `export default ${index};` }),
+      ),
+    );
+    expect(runs.map(({ structuredContent }) => structuredContent['value'])).toEqual([0, 1, 2, 3]);
+    // A session belongs to nobody's connection: it is the argument.
+    const { session } = (await first.run('open_session', {})).structuredContent as { session: string };
+    await first.run('run_code', { session, code: 'const shared = 7;' });
+    expect((await second.run('run_code', { session, code: 'shared' })).structuredContent).toMatchObject({ value: 7 });
+    await second.run('close_session', { session });
+  });
+
+  it('ends by SIGTERM, with its sessions and sandboxes', async () => {
+    const own = await startMcpServer(await levelFlags(BEST_LEVEL));
+    await using client = startMcpClient('v2');
+    await client.connect({ url: own.url, token: TOKEN });
+    await client.run('open_session', {});
+    const { tmpdir } = await import('node:os');
+    const { ownerOf, outsideView } = await import('../chaos/outside-view.ts');
+    const owner = ownerOf(own.process.pid ?? 0) ?? 'nobody';
+    const view = outsideView(tmpdir(), undefined);
+    expect(await view.leftovers(owner)).not.toEqual([]);
+    own.process.kill('SIGTERM');
+    const [code] = (await once(own.process, 'close')) as [number];
+    expect(code).toBe(143);
+    await until(async () => (await view.leftovers(owner)).length === 0, 'an end of the sandboxes');
+    await own[Symbol.asyncDispose]();
+  });
+});

@@ -1,0 +1,138 @@
+import { tmpdir } from 'node:os';
+import { afterAll, beforeEach, describe, expect, it, type TestContext } from 'vitest';
+import { ownerOf, outsideView } from '../chaos/outside-view.ts';
+import { MISSING_PYTHON, requireHere } from '../fixtures/describe-with.ts';
+import { dockerImage } from '../fixtures/docker-image.ts';
+import { EVERY_LEVEL, type EachLevel, requireEachLevel } from '../fixtures/every-level.ts';
+import { type McpClient, startMcpClient } from '../fixtures/mcp-clients/mcp-client.ts';
+import { levelFlags, stdioConnection } from '../fixtures/mcp-server.ts';
+import { until } from '../fixtures/until.ts';
+
+/** The smallest picture there is. */
+const PIXEL = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
+
+describe.each(EVERY_LEVEL)('a server whose jobs have level %s', (level) => {
+  let client: McpClient;
+  let pid = 0;
+  let starting: Promise<void> | undefined;
+  const start = async (): Promise<void> => {
+    client = startMcpClient('v2');
+    ({ pid } = { pid: (await client.connect(stdioConnection(await levelFlags(level)))).pid ?? 0 });
+  };
+  beforeEach(async (context) => {
+    requireEachLevel(context, level);
+    await (starting ??= start());
+  });
+  afterAll(async () => {
+    if (starting !== undefined) await client[Symbol.asyncDispose]();
+  });
+
+  it('runs programs there, with files that they are given and leave', async () => {
+    const code = `import { copyFileSync, readFileSync } from 'node:fs';
+copyFileSync('pixel.png', process.env.SKILLCELL_OUTPUT + '/pixel.png');
+console.log(process.argv.slice(2).join(' '), readFileSync('notes/a.txt', 'utf8'), readFileSync(0, 'utf8'));`;
+    const { structuredContent, content } = await client.run('run_code', {
+      code,
+      files: { 'pixel.png': { base64: PIXEL }, 'notes/a.txt': 'noted' },
+      args: ['one', 'two'],
+      stdin: 'typed',
+      expect: ['pixel.png'],
+    });
+    expect(structuredContent).toMatchObject({
+      outcome: 'succeeded',
+      isolation: level,
+      stdout: { text: 'one two noted typed\n' },
+      artifacts: [{ path: 'pixel.png', mediaType: 'image/png' }],
+    });
+    expect(content.find(({ type }) => type === 'image')?.data).toBe(PIXEL);
+    const link = content.find(({ type }) => type === 'resource_link');
+    expect((await client.read(link?.uri ?? '')).contents[0]?.blob).toBe(PIXEL);
+  });
+
+  it('gives a program that runs for too long, or misses its outputs, as an error', async () => {
+    const endless = client.run('run_code', { code: 'for (;;);', timeoutMs: 500 });
+    const without = client.run('run_code', { code: '1', expect: ['report.md'] });
+    expect(await endless).toMatchObject({ isError: true, structuredContent: { outcome: 'timeout' } });
+    expect(await without).toMatchObject({
+      isError: true,
+      structuredContent: { outcome: 'failed', contract: { missing: ['report.md'] } },
+    });
+  });
+
+  it('keeps in a session what was defined and written, and gives its files when it is closed', async () => {
+    const opened = await client.run('open_session', { files: { 'data.txt': '3 4' } });
+    const { session } = opened.structuredContent as { session: string };
+    const run = async (code: string, more: object = {}): Promise<Record<string, unknown>> =>
+      (await client.run('run_code', { session, code, ...more })).structuredContent;
+    expect(
+      await run("const [a, b] = (await import('node:fs')).readFileSync('data.txt', 'utf8').split(' ').map(Number);"),
+    ).toMatchObject({
+      run: 1,
+      state: 'kept',
+      outcome: 'succeeded',
+    });
+    expect(await run('Math.hypot(a, b)')).toMatchObject({ session, run: 2, value: 5, results: [] });
+    expect(await run('throw new Error("oh")')).toMatchObject({ run: 3, outcome: 'failed', error: { message: 'oh' } });
+    const more = { files: { 'more.txt': 'later' } };
+    expect(await run("(await import('node:fs')).readFileSync('more.txt', 'utf8') + a", more)).toMatchObject({
+      value: 'later3',
+    });
+    await run("(await import('node:fs')).writeFileSync(process.env.SKILLCELL_OUTPUT + '/kept.txt', 'kept')");
+    const closed = await client.run('close_session', { session });
+    expect(closed.structuredContent).toMatchObject({ jobId: session, artifacts: [{ path: 'kept.txt' }] });
+    const link = closed.content.find(({ type }) => type === 'resource_link');
+    expect((await client.read(link?.uri ?? '')).contents[0]?.text).toBe('kept');
+    expect((await client.run('run_code', { session, code: '1' })).structuredContent).toMatchObject({
+      error: { code: 'session.ended' },
+    });
+  });
+
+  it('stops a run of a session whose call is canceled, and keeps the session', async () => {
+    const opened = await client.run('open_session', {});
+    const { session } = opened.structuredContent as { session: string };
+    await client.run('run_code', { session, code: 'globalThis.begun = 0;' });
+    const code = 'begun += 1; await new Promise((resolve) => setTimeout(resolve, 600_000));';
+    const canceled = client.call({ name: 'run_code', arguments: { session, code }, cancelAt: 'run 2' });
+    await expect(canceled).rejects.toThrow();
+    const next = await client.run('run_code', { session, code: 'begun' });
+    expect(next.structuredContent).toMatchObject({ outcome: 'succeeded', value: 1 });
+    await client.run('close_session', { session });
+  });
+
+  it('shows what a session displays', async (context) => {
+    requirePython(context, level);
+    const opened = await client.run('open_session', { language: 'python' });
+    const { session } = opened.structuredContent as { session: string };
+    const code = `import base64
+class Picture:
+    def _repr_png_(self):
+        return base64.b64decode('${PIXEL}')
+Picture()`;
+    const shown = await client.run('run_code', { session, code });
+    expect(shown.structuredContent).toMatchObject({ outcome: 'succeeded' });
+    expect(shown.content.find(({ type }) => type === 'image')?.data).toBe(PIXEL);
+    const [{ data } = { data: {} }] = shown.structuredContent['results'] as { data: Record<string, { uri: string }> }[];
+    expect((await client.read(data['image/png']?.uri ?? '')).contents[0]?.blob).toBe(PIXEL);
+    await client.run('close_session', { session });
+  });
+
+  it('is killed, and leaves nothing after the next sweep', async () => {
+    const view = outsideView(tmpdir(), level === 'container' ? (await dockerImage()).engine : undefined);
+    const owner = ownerOf(pid) ?? 'nobody';
+    await client.run('open_session', {});
+    client.run('run_code', { code: 'setInterval(() => {}, 1_000)' }).catch(() => undefined);
+    const before = new Set(await view.leftovers(owner));
+    await until(async () => (await view.leftovers(owner)).some((each) => !before.has(each)), 'the job');
+    process.kill(pid, 'SIGKILL');
+    await until(() => ownerOf(pid) === undefined, 'an end of the server');
+    const { createOrchestrator } = await import('../../src/orchestrator/create-orchestrator.ts');
+    await using orchestrator = createOrchestrator();
+    expect((await orchestrator.sweep()).failed).toEqual([]);
+    await until(async () => (await view.leftovers(owner)).length === 0, 'an end of all that was its own');
+    expect(await view.leftovers(owner)).toEqual([]);
+  });
+});
+
+function requirePython(context: TestContext, level: EachLevel): void {
+  if (level !== 'container') requireHere(context, MISSING_PYTHON);
+}
