@@ -1,0 +1,19 @@
+import type { JobOptions } from '../contracts/job.ts';
+import type { SandboxToolsOptions } from './sandbox-tools-options.ts';
+
+/** The options of tools that jobs and sessions have as well. */
+export function jobOptions({
+  runner,
+  isolation,
+  files,
+  env,
+  limits,
+}: SandboxToolsOptions): Pick<JobOptions, 'runner' | 'isolation' | 'files' | 'env' | 'limits'> {
+  return {
+    ...(runner === undefined ? {} : { runner }),
+    ...(isolation === undefined ? {} : { isolation }),
+    ...(files === undefined ? {} : { files }),
+    ...(env === undefined ? {} : { env }),
+    ...(limits === undefined ? {} : { limits }),
+  };
+}

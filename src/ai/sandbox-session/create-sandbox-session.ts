@@ -1,0 +1,89 @@
+import type { Experimental_SandboxSession as SandboxSession } from 'ai';
+import * as z from 'zod/mini';
+import { checkOptions } from '../../contracts/check-options.ts';
+import { DEFAULT_LIMITS } from '../../contracts/limits.ts';
+import type { Session } from '../../contracts/session.ts';
+import { createGuestLink } from './guest-link.ts';
+import { runCommand } from './run-command.ts';
+import type { CommandOptions } from './running-command.ts';
+import { createSandboxFiles } from './sandbox-files.ts';
+import { spawnCommand } from './spawn-command.ts';
+
+/** Options of {@link createSandboxSession}. */
+export interface SandboxSessionOptions {
+  /** Time of one command of `run`; a command of `spawn` has none but the session's. @default 120,000 ms */
+  commandTimeoutMs?: number;
+}
+
+/** Linux takes no longer argument of a program. */
+const COMMAND_BYTES = 128 * 1024 - 1;
+const MOST_MS = 86_400_000;
+
+const noNul = z.string().check(z.refine((text) => !text.includes('\0'), 'holds a NUL character'));
+const optionsSchema = z.strictObject({
+  commandTimeoutMs: z.optional(z.number().check(z.int(), z.minimum(1), z.maximum(MOST_MS))),
+});
+const commandSchema = z.looseObject({
+  command: noNul.check(
+    z.refine((text) => Buffer.byteLength(text) <= COMMAND_BYTES, `must have at most ${COMMAND_BYTES} bytes`),
+  ),
+  workingDirectory: z.optional(noNul),
+  env: z.optional(
+    z.record(z.string().check(z.regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'must be a name of letters, digits and _')), noNul),
+  ),
+  stdin: z.optional(z.boolean()),
+});
+
+const DESCRIPTION = `An isolated sandbox of Linux, with bash, Node.js 24 and, where the machine has it, Python 3.
+Relative paths mean its workspace, which is also the folder that commands start in and $HOME; files that are to be kept go below $SKILLCELL_OUTPUT.
+There is no network, nothing can be installed, and memory, processes and the size of the workspace are limited.
+Several commands may run at once, and end with the session at the latest.`;
+
+/**
+ * Makes a sandbox of the AI SDK of a session: commands and files for tools that ask for an `experimental_sandbox`. Commands run in bash, with the rights of
+ * the session's code, several at once where they are asked for so. The session stays its opener's: its end is theirs.
+ *
+ * @param session by `orchestrator.session()`
+ * @param options of commands
+ * @returns what `generateText` and agents take as `experimental_sandbox`
+ * @throws SkillcellError `options.invalid`
+ * @example
+ * ```ts
+ * import { createOrchestrator } from 'skillcell';
+ * import { createSandboxSession } from 'skillcell/ai';
+ *
+ * await using orchestrator = createOrchestrator();
+ * await using session = await orchestrator.session();
+ * const sandbox = createSandboxSession(session);
+ * await sandbox.writeTextFile({ path: 'notes/a.txt', content: 'one\ntwo\n' });
+ * const { exitCode, stdout } = await sandbox.run({ command: 'wc -l < notes/a.txt' });
+ * console.log(exitCode, stdout.trim(), await sandbox.readTextFile({ path: 'notes/a.txt', startLine: 2, endLine: 2 }));
+ * // prints: 0 2 two
+ * ```
+ */
+export function createSandboxSession(session: Session, options: SandboxSessionOptions = {}): SandboxSession {
+  const { commandTimeoutMs: limitMs = DEFAULT_LIMITS.runTimeoutMs } = checkOptions(optionsSchema, options, {
+    action: 'create a sandbox of a session',
+  });
+  const link = createGuestLink(session);
+  const spawn: unknown = async (given: SpawnOptions) =>
+    spawnCommand(link, checked({ ...given, stdin: given.stdin ?? false }), given.abortSignal);
+  return {
+    description: DESCRIPTION,
+    ...createSandboxFiles(link),
+    run: async (given) => runCommand(link, checked({ ...given, stdin: false }), { limitMs, signal: given.abortSignal }),
+    // Of one function no overload can be told.
+    spawn: spawn as SandboxSession['spawn'],
+  };
+}
+
+type SpawnOptions = Parameters<SandboxSession['run']>[0] & { stdin?: boolean };
+
+function checked({ command, workingDirectory, env, stdin }: CommandOptions): CommandOptions {
+  checkOptions(
+    commandSchema,
+    { command, workingDirectory, env, stdin },
+    { action: 'run a command', whole: 'the command' },
+  );
+  return { command, workingDirectory, env, stdin };
+}

@@ -1,0 +1,101 @@
+import * as z from 'zod/mini';
+import type { Session, SessionResult, SessionRun } from '../../contracts/session.ts';
+import { SkillcellError } from '../../contracts/skillcell-error.ts';
+import { askCode, guestCode, NO_GUEST } from './guest.ts';
+import { GuestRefusal } from './guest-refusal.ts';
+
+/** What came of an operation inside. Hostile code may have made it. */
+export interface GuestReply<Said> {
+  said: Said;
+  bytes: Uint8Array;
+}
+
+/** Asks the guest in a session, one thing after the other. */
+export interface GuestLink {
+  /**
+   * @param said what the answer has to be
+   * @throws GuestRefusal with what the sandbox says is wrong
+   * @throws SkillcellError `sandbox.lost` where the interpreter ended meanwhile, and what a run of the session may throw
+   */
+  ask<Said>(operation: string, given: object, said: z.ZodMiniType<Said>): Promise<GuestReply<Said>>;
+  /** A number that nothing else has. */
+  nextId(): number;
+}
+
+const refusalSchema = z.object({ error: z.object({ code: z.string(), message: z.string() }) });
+
+/** Creates the link; the guest is put into the session at first use, and again where its interpreter was lost. */
+export function createGuestLink(session: Session): GuestLink {
+  let turn: Promise<unknown> = Promise.resolve();
+  let lastId = 0;
+  const nextId = (): number => (lastId += 1);
+
+  const askNow = async <Said>(
+    operation: string,
+    given: object,
+    schema: z.ZodMiniType<Said>,
+  ): Promise<GuestReply<Said>> => {
+    const ask = nextId();
+    const code = askCode(ask, operation, given);
+    let done = await run(code);
+    if (done.value === NO_GUEST) {
+      await run(guestCode());
+      done = await run(code);
+    }
+    const found = answerOf(done, ask);
+    if (found === undefined) throw lost('its JavaScript gives no answer');
+    return readReply(found, schema);
+  };
+  const run = async (code: string): Promise<SessionRun> => {
+    // The session's own tools and events see a run like any other. It takes no signal: what is half done would stay so.
+    const done = await session.run(code, { language: 'javascript' });
+    if (done.state === 'lost') throw lost(`its interpreters were ended, ${done.error?.message ?? done.outcome}`);
+    if (done.outcome !== 'succeeded') throw lost(done.error?.message ?? done.outcome);
+    return done;
+  };
+  return {
+    nextId,
+    ask(operation, given, said) {
+      const work = turn.then(() => askNow(operation, given, said));
+      // Whoever asks next does not care how this one ends.
+      turn = work.catch(() => undefined);
+      return work;
+    },
+  };
+}
+
+/** The answer to one question, among whatever else user code displays meanwhile. */
+function answerOf({ results }: SessionRun, ask: number): { said: object; bytes: Uint8Array } | undefined {
+  for (const { data } of results) {
+    const said = readJson(data);
+    const bytes = data['application/octet-stream'];
+    if (said?.['ask'] === ask && bytes instanceof Uint8Array) return { said, bytes };
+  }
+  return undefined;
+}
+
+function readJson(data: SessionResult['data']): Record<string, unknown> | undefined {
+  try {
+    const said: unknown = JSON.parse(String(data['application/json']));
+    return typeof said === 'object' && said !== null ? (said as Record<string, unknown>) : undefined;
+  } catch {
+    // Something that user code displays.
+    return undefined;
+  }
+}
+
+function readReply<Said>(
+  { said, bytes }: { said: object; bytes: Uint8Array },
+  schema: z.ZodMiniType<Said>,
+): GuestReply<Said> {
+  const refusal = z.safeParse(refusalSchema, said);
+  if (refusal.success) throw new GuestRefusal(refusal.data.error.code, refusal.data.error.message);
+  const read = z.safeParse(schema, said);
+  if (!read.success) throw lost('what it answers is not what was asked for');
+  return { said: read.data, bytes };
+}
+
+/** What the sandbox says of it are words of hostile code, as in the errors of a run. */
+function lost(reason: string): SkillcellError {
+  return new SkillcellError('sandbox.lost', `Cannot go on with what the session was asked: ${reason}.`);
+}

@@ -1,0 +1,86 @@
+import type { GuestLink } from './guest-link.ts';
+import { startCommand, type CommandOptions, type CommandReader } from './running-command.ts';
+
+/** What came of a command. */
+export interface CommandResult {
+  exitCode: number;
+  stdout: string;
+  stderr: string;
+}
+
+/** What a command may print, of both streams together. */
+const OUTPUT_BYTES = 32 * 1024 * 1024;
+/** How long what it left behind may still print what belongs to it. */
+const PIPE_GRACE_MS = 250;
+
+/**
+ * Runs a command to its end, and gives what it printed, as UTF-8. What a limit ends is a result as any other, with a line in its standard error.
+ *
+ * @param limitMs time of the command
+ * @param signal ends the command; the reason is thrown
+ */
+export async function runCommand(
+  link: GuestLink,
+  options: CommandOptions,
+  { limitMs, signal }: { limitMs: number; signal: AbortSignal | undefined },
+): Promise<CommandResult> {
+  signal?.throwIfAborted();
+  let notice = '';
+  let bytes = 0;
+  let stop: (why: string) => void = (why) => (notice ||= why);
+  const onBytes = (count: number): void => {
+    bytes += count;
+    if (bytes > OUTPUT_BYTES) stop(`it printed more than ${OUTPUT_BYTES} bytes`);
+  };
+  const [stdout, stderr] = [collect(onBytes), collect(onBytes)];
+  const running = await startCommand(link, options, { stdout, stderr });
+  const aborted = Promise.withResolvers<never>();
+  const failed = Promise.withResolvers<never>();
+  const endNow = (isGentle: boolean): void => void running.end(isGentle).catch(failed.reject);
+  stop = (why) => {
+    if (notice !== '') return;
+    notice = why;
+    endNow(true);
+  };
+  if (notice !== '') endNow(true);
+  const abort = (): void => {
+    // oxlint-disable-next-line prefer-promise-reject-errors -- as the caller's own reason is
+    aborted.reject(signal?.reason);
+    endNow(false);
+    running.leave();
+  };
+  const timer = setTimeout(() => stop(`it took longer than ${limitMs / 1000} s`), limitMs);
+  signal?.addEventListener('abort', abort, { once: true });
+  if (signal?.aborted === true) abort();
+  try {
+    const exitCode = await Promise.race([aborted.promise, running.exited, failed.promise]);
+    await Promise.race([running.followed, aborted.promise, afterGrace()]);
+    running.leave();
+    const line = notice === '' ? '' : `\nskillcell: the command was ended: ${notice}\n`;
+    return { exitCode, stdout: stdout.text(), stderr: stderr.text() + line };
+  } finally {
+    clearTimeout(timer);
+    signal?.removeEventListener('abort', abort);
+  }
+}
+
+function collect(onBytes: (count: number) => void): CommandReader & { text(): string } {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  return {
+    room: () => Number.MAX_SAFE_INTEGER,
+    take(bytes) {
+      onBytes(bytes.length);
+      if (size > OUTPUT_BYTES) return;
+      size += bytes.length;
+      chunks.push(bytes);
+    },
+    end: () => undefined,
+    fail: () => undefined,
+    text: () => Buffer.concat(chunks).toString(),
+  };
+}
+
+function afterGrace(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, PIPE_GRACE_MS).unref());
+}

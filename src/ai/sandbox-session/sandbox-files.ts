@@ -1,0 +1,177 @@
+import type { Experimental_SandboxSession as SandboxSession } from 'ai';
+import * as z from 'zod/mini';
+import { SkillcellError } from '../../contracts/skillcell-error.ts';
+import type { GuestLink } from './guest-link.ts';
+import { asOurs, isMissing } from './guest-refusal.ts';
+import { linesOf } from './line-range.ts';
+import { decodeBytes, encodeText } from './text-encoding.ts';
+import { unlessAborted } from './unless-aborted.ts';
+
+/** What of a sandbox's session is about files. */
+export type SandboxFiles = Pick<
+  SandboxSession,
+  | 'readFile'
+  | 'readBinaryFile'
+  | 'readTextFile'
+  | 'writeFile'
+  | 'writeBinaryFile'
+  | 'writeTextFile'
+  | 'stat'
+  | 'listDirectory'
+  | 'deleteFile'
+>;
+
+/** Bytes that come out in one piece; as many results may hold, four times over. */
+const READ_BYTES = 4 * 1024 * 1024;
+/** Bytes that go in: in base64 they are a part of a run's code. */
+const WRITE_BYTES = 640 * 1024;
+/** The most that is read into memory at once. */
+const WHOLE_BYTES = 128 * 1024 * 1024;
+
+const done = z.object({});
+const piece = z.object({ isWhole: z.boolean() });
+const entries = z.array(z.object({ name: z.string(), type: z.enum(['file', 'directory', 'symlink', 'other']) }));
+const stats = z.object({ type: z.enum(['file', 'directory', 'other']), size: z.number().check(z.minimum(0)) });
+
+/** The files of a session, with the rights of its code: links are followed as a program follows them. */
+export function createSandboxFiles(link: GuestLink): SandboxFiles {
+  /** Null where there is nothing; what else is wrong is an error of ours. */
+  const orNull = async <T>(action: string, path: string, work: Promise<T>): Promise<T | null> => {
+    try {
+      return await work;
+    } catch (error) {
+      if (isMissing(error)) return null;
+      throw asOurs(error, action, path);
+    }
+  };
+  const readFile = async (path: string, signal?: AbortSignal): Promise<ReadableStream<Uint8Array> | null> => {
+    const handle = link.nextId();
+    const opened = link.ask('openToRead', { path, handle, most: READ_BYTES }, piece);
+    const first = await orNull('read a file', path, opened);
+    if (first === null) return null;
+    let next: { isWhole: boolean; bytes: Uint8Array } | undefined = { ...first.said, bytes: first.bytes };
+    const close = async (): Promise<void> => {
+      if (next?.isWhole !== true) await link.ask('close', { handle }, done);
+    };
+    if (signal?.aborted === true) await close();
+    return new ReadableStream<Uint8Array>(
+      {
+        async pull(controller) {
+          if (signal?.aborted === true) {
+            await close();
+            throw signal.reason;
+          }
+          const { isWhole, bytes } = next ?? (await readOn(path, handle));
+          next = undefined;
+          if (bytes.length > 0) controller.enqueue(bytes);
+          if (isWhole) controller.close();
+        },
+        cancel: close,
+      },
+      { highWaterMark: 0 },
+    );
+  };
+  const readOn = async (path: string, handle: number): Promise<{ isWhole: boolean; bytes: Uint8Array }> => {
+    try {
+      const { said, bytes } = await link.ask('read', { handle, most: READ_BYTES }, piece);
+      return { ...said, bytes };
+    } catch (error) {
+      throw asOurs(error, 'read a file', path);
+    }
+  };
+  const readBytes = async (path: string): Promise<Uint8Array | null> => {
+    const stream = await readFile(path);
+    if (stream === null) return null;
+    const chunks: Uint8Array[] = [];
+    let size = 0;
+    for await (const chunk of stream) {
+      size += chunk.length;
+      if (size > WHOLE_BYTES)
+        throw new SkillcellError(
+          'file.unreadable',
+          `Cannot read a file: at most ${WHOLE_BYTES} bytes are read at once, got ${JSON.stringify(path)}.`,
+          { hint: 'Read it as a stream, by readFile.' },
+        );
+      chunks.push(chunk);
+    }
+    return new Uint8Array(Buffer.concat(chunks));
+  };
+  const writePieces = async (path: string, chunks: AsyncIterable<Uint8Array>): Promise<void> => {
+    const handle = link.nextId();
+    try {
+      await link.ask('openToWrite', { path, handle }, done);
+      try {
+        for await (const chunk of chunks) {
+          if (!(chunk instanceof Uint8Array)) throw noBytes(path);
+          for (let at = 0; at < chunk.length; at += WRITE_BYTES) {
+            const base64 = Buffer.from(chunk.subarray(at, at + WRITE_BYTES)).toString('base64');
+            await link.ask('write', { handle, base64, isWhole: false }, done);
+          }
+        }
+      } finally {
+        await link.ask('close', { handle }, done);
+      }
+    } catch (error) {
+      throw asOurs(error, 'write a file', path);
+    }
+  };
+  const writeBytes = (path: string, content: Uint8Array): Promise<void> =>
+    writePieces(path, ReadableStream.from([content]));
+
+  return {
+    readFile: ({ path, abortSignal }) => unlessAborted(abortSignal, () => readFile(path, abortSignal)),
+    readBinaryFile: ({ path, abortSignal }) => unlessAborted(abortSignal, () => readBytes(path)),
+    readTextFile: ({ path, encoding, startLine, endLine, abortSignal }) =>
+      unlessAborted(abortSignal, async () => {
+        // What is wrong with what was asked for is said, whether the file is there or not.
+        linesOf('', { startLine, endLine });
+        decodeBytes(new Uint8Array(), path, encoding);
+        const bytes = await readBytes(path);
+        return bytes === null ? null : linesOf(decodeBytes(bytes, path, encoding), { startLine, endLine });
+      }),
+    writeFile: ({ path, content, abortSignal }) =>
+      unlessAborted(abortSignal, (signal) => writePieces(path, untilAborted(content, signal))),
+    writeBinaryFile: ({ path, content, abortSignal }) => unlessAborted(abortSignal, () => writeBytes(path, content)),
+    writeTextFile: ({ path, content, encoding, abortSignal }) =>
+      unlessAborted(abortSignal, () => writeBytes(path, encodeText(content, path, encoding))),
+    stat: ({ path, abortSignal }) =>
+      unlessAborted(abortSignal, async () => {
+        const found = await orNull('look at a file', path, link.ask('stat', { path }, stats));
+        return found === null ? null : found.said;
+      }),
+    listDirectory: ({ path, abortSignal }) =>
+      unlessAborted(abortSignal, async () => {
+        const found = await orNull('list a folder', path, link.ask('list', { path }, done));
+        return found === null ? null : readEntries(found.bytes, path);
+      }),
+    deleteFile: ({ path, abortSignal }) =>
+      unlessAborted(abortSignal, async () => {
+        return (await orNull('delete a file', path, link.ask('remove', { path }, done))) !== null;
+      }),
+  };
+}
+
+function noBytes(path: string): SkillcellError {
+  const message = `Cannot write a file: the content must be bytes, got something else for ${JSON.stringify(path)}.`;
+  return new SkillcellError('options.invalid', message);
+}
+
+/** What the sandbox lists, which hostile code may have made. */
+function readEntries(bytes: Uint8Array, path: string): z.infer<typeof entries> {
+  try {
+    return entries.parse(JSON.parse(Buffer.from(bytes).toString()));
+  } catch (cause) {
+    const message = `Cannot list a folder: its listing is none, got ${JSON.stringify(path)}.`;
+    throw new SkillcellError('sandbox.lost', message, { cause });
+  }
+}
+
+async function* untilAborted(
+  content: ReadableStream<Uint8Array>,
+  signal: AbortSignal,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  for await (const chunk of content) {
+    if (signal.aborted) return;
+    yield chunk;
+  }
+}

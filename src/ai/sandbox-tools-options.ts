@@ -1,0 +1,94 @@
+import * as z from 'zod/mini';
+import { checkOptions } from '../contracts/check-options.ts';
+import type { JobOptions } from '../contracts/job.ts';
+import type { Language } from '../contracts/language.ts';
+import { DEFAULT_CONSUMER } from '../contracts/job.ts';
+import { DEFAULT_LANGUAGE } from '../contracts/language.ts';
+import { SkillcellError } from '../contracts/skillcell-error.ts';
+import type { Session } from '../contracts/session.ts';
+import { DEFAULT_TOOL_BUDGET } from '../broker/tool-stubs/tool-stubs.ts';
+import { consumerSchema, jobFields } from '../orchestrator/job-schema.ts';
+import { languageSchema } from '../orchestrator/language-schema.ts';
+
+/** Characters of each part of an output that a model is shown. */
+const DEFAULT_OUTPUT_CHARACTERS = 16_000;
+
+/** Options of `createSandboxTools`. Those of jobs hold for each program. */
+export interface SandboxToolsOptions extends Pick<
+  JobOptions,
+  'runner' | 'isolation' | 'files' | 'env' | 'limits' | 'context'
+> {
+  /** What programs are written in. @default 'javascript' */
+  language?: Language;
+  /** Skills whose files lie in the sandbox of each program, by reference. @default none */
+  skills?: string[];
+  /** Whose policy holds for skills. @default 'solver.codegen' */
+  consumer?: string;
+  /** Tools of the orchestrator that programs may call, by id or pattern, and tools of ours. @default none */
+  tools?: NonNullable<JobOptions['tools']>;
+  /**
+   * `false`: each program has a sandbox of its own. `true`: all run in one session, which is opened for the first and ends with the tools, so that what one
+   * defines is there for the next. A session: they run in it, and it stays its opener's. @default false
+   */
+  session?: boolean | Session;
+  /** Whether pictures that programs display in a session are shown to the model. Its service has to take pictures from tools. @default false */
+  images?: boolean;
+  /** Characters that the model is shown of each of a program's outputs, its value, an instruction or a file. @default 16,000 */
+  outputCharacters?: number;
+  /** Tokens that the declarations of tools may take in the description of `run_code`. @default 4,000 */
+  toolBudgetTokens?: number;
+}
+
+/** Options as they hold. */
+export type SandboxToolsSettings = SandboxToolsOptions &
+  Required<
+    Pick<
+      SandboxToolsOptions,
+      'language' | 'skills' | 'consumer' | 'tools' | 'session' | 'images' | 'outputCharacters' | 'toolBudgetTokens'
+    >
+  >;
+
+const { runner, isolation, files, env, limits, tools, context } = jobFields;
+const whole = z.optional(z.number().check(z.int(), z.minimum(200), z.maximum(1_000_000)));
+const isSession = (value: unknown): boolean =>
+  typeof value === 'object' && value !== null && typeof Reflect.get(value, 'run') === 'function';
+
+const ACTION = 'create tools of a sandbox';
+/** What a session has from its opening on. */
+const OF_SESSION = ['runner', 'isolation', 'files', 'env', 'limits', 'context', 'tools'] as const;
+
+const optionsSchema = z.strictObject({
+  ...{ runner, isolation, files, env, limits, tools, context },
+  language: z.optional(languageSchema),
+  skills: z.optional(z.array(z.string())),
+  consumer: z.optional(consumerSchema),
+  session: z.optional(
+    z.union([z.boolean(), z.custom(isSession)], 'must be true, false, or a session by orchestrator.session()'),
+  ),
+  images: z.optional(z.boolean()),
+  outputCharacters: whole,
+  toolBudgetTokens: z.optional(z.number().check(z.int(), z.minimum(1), z.maximum(1_000_000))),
+});
+
+/**
+ * Checks the options of tools, and fills in what they leave out.
+ *
+ * @throws SkillcellError `options.invalid`, naming the field
+ */
+export function readSandboxToolsOptions(given: SandboxToolsOptions): SandboxToolsSettings {
+  checkOptions(optionsSchema, given, { action: ACTION });
+  const fixed = isSession(given.session) ? OF_SESSION.find((name) => given[name] !== undefined) : undefined;
+  if (fixed !== undefined)
+    throw new SkillcellError('options.invalid', `Cannot ${ACTION}: ${fixed} is the session's own, got both.`);
+  return {
+    ...given,
+    language: given.language ?? DEFAULT_LANGUAGE,
+    skills: given.skills ?? [],
+    consumer: given.consumer ?? DEFAULT_CONSUMER,
+    tools: given.tools ?? [],
+    session: given.session ?? false,
+    images: given.images ?? false,
+    outputCharacters: given.outputCharacters ?? DEFAULT_OUTPUT_CHARACTERS,
+    toolBudgetTokens: given.toolBudgetTokens ?? DEFAULT_TOOL_BUDGET,
+  };
+}

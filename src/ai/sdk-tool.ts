@@ -1,0 +1,72 @@
+import type { Schema, Tool, ToolExecutionOptions } from 'ai';
+import * as z from 'zod/mini';
+import { SDK_SCHEMA } from '../broker/schema-source.ts';
+import { checkOptions } from '../contracts/check-options.ts';
+import { withCode } from './with-code.ts';
+
+/** What of an output goes to the service of the model. */
+export type ModelOutput = Awaited<ReturnType<NonNullable<Tool['toModelOutput']>>>;
+
+/** Options of {@link sdkTool}. */
+export interface SdkToolOptions<Input, Output> {
+  name: string;
+  description: string;
+  schema: z.ZodMiniType<Input>;
+  /** What is said of the fields of the input, by their names. */
+  fields: Record<string, string>;
+  /** What is said of them once it is known. */
+  laterFields?: Promise<Record<string, string>> | undefined;
+  execute(input: Input, execution: ToolExecutionOptions<unknown>): Promise<Output>;
+  /** What of the output the model is sent. @default all of it, as JSON */
+  toModelOutput?: (given: { output: Output }) => ModelOutput;
+}
+
+/** Makes a tool of the AI SDK, without the SDK: errors say their code, and faults of the input are told in our words, which the model reads. */
+export function sdkTool<Input, Output>(options: SdkToolOptions<Input, Output>): Tool<Input, Output> {
+  const made = {
+    description: options.description,
+    inputSchema: inputSchema(options),
+    async execute(input: Input, execution: ToolExecutionOptions<unknown>) {
+      try {
+        return await options.execute(input, execution);
+      } catch (error) {
+        throw withCode(error);
+      }
+    },
+    ...(options.toModelOutput === undefined ? {} : { toModelOutput: options.toModelOutput }),
+  };
+  return made as unknown as Tool<Input, Output>;
+}
+
+/** The SDK knows its schemas by a mark. */
+function inputSchema<Input>({
+  name,
+  schema,
+  fields,
+  laterFields,
+}: Omit<SdkToolOptions<Input, never>, 'execute' | 'toModelOutput'>): Schema<Input> {
+  const later = laterFields?.then((more) => jsonSchema(schema, { ...fields, ...more }));
+  // Whoever reads the schema learns of a failure; nobody does where the tool is not offered after all.
+  later?.catch(() => undefined);
+  const made = {
+    [SDK_SCHEMA]: true,
+    _type: undefined,
+    jsonSchema: later ?? jsonSchema(schema, fields),
+    validate(value: unknown) {
+      try {
+        return { success: true, value: checkOptions(schema, value, { action: `call ${name}`, whole: 'the input' }) };
+      } catch (error) {
+        return { success: false, error };
+      }
+    },
+  };
+  return made as unknown as Schema<Input>;
+}
+
+function jsonSchema(schema: z.ZodMiniType, texts: Record<string, string>): object {
+  const { $schema: _, ...json } = z.toJSONSchema(schema, { target: 'draft-7', io: 'input' });
+  const properties = Object.entries(json.properties ?? {}).map(([field, part]) => {
+    return [field, { ...(part as object), ...(texts[field] === undefined ? {} : { description: texts[field] }) }];
+  });
+  return { ...json, properties: Object.fromEntries(properties) as object };
+}

@@ -1,0 +1,356 @@
+import { generateText, isStepCount, tool, type Experimental_SandboxSession as SandboxSession } from 'ai';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import * as z from 'zod';
+import { createSandboxSession } from '../../src/ai/sandbox-session/create-sandbox-session.ts';
+import type { Session } from '../../src/contracts/session.ts';
+import { createOrchestrator } from '../../src/orchestrator/create-orchestrator.ts';
+import type { Orchestrator } from '../../src/orchestrator/orchestrator.ts';
+import { EVERY_LEVEL, everyRunner, requireEachLevel, type EachLevel } from '../fixtures/every-level.ts';
+import { BEST_LEVEL } from '../fixtures/levels.ts';
+import { toolCallingModel } from '../fixtures/tool-calling-model.ts';
+import { until } from '../fixtures/until.ts';
+
+let orchestrator: Orchestrator;
+beforeAll(async () => {
+  orchestrator = createOrchestrator({ runners: await everyRunner() });
+});
+afterAll(() => orchestrator.close());
+
+let session: Session;
+let sandbox: SandboxSession;
+const open = async (isolation: EachLevel): Promise<void> => {
+  session = await orchestrator.session({ isolation, env: { FROM: 'the session' } });
+  sandbox = createSandboxSession(session);
+};
+afterEach(() => session.close());
+
+const textOf = (stream: ReadableStream<Uint8Array>): Promise<string> => new Response(stream).text();
+const run = async (command: string): Promise<string> => (await sandbox.run({ command })).stdout.trim();
+/** Whether a process of the sandbox lives. */
+const isAlive = async (pid: string): Promise<boolean> =>
+  (await sandbox.run({ command: `kill -0 ${pid}` })).exitCode === 0;
+const everyByte = new Uint8Array(3_000_000).map((_, index) => index % 251);
+
+describe.each(EVERY_LEVEL)('a sandbox of a session at level %s', (isolation) => {
+  beforeEach(async (context) => {
+    requireEachLevel(context, isolation);
+    await open(isolation);
+  });
+
+  it('runs commands: exit code, both streams, folder, environment, and nothing to read', async () => {
+    const command = 'echo "ü $A $FROM"; echo warn >&2; cat; exit 3';
+    const result = await sandbox.run({ command, env: { A: "it's" } });
+    expect(result).toEqual({ exitCode: 3, stdout: "ü it's the session\n", stderr: 'warn\n' });
+    const home = await run('mkdir -p a && pwd');
+    expect(await sandbox.run({ command: 'pwd', workingDirectory: 'a' })).toMatchObject({ stdout: `${home}/a\n` });
+    expect(await sandbox.run({ command: 'cd ..; pwd', workingDirectory: `${home}/a` })).toMatchObject({
+      stdout: `${home}\n`,
+    });
+    expect(await run('echo "$A"; cd a')).toBe('');
+    await session.run('process.chdir("a"); process.env.A = "b"');
+    expect(await run('pwd; echo "$A"')).toBe(home);
+    expect(await sandbox.run({ command: 'kill -9 $$' })).toMatchObject({ exitCode: 137 });
+  });
+
+  it('writes and reads files of any bytes, also by streams and by absolute paths', async () => {
+    await sandbox.writeBinaryFile({ path: 'x/y/data.bin', content: everyByte });
+    const path = await run('realpath x/y/data.bin');
+    expect(Buffer.compare((await sandbox.readBinaryFile({ path })) ?? Buffer.alloc(0), everyByte)).toBe(0);
+    const stream = await sandbox.readFile({ path: 'x/y/data.bin' });
+    await sandbox.writeFile({ path: 'copy.bin', content: stream ?? new ReadableStream() });
+    expect(await run('cmp copy.bin x/y/data.bin && stat -c %s copy.bin')).toBe('3000000');
+    await sandbox.writeTextFile({ path: 'copy.bin', content: 'short' });
+    expect(await run('cat copy.bin')).toBe('short');
+    await sandbox.writeBinaryFile({ path: 'empty', content: new Uint8Array() });
+    expect(await sandbox.readBinaryFile({ path: 'empty' })).toEqual(new Uint8Array());
+    expect(await sandbox.stat({ path: 'x' })).toMatchObject({ type: 'directory' });
+    expect(await sandbox.stat({ path: 'x/y/data.bin' })).toEqual({ type: 'file', size: 3_000_000 });
+    expect(await sandbox.deleteFile({ path: 'copy.bin' })).toBe(true);
+    expect(await sandbox.deleteFile({ path: 'copy.bin' })).toBe(false);
+  });
+
+  it('lets a process go on beside other commands, with streams, standard input, and an end of all of its group', async () => {
+    const child = await sandbox.spawn({
+      command: 'while read x; do echo "got $x"; done; echo end >&2; exit 4',
+      stdin: true,
+    });
+    const input = child.stdin.getWriter();
+    await input.write(Buffer.from('a\nb'));
+    expect(await run('echo beside')).toBe('beside');
+    await input.write(Buffer.from('c\n'));
+    await input.close();
+    expect(await Promise.all([textOf(child.stdout), textOf(child.stderr), child.wait()])).toEqual([
+      'got a\ngot bc\n',
+      'end\n',
+      { exitCode: 4 },
+    ]);
+    const group = await sandbox.spawn({ command: 'sleep 1000 & echo $!; wait' });
+    expect(group).not.toHaveProperty('stdin');
+    const { value } = await group.stdout.getReader().read();
+    const sleeper = Buffer.from(value ?? [])
+      .toString()
+      .trim();
+    expect(await isAlive(sleeper)).toBe(true);
+    await group.kill();
+    expect(await group.wait()).toEqual({ exitCode: 143 });
+    await until(async () => !(await isAlive(sleeper)), 'the end of the group');
+    await group.kill();
+  });
+
+  it('ends what is aborted, and gives the reason', async () => {
+    const controller = new AbortController();
+    const child = await sandbox.spawn({ command: 'echo $$; exec sleep 1000', abortSignal: controller.signal });
+    const reader = child.stdout.getReader();
+    const pid = Buffer.from((await reader.read()).value ?? [])
+      .toString()
+      .trim();
+    const running = sandbox.run({ command: 'sleep 1000', abortSignal: controller.signal });
+    const reason = new Error('the user left');
+    controller.abort(reason);
+    await expect(running).rejects.toBe(reason);
+    await expect(child.wait()).rejects.toBe(reason);
+    await expect(reader.read()).rejects.toBe(reason);
+    await until(async () => !(await isAlive(pid)), 'the end of what was aborted');
+    const late = { path: 'a', abortSignal: controller.signal };
+    for (const refused of [
+      sandbox.run({ command: 'true', abortSignal: controller.signal }),
+      sandbox.spawn({ command: 'true', abortSignal: controller.signal }),
+      sandbox.readFile(late),
+      sandbox.readTextFile(late),
+      sandbox.writeTextFile({ ...late, content: 'x' }),
+      sandbox.stat(late),
+      sandbox.listDirectory(late),
+      sandbox.deleteFile(late),
+    ])
+      await expect(refused).rejects.toBe(reason);
+    expect(await sandbox.stat({ path: 'a' })).toBeNull();
+  });
+
+  it('says when its interpreter was lost, and goes on with another one', async () => {
+    const other = await sandbox.spawn({ command: 'sleep 1000' });
+    await expect(sandbox.run({ command: 'kill -9 $PPID; sleep 1000' })).rejects.toMatchObject({ code: 'sandbox.lost' });
+    await expect(other.wait()).rejects.toMatchObject({ code: 'sandbox.lost' });
+    expect(await run('echo again')).toBe('again');
+  });
+});
+
+describe('commands of a sandbox', () => {
+  beforeEach(() => open(BEST_LEVEL));
+
+  it('wait while nobody reads what they print', async () => {
+    const command = 'for i in $(seq 20); do head -c 1000000 /dev/zero; echo >> progress; done';
+    const child = await sandbox.spawn({ command });
+    const progress = async (): Promise<number> => (await sandbox.stat({ path: 'progress' }))?.size ?? 0;
+    await until(async () => (await progress()) > 0, 'its beginning');
+    // Time for all of it, where nothing held it up.
+    for (let round = 0; round < 20; round += 1) await run('true');
+    expect(await progress()).toBeLessThan(6);
+    expect((await new Response(child.stdout).arrayBuffer()).byteLength).toBe(20_000_000);
+    expect(await child.wait()).toEqual({ exitCode: 0 });
+    expect(await progress()).toBe(20);
+  });
+
+  it('do not wait for a stream that nobody wants', async () => {
+    const child = await sandbox.spawn({ command: 'head -c 5000000 /dev/zero; echo done >&2' });
+    await child.stdout.cancel();
+    expect(await textOf(child.stderr)).toBe('done\n');
+  });
+
+  it('are not waited for by standard input that they do not read', async () => {
+    const child = await sandbox.spawn({ command: 'sleep 1; head -c 3 ; exit 0', stdin: true });
+    const input = child.stdin.getWriter();
+    const written = input.write(new Uint8Array(2_000_000).fill(120)).then(
+      () => 'written',
+      (error: unknown) => error,
+    );
+    expect(await run('echo beside')).toBe('beside');
+    expect(await written).toMatchObject({ message: expect.stringMatching(/^Cannot write to (the|a) command/) });
+    expect(await textOf(child.stdout)).toBe('xxx');
+  });
+
+  it('end at their time, and where they print too much, which is said', async () => {
+    const hasty = createSandboxSession(session, { commandTimeoutMs: 300 });
+    expect(await hasty.run({ command: 'sleep 1000' })).toEqual({
+      exitCode: 143,
+      stdout: '',
+      stderr: '\nskillcell: the command was ended: it took longer than 0.3 s\n',
+    });
+    const { exitCode, stderr } = await sandbox.run({ command: 'head -c 80000000 /dev/zero; sleep 1000' });
+    expect([exitCode, stderr]).toEqual([
+      143,
+      '\nskillcell: the command was ended: it printed more than 33554432 bytes\n',
+    ]);
+  });
+
+  it('leave behind what they start in the background, which holds nobody up', async () => {
+    const result = await sandbox.run({ command: 'sleep 1000 & echo $!' });
+    expect(result.exitCode).toBe(0);
+    expect(await isAlive(result.stdout.trim())).toBe(true);
+  });
+
+  it.each<[string, object, string]>([
+    ['a folder that is not there', { command: 'true', workingDirectory: 'none' }, 'no such file or directory'],
+    ['one that is none', { command: 'true', workingDirectory: '/bin/bash' }, 'the working directory is no directory'],
+    ['a NUL character', { command: 'a\0b' }, 'command holds a NUL character'],
+    ['a long one', { command: `: ${'x'.repeat(140_000)}` }, 'command must have at most 131071 bytes'],
+    ['a name that is none', { command: 'true', env: { 'A B': 'x' } }, 'env'],
+    ['no text', { command: 5 }, 'command must be a text, got 5'],
+  ])('%s is refused', async (_what, given, message) => {
+    await expect(sandbox.run(given as never)).rejects.toThrow(message);
+    await expect(sandbox.spawn(given as never)).rejects.toThrow(message);
+  });
+
+  it('are not run where the session has ended, or its code has taken the place of ours', async () => {
+    await run('true');
+    await session.run("globalThis[Symbol.for('skillcell.sandbox-session')] = () => display({ ask: 1 })");
+    await expect(sandbox.run({ command: 'true' })).rejects.toMatchObject({
+      code: 'sandbox.lost',
+      message: 'Cannot go on with what the session was asked: its JavaScript gives no answer.',
+    });
+    await session.close();
+    await expect(sandbox.run({ command: 'true' })).rejects.toMatchObject({ code: 'session.ended' });
+  });
+});
+
+describe('files of a sandbox', () => {
+  beforeEach(() => open(BEST_LEVEL));
+
+  it('that are not there are null, and what is none is an error', async () => {
+    const path = 'none/at/all';
+    expect(await sandbox.readFile({ path })).toBeNull();
+    expect(await sandbox.readBinaryFile({ path })).toBeNull();
+    expect(await sandbox.readTextFile({ path })).toBeNull();
+    expect(await sandbox.stat({ path })).toBeNull();
+    expect(await sandbox.listDirectory({ path })).toBeNull();
+    expect(await sandbox.deleteFile({ path })).toBe(false);
+    await run('mkdir folder; mkfifo pipe; touch file');
+    const code = 'file.unreadable';
+    for (const name of ['folder', 'pipe']) {
+      await expect(sandbox.readTextFile({ path: name })).rejects.toMatchObject({ code });
+      await expect(sandbox.writeTextFile({ path: name, content: 'x' })).rejects.toMatchObject({ code });
+    }
+    await expect(sandbox.deleteFile({ path: 'folder' })).rejects.toMatchObject({ code });
+    await expect(sandbox.listDirectory({ path: 'file' })).rejects.toMatchObject({ code });
+    await expect(sandbox.writeTextFile({ path: 'file/below', content: 'x' })).rejects.toMatchObject({ code });
+    expect(await sandbox.stat({ path: 'pipe' })).toMatchObject({ type: 'other' });
+  });
+
+  it('are reached over links, which are listed and deleted as such', async () => {
+    await run('mkdir folder; echo x > folder/file; ln -s folder/file link; ln -s folder way; ln -s nowhere dead');
+    expect(await sandbox.readTextFile({ path: 'link' })).toBe('x\n');
+    expect(await sandbox.stat({ path: 'link' })).toEqual({ type: 'file', size: 2 });
+    expect(await sandbox.stat({ path: 'dead' })).toBeNull();
+    expect(await sandbox.listDirectory({ path: 'way' })).toEqual([{ name: 'file', type: 'file' }]);
+    const listed = (await sandbox.listDirectory({ path: '.' })) ?? [];
+    expect(Object.fromEntries(listed.map(({ name, type }) => [name, type]))).toMatchObject({
+      folder: 'directory',
+      link: 'symlink',
+      way: 'symlink',
+      dead: 'symlink',
+    });
+    expect(await sandbox.deleteFile({ path: 'way' })).toBe(true);
+    expect(await sandbox.deleteFile({ path: 'dead' })).toBe(true);
+    expect(await sandbox.readTextFile({ path: 'folder/file' })).toBe('x\n');
+  });
+
+  it.each([
+    ['utf-8', '\ufeffä€😀', 'efbbbfc3a4e282acf09f9880'],
+    ['utf-16le', '\ufeffä😀', 'fffee4003dd800de'],
+    ['Latin1', 'ä\u0080', 'e480'],
+    ['ascii', 'a~', '617e'],
+  ])('are texts in %s as they are', async (encoding, content, hex) => {
+    await sandbox.writeTextFile({ path: 'text', content, encoding });
+    expect(Buffer.from((await sandbox.readBinaryFile({ path: 'text' })) ?? []).toString('hex')).toBe(hex);
+    expect(await sandbox.readTextFile({ path: 'text', encoding })).toBe(content);
+  });
+
+  it('are no texts of an encoding that does not fit them', async () => {
+    await sandbox.writeBinaryFile({ path: 'bytes', content: Uint8Array.of(0x61, 0xe4) });
+    for (const encoding of ['utf-8', 'ascii'])
+      await expect(sandbox.readTextFile({ path: 'bytes', encoding })).rejects.toMatchObject({
+        code: 'file.unreadable',
+      });
+    await sandbox.writeBinaryFile({ path: 'bytes', content: Uint8Array.of(0x61, 0, 0x61) });
+    await expect(sandbox.readTextFile({ path: 'bytes', encoding: 'utf-16le' })).rejects.toThrow(
+      'its bytes are no utf-16le',
+    );
+    const write = (content: string, encoding: string): PromiseLike<void> =>
+      sandbox.writeTextFile({ path: 'text', content, encoding });
+    await expect(write('€', 'latin1')).rejects.toThrow('latin1 has not all of its characters');
+    await expect(write('ä', 'ascii')).rejects.toMatchObject({ code: 'options.invalid' });
+    await expect(write('\ud800', 'utf-8')).rejects.toMatchObject({ code: 'options.invalid' });
+    await expect(write('x', 'koi8-r')).rejects.toThrow(
+      'encoding must be utf-8, utf-16le, latin1 or ascii, got "koi8-r"',
+    );
+    expect(await sandbox.stat({ path: 'text' })).toBeNull();
+  });
+
+  it('are read by lines', async () => {
+    await sandbox.writeTextFile({ path: 'text', content: 'one\ntwo\nthree\n' });
+    const lines = (startLine?: number, endLine?: number): PromiseLike<string | null> =>
+      sandbox.readTextFile({
+        path: 'text',
+        ...(startLine === undefined ? {} : { startLine }),
+        ...(endLine === undefined ? {} : { endLine }),
+      });
+    expect([await lines(), await lines(2), await lines(2, 2), await lines(undefined, 2), await lines(3, 99)]).toEqual([
+      'one\ntwo\nthree\n',
+      'two\nthree\n',
+      'two',
+      'one\ntwo',
+      'three\n',
+    ]);
+    expect(await lines(9)).toBe('');
+    await expect(lines(0)).rejects.toThrow('startLine must be a whole number from 1, got 0');
+    await sandbox.writeTextFile({ path: 'text', content: 'one\r\ntwo\rstill\r\nthree' });
+    expect(await lines(2, 3)).toBe('two\rstill\r\nthree');
+    await sandbox.writeTextFile({ path: 'text', content: 'one\rtwo' });
+    expect(await lines(2)).toBe('two');
+  });
+
+  it('are read piece by piece, and left where nobody reads on', async () => {
+    await run('head -c 20000000 /dev/zero > large');
+    const reader = (await sandbox.readFile({ path: 'large' }))?.getReader();
+    const { value } = (await reader?.read()) ?? {};
+    expect(value?.length).toBe(4 * 1024 * 1024);
+    const open = async (): Promise<unknown> =>
+      (
+        await session.run(
+          "(await import('node:fs')).readdirSync('/proc/self/fd').map((fd) => { try { return (require('node:fs')).readlinkSync('/proc/self/fd/' + fd) } catch { return '' } }).filter((path) => path.endsWith('/large')).length",
+        )
+      ).value;
+    expect(await open()).toBe(1);
+    await reader?.cancel();
+    expect(await open()).toBe(0);
+    await expect(sandbox.writeFile({ path: 'x', content: ReadableStream.from(['text']) as never })).rejects.toThrow(
+      'the content must be bytes',
+    );
+  });
+});
+
+it('tools of an agent use it as the experimental_sandbox of a generation', async () => {
+  await open(BEST_LEVEL);
+  const shell = tool({
+    description: ({ experimental_sandbox }) => `Runs a command. ${experimental_sandbox?.description ?? ''}`,
+    inputSchema: z.object({ command: z.string() }),
+    execute: async ({ command }, { abortSignal, experimental_sandbox }) =>
+      experimental_sandbox?.run({ command, ...(abortSignal === undefined ? {} : { abortSignal }) }),
+  });
+  const model = toolCallingModel([{ calls: [['shell', { command: 'echo $((6 * 7))' }]] }]);
+  const { steps } = await generateText({
+    model,
+    tools: { shell },
+    experimental_sandbox: sandbox,
+    stopWhen: isStepCount(2),
+    prompt: 'Six times seven.',
+  });
+  expect(steps[0]?.toolResults[0]?.output).toEqual({ exitCode: 0, stdout: '42\n', stderr: '' });
+  expect(JSON.stringify(model.doGenerateCalls[0]?.tools)).toContain('There is no network');
+});
+
+it('refuses options that there are not', async () => {
+  await open(BEST_LEVEL);
+  expect(() => createSandboxSession(session, { timeoutMs: 5 } as never)).toThrow(
+    'Cannot create a sandbox of a session: there is no field timeoutMs, got 5.',
+  );
+});
