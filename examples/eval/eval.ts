@@ -1,0 +1,15 @@
+/** A skill is measured, with and without it: `node examples/eval/eval.ts [--model PROVIDER/MODEL]`. */
+import { parseArgs } from 'node:util';
+import { createModelGateway } from '../../src/broker/create-model-gateway.ts';
+import { readModelSettings } from '../../src/broker/model-environment.ts';
+import { replayGateway } from '../../src/broker/replay-gateway.ts';
+import { evalTable } from '../../src/evals/eval-table.ts';
+import { evaluateSkill } from '../../src/evals/evaluate-skill.ts';
+import { amountsEval, amountsRecording } from './amounts-eval.ts';
+
+const { values } = parseArgs({ options: { model: { type: 'string' } } });
+const settings = values.model === undefined ? undefined : readModelSettings(values.model);
+const model = settings === undefined ? replayGateway(amountsRecording) : createModelGateway(settings);
+
+const report = await evaluateSkill({ ...amountsEval, model, orchestrator: { allowUnisolated: true } });
+console.log(evalTable(report).join('\n'));

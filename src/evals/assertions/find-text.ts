@@ -1,0 +1,28 @@
+import { quotedText } from '../../contracts/quoted-text.ts';
+import { isFound, type Pattern } from '../../broker/tool-schema/json-schema/pattern.ts';
+import { startRun, TOO_MUCH_WORK, TooMuchWork } from '../../broker/tool-schema/json-schema/run.ts';
+import { CheckUnmade } from './assertion.ts';
+
+/** Steps of one search, of some 50 ns each: a text of a megabyte takes a plain pattern. */
+const STEPS = 40_000_000;
+
+/** What is looked for in a text. */
+export type Sought = { text: string; ignoreCase: boolean } | { pattern: Pattern; source: string };
+
+/** Whether a text holds what is sought. @throws CheckUnmade where finding out takes more than it may */
+export function holds(text: string, sought: Sought): boolean {
+  if ('text' in sought) {
+    return sought.ignoreCase ? text.toLowerCase().includes(sought.text.toLowerCase()) : text.includes(sought.text);
+  }
+  try {
+    return isFound(sought.pattern, text, { ...startRun(), steps: STEPS });
+  } catch (error) {
+    if (!(error instanceof TooMuchWork)) throw error;
+    throw new CheckUnmade(`a text of ${text.length} characters ${TOO_MUCH_WORK} by ${shownSought(sought)}`);
+  }
+}
+
+/** As a reason shows it. */
+export function shownSought(sought: Sought): string {
+  return 'text' in sought ? quotedText(sought.text) : `the pattern ${quotedText(sought.source)}`;
+}

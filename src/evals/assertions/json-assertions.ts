@@ -1,0 +1,60 @@
+import { quotedText } from '../../contracts/quoted-text.ts';
+import type { CompiledSchema } from '../../broker/tool-schema/tool-schema.ts';
+import { JsonRefused, parseBoundedJson } from '../../protocol/bounded-json.ts';
+import type { AssertionCheck, RunProduct } from './assertion.ts';
+import type { AssertionOf } from './assertion-schema.ts';
+import { jsonAt, jsonEquals, type PlacedValue, shownJson } from './json-place.ts';
+import { readText } from './text-assertions.ts';
+
+const JSON_BYTES = 8 * 1024 * 1024;
+
+/** Whether an artifact of JSON has a value at a place. */
+export function jsonFileEquals(spec: AssertionOf<'json-equals'>): AssertionCheck {
+  return (product) => equals(fileValue(product, spec.path, spec.at), spec.value, spec.tolerance);
+}
+
+/** The same for what the program handed back. */
+export function valueEquals(spec: AssertionOf<'value-equals'>): AssertionCheck {
+  return (product) => equals(handedBack(product, spec.at), spec.value, spec.tolerance);
+}
+
+/** Whether a number that it handed back lies within bounds. */
+export function valueInRange({ at, min = -Infinity, max = Infinity }: AssertionOf<'value-in-range'>): AssertionCheck {
+  return (product) => {
+    const found = handedBack(product, at);
+    if ('fault' in found) return found.fault;
+    if (typeof found.value !== 'number') return `it is no number, got ${shownJson(found.value)}`;
+    return found.value >= min && found.value <= max ? undefined : `it is outside ${min} to ${max}, got ${found.value}`;
+  };
+}
+
+/** Whether it fits a schema. */
+export function valueFits(at: string | undefined, schema: CompiledSchema): AssertionCheck {
+  return async (product) => {
+    const found = handedBack(product, at);
+    if ('fault' in found) return found.fault;
+    const checked = await schema.check(found.value);
+    return 'fault' in checked ? checked.fault : undefined;
+  };
+}
+
+function handedBack({ result }: RunProduct, at: string | undefined): PlacedValue {
+  return result.value === undefined ? { fault: 'the program handed back no value' } : jsonAt(result.value, at);
+}
+
+function fileValue(product: RunProduct, path: string, at: string | undefined): PlacedValue {
+  const read = readText(product, path);
+  if ('fault' in read) return read;
+  try {
+    return jsonAt(parseBoundedJson(Buffer.from(read.text), { maxBytes: JSON_BYTES }), at);
+  } catch (error) {
+    if (!(error instanceof JsonRefused)) throw error;
+    return { fault: `${quotedText(path)} holds no JSON: ${error.message}` };
+  }
+}
+
+function equals(found: PlacedValue, expected: unknown, tolerance: number | undefined): string | undefined {
+  if ('fault' in found) return found.fault;
+  if (jsonEquals(found.value, expected, tolerance)) return undefined;
+  return `it is ${shownJson(found.value)} and not ${shownJson(expected)}`;
+}

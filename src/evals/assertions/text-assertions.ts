@@ -1,0 +1,64 @@
+import { quotedText } from '../../contracts/quoted-text.ts';
+import type { OutputText } from '../../contracts/result.ts';
+import type { AssertionCheck, RunProduct } from './assertion.ts';
+import { CheckUnmade } from './assertion.ts';
+import { holds, shownSought, type Sought } from './find-text.ts';
+
+const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+/** Whether an artifact is there, or is not. */
+export function fileExists(path: string, not = false): AssertionCheck {
+  return ({ files }) => {
+    if (files.has(path) !== not) return undefined;
+    return not ? `${quotedText(path)} is there` : missing(path);
+  };
+}
+
+/** Whether an artifact has exactly this text. */
+export function fileEquals(path: string, text: string): AssertionCheck {
+  return (product) => {
+    const read = readText(product, path);
+    if ('fault' in read) return read.fault;
+    return read.text === text ? undefined : `${quotedText(path)} holds ${quotedText(read.text)}`;
+  };
+}
+
+/** Whether an artifact holds a text or a match of a pattern, or does not. One that is not there does neither. */
+export function fileHolds(path: string, sought: Sought, not = false): AssertionCheck {
+  return (product) => {
+    const read = readText(product, path);
+    return 'fault' in read ? read.fault : verdict(quotedText(path), read.text, sought, not);
+  };
+}
+
+/** The same for what the program printed. */
+export function outputHolds(stream: 'stdout' | 'stderr', sought: Sought, not = false): AssertionCheck {
+  return ({ result }) => verdict(stream, wholeOutput(stream, result[stream]), sought, not);
+}
+
+/** The text of an artifact, or why there is none. */
+export function readText({ files }: RunProduct, path: string): { text: string } | { fault: string } {
+  const bytes = files.get(path);
+  if (bytes === undefined) return { fault: missing(path) };
+  try {
+    return { text: UTF8.decode(bytes) };
+  } catch {
+    // The decoder has nothing else to say.
+    return { fault: `${quotedText(path)} is no UTF-8` };
+  }
+}
+
+/** Of an output that was cut nobody knows what the rest would have held. */
+function wholeOutput(stream: string, { text, bytes, truncated }: OutputText): string {
+  if (truncated) throw new CheckUnmade(`only the beginning of ${stream} was kept, got ${bytes} bytes`);
+  return text;
+}
+
+function verdict(where: string, text: string, sought: Sought, not: boolean): string | undefined {
+  if (holds(text, sought) !== not) return undefined;
+  return `${where} ${not ? 'holds' : 'does not hold'} ${shownSought(sought)}`;
+}
+
+function missing(path: string): string {
+  return `there is no artifact ${quotedText(path)}`;
+}

@@ -1,0 +1,54 @@
+import { SkillcellError } from '../contracts/skillcell-error.ts';
+import { type Language, programFileName } from '../contracts/language.ts';
+import { findLanguage } from '../languages/languages.ts';
+import { shownPathFault } from '../protocol/shown-path.ts';
+import { writeBeneath } from '../orchestrator/write-beneath.ts';
+import type { MadeEvalRun } from './make-run.ts';
+
+/**
+ * Writes what one run left below a folder: `runs/<eval>/<side>-<run>/` with `run.json`, the answers of the model, the job's `result.json`, a program an
+ * attempt and the `artifacts/`. Nothing is written through a link.
+ *
+ * @throws SkillcellError `artifact.write-failed`
+ */
+export async function writeRun(
+  folder: string,
+  { row, result, files, answers }: MadeEvalRun,
+  language: Language,
+): Promise<void> {
+  const place = `runs/${row.eval}/${row.side}-${row.run}`;
+  await writeEvalFile(folder, `${place}/run.json`, json(row));
+  for (const [index, { text }] of answers.entries())
+    await writeEvalFile(folder, `${place}/answer-${index + 1}.md`, text);
+  if (result === undefined) return;
+  await writeEvalFile(folder, `${place}/result.json`, json(result));
+  for (const [index, { code, files: further = [] }] of (result.codegen?.attempts ?? []).entries()) {
+    const definition = findLanguage(language);
+    const name = `program-${index + 1}`;
+    if (code !== '')
+      await writeEvalFile(
+        folder,
+        `${place}/${definition === undefined ? name : programFileName(definition, name)}`,
+        code,
+      );
+    // What the sandbox calls a file was checked by nobody yet.
+    for (const file of further.filter(({ path }) => shownPathFault(path) === undefined))
+      await writeEvalFile(folder, `${place}/${name}-files/${file.path}`, file.code);
+  }
+  for (const [path, bytes] of files) await writeEvalFile(folder, `${place}/artifacts/${path}`, bytes);
+}
+
+/** Writes one file below a folder. @throws SkillcellError `artifact.write-failed` */
+export async function writeEvalFile(folder: string, path: string, content: string | Uint8Array): Promise<void> {
+  try {
+    await writeBeneath(folder, path, typeof content === 'string' ? Buffer.from(content) : content);
+  } catch (cause) {
+    const code = (cause as NodeJS.ErrnoException).code ?? 'error';
+    const message = `Cannot write what an eval left: ${code}, got ${JSON.stringify(`${folder}/${path}`)}.`;
+    throw new SkillcellError('artifact.write-failed', message, { cause });
+  }
+}
+
+function json(value: unknown): string {
+  return `${JSON.stringify(value, null, 2)}\n`;
+}

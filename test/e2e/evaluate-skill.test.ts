@@ -1,0 +1,325 @@
+import { afterAll, describe, expect, it } from 'vitest';
+import type { ModelAnswer, ModelGateway, ModelRequest } from '../../src/broker/model-gateway.ts';
+import { SkillcellError } from '../../src/contracts/skillcell-error.ts';
+import { evaluateSkill, type EvaluateSkillOptions } from '../../src/evals/evaluate-skill.ts';
+import type { MadeEvalRun } from '../../src/evals/make-run.ts';
+import { createLocalRunner } from '../../src/runners/local/local-runner.ts';
+import { MISSING_PYTHON, requireHere } from '../fixtures/describe-with.ts';
+import { EVERY_LEVEL, everyRunner, requireEachLevel } from '../fixtures/every-level.ts';
+import { BEST_LEVEL } from '../fixtures/levels.ts';
+import { programAnswer } from '../fixtures/scripted-model.ts';
+import { type SkillLibrary, skillLibrary, skillText } from '../fixtures/skill-library.ts';
+
+const SKILL = skillText({ name: 'units', description: 'Units.', import: ['custom.base'] }, 'A marathon has 42195 m.');
+const CHECK = `import json
+run = json.load(open('run.json'))
+assert run['value'] == 42195, f"got {run['value']}"
+assert open('artifacts/length.txt').read() == '42195 m'
+`;
+const libraries: SkillLibrary[] = [];
+afterAll(() => libraries.forEach((library) => library[Symbol.dispose]()));
+
+/** A skill with these evals. */
+function library(evals: unknown, files: Record<string, string> = {}): SkillLibrary['subsystem'] {
+  const made = skillLibrary({
+    'units/SKILL.md': SKILL,
+    'units/references/table.md': 'One mile has 1609.344 m.',
+    'units/evals/evals.json': JSON.stringify({ skill_name: 'units', evals }),
+    'base/SKILL.md': skillText({ name: 'base', description: 'Base.' }, 'Give SI units.'),
+    'base/evals/evals.json': '{ "expected": "42195" }',
+    'other/SKILL.md': skillText({ name: 'other', description: 'Other.' }, 'Shout.'),
+    ...files,
+  });
+  libraries.push(made);
+  return made.subsystem;
+}
+
+/** Stands for a model's service: says what it knows from its prompt. */
+function reader(answer: (length: string, request: ModelRequest) => Partial<ModelAnswer> | string): ModelGateway {
+  return {
+    id: 'test/model',
+    async generate(request) {
+      const length = /marathon has (\d+) m/.exec(request.system)?.[1] ?? '42000';
+      const plain = { text: '', model: 'test/model', usage: { inputTokens: 5, outputTokens: 3 }, finishReason: 'stop' };
+      const given = answer(length, request);
+      return { ...plain, ...(typeof given === 'string' ? { text: given } : given) };
+    },
+  };
+}
+
+const program = (length: string): string =>
+  programAnswer(
+    'javascript',
+    `import { writeFileSync } from 'node:fs';
+writeFileSync(process.env.SKILLCELL_OUTPUT + '/length.txt', '${length} m');
+console.log('written');
+export default ${length};`,
+  );
+
+const evaluate = (options: Omit<EvaluateSkillOptions, 'skill'>): ReturnType<typeof evaluateSkill> =>
+  evaluateSkill({
+    orchestrator: { runners: [createLocalRunner()] },
+    ...options,
+    skill: 'custom.units',
+    job: { isolation: BEST_LEVEL, ...options.job },
+  });
+
+const LENGTH = [{ id: 'length', prompt: 'Give a length.', assertions: [{ type: 'value-equals', value: 42195 }] }];
+
+describe.each(EVERY_LEVEL)('evaluateSkill() at level %s', (level) => {
+  it('finds a skill better that the program needs, by files, values, output and a check, and leaves prose alone', async (context) => {
+    requireEachLevel(context, level);
+    requireHere(context, MISSING_PYTHON);
+    const assertions = [
+      'The length is given kindly.',
+      { type: 'value-equals', value: 42195 },
+      { type: 'file-matches', path: 'length.txt', pattern: '^42\\d{3} m$' },
+      { type: 'output-contains', text: 'written' },
+      { type: 'check', program: 'evals/checks/length.py' },
+    ];
+    const skills = library(
+      [{ id: 'length', prompt: 'Give a length.', expected_output: '42195', files: ['evals/files/a.txt'], assertions }],
+      { 'units/evals/checks/length.py': CHECK, 'units/evals/files/a.txt': 'a' },
+    );
+    const made: MadeEvalRun[] = [];
+    const report = await evaluate({
+      skills,
+      model: reader(program),
+      runs: 5,
+      job: { isolation: level },
+      orchestrator: { runners: await everyRunner(), allowUnisolated: true },
+      onRun: (run) => void made.push(run),
+    });
+    expect(report).toMatchObject({
+      ...{ schema: 'skillcell/skill-eval@1', verdict: 'better', aa: false, runs: 5, interrupted: false },
+      skill: { id: 'custom.units' },
+      models: ['test/model'],
+      sides: [
+        { side: 'with', withSkill: true, measured: 5, passed: 5, passRate: 1, tokens: { input: 25, output: 15 } },
+        { side: 'without', withSkill: false, measured: 5, passed: 0, passRate: 0.5, tokens: { input: 25, output: 15 } },
+      ],
+      difference: { value: 0.5 },
+      notes: ['1 expectation is prose, and unchecked.'],
+    });
+    expect(report.evals).toEqual([
+      {
+        id: 'length',
+        prompt: 'Give a length.',
+        expectedOutput: '42195',
+        sides: { with: { measured: 5, passRate: 1 }, without: { measured: 5, passRate: 0.5 } },
+        assertions: [
+          { text: 'The length is given kindly.', checked: false, passed: {} },
+          { text: 'value-equals', checked: true, passed: { with: 5, without: 0 } },
+          { text: 'file-matches length.txt "^42\\\\d{3} m$"', checked: true, passed: { with: 5, without: 5 } },
+          { text: 'output-contains "written"', checked: true, passed: { with: 5, without: 5 } },
+          { text: 'check evals/checks/length.py', checked: true, passed: { with: 5, without: 0 } },
+        ],
+      },
+    ]);
+    const without = report.results.find(({ side }) => side === 'without');
+    expect(without?.assertions[0]).toEqual({ status: 'unchecked' });
+    expect(without?.assertions[4]).toEqual({ status: 'failed', reason: 'AssertionError: got 42000' });
+    expect(made.map(({ result }) => result?.isolation)).toEqual(Array(10).fill(level));
+    expect(made.map(({ files }) => [...files.keys()].join())).toEqual(Array(10).fill('length.txt'));
+  });
+});
+
+describe('the two sides of an eval', () => {
+  it('know nothing of the evals, and the one without the skill cannot ask for it', async () => {
+    const asked: ModelRequest[] = [];
+    const wish = '```skillcell-request\n{"skills": ["custom.units", "custom.other"]}\n```\n';
+    const look = programAnswer(
+      'javascript',
+      `import { readdirSync } from 'node:fs';
+console.log(readdirSync(process.env.SKILLS_DIR ?? '.', { recursive: true }).join(' '));`,
+    );
+    const made: MadeEvalRun[] = [];
+    const report = await evaluate({
+      skills: library([{ id: 1, prompt: 'Look around.', assertions: [{ type: 'output-contains', text: 'SKILL.md' }] }]),
+      model: reader((_length, request) => {
+        asked.push(structuredClone(request));
+        return request.messages.length === 1 ? wish : look;
+      }),
+      runs: 1,
+      onRun: (run) => void made.push(run),
+    });
+    // All was measured: what the model asked for it did not get, or had already.
+    expect(report.results.map(({ side, status, passRate }) => `${side} ${status} ${passRate}`).toSorted()).toEqual([
+      'with measured 1',
+      'without measured 0',
+    ]);
+    const found = made.find(({ row }) => row.side === 'with')?.result;
+    expect(found?.skills.active).toEqual(['custom.base', 'custom.units']);
+    expect(found?.stdout.text).toContain('custom/units/references/table.md');
+    expect(found?.stdout.text).toContain('custom/base/SKILL.md');
+    expect(found?.stdout.text).not.toMatch(/evals|other/);
+    const [withSkill, without] = ['with', 'without'].map((side) => {
+      const digests = report.results.find((row) => row.side === side)?.promptSha256 ?? [];
+      expect(digests).toHaveLength(2);
+      return asked.filter(({ system }) => system.includes('42195') === (side === 'with'));
+    });
+    expect(withSkill).toHaveLength(2);
+    expect(without).toHaveLength(2);
+    expect(JSON.stringify(without)).not.toContain('Give SI units');
+    // But for the skill both are asked the same.
+    const rules = (request: ModelRequest | undefined): string | undefined => request?.system.split('\nSkills\n')[0];
+    expect(withSkill?.[0]?.messages).toEqual(without?.[0]?.messages);
+    expect(
+      rules(without?.[0])
+        ?.split('\n')
+        .every((line) => rules(withSkill?.[0])?.includes(line.trim())),
+    ).toBe(true);
+  });
+
+  it('are both with the skill where they are to be the same, and no difference is found', async () => {
+    const report = await evaluate({ skills: library(LENGTH), model: reader(program), runs: 4, aa: true });
+    expect(report).toMatchObject({
+      ...{ aa: true, verdict: 'no-difference', difference: { value: 0, pValue: 1 } },
+      sides: [
+        { side: 'with', withSkill: true, passRate: 1 },
+        { side: 'again', withSkill: true, passRate: 1 },
+      ],
+    });
+  });
+
+  it('find a skill worse that leads astray', async () => {
+    const model = reader((length) => program(length === '42195' ? '1' : '42195'));
+    expect(await evaluate({ skills: library(LENGTH), model, runs: 4 })).toMatchObject({
+      verdict: 'worse',
+      difference: { value: -1 },
+    });
+  });
+});
+
+describe('a run', () => {
+  it('whose program fails passes nothing, not even what forbids something', async () => {
+    const assertions = [{ type: 'output-contains', text: 'x', not: true }];
+    const report = await evaluate({
+      skills: library([{ id: 1, prompt: 'Try.', assertions }]),
+      model: reader(() => programAnswer('javascript', 'throw new Error("no");')),
+      runs: 1,
+      job: { maxAttempts: 1 },
+    });
+    expect(report.results[0]).toMatchObject({ status: 'measured', outcome: 'failed', passRate: 0 });
+    expect(report.results[0]?.assertions[0]).toEqual({ status: 'failed', reason: 'the program ended as failed: no' });
+  });
+
+  it('whose model fails leaves the question open, and three in a row end the eval', async () => {
+    let asked = 0;
+    const model = reader((length) => {
+      asked += 1;
+      if (asked > 3) throw new SkillcellError('model.failed', 'Cannot ask test/model: got 503.');
+      return program(length);
+    });
+    const report = await evaluate({ skills: library(LENGTH), model, runs: 4 });
+    expect(report).toMatchObject({
+      verdict: 'could-not-measure',
+      reason: expect.stringMatching(
+        /, and 2 more could not be measured: model\.failed: Cannot ask test\/model: got 503\.$/,
+      ),
+      results: { length: 6 },
+      notes: ['It was given up: too many runs in a row could not be measured.'],
+    });
+    expect(asked).toBe(6);
+  });
+
+  it('that its budget ends is measured as it is, unless no answer came of it', async () => {
+    const skills = library(LENGTH);
+    const model = reader(() => programAnswer('javascript', 'throw new Error("no");'));
+    const short = await evaluate({ skills, model, runs: 1, job: { budget: { modelCalls: 1 } } });
+    expect(short.results[0]).toMatchObject({ status: 'measured', outcome: 'limit', passRate: 0 });
+    const none = await evaluate({ skills, model, runs: 1, job: { budget: { inputTokens: 1 } } });
+    expect(none).toMatchObject({ verdict: 'could-not-measure', results: [{ status: 'failed', outcome: 'limit' }, {}] });
+  });
+
+  it.each([
+    ['hands back no verdict', 'export default 7;', /has to hand back true, false or \{ pass, reason \}/],
+    ['does not end', 'setInterval(() => {}, 1_000);', /the check evals\/c\.mjs ended as timeout/],
+  ])('whose check %s leaves the question open', async (_what, check, reason) => {
+    const assertions = [{ type: 'check', program: 'evals/c.mjs' }];
+    const skills = library([{ id: 1, prompt: 'Try.', assertions }], { 'units/evals/c.mjs': check });
+    const report = await evaluate({
+      skills,
+      model: reader(program),
+      runs: 1,
+      job: { limits: { runTimeoutMs: 3_000 } },
+    });
+    expect(report).toMatchObject({ verdict: 'could-not-measure', reason: expect.stringMatching(reason) });
+    expect(report.results[0]).toMatchObject({ status: 'failed', assertions: [] });
+  });
+
+  it.each([
+    ['export default { pass: false, reason: "too long" };', { status: 'failed', reason: 'too long' }],
+    ['export default false;', { status: 'failed', reason: 'the check says no' }],
+    ['export default { pass: true };', { status: 'passed' }],
+    ['console.log("fine");', { status: 'passed' }],
+  ])('whose check is %s is judged by it', async (check, outcome) => {
+    const assertions = [{ type: 'check', program: 'evals/c.mjs' }];
+    const skills = library([{ id: 1, prompt: 'Try.', assertions }], { 'units/evals/c.mjs': check });
+    const report = await evaluate({ skills, model: reader(program), runs: 1 });
+    expect(report.results[0]?.assertions).toEqual([outcome]);
+  });
+});
+
+describe('an eval that cannot be made', () => {
+  const asked: ModelRequest[] = [];
+  const model = reader((length, request) => {
+    asked.push(request);
+    return program(length);
+  });
+
+  it.each<[string, unknown, string]>([
+    ['an unknown assertion', [{ id: 1, prompt: 'x', assertions: [{ type: 'llm' }] }], 'evals.0.assertions.0.type must'],
+    [
+      'a pattern that looks ahead',
+      [{ id: 1, prompt: 'x', assertions: [{ type: 'output-matches', pattern: '(?=a)' }] }],
+      '0.pattern cannot',
+    ],
+    [
+      'an input that is not there',
+      [{ id: 1, prompt: 'x', files: ['evals/files/b'] }],
+      'evals.0.files.0 must be a file of the skill',
+    ],
+    [
+      'a check that is not there',
+      [{ id: 1, prompt: 'x', assertions: [{ type: 'check', program: 'evals/b.py' }] }],
+      '0.program must be',
+    ],
+    [
+      'a check outside',
+      [{ id: 1, prompt: 'x', assertions: [{ type: 'check', program: 'SKILL.md' }] }],
+      '0.program must be',
+    ],
+    [
+      'a check in no language',
+      [{ id: 1, prompt: 'x', assertions: [{ type: 'check', program: 'evals/evals.json' }] }],
+      '0.program names no',
+    ],
+  ])('because of %s is refused by its field, before a model is asked', async (_what, evals, message) => {
+    await expect(evaluate({ skills: library(evals), model })).rejects.toMatchObject({
+      code: 'eval.invalid',
+      message: expect.stringContaining(message),
+    });
+    expect(asked).toEqual([]);
+  });
+
+  it('for want of evals, of the skill, of instructions or of good options says so', async () => {
+    const skills = library(LENGTH, { 'bare/SKILL.md': skillText({ name: 'bare', description: 'Bare.' }, '\n') });
+    const options = { skills, model, job: { isolation: BEST_LEVEL } };
+    const refused = async (skill: string, more: object = {}): Promise<unknown> =>
+      await evaluateSkill({ ...options, skill, ...more }).catch((error: unknown) => error);
+    expect(await refused('custom.other')).toMatchObject({ code: 'eval.invalid' });
+    expect(await refused('custom.bare')).toMatchObject({ code: 'eval.invalid' });
+    expect(await refused('custom.none')).toMatchObject({ code: 'skills.reference-unknown' });
+    expect(await refused('custom.units', { runs: 0 })).toMatchObject({ code: 'options.invalid' });
+    expect(await refused('custom.units', { seeds: 1 })).toMatchObject({ code: 'options.invalid' });
+    expect(await refused('custom.units', { job: { task: 'x' } })).toMatchObject({ code: 'options.invalid' });
+    expect(await refused('custom.units', { job: { budget: { modelCalls: 0 } } })).toMatchObject({
+      code: 'job.invalid',
+    });
+    expect(await refused('custom.units', { job: { isolation: 'kernel', runner: 'local' } })).toMatchObject({
+      code: 'runner.isolation-unmet',
+    });
+    expect(asked).toEqual([]);
+  });
+});
