@@ -24,7 +24,7 @@ export type {
   StandardSchema,
   StandardVerdict,
 } from './broker/tool-schema/tool-schema.ts';
-export { ToolCallError, ToolError } from './broker/tool-errors.ts';
+export { ToolCallError, type ToolCallErrorOptions, ToolError } from './broker/tool-errors.ts';
 export type { DecisionRound, JobDecision, SelectOptions } from './contracts/decision.ts';
 export type * from './contracts/descriptor.ts';
 export type { Diagnostic, DiagnosticCode, DiagnosticPlace, Severity } from './contracts/diagnostic.ts';
@@ -44,12 +44,24 @@ export type {
   JobOptions,
   JobOutputs,
   JobSkillsOptions,
+  JobTool,
   ScriptOptions,
 } from './contracts/job.ts';
 export type { BuiltInLanguage, Language } from './contracts/language.ts';
 export { TOOL_CALL_CODES, type ToolCallCode } from './contracts/tool-call-codes.ts';
 export { DEFAULT_LIMITS, type JobLimits } from './contracts/limits.ts';
 export type * from './contracts/result.ts';
+export type {
+  Session,
+  SessionExport,
+  SessionFile,
+  SessionFiles,
+  SessionOptions,
+  SessionResult,
+  SessionRun,
+  SessionRunOptions,
+  SessionStream,
+} from './contracts/session.ts';
 export type * from './contracts/skill.ts';
 export { SkillcellError, type SkillcellErrorOptions } from './contracts/skillcell-error.ts';
 export type { SandboxUsage } from './contracts/usage.ts';
@@ -63,6 +75,13 @@ export type {
   PoolMetrics,
   PoolOptions,
 } from './orchestrator/orchestrator.ts';
+export type * from './evals/eval-report.ts';
+export { evaluateSkill, type EvaluateSkillOptions, type OnEvalRun } from './evals/evaluate-skill.ts';
+export type { EvalProgress } from './evals/conduct-eval.ts';
+export type { EvalJobOptions, MadeEvalRun } from './evals/make-run.ts';
+export { connectMcpTools, type McpToolNote, type McpTools } from './mcp/client/connect-mcp-tools.ts';
+export type { McpAddress, McpProgram, McpServer, McpServers } from './mcp/client/mcp-servers.ts';
+export type { McpConnectOptions, McpToolOptions } from './mcp/client/mcp-tool-options.ts';
 export { createDockerRunner, type DockerRunnerOptions } from './runners/docker/docker-runner.ts';
 export type { EngineOptions } from './runners/docker/engine-options.ts';
 export type { ImageFlavor } from './runners/docker/image-flavor.ts';

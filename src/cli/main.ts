@@ -1,9 +1,9 @@
-import { readFileSync } from 'node:fs';
 import type { CliIo } from './terminal/cli-io.ts';
 import { createCliOutput } from './terminal/cli-output.ts';
 import { helpText } from './command-line/help-text.ts';
 import { type Interruption, listenForInterruption } from './terminal/interruption.ts';
 import { watchLauncher } from './terminal/launcher-watch.ts';
+import { packageVersion } from './terminal/package-version.ts';
 import { readCommandLine, wantsJson } from './command-line/read-command-line.ts';
 import { reportError } from './terminal/report-error.ts';
 
@@ -30,7 +30,7 @@ export async function main(argv: readonly string[], io: CliIo): Promise<number> 
       const run = await line.load();
       code = await run({ io, output, interruption, arguments: line.arguments, json });
     } else {
-      await output.text(line.kind === 'help' ? helpText(line.path) : `${version()}\n`);
+      await output.text(line.kind === 'help' ? helpText(line.path) : `${packageVersion()}\n`);
       code = 0;
     }
   } catch (error) {
@@ -48,9 +48,4 @@ export async function main(argv: readonly string[], io: CliIo): Promise<number> 
 /** Whether an error is nothing but the interruption itself, which the exit code tells. */
 function interrupted({ signal }: Interruption, error: unknown): boolean {
   return signal.aborted && (error === signal.reason || (error instanceof Error && error.name === 'AbortError'));
-}
-
-function version(): string {
-  const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
-  return (JSON.parse(text) as { version: string }).version;
 }

@@ -1,9 +1,10 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { BEST_FLAGS } from '../fixtures/levels.ts';
+import { program } from '../fixtures/mcp/mcp-scene.ts';
 import { runCli } from '../fixtures/spawn-cli.ts';
 
 const root = pathToFileURL(`${process.cwd()}/`).href;
@@ -25,10 +26,28 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
-/** Files of the sources, and packages, that a command loads. */
-async function loadedBy(argv: readonly string[], stdin = ''): Promise<{ files: string[]; packages: string[] }> {
+/** Registers a tracer as any copy of OpenTelemetry's package does, and notes what spans begin and end. */
+const tracer = (list: string): string => `
+  globalThis[Symbol.for('opentelemetry.js.api.1')] = {
+    version: '1.9.0',
+    trace: { getTracer: () => ({ startSpan(name) {
+      appendFileSync(${JSON.stringify(list)}, '+' + name + '\\n');
+      return { setAttributes() {}, setStatus() {}, end: () => appendFileSync(${JSON.stringify(list)}, '-' + name + '\\n') };
+    } }) },
+  };`;
+
+/**
+ * Files of the sources, and packages, that a command loads.
+ *
+ * @param before what its process does first
+ */
+async function loadedBy(
+  argv: readonly string[],
+  stdin = '',
+  before = '',
+): Promise<{ files: string[]; packages: string[] }> {
   const list = join(folder, 'list');
-  const hook = `data:text/javascript,${encodeURIComponent(recorder(list))}`;
+  const hook = `data:text/javascript,${encodeURIComponent(recorder(list) + before)}`;
   const { code, stderr } = await runCli(argv, { stdin, env: { NODE_OPTIONS: `--import=${hook}` } });
   expect([code, stderr]).toEqual([0, expect.any(String)]);
   const loaded = readFileSync(list, 'utf8').split('\n');
@@ -54,13 +73,47 @@ describe('what a command loads', () => {
     const argv = ['exec', '-', '--language', 'javascript', '--runner', 'local', ...BEST_FLAGS];
     const { files, packages } = await loadedBy(argv, 'console.log(1)');
     expect(files).toContain('src/orchestrator/run-job.ts');
-    const heavy = ['ai', 'ajv', 'dockerode', 'gray-matter', 'js-yaml', 're2js', 'yaml', 'yauzl', '@ai-sdk/anthropic'];
-    expect(packages.filter((name) => heavy.includes(name) || name.startsWith('@ai-sdk/'))).toEqual([]);
+    const heavy = [
+      '@opentelemetry/api',
+      'ai',
+      'ajv',
+      'dockerode',
+      'gray-matter',
+      'js-yaml',
+      're2js',
+      'yaml',
+      'yauzl',
+      '@ai-sdk/anthropic',
+    ];
+    const isHeavy = (name: string): boolean => heavy.includes(name) || /^@(?:ai-sdk|modelcontextprotocol)\//.test(name);
+    expect(packages.filter(isHeavy)).toEqual([]);
     // The small flavour and the core that it stands on.
     const zod = files.filter((path) => /^node_modules\/zod\/(?!mini\/|v4\/(?:mini|core|locales)\/)/.test(path));
     expect(zod).toEqual([]);
     // One short file says at the edge whether something can be a schema.
-    const ofTools = files.filter((path) => /^src\/(?:broker\/tool-(?:schema|stubs)|decision)\//.test(path));
+    const ofTools = files.filter((path) => /^src\/(?:broker\/tool-(?:schema|stubs)|decision|mcp)\//.test(path));
     expect(ofTools).toEqual(['src/broker/tool-schema/is-plain-object.ts']);
+  });
+
+  it('is no package for spans, also where the process records them', async () => {
+    const argv = ['exec', '-', '--language', 'javascript', '--runner', 'local', ...BEST_FLAGS];
+    const spans = join(folder, 'spans');
+    const { packages } = await loadedBy(argv, 'console.log(1)', tracer(spans));
+    const noted = readFileSync(spans, 'utf8').trim().split('\n');
+    expect(noted).toEqual([
+      ...['+job', '+start', '-start', '+attempt', '+run', '+collect'],
+      ...['-collect', '-run', '-attempt', '-job'],
+    ]);
+    expect(packages.filter((name) => name.startsWith('@opentelemetry/'))).toEqual([]);
+  });
+
+  it('is the package of MCP clients where MCP servers are named', async () => {
+    writeFileSync(
+      join(folder, 'mcp.json'),
+      JSON.stringify({ mcpServers: { s: program('hostile-server', ['plain']) } }),
+    );
+    const argv = ['exec', '-', '--language', 'javascript', '--runner', 'local', ...BEST_FLAGS];
+    const { packages } = await loadedBy([...argv, '--mcp', join(folder, 'mcp.json')], 'console.log(1)');
+    expect(packages).toContain('@modelcontextprotocol/client');
   });
 });

@@ -20,7 +20,8 @@ const isolation = await missingIsolation();
 
 /** What this machine lacks for a block. */
 function missingFor({ text, language }: DocumentBlock): string | undefined {
-  const runsJob = language === 'ts' || /\b(skillcell (exec|codegen|skills run)|node \S+\.mts)\b/.test(text);
+  const runsJob =
+    language === 'ts' || /\b(skillcell (exec|codegen|repl|skills run|skills eval)|node \S+\.mts)\b/.test(text);
   if (runsJob && isolation !== undefined) return isolation;
   return runsJob && /python|\.py\b/.test(text) ? MISSING_PYTHON : undefined;
 }
@@ -138,6 +139,9 @@ describe('blocks that no test runs', () => {
         "README.md: npm install skillcell (a test of its own packs, installs and imports the package)",
         "README.md: sudo apt-get install bubblewrap util-linux    # level namespace, for development; python3 for Python jobs (it changes the machine)",
         "README.md: export SKILLCELL_MODEL=anthropic/claude-sonnet-4-5 ANTHROPIC_API_KEY=… (it asks a paid model)",
+        "README.md: { "mcpServers": { (another program reads it)",
+        "docs/ai-sdk.md: import { isStepCount, tool, ToolLoopAgent } from 'ai'; (it asks a paid model)",
+        "docs/mcp.md: skillcell mcp --descriptor bundle.json                       # on standard input and output (another program starts it, and speaks to it)",
         "docs/models.md: printf 'month,celsius\\n2024-01,2.4\\n2024-07,19.1\\n' > data.csv (it asks a model)",
         "docs/models.md: skillcell codegen "Which month was the warmest? Write report.md." --file data.csv --expect report.md --record answers.json (the first line asks a model, and the second needs what it wrote)",
       ]

@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -66,4 +67,47 @@ done: 10 × paper for ada
 shop.price: 3 calls, 1 failed
 shop.order: 2 calls, 1 failed
 `);
+});
+
+it('a session plots, outlives a loop, and leaves a picture', async () => {
+  const said = await run('session/session.ts');
+  expect(said).toMatch(
+    /^run 1: 4 rows\nrun 2: <svg xmlns=[^\n]*stroke="black" points="0,133 100,111 200,80 300,36"\/><\/svg>\n/,
+  );
+  expect(said).toContain('\nrun 3: timeout, kept; The program took longer than 0.5 s.\nrun 4: 97.3 ppm in 60 years\n');
+  expect(said).toContain('\nleft: plot.svg, image/svg+xml\n3da50807 141 bytes\n');
+});
+
+it('a skill is measured from a recording, to the table that lies beside it', async () => {
+  const table = readFileSync(join(root, 'examples/eval/table.txt'), 'utf8');
+  expect(await run('eval/eval.ts')).toBe(table);
+  expect(table).toMatch(/^custom\.amounts: better\n/);
+});
+
+it('an agent of the AI SDK loads a skill, and its program calls a tool that the model may not call', async () => {
+  expect(await run('ai-sdk/agent.ts'))
+    .toBe(`the model may call: run_code, list_skills, load_skill, read_skill_file, run_skill_script
+and its programs: sales
+load_skill
+run_code "rows read: 12000\\n"
+calls of sales: 12
+The best month was 7, with 9995.00.
+`);
+});
+
+it('an MCP client finds a skill, loads and verifies it, and has its script run', async (context) => {
+  requireHere(context, MISSING_PYTHON);
+  const said = await run('mcp/mcp.ts');
+  expect(said).toMatch(
+    /^connected to skillcell by the protocol of 2026-07-28\n→ list_skills \{\}\n← custom\.invoices: Sums open/,
+  );
+  expect(said).toContain(
+    '\n→ load_skill {"skill":"custom.invoices"}\n← Never add the amounts yourself: run `scripts/sum.py`',
+  );
+  expect(said.match(/verified: true$/gm)).toHaveLength(3);
+  expect(said).toContain(
+    '\n← succeeded: {"Ada Meyer":148000,"Ben Okafor":105050,"Cleo Laurent":231075,"Dana Ito":8500}\n',
+  );
+  expect(said).toContain('\n→ resources/read sums.csv\n← Ada Meyer,1480.00\n  Ben Okafor,1050.50\n');
+  expect(said).toMatch(/\n← an error\n← script\.not-listed\n$/);
 });

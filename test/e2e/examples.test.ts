@@ -44,7 +44,7 @@ describe('examples of the public functions and methods', () => {
   it('call what they stand at, and say what they print', () => {
     for (const { name, place, text, prints } of examples) {
       expect(text, place).toMatch(new RegExp(`\\b${name.split('.').at(-1)}\\b`));
-      expect(text, place).toMatch(/ from 'skillcell(\/skills)?';$/m);
+      expect(text, place).toMatch(/ from 'skillcell(\/\w+)?';$/m);
       expect(prints, place).not.toBe('');
     }
   });
@@ -62,7 +62,7 @@ describe.each(files)('examples of %s', (file) => {
 
   /** Jobs run at the level that they get by default, and there may be none here. */
   const missingFor = (text: string): string | undefined =>
-    /\.(exec|codegen|script|stream|warm)\(/.test(text) ? isolation : undefined;
+    /\.(exec|codegen|script|session|stream|warm)\(|createSandboxTools\(/.test(text) ? isolation : undefined;
 
   beforeAll(async () => {
     using newcomer = createNewcomer();

@@ -46,6 +46,17 @@ const TYPED = `
   export { SkillcellError, createModelGateway };
 `;
 
+/** What names types of the AI SDK. */
+const TYPED_AI = `
+  import { createOrchestrator, type Session } from 'skillcell';
+  import { createSandboxSession, createSandboxTools, type SandboxTools } from 'skillcell/ai';
+
+  await using orchestrator = createOrchestrator();
+  export const sandboxTools: SandboxTools = createSandboxTools(orchestrator, { language: 'python' });
+  const session: Session = await orchestrator.session();
+  export const description: string = createSandboxSession(session).description;
+`;
+
 describe('the packed package', () => {
   let folder: string;
   let requireInstalled: PackedPackage['requireInstalled'];
@@ -78,10 +89,11 @@ describe('the packed package', () => {
     const code = `
       import { createOrchestrator } from 'skillcell';
       import { SkillsSubsystem } from 'skillcell/skills';
+      import { createSandboxTools } from 'skillcell/ai';
       import manifest from 'skillcell/package.json' with { type: 'json' };
-      process.stdout.write([typeof createOrchestrator, typeof SkillsSubsystem, manifest.name].join(' '));`;
+      process.stdout.write([typeof createOrchestrator, typeof SkillsSubsystem, typeof createSandboxTools, manifest.name].join(' '));`;
     const { stdout } = await execa(process.execPath, ['--input-type=module', '-e', code], { cwd: folder });
-    expect(stdout).toBe('function function skillcell');
+    expect(stdout).toBe('function function function skillcell');
   });
 
   it('says in one sentence, under an older Node, which one it needs', async (context) => {
@@ -90,7 +102,7 @@ describe('the packed package', () => {
     context.skip(older === undefined, 'no Node before 24 is installed');
     if (older === undefined) return;
     const sentence = /: Node 24 or newer is needed, got \d+\.\d+\.\d+\.$/;
-    for (const name of ['skillcell', 'skillcell/skills']) {
+    for (const name of ['skillcell', 'skillcell/skills', 'skillcell/ai']) {
       const code = `import('${name}').then(() => console.log('it came'), ({ code, message }) => console.log(code, message))`;
       const { stdout } = await execa(older, ['-e', code], { cwd: folder, env: plainEnvironment(), extendEnv: false });
       expect(stdout).toMatch(/^runtime\.node-too-old Cannot import skillcell/);
@@ -102,27 +114,40 @@ describe('the packed package', () => {
     expect(stderr.split('\n')[0]).toMatch(sentence);
   });
 
-  it.for([
+  describe.each([
     ['7', 'typescript'],
     ['5.9', 'typescript-5.9'],
-  ] as const)(
-    'has types that TypeScript %s checks whole, with nothing but what it brings',
-    async ([version, compiler], context) => {
-      requireInstalled(context);
+  ])('has types that TypeScript %s checks', (version, compiler) => {
+    /** What the compiler says of a program, with the declarations of all that it leads to. */
+    const check = async (program: string): Promise<string> => {
       const bin = join(root, 'node_modules', compiler, 'bin/tsc');
       expect((await execa(process.execPath, [bin, '--version'])).stdout).toContain(`Version ${version}.`);
       writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(STRICT));
-      writeFileSync(join(folder, 'types.mts'), TYPED);
-      const check = async (): Promise<string> => {
-        const { stdout } = await execa(process.execPath, [bin, '-p', '.'], { cwd: folder, reject: false });
-        return stdout;
-      };
-      expect(await check()).toBe('');
+      writeFileSync(join(folder, 'types.mts'), program);
+      const { stdout } = await execa(process.execPath, [bin, '-p', '.'], { cwd: folder, reject: false });
+      return stdout;
+    };
+
+    it('whole, with nothing but what it brings', async (context) => {
+      requireInstalled(context);
+      expect(await check(TYPED)).toBe('');
       // What the compiler would find is found: a declaration of ours that names what is not there.
-      writeFileSync(join(folder, 'types.mts'), `${TYPED}const wrong: number = result.outcome;\n`);
-      expect(await check()).toMatch(/^types\.mts.*is not assignable to type 'number'/);
-    },
-  );
+      expect(await check(`${TYPED}const wrong: number = result.outcome;\n`)).toMatch(
+        /^types\.mts.*is not assignable to type 'number'/,
+      );
+    });
+
+    it('for the AI SDK, whose own declarations want the types of a browser and laxer options', async (context) => {
+      requireInstalled(context);
+      /** Faults begin a line with their file; what explains them is indented. */
+      const ours = (said: string): string[] =>
+        said.split('\n').filter((line) => /^\S/.test(line) && !/^node_modules\/(?:ai|@ai-sdk\/[\w-]+)\//.test(line));
+      expect(ours(await check(TYPED_AI))).toEqual([]);
+      expect(ours(await check(`${TYPED_AI}const wrong: number = description;\n`))).toEqual([
+        expect.stringMatching(/^types\.mts.*is not assignable to type 'number'/),
+      ]);
+    });
+  });
 
   it('holds what it runs and no sources or tests', async (context) => {
     requireInstalled(context);

@@ -1,5 +1,14 @@
-import type { CommandSpecification } from '../options/command.ts';
-import { JOB_FLAGS, JSON_FLAG, OFFERED_TOOL_FLAG, SCRIPT_FLAGS, SKILLS_FLAGS } from '../options/flags.ts';
+import type { CommandSpecification, FlagSpecification } from '../options/command.ts';
+import {
+  EVAL_JOB_FLAGS,
+  JOB_FLAGS,
+  JSON_FLAG,
+  MODEL_FLAGS,
+  OFFERED_TOOL_FLAG,
+  SCRIPT_FLAGS,
+  SERVER_FLAGS,
+  SKILLS_FLAGS,
+} from '../options/flags.ts';
 import { BUDGET_FLAGS } from '../options/budget-flags.ts';
 
 const EXEC: CommandSpecification = {
@@ -15,6 +24,12 @@ const EXEC: CommandSpecification = {
   load: async () => (await import('../commands/run-exec.ts')).runExec,
 };
 
+const MAX_ATTEMPTS_FLAG: FlagSpecification = {
+  name: 'max-attempts',
+  value: 'N',
+  summary: 'runs of code, 1 to 20 (default: 3)',
+};
+
 const CODEGEN: CommandSpecification = {
   path: ['codegen'],
   summary: 'have a model write code for a task, run it in a sandbox, repair it',
@@ -22,10 +37,8 @@ const CODEGEN: CommandSpecification = {
   minimumOperands: 1,
   maximumOperands: 1,
   flags: [
-    { name: 'model', value: 'PROVIDER/MODEL', summary: 'who writes the code (default: SKILLCELL_MODEL)' },
-    { name: 'replay', value: 'FILE', summary: 'take the answers from a recording' },
-    { name: 'record', value: 'FILE', summary: 'write down requests and answers' },
-    { name: 'max-attempts', value: 'N', summary: 'runs of code, 1 to 20 (default: 3)' },
+    ...MODEL_FLAGS,
+    MAX_ATTEMPTS_FLAG,
     {
       name: 'select',
       summary: 'let the model choose skills first, and whether a text is the answer or code is written',
@@ -56,6 +69,45 @@ const CODEGEN: CommandSpecification = {
     'in skillcell-out/JOB_ID/.',
   ],
   load: async () => (await import('../commands/run-codegen.ts')).runCodegen,
+};
+
+const MCP: CommandSpecification = {
+  path: ['mcp'],
+  summary: 'serve MCP clients: sandboxes, sessions and skills as tools and resources',
+  flags: SERVER_FLAGS,
+  notes: [
+    'Without --http it speaks MCP on standard input and output, and ends with its client; logs go to stderr.',
+    'What the flags say of jobs holds for all jobs of all clients: a call can ask for less time, and for nothing wider.',
+  ],
+  load: async () => (await import('../commands/run-mcp.ts')).runMcp,
+};
+
+/** What a session takes of what a job does. */
+const SESSION_FLAG_NAMES: ReadonlySet<string> = new Set(
+  'language runner isolation file env timeout memory cpus pids workspace descriptor skills-root consumer mcp tool skill json'.split(
+    ' ',
+  ),
+);
+
+const REPL: CommandSpecification = {
+  path: ['repl'],
+  summary: 'run what is typed or piped in, piece by piece, in a sandbox that stays open',
+  flags: [
+    { name: 'session-in', value: 'TAR', summary: 'a TAR archive of files to begin with' },
+    { name: 'session-out', value: 'TAR', summary: 'where the working folder is written to at the end' },
+    ...JOB_FLAGS.filter(({ name }) => SESSION_FLAG_NAMES.has(name)).map((flag) =>
+      flag.name === 'language'
+        ? { ...flag, summary: `${flag.choices?.join(', ')} (default: javascript)` }
+        : flag.name === 'json'
+          ? { ...flag, summary: 'print one JSON document at the end: { runs, result }' }
+          : flag,
+    ),
+  ],
+  notes: [
+    'What a piece defines is there for the next ones. Its last expression is shown; an empty line ends what is open.',
+    '.help lists the lines with a dot. Exit code 1 when a piece failed.',
+  ],
+  load: async () => (await import('../commands/run-repl.ts')).runRepl,
 };
 
 const SKILLS: readonly CommandSpecification[] = [
@@ -150,6 +202,37 @@ const SKILLS: readonly CommandSpecification[] = [
     ],
     load: async () => (await import('../commands/run-script.ts')).runScript,
   },
+  {
+    path: ['skills', 'eval'],
+    summary: 'measure what a skill is worth, by its evals with and without it',
+    operands: 'REF',
+    minimumOperands: 1,
+    maximumOperands: 1,
+    flags: [
+      { name: 'runs', value: 'N', summary: 'runs of each eval on each side, 1 to 100 (default: 5)' },
+      { name: 'aa', summary: 'carry the skill on both sides, to see how far equal sides come out apart' },
+      { name: 'triggers', value: 'FILE', summary: 'judge its triggers by the queries of a file (JSON)' },
+      ...MODEL_FLAGS,
+      {
+        name: 'out',
+        value: 'DIR',
+        summary:
+          'where each run and the summary are written (default: skillcell-out/eval-ID, and nowhere for a replay)',
+      },
+      { name: 'seed', value: 'N', summary: 'what the order of the runs is made from (default: 1)' },
+      MAX_ATTEMPTS_FLAG,
+      // Nothing in an eval calls a tool.
+      ...BUDGET_FLAGS.filter(({ name }) => name !== 'budget-tool-calls'),
+      ...EVAL_JOB_FLAGS,
+    ],
+    notes: [
+      'The evals are in evals/evals.json of the skill; docs/evals.md has the form. Budgets and limits are those of one run.',
+      'With --triggers alone no model is asked, and nothing is run; with --model, --replay, --record, --runs, --aa or --seed',
+      'beside it the evals are run as well.',
+      'Exit code 1 when the skill is worse than none, or nothing could be measured.',
+    ],
+    load: async () => (await import('../commands/run-eval.ts')).runEval,
+  },
   { path: ['skills', 'pack'], summary: 'pack a skill into a file', flags: [] },
   { path: ['skills', 'unpack'], summary: 'unpack a skill from a file', flags: [] },
   { path: ['skills', 'new'], summary: 'begin a new skill', flags: [] },
@@ -159,6 +242,8 @@ const SKILLS: readonly CommandSpecification[] = [
 export const COMMANDS: readonly CommandSpecification[] = [
   EXEC,
   CODEGEN,
+  REPL,
+  MCP,
   ...SKILLS,
   {
     path: ['image', 'build'],

@@ -8,6 +8,7 @@ import { decodeInput } from '../terminal/input-file.ts';
 import { jobOptions } from '../options/job-options.ts';
 import { explainReference, jobSkills } from '../options/job-skills.ts';
 import { keepAnswers } from '../job/keep-answers.ts';
+import { mcpServersFromFlag } from '../options/mcp-flag.ts';
 import { modelFromFlags } from '../options/model-flags.ts';
 import { outputFolder } from '../options/output-folder.ts';
 import { parseNumber } from '../options/parse-number.ts';
@@ -38,11 +39,12 @@ export async function runCodegen(context: CommandContext): Promise<number> {
   const toolBudgetTokens = tokens === undefined ? undefined : parseNumber('--tool-budget-tokens', tokens, TOOL_TOKENS);
   const schema = flagValue(given, 'value-schema');
   const value = schema === undefined ? undefined : valueSchemaFromFlag(schema, context.io);
+  const mcp = await mcpServersFromFlag(context);
   const options = await jobOptions(context, operand === '-');
   const dryRun = given.flags.has('dry-run');
   const select = given.flags.has('select');
   if (select && dryRun) throw usageError('--select', 'a dry run asks no model, and a selection needs one', '--dry-run');
-  const model = await modelFromFlags(context, dryRun);
+  const model = await modelFromFlags(context, dryRun ? 'none' : 'needed');
   const jobId = randomUUID();
   const folder = options.output ?? (dryRun ? undefined : outputFolder(join(KEPT, jobId), context.io));
   const skills = await jobSkills(context);
@@ -64,7 +66,11 @@ export async function runCodegen(context: CommandContext): Promise<number> {
     ...(maxAttempts === undefined ? {} : { maxAttempts }),
   };
   const kept = model === undefined || folder === undefined ? undefined : keepAnswers(model, folder);
-  const host = { ...(skills === undefined ? {} : { skills }), ...(kept === undefined ? {} : { model: kept.gateway }) };
+  const host = {
+    mcp,
+    ...(skills === undefined ? {} : { skills }),
+    ...(kept === undefined ? {} : { model: kept.gateway }),
+  };
   const { submitJob } = await import('../job/submit-job.ts');
   try {
     // Attempts that fail write too: only what the last run wrote is the job's output.

@@ -8,6 +8,7 @@ import { decodeInput, readInputFile } from '../terminal/input-file.ts';
 import { jobOptions } from '../options/job-options.ts';
 import { explainReference, jobSkills } from '../options/job-skills.ts';
 import { readStdin } from '../terminal/read-stdin.ts';
+import { mcpServersFromFlag } from '../options/mcp-flag.ts';
 import { reportResult } from '../job/report-result.ts';
 import { usageError } from '../terminal/usage-error.ts';
 
@@ -16,13 +17,15 @@ export async function runExec(context: CommandContext): Promise<number> {
   const { json, arguments: given } = context;
   const file = given.operands[0] ?? '-';
   // Standard input may take its time, so everything else is checked before it is read.
+  const mcp = await mcpServersFromFlag(context);
   const options = await jobOptions(context, file === '-');
   const program = await readProgram(context, file);
   const skills = await jobSkills(context);
   const { submitJob } = await import('../job/submit-job.ts');
   try {
     const job = { kind: 'exec' as const, ...options, ...program };
-    const result = await submitJob(context, job, skills === undefined ? {} : { skills }, json ? 'drop' : 'forward');
+    const host = { mcp, ...(skills === undefined ? {} : { skills }) };
+    const result = await submitJob(context, job, host, json ? 'drop' : 'forward');
     return await reportResult(context, result, options.output);
   } catch (error) {
     throw explainReference(error, skills);

@@ -2,8 +2,10 @@ import type { JobEvent } from '../../contracts/events.ts';
 import type { JobResult } from '../../contracts/result.ts';
 import { createOrchestrator } from '../../orchestrator/create-orchestrator.ts';
 import type { Orchestrator, OrchestratorOptions } from '../../orchestrator/orchestrator.ts';
+import type { McpServers } from '../../mcp/client/mcp-servers.ts';
 import type { CommandContext } from '../options/command.ts';
-import { progressLine } from './job-progress.ts';
+import { mcpToolsFromFlag } from '../options/mcp-flag.ts';
+import { progressLine } from '../../orchestrator/progress-line.ts';
 import { cliRunners } from './runners.ts';
 
 /** A job as the orchestrator takes it. */
@@ -21,12 +23,13 @@ export type LiveOutput = 'forward' | 'drop';
 export async function submitJob(
   context: CommandContext,
   job: CliJob,
-  host: Pick<OrchestratorOptions, 'skills' | 'model'>,
+  { mcp: servers, ...host }: Pick<OrchestratorOptions, 'skills' | 'model'> & { mcp: McpServers | undefined },
   live: LiveOutput,
 ): Promise<JobResult> {
   const { interruption } = context;
   const runners = cliRunners(context.io);
-  const orchestrator = createOrchestrator({ ...host, runners, concurrency: 1 });
+  await using mcp = await mcpToolsFromFlag(context, servers);
+  const orchestrator = createOrchestrator({ ...host, tools: mcp.tools, runners, concurrency: 1 });
   const stream = orchestrator.stream(job);
   const settleUrgent = interruption.onUrgent(async (reason) => {
     orchestrator.cancel(stream.jobId, reason);

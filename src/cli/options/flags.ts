@@ -36,6 +36,13 @@ export const OFFERED_TOOL_FLAG: FlagSpecification = {
   summary: 'a tool that is offered: skills that require others are left out (default: not known, none is left out)',
 };
 
+/** Names MCP servers whose tools jobs may have. */
+export const MCP_FLAG: FlagSpecification = {
+  name: 'mcp',
+  value: 'FILE',
+  summary: 'MCP servers (JSON, as { "mcpServers": { "ALIAS": … } }), whose tools --tool then names, such as ALIAS.*',
+};
+
 /** Flags of commands that run a job. The defaults are those of `DEFAULT_LIMITS`; a test compares them. */
 export const JOB_FLAGS: readonly FlagSpecification[] = [
   {
@@ -93,10 +100,57 @@ export const JOB_FLAGS: readonly FlagSpecification[] = [
     name: 'tool',
     value: 'PATTERN',
     repeatable: true,
-    summary: 'a tool that the program may call, by id or pattern, such as skills.read or skills.*',
+    summary: 'a tool that the program may call, by id or pattern, such as skills.read or skills.*; it has no others',
   },
+  MCP_FLAG,
   { name: 'skill', value: 'REF', repeatable: true, summary: 'a skill that the job carries, such as public.chart' },
   JSON_FLAG,
+];
+
+const ROOT_FLAG: FlagSpecification = {
+  name: 'root',
+  value: 'DIR',
+  summary: 'the same, as for the other commands of skills',
+};
+
+/** Who writes code, for commands that have some written. */
+export const MODEL_FLAGS: readonly FlagSpecification[] = [
+  { name: 'model', value: 'PROVIDER/MODEL', summary: 'who writes the code (default: SKILLCELL_MODEL)' },
+  { name: 'replay', value: 'FILE', summary: 'take the answers from a recording' },
+  { name: 'record', value: 'FILE', summary: 'write down requests and answers' },
+];
+
+/** What a flag of a job means for all jobs of a server. */
+const SERVER_FLAG_SUMMARIES: Readonly<Record<string, string>> = {
+  runner: '',
+  isolation: '',
+  env: '',
+  timeout: 'the most seconds that a run of a program may take (default: 120)',
+  memory: '',
+  cpus: '',
+  pids: '',
+  workspace: '',
+  descriptor: '',
+  'skills-root': '',
+  consumer: 'whose policy of the descriptor holds for clients and their jobs (default: solver.codegen)',
+  mcp: '',
+  tool: 'a tool that programs may call, by id or pattern, such as skills.read or skills.*',
+};
+
+/** Flags of the command that serves MCP clients. */
+export const SERVER_FLAGS: readonly FlagSpecification[] = [
+  { name: 'http', value: 'PORT', summary: 'serve over HTTP, on 127.0.0.1 only; 0 for a free port (default: stdio)' },
+  {
+    name: 'token-file',
+    value: 'FILE',
+    summary: 'with --http: the bearer token that clients must send, in a file that only its owner can read',
+  },
+  ...JOB_FLAGS.flatMap((flag) => {
+    const summary = SERVER_FLAG_SUMMARIES[flag.name];
+    return summary === undefined ? [] : [{ ...flag, summary: summary === '' ? flag.summary : summary }];
+  }),
+  ...MODEL_FLAGS,
+  { name: 'pool', value: 'N', summary: 'sandboxes for JavaScript that are started ahead (default: 0)' },
 ];
 
 /** What a flag of a job means for a script of a skill, which names its own language and has no standard input. */
@@ -112,6 +166,16 @@ export const SCRIPT_FLAGS: readonly FlagSpecification[] = JOB_FLAGS.filter(
   ({ name }) => name !== 'language' && name !== 'stdin',
 ).flatMap((flag) => {
   const summary = SCRIPT_FLAG_SUMMARIES[flag.name] ?? flag.summary;
-  const root = { ...flag, name: 'root', summary: 'the same, as for the other commands of skills' };
-  return [{ ...flag, summary }, ...(flag.name === 'skills-root' ? [root] : [])];
+  return [{ ...flag, summary }, ...(flag.name === 'skills-root' ? [ROOT_FLAG] : [])];
+});
+
+/** What of a job's flags holds for each run of an eval, which says itself what it reads and writes. */
+const OF_EVALS = ['language', 'runner', 'isolation', 'timeout', 'memory', 'cpus', 'pids', 'workspace', 'descriptor'];
+
+/** Flags of the command that evaluates a skill. */
+export const EVAL_JOB_FLAGS: readonly FlagSpecification[] = JOB_FLAGS.filter(({ name }) =>
+  [...OF_EVALS, 'skills-root', 'consumer', 'json'].includes(name),
+).flatMap((flag) => {
+  if (flag.name === 'language') return [{ ...flag, summary: `${languageNames().join(', ')} (default: javascript)` }];
+  return [flag, ...(flag.name === 'skills-root' ? [ROOT_FLAG] : [])];
 });

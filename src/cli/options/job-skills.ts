@@ -9,6 +9,8 @@ import { usageError } from '../terminal/usage-error.ts';
  *
  * @throws SkillcellError for roots and descriptors that cannot be used, and for a consumer that the policy doesn't know
  */
+export async function jobSkills(context: CommandContext, needed: true): Promise<SkillsSubsystem>;
+export async function jobSkills(context: CommandContext, needed?: boolean): Promise<SkillsSubsystem | undefined>;
 export async function jobSkills(
   { arguments: given, io }: CommandContext,
   needed = false,

@@ -6,12 +6,15 @@ import { type CommandContext, flagValue } from './command.ts';
 import { checkInputFile } from '../terminal/input-file.ts';
 import { usageError } from '../terminal/usage-error.ts';
 
+/** Whether a command asks a model: it has to have one, takes what is there, or asks none in spite of its flags, as a dry run. */
+export type ModelUse = 'needed' | 'optional' | 'none';
+
 /**
- * The model that `--model`, `--replay`, `--record` and the environment choose; undefined for a dry run, which asks none.
+ * The model that `--model`, `--replay`, `--record` and the environment choose; undefined where none is asked.
  *
  * @throws SkillcellError `model.not-configured`, `usage.invalid` or `file.unreadable`
  */
-export async function modelFromFlags(context: CommandContext, dryRun: boolean): Promise<ModelGateway | undefined> {
+export async function modelFromFlags(context: CommandContext, use: ModelUse): Promise<ModelGateway | undefined> {
   const { arguments: given, io } = context;
   const [model, replay, record] = ['model', 'replay', 'record'].map((name) => flagValue(given, name));
   if (replay !== undefined && model !== undefined) {
@@ -22,7 +25,7 @@ export async function modelFromFlags(context: CommandContext, dryRun: boolean): 
   }
   const recording = record === undefined ? undefined : recordingPath(record, context);
   const source = replay === undefined ? undefined : checkInputFile('--replay', replay, io).source;
-  if (dryRun) return undefined;
+  if (use === 'none') return undefined;
   if (source !== undefined) {
     const { replayGateway } = await import('../../broker/replay-gateway.ts');
     return replayGateway(source);
@@ -30,6 +33,7 @@ export async function modelFromFlags(context: CommandContext, dryRun: boolean): 
   const { readModelSettings } = await import('../../broker/model-environment.ts');
   const settings = readModelSettings(model, io.env);
   if (settings === undefined) {
+    if (use === 'optional' && record === undefined) return undefined;
     throw new SkillcellError('model.not-configured', 'Cannot write code: no model is configured, got no --model.');
   }
   const { createModelGateway } = await import('../../broker/create-model-gateway.ts');

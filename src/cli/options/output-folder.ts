@@ -4,19 +4,15 @@ import type { CliIo } from '../terminal/cli-io.ts';
 import { usageError } from '../terminal/usage-error.ts';
 
 /**
- * Checks `--output DIR` before a job is run in vain: a folder that can be written to, or a new one in such a folder.
+ * Checks the folder of a flag before a job is run in vain: a folder that can be written to, or a new one in such a folder.
  *
  * @returns its absolute path; nothing is made yet
  * @throws SkillcellError `usage.invalid`
  */
-export function outputFolder(value: string, io: CliIo): string {
+export function outputFolder(value: string, io: CliIo, flag = '--output'): string {
   const path = resolve(io.cwd(), value);
   if (value === '' || !isWritable(nearestExisting(path))) {
-    throw usageError(
-      '--output',
-      'it must be a folder that this user can write to, or a new one in such a folder',
-      value,
-    );
+    throw usageError(flag, 'it must be a folder that this user can write to, or a new one in such a folder', value);
   }
   return path;
 }

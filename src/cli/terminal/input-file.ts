@@ -47,17 +47,30 @@ function isFolder(path: string): boolean {
  * @throws SkillcellError `file.unreadable`
  */
 export function readInputFile(about: string, path: string, limit: number, io: CliIo): Buffer {
-  return withFile(about, path, io, (descriptor, _source, { size }) => {
-    if (size > limit) throw unreadable(about, `it may have ${limit} bytes, it has ${size}`, path);
-    const bytes = Buffer.alloc(size);
-    let length = 0;
-    while (length < size) {
-      const read = readSync(descriptor, bytes, length, size - length, null);
-      if (read === 0) break;
-      length += read;
+  return withFile(about, path, io, (descriptor, _source, { size }) => readAll(about, path, limit, descriptor, size));
+}
+
+/** The same for a file that holds a secret: nobody but its owner may read it. */
+export function readSecretFile(about: string, path: string, limit: number, io: CliIo): Buffer {
+  return withFile(about, path, io, (descriptor, _source, { size, mode }) => {
+    if ((mode & 0o077) !== 0) {
+      const shown = (mode & 0o777).toString(8).padStart(3, '0');
+      throw unreadable(about, `others may read it or write to it (mode ${shown}); \`chmod 600\` keeps them out`, path);
     }
-    return bytes.subarray(0, length);
+    return readAll(about, path, limit, descriptor, size);
   });
+}
+
+function readAll(about: string, path: string, limit: number, descriptor: number, size: number): Buffer {
+  if (size > limit) throw unreadable(about, `it may have ${limit} bytes, it has ${size}`, path);
+  const bytes = Buffer.alloc(size);
+  let length = 0;
+  while (length < size) {
+    const read = readSync(descriptor, bytes, length, size - length, null);
+    if (read === 0) break;
+    length += read;
+  }
+  return bytes.subarray(0, length);
 }
 
 /** An error about a file of the host. */

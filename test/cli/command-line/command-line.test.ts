@@ -33,11 +33,11 @@ describe('readCommandLine()', () => {
   });
 
   it.each([
-    [[], 'a command is one of exec, codegen, skills, image, doctor, sweep, got nothing'],
+    [[], 'a command is one of exec, codegen, repl, mcp, skills, image, doctor, sweep, got nothing'],
     [['nope'], 'got "nope"'],
     [
       ['skills'],
-      'a command is one of list, show, render, match, validate, descriptor, run, pack, unpack, new, got nothing',
+      'a command is one of list, show, render, match, validate, descriptor, run, eval, pack, unpack, new, got nothing',
     ],
     [['skills', 'nope'], 'got "nope"'],
     [['--json'], 'got "--json"'],
@@ -120,6 +120,7 @@ describe('help', () => {
       'skills match': 'root max json descriptor',
       'skills validate': 'strict json',
       'skills run': job.replace('language ', '').replace('stdin ', ''),
+      'skills eval': 'runs aa triggers model record replay out json root descriptor consumer budget-model-calls',
       'skills descriptor': 'root portable verify descriptor',
       doctor: 'json',
       sweep: 'json',
@@ -136,9 +137,12 @@ describe('help', () => {
     );
   });
 
-  it.each(['doctor', 'skills list', 'skills validate'])('tells what exit code 1 means for %s', (command) => {
-    expect(helpText(command.split(' '))).toMatch(/\nExit code 1 when /);
-  });
+  it.each(['doctor', 'skills list', 'skills validate', 'skills eval'])(
+    'tells what exit code 1 means for %s',
+    (command) => {
+      expect(helpText(command.split(' '))).toMatch(/\nExit code 1 when /);
+    },
+  );
 
   it('tells the defaults that hold', () => {
     const text = helpText(['exec']);

@@ -1,0 +1,121 @@
+import { basename, dirname, resolve } from 'node:path';
+import type { SessionOptions, SessionRun } from '../../contracts/session.ts';
+import { DEFAULT_LIMITS } from '../../contracts/limits.ts';
+import { DEFAULT_LANGUAGE } from '../../contracts/language.ts';
+import { findLanguage, languageNames } from '../../languages/languages.ts';
+import { createOrchestrator } from '../../orchestrator/create-orchestrator.ts';
+import { readArchive } from '../../orchestrator/session/read-archive.ts';
+import { writeBeneath } from '../../orchestrator/write-beneath.ts';
+import { cliRunners } from '../job/runners.ts';
+import { type CommandContext, flagValue } from '../options/command.ts';
+import { jobOptions } from '../options/job-options.ts';
+import { explainReference, jobSkills } from '../options/job-skills.ts';
+import { mcpToolsFromFlag } from '../options/mcp-flag.ts';
+import { outputFolder } from '../options/output-folder.ts';
+import { readCells, type CellReader } from '../repl/read-cells.ts';
+import { showRun } from '../repl/show-run.ts';
+import { readInputFile } from '../terminal/input-file.ts';
+
+const MIB = 1024 * 1024;
+const HELP = [
+  '.language NAME  go on in another language, in the same workspace',
+  '.files          list the workspace',
+  '.exit           end the session (or Ctrl-D)',
+  'Ctrl-C stops what runs. An empty line ends a block.',
+];
+
+/** `skillcell repl`: runs what is typed or piped in, with what ran before. */
+export async function runRepl(context: CommandContext): Promise<number> {
+  const { io, output, interruption, json, arguments: given } = context;
+  const options = await sessionOptions(context);
+  const skills = await jobSkills(context);
+  const archive = flagValue(given, 'session-out');
+  if (archive !== undefined) outputFolder(dirname(archive), io, '--session-out');
+  await using mcp = await mcpToolsFromFlag(context);
+  const host = { tools: mcp.tools, ...(skills === undefined ? {} : { skills }) };
+  const orchestrator = createOrchestrator({ ...host, runners: cliRunners(io) });
+  const settleUrgent = interruption.onUrgent(() => orchestrator.close());
+  try {
+    const session = await orchestrator.session(options).catch((error: unknown) => {
+      throw explainReference(error, skills);
+    });
+    if (!json) await output.note(`runner ${session.runner}, isolation ${session.isolation}; .help tells what there is`);
+    const cells = readCells(io, options.language ?? DEFAULT_LANGUAGE, interruption.signal);
+    cells.onInterrupt = () => void (session.interrupt() || cells.close());
+    const runs: SessionRun[] = [];
+    for await (const cell of cells) {
+      if (cell.startsWith('.') && !cell.includes('\n') && (await command(cell, cells, session, output.note))) continue;
+      const stream = session.stream(cell, { language: cells.language });
+      stream.result.catch(() => undefined);
+      for await (const event of stream)
+        if (event.type === 'output' && !json) await output.program(event.stream, event.bytes);
+      const run = await stream.result;
+      runs.push(run);
+      if (!json) await showRun(run, output);
+    }
+    interruption.signal.throwIfAborted();
+    if (archive !== undefined) {
+      const { archive: bytes, omitted } = await session.export();
+      const path = resolve(io.cwd(), archive);
+      await writeBeneath(dirname(path), basename(path), bytes);
+      for (const { path, reason } of omitted) await output.note(`omitted: ${path} (${reason})`);
+    }
+    const result = await session.close();
+    if (json) await output.json({ runs, result });
+    return runs.every(({ outcome }) => outcome === 'succeeded') && result.outcome === 'succeeded' ? 0 : 1;
+  } finally {
+    await orchestrator.close();
+    settleUrgent();
+  }
+}
+
+async function sessionOptions(context: CommandContext): Promise<SessionOptions> {
+  const { arguments: given, io } = context;
+  const { runner, isolation, files, env, limits, tools, skills, signal } = await jobOptions(context, true);
+  const language = flagValue(given, 'language');
+  const packed = flagValue(given, 'session-in');
+  const caps = {
+    files: limits?.workspaceInodes ?? DEFAULT_LIMITS.workspaceInodes,
+    bytes: (limits?.workspaceMib ?? DEFAULT_LIMITS.workspaceMib) * MIB,
+  };
+  const kept =
+    packed === undefined ? [] : await readArchive(readInputFile('--session-in', packed, 2 * caps.bytes, io), caps);
+  return {
+    ...(runner === undefined ? {} : { runner }),
+    ...(isolation === undefined ? {} : { isolation }),
+    ...(language === undefined ? {} : { language }),
+    ...(env === undefined ? {} : { env }),
+    ...(limits === undefined ? {} : { limits }),
+    ...(tools === undefined ? {} : { tools }),
+    ...(skills === undefined ? {} : { skills }),
+    ...(signal === undefined ? {} : { signal }),
+    files: [...kept, ...(Array.isArray(files) ? files : [])],
+  };
+}
+
+/** Does what a line with a dot asks for; says whether it was such a line. */
+async function command(
+  line: string,
+  cells: CellReader,
+  session: Awaited<ReturnType<ReturnType<typeof createOrchestrator>['session']>>,
+  note: (line: string) => Promise<void>,
+): Promise<boolean> {
+  const [name = '', argument] = line.trim().split(/\s+/);
+  const commands: Record<string, () => Promise<void>> = {
+    '.help': async () => {
+      for (const row of HELP) await note(row);
+    },
+    '.exit': async () => cells.close(),
+    '.files': async () => {
+      for (const { path, kind, bytes } of await session.files.list())
+        await note(kind === 'folder' ? `${path}/` : `${path} (${bytes} bytes)`);
+    },
+    '.language': async () => {
+      if (argument !== undefined && findLanguage(argument)?.session !== undefined) cells.language = argument;
+      else await note(`.language takes one of ${languageNames().join(', ')}`);
+    },
+  };
+  if (!Object.hasOwn(commands, name)) return false;
+  await commands[name]?.();
+  return true;
+}

@@ -1,0 +1,136 @@
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { isOpen } from '../../../src/cli/repl/is-open.ts';
+import type { JobResult } from '../../../src/contracts/result.ts';
+import type { SessionRun } from '../../../src/contracts/session.ts';
+import { MISSING_PYTHON, requireHere } from '../../fixtures/describe-with.ts';
+import { BEST_FLAGS } from '../../fixtures/levels.ts';
+import { runMain, startMain } from '../../fixtures/run-main.ts';
+import { TAR_END, tarEntry } from '../../protocol/tar-bytes.ts';
+
+let cwd: string;
+beforeEach(() => {
+  cwd = mkdtempSync(join(tmpdir(), 'cli-repl-'));
+});
+afterEach(() => rmSync(cwd, { recursive: true }));
+
+const repl = (stdin: string, ...argv: string[]): ReturnType<typeof runMain> =>
+  runMain(['repl', '--runner', 'local', ...BEST_FLAGS, ...argv], { stdin, cwd });
+
+describe('skillcell repl', () => {
+  it('runs pieces with what ran before, and shows values, results and output', async () => {
+    const { code, stdout, stderr } = await repl(
+      'const f = (x) => {\n  return x * 2;\n};\nf(21)\nconsole.log("said")\nnew Set([1])\n"text"\n',
+    );
+    expect(stdout).toBe('42\nsaid\nSet(1) { 1 }\n"text"\n');
+    expect(stderr).toMatch(/^runner local, isolation \w+; \.help tells what there is\n$/);
+    expect(code).toBe(0);
+  });
+
+  it('says which piece failed, goes on, and ends with 1', async () => {
+    const { code, stdout, stderr } = await repl('const x = 1;\nthrow new Error("no")\nprocess.exit(0)\ntypeof x\n');
+    expect(stdout).toBe('"undefined"\n');
+    expect(stderr).toContain('Uncaught Error: no\n    at cell-2:1:7\nrun 2: failed\n');
+    expect(stderr).toContain('epoch 1 is over: what was defined is lost, files are kept\n');
+    expect(code).toBe(1);
+  });
+
+  it('takes blocks of Python to an empty line, and the end of its input', async (context) => {
+    requireHere(context, MISSING_PYTHON);
+    const { code, stdout } = await repl(
+      'def f(x):\n  return x + 1\n\nfor i in range(2):\n  print(f(i))',
+      '--language',
+      'python',
+    );
+    expect(stdout).toBe('1\n2\n');
+    expect(code).toBe(0);
+  });
+
+  it('prints one document with --json', async () => {
+    const { code, stdout } = await repl('1 + 1\nthrow 5\n', '--json');
+    const { runs, result } = JSON.parse(stdout) as { runs: SessionRun[]; result: JobResult };
+    expect(runs).toMatchObject([
+      { run: 1, value: 2 },
+      { run: 2, outcome: 'failed' },
+    ]);
+    expect(result).toMatchObject({ kind: 'session', outcome: 'succeeded' });
+    expect(code).toBe(1);
+  });
+
+  it('packs its working folder, begins with one, and lists it', async () => {
+    await repl("require('node:fs').writeFileSync('made.txt', 'made')\n", '--session-out', 'out.tar');
+    expect(execFileSync('tar', ['-tf', join(cwd, 'out.tar')], { encoding: 'utf8' })).toBe('made.txt\n');
+    const { stderr, stdout } = await repl(
+      ".files\nrequire('node:fs').readFileSync('made.txt', 'utf8')\n.exit\nunreached\n",
+      '--session-in',
+      'out.tar',
+    );
+    expect(stdout).toBe('"made"\n');
+    expect(stderr).toContain('made.txt (4 bytes)\n');
+  });
+
+  it('begins with what tar has packed', async () => {
+    execFileSync('sh', ['-c', 'mkdir -p in/deep && echo deep >in/deep/a.txt && tar -cf in.tar -C in .'], { cwd });
+    expect(
+      (await repl("require('node:fs').readFileSync('deep/a.txt', 'utf8')\n", '--session-in', 'in.tar')).stdout,
+    ).toBe('"deep\\n"\n');
+  });
+
+  it.each([
+    ['a path that leaves the folder', tarEntry({ name: '../up', content: 'x' })],
+    ['an absolute path', tarEntry({ name: '/etc/up', content: 'x' })],
+    [
+      'a name that is there twice',
+      Buffer.concat([tarEntry({ name: 'a', content: 'x' }), tarEntry({ name: 'a', content: 'y' })]),
+    ],
+    [
+      'a file for a folder',
+      Buffer.concat([tarEntry({ name: 'a', content: 'x' }), tarEntry({ name: 'a/b', content: 'y' })]),
+    ],
+    ['a link', tarEntry({ name: 'a', type: '2', link: '/etc/passwd' })],
+    ['no archive', Buffer.alloc(1_000, 7)],
+    ['half an archive', tarEntry({ name: 'a', content: 'x'.repeat(5_000) }).subarray(0, 1_024)],
+  ])('refuses an archive with %s, and runs nothing', async (_name, bytes) => {
+    writeFileSync(join(cwd, 'bad.tar'), _name.startsWith('half') ? bytes : Buffer.concat([bytes, TAR_END]));
+    const { code, stdout } = await repl('1\n', '--session-in', 'bad.tar', '--json');
+    expect(JSON.parse(stdout)).toMatchObject({ error: { code: 'archive.refused' } });
+    expect(code).toBe(2);
+  });
+
+  it('is interrupted, and leaves nothing', async () => {
+    const stdin = new PassThrough();
+    const running = startMain(['repl', '--runner', 'local', ...BEST_FLAGS, '--session-out', 'out.tar'], { stdin, cwd });
+    stdin.write('const x = 1;\n');
+    running.signal('SIGINT');
+    expect((await running.done).code).toBe(130);
+    expect(existsSync(join(cwd, 'out.tar'))).toBe(false);
+  });
+});
+
+it('isOpen() tells what asks for more lines', () => {
+  for (const [language, code, open] of [
+    ['javascript', 'f(', true],
+    ['javascript', 'f()', false],
+    ['javascript', '`a\n', true],
+    ['javascript', '"(" // {', false],
+    ['javascript', '/* { ', true],
+    ['python', 'def f():', true],
+    ['python', 'def f():\n  pass', true],
+    ['python', 'def f():\n  pass\n', false],
+    ['python', 'x = [1,', true],
+    ['python', '"""a', true],
+    ['python', '"""a"""', false],
+    ['python', 'x = 1', false],
+    ['bash', 'if true; then', true],
+    ['bash', 'if true; then echo; fi', false],
+    ['bash', 'cat <<END', true],
+    ['bash', 'cat <<END\nx\nEND', false],
+    ['bash', 'echo hi |', true],
+    ['bash', 'echo if', false],
+  ] as const)
+    expect([language, code, isOpen(language, code)]).toEqual([language, code, open]);
+});
