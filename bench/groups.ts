@@ -16,6 +16,7 @@ export const GROUPS: Readonly<Record<string, () => Promise<BenchmarkGroup>>> = {
   'skills.load1000': async () => (await import('./skills-load.ts')).skillsLoad,
   'skills.rebuild5': async () => (await import('./skills-rebuild.ts')).skillsRebuild,
   'skills.match1000': async () => (await import('./skills-match.ts')).skillsMatch,
+  otel: async () => (await import('./job-spans.ts')).jobSpans,
   skillcode: async () => (await import('./skill-code.ts')).skillCode,
   skills: async () => (await import('./skills-prompt.ts')).skillsPrompt,
 };
