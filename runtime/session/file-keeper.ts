@@ -35,12 +35,12 @@ export function createFileKeeper(around: JobSurroundings, session: SessionSurrou
   const { channel } = around;
   let keeper: Keeper | undefined;
   return {
-    async serve({ id, op, path, stream }) {
+    async serve({ id, op, path, maxBytes, stream }) {
       if (keeper === undefined || keeper.ended) keeper = startKeeper(around, session);
       const { executor, pending } = keeper;
       const done = Promise.withResolvers<string | undefined>();
       pending.set(id, { writer: undefined, finish: done.resolve });
-      executor.link.send({ type: 'file', id, op, path, folder: around.layout.workspace });
+      executor.link.send({ type: 'file', id, op, path, maxBytes, folder: around.layout.workspace });
       if (stream !== undefined) channel.receive(stream, passOn(executor, id));
       const error = await done.promise;
       pending.get(id)?.writer?.end();

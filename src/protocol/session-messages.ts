@@ -12,8 +12,8 @@ export type InterruptReason = 'canceled' | 'calls';
 export type SessionRequest =
   | { type: 'cell'; run: number; language: Language; code: string; timeoutMs: number }
   | { type: 'interrupt'; run: number; reason: InterruptReason }
-  /** `stream` brings what is written. */
-  | { type: 'files'; id: number; op: FileOperation; path: string; stream?: number }
+  /** `maxBytes` of what comes back; `stream` brings what is written. */
+  | { type: 'files'; id: number; op: FileOperation; path: string; maxBytes: number; stream?: number }
   | { type: 'end' };
 
 /** One form of a result: its bytes stand behind those of the forms before it. */

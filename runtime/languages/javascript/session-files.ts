@@ -22,6 +22,8 @@ interface FileMessage {
   id: number;
   op: 'read' | 'write' | 'list' | 'delete' | 'export';
   path: string;
+  /** The most that may be sent. */
+  maxBytes: number;
   /** The workspace. */
   folder: string;
 }
@@ -63,25 +65,30 @@ function take(message: Message): void {
 function answer(message: FileMessage, pieces: readonly Buffer[]): void {
   const { id } = message;
   try {
-    for (const piece of perform(message, pieces)) link.sendBytes(id, piece);
+    let sent = 0;
+    for (const piece of perform(message, pieces)) {
+      sent += piece.length;
+      if (sent > message.maxBytes) throw tooLarge(message.maxBytes);
+      link.sendBytes(id, piece);
+    }
     link.send({ type: 'file', id });
   } catch (error) {
     link.send({ type: 'file', id, error: error instanceof Refused ? error.message : reasonOf(error) });
   }
 }
 
-function* perform({ op, path, folder }: FileMessage, pieces: readonly Buffer[]): Generator<Uint8Array> {
+function* perform({ op, path, maxBytes, folder }: FileMessage, pieces: readonly Buffer[]): Generator<Uint8Array> {
   const names = path === '' ? [] : path.split('/');
   if (names.some((name) => name === '' || name === '.' || name === '..'))
     throw new Refused('the path leaves the workspace');
-  if (op === 'list') return yield* rowsBelow(folder, names, false);
-  if (op === 'export') return yield* rowsBelow(folder, names, true);
+  if (op === 'list') return yield* rowsBelow(folder, names);
+  if (op === 'export') return yield* rowsBelow(folder, names, maxBytes);
   const last = names.at(-1);
   if (last === undefined) throw new Refused('the path names no file');
   const parent = openFolder(folder, names.slice(0, -1), op === 'write');
   try {
     const place = `/proc/self/fd/${parent}/${last}`;
-    if (op === 'read') yield* readFile(place);
+    if (op === 'read') yield* readFile(place, maxBytes);
     else if (op === 'write') writeFile(place, pieces);
     else remove(place);
   } finally {
@@ -116,11 +123,12 @@ function makeFolder(place: string): void {
   }
 }
 
-function* readFile(place: string): Generator<Uint8Array> {
+function* readFile(place: string, maxBytes: number): Generator<Uint8Array> {
   const descriptor = openSync(place, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
   try {
     const status = fstatSync(descriptor);
     if (!status.isFile()) throw new Refused('it is no regular file');
+    if (status.size > maxBytes) throw tooLarge(maxBytes, status.size);
     // Its size now: one that grows meanwhile has an end.
     for (let left = status.size; left > 0;) {
       const piece = Buffer.allocUnsafe(Math.min(left, PIECE_BYTES));
@@ -154,8 +162,8 @@ function remove(place: string): void {
   else unlinkSync(place);
 }
 
-/** All below a folder in path order; of an export each regular file has its bytes behind its row. */
-function* rowsBelow(folder: string, names: readonly string[], withBytes: boolean): Generator<Uint8Array> {
+/** All below a folder in path order; where bytes may come, each regular file has them behind its row. */
+function* rowsBelow(folder: string, names: readonly string[], maxBytes?: number): Generator<Uint8Array> {
   let entries = 0;
   function* walk(descriptor: number, below: string, depth: number): Generator<Uint8Array> {
     for (const name of readdirSync(`/proc/self/fd/${descriptor}`).toSorted()) {
@@ -174,8 +182,8 @@ function* rowsBelow(folder: string, names: readonly string[], withBytes: boolean
           closeSync(inner);
         }
       } else if (!status.isFile()) yield line({ path, kind: 'other', bytes: 0 });
-      else if (withBytes) {
-        const bytes = Buffer.concat([...readFile(place)]);
+      else if (maxBytes !== undefined) {
+        const bytes = Buffer.concat([...readFile(place, maxBytes)]);
         yield line({ path, kind: 'file', bytes: bytes.length, executable: (status.mode & 0o111) !== 0 });
         yield bytes;
       } else yield line({ path, kind: 'file', bytes: status.size });
@@ -191,6 +199,10 @@ function* rowsBelow(folder: string, names: readonly string[], withBytes: boolean
 
 function line(row: Row): Uint8Array {
   return Buffer.from(`${JSON.stringify(row)}\n`);
+}
+
+function tooLarge(maxBytes: number, bytes?: number): Refused {
+  return new Refused(`at most ${maxBytes} bytes are handed out at once${bytes === undefined ? '' : `, it has ${bytes}`}`);
 }
 
 function reasonOf(error: unknown): string {

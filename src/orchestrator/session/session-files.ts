@@ -67,6 +67,7 @@ export function createHostFiles(ground: () => SessionGround, busy: <T>(work: Pro
         id,
         op,
         path,
+        maxBytes,
         ...(writer === undefined ? {} : { stream: writer.number }),
       } satisfies HostMessage);
       if (writer !== undefined && content !== undefined) void writer.write(content).then(() => writer.end());

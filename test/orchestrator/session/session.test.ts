@@ -377,6 +377,10 @@ describe.each(EVERY_LEVEL)('a session at level %s', (level) => {
     await expect(files.read('text.txt')).rejects.toMatchObject({ code: 'file.unreadable' });
     for (const path of ['../in.txt', '/etc/passwd', 'a//b', '.', 'a\0b'])
       await expect(files.read(path)).rejects.toMatchObject({ code: 'job.invalid' });
+    await session.run("require('node:fs').writeFileSync('large.bin', Buffer.alloc(32 * 1024 * 1024 + 1))");
+    await expect(files.read('large.bin')).rejects.toThrow(/at most 33554432 bytes .*, it has 33554433/);
+    await files.delete('large.bin');
+    expect((await session.run('1')).epoch).toBe(1);
   });
 
   it('exports its workspace, and takes one that was exported', async (context) => {
