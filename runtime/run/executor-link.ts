@@ -86,7 +86,7 @@ export function connectExecutor(input: Readable, output: Writable, maxBytes: num
     try {
       while (holds.size === 0 && !broken && cutter.next(takeFrame));
     } catch (error) {
-      if (!(error instanceof FrameError)) throw error;
+      if (!FrameError.isInstance(error)) throw error;
       broken = true;
       link.onFault(error.message);
     }

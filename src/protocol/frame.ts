@@ -33,6 +33,11 @@ export interface Frame {
 /** A byte sequence that is no valid frame. */
 export class FrameError extends Error {
   override readonly name = 'FrameError';
+
+  /** Whether a value is one, of this or of another copy: what serves sessions is bundled apart from the entry that reads frames. */
+  static isInstance(value: unknown): value is FrameError {
+    return value instanceof Error && value.name === 'FrameError';
+  }
 }
 
 /** The header of a frame, for a payload of up to {@link MAX_FRAME_PAYLOAD} bytes. */

@@ -9,45 +9,13 @@ import type { JobResult } from '../../src/contracts/result.ts';
 import { currentOwner, ownerName } from '../../src/runners/owner.ts';
 import { sandboxProcesses } from './leftovers.ts';
 import { plainly } from './plainly.ts';
+import { BROKEN_MESSAGES, PARTS, RAW } from './raw-program.ts';
 import { attack, type Scene, EVERY_LEVEL } from './surroundings.ts';
 import { startQuietClock } from '../fixtures/quiet-clock.ts';
 import { toolList } from '../fixtures/tool-list.ts';
 import { until } from '../fixtures/until.ts';
 
 const MIB = 1024 * 1024;
-
-/** A program that speaks to the entry by the executor's own descriptors, as any program can that knows of them. */
-const RAW = `
-import json, os, struct, sys, time
-def raw(data):
-    view = memoryview(data)
-    while view: view = view[os.write(4, view):]
-def frame(body):
-    if not isinstance(body, bytes): body = json.dumps(body).encode()
-    raw(struct.pack('<I', len(body)) + body)
-def reply():
-    def exactly(size):
-        parts = b''
-        while len(parts) < size: parts += os.read(3, size - len(parts))
-        return parts
-    body = exactly(struct.unpack('<I', exactly(4))[0])
-    kind, number, ok, size = struct.unpack_from('<BIBI', body)
-    said = {'kind': kind, 'id': number, 'ok': bool(ok), 'bytes': json.loads(body[10:10 + size] or b'[]')}
-    said['value' if ok else 'error'] = json.loads(body[10 + size:])
-    return said
-def packed(number, args=b'null', name='echo', target=0, places=b''):
-    name = name.encode()
-    return struct.pack('<BIBHI', 1, number, target, len(name), len(places)) + name + places + args
-def call(number, name='echo', args=None, target='tool'):
-    frame(packed(number, json.dumps(args).encode(), name, ('tool', 'model', 'host').index(target)))
-`;
-/** The same, with bytes beside its messages. */
-const PARTS = `${RAW}
-def part(number, data): raw(struct.pack('<I', len(data) + 4 | 1 << 24) + struct.pack('<I', number) + data)
-def announce(number, *places, args=None):
-    listed = [{'path': path, 'bytes': size, 'stream': index} for path, size, index in places]
-    frame(packed(number, json.dumps(args).encode(), places=json.dumps(listed).encode()))
-`;
 
 interface Calls {
   count: number;
@@ -110,32 +78,7 @@ attack(
   },
 );
 
-const BROKEN: [string, string, string][] = [
-  ['E01', 'a length of 4 GiB', "raw(b'\\xff\\xff\\xff\\xff')\ntime.sleep(10)"],
-  ['E01', 'a length of 4 GiB and endless bytes', "raw(b'\\xff\\xff\\xff\\xff')\nwhile True: raw(b'x' * 65536)"],
-  ['E01', 'a length just over the maximum', "raw(struct.pack('<I', 8 * 1048576 + 1) + b'x' * 100000)\ntime.sleep(10)"],
-  ['E01', '64 MiB without a length that means anything', "raw(b'{' * (64 << 20))\ntime.sleep(10)"],
-  ['E02', 'half a message and then the end', "raw(struct.pack('<I', 100) + b'{\"type\":')\nos._exit(3)"],
-  ['E02', 'no JSON', "frame(b'not json at all')\ntime.sleep(10)"],
-  ['E02', 'bytes that are no UTF-8', 'frame(b\'{"type":"\\xff\\xfe"}\')\ntime.sleep(10)'],
-  ['E02', 'a byte order mark', 'frame(b\'\\xef\\xbb\\xbf{"type":"waiting"}\')\ntime.sleep(10)'],
-  ['E02', 'NUL bytes', "frame(b'\\0' * 1000)\ntime.sleep(10)"],
-  ['E02', '10,000 empty messages', "raw(b'\\0\\0\\0\\0' * 10000)\ntime.sleep(10)"],
-  ['E02', 'a message that is no object', "frame(b'[1,2,3]')\ntime.sleep(10)"],
-  ['E02', 'an unknown type', "frame({'type': 'result', 'result': {'outcome': 'succeeded'}})\ntime.sleep(10)"],
-  ['E04', 'a call of something that there is none of', 'frame(packed(1, target=3))\ntime.sleep(10)'],
-  ['E01', 'a call that is shorter than it says', 'frame(packed(1)[:14])\ntime.sleep(10)'],
-  ['E02', 'half the head of a call', 'frame(packed(1)[:8])\ntime.sleep(10)'],
-  [
-    'E02',
-    'a call in JSON',
-    'frame(b\'{"type":"call","id":1,"target":"tool","name":"echo","args":1}\')\ntime.sleep(10)',
-  ],
-  ['E07', 'an exit code that is no number', 'frame(b\'{"type":"exit","code":1e999}\')\ntime.sleep(10)'],
-  ['E07', 'an exit code that is an object', "frame({'type': 'exit', 'code': {'valueOf': 0}})\ntime.sleep(10)"],
-];
-
-for (const [id, what, code] of BROKEN) {
+for (const [id, what, code] of BROKEN_MESSAGES) {
   attack(id, `sends its entry ${what}`, { levels: EVERY_LEVEL }, async (scene) => {
     const { run, calls } = withTools(scene);
     const elapsedMs = startQuietClock();
