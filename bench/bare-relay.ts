@@ -23,7 +23,7 @@ export async function answerBareRelay(input: Readable, output: Writable): Promis
 }
 
 /** A frame is 4 bytes of length, then JSON. */
-function writeFrame(output: Writable, message: object): void {
+export function writeFrame(output: Writable, message: object): void {
   const text = JSON.stringify(message);
   const length = Buffer.byteLength(text);
   const frame = Buffer.allocUnsafe(4 + length);
@@ -32,7 +32,8 @@ function writeFrame(output: Writable, message: object): void {
   output.write(frame);
 }
 
-function joinFrames(input: Readable, onMessage: (message: Record<string, unknown>) => void): void {
+/** Takes frames apart, in the order in which they came. */
+export function joinFrames(input: Readable, onMessage: (message: Record<string, unknown>) => void): void {
   let held: Buffer = Buffer.alloc(0);
   input.on('data', (chunk: Buffer) => {
     held = held.length === 0 ? chunk : Buffer.concat([held, chunk]);

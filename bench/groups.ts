@@ -11,6 +11,8 @@ export const GROUPS: Readonly<Record<string, () => Promise<BenchmarkGroup>>> = {
   'docker.peers': async () => (await import('./docker-peers.ts')).dockerPeers,
   'tools.namespace': async () => (await import('./tool-calls.ts')).toolsNamespace,
   'tools.docker': async () => (await import('./tool-calls.ts')).toolsDocker,
+  session: async () => (await import('./session-runs.ts')).sessionRuns,
+  mcp: async () => (await import('./mcp-calls.ts')).mcpCalls,
   channel: async () => (await import('./channel-control.ts')).channelControl,
   entry: async () => (await import('./entry-load.ts')).entryLoad,
   'skills.load1000': async () => (await import('./skills-load.ts')).skillsLoad,

@@ -1,0 +1,13 @@
+/** An MCP server over stdio whose only tool gives back what it gets: the SDK, and nothing else. */
+import { McpServer } from '@modelcontextprotocol/server';
+import { serveStdio } from '@modelcontextprotocol/server/stdio';
+import * as z from 'zod';
+
+serveStdio(() => {
+  const server = new McpServer({ name: 'echo', version: '1.0.0' });
+  server.registerTool('echo', { inputSchema: z.strictObject({ code: z.string() }) }, async ({ code }) => ({
+    content: [{ type: 'text', text: code }],
+    structuredContent: { code },
+  }));
+  return server;
+});

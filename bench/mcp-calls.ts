@@ -1,0 +1,87 @@
+import { fileURLToPath } from 'node:url';
+import { Client } from '@modelcontextprotocol/client';
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import { createOrchestrator } from '../src/orchestrator/create-orchestrator.ts';
+import { createLocalRunner } from '../src/runners/local/local-runner.ts';
+import type { BenchmarkGroup, BenchmarkOptions } from './benchmark-group.ts';
+import { measurementOf, type Measurement, type Taken } from './measurement.ts';
+import { takeTurns, type Subject } from './take-turns.ts';
+
+const SAMPLES = 30;
+const RUN_CODE = 'mcp.stdio.run_code';
+const WARM = 'mcp.stdio.run_code.warm';
+const EXEC = 'exec';
+const EXEC_WARM = 'exec.warm';
+const ECHO = 'echo';
+const CODE = 'console.log(6 * 7)';
+/** Time for a pool to fill up again, and for what a call left behind to be removed; the caller waits for neither. */
+const SETTLE_MS = 400;
+
+/** `run_code` of an MCP client over stdio, at level namespace: a sandbox of its own each. */
+export const mcpCalls: BenchmarkGroup = { ids: [RUN_CODE, WARM], run };
+
+async function run({ samples = SAMPLES, wants, progress }: BenchmarkOptions): Promise<Measurement[]> {
+  await using cleanUp = new AsyncDisposableStack();
+  const connect = async (script: string, ...args: string[]): Promise<Client> => {
+    const client = new Client({ name: 'bench', version: '1.0.0' });
+    const path = fileURLToPath(new URL(script, import.meta.url));
+    await client.connect(new StdioClientTransport({ command: process.execPath, args: [path, ...args] }));
+    cleanUp.defer(() => client.close());
+    return client;
+  };
+  const served = (id: string, client: Client): Subject =>
+    timed(id, async () => {
+      const { structuredContent } = await client.callTool({ name: 'run_code', arguments: { code: CODE } });
+      return (structuredContent as { stdout?: { text: string } }).stdout?.text === '42\n';
+    });
+  const ownExec = (id: string, size: number): Subject => {
+    const orchestrator = cleanUp.use(createOrchestrator({ runners: [createLocalRunner()], pool: { size } }));
+    const warm = size > 0;
+    return timed(id, async () => {
+      const { stdout, usage } = await orchestrator.exec({ code: CODE });
+      return stdout.text === '42\n' && usage.warm === warm;
+    });
+  };
+  const flags = ['mcp', '--runner', 'local', '--isolation', 'namespace'];
+  const echo = await connect('echo-mcp-server.ts');
+  const subjects = [
+    timed(ECHO, async () => {
+      const { structuredContent } = await echo.callTool({ name: 'echo', arguments: { code: CODE } });
+      return (structuredContent as { code?: string }).code === CODE;
+    }),
+    ...(wants(RUN_CODE) ? [ownExec(EXEC, 0), served(RUN_CODE, await connect('../bin/skillcell.js', ...flags))] : []),
+    ...(wants(WARM)
+      ? [ownExec(EXEC_WARM, 1), served(WARM, await connect('../bin/skillcell.js', ...flags, '--pool', '1'))]
+      : []),
+  ];
+  const values = await takeTurns(subjects, samples, progress);
+  const taken = (id: string): Taken => values.get(id) ?? [];
+  const row = (id: string, exec: string): Measurement =>
+    measurementOf({
+      ...{ id, unit: 'ms', goal: 'ratio ≤ 1.25', values: taken(id) },
+      baseline: { id: `${exec} + ${ECHO}`, values: together(taken(exec), taken(ECHO)) },
+    });
+  return [row(RUN_CODE, EXEC), row(WARM, EXEC_WARM)].filter(({ id }) => wants(id));
+}
+
+/** A call that has to come to what is expected. */
+function timed(id: string, call: () => Promise<boolean>): Subject {
+  return {
+    id,
+    prepare: () => new Promise((resolve) => setTimeout(resolve, SETTLE_MS)),
+    async sample() {
+      const started = performance.now();
+      const isRight = await call();
+      const taken = performance.now() - started;
+      if (!isRight) throw new Error(`Cannot measure ${id}: the call came to something else.`);
+      return taken;
+    },
+  };
+}
+
+/** What two things take one after the other. */
+function together(first: Taken, second: Taken): Taken {
+  if ('failed' in first) return first;
+  if ('failed' in second) return second;
+  return first.map((ms, index) => ms + (second[index] ?? Number.NaN));
+}

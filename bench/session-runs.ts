@@ -1,0 +1,60 @@
+import { createOrchestrator } from '../src/orchestrator/create-orchestrator.ts';
+import { createLocalRunner } from '../src/runners/local/local-runner.ts';
+import { startBareEvaluator } from './bare-evaluator.ts';
+import type { BenchmarkGroup, BenchmarkOptions } from './benchmark-group.ts';
+import { measurementOf, quantile, type Measurement } from './measurement.ts';
+import { takeTurns, type Subject } from './take-turns.ts';
+
+const ROUNDS = 15;
+const RUNS = 200;
+const ROWS = [
+  { id: 'session.js.run', language: 'javascript' },
+  { id: 'session.py.run', language: 'python' },
+] as const;
+
+/** One short run of a session that is open, at level namespace. */
+export const sessionRuns: BenchmarkGroup = { ids: ROWS.map(({ id }) => id), run };
+
+async function run({ samples = ROUNDS, wants, progress }: BenchmarkOptions): Promise<Measurement[]> {
+  await using cleanUp = new AsyncDisposableStack();
+  const orchestrator = cleanUp.use(createOrchestrator({ runners: [createLocalRunner()] }));
+  const rows = ROWS.filter(({ id }) => wants(id));
+  const subjects: Subject[] = [];
+  for (const { id, language } of rows) {
+    const bare = cleanUp.use(startBareEvaluator(language));
+    const session = cleanUp.use(await orchestrator.session({ language }));
+    const runInSession = async (code: string): Promise<unknown> => {
+      const { value, state } = await session.run(code);
+      if (state !== 'kept') throw new Error(`Cannot measure ${id}: the session lost what was defined.`);
+      return value;
+    };
+    subjects.push(
+      repeated(`${id}.bare`, (code) => bare.run(code)),
+      repeated(id, runInSession),
+    );
+  }
+  const values = await takeTurns(subjects, samples, progress);
+  return rows.map(({ id }) =>
+    measurementOf({
+      ...{ id, unit: 'ms', goal: 'ratio ≤ 3', values: values.get(id) ?? [] },
+      baseline: { id: `${id}.bare`, values: values.get(`${id}.bare`) ?? [] },
+    }),
+  );
+}
+
+/** The time in the middle of many runs that go one after the other. */
+function repeated(id: string, evaluate: (code: string) => Promise<unknown>): Subject {
+  return {
+    id,
+    async sample() {
+      const times: number[] = [];
+      for (let made = 0; made < RUNS; made += 1) {
+        const started = performance.now();
+        const value = await evaluate(`${made} + 1`);
+        times.push(performance.now() - started);
+        if (value !== made + 1) throw new Error(`Cannot measure ${id}: ${made} + 1 came to ${String(value)}.`);
+      }
+      return quantile(times, 0.5);
+    },
+  };
+}
