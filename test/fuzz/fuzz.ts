@@ -3,6 +3,7 @@ import { fuzzCalls } from './fuzz-calls.ts';
 import { fuzzChannel } from './fuzz-channel.ts';
 import { fuzzProgram } from './fuzz-program.ts';
 import { fuzzSchemas } from './fuzz-schemas.ts';
+import { fuzzSessions } from './fuzz-sessions.ts';
 import { fuzzValues } from './fuzz-values.ts';
 
 /** One kind of case. It throws where what it tries keeps no promise. */
@@ -15,6 +16,7 @@ export const FUZZ_TARGETS: Record<string, FuzzTarget> = {
   calls: fuzzCalls,
   values: fuzzValues,
   schemas: fuzzSchemas,
+  sessions: fuzzSessions,
 };
 
 /** Options of {@link runFuzz}. */

@@ -91,11 +91,7 @@ export function createHostFiles(ground: () => SessionGround, busy: <T>(work: Pro
   };
   const rows = async (path: string): Promise<SessionFile[]> => {
     const text = await perform('list', path, LIST_BYTES);
-    return Array.from(readRows(text, false), ({ row: { path: name, kind, bytes } }) => ({
-      path: printablePath(name),
-      kind,
-      bytes,
-    }));
+    return await readable('list', text, listed);
   };
 
   async function read(path: string): Promise<Buffer>;
@@ -120,8 +116,10 @@ export function createHostFiles(ground: () => SessionGround, busy: <T>(work: Pro
         await busy(perform('delete', checked(path), 0));
       },
     },
-    export: () =>
-      busy(perform('export', '', ground().job.limits.workspaceMib * MIB + LIST_BYTES).then((text) => archiveOf(text))),
+    async export() {
+      const maxBytes = ground().job.limits.workspaceMib * MIB + LIST_BYTES;
+      return await busy(perform('export', '', maxBytes).then((text) => readable('export', text, archiveOf)));
+    },
     message(message) {
       if (message.type !== 'files' && message.type !== 'filed') return;
       const operation = operations.get(message.id);
@@ -145,6 +143,23 @@ export function createHostFiles(ground: () => SessionGround, busy: <T>(work: Pro
       operations.clear();
     },
   };
+}
+
+/** Reads what the sandbox has listed: hostile, and refused where it has no such form. */
+async function readable<T>(op: FileOperation, text: Buffer, read: (text: Buffer) => T | Promise<T>): Promise<T> {
+  try {
+    return await read(text);
+  } catch (cause) {
+    throw unreadable(op, '', (cause as Error).message, cause);
+  }
+}
+
+function listed(text: Buffer): SessionFile[] {
+  return Array.from(readRows(text, false), ({ row: { path, kind, bytes } }) => ({
+    path: printablePath(path),
+    kind,
+    bytes,
+  }));
 }
 
 /** The regular files of an export as an archive; of the rest it is said why it is not there. */
@@ -185,7 +200,8 @@ const VERBS: Record<FileOperation, string> = {
 };
 
 /** What the sandbox gives as a reason are words of hostile code. */
-function unreadable(op: FileOperation, path: string, reason: string): SkillcellError {
+function unreadable(op: FileOperation, path: string, reason: string, cause?: unknown): SkillcellError {
   const place = path === '' ? '' : `, got ${JSON.stringify(path)}`;
-  return new SkillcellError('file.unreadable', `Cannot ${VERBS[op]} of the session: ${printablePath(reason)}${place}.`);
+  const message = `Cannot ${VERBS[op]} of the session: ${printablePath(reason)}${place}.`;
+  return new SkillcellError('file.unreadable', message, { cause });
 }

@@ -411,6 +411,7 @@ describe.each(EVERY_LEVEL)('a session at level %s', (level) => {
     expect(await session.close()).toBe(job);
     await expect(session.run('1')).rejects.toMatchObject({ code: 'session.ended' });
     await expect(session.files.list()).rejects.toMatchObject({ code: 'session.ended' });
+    await expect(session.export()).rejects.toMatchObject({ code: 'session.ended' });
     expect(session.interrupt()).toBe(false);
   });
 });
