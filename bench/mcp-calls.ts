@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import type { JobResult } from '../src/contracts/result.ts';
 import { createOrchestrator } from '../src/orchestrator/create-orchestrator.ts';
 import { createLocalRunner } from '../src/runners/local/local-runner.ts';
 import type { BenchmarkGroup, BenchmarkOptions } from './benchmark-group.ts';
@@ -29,10 +30,11 @@ async function run({ samples = SAMPLES, wants, progress }: BenchmarkOptions): Pr
     cleanUp.defer(() => client.close());
     return client;
   };
-  const served = (id: string, client: Client): Subject =>
+  const served = (id: string, client: Client, warm: boolean): Subject =>
     timed(id, async () => {
       const { structuredContent } = await client.callTool({ name: 'run_code', arguments: { code: CODE } });
-      return (structuredContent as { stdout?: { text: string } }).stdout?.text === '42\n';
+      const { stdout, usage } = structuredContent as Partial<JobResult>;
+      return stdout?.text === '42\n' && usage?.warm === warm;
     });
   const ownExec = (id: string, size: number): Subject => {
     const orchestrator = cleanUp.use(createOrchestrator({ runners: [createLocalRunner()], pool: { size } }));
@@ -49,9 +51,11 @@ async function run({ samples = SAMPLES, wants, progress }: BenchmarkOptions): Pr
       const { structuredContent } = await echo.callTool({ name: 'echo', arguments: { code: CODE } });
       return (structuredContent as { code?: string }).code === CODE;
     }),
-    ...(wants(RUN_CODE) ? [ownExec(EXEC, 0), served(RUN_CODE, await connect('../bin/skillcell.js', ...flags))] : []),
+    ...(wants(RUN_CODE)
+      ? [ownExec(EXEC, 0), served(RUN_CODE, await connect('../bin/skillcell.js', ...flags), false)]
+      : []),
     ...(wants(WARM)
-      ? [ownExec(EXEC_WARM, 1), served(WARM, await connect('../bin/skillcell.js', ...flags, '--pool', '1'))]
+      ? [ownExec(EXEC_WARM, 1), served(WARM, await connect('../bin/skillcell.js', ...flags, '--pool', '1'), true)]
       : []),
   ];
   const values = await takeTurns(subjects, samples, progress);

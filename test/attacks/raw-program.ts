@@ -24,7 +24,7 @@ def call(number, name='echo', args=None, target='tool'):
     frame(packed(number, json.dumps(args).encode(), name, ('tool', 'model', 'host').index(target)))
 `;
 /** The same, with bytes beside its messages. */
-export const PARTS = `${RAW}
+export const PARTS: string = `${RAW}
 def part(number, data): raw(struct.pack('<I', len(data) + 4 | 1 << 24) + struct.pack('<I', number) + data)
 def announce(number, *places, args=None):
     listed = [{'path': path, 'bytes': size, 'stream': index} for path, size, index in places]

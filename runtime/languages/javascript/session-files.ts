@@ -202,7 +202,9 @@ function line(row: Row): Uint8Array {
 }
 
 function tooLarge(maxBytes: number, bytes?: number): Refused {
-  return new Refused(`at most ${maxBytes} bytes are handed out at once${bytes === undefined ? '' : `, it has ${bytes}`}`);
+  return new Refused(
+    `at most ${maxBytes} bytes are handed out at once${bytes === undefined ? '' : `, it has ${bytes}`}`,
+  );
 }
 
 function reasonOf(error: unknown): string {
