@@ -12,6 +12,8 @@ export interface Interpreter {
   interrupt(run: number): void;
   /** How its process ended, once it has. */
   readonly end: ProcessEnd | undefined;
+  /** Says who is told of its end; only the last one is. Each run that waited for one promise would be kept until then. */
+  followEnd(take: () => void): void;
   /** Lets go of what this process holds of it. Its own process is ended by who ends all of them. */
   close(): void;
 }
@@ -22,7 +24,11 @@ export async function startInterpreter(around: JobSurroundings, language: string
   const executor = around.takeExecutor(language);
   await Promise.race([executor.waiting, executor.ended]);
   let end: ProcessEnd | undefined;
-  void executor.ended.then((how) => (end = how));
+  let follower: (() => void) | undefined;
+  void executor.ended.then((how) => {
+    end = how;
+    follower?.();
+  });
   const { env, limits } = globals.JOB;
   const variables = programVariables(layout, marker, env);
   const { link } = executor;
@@ -59,6 +65,10 @@ export async function startInterpreter(around: JobSurroundings, language: string
   executor.stdin.end();
   return {
     executor,
+    followEnd(take) {
+      follower = take;
+      if (end !== undefined) take();
+    },
     interrupt(run) {
       if (pipe === undefined) return processes.terminate('SIGINT');
       link.send({ type: 'interrupt', run });

@@ -138,7 +138,7 @@ function listen(
   limits: JobLimits,
   finish: (cause: EndCause) => void,
 ): Answered {
-  const { link, ended } = interpreter.executor;
+  const { link } = interpreter.executor;
   const bytes = collectResultBytes();
   const over = Promise.withResolvers<void>();
   let fields: Record<string, unknown> | undefined;
@@ -161,7 +161,7 @@ function listen(
     if (!isLeaving(fields)) end();
   };
   link.onFault = end;
-  void ended.then(end);
+  interpreter.followEnd(end);
   return {
     calls,
     bytes,
