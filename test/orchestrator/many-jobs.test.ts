@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import type { ModelGateway } from '../../src/broker/model-gateway.ts';
-import { defineTool } from '../../src/broker/tool.ts';
 import type { JobEvent } from '../../src/contracts/events.ts';
 import type { JobResult } from '../../src/contracts/result.ts';
 import { createOrchestrator } from '../../src/orchestrator/create-orchestrator.ts';
@@ -10,34 +9,10 @@ import { MISSING_PYTHON } from '../fixtures/describe-with.ts';
 import { EVERY_LEVEL, everyRunner, requireEachLevel } from '../fixtures/every-level.ts';
 import { BEST_LEVEL } from '../fixtures/levels.ts';
 import { programAnswer } from '../fixtures/scripted-model.ts';
-import { skillLibrary, skillText } from '../fixtures/skill-library.ts';
+import { runMixedSessions } from './mixed-sessions.ts';
+import { CONSUMERS, type Consumer, consumersLibrary, type Seen, toolbox, turned } from './mixed-work.ts';
 
-/** Each consumer sees the skill of its name, and one whose code says its own name. */
-const CONSUMERS = ['north', 'east', 'south', 'west'] as const;
-type Consumer = (typeof CONSUMERS)[number];
-
-const library = skillLibrary(
-  Object.fromEntries([
-    ...CONSUMERS.flatMap((name) => [
-      [`${name}/SKILL.md`, skillText({ name, description: `Of ${name}.` }, `GO ${name.toUpperCase()} [[S:1]]`)],
-      [`${name}/where.txt`, `in the ${name}`],
-      [`${name}/sources.yaml`, `- sid: 1\n  url: https://${name}.example/\n  title: ${name}\n`],
-    ]),
-    ['code/SKILL.md', skillText({ name: 'code', description: 'Code.', toolsets: ['tools:Tools'] }, 'CODE')],
-    [
-      'code/tools.mjs',
-      "let calls = 0;\nexport const Tools = [{ id: 'code.tag', description: 'Tags.', execute: ({ tag }, { job }) => ({ tag, job, calls: (calls += 1) }) }];",
-    ],
-  ]),
-  {
-    agentsConfig: Object.fromEntries(
-      CONSUMERS.map((name) => [
-        name,
-        { disabled: CONSUMERS.filter((other) => other !== name).map((other) => `custom.${other}`) },
-      ]),
-    ),
-  },
-);
+const library = consumersLibrary();
 afterAll(() => library[Symbol.dispose]());
 
 /** One job, and what only it may see. */
@@ -74,7 +49,6 @@ function someCase(random: SeededRandom, run: string, index: number): Case {
 }
 
 const sha = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
-const turned = (bytes: Uint8Array): Buffer => Buffer.from(bytes).reverse();
 const otherTool = ({ tool }: Case): string => (tool === 'box.left' ? 'box.right' : 'box.left');
 
 function programOf(given: Case): string {
@@ -122,30 +96,6 @@ value = {'args': sys.argv[1:], 'text': text['text'], 'denied': denied, 'refused'
   'files': os.listdir('in'), 'sum': hashlib.sha256(turned).hexdigest()}
 ${withCode ? "value['tagged'] = tagged" : ''}
 set_value(value)`;
-}
-
-/** What a tool of the host has seen of a job. */
-interface Seen {
-  tool: string;
-  tag: unknown;
-  jobId: string;
-  context: unknown;
-  attempt: number;
-}
-
-function toolbox(seen: Seen[]): ReturnType<typeof defineTool>[] {
-  return ['box.left', 'box.right'].map((id) =>
-    defineTool({
-      id,
-      description: 'Turns bytes.',
-      async execute(input, { jobId, context, attempt }) {
-        const { tag, bytes } = input as { tag: string; bytes: Uint8Array };
-        seen.push({ tool: id, tag, jobId, context, attempt });
-        await new Promise((resolve) => setTimeout(resolve, 5));
-        return turned(bytes);
-      },
-    }),
-  );
 }
 
 /** A model that writes the program of the job whose name it reads, and keeps what else it was told. */
@@ -241,7 +191,7 @@ function expectOwn(given: Case, result: JobResult, events: readonly JobEvent[], 
 describe.each(EVERY_LEVEL)('many jobs at once at level %s', (isolation) => {
   beforeEach((context) => requireEachLevel(context, isolation));
 
-  it('mix up no skills, files, calls, values or events', { timeout: 180_000 }, async () => {
+  it('and sessions beside them mix up no skills, files, calls, values or events', { timeout: 300_000 }, async () => {
     const count = isolation === BEST_LEVEL ? 100 : 20;
     const random = seededRandom(7);
     const cases = Array.from({ length: count }, (_, index) => someCase(random, isolation, index));
@@ -254,7 +204,7 @@ describe.each(EVERY_LEVEL)('many jobs at once at level %s', (isolation) => {
       model: writer(cases, asked),
       concurrency: 6,
     });
-    const ran = await Promise.all(
+    const jobs = Promise.all(
       cases.map(async (given) => {
         const job = orchestrator.stream(optionsOf(given, isolation));
         const events: JobEvent[] = [];
@@ -262,6 +212,8 @@ describe.each(EVERY_LEVEL)('many jobs at once at level %s', (isolation) => {
         return { given, events, result: await job.result };
       }),
     );
+    const sessions = { count: isolation === BEST_LEVEL ? 16 : 4, isolation, seen };
+    const [ran] = await Promise.all([jobs, runMixedSessions(orchestrator, seededRandom(11), sessions)]);
     for (const { given, result, events } of ran) expectOwn(given, result, events, seen);
     const written = cases.filter(({ isCodegen }) => isCodegen);
     const rounds = written.flatMap(({ jobId, isRepaired }) => (isRepaired ? [jobId, jobId] : [jobId]));
@@ -271,6 +223,6 @@ describe.each(EVERY_LEVEL)('many jobs at once at level %s', (isolation) => {
       const named = CONSUMERS.filter((name) => system.includes(`GO ${name.toUpperCase()} [[S:1]]`));
       expect(named).toEqual([consumer]);
     }
-    expect(seen).toHaveLength(count);
+    expect(seen.filter(({ jobId }) => !jobId.startsWith('session-'))).toHaveLength(count);
   });
 });
