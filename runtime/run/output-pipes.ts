@@ -1,4 +1,4 @@
-import { spawnSync, type SpawnSyncReturns } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { chmodSync, closeSync, constants, mkdtempSync, openSync, rmSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { join } from 'node:path';
@@ -28,11 +28,7 @@ export function createOutputPipes({ level, skills }: SandboxLayout, privileges: 
   const place = mkdtempSync(join(skills, '.pipes-'));
   const paths = [join(place, 'stdout'), join(place, 'stderr')] as const;
   try {
-    const made = makeFifos(paths, level, privileges);
-    if (made.status !== 0) {
-      const reason = made.error?.message ?? made.stderr.trim();
-      throw new Error(`Cannot make the pipes of a program: mkfifo failed, got ${reason}.`);
-    }
+    makeFifos(paths, level, privileges);
     for (const path of paths) chmodSync(path, MODE);
     const [stdout, stderr] = [openReader(paths[0]), openReader(paths[1])];
     // A writer waits for a reader, which is there.
@@ -43,15 +39,18 @@ export function createOutputPipes({ level, skills }: SandboxLayout, privileges: 
   }
 }
 
-/** Makes fifos with the id that this process has in effect, for good: not every kernel gives a new program the effective one. */
-export function makeFifos(
-  paths: readonly string[],
-  level: SandboxLayout['level'],
-  privileges: Privileges,
-): SpawnSyncReturns<string> {
+/**
+ * Makes fifos with the id that this process has in effect, for good: not every kernel gives a new program the effective one.
+ *
+ * @throws Error, whose cause is the system's where no process could be started
+ */
+export function makeFifos(paths: readonly string[], level: SandboxLayout['level'], privileges: Privileges): void {
   const [uid, gid] = [process.geteuid?.(), process.getegid?.()];
   const account = level === 'container' && uid !== undefined && gid !== undefined ? { uid, gid } : {};
-  return privileges.asRoot(() => spawnSync('mkfifo', paths, { encoding: 'utf8', ...account }));
+  const made = privileges.asRoot(() => spawnSync('mkfifo', paths, { encoding: 'utf8', ...account }));
+  if (made.status === 0) return;
+  const reason = made.error?.message ?? made.stderr.trim();
+  throw new Error(`Cannot make the pipes of a program: mkfifo failed, got ${reason}.`, { cause: made.error });
 }
 
 /** Our end of a fifo that a program writes to. */

@@ -4,6 +4,7 @@ import type { StreamReader, StreamWriter } from '../../src/protocol/channel.ts';
 import { readLanguage } from '../languages/read-language.ts';
 import type { ExecutorProcess } from '../run/executor-process.ts';
 import type { JobSurroundings, SessionSurroundings } from '../run/job-surroundings.ts';
+import { lacksProcesses } from './unstarted-cell.ts';
 
 /** An operation on the files of a session. */
 type FileRequest = SessionRequest & { type: 'files' };
@@ -28,6 +29,7 @@ interface PendingOperation {
 }
 
 const MOST_ERROR_CHARACTERS = 500;
+const NO_PROCESS = 'no process can be started for it: those of the session are as many as they may be';
 const ENDED = 'the processes of the session were ended meanwhile';
 
 /** Creates the keeper of one session; its process starts at first use. */
@@ -36,7 +38,14 @@ export function createFileKeeper(around: JobSurroundings, session: SessionSurrou
   let keeper: Keeper | undefined;
   return {
     async serve({ id, op, path, maxBytes, stream }) {
-      if (keeper === undefined || keeper.ended) keeper = startKeeper(around, session);
+      try {
+        if (keeper === undefined || keeper.ended) keeper = startKeeper(around, session);
+      } catch (error) {
+        if (!lacksProcesses(error)) throw error;
+        if (stream !== undefined) channel.receive(stream, { data: () => undefined, end: () => undefined });
+        channel.send({ type: 'filed', id, error: NO_PROCESS } satisfies SandboxMessage);
+        return;
+      }
       const { executor, pending } = keeper;
       const done = Promise.withResolvers<string | undefined>();
       pending.set(id, { writer: undefined, finish: done.resolve });

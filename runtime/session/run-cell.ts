@@ -31,24 +31,19 @@ export interface CellSurroundings {
   lose(running?: Interpreter): Promise<boolean>;
 }
 
-/** A run under way. */
-export interface RunningCell {
-  /** Asks the interpreter to stop, as its clock does. The first reason counts. */
-  interrupt(reason: EndCause): void;
-  /** Settles when the host has been told what came of it. */
-  readonly told: Promise<void>;
-}
-
 /** Causes after which an interpreter is ended and not asked: what it does holds or makes too much. */
 const FATAL: ReadonlySet<EndCause> = new Set<EndCause>(['output', 'memory', 'workspace', 'inodes']);
 
-/** Runs code in an interpreter that stays. */
-export function runCell(cell: Cell, session: CellSurroundings): RunningCell {
-  const cause = Promise.withResolvers<EndCause>();
-  return { interrupt: cause.resolve, told: tell(cell, session, cause) };
-}
-
-async function tell(cell: Cell, session: CellSurroundings, cause: PromiseWithResolvers<EndCause>): Promise<void> {
+/**
+ * Runs code in an interpreter that stays, and tells the host what came of it.
+ *
+ * @param cause why it is to stop, as its caller or one of its clocks has it; the first reason counts
+ */
+export async function runCell(
+  cell: Cell,
+  session: CellSurroundings,
+  cause: PromiseWithResolvers<EndCause>,
+): Promise<void> {
   const { around, interpreter, epoch } = session;
   const { channel, globals } = around;
   const { executor } = interpreter;
@@ -72,16 +67,20 @@ async function tell(cell: Cell, session: CellSurroundings, cause: PromiseWithRes
   const stopWatching = startWatches(around, limits, cause.resolve);
   const { program, diagnostics } = fittingLineEnds(executor.language, cell.code);
   const started = performance.now();
-  sendCell(interpreter, cell, program);
+  // What is to stop before it has begun never begins.
+  const isSent = (await Promise.race([cause.promise, undefined])) === undefined;
+  if (isSent) sendCell(interpreter, cell, program);
 
   const first = await cause.promise;
-  if (first !== 'itself' && !FATAL.has(first)) {
-    interpreter.interrupt(cell.run);
+  if (isSent && first !== 'itself' && !FATAL.has(first)) {
+    const endInterrupts = interruptUntilHeard(interpreter, cell.run, started);
     await withinDeadline(answered.over, { limitMs: limits.graceMs, overdue: () => undefined });
+    endInterrupts();
   }
   const own = first === 'itself' || first === 'run-deadline';
   const judged: EndCause = own && session.overMemory() ? 'memory' : first;
-  const isKept = answered.fields !== undefined && !isLeaving(answered.fields) && !FATAL.has(judged);
+  const isOver = answered.fields === undefined ? !isSent && interpreter.end === undefined : !isLeaving(answered.fields);
+  const isKept = isOver && !FATAL.has(judged);
   stopWatching();
   answered.calls.close();
   const dead = isKept || (await session.lose(interpreter));
@@ -106,6 +105,23 @@ async function tell(cell: Cell, session: CellSurroundings, cause: PromiseWithRes
   if (results === undefined) return;
   await results.write(report.bytes);
   results.end();
+}
+
+/** How long an interpreter may take to read code that it was sent, and how often it is interrupted until then. */
+const BEGIN_MS = 1_000;
+const AGAIN_MS = 100;
+
+/**
+ * Interrupts a run. A signal that comes before the interpreter has begun to run the code is heard by nobody, so that it comes again until
+ * the code has surely begun; code that was running for long is interrupted once, and cleans up undisturbed. Returns how to end that.
+ */
+function interruptUntilHeard(interpreter: Interpreter, run: number, sentAt: number): () => void {
+  interpreter.interrupt(run);
+  const timer = setInterval(() => {
+    if (performance.now() - sentAt > BEGIN_MS) clearInterval(timer);
+    else interpreter.interrupt(run);
+  }, AGAIN_MS);
+  return () => clearInterval(timer);
 }
 
 /** Whether the code of a run ends its interpreter: then its report is the interpreter's last. */

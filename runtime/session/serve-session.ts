@@ -9,7 +9,8 @@ import { sendOutputs } from '../run/send-outputs.ts';
 import { readLanguage } from '../languages/read-language.ts';
 import { createFileKeeper } from './file-keeper.ts';
 import { startInterpreter, type Interpreter } from './interpreter.ts';
-import { runCell, type Cell, type CellSurroundings, type RunningCell } from './run-cell.ts';
+import { runCell, type Cell, type CellSurroundings } from './run-cell.ts';
+import { lacksProcesses, tellUnstarted } from './unstarted-cell.ts';
 
 const MIB = 1024 * 1024;
 const KILL_TIMEOUT_MS = 5_000;
@@ -22,27 +23,36 @@ export async function serveSession(around: JobSurroundings, requests: SessionSur
   const over = Promise.withResolvers<EndCause>();
   const session = createInterpreters(around);
   const files = createFileKeeper(around, requests);
-  let running: (RunningCell & { run: number }) | undefined;
+  /** From the moment that the host asks for it: it may be interrupted before its interpreter is there. */
+  let running: { run: number; stop: PromiseWithResolvers<EndCause> } | undefined;
   let turn = Promise.resolve();
 
-  const run = async (cell: Cell): Promise<void> => {
-    const interpreter = await session.get(cell.language);
-    const cellRun = runCell(cell, { around, interpreter, ...session.state() });
-    running = { ...cellRun, run: cell.run };
-    if (canceled.aborted) cellRun.interrupt(canceled.reason as EndCause);
-    await cellRun.told;
-    running = undefined;
+  const run = async (cell: Cell, stop: PromiseWithResolvers<EndCause>): Promise<void> => {
+    if (canceled.aborted) stop.resolve(canceled.reason as EndCause);
+    try {
+      const interpreter = await session.get(cell.language);
+      await runCell(cell, { around, interpreter, ...session.state() }, stop);
+    } catch (error) {
+      if (!lacksProcesses(error)) throw error;
+      const { epoch, lose } = session.state();
+      await lose();
+      tellUnstarted(cell, epoch, around.channel);
+    }
+    if (running?.stop === stop) running = undefined;
   };
   const fail = (error: unknown): void => over.reject(error);
   requests.take = (request: SessionRequest): void => {
     if (request.type === 'end') over.resolve('itself');
     else if (request.type === 'files') files.serve(request).catch(fail);
-    else if (request.type === 'cell') turn = turn.then(() => run(request)).catch(fail);
-    else if (running?.run === request.run) running.interrupt(request.reason);
+    else if (request.type === 'cell') {
+      const stop = Promise.withResolvers<EndCause>();
+      running = { run: request.run, stop };
+      turn = turn.then(() => run(request, stop)).catch(fail);
+    } else if (running?.run === request.run) running.stop.resolve(request.reason);
   };
   const cancel = (): void => {
     const reason = canceled.reason as EndCause;
-    running?.interrupt(reason);
+    running?.stop.resolve(reason);
     over.resolve(reason);
   };
   if (canceled.aborted) cancel();

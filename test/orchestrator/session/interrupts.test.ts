@@ -1,0 +1,60 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Language } from '../../../src/contracts/language.ts';
+import type { Session, SessionOptions } from '../../../src/contracts/session.ts';
+import { createOrchestrator } from '../../../src/orchestrator/create-orchestrator.ts';
+import type { Orchestrator } from '../../../src/orchestrator/orchestrator.ts';
+import { MISSING_PYTHON, requireHere } from '../../fixtures/describe-with.ts';
+import { EVERY_LEVEL, everyRunner, requireEachLevel, type EachLevel } from '../../fixtures/every-level.ts';
+
+let orchestrator: Orchestrator;
+beforeAll(async () => {
+  orchestrator = createOrchestrator({ runners: await everyRunner(), allowUnisolated: true });
+});
+afterAll(() => orchestrator.close());
+
+const open = (level: EachLevel, options: SessionOptions): Promise<Session> =>
+  orchestrator.session({ isolation: level, runner: level === 'container' ? 'docker' : 'local', ...options });
+
+const LOOPS: [Language, string][] = [
+  ['javascript', 'for (;;) {}'],
+  ['python', 'while True: pass'],
+  ['bash', 'while :; do :; done'],
+];
+/** Milliseconds after the call of `run`: most come before the interpreter has begun to run the code, or is there at all. */
+const MOMENTS = [0, 0, 0, 1, 2, 3, 5, 30];
+
+describe.each(EVERY_LEVEL)('a session at level %s', (level) => {
+  it.for(LOOPS)('in %s is interrupted whenever that comes', async ([language, loop], context) => {
+    requireEachLevel(context, level);
+    if (language === 'python') requireHere(context, MISSING_PYTHON);
+    await using session = await open(level, { language });
+    for (const moment of MOMENTS) {
+      const { result } = session.stream(loop);
+      await new Promise((resolve) => setTimeout(resolve, moment));
+      expect(session.interrupt()).toBe(true);
+      expect(await result).toMatchObject({ outcome: 'canceled', state: 'kept', epoch: 1 });
+    }
+    expect(await session.run('true', { language: 'bash' })).toMatchObject({ outcome: 'succeeded', epoch: 1 });
+  });
+});
+
+describe.each(['namespace', 'container'] as const)('a session at level %s whose processes are all taken', (level) => {
+  it('ends them where an interpreter has no room, and says so', async (context) => {
+    requireEachLevel(context, level);
+    requireHere(context, MISSING_PYTHON);
+    await using session = await open(level, { language: 'python' });
+    const code = `import subprocess
+held = []
+try:
+    while len(held) < 500: held.append(subprocess.Popen(['sleep', '1000']))
+except OSError: pass
+len(held) < 500`;
+    expect(await session.run(code)).toMatchObject({ state: 'kept', value: true });
+    await expect(session.files.list()).rejects.toMatchObject({ code: 'file.unreadable' });
+    const refused = await session.run('1', { language: 'javascript' });
+    expect(refused).toMatchObject({ outcome: 'limit', limit: 'pids', state: 'lost', epoch: 1 });
+    expect(refused.diagnostics.map(({ code: told }) => told)).toEqual(['session.lost']);
+    expect(await session.run('1', { language: 'javascript' })).toMatchObject({ value: 1, epoch: 2 });
+    expect(await session.files.list()).toMatchObject([{ path: 'out' }]);
+  });
+});
