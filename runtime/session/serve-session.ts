@@ -1,4 +1,5 @@
 import { mkdirSync } from 'node:fs';
+import { setFlagsFromString } from 'node:v8';
 import type { SessionRequest } from '../../src/protocol/session-messages.ts';
 import type { JobSurroundings, SessionSurroundings } from '../run/job-surroundings.ts';
 import { watchMemory, type MemoryWatch } from '../run/memory-watch.ts';
@@ -18,6 +19,7 @@ const KILL_TIMEOUT_MS = 5_000;
 /** Serves the requests of a session until its host ends it, or the clock of its job does. */
 export async function serveSession(around: JobSurroundings, requests: SessionSurroundings): Promise<void> {
   const { canceled } = around;
+  keepSmall();
   const { layout, globals, privileges } = around;
   privileges.asUser(() => mkdirSync(layout.output, { recursive: true }));
   const over = Promise.withResolvers<EndCause>();
@@ -66,6 +68,11 @@ export async function serveSession(around: JobSurroundings, requests: SessionSur
   const verdict =
     cause === 'itself' ? { outcome: 'succeeded' as const } : judge(cause, null, layout, globals.JOB.limits);
   await sendOutputs(around, { ...emptyRun([]), ...verdict }, {});
+}
+
+/** What a session no longer needs, V8 would else look for when it is more than the supervisor's share of the memory: user code pays for it. */
+function keepSmall(): void {
+  setFlagsFromString('--optimize-for-size');
 }
 
 /** The interpreters of one session: one for each kind that its runs have asked for. */
