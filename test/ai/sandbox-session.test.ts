@@ -215,6 +215,80 @@ describe('commands of a sandbox', () => {
 describe('files of a sandbox', () => {
   beforeEach(() => open(BEST_LEVEL));
 
+  const hidden = async (): Promise<string> => await run('ls -A | grep -c "^.skillcell-"');
+
+  it.each<[string, (path: string) => PromiseLike<void>, string]>([
+    ['bytes', (path) => sandbox.writeBinaryFile({ path, content: 'text' as never }), 'content must be bytes'],
+    ['a text', (path) => sandbox.writeTextFile({ path, content: 5 as never }), 'content must be a text, got 5'],
+    ['a stream', (path) => sandbox.writeFile({ path, content: [] as never }), 'content must be a ReadableStream'],
+    [
+      'a stream of bytes',
+      (path) => sandbox.writeFile({ path, content: ReadableStream.from([everyByte, 'text']) as never }),
+      'the content must be bytes',
+    ],
+  ])('stay as they are where what is written is not %s', async (_what, write, message) => {
+    await sandbox.writeTextFile({ path: 'kept', content: 'old' });
+    for (const path of ['kept', 'fresh'])
+      await expect(write(path)).rejects.toMatchObject({
+        code: 'options.invalid',
+        message: expect.stringContaining(message),
+      });
+    expect(await run('cat kept')).toBe('old');
+    expect(await sandbox.stat({ path: 'fresh' })).toBeNull();
+    expect(await hidden()).toBe('0');
+  });
+
+  it('are replaced once all is there, with their mode and behind their links; what may not be written to is not', async () => {
+    await run('mkdir a b; echo old > a/file; chmod 750 a/file; ln -s ../a/file b/link; ln -s ../a/new b/dead');
+    await run('ln -s circle circle; touch fixed; chmod 444 fixed');
+    const broken = new ReadableStream<Uint8Array>({
+      start: (controller) => controller.enqueue(everyByte),
+      pull: (controller) => controller.error(new Error('the source broke')),
+    });
+    await expect(sandbox.writeFile({ path: 'b/link', content: broken })).rejects.toThrow('the source broke');
+    expect(await run('cat a/file; ls -A a b')).toBe('old\na:\nfile\n\nb:\ndead\nlink');
+    await sandbox.writeTextFile({ path: 'b/link', content: 'new' });
+    await sandbox.writeTextFile({ path: 'b/dead', content: 'made' });
+    expect(await run('cat a/file a/new; stat -c %a a/file; readlink b/link; ls -A a')).toBe(
+      'newmade750\n../a/file\nfile\nnew',
+    );
+    const code = 'file.unreadable';
+    await expect(sandbox.writeTextFile({ path: 'circle', content: 'x' })).rejects.toMatchObject({ code });
+    if ((await run('id -u')) !== '0')
+      await expect(sandbox.writeTextFile({ path: 'fixed', content: 'x' })).rejects.toMatchObject({ code });
+    expect(await hidden()).toBe('0');
+  });
+
+  it('stay as they are where a write is aborted, and its stream is canceled and let go', async () => {
+    await sandbox.writeTextFile({ path: 'kept', content: 'old' });
+    const [controller, reason] = [new AbortController(), new Error('the user left')];
+    const canceled = Promise.withResolvers<unknown>();
+    const stalled = Promise.withResolvers<void>();
+    const content = new ReadableStream<Uint8Array>(
+      {
+        start: (given) => given.enqueue(Buffer.from('new')),
+        pull() {
+          stalled.resolve();
+          return new Promise(() => undefined);
+        },
+        cancel: (why) => canceled.resolve(why),
+      },
+      { highWaterMark: 0 },
+    );
+    const written = sandbox.writeFile({ path: 'kept', content, abortSignal: controller.signal });
+    await stalled.promise;
+    controller.abort(reason);
+    await expect(written).rejects.toBe(reason);
+    expect(await canceled.promise).toBe(reason);
+    await until(() => !content.locked, 'the end of its lock');
+    await until(async () => (await hidden()) === '0', 'the end of what was written');
+    expect(await run('cat kept')).toBe('old');
+    const descriptors = "(await import('node:fs')).readdirSync('/proc/self/fd').length";
+    const open = (await session.run(descriptors)).value;
+    await sandbox.writeTextFile({ path: 'kept', content: 'new' });
+    expect((await session.run(descriptors)).value).toBe(open);
+  });
+
   it('that are not there are null, and what is none is an error', async () => {
     const path = 'none/at/all';
     expect(await sandbox.readFile({ path })).toBeNull();

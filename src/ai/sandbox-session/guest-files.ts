@@ -9,12 +9,21 @@ export interface FilePiece {
 export function guestFiles({ at }: GuestPorts): GuestOperations {
   const fs = process.getBuiltinModule('node:fs');
   const paths = process.getBuiltinModule('node:path');
+  const { randomUUID } = process.getBuiltinModule('node:crypto');
   const open = new Map<number, number>();
+  /** What is written, under another name until it is whole. */
+  const unfinished = new Map<number, { from: string; to: string }>();
 
   const close = ({ handle }: FilePiece): void => {
     const descriptor = open.get(handle);
     open.delete(handle);
     if (descriptor !== undefined) fs.closeSync(descriptor);
+  };
+  const drop = ({ handle }: FilePiece): void => {
+    close({ handle });
+    const written = unfinished.get(handle);
+    unfinished.delete(handle);
+    if (written !== undefined) fs.rmSync(written.from, { force: true });
   };
   const read = ({ handle, most }: FilePiece & { most: number }): { said: object; bytes: Uint8Array } => {
     const descriptor = open.get(handle) ?? -1;
@@ -29,46 +38,71 @@ export function guestFiles({ at }: GuestPorts): GuestOperations {
     if (isWhole) close({ handle });
     return { said: { isWhole }, bytes: room.subarray(0, filled) };
   };
-  const write = ({ handle, base64, isWhole }: FilePiece & { base64: string; isWhole: boolean }): { said: object } => {
+  const write = ({ handle, base64 }: FilePiece & { base64: string }): { said: object } => {
     const bytes = Buffer.from(base64, 'base64');
     const descriptor = open.get(handle) ?? -1;
-    try {
-      let done = 0;
-      while (done < bytes.length) done += fs.writeSync(descriptor, bytes, done, bytes.length - done);
-    } catch (error) {
-      close({ handle });
-      throw error;
-    }
-    if (isWhole) close({ handle });
+    let done = 0;
+    while (done < bytes.length) done += fs.writeSync(descriptor, bytes, done, bytes.length - done);
     return { said: {} };
   };
   const kindOf = (entry: { isFile(): boolean; isDirectory(): boolean }): string =>
     entry.isFile() ? 'file' : entry.isDirectory() ? 'directory' : 'other';
   // What is no regular file may have nobody at its other end, and is not waited for.
-  const openFile = (place: string, flags: number, handle: number): void => {
-    const descriptor = fs.openSync(place, flags | fs.constants.O_NONBLOCK, 0o644);
-    open.set(handle, descriptor);
-    if (fs.fstatSync(descriptor).isFile()) return;
-    close({ handle });
+  const openRegular = (place: string, flags: number): { descriptor: number; mode: number } => {
+    const descriptor = fs.openSync(place, flags | fs.constants.O_NONBLOCK);
+    const stats = fs.fstatSync(descriptor);
+    if (stats.isFile()) return { descriptor, mode: stats.mode & 0o7777 };
+    fs.closeSync(descriptor);
     throw new Error('it is no regular file');
+  };
+  /** The mode of the file that is there; what a program may not write to is refused as it would be there. */
+  const writableMode = (place: string): number | undefined => {
+    if (fs.lstatSync(place, { throwIfNoEntry: false }) === undefined) return undefined;
+    const { descriptor, mode } = openRegular(place, fs.constants.O_WRONLY);
+    fs.closeSync(descriptor);
+    return mode;
+  };
+  /** Where links lead to, be there something or not. A circle of them stays one, which cannot be opened. */
+  const behindLinks = (place: string): string => {
+    let end = place;
+    for (let count = 0; count < 40; count += 1) {
+      if (fs.lstatSync(end, { throwIfNoEntry: false })?.isSymbolicLink() !== true) break;
+      end = paths.resolve(fs.realpathSync(paths.dirname(end)), fs.readlinkSync(end));
+    }
+    return end;
   };
 
   return {
     openToRead({ path, handle, most }: { path: string; handle: number; most: number }) {
-      openFile(at(path), fs.constants.O_RDONLY, handle);
+      open.set(handle, openRegular(at(path), fs.constants.O_RDONLY).descriptor);
       return read({ handle, most });
     },
     read,
     openToWrite({ path, handle }: { path: string; handle: number }) {
-      const { O_WRONLY, O_CREAT, O_TRUNC } = fs.constants;
-      const place = at(path);
-      fs.mkdirSync(paths.dirname(place), { recursive: true });
-      openFile(place, O_WRONLY | O_CREAT | O_TRUNC, handle);
+      const { O_WRONLY, O_CREAT, O_EXCL } = fs.constants;
+      fs.mkdirSync(paths.dirname(at(path)), { recursive: true });
+      const to = behindLinks(at(path));
+      const mode = writableMode(to);
+      const from = paths.join(paths.dirname(to), `.skillcell-${randomUUID()}`);
+      const descriptor = fs.openSync(from, O_WRONLY | O_CREAT | O_EXCL, 0o644);
+      open.set(handle, descriptor);
+      unfinished.set(handle, { from, to });
+      if (mode !== undefined) fs.fchmodSync(descriptor, mode);
       return { said: {} };
     },
     write,
+    /** It is whole, and takes the place of what was there. */
+    finish({ handle }: FilePiece) {
+      const written = unfinished.get(handle);
+      if (written === undefined) throw new Error('nothing of it is there any more');
+      close({ handle });
+      fs.renameSync(written.from, written.to);
+      unfinished.delete(handle);
+      return { said: {} };
+    },
+    /** Nobody reads on, or what was written is not to be kept. */
     close(piece: FilePiece) {
-      close(piece);
+      drop(piece);
       return { said: {} };
     },
     stat({ path }: { path: string }) {

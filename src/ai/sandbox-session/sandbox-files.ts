@@ -1,9 +1,11 @@
 import type { Experimental_SandboxSession as SandboxSession } from 'ai';
 import * as z from 'zod/mini';
+import { checkOptions } from '../../contracts/check-options.ts';
 import { SkillcellError } from '../../contracts/skillcell-error.ts';
 import type { GuestLink } from './guest-link.ts';
 import { asOurs, isMissing } from './guest-refusal.ts';
 import { linesOf } from './line-range.ts';
+import { streamChunks } from './stream-chunks.ts';
 import { decodeBytes, encodeText } from './text-encoding.ts';
 import { unlessAborted } from './unless-aborted.ts';
 
@@ -31,6 +33,15 @@ const WHOLE_BYTES = 128 * 1024 * 1024;
 const done = z.object({});
 const piece = z.object({ isWhole: z.boolean() });
 const entries = z.array(z.object({ name: z.string(), type: z.enum(['file', 'directory', 'symlink', 'other']) }));
+const binary = z.object({
+  content: z.custom((value) => value instanceof Uint8Array, 'must be bytes, as a Uint8Array'),
+});
+const textual = z.object({ content: z.string() });
+const isFree = (value: unknown): boolean => {
+  const { getReader, locked } = Object(value) as Partial<ReadableStream>;
+  return typeof getReader === 'function' && locked === false;
+};
+const streamed = z.object({ content: z.custom(isFree, 'must be a ReadableStream that nobody reads yet') });
 const stats = z.object({ type: z.enum(['file', 'directory', 'other']), size: z.number().check(z.minimum(0)) });
 
 /** The files of a session, with the rights of its code: links are followed as a program follows them. */
@@ -96,27 +107,34 @@ export function createSandboxFiles(link: GuestLink): SandboxFiles {
     }
     return new Uint8Array(Buffer.concat(chunks));
   };
-  const writePieces = async (path: string, chunks: AsyncIterable<Uint8Array>): Promise<void> => {
+  /** What is there stays until all of the content has arrived. */
+  const writeChunks = async (
+    path: string,
+    chunks: AsyncIterable<unknown> | Iterable<unknown>,
+    signal: AbortSignal,
+  ): Promise<void> => {
     const handle = link.nextId();
+    const writeChunk = async (chunk: Uint8Array): Promise<void> => {
+      for (let at = 0; at < chunk.length; at += WRITE_BYTES) {
+        signal.throwIfAborted();
+        const base64 = Buffer.from(chunk.subarray(at, at + WRITE_BYTES)).toString('base64');
+        await link.ask('write', { handle, base64 }, done);
+      }
+    };
     try {
       await link.ask('openToWrite', { path, handle }, done);
-      try {
-        for await (const chunk of chunks) {
-          if (!(chunk instanceof Uint8Array)) throw noBytes(path);
-          for (let at = 0; at < chunk.length; at += WRITE_BYTES) {
-            const base64 = Buffer.from(chunk.subarray(at, at + WRITE_BYTES)).toString('base64');
-            await link.ask('write', { handle, base64, isWhole: false }, done);
-          }
-        }
-      } finally {
-        await link.ask('close', { handle }, done);
+      for await (const chunk of chunks) {
+        if (!(chunk instanceof Uint8Array)) throw noBytes(path);
+        await writeChunk(chunk);
       }
+      signal.throwIfAborted();
+      await link.ask('finish', { handle }, done);
     } catch (error) {
+      // What went wrong first is said.
+      await link.ask('close', { handle }, done).catch(() => undefined);
       throw asOurs(error, 'write a file', path);
     }
   };
-  const writeBytes = (path: string, content: Uint8Array): Promise<void> =>
-    writePieces(path, ReadableStream.from([content]));
 
   return {
     readFile: ({ path, abortSignal }) => unlessAborted(abortSignal, () => readFile(path, abortSignal)),
@@ -130,10 +148,20 @@ export function createSandboxFiles(link: GuestLink): SandboxFiles {
         return bytes === null ? null : linesOf(decodeBytes(bytes, path, encoding), { startLine, endLine });
       }),
     writeFile: ({ path, content, abortSignal }) =>
-      unlessAborted(abortSignal, (signal) => writePieces(path, untilAborted(content, signal))),
-    writeBinaryFile: ({ path, content, abortSignal }) => unlessAborted(abortSignal, () => writeBytes(path, content)),
+      unlessAborted(abortSignal, async (signal) => {
+        checkOptions(streamed, { content }, { action: 'write a file' });
+        await writeChunks(path, streamChunks(content, signal), signal);
+      }),
+    writeBinaryFile: ({ path, content, abortSignal }) =>
+      unlessAborted(abortSignal, async (signal) => {
+        checkOptions(binary, { content }, { action: 'write a file' });
+        await writeChunks(path, [content], signal);
+      }),
     writeTextFile: ({ path, content, encoding, abortSignal }) =>
-      unlessAborted(abortSignal, () => writeBytes(path, encodeText(content, path, encoding))),
+      unlessAborted(abortSignal, async (signal) => {
+        checkOptions(textual, { content }, { action: 'write a text file' });
+        await writeChunks(path, [encodeText(content, path, encoding)], signal);
+      }),
     stat: ({ path, abortSignal }) =>
       unlessAborted(abortSignal, async () => {
         const found = await orNull('look at a file', path, link.ask('stat', { path }, stats));
@@ -163,15 +191,5 @@ function readEntries(bytes: Uint8Array, path: string): z.infer<typeof entries> {
   } catch (cause) {
     const message = `Cannot list a folder: its listing is none, got ${JSON.stringify(path)}.`;
     throw new SkillcellError('sandbox.lost', message, { cause });
-  }
-}
-
-async function* untilAborted(
-  content: ReadableStream<Uint8Array>,
-  signal: AbortSignal,
-): AsyncGenerator<Uint8Array, void, undefined> {
-  for await (const chunk of content) {
-    if (signal.aborted) return;
-    yield chunk;
   }
 }
