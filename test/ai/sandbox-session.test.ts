@@ -150,6 +150,18 @@ describe('commands of a sandbox', () => {
     expect(await progress()).toBe(20);
   });
 
+  it('have ended as they first were said to have', async () => {
+    const [early, late] = [new AbortController(), new AbortController()];
+    const child = await sandbox.spawn({ command: 'echo; exit 3', abortSignal: late.signal });
+    expect(await child.wait()).toEqual({ exitCode: 3 });
+    late.abort(new Error('too late'));
+    expect(await child.wait()).toEqual({ exitCode: 3 });
+    const aborted = await sandbox.spawn({ command: 'sleep 1000', abortSignal: early.signal });
+    const reason = new Error('the user left');
+    early.abort(reason);
+    for (let round = 0; round < 2; round += 1) await expect(aborted.wait()).rejects.toBe(reason);
+  });
+
   it('do not wait for a stream that nobody wants', async () => {
     const child = await sandbox.spawn({ command: 'head -c 5000000 /dev/zero; echo done >&2' });
     await child.stdout.cancel();

@@ -46,6 +46,9 @@ export async function spawnCommand(
   signal?.addEventListener('abort', abort, { once: true });
   if (signal?.aborted === true) abort();
   void running.followed.then(() => signal?.removeEventListener('abort', abort));
+  // What came first stays so: a command that has exited is not aborted any more.
+  const exited = Promise.race([aborted.promise, running.exited]);
+  exited.catch(() => undefined);
   let hasExited = false;
   running.exited.then(
     () => (hasExited = true),
@@ -55,7 +58,7 @@ export async function spawnCommand(
     pid: running.pid,
     stdout: stdout.stream,
     stderr: stderr.stream,
-    wait: async () => ({ exitCode: await Promise.race([aborted.promise, running.exited]) }),
+    wait: async () => ({ exitCode: await exited }),
     async kill() {
       if (!hasExited) await running.end(true);
     },
