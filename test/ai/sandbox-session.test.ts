@@ -126,6 +126,22 @@ describe.each(EVERY_LEVEL)('a sandbox of a session at level %s', (isolation) => 
     expect(await sandbox.stat({ path: 'a' })).toBeNull();
   });
 
+  it('ends all of the group of a command that has exited, and of no other', async () => {
+    const other = await sandbox.spawn({ command: 'sleep 1000' });
+    for (const output of ['', '>/dev/null 2>&1']) {
+      const child = await sandbox.spawn({ command: `sleep 1000 ${output} & echo $! > sleeper` });
+      expect(await child.wait()).toEqual({ exitCode: 0 });
+      const sleeper = await run('cat sleeper');
+      expect(await isAlive(sleeper)).toBe(true);
+      await child.kill();
+      await until(async () => !(await isAlive(sleeper)), 'the end of the group');
+      await child.kill();
+    }
+    expect(await isAlive(String(other.pid))).toBe(true);
+    await session.close();
+    await other.kill();
+  });
+
   it('says when its interpreter was lost, and goes on with another one', async () => {
     const other = await sandbox.spawn({ command: 'sleep 1000' });
     await expect(sandbox.run({ command: 'kill -9 $PPID; sleep 1000' })).rejects.toMatchObject({ code: 'sandbox.lost' });

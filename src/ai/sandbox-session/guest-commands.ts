@@ -35,6 +35,8 @@ export function guestCommands({ at, environment }: GuestPorts): GuestOperations 
     wake(): void;
   }
   const commands = new Map<number, Command>();
+  /** The number of the group of each command, which may live on when the command is over. */
+  const groups = new Map<number, number>();
 
   const commandOf = (id: number): Command => {
     const command = commands.get(id);
@@ -89,20 +91,25 @@ export function guestCommands({ at, environment }: GuestPorts): GuestOperations 
       },
     };
   };
-  /** Says whether there was anybody: all of its group, which it leads, are meant. */
-  const kill = ({ pid }: Command, name: 'SIGTERM' | 'SIGKILL'): boolean => {
+  /** Says whether there was anybody: all of a group are meant. */
+  const kill = (group: number, name: 'SIGTERM' | 'SIGKILL' | 0): boolean => {
     try {
-      return process.kill(-pid, name);
+      return process.kill(-group, name);
     } catch {
       // They have ended by themselves.
       return false;
     }
+  };
+  /** The number of a group that has ended may be another's later. */
+  const forgetEnded = (): void => {
+    for (const [id, group] of groups) if (!kill(group, 0)) groups.delete(id);
   };
 
   return {
     async start({ id, command: text, folder, env, stdin }: StartedCommand) {
       const cwd = at(folder);
       if (!statSync(cwd).isDirectory()) throw new Error('the working directory is no directory');
+      forgetEnded();
       const child = spawn('/bin/bash', ['-c', text], {
         cwd,
         env: { ...environment, ...env },
@@ -124,6 +131,7 @@ export function guestCommands({ at, environment }: GuestPorts): GuestOperations 
       });
       await new Promise((resolve, reject) => child.once('spawn', resolve).once('error', reject));
       commands.set(id, command);
+      groups.set(id, command.pid);
       return { said: { pid: command.pid } };
     },
     /** What a command printed, as much as is asked for of each stream, and how it ended; waits a little where there is no news. */
@@ -150,10 +158,10 @@ export function guestCommands({ at, environment }: GuestPorts): GuestOperations 
       return { said: { held: stdin.held, fault: stdin.fault } };
     },
     end({ id, isGentle }: { id: number; isGentle: boolean }) {
-      const command = commands.get(id);
-      if (command === undefined) return { said: {} };
-      if (!isGentle) kill(command, 'SIGKILL');
-      else if (kill(command, 'SIGTERM')) setTimeout(() => kill(command, 'SIGKILL'), graceMs).unref();
+      const group = groups.get(id);
+      if (group === undefined) return { said: {} };
+      if (!isGentle) kill(group, 'SIGKILL');
+      else if (kill(group, 'SIGTERM')) setTimeout(() => kill(group, 'SIGKILL'), graceMs).unref();
       return { said: {} };
     },
     /** Nobody takes any more of its output: it may go on, and what it prints is dropped. */

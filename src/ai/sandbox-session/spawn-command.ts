@@ -1,5 +1,6 @@
 import type { Experimental_SandboxProcess as SandboxProcess } from 'ai';
 import * as z from 'zod/mini';
+import { SkillcellError } from '../../contracts/skillcell-error.ts';
 import type { GuestLink } from './guest-link.ts';
 import { asOurs } from './guest-refusal.ts';
 import { startCommand, type CommandOptions, type CommandReader } from './running-command.ts';
@@ -49,18 +50,16 @@ export async function spawnCommand(
   // What came first stays so: a command that has exited is not aborted any more.
   const exited = Promise.race([aborted.promise, running.exited]);
   exited.catch(() => undefined);
-  let hasExited = false;
-  running.exited.then(
-    () => (hasExited = true),
-    () => (hasExited = true),
-  );
   return {
     pid: running.pid,
     stdout: stdout.stream,
     stderr: stderr.stream,
     wait: async () => ({ exitCode: await exited }),
     async kill() {
-      if (!hasExited) await running.end(true);
+      await running.end(true).catch((error: unknown) => {
+        // With its session all of the group has ended.
+        if (!SkillcellError.isInstance(error) || error.code !== 'session.ended') throw error;
+      });
     },
     ...(options.stdin ? { stdin: inputStream(link, running.id, options.command) } : {}),
   };
