@@ -178,6 +178,18 @@ describe('commands of a sandbox', () => {
     for (let round = 0; round < 2; round += 1) await expect(aborted.wait()).rejects.toBe(reason);
   });
 
+  it('are known apart, whichever of the sandboxes of a session they are of', async () => {
+    const other = createSandboxSession(session);
+    const command = 'read line; echo "$line"';
+    const [one, two] = [
+      await sandbox.spawn({ command, stdin: true }),
+      await other.spawn({ command, stdin: true }),
+    ] as const;
+    await one.stdin.getWriter().write(Buffer.from('one\n'));
+    await two.stdin.getWriter().write(Buffer.from('two\n'));
+    expect(await Promise.all([textOf(one.stdout), textOf(two.stdout)])).toEqual(['one\n', 'two\n']);
+  });
+
   it('do not wait for a stream that nobody wants', async () => {
     const child = await sandbox.spawn({ command: 'head -c 5000000 /dev/zero; echo done >&2' });
     await child.stdout.cancel();

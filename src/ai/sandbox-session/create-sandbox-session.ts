@@ -3,7 +3,7 @@ import * as z from 'zod/mini';
 import { checkOptions } from '../../contracts/check-options.ts';
 import { DEFAULT_LIMITS } from '../../contracts/limits.ts';
 import type { Session } from '../../contracts/session.ts';
-import { createGuestLink } from './guest-link.ts';
+import { guestLink } from './guest-link.ts';
 import { runCommand } from './run-command.ts';
 import type { CommandOptions } from './running-command.ts';
 import { createSandboxFiles } from './sandbox-files.ts';
@@ -65,7 +65,7 @@ export function createSandboxSession(session: Session, options: SandboxSessionOp
   const { commandTimeoutMs: limitMs = DEFAULT_LIMITS.runTimeoutMs } = checkOptions(optionsSchema, options, {
     action: 'create a sandbox of a session',
   });
-  const link = createGuestLink(session);
+  const link = guestLink(session);
   const spawn: unknown = async (given: SpawnOptions) =>
     spawnCommand(link, checked({ ...given, stdin: given.stdin ?? false }), given.abortSignal);
   return {

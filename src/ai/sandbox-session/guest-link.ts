@@ -24,8 +24,18 @@ export interface GuestLink {
 
 const refusalSchema = z.object({ error: z.object({ code: z.string(), message: z.string() }) });
 
+/** A session has one guest, and one link to it: numbers that two would give are the guest's own. */
+const links = new WeakMap<Session, GuestLink>();
+
+/** The link to the guest of a session. */
+export function guestLink(session: Session): GuestLink {
+  const link = links.get(session) ?? createGuestLink(session);
+  links.set(session, link);
+  return link;
+}
+
 /** Creates the link; the guest is put into the session at first use, and again where its interpreter was lost. */
-export function createGuestLink(session: Session): GuestLink {
+function createGuestLink(session: Session): GuestLink {
   let turn: Promise<unknown> = Promise.resolve();
   let lastId = 0;
   const nextId = (): number => (lastId += 1);
