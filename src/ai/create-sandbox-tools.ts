@@ -22,7 +22,7 @@ import { createSkillTools } from './skill-tools.ts';
  * orchestrator's skills hold. Tools of yours that name `run_code` as their caller, by `experimental_toolCallers`, are called by the programs,
  * through all checks that the tools of a job go through.
  *
- * @param orchestrator runs the programs; its `approve` is asked for calls of tools with `needsApproval`
+ * @param orchestrator runs the programs; its `approve` is asked for calls of tools with `needsApproval`, and the SDK's `toolApproval` for none
  * @param options of the programs, and of what the model is shown
  * @returns the tools, for `generateText`, `streamText` and agents
  * @throws SkillcellError `options.invalid`
@@ -70,6 +70,7 @@ export function createSandboxTools(orchestrator: Orchestrator, options: SandboxT
     inSession: inSession !== undefined,
     hasSkills: settings.skills.length > 0,
     toolBudgetTokens,
+    approval: settings.approval,
     tools: chosen,
     onBind: (names) => (bound = names),
   });

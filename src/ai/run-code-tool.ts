@@ -11,6 +11,7 @@ import { declareTools } from './declare-tools.ts';
 import { modelOutput } from './model-output.ts';
 import { runCodeDescription } from './run-code-description.ts';
 import type { RunCodeInput, RunOutput, SandboxTools } from './sandbox-tools.ts';
+import type { SandboxToolsOptions } from './sandbox-tools-options.ts';
 import { sdkCall } from './sdk-call.ts';
 import { sdkTool } from './sdk-tool.ts';
 import { asToolCaller } from './tool-caller.ts';
@@ -22,6 +23,8 @@ export interface RunCodeToolOptions {
   inSession: boolean;
   hasSkills: boolean;
   toolBudgetTokens: number;
+  /** Whether somebody has to allow each call of those that are bound, whatever they say. */
+  approval: SandboxToolsOptions['approval'];
   /** Tools that programs may call besides those that are bound. */
   tools: readonly OurTool[];
   /** Is told the names of the tools that are bound. */
@@ -38,8 +41,9 @@ export function createRunCodeTool(options: RunCodeToolOptions): SandboxTools['ru
   return asToolCaller(bind({}), bind);
 }
 
-function bound(options: RunCodeToolOptions, tools: ToolSet): Tool<RunCodeInput, RunOutput> {
+function bound(options: RunCodeToolOptions, given: ToolSet): Tool<RunCodeInput, RunOutput> {
   const { runner, language, inSession, hasSkills, toolBudgetTokens } = options;
+  const tools = options.approval === 'always' ? withApproval(given) : given;
   const ours = requireOurs(tools, language);
   runner.requireBindable(tools);
   options.onBind(ours.map(({ id }) => id));
@@ -57,10 +61,16 @@ function bound(options: RunCodeToolOptions, tools: ToolSet): Tool<RunCodeInput, 
     async execute({ code }, execution) {
       const { abortSignal: signal, context } = execution;
       const call = await sdkCall(execution, tools);
-      return await runner.run({ code, call, context, tools: tools, signal });
+      return await runner.run({ code, call, context, tools, signal });
     },
     toModelOutput: modelOutput,
   });
+}
+
+/** The same tools, each of whose calls has to be allowed. A tool may be an instance of a class, which a copy would not be. */
+function withApproval(tools: ToolSet): ToolSet {
+  const asking = (tool: Tool): Tool => Object.create(tool, { needsApproval: { value: true } }) as Tool;
+  return Object.fromEntries(Object.entries(tools).map(([name, tool]) => [name, asking(tool as Tool)])) as ToolSet;
 }
 
 /** The tools as ours, where programs of the language can call them by their names. */

@@ -27,6 +27,11 @@ export interface SandboxToolsOptions extends Pick<
   /** Tools of the orchestrator that programs may call, by id or pattern, and tools of ours. @default none */
   tools?: NonNullable<JobOptions['tools']>;
   /**
+   * `always`: the orchestrator's `approve` is asked for each call of a tool that is bound to `run_code`. The SDK tells a caller nothing of its `toolApproval`, which
+   * therefore stops none of them. @default asked for what has `needsApproval`
+   */
+  approval?: 'always';
+  /**
    * `false`: each program has a sandbox of its own. `true`: all run in one session, which is opened for the first and ends with the tools, so that what one
    * defines is there for the next. A session: they run in it, and it stays its opener's. @default false
    */
@@ -55,13 +60,14 @@ const isSession = (value: unknown): boolean =>
 
 const ACTION = 'create tools of a sandbox';
 /** What a session has from its opening on. */
-const OF_SESSION = ['runner', 'isolation', 'files', 'env', 'limits', 'context', 'tools'] as const;
+const OF_SESSION = ['runner', 'isolation', 'files', 'env', 'limits', 'context', 'tools', 'approval'] as const;
 
 const optionsSchema = z.strictObject({
   ...{ runner, isolation, files, env, limits, tools, context },
   language: z.optional(languageSchema),
   skills: z.optional(z.array(z.string())),
   consumer: z.optional(consumerSchema),
+  approval: z.optional(z.literal('always')),
   session: z.optional(
     z.union([z.boolean(), z.custom(isSession)], 'must be true, false, or a session by orchestrator.session()'),
   ),

@@ -216,6 +216,64 @@ export default [await tools.pay({ cents: 5 }), await tools.pay({ cents: 6 }), aw
     ]);
   });
 
+  it('are out of reach of the approval that the SDK has for tools, but for that of run_code; ours reaches them', async () => {
+    let paid = 0;
+    const pay = tool({ inputSchema: z.object({ cents: z.number() }), execute: async () => (paid += 1) });
+    const code =
+      "import { tools } from 'skillcell'; export default await tools.pay({ cents: 500 }).catch(({ code }) => code);";
+    const generate = async (options: SandboxToolsOptions, asking: 'pay' | 'run_code') => {
+      const { steps } = await generateText({
+        model: toolCallingModel([{ calls: [['run_code', { code }]] }]),
+        tools: { ...createSandboxTools(orchestrator, { isolation: BEST_LEVEL, ...options }), pay },
+        experimental_toolCallers: { pay: ['run_code'] },
+        toolApproval: { [asking]: 'user-approval' },
+        stopWhen,
+        prompt: 'Pay.',
+      });
+      return steps[0]?.content.at(-1);
+    };
+    expect(await generate({}, 'pay')).toMatchObject({ type: 'tool-result', output: { value: 1 } });
+    expect(await generate({}, 'run_code')).toMatchObject({
+      type: 'tool-approval-request',
+      toolCall: { input: { code } },
+    });
+    for (const session of [false, true])
+      expect(await generate({ approval: 'always', session }, 'pay')).toMatchObject({
+        output: { value: 'tool.denied' },
+      });
+    expect(paid).toBe(1);
+  });
+
+  it('are called by the way that is declared, also where their names are what the language asks every value for', async () => {
+    const names = ['toString', 'constructor', 'then', 'call'];
+    const model = toolCallingModel([
+      {
+        calls: [
+          [
+            'run_code',
+            {
+              code: `import { tools } from 'skillcell';
+export default await Promise.all(${JSON.stringify(names)}.map((name) => tools.call(name, { prefix: 'ad' })));`,
+            },
+          ],
+        ],
+      },
+    ]);
+    const { steps } = await generateText({
+      model,
+      tools: {
+        ...createSandboxTools(orchestrator, { isolation: BEST_LEVEL }),
+        ...Object.fromEntries(names.map((name) => [name, find])),
+      },
+      experimental_toolCallers: Object.fromEntries(names.map((name) => [name, ['run_code']])) as never,
+      stopWhen,
+      prompt: 'Find.',
+    });
+    const told = JSON.stringify(model.doGenerateCalls[0]?.tools);
+    for (const name of names) expect(told).toContain(`call(id: \\"${name}\\"`);
+    expect(steps[0]?.toolResults[0]?.output).toMatchObject({ value: names.map(() => ({ names: ['ada'] })) });
+  });
+
   it('get the context of run_code, as far as it fits what they say theirs is', async () => {
     const whoami = tool({
       inputSchema: z.object({}),
@@ -366,6 +424,8 @@ describe('createSandboxTools', () => {
     [{ session: 'yes' }, 'session must be true, false, or a session'],
     [{ limits: { runTimeoutMs: 0 } }, 'limits.runTimeoutMs'],
     [{ consumer: '' }, 'consumer must be an id'],
+    [{ approval: 'never' }, 'approval must be'],
+    [{ approval: 'always', session: { run: () => undefined } }, "approval is the session's own, got both"],
   ])('refuses %j', (options, message) => {
     expect(() => createSandboxTools(orchestrator, options as never)).toThrow(message);
     expect(() => createSandboxTools(orchestrator, options as never)).toThrow('Cannot create tools of a sandbox: ');
