@@ -4,6 +4,7 @@ import { RESULT_BYTES, type SessionResult, type SessionRun } from '../../contrac
 import type { HostMessage, SandboxCall, SandboxMessage } from '../../protocol/messages.ts';
 import type { CellResult } from '../../protocol/session-messages.ts';
 import { answerCall } from '../answer-call.ts';
+import type { JobHost } from '../job-host.ts';
 import { createOutputEvents } from '../output-events.ts';
 import { receiveOutput } from '../receive-output.ts';
 import type { OrchestratorSettings } from '../orchestrator-settings.ts';
@@ -38,8 +39,12 @@ export interface HostRun {
   readonly broker: Broker;
 }
 
-/** Sends a run to its sandbox, and takes what comes of it. */
-export function startRun(ground: SessionGround, order: RunOrder, settings: OrchestratorSettings): HostRun {
+/** Sends a run to its sandbox, and takes what comes of it. Its span stands below what is active where this is called, which is the run's caller. */
+export function startRun(
+  ground: SessionGround,
+  order: RunOrder,
+  { settings, tracing }: Pick<JobHost, 'settings' | 'tracing'>,
+): HostRun {
   const { job, sandbox, ending, traffic, span: jobSpan } = ground;
   const { channel } = sandbox;
   const { jobId, limits } = job;
@@ -53,7 +58,8 @@ export function startRun(ground: SessionGround, order: RunOrder, settings: Orche
   const output = receiveOutput(limits.keptOutputBytes, (stream, bytes) => events.write(stream, bytes), streamEnded);
   const events = createOutputEvents(jobId, emit);
   const clock = startClock(timeoutMs + limits.graceMs + HAND_OVER_MS, () => ending.cancel('timeout'));
-  const span = jobSpan.begin('run', { 'skillcell.run.number': run });
+  // The one who opened the session may be long gone; the id says of which session it is.
+  const span = tracing.begin('run', { 'skillcell.job.id': jobId, 'skillcell.run.number': run }, jobSpan);
   const broker = createRunBroker({ ...ground, span }, order, settings, (waiting) => {
     clock.set(!waiting);
     ending.setClock(!waiting);

@@ -141,7 +141,7 @@ export function createHostSession({ id, host, options, kept }: HostSessionOption
       const started = startRun(
         at,
         { run: runs, language: language ?? at.job.language, code, timeoutMs: limitMs, emit },
-        settings,
+        host,
       );
       current = started;
       const interrupt = (): void => started.interrupt();

@@ -54,8 +54,8 @@ function traced(api: (typeof APIS)[number], level: EachLevel): ReturnType<typeof
   const key = `${api} ${level}`;
   const scenarios: ScenarioName[] =
     level === BEST_LEVEL
-      ? ['exec', 'codegen', 'endings', 'script', 'generate', 'otherCopy']
-      : ['exec', 'codegen', 'endings'];
+      ? ['exec', 'codegen', 'endings', 'session', 'script', 'generate', 'otherCopy']
+      : ['exec', 'codegen', 'endings', 'session'];
   const started = processes.get(key) ?? runTraced({ scenarios, api, level });
   processes.set(key, started);
   return started;
@@ -98,6 +98,34 @@ describe.each(APIS)('with a provider that was registered by @opentelemetry/api %
           ['attempt', undefined],
         ],
       );
+    });
+
+    it('runs of a session stand below their callers, and where there is none below its job', async (context) => {
+      requireEachLevel(context, level);
+      const { session } = await traced(api, level);
+      const { outcomes, spans, open, raw } = session;
+      expect(outcomes).toEqual(['succeeded', 'succeeded', 'failed', 'succeeded']);
+      expect(spanTree(session)).toEqual([
+        'opener',
+        '  job',
+        '    start',
+        '    run',
+        '      call',
+        '        own',
+        'request',
+        '  run',
+        '    call',
+        '      own',
+        'request',
+        '  run',
+      ]);
+      const ofRun = (run: number): object => ({ 'skillcell.job.id': 'session-1', 'skillcell.run.number': run });
+      expect(saidOf(spans, 'run')).toEqual([ofRun(1), ofRun(2), { ...ofRun(3), 'error.type': 'failed' }]);
+      expect(saidOf(spans, 'job')).toEqual([
+        expect.objectContaining({ 'skillcell.job.id': 'session-1', 'skillcell.job.kind': 'session' }),
+      ]);
+      expect(open).toEqual([]);
+      expect(raw).not.toContain(CANARY);
     });
 
     it('every span ends, with the reason, however its job does', async (context) => {
