@@ -27,6 +27,10 @@ export interface AcceptOptions {
   attempt?: number;
   /** What takes what only a session's sandbox sends. */
   session?: SessionPort;
+  /** The job's own, where it has begun already. Default: one that begins below what is active here. */
+  span?: TraceSpan;
+  /** Refuses the job before anything else of it is looked at. */
+  check?: () => void;
 }
 
 /**
@@ -43,17 +47,17 @@ export async function acceptJob(
 ): Promise<JobResult> {
   const request = { ...given, jobId: given.jobId ?? randomUUID() };
   const { jobId, kind } = request;
-  const span = host.tracing.begin('job', { 'skillcell.job.id': jobId, 'skillcell.job.kind': kind });
-  return await inSpan(span, () => accept(host, request, events, options, span), { ended: jobEnding });
+  const span = options.span ?? host.tracing.begin('job', { 'skillcell.job.id': jobId, 'skillcell.job.kind': kind });
+  return await inSpan(span, () => accept(host, request, events, { ...options, span }), { ended: jobEnding });
 }
 
 async function accept(
   host: JobHost,
   request: JobRequest & { jobId: string },
   events: EventStream | undefined,
-  options: AcceptOptions,
-  span: TraceSpan,
+  options: AcceptOptions & { span: TraceSpan },
 ): Promise<JobResult> {
+  options.check?.();
   const { jobId } = request;
   const attempt = options.attempt ?? 1;
   if (host.active.has(jobId)) {
@@ -69,7 +73,7 @@ async function accept(
     const job = await prepare(host, request, cancellation.signal);
     const emit: EmitEvent = (event) => events?.push(event) ?? Promise.resolve();
     return await recorded(host, job, { emit, attempt }, () =>
-      runUnlessCanceled(host, job, { ...options, attempt, cancellation, emit, span }),
+      runUnlessCanceled(host, job, { ...options, attempt, cancellation, emit }),
     );
   } catch (error) {
     // It was canceled while the code of its skills was asked what it is.

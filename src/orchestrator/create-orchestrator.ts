@@ -55,21 +55,30 @@ export function createOrchestrator(options: OrchestratorOptions = {}): Orchestra
   const needsClose = settings.pool.size > 0 || settings.stateDir !== undefined;
   const forget = needsClose ? closeBeforeExit(() => orchestrator.close()) : () => undefined;
 
+  /** What is refused has a span as well, so that this is asked within it. */
+  const requireOpen = (action: string): void => {
+    if (closing !== undefined) throw closed(action);
+  };
+
   const run = async (request: JobRequest, events?: EventStream): Promise<JobResult> => {
-    if (closing !== undefined) throw closed('accept the job');
-    // A session is opened by a method of its own, which is what its runs need.
-    if (request.kind === 'session') throw invalid('kind must be exec, codegen or script, got "session"');
-    const result = acceptJob(host, request, events);
+    const check = (): void => {
+      requireOpen('accept the job');
+      // A session is opened by a method of its own, which is what its runs need.
+      if (request.kind === 'session') throw invalid('kind must be exec, codegen or script, got "session"');
+    };
+    const result = acceptJob(host, request, events, { check });
     jobs.add(result);
     return result;
   };
 
   const generating = new AbortController();
   const generate = async (given: GenerateOptions): Promise<Generation> => {
-    if (closing !== undefined) throw closed('generate an answer');
     const { model, skills } = settings;
     const span = host.tracing.begin('job', { 'skillcell.job.kind': 'generate' });
-    const answer = () => generateAnswer(given, { model, skills, signal: generating.signal, span });
+    const answer = async (): Promise<Generation> => {
+      requireOpen('generate an answer');
+      return await generateAnswer(given, { model, skills, signal: generating.signal, span });
+    };
     const generation = inSpan(span, answer, { ended: generationEnding });
     jobs.add(generation);
     return generation;
@@ -84,9 +93,8 @@ export function createOrchestrator(options: OrchestratorOptions = {}): Orchestra
     script: (given) => run({ ...given, kind: 'script' }),
     stream: (given) => streamJob(given, run),
     async session(given = {}) {
-      if (closing !== undefined) throw closed('open the session');
       const { openSession } = await import('./session/open-session.ts');
-      return await openSession(host, given, jobs.add);
+      return await openSession(host, given, { onJob: jobs.add, check: () => requireOpen('open the session') });
     },
     cancel(jobId, reason = 'cancel() was called') {
       const cancellation = host.active.get(jobId);

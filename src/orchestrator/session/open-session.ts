@@ -7,6 +7,8 @@ import { SkillcellError } from '../../contracts/skillcell-error.ts';
 import { acceptJob } from '../accept-job.ts';
 import { createJobQueue } from '../job-queue.ts';
 import type { JobHost } from '../job-host.ts';
+import { beginInSpan } from '../tracing/in-span.ts';
+import type { TraceSpan } from '../tracing/trace-span.ts';
 import { createHostSession } from './host-session.ts';
 import { openKeptWorkspaces, type KeptWorkspaces } from './kept-workspaces.ts';
 import { readArchive } from './read-archive.ts';
@@ -14,21 +16,34 @@ import { checkSession } from './session-schema.ts';
 
 const MIB = 1024 * 1024;
 
+/** What opens a session. */
+export interface OpenSessionOptions {
+  /** Takes the job's end, so that the orchestrator's own end waits for it. */
+  onJob(result: Promise<JobResult>): void;
+  /** Refuses a session that may not be opened now. */
+  check(): void;
+}
+
 /**
  * Opens a session: a job that is accepted and recorded as any other, and takes a place among those that run only while one of its runs
  * does.
  *
- * @param onJob takes the job's end, so that the orchestrator's own end waits for it
  * @throws SkillcellError `session.too-many`, `session.unknown`, or as for any job
  */
-export async function openSession(
+export async function openSession(host: JobHost, given: SessionOptions, options: OpenSessionOptions): Promise<Session> {
+  const id = given.resume ?? given.sessionId ?? randomUUID();
+  const span = host.tracing.begin('job', { 'skillcell.job.id': id, 'skillcell.job.kind': 'session' });
+  return await beginInSpan(span, () => open(host, given, { ...options, id, span }));
+}
+
+async function open(
   host: JobHost,
   given: SessionOptions,
-  onJob: (result: Promise<JobResult>) => void,
+  { onJob, check, id, span }: OpenSessionOptions & { id: string; span: TraceSpan },
 ): Promise<Session> {
+  check();
   const { own, ofJob } = checkSession(given);
   const { settings, sessions } = host;
-  const id = own.resume ?? own.sessionId ?? randomUUID();
   if (sessions.size >= settings.maxSessions)
     throw new SkillcellError('session.too-many', `Cannot open the session: ${settings.maxSessions} are open already.`);
   if (sessions.has(id))
@@ -46,7 +61,7 @@ export async function openSession(
     const queue = createJobQueue(1, 0);
     const attempt = host.journal?.nextAttempt(id) ?? 1;
     const request = { ...ofJob, kind: 'session' as const, jobId: id, files, limits: { ...ofJob.limits, jobTimeoutMs } };
-    result = acceptJob(host, request, undefined, { queue, attempt, session: session.port });
+    result = acceptJob(host, request, undefined, { queue, attempt, session: session.port, span });
   } catch (error) {
     sessions.delete(id);
     throw error;

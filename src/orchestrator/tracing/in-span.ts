@@ -28,6 +28,16 @@ export async function inSpan<T>(
   return value;
 }
 
+/** Begins work that goes on beyond this, and ends its span. What does not even begin ends the span here. */
+export async function beginInSpan<T>(span: TraceSpan, begin: () => Promise<T>): Promise<T> {
+  try {
+    return await begin();
+  } catch (error) {
+    span.end({ error: codeOf(error) ?? 'internal.fault' });
+    throw error;
+  }
+}
+
 /** A message may hold what no span may; a code holds nothing. */
 function codeOf(error: unknown): string | undefined {
   if (SkillcellError.isInstance(error)) return error.code;

@@ -54,7 +54,7 @@ function traced(api: (typeof APIS)[number], level: EachLevel): ReturnType<typeof
   const key = `${api} ${level}`;
   const scenarios: ScenarioName[] =
     level === BEST_LEVEL
-      ? ['exec', 'codegen', 'endings', 'session', 'script', 'generate', 'otherCopy']
+      ? ['exec', 'codegen', 'endings', 'session', 'script', 'generate', 'refused', 'otherCopy']
       : ['exec', 'codegen', 'endings', 'session'];
   const started = processes.get(key) ?? runTraced({ scenarios, api, level });
   processes.set(key, started);
@@ -160,6 +160,18 @@ describe.each(APIS)('with a provider that was registered by @opentelemetry/api %
     expect(saidOf(generate.spans, 'model')).toEqual([askedAt('generate')]);
     expect(script.raw + generate.raw).not.toContain(CANARY);
     expect([...script.open, ...generate.open]).toEqual([]);
+  });
+
+  it('what is refused at once has one too', async () => {
+    const { refused } = await traced(api, BEST_LEVEL);
+    const reasons = ['job.invalid', 'orchestrator.closed', 'orchestrator.closed', 'orchestrator.closed'];
+    expect(refused.outcomes).toEqual(reasons);
+    expect(refused.spans.map(({ name, error }) => [name, error])).toEqual(reasons.map((reason) => ['job', reason]));
+    expect(saidOf(refused.spans, 'job')).toEqual(
+      ['session', 'exec', 'generate', 'session'].map((kind) => expect.objectContaining({ 'skillcell.job.kind': kind })),
+    );
+    expect(refused.open).toEqual([]);
+    expect(refused.raw).not.toContain(CANARY);
   });
 
   it('spans of one job stand below each other also where nothing follows the active one', async () => {
