@@ -1,7 +1,8 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import inspector from 'node:inspector';
 import { Socket } from 'node:net';
-import { joinFrames, writeFrame } from './bare-relay.ts';
+import type { Readable, Writable } from 'node:stream';
+import { joinFrames, relayTo, spawnInBubblewrap, writeFrame } from './bare-relay.ts';
 
 /** An interpreter that evaluates what comes through a pipe, with what came before: nothing else of a session. */
 export interface BareEvaluator extends AsyncDisposable {
@@ -50,11 +51,17 @@ while True:
     os.write(4, struct.pack("<I", len(body)) + body)
 `;
 
-/** Starts one outside of any sandbox. */
-export function startBareEvaluator(language: 'javascript' | 'python'): BareEvaluator {
-  const [command, args] = language === 'python' ? ['/usr/bin/python3', ['-I', '-c', PYTHON]] : nodeEvaluator();
-  const child = spawn(command, args, { stdio: ['ignore', 'ignore', 'inherit', 'pipe', 'pipe'] });
-  const [input, output] = child.stdio.slice(3) as [Socket, Socket];
+/**
+ * Starts one.
+ *
+ * @param relayed whether it is in a sandbox, behind a process that passes on what comes and goes, as a session's is; else it is a child
+ */
+export function startBareEvaluator(language: 'javascript' | 'python', relayed: boolean): BareEvaluator {
+  const [command, args] = language === 'python' ? PYTHON_COMMAND : nodeEvaluator();
+  const child: ChildProcess = relayed
+    ? spawnInBubblewrap(relayTo(command, args))
+    : spawn(command, args, { stdio: ['ignore', 'ignore', 'inherit', 'pipe', 'pipe'] });
+  const [input, output] = (relayed ? [child.stdin, child.stdout] : child.stdio.slice(3)) as [Writable, Readable];
   let waiting: PromiseWithResolvers<unknown> | undefined;
   const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
   void ended.then(() => waiting?.reject(new Error('Cannot measure: the evaluator ended early.')));
@@ -71,6 +78,8 @@ export function startBareEvaluator(language: 'javascript' | 'python'): BareEvalu
     },
   };
 }
+
+const PYTHON_COMMAND: [string, string[]] = ['/usr/bin/python3', ['-I', '-c', PYTHON]];
 
 function nodeEvaluator(): [string, string[]] {
   const text = [joinFrames, writeFrame, evaluateFrames].map(String).join('\n');

@@ -1,14 +1,27 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { Socket } from 'node:net';
 import type { Readable, Writable } from 'node:stream';
 import { measureCalls, type CallCounts, type CallReport } from './measure-calls.ts';
 
 /** Arguments of a Node that stands for a supervisor, has a program as its child, and talks by its stdin and stdout. */
 export function bareRelay(counts: CallCounts): string[] {
-  const text = [measureCalls, joinFrames, writeFrame, program, relay].map(String).join('\n');
-  const own = `import { spawn } from 'node:child_process';\nimport { Socket } from 'node:net';\n${text}`;
+  const text = [measureCalls, joinFrames, writeFrame, program].map(String).join('\n');
+  const own = `import { Socket } from 'node:net';\n${text}`;
   const child = `${own}\nawait program(${JSON.stringify(counts)});`;
-  return ['--input-type=module', '-e', `${own}\nrelay(${JSON.stringify(child)});`];
+  return relayTo(process.execPath, ['--input-type=module', '-e', child]);
+}
+
+/** Arguments of a Node that passes bytes on between its stdin and stdout and a child, which has them at descriptors 3 and 4. */
+export function relayTo(command: string, args: readonly string[]): string[] {
+  const imports = `import { spawn } from 'node:child_process';\nimport { Socket } from 'node:net';`;
+  const call = `relay(${JSON.stringify(command)}, ${JSON.stringify(args)});`;
+  return ['--input-type=module', '-e', `${imports}\n${String(relay)}\n${call}`];
+}
+
+/** Starts a Node in a bare sandbox of bubblewrap. */
+export function spawnInBubblewrap(args: readonly string[]): ChildProcessByStdio<Writable, Readable, null> {
+  const shared = ['--ro-bind', '/', '/', '--unshare-all', '--die-with-parent', '--proc', '/proc', '--dev', '/dev'];
+  return spawn('/usr/bin/bwrap', [...shared, '--', process.execPath, ...args], { stdio: ['pipe', 'pipe', 'inherit'] });
 }
 
 /** Answers the calls of a {@link bareRelay} until it reports. */
@@ -46,9 +59,9 @@ export function joinFrames(input: Readable, onMessage: (message: Record<string, 
 }
 
 /** Passes bytes on between its own streams and those of its child. */
-function relay(source: string): void {
+function relay(command: string, args: readonly string[]): void {
   const stdio = ['ignore', 'ignore', 'inherit', 'pipe', 'pipe'] as const;
-  const child = spawn(process.execPath, ['--input-type=module', '-e', source], { stdio: [...stdio] });
+  const child = spawn(command, args, { stdio: [...stdio] });
   const input = new Socket({ fd: 0, readable: true, writable: false });
   const output = new Socket({ fd: 1, readable: false, writable: true });
   const [toProgram, fromProgram] = child.stdio.slice(3) as [Writable, Readable];

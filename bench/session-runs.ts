@@ -8,8 +8,10 @@ import { takeTurns, type Subject } from './take-turns.ts';
 const ROUNDS = 15;
 const RUNS = 200;
 const ROWS = [
-  { id: 'session.js.run', language: 'javascript' },
-  { id: 'session.py.run', language: 'python' },
+  { id: 'session.js.run', language: 'javascript', relayed: true, goal: 'ratio ≤ 3' },
+  { id: 'session.py.run', language: 'python', relayed: true, goal: 'ratio ≤ 3' },
+  { id: 'session.js.run.unrelayed', language: 'javascript', relayed: false, goal: null },
+  { id: 'session.py.run.unrelayed', language: 'python', relayed: false, goal: null },
 ] as const;
 
 /** One short run of a session that is open, at level namespace. */
@@ -20,8 +22,8 @@ async function run({ samples = ROUNDS, wants, progress }: BenchmarkOptions): Pro
   const orchestrator = cleanUp.use(createOrchestrator({ runners: [createLocalRunner()] }));
   const rows = ROWS.filter(({ id }) => wants(id));
   const subjects: Subject[] = [];
-  for (const { id, language } of rows) {
-    const bare = cleanUp.use(startBareEvaluator(language));
+  for (const { id, language, relayed } of rows) {
+    const bare = cleanUp.use(startBareEvaluator(language, relayed));
     const session = cleanUp.use(await orchestrator.session({ language }));
     const runInSession = async (code: string): Promise<unknown> => {
       const { value, state } = await session.run(code);
@@ -34,9 +36,9 @@ async function run({ samples = ROUNDS, wants, progress }: BenchmarkOptions): Pro
     );
   }
   const values = await takeTurns(subjects, samples, progress);
-  return rows.map(({ id }) =>
+  return rows.map(({ id, goal }) =>
     measurementOf({
-      ...{ id, unit: 'ms', goal: 'ratio ≤ 3', values: values.get(id) ?? [] },
+      ...{ id, unit: 'ms', goal, values: values.get(id) ?? [] },
       baseline: { id: `${id}.bare`, values: values.get(`${id}.bare`) ?? [] },
     }),
   );

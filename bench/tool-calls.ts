@@ -1,4 +1,3 @@
-import { spawn } from 'node:child_process';
 import type { Duplex } from 'node:stream';
 import { z } from 'zod';
 import { defineTool } from '../src/broker/tool.ts';
@@ -7,7 +6,7 @@ import type { Orchestrator } from '../src/orchestrator/orchestrator.ts';
 import { createDockerRunner } from '../src/runners/docker/docker-runner.ts';
 import { demultiplex } from '../src/runners/docker/demultiplex.ts';
 import { createLocalRunner } from '../src/runners/local/local-runner.ts';
-import { answerBareRelay, bareRelay } from './bare-relay.ts';
+import { answerBareRelay, bareRelay, spawnInBubblewrap } from './bare-relay.ts';
 import type { BenchmarkGroup, BenchmarkOptions } from './benchmark-group.ts';
 import { benchEngine, type Engine } from './container-floor.ts';
 import { measureCalls, type CallCounts, type CallReport } from './measure-calls.ts';
@@ -87,9 +86,7 @@ async function callsOfJob(orchestrator: Orchestrator): Promise<CallReport> {
 }
 
 async function relayInBubblewrap(): Promise<CallReport> {
-  const shared = ['--ro-bind', '/', '/', '--unshare-all', '--die-with-parent', '--proc', '/proc', '--dev', '/dev'];
-  const args = [...shared, '--', process.execPath, ...bareRelay(COUNTS)];
-  const child = spawn('/usr/bin/bwrap', args, { stdio: ['pipe', 'pipe', 'inherit'] });
+  const child = spawnInBubblewrap(bareRelay(COUNTS));
   try {
     return await answerBareRelay(child.stdout, child.stdin);
   } finally {
