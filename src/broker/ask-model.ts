@@ -4,9 +4,7 @@ import type { ModelBudget } from './model-budget.ts';
 import type { ModelAnswer, ModelGateway, ModelRequest } from './model-gateway.ts';
 import { ModelTimeoutError } from './model-timeout-error.ts';
 import { sanitizeErrorText } from './redact.ts';
-
-/** Characters of an answer; a longer one is of no use to anyone. */
-const ANSWER_CHARACTERS = 2 * 1024 * 1024;
+import { usableAnswer } from './usable-answer.ts';
 
 /** Whom to ask, and how long. */
 export interface AskModelOptions {
@@ -63,26 +61,4 @@ async function generate(gateway: ModelGateway, request: ModelRequest, signal: Ab
     const said = sanitizeErrorText(error instanceof Error ? `${error.name}: ${error.message}` : String(error));
     throw new SkillcellError('model.failed', `Cannot ask ${gateway.id}: got ${JSON.stringify(said)}.`);
   }
-}
-
-/** What a gateway gave, which may be anyone's: what it leaves out is unknown, and without a text it is no answer. */
-function usableAnswer(given: ModelAnswer | undefined, { id }: ModelGateway): ModelAnswer {
-  const { text, usage, model, finishReason } = given ?? ({} as Partial<ModelAnswer>);
-  if (typeof text !== 'string') throw unusable(`it must be a text, got ${typeof text}`);
-  if (text.length > ANSWER_CHARACTERS)
-    throw unusable(`it may have ${ANSWER_CHARACTERS} characters, got ${text.length}`);
-  return {
-    text,
-    usage: { inputTokens: tokens(usage?.inputTokens), outputTokens: tokens(usage?.outputTokens) },
-    model: typeof model === 'string' ? model : id,
-    finishReason: typeof finishReason === 'string' ? finishReason : 'other',
-  };
-}
-
-function tokens(count: unknown): number | null {
-  return typeof count === 'number' && Number.isSafeInteger(count) && count >= 0 ? count : null;
-}
-
-function unusable(reason: string): SkillcellError {
-  return new SkillcellError('model.failed', `Cannot use the model's answer: ${reason}.`);
 }

@@ -3,6 +3,7 @@ import { rename, rm, writeFile } from 'node:fs/promises';
 import { SkillcellError } from '../contracts/skillcell-error.ts';
 import type { ModelGateway } from './model-gateway.ts';
 import { formatRecording, recordRequest, type RecordedRequest } from './model-recording.ts';
+import { usableAnswer } from './usable-answer.ts';
 
 /**
  * A gateway that writes down what another one is asked and answers. The file is replaced as a whole after each answer,
@@ -10,7 +11,8 @@ import { formatRecording, recordRequest, type RecordedRequest } from './model-re
  *
  * @param inner the gateway that really asks
  * @param file where the recording goes; an older recording there is replaced
- * @returns the gateway; its `generate` throws `usage.invalid` when the file cannot be written
+ * @returns the gateway; its `generate` throws `usage.invalid` when the file cannot be written, and `model.failed` for an
+ * answer without a text
  * @example
  * ```ts
  * import { readFileSync } from 'node:fs';
@@ -44,7 +46,8 @@ export function recordingGateway(inner: ModelGateway, file: string): ModelGatewa
     id: inner.id,
     async generate(request, options) {
       await (lastWrite ?? write());
-      const answer = await inner.generate(request, options);
+      // What is written down has to be readable, and what is used the same as what is written down.
+      const answer = usableAnswer(await inner.generate(request, options), inner);
       requests.push(recordRequest(request, answer));
       await write();
       return answer;

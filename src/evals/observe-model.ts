@@ -1,5 +1,6 @@
 import type { ModelAnswer, ModelGateway, ModelRequest } from '../broker/model-gateway.ts';
 import { promptDigest } from '../broker/prompt-digest.ts';
+import { usableAnswer } from '../broker/usable-answer.ts';
 
 /** A request that a model was made, and what it came to. */
 export interface ObservedRequest {
@@ -25,7 +26,7 @@ export function observeModel(inner: ModelGateway): ObservedModel {
       async generate(request: ModelRequest, options) {
         const observed: ObservedRequest = { system: request.system, promptSha256: promptDigest(request) };
         requests.push(observed);
-        observed.answer = await inner.generate(request, options);
+        observed.answer = usableAnswer(await inner.generate(request, options), inner);
         return observed.answer;
       },
     },

@@ -84,6 +84,29 @@ describe('recordingGateway()', () => {
     expect((JSON.parse(await readFile(file, 'utf8')) as { requests: unknown[] }).requests).toHaveLength(20);
   });
 
+  test.each<[string, object]>([
+    ['no usage', { usage: undefined }],
+    ['an empty usage', { usage: {} }],
+    ['counts that are none', { usage: { inputTokens: 1.5, outputTokens: -1 } }],
+    ['more counts, no model and no reason', { usage: { total: 3 }, model: undefined, finishReason: undefined }],
+  ])('an answer with %s is recorded as it is used, and can be read again', async (name, fields) => {
+    const file = join(folder, `${name}.json`);
+    const inner = { id: 'openai/m', generate: async () => ({ ...answer('a'), ...fields }) } as ModelGateway;
+    const request = ask('s', 'u');
+    const used = await recordingGateway(inner, file).generate(request, live);
+    expect(used.usage).toEqual({ inputTokens: null, outputTokens: null });
+    expect(await replayGateway(file).generate(request, live)).toEqual(used);
+  });
+
+  test('an answer without a text is not recorded', async () => {
+    const file = join(folder, 'textless.json');
+    const inner = { id: 'openai/m', generate: async () => ({}) } as unknown as ModelGateway;
+    await expect(recordingGateway(inner, file).generate(ask('s', 'u'), live)).rejects.toMatchObject({
+      code: 'model.failed',
+    });
+    expect(JSON.parse(await readFile(file, 'utf8'))).toMatchObject({ requests: [] });
+  });
+
   test('a file that cannot be written is said before the model is asked', async () => {
     const generate = vi.fn(async () => answer('a'));
     const recording = recordingGateway({ id: 'x/y', generate }, join(folder, 'missing', 'file.json'));

@@ -223,6 +223,20 @@ describe('a run', () => {
     expect(asked).toBe(6);
   });
 
+  it.each<[string, object | undefined]>([
+    ['says nothing of its tokens', undefined],
+    ['says tokens of no kind that counts', {}],
+  ])('whose model %s is measured, and its tokens are unknown', async (_what, usage) => {
+    const model = reader((length) => ({ text: program(length), usage }) as unknown as ModelAnswer);
+    const report = await evaluate({ skills: library(LENGTH), model, runs: 1 });
+    const tokens = { input: null, output: null };
+    expect(report.results).toMatchObject([
+      { status: 'measured', tokens },
+      { status: 'measured', tokens },
+    ]);
+    expect(report.sides).toMatchObject([{ tokens }, { tokens }]);
+  });
+
   it('that its budget ends is measured as it is, unless no answer came of it', async () => {
     const skills = library(LENGTH);
     const model = reader(() => programAnswer('javascript', 'throw new Error("no");'));
