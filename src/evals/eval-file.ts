@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
 import { checkOptions } from '../contracts/check-options.ts';
+import { MAX_TASK_CHARACTERS } from '../orchestrator/job-schema.ts';
 import { JsonRefused, parseBoundedJson } from '../protocol/bounded-json.ts';
 import { shownPathFault } from '../protocol/shown-path.ts';
 import { type AssertionSpec, assertionSchema } from './assertions/assertion-schema.ts';
@@ -49,7 +50,7 @@ const fileSchema = z.strictObject({
       z.strictObject({
         id,
         name: z.optional(z.string()),
-        prompt: filled,
+        prompt: filled.check(z.maxLength(MAX_TASK_CHARACTERS)),
         expected_output: z.optional(z.string()),
         files: z.optional(
           z.array(

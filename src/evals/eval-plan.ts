@@ -1,6 +1,9 @@
 import { quotedText } from '../contracts/quoted-text.ts';
 import type { InputFile } from '../contracts/job.ts';
+import { programFileName, type Language } from '../contracts/language.ts';
 import type { Skill, SkillTree } from '../contracts/skill.ts';
+import { findLanguage } from '../languages/languages.ts';
+import { destinationFault } from '../orchestrator/check-destinations.ts';
 import type { Assertion } from './assertions/assertion.ts';
 import { compileAssertion, type CompileProgram } from './assertions/compile-assertion.ts';
 import { EVAL_FILE, evalFault } from './eval-fault.ts';
@@ -26,19 +29,28 @@ export interface EvalPlan {
  * Reads the evals of a skill. All of it is checked before anything runs.
  *
  * @param tree the skill's files
+ * @param language of the programs that are asked for
  * @throws SkillcellError `eval.invalid`, naming the field
  */
-export async function readEvalPlan(skill: Skill, tree: SkillTree, compileProgram: CompileProgram): Promise<EvalPlan> {
+export async function readEvalPlan(
+  skill: Skill,
+  tree: SkillTree,
+  language: Language,
+  compileProgram: CompileProgram,
+): Promise<EvalPlan> {
   const bytes = tree.get(EVAL_FILE)?.bytes;
   if (bytes === undefined) throw evalFault('the skill', `has no such file, got ${skill.id}`);
   const { skill_name: name, evals: specs } = parseEvalFile(bytes);
+  const definition = findLanguage(language);
+  // A language that there is not is the job's to refuse: it does so before a model is asked.
+  const program = definition === undefined ? undefined : programFileName(definition);
   const evals: PlannedEval[] = [];
   for (const [index, spec] of specs.entries()) {
     evals.push({
       id: String(spec.id),
       prompt: spec.prompt,
       expectedOutput: spec.expected_output,
-      files: inputFiles(spec, `evals.${index}.files`, tree),
+      files: inputFiles(spec, `evals.${index}.files`, tree, program),
       assertions: await compileAll(spec, `evals.${index}`, compileProgram),
     });
   }
@@ -59,8 +71,13 @@ async function compileAll(spec: EvalSpec, field: string, compileProgram: Compile
   return made;
 }
 
-function inputFiles({ files = [] }: EvalSpec, field: string, tree: SkillTree): InputFile[] {
-  return files.map((given, index) => {
+function inputFiles(
+  { files = [] }: EvalSpec,
+  field: string,
+  tree: SkillTree,
+  program: string | undefined,
+): InputFile[] {
+  const inputs = files.map((given, index) => {
     const { path, destination } = typeof given === 'string' ? { path: given, destination: placeOf(given) } : given;
     const file = tree.get(path);
     if (file === undefined)
@@ -70,6 +87,12 @@ function inputFiles({ files = [] }: EvalSpec, field: string, tree: SkillTree): I
       );
     return { destination, ...file };
   });
+  const fault = destinationFault(
+    inputs.map(({ destination }) => destination),
+    program,
+  );
+  if (fault !== undefined) throw evalFault(field, `cannot lie in one working folder: ${fault}`);
+  return inputs;
 }
 
 /** What lies below the folder of evals is known in the working folder by the rest of its path. */

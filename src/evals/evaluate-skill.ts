@@ -132,7 +132,7 @@ export async function evaluateSkill(options: EvaluateSkillOptions): Promise<Skil
   } = options;
   const { job = {}, signal, onRun } = options;
   const model = observeModel(modelGateway(options.model));
-  const { skills, plan } = await prepareEval(all, ref, { consumer, includeInternal }, (check) =>
+  const { skills, plan } = await prepareEval(all, ref, { consumer, includeInternal }, job.language, (check) =>
     runCheck(orchestrator, check, options),
   );
   await using orchestrator = createOrchestrator({

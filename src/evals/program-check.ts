@@ -1,12 +1,13 @@
 import { basename, extname } from 'node:path';
+import { checkOptions } from '../contracts/check-options.ts';
 import { quotedText } from '../contracts/quoted-text.ts';
 import type { ExecOptions, InputFile } from '../contracts/job.ts';
 import type { JobResult } from '../contracts/result.ts';
 import { programLanguage } from '../languages/program-language.ts';
-import { PROGRAM_NAME } from '../orchestrator/job-schema.ts';
+import { codeSchema, PROGRAM_NAME } from '../orchestrator/job-schema.ts';
 import { type AssertionCheck, CheckUnmade, type RunProduct } from './assertions/assertion.ts';
 import type { CompileProgram } from './assertions/compile-assertion.ts';
-import { evalFault } from './eval-fault.ts';
+import { EVAL_ACTION, evalFault } from './eval-fault.ts';
 
 /** Below which a check finds the artifacts of the run. */
 const ARTIFACTS = 'artifacts';
@@ -28,22 +29,25 @@ export function programChecks(tree: ReadonlyMap<string, { bytes: Uint8Array }>, 
     const file = tree.get(path);
     if (file === undefined || !path.startsWith('evals/'))
       throw evalFault(field, `must be a file below evals/ of the skill, got ${quotedText(path)}`);
-    const code = textOf(file.bytes, path, field);
+    const code = codeOf(file.bytes, path, field);
     const name = basename(path);
     const language = programLanguage(code, name);
     if (language === undefined)
       throw evalFault(field, `names no language by its ending or its first line, got ${quotedText(path)}`);
-    const fileName = PROGRAM_NAME.test(name) ? name : `main${extname(name)}`;
+    const fileName = [name, `main${extname(name)}`, 'main'].find((each) => PROGRAM_NAME.test(each)) ?? 'main';
     return checkBy({ code, language, fileName }, path, run);
   };
 }
 
-function textOf(bytes: Uint8Array, path: string, field: string): string {
+function codeOf(bytes: Uint8Array, path: string, field: string): string {
+  let code: string;
   try {
-    return UTF8.decode(bytes);
+    code = UTF8.decode(bytes);
   } catch (error) {
     throw evalFault(field, `must be UTF-8, got ${quotedText(path)}`, error);
   }
+  // What no job takes as its program is refused here, and not when the check comes up.
+  return checkOptions(codeSchema, code, { action: EVAL_ACTION, whole: field, code: 'eval.invalid' });
 }
 
 function checkBy(

@@ -7,22 +7,29 @@ import { invalid } from './job-schema.ts';
  * @throws SkillcellError `job.invalid`
  */
 export function checkDestinations(destinations: readonly string[], program: string | undefined): void {
+  const fault = destinationFault(destinations, program);
+  if (fault !== undefined) throw invalid(fault);
+}
+
+/** Says why files cannot lie together in a working folder, or `undefined` where they can. */
+export function destinationFault(destinations: readonly string[], program: string | undefined): string | undefined {
   const seen = new Set<string>();
   for (const destination of destinations) {
-    if (seen.has(destination)) throw invalid(`two files have one destination, got ${destination}`);
+    if (seen.has(destination)) return `two files have one destination, got ${destination}`;
     if (program !== undefined && (destination === program || destination.startsWith(`${program}/`))) {
-      throw invalid(`files has the destination of the program itself, got ${program}`);
+      return `files has the destination of the program itself, got ${program}`;
     }
     // What stands there would pass for what the program made.
     if (destination === 'out' || destination.startsWith('out/')) {
-      throw invalid(`files has a destination in the output folder, got ${destination}`);
+      return `files has a destination in the output folder, got ${destination}`;
     }
     seen.add(destination);
   }
   for (const destination of seen) {
     for (let cut = destination.indexOf('/'); cut > 0; cut = destination.indexOf('/', cut + 1)) {
       const folder = destination.slice(0, cut);
-      if (seen.has(folder)) throw invalid(`a destination is both a file and a folder, got ${folder}`);
+      if (seen.has(folder)) return `a destination is both a file and a folder, got ${folder}`;
     }
   }
+  return undefined;
 }

@@ -14,6 +14,8 @@ import { languageSchema } from './language-schema.ts';
 
 /** Bytes of a program. */
 export const MAX_CODE_BYTES: number = 4 * 1024 * 1024;
+/** Characters of what a model is to do. */
+export const MAX_TASK_CHARACTERS = 1_000_000;
 /** What a program may be called. */
 export const PROGRAM_NAME: RegExp = /^[\p{L}\p{N}_][\p{L}\p{N}._ -]{0,100}$/u;
 const MAX_ENV_BYTES = 128 * 1024;
@@ -125,6 +127,11 @@ export const jobFields: Record<keyof JobOptions, z.ZodMiniType> = common;
 const { stdin: _none, ...withoutStdin } = common;
 const { args: _args, expect: _expect, output: _output, budget: _budget, ...ofSession } = withoutStdin;
 const language = z.optional(languageSchema);
+/** The text of a program. */
+export const codeSchema: z.ZodMiniString = z.string().check(
+  z.refine((text) => text.trim() !== '', 'must not be empty'),
+  z.refine((text) => Buffer.byteLength(text) <= MAX_CODE_BYTES, `must have at most ${MAX_CODE_BYTES} bytes`),
+);
 
 const requestSchema = z.discriminatedUnion(
   'kind',
@@ -133,7 +140,7 @@ const requestSchema = z.discriminatedUnion(
       kind: z.literal('exec'),
       ...common,
       language,
-      code: noNulCode(),
+      code: codeSchema,
       fileName: z.optional(z.string().check(z.regex(PROGRAM_NAME, 'must be a plain file name'))),
     }),
     z.strictObject({
@@ -142,7 +149,7 @@ const requestSchema = z.discriminatedUnion(
       language,
       task: z.string().check(
         z.refine((text) => text.trim() !== '', 'must not be empty'),
-        z.maxLength(1_000_000),
+        z.maxLength(MAX_TASK_CHARACTERS),
       ),
       model: z.optional(z.string()),
       maxAttempts: z.optional(z.number().check(z.int(), z.minimum(1), z.maximum(20))),
@@ -166,13 +173,6 @@ const requestSchema = z.discriminatedUnion(
   ],
   'must be exec, codegen or script',
 );
-
-function noNulCode(): z.ZodMiniString {
-  return z.string().check(
-    z.refine((text) => text.trim() !== '', 'must not be empty'),
-    z.refine((text) => Buffer.byteLength(text) <= MAX_CODE_BYTES, `must have at most ${MAX_CODE_BYTES} bytes`),
-  );
-}
 
 /**
  * Validates a job at the edge. Unknown fields are refused, so that a misspelt limit is never ignored.

@@ -309,10 +309,48 @@ describe('an eval that cannot be made', () => {
       [{ id: 1, prompt: 'x', assertions: [{ type: 'check', program: 'evals/evals.json' }] }],
       '0.program names no',
     ],
+    [
+      'a check of nothing but blanks',
+      [{ id: 1, prompt: 'x', assertions: [{ type: 'check', program: 'evals/blank.py' }] }],
+      'evals.0.assertions.0.program must not be empty',
+    ],
+    [
+      'two inputs of one name',
+      [{ id: 1, prompt: 'x', files: ['evals/files/a', { path: 'SKILL.md', destination: 'a' }] }],
+      'evals.0.files cannot lie in one working folder: two files have one destination, got a.',
+    ],
+    [
+      'an input that is a file and a folder, in an eval behind a good one',
+      [
+        ...LENGTH,
+        { id: 1, prompt: 'x', files: ['evals/files/a', { path: 'SKILL.md', destination: 'a/b' }] },
+      ],
+      'evals.1.files cannot lie in one working folder: a destination is both a file and a folder, got a.',
+    ],
+    [
+      'an input that would pass for an output',
+      [{ id: 1, prompt: 'x', files: [{ path: 'SKILL.md', destination: 'out/a.md' }] }],
+      'evals.0.files cannot lie in one working folder: files has a destination in the output folder, got out/a.md.',
+    ],
+    [
+      'an input in the place of the program',
+      [{ id: 1, prompt: 'x', files: [{ path: 'SKILL.md', destination: 'main.mjs' }] }],
+      'evals.0.files cannot lie in one working folder: files has the destination of the program itself, got main.mjs.',
+    ],
   ])('because of %s is refused by its field, before a model is asked', async (_what, evals, message) => {
-    await expect(evaluate({ skills: library(evals), model })).rejects.toMatchObject({
+    const files = { 'units/evals/blank.py': ' \n\t\n', 'units/evals/files/a': 'a' };
+    await expect(evaluate({ skills: library(evals, files), model })).rejects.toMatchObject({
       code: 'eval.invalid',
       message: expect.stringContaining(message),
+    });
+    expect(asked).toEqual([]);
+  });
+
+  it('because of an input in the place of a program of the language that is asked for is refused as well', async () => {
+    const evals = [{ id: 1, prompt: 'x', files: [{ path: 'SKILL.md', destination: 'main.py' }] }];
+    await expect(evaluate({ skills: library(evals), model, job: { language: 'python' } })).rejects.toMatchObject({
+      code: 'eval.invalid',
+      message: expect.stringContaining('the destination of the program itself, got main.py.'),
     });
     expect(asked).toEqual([]);
   });

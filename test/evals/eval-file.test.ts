@@ -55,6 +55,7 @@ describe('parseEvalFile()', () => {
     ['an unknown field of an eval', one({ timeout: 3 }), 'there is no field evals.0.timeout, got 3'],
     ['an eval without a prompt', { evals: [{ id: 1 }] }, 'evals.0.prompt is missing'],
     ['an empty prompt', one({ prompt: ' \n' }), 'evals.0.prompt must be a text that is not empty'],
+    ['a prompt that no job takes', one({ prompt: 'x'.repeat(1_000_001) }), 'evals.0.prompt must be a text with at most'],
     ['an id that is a path', one({ id: '../x' }), 'evals.0.id must be a whole number, or 1 to 64 letters'],
     ['a negative id', one({ id: -1 }), 'evals.0.id must be'],
     ['two evals of one id', { evals: [1, '1'].map((id) => ({ id, prompt: 'x' })) }, 'evals.1.id must be an id that no'],

@@ -57,7 +57,7 @@ export async function runEval(context: CommandContext): Promise<number> {
   const skills = await jobSkills(context, true);
   try {
     // What is wrong with the evals is said whether there is a model or not.
-    if (isRun) await prepareEval(skills, ref, options.who, notYet);
+    if (isRun) await prepareEval(skills, ref, options.who, options.job.language, notYet);
     const model = isRun ? await modelFromFlags(context, 'needed') : undefined;
     const isPaid = model !== undefined && !given.flags.has('replay');
     const folder = options.folder ?? (isPaid ? keptFolder(io) : undefined);

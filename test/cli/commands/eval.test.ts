@@ -210,6 +210,7 @@ describe('skillcell skills eval refuses', () => {
     [[{ id: 1, prompt: 'x', assertions: [{ type: 'llm', text: 'x' }] }], 'evals.0.assertions.0.type'],
     [[{ id: 1, prompt: 'x', timeout: 3 }], 'evals.0.timeout'],
     [[], 'evals must be a list that is not empty'],
+    [[{ id: 1, prompt: 'x', files: [{ path: 'SKILL.md', destination: 'out/a' }] }], 'evals.0.files'],
   ])('evals that it cannot check, %j, and leaves nothing', async (list, field) => {
     evals(list);
     expect((await refused([], 'eval.invalid')).stdout).toContain(field);
