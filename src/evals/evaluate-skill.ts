@@ -185,6 +185,6 @@ async function runCheck(
       ...(signal === undefined ? {} : { signal }),
     });
   } catch (error) {
-    throw new CheckUnmade(`a check could not be run: ${ownFailure(error)}`);
+    throw new CheckUnmade(`a check could not be run: ${ownFailure(error, 'run')}`);
   }
 }

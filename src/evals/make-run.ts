@@ -99,7 +99,7 @@ async function runJob(
     });
     return { result, files: await readArtifacts(orchestrator, result) };
   } catch (error) {
-    return { failure: ownFailure(error) };
+    return { failure: ownFailure(error, 'eval') };
   }
 }
 
@@ -114,11 +114,16 @@ async function readArtifacts(
   return files;
 }
 
-/** Why a job of ours came to nothing. What every other run would meet as well is thrown on. */
-export function ownFailure(error: unknown): string {
+/**
+ * Why a job of ours came to nothing. What every other run would meet as well is thrown on.
+ *
+ * @param origin where what the job was given comes from: an eval gives all of its runs the same, a run what its program left
+ */
+export function ownFailure(error: unknown, origin: 'eval' | 'run'): string {
   if (!SkillcellError.isInstance(error)) throw error;
   const { exitCode, retry } = error.entry;
-  const isSetup = exitCode === 2 || (exitCode === 3 && !retry && !error.code.startsWith('model.'));
+  const isSetup =
+    (exitCode === 2 && origin === 'eval') || (exitCode === 3 && !retry && !error.code.startsWith('model.'));
   if (isSetup) throw error;
   return `${error.code}: ${error.message}`;
 }

@@ -275,6 +275,44 @@ describe('a run', () => {
   });
 });
 
+describe('a program that leaves what its check cannot be given', () => {
+  it.each<[string, string, NonNullable<EvaluateSkillOptions['job']>, RegExp]>([
+    [
+      'files that are larger than the workspace',
+      `import { truncateSync, writeFileSync } from 'node:fs';
+for (const name of 'abcd') {
+  const path = process.env.SKILLCELL_OUTPUT + '/' + name;
+  writeFileSync(path, '');
+  truncateSync(path, 10 * 1024 * 1024);
+}`,
+      { limits: { workspaceMib: 16 } },
+      /a check could not be run: file\.unreadable: .*together they are over 16777216 bytes/,
+    ],
+    [
+      'folders as deep as they may be',
+      `import { mkdirSync, writeFileSync } from 'node:fs';
+const folder = process.env.SKILLCELL_OUTPUT + '/d'.repeat(63);
+mkdirSync(folder, { recursive: true });
+writeFileSync(folder + '/a', '');`,
+      { limits: { artifactDepth: 64 } },
+      /a check could not be run: job\.invalid: .*deeper than 64 folders/,
+    ],
+  ])('such as %s, leaves its own run unmeasured, and the others go on', async (_what, code, job, reason) => {
+    const assertions = [{ type: 'check', program: 'evals/c.mjs' }];
+    const report = await evaluate({
+      skills: library([{ id: 1, prompt: 'Try.', assertions }], { 'units/evals/c.mjs': 'export default true;' }),
+      model: reader((length) => (length === '42195' ? program(length) : programAnswer('javascript', code))),
+      runs: 2,
+      job,
+    });
+    expect(report).toMatchObject({ verdict: 'could-not-measure', reason: expect.stringMatching(reason) });
+    expect(report.results.map(({ side, status }) => `${side} ${status}`).toSorted()).toEqual([
+      ...Array(2).fill('with measured'),
+      ...Array(2).fill('without failed'),
+    ]);
+  });
+});
+
 describe('an eval that cannot be made', () => {
   const asked: ModelRequest[] = [];
   const model = reader((length, request) => {
