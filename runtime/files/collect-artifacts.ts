@@ -22,13 +22,21 @@ export interface Collection {
  * Walks an output folder that user code wrote, after its last process is dead, and yields the regular files in path
  * order. Links, devices, pipes and sockets are never opened; what a descriptor really is decides, not the listing.
  * Everything left behind is named in `collection.omitted`.
+ *
+ * @param mostEntries that are looked at
  */
-export function* collectArtifacts(folder: string, limits: JobLimits, collection: Collection): Generator<TarFile> {
+export function* collectArtifacts(
+  folder: string,
+  limits: JobLimits,
+  collection: Collection,
+  mostEntries: number = MAX_ENTRIES,
+): Generator<TarFile> {
   const deadline = performance.now() + MAX_MILLISECONDS;
   let entries = 0;
   let files = 0;
   let total = 0;
   let unnamed = 0;
+  let isWhole = true;
   const omit = (path: string, reason: string): void => {
     if (collection.omitted.length < MAX_OMITTED) collection.omitted.push({ path: printablePath(path), reason });
     else unnamed += 1;
@@ -42,10 +50,11 @@ export function* collectArtifacts(folder: string, limits: JobLimits, collection:
       }
       const path = relative === '' ? name : `${relative}/${name}`;
       entries += 1;
-      if (entries > MAX_ENTRIES || performance.now() > deadline) {
-        if (entries > MAX_ENTRIES) omit(path, `more than ${MAX_ENTRIES} entries`);
+      if (entries > mostEntries || performance.now() > deadline) {
+        if (entries > mostEntries) omit(path, `more than ${mostEntries} entries`);
         else omit(path, 'collecting took over 15 s');
         entries = Number.POSITIVE_INFINITY;
+        isWhole = false;
         return;
       }
       const status = statusOf(join(folder, path));
@@ -74,7 +83,7 @@ export function* collectArtifacts(folder: string, limits: JobLimits, collection:
         total += read.bytes.length;
         yield { path, ...read };
       }
-      if (entries > MAX_ENTRIES) return;
+      if (entries > mostEntries) return;
     }
   }
 
@@ -83,7 +92,9 @@ export function* collectArtifacts(folder: string, limits: JobLimits, collection:
   if (typeof status === 'string') omit('.', status);
   else if (!status.isDirectory()) omit('.', 'the output folder was replaced by something else');
   else yield* walk('', 1);
-  if (unnamed > 0) collection.omitted.push({ path: '…', reason: `${unnamed} more entries were left behind` });
+  // What was not looked at cannot be counted, and is not to be taken for what is not there.
+  if (!isWhole) collection.omitted.push({ path: '…', reason: 'not all entries were looked at' });
+  else if (unnamed > 0) collection.omitted.push({ path: '…', reason: `${unnamed} more entries were left behind` });
 }
 
 const OVER_TOTAL = 'the files together are over their limit';

@@ -74,9 +74,9 @@ function verdictOf(value: unknown, path: string): string | undefined {
 }
 
 function filesOf({ result, files }: RunProduct): InputFile[] {
-  const { outcome, exitCode, stdout, stderr, value } = result;
+  const { outcome, exitCode, stdout, stderr, value, omitted } = result;
   const paths = [...files.keys()];
-  const run = { outcome, exitCode, stdout: stdout.text, stderr: stderr.text, value, artifacts: paths };
+  const run = { outcome, exitCode, stdout: stdout.text, stderr: stderr.text, value, artifacts: paths, omitted };
   return [
     { destination: RUN_FILE, bytes: Buffer.from(JSON.stringify(run)) },
     ...Array.from(files, ([path, bytes]) => ({ destination: `${ARTIFACTS}/${path}`, bytes })),

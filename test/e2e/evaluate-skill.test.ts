@@ -237,6 +237,20 @@ describe('a run', () => {
     expect(report.sides).toMatchObject([{ tokens }, { tokens }]);
   });
 
+  it('whose program leaves a link where no file may be leaves the question open', async () => {
+    const link = `import { symlinkSync } from 'node:fs';
+symlinkSync('/etc/hosts', process.env.SKILLCELL_OUTPUT + '/a');`;
+    const report = await evaluate({
+      skills: library([{ id: 1, prompt: 'Try.', assertions: [{ type: 'file-exists', path: 'a', not: true }] }]),
+      model: reader(() => programAnswer('javascript', link)),
+      runs: 1,
+    });
+    expect(report.results).toMatchObject([
+      { status: 'failed', reason: expect.stringContaining('"a" was left out') },
+      {},
+    ]);
+  });
+
   it('that its budget ends is measured as it is, unless no answer came of it', async () => {
     const skills = library(LENGTH);
     const model = reader(() => programAnswer('javascript', 'throw new Error("no");'));
@@ -359,10 +373,7 @@ describe('an eval that cannot be made', () => {
     ],
     [
       'an input that is a file and a folder, in an eval behind a good one',
-      [
-        ...LENGTH,
-        { id: 1, prompt: 'x', files: ['evals/files/a', { path: 'SKILL.md', destination: 'a/b' }] },
-      ],
+      [...LENGTH, { id: 1, prompt: 'x', files: ['evals/files/a', { path: 'SKILL.md', destination: 'a/b' }] }],
       'evals.1.files cannot lie in one working folder: a destination is both a file and a folder, got a.',
     ],
     [

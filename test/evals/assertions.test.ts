@@ -11,6 +11,7 @@ function product(left: {
   stderr?: string;
   value?: unknown;
   truncated?: boolean;
+  omitted?: RunProduct['result']['omitted'];
 }): RunProduct {
   const output = (text = ''): object => ({ text, bytes: text.length, truncated: left.truncated ?? false });
   return {
@@ -19,6 +20,7 @@ function product(left: {
       outcome: 'succeeded',
       stdout: output(left.stdout),
       stderr: output(left.stderr),
+      omitted: left.omitted ?? [],
       ...('value' in left ? { value: left.value } : {}),
     } as unknown as RunProduct['result'],
   };
@@ -67,6 +69,32 @@ describe('an assertion about files', () => {
     expect(await verdict({ type: 'json-equals', path: 'a.txt', value: 1 }, { files })).toContain(
       '"a.txt" holds no JSON',
     );
+  });
+});
+
+describe('an assertion about a file that was left out', () => {
+  const reason = 'a symbolic link';
+  it.each([
+    ['it', 'a/b.txt'],
+    ['its folder', 'a'],
+    ['all', '.'],
+    ['more than has a row', '…'],
+  ])('cannot say that it is not there where %s was', async (_what, path) => {
+    const left = { omitted: [{ path, reason }] };
+    const absent = verdict({ type: 'file-exists', path: 'a/b.txt', not: true }, left);
+    await expect(absent).rejects.toThrow(CheckUnmade);
+    await expect(absent).rejects.toThrow(`nobody knows whether "a/b.txt" was there: "${path}" was left out, ${reason}`);
+    // For what wants it to be there it is not.
+    for (const spec of [
+      { type: 'file-exists', path: 'a/b.txt' },
+      { type: 'file-contains', path: 'a/b.txt', text: 'x', not: true },
+    ] as const)
+      expect(await verdict(spec, left)).toBe(`there is no artifact "a/b.txt": "${path}" was left out, ${reason}`);
+  });
+
+  it('can where it was another one', async () => {
+    const left = { omitted: ['b', 'a.txt/c', 'a.tx'].map((path) => ({ path, reason })) };
+    expect(await verdict({ type: 'file-exists', path: 'a.txt', not: true }, left)).toBe('passed');
   });
 });
 

@@ -25,3 +25,10 @@ it.each([
 ])('a check in %s runs as %s, which a job takes', async (path, fileName) => {
   expect(await jobOf(path, '#!/usr/bin/env node\nexport default true;')).toMatchObject({ fileName });
 });
+
+it('a check is told what was left out of the artifacts', async () => {
+  const omitted = [{ path: 'a', reason: 'a symbolic link' }];
+  const { files } = await jobOf('evals/agree.mjs', 'export default true;', { omitted });
+  const [run] = files as { bytes: Uint8Array }[];
+  expect(JSON.parse(Buffer.from(run?.bytes ?? []).toString())).toMatchObject({ artifacts: [], omitted });
+});

@@ -3,15 +3,26 @@ import type { OutputText } from '../../contracts/result.ts';
 import type { AssertionCheck, RunProduct } from './assertion.ts';
 import { CheckUnmade } from './assertion.ts';
 import { holds, shownSought, type Sought } from './find-text.ts';
+import { leftOut } from './left-out.ts';
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /** Whether an artifact is there, or is not. */
 export function fileExists(path: string, not = false): AssertionCheck {
-  return ({ files }) => {
-    if (files.has(path) !== not) return undefined;
-    return not ? `${quotedText(path)} is there` : missing(path);
+  return (product) => {
+    const isThere = product.files.has(path);
+    if (not) return isThere ? `${quotedText(path)} is there` : requireAbsent(product, path);
+    return isThere ? undefined : missing(product, path);
   };
+}
+
+/** What was left out of the artifacts may have been there. */
+function requireAbsent({ result }: RunProduct, path: string): undefined {
+  const row = leftOut(result, path);
+  if (row === undefined) return;
+  throw new CheckUnmade(
+    `nobody knows whether ${quotedText(path)} was there: ${quotedText(row.path)} was left out, ${row.reason}`,
+  );
 }
 
 /** Whether an artifact has exactly this text. */
@@ -37,9 +48,9 @@ export function outputHolds(stream: 'stdout' | 'stderr', sought: Sought, not = f
 }
 
 /** The text of an artifact, or why there is none. */
-export function readText({ files }: RunProduct, path: string): { text: string } | { fault: string } {
-  const bytes = files.get(path);
-  if (bytes === undefined) return { fault: missing(path) };
+export function readText(product: RunProduct, path: string): { text: string } | { fault: string } {
+  const bytes = product.files.get(path);
+  if (bytes === undefined) return { fault: missing(product, path) };
   try {
     return { text: UTF8.decode(bytes) };
   } catch {
@@ -59,6 +70,8 @@ function verdict(where: string, text: string, sought: Sought, not: boolean): str
   return `${where} ${not ? 'holds' : 'does not hold'} ${shownSought(sought)}`;
 }
 
-function missing(path: string): string {
-  return `there is no artifact ${quotedText(path)}`;
+function missing({ result }: RunProduct, path: string): string {
+  const row = leftOut(result, path);
+  const why = row === undefined ? '' : `: ${quotedText(row.path)} was left out, ${row.reason}`;
+  return `there is no artifact ${quotedText(path)}${why}`;
 }
