@@ -5,6 +5,9 @@ import { shownPathFault } from '../protocol/shown-path.ts';
 import { writeBeneath } from '../orchestrator/write-beneath.ts';
 import type { MadeEvalRun } from './make-run.ts';
 
+/** What an evaluation leaves in its folder: one that holds any of it is taken. */
+export const EVAL_OUTPUT = ['runs', 'summary.json', 'table.txt'] as const;
+
 /**
  * Writes what one run left below a folder: `runs/<eval>/<side>-<run>/` with `run.json`, the answers of the model, the job's `result.json`, a program an
  * attempt and the `artifacts/`. Nothing is written through a link.

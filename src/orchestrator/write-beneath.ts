@@ -33,7 +33,7 @@ export async function writeBeneath(root: string, path: string, bytes: Uint8Array
 }
 
 /** A folder and those above it. Node's own recursion never ends below a folder that takes no new one, such as /proc. */
-async function makeFolder(path: string): Promise<void> {
+export async function makeFolder(path: string): Promise<void> {
   try {
     await mkdir(path);
   } catch (error) {

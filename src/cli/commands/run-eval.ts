@@ -21,14 +21,15 @@ import type { SkillsSubsystem } from '../../skills/load-subsystem.ts';
 import type { ConsumerOptions } from '../../skills/subsystem.ts';
 import { offerMatching } from '../../skills/match/offered-matching.ts';
 import { matchSkills } from '../../skills/match/triggers.ts';
+import { claimFolder } from '../job/claim-folder.ts';
 import { cliRunners } from '../job/runners.ts';
 import { budgetFromFlags } from '../options/budget-flags.ts';
 import { type CommandContext, flagValue } from '../options/command.ts';
 import { consumerFromFlags } from '../options/consumer-flag.ts';
+import { evalFolder } from '../options/eval-folder.ts';
 import { explainReference, jobSkills } from '../options/job-skills.ts';
 import { limitsFromFlags } from '../options/limit-flags.ts';
 import { modelFromFlags } from '../options/model-flags.ts';
-import { outputFolder } from '../options/output-folder.ts';
 import { parseNumber } from '../options/parse-number.ts';
 import type { CliIo } from '../terminal/cli-io.ts';
 import { readInputFile } from '../terminal/input-file.ts';
@@ -77,7 +78,7 @@ function notYet(): never {
 }
 
 function keptFolder(io: CliIo): string {
-  return outputFolder(join(KEPT, `eval-${randomUUID()}`), io, '--out');
+  return evalFolder(join(KEPT, `eval-${randomUUID()}`), io);
 }
 
 interface EvalFlags {
@@ -107,7 +108,7 @@ function readFlags({ arguments: given, io }: CommandContext): EvalFlags {
     runs: number('runs', RUNS) ?? DEFAULT_EVAL_RUNS,
     aa: given.flags.has('aa'),
     seed: number('seed', SEEDS) ?? 1,
-    folder: out === undefined ? undefined : outputFolder(out, io, '--out'),
+    folder: out === undefined ? undefined : evalFolder(out, io),
     who: { ...(consumer === undefined ? {} : { consumer }), includeInternal: consumer === undefined },
     job: {
       runner: flagValue(given, 'runner') ?? 'auto',
@@ -144,7 +145,8 @@ async function evaluate(
   const settleUrgent = interruption.onUrgent(() => Promise.all(runners.map((runner) => runner.close())));
   try {
     return await evaluateSkill({
-      ...{ skills, skill, model, runs, aa, seed, job, ...who },
+      ...{ skills, skill, runs, aa, seed, job, ...who },
+      model: folder === undefined ? model : claimFolder(model, folder),
       orchestrator: { runners },
       signal: interruption.signal,
       async onRun(made, { index, total }) {

@@ -1,4 +1,4 @@
-import { accessSync, constants, statSync } from 'node:fs';
+import { accessSync, constants, lstatSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { CliIo } from '../terminal/cli-io.ts';
 import { usageError } from '../terminal/usage-error.ts';
@@ -26,7 +26,8 @@ function nearestExisting(path: string): string {
 
 function isThere(path: string): boolean {
   try {
-    return path === dirname(path) || statSync(path, { throwIfNoEntry: false }) !== undefined;
+    // A link that leads nowhere is there: no folder can be made in its place.
+    return path === dirname(path) || lstatSync(path, { throwIfNoEntry: false }) !== undefined;
   } catch {
     // Out of reach, or no path of this system: then nothing can be written there.
     return true;

@@ -178,11 +178,13 @@ describe('skillcell skills eval', () => {
     expect(JSON.parse(readFileSync(join(cwd, 'out/summary.json'), 'utf8'))).toEqual(JSON.parse(stdout));
   });
 
-  it('writes through no link that lies in the folder', async () => {
-    await using model = await startModelStandIn(reader());
+  it('writes through no link that comes into the folder while it runs', async () => {
+    const answer = reader();
     mkdirSync(join(cwd, 'elsewhere'));
-    mkdirSync(join(cwd, 'out'));
-    symlinkSync(join(cwd, 'elsewhere'), join(cwd, 'out/runs'));
+    await using model = await startModelStandIn((request) => {
+      symlinkSync(join(cwd, 'elsewhere'), join(cwd, 'out/runs/length'));
+      return answer(request);
+    });
     const run = await runMain([...FLAGS, '--runs', '1', '--out', 'out', '--json'], { cwd, env: ask(model.baseUrl) });
     expect([run.code, JSON.parse(run.stdout)]).toMatchObject([3, { error: { code: 'artifact.write-failed' } }]);
     expect(readdirSync(join(cwd, 'elsewhere'))).toEqual([]);
@@ -235,6 +237,28 @@ describe('skillcell skills eval refuses', () => {
     ['--output', 'x'],
   ])('%s %s', async (flag, value) => {
     await refused([`${flag}=${value}`], 'usage.invalid');
+  });
+
+  it.each<[string, () => void]>([
+    ['leads nowhere', () => symlinkSync('nowhere', join(cwd, 'out'))],
+    ['holds the runs of another evaluation', () => mkdirSync(join(cwd, 'out/runs'), { recursive: true })],
+    [
+      'holds a link in the place of the runs',
+      () => {
+        mkdirSync(join(cwd, 'out'));
+        symlinkSync('..', join(cwd, 'out/runs'));
+      },
+    ],
+    [
+      'holds the summary of another one',
+      () => {
+        mkdirSync(join(cwd, 'out'));
+        writeFileSync(join(cwd, 'out/summary.json'), '{}');
+      },
+    ],
+  ])('a folder that %s', async (_what, make) => {
+    make();
+    expect((await refused([], 'usage.invalid')).stdout).toContain('Cannot use --out');
   });
 
   it('a folder that cannot be one, files that are none, and a level that is not there', async () => {
