@@ -1,10 +1,11 @@
 import * as z from 'zod/mini';
 import { checkOptions } from '../contracts/check-options.ts';
 import { MAX_TASK_CHARACTERS } from '../orchestrator/job-schema.ts';
-import { JsonRefused, parseBoundedJson } from '../protocol/bounded-json.ts';
+import { JsonRefused } from '../protocol/bounded-json.ts';
 import { shownPathFault } from '../protocol/shown-path.ts';
 import { type AssertionSpec, assertionSchema } from './assertions/assertion-schema.ts';
 import { EVAL_ACTION, evalFault } from './eval-fault.ts';
+import { parseWrittenJson } from './written-json.ts';
 
 const FILE_BYTES = 1024 * 1024;
 const MAX_EVALS = 200;
@@ -85,7 +86,7 @@ export function parseEvalFile(bytes: Uint8Array): EvalFile {
 
 function parseJson(bytes: Uint8Array): unknown {
   try {
-    return parseBoundedJson(bytes, { maxBytes: FILE_BYTES });
+    return parseWrittenJson(bytes, FILE_BYTES);
   } catch (error) {
     if (!(error instanceof JsonRefused)) throw error;
     throw evalFault('the file', `must hold JSON (${error.message})`, error);

@@ -30,6 +30,12 @@ describe('parseEvalFile()', () => {
     expect(file.evals[1]).toEqual({ id: 'plain', prompt: 'Clean it.' });
   });
 
+  it('takes JSON in any spacing and of any text', () => {
+    const prompt = 'a: b # c\n--- *d &e !f %g "h" \\ \t \u0001 \u2028 {}[], ~ null';
+    const spread = JSON.stringify(one({ prompt }), null, '\t').replaceAll('\n', '\r\n').replaceAll('": ', '"\r\n\t:\t');
+    expect(parseEvalFile(Buffer.from(spread)).evals[0]?.prompt).toBe(prompt);
+  });
+
   it('takes every kind of assertion', () => {
     const assertions = [
       { type: 'file-exists', path: 'a', not: true },
@@ -55,7 +61,11 @@ describe('parseEvalFile()', () => {
     ['an unknown field of an eval', one({ timeout: 3 }), 'there is no field evals.0.timeout, got 3'],
     ['an eval without a prompt', { evals: [{ id: 1 }] }, 'evals.0.prompt is missing'],
     ['an empty prompt', one({ prompt: ' \n' }), 'evals.0.prompt must be a text that is not empty'],
-    ['a prompt that no job takes', one({ prompt: 'x'.repeat(1_000_001) }), 'evals.0.prompt must be a text with at most'],
+    [
+      'a prompt that no job takes',
+      one({ prompt: 'x'.repeat(1_000_001) }),
+      'evals.0.prompt must be a text with at most',
+    ],
     ['an id that is a path', one({ id: '../x' }), 'evals.0.id must be a whole number, or 1 to 64 letters'],
     ['a negative id', one({ id: -1 }), 'evals.0.id must be'],
     ['two evals of one id', { evals: [1, '1'].map((id) => ({ id, prompt: 'x' })) }, 'evals.1.id must be an id that no'],
@@ -83,6 +93,26 @@ describe('parseEvalFile()', () => {
       'evals.0.assertions.0.value is missing',
     ],
     ['a range without bounds', one({ assertions: [{ type: 'value-in-range' }] }), 'must have min, max or both'],
+    [
+      'a range that holds nothing',
+      one({ assertions: [{ type: 'value-in-range', min: 3, max: 1 }] }),
+      'evals.0.assertions.0 must have no min above its max',
+    ],
+    [
+      'a bound beyond all numbers',
+      '{"evals":[{"id":1,"prompt":"x","assertions":[{"type":"value-in-range","min":0,"max":1e999}]}]}',
+      'evals.0.assertions.0.max must be',
+    ],
+    [
+      'a key that is there twice',
+      '{"evals":[{"id":1,"prompt":"x",\n  "assertions":["a"],\n  "assertions":["b"]}]}',
+      'the file must hold JSON (line 3, column 3: the key assertions is there twice; keep one)',
+    ],
+    [
+      'a key that is there twice in two spellings',
+      '{"evals":[{"id":1,"prompt":"x","\\u0070rompt":"y"}]}',
+      'the key prompt is there twice',
+    ],
     [
       'a place that is no pointer',
       one({ assertions: [{ type: 'value-equals', value: 1, at: '$.a' }] }),

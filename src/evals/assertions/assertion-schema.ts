@@ -74,7 +74,10 @@ const kinds = [
       min: z.optional(z.number()),
       max: z.optional(z.number()),
     })
-    .check(z.refine(({ min, max }) => (min ?? max) !== undefined, 'must have min, max or both')),
+    .check(
+      z.refine(({ min, max }) => (min ?? max) !== undefined, 'must have min, max or both'),
+      z.refine(({ min = -Infinity, max = Infinity }) => min <= max, 'must have no min above its max'),
+    ),
   z.strictObject({ type: z.literal('value-fits-schema'), name, at, schema: z.record(z.string(), z.unknown()) }),
   z.strictObject({ type: z.literal('output-contains'), name, text, stream, ...ofText }),
   z.strictObject({ type: z.literal('output-matches'), name, pattern: text, stream, ...ofText }),
