@@ -11,6 +11,8 @@ export interface CheckedAs {
   whole?: string;
   /** @default 'options.invalid' */
   code?: ErrorCode;
+  /** Advice that fits better than that of the code. */
+  hint?: string;
 }
 
 /**
@@ -21,10 +23,14 @@ export interface CheckedAs {
  * @returns what the schema made of it
  * @throws SkillcellError with the field, what is allowed there, and the value
  */
-export function checkOptions<T>(schema: z.core.$ZodType<T>, given: unknown, { action, whole, code }: CheckedAs): T {
+export function checkOptions<T>(
+  schema: z.core.$ZodType<T>,
+  given: unknown,
+  { action, whole, code, hint }: CheckedAs,
+): T {
   const parsed = z.safeParse(schema, given, { error: () => NO_WORDS });
   if (parsed.success) return parsed.data;
   const { reason, advice } = explainIssue(schema, given, parsed.error.issues, whole ?? 'the options');
   const message = `Cannot ${action}: ${reason}.${advice === undefined ? '' : ` ${advice}`}`;
-  throw new SkillcellError(code ?? 'options.invalid', message);
+  throw new SkillcellError(code ?? 'options.invalid', message, hint === undefined ? {} : { hint });
 }

@@ -1,12 +1,13 @@
 import * as z from 'zod/mini';
 import { checkOptions } from '../contracts/check-options.ts';
 import { SkillcellError } from '../contracts/skillcell-error.ts';
-import { JsonRefused, parseBoundedJson } from '../protocol/bounded-json.ts';
+import { JsonRefused } from '../protocol/bounded-json.ts';
+import { printablePath } from '../protocol/shown-path.ts';
 import type { ConsumerOptions, SkillsSubsystem } from '../skills/subsystem.ts';
+import { parseWrittenJson } from './written-json.ts';
 
 /** The most bytes of a file of queries. */
 export const TRIGGER_FILE_BYTES: number = 1024 * 1024;
-const ACTION = 'judge the triggers of the skill';
 
 /** A query, and whether it should bring in the skill: an entry of the file that skill-creator calls an eval set of triggers. */
 export interface TriggerQuery {
@@ -47,18 +48,25 @@ const schema = z
   )
   .check(z.minLength(1), z.maxLength(10_000));
 
-/** Reads a file of queries. @throws SkillcellError `eval.invalid`, naming the field */
-export function parseTriggerQueries(bytes: Uint8Array): TriggerQuery[] {
+/**
+ * Reads a file of queries.
+ *
+ * @param file its name, for the message
+ * @throws SkillcellError `eval.invalid`, naming the field
+ */
+export function parseTriggerQueries(bytes: Uint8Array, file: string): TriggerQuery[] {
+  const name = printablePath(file);
+  const action = `judge the triggers of the skill by ${name}`;
+  const hint = `Correct the named field of ${name}; docs/evals.md has the form.`;
   let given: unknown;
   try {
-    given = parseBoundedJson(bytes, { maxBytes: TRIGGER_FILE_BYTES });
+    given = parseWrittenJson(bytes, TRIGGER_FILE_BYTES);
   } catch (cause) {
     if (!(cause instanceof JsonRefused)) throw cause;
-    throw new SkillcellError('eval.invalid', `Cannot ${ACTION}: the file must hold JSON (${cause.message}).`, {
-      cause,
-    });
+    const message = `Cannot ${action}: the file must hold JSON (${cause.message}).`;
+    throw new SkillcellError('eval.invalid', message, { cause, hint });
   }
-  return checkOptions(schema, given, { action: ACTION, whole: 'the file', code: 'eval.invalid' });
+  return checkOptions(schema, given, { action, whole: 'the file', code: 'eval.invalid', hint });
 }
 
 /**

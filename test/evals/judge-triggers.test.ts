@@ -63,20 +63,28 @@ describe('judgeTriggers()', () => {
 
 describe('parseTriggerQueries()', () => {
   it('takes the list that skill-creator writes', () => {
-    expect(parseTriggerQueries(Buffer.from(JSON.stringify(queries)))).toEqual(queries);
+    expect(parseTriggerQueries(Buffer.from(JSON.stringify(queries)), 'queries.json')).toEqual(queries);
   });
 
   it.each([
     ['{', 'the file must hold JSON'],
     ['[]', 'the file must be a list that is not empty'],
+    [
+      '[{"query":"a","query":"b","should_trigger":true}]',
+      'the file must hold JSON (line 1, column 15: the key query is',
+    ],
     ['{"queries":[]}', 'the file must be a list'],
     ['[{"query":"a"}]', '0.should_trigger is missing'],
     ['[{"query":"a","should_trigger":"yes"}]', '0.should_trigger must be true or false'],
     ['[{"query":" ","should_trigger":true}]', '0.query must be a text that is not empty'],
     ['[{"query":"a","should_trigger":true,"expected":1}]', 'there is no field'],
   ])('refuses %s', (text, message) => {
-    expect(() => parseTriggerQueries(Buffer.from(text))).toThrow(
-      expect.objectContaining({ code: 'eval.invalid', message: expect.stringContaining(message) }),
+    expect(() => parseTriggerQueries(Buffer.from(text), 'queries.json')).toThrow(
+      expect.objectContaining({
+        code: 'eval.invalid',
+        message: expect.stringContaining(`by queries.json: ${message}`),
+        hint: 'Correct the named field of queries.json; docs/evals.md has the form.',
+      }),
     );
   });
 });

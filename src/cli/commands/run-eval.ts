@@ -53,7 +53,7 @@ export async function runEval(context: CommandContext): Promise<number> {
   const queries =
     triggers === undefined
       ? undefined
-      : parseTriggerQueries(readInputFile('--triggers', triggers, TRIGGER_FILE_BYTES, io));
+      : parseTriggerQueries(readInputFile('--triggers', triggers, TRIGGER_FILE_BYTES, io), triggers);
   const isRun = queries === undefined || ASKS_FOR_EVALS.some((flag) => given.flags.has(flag));
   const skills = await jobSkills(context, true);
   try {
