@@ -87,6 +87,13 @@ interface Interpreters {
 function createInterpreters(around: JobSurroundings): Interpreters {
   const { processes, privileges, globals, layout } = around;
   const open = new Map<string, Interpreter>();
+  /** By language: which interpreter it has. A definition is read once: a short run takes hardly longer than that. */
+  const keys = new Map<string, string>();
+  const keyOf = (language: string): string => {
+    const known = keys.get(language) ?? readLanguage(layout.runtime, language).session ?? language;
+    keys.set(language, known);
+    return known;
+  };
   const watch = (): MemoryWatch => watchMemory(around, globals.JOB.limits.memoryMib * MIB);
   let memory = watch();
   let epoch = 1;
@@ -104,7 +111,7 @@ function createInterpreters(around: JobSurroundings): Interpreters {
   };
   return {
     async get(language) {
-      const key = readLanguage(layout.runtime, language).session ?? language;
+      const key = keyOf(language);
       const there = open.get(key);
       if (there !== undefined && there.end === undefined) return there;
       if (there !== undefined) {
