@@ -4,11 +4,12 @@
  */
 import { createInterface } from 'node:readline';
 import { createOrchestrator } from '../../src/orchestrator/create-orchestrator.ts';
+import type { JobResult } from '../../src/contracts/result.ts';
 import type { JobStream } from '../../src/orchestrator/orchestrator.ts';
 import { createDockerRunner } from '../../src/runners/docker/docker-runner.ts';
 import { createLocalRunner } from '../../src/runners/local/local-runner.ts';
 import { currentOwner, ownerName } from '../../src/runners/owner.ts';
-import type { ChaosHostSettings, HostOrder, HostWord } from './host-words.ts';
+import type { ChaosHostSettings, ChaosJob, HostOrder, HostWord } from './host-words.ts';
 
 const settings = JSON.parse(process.argv[2] ?? '{}') as ChaosHostSettings;
 const { bundle, runner, stateDir, poolSize, sweepIntervalMs } = settings;
@@ -26,8 +27,11 @@ say({ word: 'ready', owner: ownerName(currentOwner()) });
 
 for await (const line of createInterface({ input: process.stdin })) {
   const order = JSON.parse(line) as HostOrder;
-  if (order.order === 'job') void follow(orchestrator.stream(order.job));
-  else if (order.order === 'cancel') orchestrator.cancel(order.jobId);
+  if (order.order === 'job') {
+    const { kind, ...job } = order.job;
+    if (kind === 'session') void conclude(job.jobId, hold(job));
+    else void follow(orchestrator.stream({ kind, ...job }));
+  } else if (order.order === 'cancel') orchestrator.cancel(order.jobId);
   else {
     await orchestrator.close();
     say({ word: 'closed' });
@@ -40,8 +44,21 @@ async function follow(stream: JobStream): Promise<void> {
   for await (const event of stream) {
     if (event.type === 'accepted' || event.type === 'started') say({ word: event.type, jobId });
   }
+  await conclude(jobId, stream.result);
+}
+
+/** Opens a session, runs the code, and closes it. It says that it was accepted once it is open: the journal has known it for longer. */
+async function hold({ jobId, code, language, isolation, runner }: Omit<ChaosJob, 'kind'>): Promise<JobResult> {
+  const given = { ...(language && { language }), ...(isolation && { isolation }), ...(runner && { runner }) };
+  const session = await orchestrator.session({ sessionId: jobId, ...given });
+  for (const word of ['accepted', 'started'] as const) say({ word, jobId });
+  await session.run(code ?? '');
+  return await session.close();
+}
+
+async function conclude(jobId: string, result: Promise<JobResult>): Promise<void> {
   try {
-    const { outcome } = await stream.result;
+    const { outcome } = await result;
     say({ word: 'finished', jobId, outcome });
   } catch (error) {
     const { code = 'unknown', message } = error as { code?: string; message: string };

@@ -14,11 +14,11 @@ export interface ChaosHostSettings {
   bundle: RuntimeBundle;
 }
 
+/** A job as a host is told of it. A session is opened, runs its code once, and is closed. */
+export type ChaosJob = { kind: 'exec' | 'session'; jobId: string } & ExecOptions;
+
 /** What a host is told. */
-export type HostOrder =
-  | { order: 'job'; job: { kind: 'exec' } & ExecOptions }
-  | { order: 'cancel'; jobId: string }
-  | { order: 'close' };
+export type HostOrder = { order: 'job'; job: ChaosJob } | { order: 'cancel'; jobId: string } | { order: 'close' };
 
 /** What a host says. */
 export type HostWord =

@@ -1,12 +1,12 @@
 import { join } from 'node:path';
 import type { ExecOptions } from '../../src/contracts/job.ts';
 import type { JobResult } from '../../src/contracts/result.ts';
-import type { ChaosRunner } from './host-words.ts';
+import type { ChaosJob, ChaosRunner } from './host-words.ts';
 import type { SeededRandom } from './seeded-random.ts';
 
 /** A job and what must come of it where nobody is killed. */
 export interface MixedJob {
-  job: { kind: 'exec'; jobId: string } & ExecOptions;
+  job: ChaosJob;
   expected: JobResult['outcome'];
   /** Whether the referee cancels it. */
   cancel: boolean;
@@ -22,6 +22,7 @@ type Kind = Pick<ExecOptions, 'code' | 'language'> & {
   expected?: JobResult['outcome'];
   cancel?: true;
   artifact?: true;
+  inSession?: true;
 };
 
 const sleep = (milliseconds: number): string => `await new Promise((resolve) => setTimeout(resolve, ${milliseconds}));`;
@@ -44,11 +45,15 @@ const KINDS: readonly [Kind, ...Kind[]] = [
   { language: 'bash', code: `setsid bash -c 'exec -a ${DAEMON} sleep 600' & sleep 0.1` },
   { language: 'bash', code: `setsid bash -c 'exec -a ${DAEMON} sleep 600' & exec -a ${DAEMON} sleep 1` },
   { code: sleep(60_000), expected: 'canceled', cancel: true },
+  { inSession: true, code: 'console.log(1)' },
+  { inSession: true, code: `${sleep(1_000)} 1` },
+  { inSession: true, language: 'bash', code: `setsid bash -c 'exec -a ${DAEMON} sleep 600' & sleep 0.3` },
+  { inSession: true, language: 'python', code: 'import time; time.sleep(1)' },
 ];
 
 /** Makes one of the many kinds of jobs. */
 export function mixedJob(random: SeededRandom, jobId: string, runner: ChaosRunner, outputs: string): MixedJob {
-  const { code, language, expected, cancel, artifact } = random.pick(KINDS);
+  const { code, language, expected, cancel, artifact, inSession } = random.pick(KINDS);
   const output = join(outputs, jobId);
   const isolation = runner === 'local' ? random.pick(['none', 'namespace'] as const) : undefined;
   const chosen = runner === 'both' ? random.pick(['local', 'docker'] as const) : runner;
@@ -60,7 +65,7 @@ export function mixedJob(random: SeededRandom, jobId: string, runner: ChaosRunne
     ...(artifact === undefined ? {} : { output }),
   };
   return {
-    job: { kind: 'exec', jobId, ...given },
+    job: { kind: inSession === true ? 'session' : 'exec', jobId, ...given },
     expected: expected ?? 'succeeded',
     cancel: cancel ?? false,
     ...(artifact === undefined ? {} : { artifact: { path: join(output, 'a.bin'), bytes: ARTIFACT_BYTES } }),
