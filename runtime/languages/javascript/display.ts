@@ -1,4 +1,4 @@
-import { inspect } from 'node:util';
+import { apply, Buffer, get, inspect, isUint8Array, keys, stringify } from './captured.ts';
 
 /** What a run shows. */
 export interface Display {
@@ -27,12 +27,17 @@ export function createDisplay(resultBytes: number): Display {
   let dropped = 0;
 
   const put = (forms: [string, Uint8Array][]): void => {
-    const bytes = forms.reduce((sum, [, part]) => sum + part.length, 0);
+    let bytes = 0;
+    for (const [, part] of forms) bytes += part.length;
     if (results.length >= MOST_RESULTS || size + bytes > resultBytes) dropped += 1;
     else {
       size += bytes;
-      results.push(forms.map(([mediaType, part]) => [mediaType, part.length]));
-      parts.push(...forms.map(([, part]) => part));
+      const sizes: [string, number][] = [];
+      for (const [mediaType, part] of forms) {
+        sizes.push([mediaType, part.length]);
+        parts.push(part);
+      }
+      results.push(sizes);
     }
   };
 
@@ -48,7 +53,7 @@ export function createDisplay(resultBytes: number): Display {
     showLast(value) {
       if (value !== undefined) put(ownForms(value) ?? [['text/plain', textOf(value)]]);
     },
-    isRich: (value) => typeof value === 'object' && value !== null && typeof Reflect.get(value, DISPLAY) === 'function',
+    isRich: (value) => typeof value === 'object' && value !== null && typeof get(value, DISPLAY) === 'function',
     take: () => ({ results, parts, dropped }),
   };
 }
@@ -56,20 +61,22 @@ export function createDisplay(resultBytes: number): Display {
 /** The forms that an object says it has. */
 function ownForms(value: unknown): [string, Uint8Array][] | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
-  const say: unknown = Reflect.get(value, DISPLAY);
+  const say: unknown = get(value, DISPLAY);
   if (typeof say !== 'function') return undefined;
-  const forms: unknown = Reflect.apply(say, value, []);
+  const forms: unknown = apply(say, value, []);
   if (typeof forms !== 'object' || forms === null) return undefined;
-  const read = Object.entries(forms)
-    .filter(([mediaType, form]) => MEDIA_TYPE.test(mediaType) && form !== undefined && form !== null)
-    .slice(0, MOST_FORMS)
-    .map(([mediaType, form]): [string, Uint8Array] => [mediaType, bytesOf(form)]);
+  const read: [string, Uint8Array][] = [];
+  for (const mediaType of keys(forms)) {
+    const form: unknown = get(forms, mediaType);
+    if (MEDIA_TYPE.test(mediaType) && form !== undefined && form !== null && read.length < MOST_FORMS)
+      read.push([mediaType, bytesOf(form)]);
+  }
   return read.length === 0 ? undefined : read;
 }
 
 function bytesOf(value: unknown): Uint8Array {
-  if (value instanceof Uint8Array) return new Uint8Array(value);
-  return Buffer.from(typeof value === 'string' ? value : (JSON.stringify(value) ?? String(value)));
+  if (isUint8Array(value)) return Buffer.from(value);
+  return Buffer.from(typeof value === 'string' ? value : (stringify(value) ?? String(value)));
 }
 
 function textOf(value: unknown): Uint8Array {

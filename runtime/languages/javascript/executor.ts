@@ -27,6 +27,7 @@ interface RehearseMessage {
 }
 
 const sample = pathToFileURL(process.argv[2] ?? '').href;
+const { stringify } = JSON;
 let failure: unknown;
 let value: { json: string } | undefined;
 let skillsFolder = '';
@@ -47,17 +48,18 @@ type ExecutorRequest =
   | CellMessage
   | { type: 'interrupt'; run: number };
 
-let session: Promise<CellRunner> | undefined;
+/** There before a run is asked for: the supervisor waits until it is told so. */
+let session: CellRunner | undefined;
 
 function take(message: ExecutorRequest): void {
   if (message.type === 'run') run(message);
   else if (message.type === 'rehearse') void rehearse(message);
-  else if (message.type === 'session') session = openSession(message);
-  else if (message.type === 'cell') void session?.then((opened) => opened.run(message));
-  else void session?.then((opened) => opened.interrupt(message.run));
+  else if (message.type === 'session') void openSession(message);
+  else if (message.type === 'cell') session?.run(message);
+  else session?.interrupt(message.run);
 }
 
-async function openSession(message: ExecutorRequest & { type: 'session' }): Promise<CellRunner> {
+async function openSession(message: ExecutorRequest & { type: 'session' }): Promise<void> {
   skillsFolder = message.skills;
   setEnvironment(message.env);
   process.chdir(message.cwd);
@@ -70,9 +72,8 @@ async function openSession(message: ExecutorRequest & { type: 'session' }): Prom
     value = undefined;
     return set;
   };
-  const runner = await start(message, { link, takeSet, bridge });
+  session = await start(message, { link, takeSet, bridge });
   link.send({ type: 'waiting' });
-  return runner;
 }
 
 /** What the `skillcell` module of user programs stands on. */
@@ -82,7 +83,7 @@ const bridge = {
   modules: new URL('guest/', import.meta.url).href,
   call: calls.call,
   setValue(given: unknown): void {
-    const json = JSON.stringify(given);
+    const json = stringify(given);
     if (json === undefined) throw new TypeError('Cannot set the value: it has no JSON form.');
     value = { json };
   },

@@ -1,3 +1,4 @@
+import { Buffer } from 'node:buffer';
 import { CALL_BYTES_UNDER_WAY, CALLS_UNDER_WAY, MAX_CALL_BYTES } from '../../../src/protocol/calls-under-way.ts';
 import type { CallError, StreamedBytes } from '../../../src/protocol/messages.ts';
 import { jsonOf, packCall, placesOf, readAnswer, type CallTarget } from '../../../src/protocol/packed-call.ts';

@@ -1,3 +1,4 @@
+import { Buffer } from 'node:buffer';
 import { createRequire } from 'node:module';
 import { Socket } from 'node:net';
 import { createFrameCutter } from '../../../src/protocol/frame-cutter.ts';
@@ -6,6 +7,8 @@ import { isPacked } from '../../../src/protocol/packed-call.ts';
 const { writeWhole } = createRequire(import.meta.url)('../../launch/whole-output.cjs') as {
   writeWhole(fd: number, bytes: Uint8Array): void;
 };
+
+const { parse, stringify } = JSON;
 
 /** Descriptor that brings frames, and the one that takes them. Both end with this process. */
 const INCOMING = 3;
@@ -75,7 +78,7 @@ export function connectSupervisor(handlers: SupervisorHandlers): SupervisorLink 
       return handlers.bytes(bytes.readUInt32LE(body), bytes.subarray(body + PART_BYTES, end));
     const message = bytes.subarray(body, end);
     if (isPacked(message)) handlers.answer(message);
-    else handlers.message(JSON.parse(message.toString()));
+    else handlers.message(parse(message.toString()));
   };
   incoming.on('data', (chunk: Buffer) => {
     cutter.push(chunk);
@@ -85,7 +88,7 @@ export function connectSupervisor(handlers: SupervisorHandlers): SupervisorLink 
 
   return {
     send(message) {
-      gather(Buffer.isBuffer(message) ? message : Buffer.from(JSON.stringify(message)));
+      gather(Buffer.isBuffer(message) ? message : Buffer.from(stringify(message)));
       sendGathered();
     },
     sendSoon(call) {
