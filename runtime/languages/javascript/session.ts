@@ -7,6 +7,7 @@ import { inspect } from 'node:util';
 import { Worker } from 'node:worker_threads';
 import { asScript } from './as-script.ts';
 import { createDisplay, type Display } from './display.ts';
+import { exactJson } from './exact-json.ts';
 import type { SupervisorLink } from './supervisor-link.ts';
 
 /** What the supervisor says of the session. */
@@ -140,7 +141,7 @@ export async function startSession(
       said['error'] = describe(failed.error);
       if ('error' in ending) process.stderr.write(`Uncaught ${shown(failed.error)}\n`);
     }
-    const json = ports.takeSet() ?? ('value' in ending ? jsonOf(ending.value) : undefined);
+    const json = ports.takeSet() ?? ('value' in ending ? exactJson(ending.value) : undefined);
     if (json !== undefined && Buffer.byteLength(json) > valueBytes) said['valueBytes'] = Buffer.byteLength(json);
     else if (json !== undefined) said['json'] = json;
     if ('value' in ending && (json === undefined || display.isRich(ending.value))) display.showLast(ending.value);
@@ -209,28 +210,6 @@ function interrupted(): Error {
   error.name = 'Interrupted';
   error.stack = `${error.name}: ${error.message}`;
   return error;
-}
-
-function jsonOf(value: unknown): string | undefined {
-  if (typeof value === 'function' || typeof value === 'symbol') return undefined;
-  try {
-    const json = JSON.stringify(value);
-    return json !== undefined && isExact(value) ? json : undefined;
-  } catch {
-    // A cycle, a BigInt, or a getter that throws: there is no JSON of it, and it is shown as text.
-    return undefined;
-  }
-}
-
-/** Whether JSON says all of a value: what it would make something else of is shown as text. */
-function isExact(value: unknown, depth = 0): boolean {
-  if (value === null || typeof value === 'string' || typeof value === 'boolean') return true;
-  if (typeof value === 'number') return Number.isFinite(value);
-  if (typeof value !== 'object' || depth > 60) return false;
-  if (Array.isArray(value)) return value.every((item) => isExact(item, depth + 1));
-  const prototype: unknown = Object.getPrototypeOf(value);
-  if (prototype !== null && prototype !== Object.prototype) return false;
-  return Object.values(value).every((item) => item === undefined || isExact(item, depth + 1));
 }
 
 function shown(error: unknown): string {
