@@ -50,3 +50,13 @@ describe('values', () => {
     expect(run?.value).toEqual(JSON.parse(code));
   });
 });
+
+it('a program that is waited for without an event loop ends with the run', async () => {
+  await using session = await open();
+  const waiting = 'require("node:child_process").execSync("sleep 300; true")';
+  expect(await session.run(`const kept = 1; ${waiting}`, { timeoutMs: 500 })).toMatchObject({
+    outcome: 'timeout',
+    state: 'kept',
+  });
+  expect(await session.run('1')).toMatchObject({ value: 1, epoch: 1 });
+});
