@@ -1,4 +1,5 @@
 import { parse, type Node } from 'acorn';
+import { IMPORT, META } from './session-globals.ts';
 
 /** Parts of a syntax tree that matter here. */
 interface ModuleNode extends Node {
@@ -19,9 +20,6 @@ interface Change {
   end: number;
   text: string;
 }
-
-const IMPORT = "globalThis[Symbol.for('skillcell.import')]";
-const META = "globalThis[Symbol.for('skillcell.meta')]";
 
 /**
  * Code of a module as a script, which is what an interpreter that goes on runs: imports become calls that are waited for, and exports

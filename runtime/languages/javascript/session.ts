@@ -1,14 +1,20 @@
 /** Keeps the interpreter of a session: runs code with what earlier code defined, and says of each run what came of it. */
-import { createRequire, registerHooks, stripTypeScriptTypes } from 'node:module';
 import { once } from 'node:events';
-import inspector from 'node:inspector';
-import { pathToFileURL } from 'node:url';
-import { inspect } from 'node:util';
+import { createRequire, stripTypeScriptTypes } from 'node:module';
 import { Worker } from 'node:worker_threads';
 import { asScript } from './as-script.ts';
-import { createDisplay, type Display } from './display.ts';
-import { exactJson } from './exact-json.ts';
-import type { SupervisorLink } from './supervisor-link.ts';
+import { apply, bytesOfText, setImmediate } from './captured.ts';
+import { createCellEvaluator, type Ending } from './cell-evaluator.ts';
+import { createCellReporter, type EndedRun, type ReportPorts } from './cell-reporter.ts';
+import { describeError, interrupted } from './describe-error.ts';
+import { createDisplay } from './display.ts';
+import { tellField } from './held-prototype.ts';
+import { holdProcess } from './held-process.ts';
+import { defineGlobals } from './session-globals.ts';
+
+const { writeWhole } = createRequire(import.meta.url)('../../launch/whole-output.cjs') as {
+  writeWhole(fd: number, bytes: Uint8Array): void;
+};
 
 /** What the supervisor says of the session. */
 export interface SessionMessage {
@@ -29,10 +35,7 @@ export interface CellMessage {
 }
 
 /** What the executor gives to its session. */
-export interface SessionPorts {
-  link: SupervisorLink;
-  /** Takes the JSON that the program set as its value, which is for one run only. */
-  takeSet(): string | undefined;
+export interface SessionPorts extends ReportPorts {
   /** What the module `skillcell` of programs stands on. */
   bridge: object;
 }
@@ -44,150 +47,100 @@ export interface CellRunner {
   interrupt(run: number): void;
 }
 
-/** A value of the interpreter, as the inspector hands it out. */
-interface RemoteObject {
-  type: string;
-  value?: unknown;
-  unserializableValue?: string;
-  objectId?: string;
+/** A run under way. */
+interface Running extends EndedRun {
+  /** Whether its code has ended, and then whether its report is being made. */
+  step: 'runs' | 'ended' | 'reports';
 }
 
-interface Evaluated {
-  result: RemoteObject;
-  exceptionDetails?: { exception?: RemoteObject; text: string };
-}
-
-/** How a run ended: with a value, an error, or stopped. */
-type Ending = { value: unknown } | { error: unknown };
-
-const GROUP = 'cell';
-const TAKEN = Symbol.for('skillcell.taken');
 /** Rounds of the event loop in which a rejection that nobody handles is reported. */
 const LATE_ROUNDS = 2;
+const STDERR = 2;
 
 /** Begins a session. The interpreter's own names are those of its global object. */
 export async function startSession(
   { cwd, valueBytes, resultBytes, interrupt }: SessionMessage,
   ports: SessionPorts,
 ): Promise<CellRunner> {
-  const { link } = ports;
-  const base = pathToFileURL(`${cwd}/session.mjs`);
-  Object.defineProperty(globalThis, 'require', { value: createRequire(base), configurable: true, writable: true });
-  // What a run imports it imports as a file of the workspace would.
-  registerHooks({
-    resolve: (specifier, context, next) =>
-      next(specifier, context.parentURL === import.meta.url ? { ...context, parentURL: base.href } : context),
-  });
-  const evaluator = new inspector.Session();
-  evaluator.connect();
-  let display: Display = createDisplay(resultBytes);
-  let running: { run: number; end(ending: Ending): void } | undefined;
-  /** What failed beside the run, while it ran. */
-  let stray: { error: unknown } | undefined;
+  const { exit } = process;
+  let running: Running | undefined;
+  /** Whether no more code can be run. */
+  let isBlocked = false;
   const heard = await followInterrupts(interrupt);
   // A run that leaves nothing to do ends no session, and neither does the answer to its last call.
   setInterval(() => undefined, 2 ** 31 - 1);
 
-  const show = (value: unknown, mediaType?: string): void => display.show(value, mediaType);
-  Object.assign(globalThis, { display: show });
-  Object.assign(ports.bridge, { display: show });
-  Object.defineProperty(globalThis, Symbol.for('skillcell.import'), {
-    value: (specifier: string, options?: ImportCallOptions) => import(specifier, options),
+  const display = (value: unknown, mediaType?: string): void => running?.display.show(value, mediaType);
+  Object.assign(ports.bridge, { display });
+  defineGlobals({ cwd, display });
+  const reporter = createCellReporter(valueBytes, ports, warn);
+  const evaluator = createCellEvaluator((field) => {
+    isBlocked ||= field.stays;
+    warn(tellField(field));
   });
-  Object.defineProperty(globalThis, Symbol.for('skillcell.meta'), {
-    value: { url: base.href, dirname: cwd, filename: `${cwd}/session.mjs`, main: true },
-  });
-  let taken: unknown;
-  Object.defineProperty(globalThis, TAKEN, { value: (value: unknown) => void (taken = value) });
-  process.on('SIGINT', () => undefined);
-  const strayed = (error: unknown): void => {
-    if (running !== undefined) stray ??= { error };
-    process.stderr.write(`Uncaught ${shown(error)}\n`);
-  };
-  process.on('uncaughtException', strayed);
-  process.on('unhandledRejection', strayed);
-
-  /** The value that a remote object stands for, which is one of this process. */
-  const valueOf = (remote: RemoteObject): unknown => {
-    if (remote.objectId === undefined) {
-      const { type, unserializableValue } = remote;
-      if (unserializableValue === undefined) return remote.value;
-      return type === 'bigint' ? BigInt(unserializableValue.slice(0, -1)) : Number(unserializableValue);
+  const report = (ended: Running, ending: Ending, isLeaving: boolean): void => {
+    ended.step = 'reports';
+    try {
+      evaluator.release();
+      reporter.report(ended, ending, isLeaving);
+    } catch (error) {
+      reporter.reportError(ended.run, error);
     }
-    taken = undefined;
-    const functionDeclaration = `function () { globalThis[Symbol.for('skillcell.taken')](this); }`;
-    evaluator.post('Runtime.callFunctionOn', { objectId: remote.objectId, functionDeclaration: functionDeclaration });
-    const value = taken;
-    taken = undefined;
-    return value;
+    running = undefined;
   };
-
-  const evaluate = (expression: string, end: (ending: Ending) => void): void => {
-    const parameters = { expression, replMode: true, awaitPromise: true, objectGroup: GROUP };
-    evaluator.post('Runtime.evaluate', parameters, (fault, answer) => {
-      if (fault !== null) return end({ error: interrupted() });
-      const { result, exceptionDetails } = answer as Evaluated;
-      if (exceptionDetails === undefined) return settle(valueOf(result), end);
-      const { exception, text } = exceptionDetails;
-      end({ error: exception === undefined ? new Error(text) : valueOf(exception) });
+  holdProcess({
+    failed(is) {
+      if (running !== undefined) running.stray ??= { is };
+      warn(`Uncaught ${describeError(is).stack}`);
+    },
+    exiting() {
+      if (running !== undefined) report(running, { failed: false, is: undefined }, true);
+    },
+  });
+  /** Ends a run once, after what fails late has failed. */
+  const end = (ended: Running, ending: Ending): void => {
+    if (ended.step !== 'runs') return;
+    ended.step = 'ended';
+    afterRounds(LATE_ROUNDS, () => {
+      report(ended, ending, isBlocked);
+      if (isBlocked) apply(exit, process, [1]);
     });
   };
 
-  const report = (run: number, ending: Ending, more: object): void => {
-    evaluator.post('Runtime.releaseObjectGroup', { objectGroup: GROUP });
-    const failed = 'error' in ending ? ending : stray;
-    const said: Record<string, unknown> = { type: 'cell', run, ...more };
-    if (failed !== undefined) {
-      said['error'] = describe(failed.error);
-      if ('error' in ending) process.stderr.write(`Uncaught ${shown(failed.error)}\n`);
-    }
-    const json = ports.takeSet() ?? ('value' in ending ? exactJson(ending.value) : undefined);
-    if (json !== undefined && Buffer.byteLength(json) > valueBytes) said['valueBytes'] = Buffer.byteLength(json);
-    else if (json !== undefined) said['json'] = json;
-    if ('value' in ending && (json === undefined || display.isRich(ending.value))) display.showLast(ending.value);
-    const { results, parts, dropped } = display.take();
-    if (results.length > 0) said['results'] = results;
-    if (dropped > 0) said['dropped'] = dropped;
-    link.sendBytes(0, Buffer.concat(parts));
-    running = undefined;
-    stray = undefined;
-    link.send(said);
-  };
-  const finish = async (run: number, ending: Ending): Promise<void> => {
-    for (let round = 0; round < LATE_ROUNDS; round += 1) await new Promise((resolve) => setImmediate(resolve));
-    report(run, ending, {});
-  };
-  process.on('exit', () => {
-    if (running !== undefined) report(running.run, { value: undefined }, { leaving: true });
-  });
-
   return {
     run({ run, language, code }) {
-      display = createDisplay(resultBytes);
-      const { promise, resolve } = Promise.withResolvers<Ending>();
-      running = { run, end: resolve };
-      void promise.then((ending) => finish(run, ending));
+      const started: Running = { run, display: createDisplay(resultBytes), stray: undefined, step: 'runs' };
+      running = started;
+      const cell = `cell-${run}`;
+      const finish = (ending: Ending): void => end(started, ending);
       try {
         const javascript = language === 'typescript' ? stripTypeScriptTypes(code) : code;
-        evaluate(`${asScript(javascript)}\n//# sourceURL=cell-${run}`, resolve);
-      } catch (error) {
-        resolve({ error });
+        evaluator.evaluate(asScript(javascript), cell, finish);
+      } catch (is) {
+        finish({ failed: true, is });
       }
     },
     interrupt(run) {
       heard();
-      if (running?.run === run) running.end({ error: interrupted() });
+      if (running?.run !== run) return;
+      const stopped = interrupted();
+      if (running.step === 'runs') end(running, { failed: true, is: stopped });
+      else if (running.step === 'reports') {
+        // How a value shows itself did not end, and was stopped; nothing more comes of that report.
+        running = undefined;
+        reporter.reportError(run, stopped);
+      }
     },
   };
 }
 
-/** Work that the last expression has begun is a part of the run. */
-function settle(value: unknown, end: (ending: Ending) => void): void {
-  if (!(value instanceof Promise)) return end({ value });
-  value.then(
-    (settled: unknown) => end({ value: settled }),
-    (error: unknown) => end({ error }),
-  );
+function afterRounds(rounds: number, then: () => void): void {
+  setImmediate(() => (rounds > 1 ? afterRounds(rounds - 1, then) : then()));
+}
+
+/** Writes a line to stderr, whatever code of users has made of the stream. */
+function warn(line: string): void {
+  writeWhole(STDERR, bytesOfText(`${line}\n`));
 }
 
 /**
@@ -195,6 +148,7 @@ function settle(value: unknown, end: (ending: Ending) => void): void {
  */
 async function followInterrupts(pipe: string): Promise<() => void> {
   const count = new Int32Array(new SharedArrayBuffer(4));
+  const { add } = Atomics;
   const worker = new Worker(new URL('interrupts.mjs', import.meta.url), {
     workerData: { pipe, count },
     execArgv: [],
@@ -202,29 +156,5 @@ async function followInterrupts(pipe: string): Promise<() => void> {
   });
   await once(worker, 'message');
   worker.unref();
-  return () => void Atomics.add(count, 0, 1);
-}
-
-function interrupted(): Error {
-  const error = new Error('The run was interrupted.');
-  error.name = 'Interrupted';
-  error.stack = `${error.name}: ${error.message}`;
-  return error;
-}
-
-function shown(error: unknown): string {
-  return error instanceof Error ? ownStack(error) : inspect(error);
-}
-
-function describe(error: unknown): { name: string; message: string; stack: string } {
-  if (!(error instanceof Error)) return { name: 'Error', message: shown(error), stack: shown(error) };
-  return { name: error.name, message: error.message, stack: ownStack(error) };
-}
-
-/** The stack down to the last line of the session's own code: what stands below is ours. */
-function ownStack({ name, message, stack = `${name}: ${message}` }: Error): string {
-  const lines = stack.split('\n');
-  const last = lines.findLastIndex((line) => /cell-\d+:\d+/.test(line));
-  const first = lines.findIndex((line) => /^\s+at /.test(line));
-  return (last >= 0 ? lines.slice(0, last + 1) : first >= 0 ? lines.slice(0, first) : lines).join('\n');
+  return () => void add(count, 0, 1);
 }

@@ -23,6 +23,126 @@ async function runAll(pieces: string[], language?: 'typescript'): Promise<Sessio
   return runs;
 }
 
+describe('what throws while it is described', () => {
+  it.each([
+    ['({ [Symbol.for("nodejs.util.inspect.custom")]() { throw new Error("no view"); }, f() {} })', 'no view'],
+    ['({ f() {}, [Symbol.for("Jupyter.display")]() { throw new Error("no form"); } })', 'no form'],
+    ['({ get [Symbol.for("Jupyter.display")]() { throw new Error("no name"); } })', 'no name'],
+    ['new Proxy({}, { get() { throw new Error("no field"); } })', 'no field'],
+    ['Object.defineProperty(Promise.resolve(), "constructor", { get() { throw new Error("no kind"); } })', 'no kind'],
+    ['throw Object.assign(new Error("odd stack"), { stack: 5 })', 'odd stack'],
+    ['throw Object.assign(new Error(), { message: { a: 1 } })', '{ a: 1 }'],
+    ['throw Object.defineProperty(new Error(), "message", { get() { throw 1; } })', 'cannot be read'],
+    ['throw new Proxy(new Error("behind"), { get() { throw 1; } })', 'cannot be read'],
+    ['throw { [Symbol.for("nodejs.util.inspect.custom")]() { throw 1; } }', 'nodejs.util.inspect.custom'],
+  ])('fails the run and keeps the session: %s', async (code, message) => {
+    const [failed, after] = await runAll([code, '1 + 1']);
+    expect(failed).toMatchObject({
+      outcome: 'failed',
+      state: 'kept',
+      error: { message: expect.stringContaining(message) },
+    });
+    expect(after).toMatchObject({ value: 2, epoch: 1, stderr: { text: '' } });
+  });
+
+  it('is stopped where it goes on for ever', async () => {
+    await using session = await open();
+    const endless = '({ f() {}, [Symbol.for("nodejs.util.inspect.custom")]() { for (;;) {} } })';
+    expect(await session.run(endless, { timeoutMs: 300 })).toMatchObject({ outcome: 'timeout', state: 'kept' });
+    expect(await session.run('1')).toMatchObject({ value: 1, epoch: 1 });
+  });
+
+  it.each(['() => { throw 1; }', '() => 5'])('stacks that come of Error.prepareStackTrace = %s', async (prepare) => {
+    const runs = await runAll([
+      `Error.prepareStackTrace = ${prepare}; 0`,
+      'throw new RangeError("far")',
+      'setTimeout(() => { throw new RangeError("late"); }); await new Promise((resolve) => setTimeout(resolve, 50));',
+      '1',
+    ]);
+    expect(runs).toMatchObject([
+      { value: 0 },
+      { outcome: 'failed', error: { name: 'RangeError', message: 'far' }, state: 'kept' },
+      { outcome: 'failed', error: { name: 'RangeError', message: 'late' }, state: 'kept' },
+      { value: 1, epoch: 1 },
+    ]);
+  });
+});
+
+describe('globals that a run changes', () => {
+  it.each([
+    'import { mock } from "node:test"; mock.timers.enable();',
+    'globalThis.Buffer = undefined;',
+    'globalThis.Promise = undefined;',
+    'Array.prototype.map = () => 1;',
+    'JSON.stringify = () => "wrong";',
+    'JSON.parse = () => "wrong";',
+    'Object.prototype.then = () => undefined;',
+    'Object.prototype.toJSON = () => "wrong";',
+    'Array.prototype.toJSON = () => "wrong";',
+    'Object.prototype.value = "p";',
+    'Object.prototype.objectId = "p";',
+    'Object.prototype.exceptionDetails = {};',
+    'Symbol.for = () => Symbol();',
+    'globalThis.globalThis = undefined;',
+    'Object.keys = Reflect.ownKeys = Array.isArray = () => [];',
+    'process.stderr.write = () => { throw new Error("closed"); };',
+    'globalThis.setImmediate = globalThis.setInterval = undefined;',
+  ])('change no report: %s', async (code) => {
+    const [changed, ...after] = await runAll([
+      `${code} undefined`,
+      'undefined',
+      '[{ a: 1 }]',
+      'new Map([[1, 2]])',
+      'throw new RangeError("far")',
+      'import { sep } from "node:path"; sep',
+      '"x".repeat(70_000).length',
+    ]);
+    expect(changed).toMatchObject({ outcome: 'succeeded', state: 'kept' });
+    expect(changed).not.toHaveProperty('value');
+    expect(after).toMatchObject([
+      { outcome: 'succeeded', results: [] },
+      { value: [{ a: 1 }], results: [] },
+      { results: [{ data: { 'text/plain': 'Map(1) { 1 => 2 }' } }] },
+      { error: { name: 'RangeError', message: 'far', line: 1 } },
+      { value: '/' },
+      { value: 70_000, epoch: 1 },
+    ]);
+    expect(after[0]).not.toHaveProperty('value');
+  });
+
+  it('are told where they hide what came of the run, and taken back', async () => {
+    const [changed, after] = await runAll([
+      'Object.prototype.error = "x"; 1',
+      '[Object.prototype.error === undefined]',
+    ]);
+    expect(changed).toMatchObject({ outcome: 'failed', state: 'kept' });
+    expect(changed?.error?.message).toContain('Object.prototype has a field `error`');
+    expect(after).toMatchObject({ value: [true], epoch: 1, stderr: { text: '' } });
+  });
+
+  it('end the interpreter where they cannot be taken back', async () => {
+    const fix = 'Object.defineProperty(Object.prototype, "toJSON", { value: () => "wrong" }); undefined';
+    const [fixed, after] = await runAll([fix, '1']);
+    expect(fixed).toMatchObject({ outcome: 'failed', state: 'lost' });
+    expect(fixed?.error?.message).toContain('Object.prototype has a field `toJSON`');
+    expect(after).toMatchObject({ value: 1, epoch: 2 });
+  });
+
+  it('listeners of the process among them, change nothing for what fails late', async () => {
+    const runs = await runAll([
+      'process.removeAllListeners(); undefined',
+      'setTimeout(() => { throw new Error("thrown"); }); await new Promise((resolve) => setTimeout(resolve, 50));',
+      'Promise.reject(new TypeError("left")); 2',
+      'process.on("uncaughtException", ({ message }) => console.log("heard", message)); setTimeout(() => { throw new Error("again"); }); await new Promise((resolve) => setTimeout(resolve, 50));',
+      'console.log("bye"); process.exit(3)',
+    ]);
+    expect(runs[1]).toMatchObject({ error: { message: 'thrown' }, state: 'kept' });
+    expect(runs[2]).toMatchObject({ error: { message: 'left' }, state: 'kept' });
+    expect(runs[3]).toMatchObject({ error: { message: 'again' }, stdout: { text: 'heard again\n' }, epoch: 1 });
+    expect(runs[4]).toMatchObject({ exitCode: 3, state: 'lost', stdout: { text: 'bye\n' } });
+  });
+});
+
 describe('values', () => {
   it.each([
     ['[, 1]', '[ <1 empty item>, 1 ]'],

@@ -1,0 +1,111 @@
+import inspector from 'node:inspector';
+import { hasOwn, isPromise, setPrototypeOf, whenSettled } from './captured.ts';
+import { interrupted, plainError } from './describe-error.ts';
+import { takeFields, tellField, type TakenField } from './held-prototype.ts';
+
+/** How the code of a run ended: with what its last expression is, or with what was thrown. All fields are its own. */
+export interface Ending {
+  failed: boolean;
+  is: unknown;
+}
+
+/** Evaluates code with what earlier code defined. */
+export interface CellEvaluator {
+  /** Evaluates code, which stacks name by `cell`. */
+  evaluate(code: string, cell: string, end: (ending: Ending) => void): void;
+  /** Lets go of what the inspector keeps of a run. */
+  release(): void;
+}
+
+/** A value of the interpreter, as the inspector hands it out. */
+interface RemoteObject {
+  value?: unknown;
+  unserializableValue?: string;
+  objectId?: string;
+}
+
+interface Evaluated {
+  result: RemoteObject;
+  exceptionDetails?: ExceptionDetails;
+}
+
+/** What was thrown. */
+interface ExceptionDetails {
+  exception?: RemoteObject;
+  text: string;
+}
+
+const GROUP = 'cell';
+
+/** Creates an evaluator. `onField` is told of what was found on the prototype of all objects. */
+export function createCellEvaluator(onField: (field: TakenField) => void): CellEvaluator {
+  const session = new inspector.Session();
+  session.connect();
+  let taken: unknown;
+  const taker = remoteOf(session, (value: unknown) => void (taken = value));
+
+  /** The value that a remote object stands for, which is one of this process. */
+  const valueOf = (remote: RemoteObject): unknown => {
+    if (!hasOwn(remote, 'objectId') && !hasOwn(remote, 'unserializableValue'))
+      return hasOwn(remote, 'value') ? remote.value : undefined;
+    taken = undefined;
+    session.post('Runtime.callFunctionOn', {
+      objectId: taker,
+      functionDeclaration: 'function (value) { this(value); }',
+      // Without its prototype, it is written as it is: what an array inherits may be of users.
+      arguments: setPrototypeOf([remote], null) as inspector.Runtime.CallArgument[],
+    });
+    const value = taken;
+    taken = undefined;
+    return value;
+  };
+  const thrown = (details: ExceptionDetails): unknown =>
+    hasOwn(details, 'exception') ? valueOf(details.exception as RemoteObject) : plainError('Error', details.text);
+  const blocked = (field: TakenField): Ending => ({ failed: true, is: plainError('TypeError', tellField(field)) });
+
+  return {
+    evaluate(code, cell, end) {
+      const before = takeFields();
+      if (before !== undefined) onField(before);
+      if (before?.stays === true) return end(blocked(before));
+      const expression = `${code}\n//# sourceURL=${cell}`;
+      const parameters = { expression, replMode: true, awaitPromise: true, objectGroup: GROUP };
+      session.post('Runtime.evaluate', parameters, (fault, answer) => {
+        const field = takeFields();
+        if (field !== undefined) onField(field);
+        if (field !== undefined && (field.stays || fault !== null)) return end(blocked(field));
+        if (fault !== null) return end({ failed: true, is: interrupted() });
+        const evaluated = answer as Evaluated;
+        const { result, exceptionDetails } = evaluated;
+        if (hasOwn(evaluated, 'exceptionDetails'))
+          end({ failed: true, is: thrown(exceptionDetails as ExceptionDetails) });
+        else settle(valueOf(result), end);
+      });
+    },
+    release: () => session.post('Runtime.releaseObjectGroup', { objectGroup: GROUP }),
+  };
+}
+
+/** Work that the last expression has begun is a part of the run. */
+function settle(value: unknown, end: (ending: Ending) => void): void {
+  if (!isPromise(value)) return end({ failed: false, is: value });
+  const fail = (is: unknown): void => end({ failed: true, is });
+  try {
+    whenSettled(value, (is: unknown) => end({ failed: false, is }), fail);
+  } catch (error) {
+    // It is asked for its constructor.
+    fail(error);
+  }
+}
+
+/** What the inspector calls a value of ours: by this it is found whatever becomes of the global object. */
+function remoteOf(session: inspector.Session, value: unknown): string {
+  const name = Symbol.for('skillcell.taker');
+  Object.defineProperty(globalThis, name, { value, configurable: true });
+  let id = '';
+  session.post('Runtime.evaluate', { expression: `globalThis[Symbol.for('skillcell.taker')]` }, (fault, answer) => {
+    if (fault === null) id = answer.result.objectId ?? '';
+  });
+  Reflect.deleteProperty(globalThis, name);
+  return id;
+}

@@ -1,0 +1,83 @@
+import { Buffer } from './captured.ts';
+import type { Ending } from './cell-evaluator.ts';
+import { describeError } from './describe-error.ts';
+import type { Display } from './display.ts';
+import { exactJson } from './exact-json.ts';
+import type { SupervisorLink } from './supervisor-link.ts';
+
+/** What a reporter needs of the executor. */
+export interface ReportPorts {
+  link: SupervisorLink;
+  /** Takes the JSON that the program set as its value, which is for one run only. */
+  takeSet(): string | undefined;
+}
+
+/** A run that is over. */
+export interface EndedRun {
+  run: number;
+  display: Display;
+  /** What failed beside the run, while it ran. */
+  stray: { is: unknown } | undefined;
+}
+
+/** Says of runs what came of them. */
+export interface CellReporter {
+  report(ended: EndedRun, ending: Ending, isLeaving: boolean): void;
+  /** The same for a run of which nothing can be said but this error. */
+  reportError(run: number, error: unknown): void;
+}
+
+/** What is said of a run. It inherits nothing: what all objects inherit may be of users. */
+type Said = Record<string, unknown>;
+
+/** Creates a reporter, for values of at most so many bytes. `warn` writes a line to stderr. */
+export function createCellReporter(
+  valueBytes: number,
+  { link, takeSet }: ReportPorts,
+  warn: (text: string) => void,
+): CellReporter {
+  const begin = (run: number): Said => ({ __proto__: null, type: 'cell', run });
+  const send = (said: Said): void => link.send(Buffer.from(exactJson(said) ?? ''));
+  const fail = (said: Said, error: unknown, isTold = false): void => {
+    const texts = describeError(error);
+    said['error'] = texts;
+    if (!isTold) warn(`Uncaught ${texts.stack}`);
+  };
+  const tellValue = (said: Said, json: string | undefined): void => {
+    if (json === undefined) return;
+    const size = Buffer.byteLength(json);
+    if (size > valueBytes) said['valueBytes'] = size;
+    else said['json'] = json;
+  };
+  /** How a value shows itself is code of users, and a part of the run. */
+  const showValue = (said: Said, { is }: Ending, display: Display): void => {
+    const json = takeSet() ?? exactJson(is);
+    tellValue(said, json);
+    try {
+      if (json === undefined || display.isRich(is)) display.showLast(is);
+    } catch (error) {
+      fail(said, error);
+    }
+  };
+
+  return {
+    report({ run, display, stray }, ending, isLeaving) {
+      const said = begin(run);
+      if (isLeaving) said['leaving'] = true;
+      if (ending.failed) fail(said, ending.is);
+      else if (stray !== undefined) fail(said, stray.is, true);
+      if (ending.failed) tellValue(said, takeSet());
+      else showValue(said, ending, display);
+      const { results, parts, dropped } = display.take();
+      if (results.length > 0) said['results'] = results;
+      if (dropped > 0) said['dropped'] = dropped;
+      for (const part of parts) link.sendBytes(0, part);
+      send(said);
+    },
+    reportError(run, error) {
+      const said = begin(run);
+      fail(said, error);
+      send(said);
+    },
+  };
+}

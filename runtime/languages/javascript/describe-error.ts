@@ -1,0 +1,92 @@
+import { exec, get, inspect, isError, split } from './captured.ts';
+
+/** An error in texts, as the supervisor is told of it. */
+export interface ErrorTexts {
+  name: string;
+  message: string;
+  stack: string;
+}
+
+/** Describes what was thrown. Whatever it is, and whatever it does when it is looked at, there are texts of it. */
+export function describeError(error: unknown): ErrorTexts {
+  const text = textOfError(error);
+  if (text !== undefined) return text;
+  const shown = shownSafely(error);
+  return { name: 'Error', message: shown, stack: shown };
+}
+
+/** The error of a run that was stopped. */
+export function interrupted(): Error {
+  return plainError('Interrupted', 'The run was interrupted.');
+}
+
+/** An error of the session, with a stack that leads to nothing of ours. */
+export function plainError(name: string, message: string, at = ''): Error {
+  const error = new Error(message);
+  error.name = name;
+  error.stack = `${name}: ${message}${at}`;
+  return error;
+}
+
+function textOfError(error: unknown): ErrorTexts | undefined {
+  try {
+    if (!isError(error)) return undefined;
+  } catch {
+    return undefined;
+  }
+  const name = textOf(error, 'name') || 'Error';
+  const message = textOf(error, 'message');
+  return { name, message, stack: ownStack(stackOf(error) ?? `${name}: ${message}`) };
+}
+
+/** A field that is to be a text: code of users may have made anything of it. */
+function textOf(error: Error, field: 'name' | 'message'): string {
+  try {
+    const value: unknown = get(error, field);
+    return typeof value === 'string' ? value : value === undefined ? '' : shownSafely(value);
+  } catch {
+    return field === 'name' ? 'Error' : 'The message of the error cannot be read: its getter throws.';
+  }
+}
+
+function stackOf(error: Error): string | undefined {
+  try {
+    const stack: unknown = get(error, 'stack');
+    return typeof stack === 'string' ? stack : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function shownSafely(value: unknown): string {
+  try {
+    return inspect(value);
+  } catch {
+    return shownPlainly(value);
+  }
+}
+
+/** As Node shows it where it is not asked how it shows itself. */
+function shownPlainly(value: unknown): string {
+  try {
+    return inspect(value, { customInspect: false });
+  } catch {
+    return 'A value that cannot be shown.';
+  }
+}
+
+/** The stack down to the last line of the session's own code: what stands below is ours. */
+function ownStack(stack: string): string {
+  const lines = split(stack, '\n');
+  let last = -1;
+  let first = -1;
+  for (let index = 0; index < lines.length; index += 1) {
+    const line = lines[index] as string;
+    if (exec(/cell-\d+:\d+/, line) !== null) last = index;
+    if (first < 0 && exec(/^\s+at /, line) !== null) first = index;
+  }
+  const end = last >= 0 ? last + 1 : first >= 0 ? first : lines.length;
+  let own = lines[0] ?? '';
+  for (let index = 1; index < end; index += 1) own += `\n${lines[index]}`;
+  return own;
+}
