@@ -1,7 +1,9 @@
 import inspector from 'node:inspector';
+import type { Script, SyntaxFault } from './as-script.ts';
 import { hasOwn, isPromise, setPrototypeOf, whenSettled } from './captured.ts';
 import { interrupted, plainError } from './describe-error.ts';
 import { takeFields, tellField, type TakenField } from './held-prototype.ts';
+import { syntaxError } from './syntax-error.ts';
 
 /** How the code of a run ended: with what its last expression is, or with what was thrown. All fields are its own. */
 export interface Ending {
@@ -11,8 +13,8 @@ export interface Ending {
 
 /** Evaluates code with what earlier code defined. */
 export interface CellEvaluator {
-  /** Evaluates code, which stacks name by `cell`. */
-  evaluate(code: string, cell: string, end: (ending: Ending) => void): void;
+  /** Evaluates a script, which stacks name by `cell`. */
+  evaluate(script: Script, cell: string, end: (ending: Ending) => void): void;
   /** Lets go of what the inspector keeps of a run. */
   release(): void;
 }
@@ -29,10 +31,14 @@ interface Evaluated {
   exceptionDetails?: ExceptionDetails;
 }
 
-/** What was thrown. */
+/** What was thrown. Where it has a script and no stack, the code could not be compiled, and the place is the one of the error. */
 interface ExceptionDetails {
   exception?: RemoteObject;
   text: string;
+  scriptId?: string;
+  stackTrace?: object;
+  lineNumber: number;
+  columnNumber: number;
 }
 
 const GROUP = 'cell';
@@ -59,16 +65,21 @@ export function createCellEvaluator(onField: (field: TakenField) => void): CellE
     taken = undefined;
     return value;
   };
-  const thrown = (details: ExceptionDetails): unknown =>
-    hasOwn(details, 'exception') ? valueOf(details.exception as RemoteObject) : plainError('Error', details.text);
+  const thrown = (details: ExceptionDetails, cell: string, fault?: SyntaxFault): unknown => {
+    const { text, lineNumber, columnNumber } = details;
+    if (!hasOwn(details, 'exception')) return plainError('Error', text);
+    const error = valueOf(details.exception as RemoteObject);
+    if (!hasOwn(details, 'scriptId') || hasOwn(details, 'stackTrace')) return error;
+    return syntaxError(error, cell, { line: lineNumber + 1, column: columnNumber + 1 }, fault);
+  };
   const blocked = (field: TakenField): Ending => ({ failed: true, is: plainError('TypeError', tellField(field)) });
 
   return {
-    evaluate(code, cell, end) {
+    evaluate({ text, fault: wrong }, cell, end) {
       const before = takeFields();
       if (before !== undefined) onField(before);
       if (before?.stays === true) return end(blocked(before));
-      const expression = `${code}\n//# sourceURL=${cell}`;
+      const expression = `${text}\n//# sourceURL=${cell}`;
       const parameters = { expression, replMode: true, awaitPromise: true, objectGroup: GROUP };
       session.post('Runtime.evaluate', parameters, (fault, answer) => {
         const field = takeFields();
@@ -78,7 +89,7 @@ export function createCellEvaluator(onField: (field: TakenField) => void): CellE
         const evaluated = answer as Evaluated;
         const { result, exceptionDetails } = evaluated;
         if (hasOwn(evaluated, 'exceptionDetails'))
-          end({ failed: true, is: thrown(exceptionDetails as ExceptionDetails) });
+          end({ failed: true, is: thrown(exceptionDetails as ExceptionDetails, cell, wrong) });
         else settle(valueOf(result), end);
       });
     },

@@ -1,5 +1,7 @@
 import { createRequire, registerHooks } from 'node:module';
 import { pathToFileURL } from 'node:url';
+import { hasOwn } from './captured.ts';
+import { plainError } from './describe-error.ts';
 
 /** What the code of runs finds in the global object, beside what Node has there. */
 export interface SessionGlobals {
@@ -22,8 +24,21 @@ export function defineGlobals({ cwd, display }: SessionGlobals): void {
       next(specifier, context.parentURL === import.meta.url ? { ...context, parentURL: base.href } : context),
   });
   Object.assign(globalThis, { display });
-  Object.defineProperty(globalThis, IMPORT, {
-    value: (specifier: string, options?: ImportCallOptions) => import(specifier, options),
-  });
+  Object.defineProperty(globalThis, IMPORT, { value: importNamed });
   Object.defineProperty(globalThis, META, { value: { url: base.href, dirname: cwd, filename, main: true } });
+}
+
+/** Imports a module, which has to have these exports, as in an `import` of a module. With each stands where it is asked for. */
+async function importNamed(
+  specifier: string,
+  options?: ImportCallOptions,
+  needed: readonly (readonly [name: string, place: string])[] = [],
+): Promise<object> {
+  const namespace = (await import(specifier, options)) as object;
+  for (const [name, place] of needed) {
+    if (hasOwn(namespace, name)) continue;
+    const message = `The requested module '${specifier}' does not provide an export named '${name}'`;
+    throw plainError('SyntaxError', message, `\n    at ${place}`);
+  }
+  return namespace;
 }

@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { createRequire, stripTypeScriptTypes } from 'node:module';
 import { Worker } from 'node:worker_threads';
-import { asScript } from './as-script.ts';
+import { asScript, type Script } from './as-script.ts';
 import { apply, bytesOfText, setImmediate } from './captured.ts';
 import { createCellEvaluator, type Ending } from './cell-evaluator.ts';
 import { createCellReporter, type EndedRun, type ReportPorts } from './cell-reporter.ts';
@@ -11,6 +11,7 @@ import { createDisplay } from './display.ts';
 import { tellField } from './held-prototype.ts';
 import { holdProcess } from './held-process.ts';
 import { defineGlobals } from './session-globals.ts';
+import { typeScriptError } from './syntax-error.ts';
 
 const { writeWhole } = createRequire(import.meta.url)('../../launch/whole-output.cjs') as {
   writeWhole(fd: number, bytes: Uint8Array): void;
@@ -114,8 +115,7 @@ export async function startSession(
       const cell = `cell-${run}`;
       const finish = (ending: Ending): void => end(started, ending);
       try {
-        const javascript = language === 'typescript' ? stripTypeScriptTypes(code) : code;
-        evaluator.evaluate(asScript(javascript), cell, finish);
+        evaluator.evaluate(scriptOf(code, language, cell), cell, finish);
       } catch (is) {
         finish({ failed: true, is });
       }
@@ -132,6 +132,17 @@ export async function startSession(
       }
     },
   };
+}
+
+function scriptOf(code: string, language: string, cell: string): Script {
+  if (language !== 'typescript') return asScript(code, cell);
+  let javascript: string;
+  try {
+    javascript = stripTypeScriptTypes(code);
+  } catch (error) {
+    throw typeScriptError(error, cell);
+  }
+  return asScript(javascript, cell);
 }
 
 function afterRounds(rounds: number, then: () => void): void {

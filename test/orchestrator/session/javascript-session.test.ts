@@ -143,6 +143,69 @@ describe('globals that a run changes', () => {
   });
 });
 
+describe('modules', () => {
+  it('export what follows a line without a semicolon', async () => {
+    const [first, second] = await runAll(['const a = 1\nexport default 42', 'export { a }; a']);
+    expect(first).toMatchObject({ value: 42 });
+    expect(second).toMatchObject({ value: 1 });
+  });
+
+  it.each([
+    ['import { nope } from "node:fs"', "'node:fs' does not provide an export named 'nope'"],
+    ['import nope from "./lib.mjs"', "'./lib.mjs' does not provide an export named 'default'"],
+    ['import * as all from "./lib.mjs"; import { one, "odd name" as odd } from "./lib.mjs"', "named 'odd name'"],
+    ['export { nope } from "node:fs"', "'node:fs' does not provide an export named 'nope'"],
+  ])('say which export is not there: %s', async (code, message) => {
+    await using session = await open();
+    await session.files.write('lib.mjs', 'export const one = 1;');
+    expect(await session.run(`1;\n${code}`)).toMatchObject({
+      error: { name: 'SyntaxError', message: expect.stringContaining(message) },
+      outcome: 'failed',
+    });
+  });
+
+  it('are there before the code that stands above them, and lines stay where they are', async () => {
+    const [early, directive, failed] = await runAll([
+      '#!/usr/bin/env node\nconst joined = join("a", "b");\nimport {\n  join,\n} from "node:path";\njoined',
+      '"use strict";\n(function () { return this === undefined; })() && typeof basename;\nimport { basename } from "node:path";',
+      '// begins\nconst first = 1\nimport * as path from "node:path"\nthrow new Error(path.sep)',
+    ]);
+    expect(early).toMatchObject({ value: 'a/b' });
+    expect(directive).toMatchObject({ value: 'function' });
+    expect(failed).toMatchObject({ error: { message: '/', line: 4 } });
+  });
+});
+
+describe('syntax errors', () => {
+  it.each([
+    ['import "node:fs";\nlet b c;', 2],
+    ['let a = 1;\nlet b c;', 2],
+    ['1;\n\nconst q = 1; const q = 2;', 3],
+    ['export const a = 1;\nfoo(;', 2],
+    ['import("node:fs");\nlet b c;', 2],
+  ])('have a line, and a place on stderr: %j', async (code, line) => {
+    const [failed] = await runAll([code]);
+    expect(failed).toMatchObject({ outcome: 'failed', error: { name: 'SyntaxError', line } });
+    expect(failed?.error?.message).not.toContain('outside a module');
+    expect(failed?.stderr.text).toMatch(new RegExp(`^Uncaught SyntaxError: .*\\n    at cell-1:${line}:\\d+\\n$`));
+  });
+
+  it.each([
+    ['const a: number = 1;\nlet b c;', 2],
+    ['const a: number = 1;\n\n  enum A { B }', 3],
+    ['const a: number = 1;\nconst a: number = 2;', 2],
+  ])('have them in TypeScript as well: %j', async (code, line) => {
+    const [failed] = await runAll([code], 'typescript');
+    expect(failed).toMatchObject({ outcome: 'failed', error: { name: 'SyntaxError', line } });
+    expect(failed?.stderr.text).toMatch(new RegExp(`\\n    at cell-1:${line}:\\d+\\n$`));
+  });
+
+  it('of code that the run itself evaluates are its own', async () => {
+    const [failed] = await runAll(['1;\nnew Function("let b c")']);
+    expect(failed?.error).toMatchObject({ name: 'SyntaxError', line: 2 });
+  });
+});
+
 describe('values', () => {
   it.each([
     ['[, 1]', '[ <1 empty item>, 1 ]'],
