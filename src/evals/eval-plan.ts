@@ -89,7 +89,7 @@ function inputFiles(
   });
   const fault = destinationFault(
     inputs.map(({ destination }) => destination),
-    program,
+    { program, fillsOutput: false },
   );
   if (fault !== undefined) throw evalFault(field, `cannot lie in one working folder: ${fault}`);
   return inputs;

@@ -1,18 +1,28 @@
 import { invalid } from './job-schema.ts';
 
+/** What the files of a job find in its working folder. */
+export interface TakenPlaces {
+  /** The name of the program; undefined where it lies elsewhere. */
+  program: string | undefined;
+  /** Whether files may lie in the output folder from the start. */
+  fillsOutput: boolean;
+}
+
 /**
  * Refuses files of which one would take the place of another, of the program, or of the output folder.
  *
- * @param program the name of the program in the working folder; absent where it lies elsewhere
  * @throws SkillcellError `job.invalid`
  */
-export function checkDestinations(destinations: readonly string[], program: string | undefined): void {
-  const fault = destinationFault(destinations, program);
+export function checkDestinations(destinations: readonly string[], taken: TakenPlaces): void {
+  const fault = destinationFault(destinations, taken);
   if (fault !== undefined) throw invalid(fault);
 }
 
 /** Says why files cannot lie together in a working folder, or `undefined` where they can. */
-export function destinationFault(destinations: readonly string[], program: string | undefined): string | undefined {
+export function destinationFault(
+  destinations: readonly string[],
+  { program, fillsOutput }: TakenPlaces,
+): string | undefined {
   const seen = new Set<string>();
   for (const destination of destinations) {
     if (seen.has(destination)) return `two files have one destination, got ${destination}`;
@@ -20,7 +30,7 @@ export function destinationFault(destinations: readonly string[], program: strin
       return `files has the destination of the program itself, got ${program}`;
     }
     // What stands there would pass for what the program made.
-    if (destination === 'out' || destination.startsWith('out/')) {
+    if (destination === 'out' || (destination.startsWith('out/') && !fillsOutput)) {
       return `files has a destination in the output folder, got ${destination}`;
     }
     seen.add(destination);

@@ -101,7 +101,11 @@ export async function prepareJob(given: unknown, options: PreparationOptions, kn
   const workspaceBytes = limits.workspaceMib * MIB;
   const inputs = await prepareInputFiles(request.files ?? [], limits);
   const destinations = inputs.files.map(({ destination }) => destination);
-  checkDestinations(destinations, programName(request, definitionOf(language)));
+  checkDestinations(destinations, {
+    program: programName(request, definitionOf(language)),
+    // A session has no one program: what lies there when it goes on was made by runs of its own.
+    fillsOutput: request.kind === 'session',
+  });
   await checkOutputFolder(request.output);
   const stdin = await readStdin(request, workspaceBytes);
   const globals: RuntimeGlobals = {

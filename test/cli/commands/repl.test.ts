@@ -73,6 +73,19 @@ describe('skillcell repl', () => {
     expect(stderr).toContain('made.txt (4 bytes)\n');
   });
 
+  it('packs its output folder as well, and begins with it', async () => {
+    await repl("require('node:fs').writeFileSync('out/report.md', 'done')\n", '--session-out', 'out.tar');
+    const { stdout, code } = await repl(
+      "require('node:fs').readFileSync('out/report.md', 'utf8')\n",
+      '--session-in',
+      'out.tar',
+      '--session-out',
+      'out.tar',
+    );
+    expect({ stdout, code }).toEqual({ stdout: '"done"\n', code: 0 });
+    expect(execFileSync('tar', ['-tf', join(cwd, 'out.tar')], { encoding: 'utf8' })).toBe('out/report.md\n');
+  });
+
   it('begins with what tar has packed', async () => {
     execFileSync('sh', ['-c', 'mkdir -p in/deep && echo deep >in/deep/a.txt && tar -cf in.tar -C in .'], { cwd });
     expect(
