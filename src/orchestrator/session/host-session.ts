@@ -17,6 +17,7 @@ import { createEventStream, type EmitEvent } from '../event-stream.ts';
 import { invalid } from '../job-schema.ts';
 import type { JobHost } from '../job-host.ts';
 import { sumCalls } from './call-totals.ts';
+import type { ClaimedWorkspace } from './claimed-workspace.ts';
 import { startRun, type HostRun } from './host-run.ts';
 import type { KeptWorkspaces } from './kept-workspaces.ts';
 import { createHostFiles } from './session-files.ts';
@@ -29,6 +30,8 @@ export interface HostSessionOptions {
   host: JobHost;
   options: SessionOptions;
   kept: KeptWorkspaces | undefined;
+  /** What it goes on with. */
+  claim: ClaimedWorkspace | undefined;
 }
 
 /** The host's side of one session. */
@@ -48,7 +51,7 @@ export interface HostSession {
 const SILENT: EmitEvent = () => Promise.resolve();
 
 /** Creates the host's side of one session, before its job is accepted. */
-export function createHostSession({ id, host, options, kept }: HostSessionOptions): HostSession {
+export function createHostSession({ id, host, options, kept, claim }: HostSessionOptions): HostSession {
   const { settings, queue } = host;
   const opened = Promise.withResolvers<void>();
   const calls = sumCalls();
@@ -91,20 +94,22 @@ export function createHostSession({ id, host, options, kept }: HostSessionOption
           notes.push(diagnostic('file.omitted', `Left out of the kept workspace: ${left.slice(0, 20).join(', ')}.`));
       }
     } catch (error) {
+      needsClaim = true;
       settings.logger?.error({ sessionId: id, err: error }, 'the workspace of a session could not be kept');
       notes.push(diagnostic('session.ended', `Its workspace could not be kept: ${(error as Error).message}`));
     }
     notes.push(diagnostic('session.ended', `The session did nothing for ${idle.limitMs / 1000} s.`));
-    keepsWorkspace = true;
     sendEnd('it did nothing for its time');
   };
-  let keepsWorkspace = false;
+  /** Whether what it went on with is still all that is left of it: it never began, or could not be kept anew. */
+  let needsClaim = true;
 
   const port: SessionPort = {
     begin: (given) => void (ground = given),
     message(message) {
       if (message.type === 'skills') {
         opened.resolve();
+        needsClaim = false;
         idle.start();
       } else if (message.type === 'run') requireCurrent(current, message.run).begin(message);
       else if (message.type === 'cell') requireCurrent(current, message.run).settle(message);
@@ -193,9 +198,10 @@ export function createHostSession({ id, host, options, kept }: HostSessionOption
     opened: opened.promise,
     requireOpen() {
       if (over !== undefined) throw over;
+      if (ground === undefined) throw ended('it was canceled before it began');
     },
     finish(result) {
-      if (!keepsWorkspace) kept?.forget(id);
+      if (!needsClaim) claim?.drop();
       return { ...result, diagnostics: [...result.diagnostics, ...notes] };
     },
     face: (job) => ({

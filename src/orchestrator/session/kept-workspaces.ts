@@ -4,7 +4,6 @@ import {
   fsyncSync,
   mkdirSync,
   openSync,
-  readFileSync,
   readdirSync,
   renameSync,
   rmSync,
@@ -15,15 +14,14 @@ import { join } from 'node:path';
 import { SkillcellError } from '../../contracts/skillcell-error.ts';
 import { currentOwner, isDead, ownerName, parseOwnerName } from '../../runners/owner.ts';
 import { syncFolder } from '../durable-file.ts';
+import { claimWorkspace, type ClaimedWorkspace } from './claimed-workspace.ts';
 
 /** Workspaces of sessions that ended because they did nothing, as archives in the state folder. */
 export interface KeptWorkspaces {
   /** Returns once it is on the disk. @throws SkillcellError `state.write-failed` */
   keep(sessionId: string, archive: Uint8Array): void;
-  /** @throws SkillcellError `session.unknown` */
-  read(sessionId: string): Buffer;
-  /** The session goes on, or is over: its archive is of no use any more. */
-  forget(sessionId: string): void;
+  /** For one session at a time, of whatever process. @throws SkillcellError `session.unknown` where none is kept, or it is claimed */
+  claim(sessionId: string): ClaimedWorkspace;
 }
 
 /** What is on its way to the disk has a name that begins with its owner. */
@@ -32,7 +30,7 @@ const TORN = /^\.(.+)\.part$/;
 /** Opens the workspaces of a state folder. */
 export function openKeptWorkspaces(stateDir: string): KeptWorkspaces {
   const folder = join(stateDir, 'sessions');
-  const place = (sessionId: string): string => join(folder, `${sessionId}.tar`);
+  const nameOf = (sessionId: string): string => `${sessionId}.tar`;
   return {
     keep(sessionId, archive) {
       const temporary = join(folder, `.${ownerName(currentOwner())}-${randomBytes(8).toString('hex')}.part`);
@@ -40,7 +38,7 @@ export function openKeptWorkspaces(stateDir: string): KeptWorkspaces {
         mkdirSync(folder, { recursive: true, mode: 0o700 });
         removeTorn(folder);
         writeDurably(temporary, archive);
-        renameSync(temporary, place(sessionId));
+        renameSync(temporary, join(folder, nameOf(sessionId)));
         syncFolder(folder);
       } catch (cause) {
         rmSync(temporary, { force: true });
@@ -51,15 +49,14 @@ export function openKeptWorkspaces(stateDir: string): KeptWorkspaces {
         );
       }
     },
-    read(sessionId) {
-      if (!existsSync(place(sessionId)))
-        throw new SkillcellError(
-          'session.unknown',
-          `Cannot resume the session: no workspace of it is kept, got ${sessionId}.`,
-        );
-      return readFileSync(place(sessionId));
+    claim(sessionId) {
+      const claimed = existsSync(folder) ? claimWorkspace(folder, nameOf(sessionId)) : undefined;
+      if (claimed !== undefined) return claimed;
+      throw new SkillcellError(
+        'session.unknown',
+        `Cannot resume the session: no workspace of it is kept, or another session goes on with it, got ${sessionId}.`,
+      );
     },
-    forget: (sessionId) => rmSync(place(sessionId), { force: true }),
   };
 }
 

@@ -9,6 +9,7 @@ import { createJobQueue } from '../job-queue.ts';
 import type { JobHost } from '../job-host.ts';
 import { beginInSpan } from '../tracing/in-span.ts';
 import type { TraceSpan } from '../tracing/trace-span.ts';
+import type { ClaimedWorkspace } from './claimed-workspace.ts';
 import { createHostSession } from './host-session.ts';
 import { openKeptWorkspaces, type KeptWorkspaces } from './kept-workspaces.ts';
 import { readArchive } from './read-archive.ts';
@@ -51,10 +52,12 @@ async function open(
   sessions.add(id);
   let result: Promise<JobResult>;
   let session: ReturnType<typeof createHostSession>;
+  let claim: ClaimedWorkspace | undefined;
   try {
     const kept = settings.stateDir === undefined ? undefined : openKeptWorkspaces(settings.stateDir);
-    const files = joined(await keptFiles(given, kept), ofJob.files ?? {});
-    session = createHostSession({ id, host, options: given, kept });
+    if (own.resume !== undefined) claim = claimed(own.resume, kept);
+    const files = joined(claim === undefined ? [] : await readKept(claim, given), ofJob.files ?? {});
+    session = createHostSession({ id, host, options: given, kept, claim });
     const jobTimeoutMs =
       own.sessionTimeoutMs ?? Math.min(SESSION_MS, settings.ceilings.jobTimeoutMs ?? LIMIT_CEILINGS.jobTimeoutMs);
     // A session has its place in the number of sessions; what its runs need they wait for one by one.
@@ -63,10 +66,16 @@ async function open(
     const request = { ...ofJob, kind: 'session' as const, jobId: id, files, limits: { ...ofJob.limits, jobTimeoutMs } };
     result = acceptJob(host, request, undefined, { queue, attempt, session: session.port, span });
   } catch (error) {
+    claim?.release();
     sessions.delete(id);
     throw error;
   }
-  const ended = result.then((job) => session.finish(job)).finally(() => sessions.delete(id));
+  const ended = result
+    .then((job) => session.finish(job))
+    .finally(() => {
+      claim?.release();
+      sessions.delete(id);
+    });
   ended.catch(() => undefined);
   onJob(ended);
   await Promise.race([session.opened, ended]);
@@ -74,15 +83,15 @@ async function open(
   return session.face(ended);
 }
 
-async function keptFiles({ resume, limits }: SessionOptions, kept: KeptWorkspaces | undefined): Promise<InputFile[]> {
-  if (resume === undefined) return [];
-  if (kept === undefined)
-    throw new SkillcellError(
-      'session.unknown',
-      `Cannot resume the session: the orchestrator has no stateDir, got ${resume}.`,
-    );
+function claimed(resume: string, kept: KeptWorkspaces | undefined): ClaimedWorkspace {
+  if (kept !== undefined) return kept.claim(resume);
+  const message = `Cannot resume the session: the orchestrator has no stateDir, got ${resume}.`;
+  throw new SkillcellError('session.unknown', message);
+}
+
+async function readKept(claim: ClaimedWorkspace, { limits }: SessionOptions): Promise<InputFile[]> {
   const bytes = (limits?.workspaceMib ?? LIMIT_CEILINGS.workspaceMib) * MIB;
-  return await readArchive(kept.read(resume), { files: LIMIT_CEILINGS.workspaceInodes, bytes });
+  return await readArchive(claim.read(), { files: LIMIT_CEILINGS.workspaceInodes, bytes });
 }
 
 /** What is kept, and what is given: the latter in its place where both have a file. */
