@@ -5,6 +5,7 @@ import {
   SESSION_IDLE_MS,
   SESSION_WAITING_RUNS,
   type Session,
+  type SessionExport,
   type SessionOptions,
   type SessionRun,
   type SessionRunOptions,
@@ -19,6 +20,7 @@ import type { JobHost } from '../job-host.ts';
 import { sumCalls } from './call-totals.ts';
 import type { ClaimedWorkspace } from './claimed-workspace.ts';
 import { startRun, type HostRun } from './host-run.ts';
+import { createIdleClock } from './idle-clock.ts';
 import type { KeptWorkspaces } from './kept-workspaces.ts';
 import { createHostFiles } from './session-files.ts';
 import type { SessionGround, SessionPort } from './session-port.ts';
@@ -84,22 +86,28 @@ export function createHostSession({ id, host, options, kept, claim }: HostSessio
     ground?.sandbox.channel.send({ type: 'end' } satisfies HostMessage);
   };
   const endIdle = async (): Promise<void> => {
-    if (over !== undefined) return;
+    const exporting = kept === undefined ? [] : [files.export()];
+    // The export is work as well: what begins from here on is its caller's, who is then no longer idle.
+    const isDisturbed = idle.watch();
+    const [exported] = await Promise.allSettled(exporting);
+    if (over !== undefined || isDisturbed()) return;
+    if (exported !== undefined) keepWorkspace(exported);
+    notes.push(diagnostic('session.ended', `The session did nothing for ${idle.limitMs / 1000} s.`));
+    sendEnd('it did nothing for its time');
+  };
+  const keepWorkspace = (exported: PromiseSettledResult<SessionExport>): void => {
     try {
-      if (kept !== undefined) {
-        const { archive, omitted } = await files.export();
-        kept.keep(id, archive);
-        const left = omitted.map(({ path, reason }) => `${path} (${reason})`);
-        if (left.length > 0)
-          notes.push(diagnostic('file.omitted', `Left out of the kept workspace: ${left.slice(0, 20).join(', ')}.`));
-      }
+      if (exported.status === 'rejected') throw exported.reason;
+      const { archive, omitted } = exported.value;
+      kept?.keep(id, archive);
+      const left = omitted.map(({ path, reason }) => `${path} (${reason})`);
+      if (left.length > 0)
+        notes.push(diagnostic('file.omitted', `Left out of the kept workspace: ${left.slice(0, 20).join(', ')}.`));
     } catch (error) {
       needsClaim = true;
       settings.logger?.error({ sessionId: id, err: error }, 'the workspace of a session could not be kept');
       notes.push(diagnostic('session.ended', `Its workspace could not be kept: ${(error as Error).message}`));
     }
-    notes.push(diagnostic('session.ended', `The session did nothing for ${idle.limitMs / 1000} s.`));
-    sendEnd('it did nothing for its time');
   };
   /** Whether what it went on with is still all that is left of it: it never began, or could not be kept anew. */
   let needsClaim = true;
@@ -245,41 +253,4 @@ function requireRunnable(language: string, code: string): void {
 function requireTime(timeoutMs: number | undefined, most: number): void {
   if (timeoutMs !== undefined && timeoutMs > most)
     throw invalid(`timeoutMs is over what is allowed, ${most}, got ${timeoutMs}`);
-}
-
-/** Ends what does nothing for too long. */
-interface IdleClock {
-  readonly limitMs: number;
-  start(): void;
-  /** Work that is no idleness. */
-  during<T>(work: Promise<T>): Promise<T>;
-  stop(): void;
-}
-
-function createIdleClock(limitMs: number, onIdle: () => void): IdleClock {
-  let timer: NodeJS.Timeout | undefined;
-  let working = 0;
-  let stopped = false;
-  const start = (): void => {
-    clearTimeout(timer);
-    if (!stopped && working === 0) timer = setTimeout(onIdle, limitMs);
-  };
-  return {
-    limitMs,
-    start,
-    async during(work) {
-      working += 1;
-      clearTimeout(timer);
-      try {
-        return await work;
-      } finally {
-        working -= 1;
-        start();
-      }
-    },
-    stop() {
-      stopped = true;
-      clearTimeout(timer);
-    },
-  };
 }
