@@ -13,6 +13,7 @@ import {
 } from '../../contracts/session.ts';
 import { SkillcellError } from '../../contracts/skillcell-error.ts';
 import type { HostMessage } from '../../protocol/messages.ts';
+import { withinDeadline } from '../../protocol/within-deadline.ts';
 import { findLanguage } from '../../languages/languages.ts';
 import { createEventStream, type EmitEvent } from '../event-stream.ts';
 import { invalid } from '../job-schema.ts';
@@ -144,8 +145,8 @@ export function createHostSession({ id, host, options, kept, claim }: HostSessio
     code: string,
     { language, timeoutMs, signal }: SessionRunOptions,
     emit: EmitEvent,
+    stop: AbortSignal,
   ): Promise<SessionRun> => {
-    const stop = signal === undefined ? leaving.signal : AbortSignal.any([signal, leaving.signal]);
     const release = await queue.enter(stop);
     try {
       const at = requireGround();
@@ -182,12 +183,15 @@ export function createHostSession({ id, host, options, kept, claim }: HostSessio
         `Cannot run the code: ${SESSION_WAITING_RUNS} runs of the session wait already, got ${id}.`,
       );
     waiting += 1;
+    const { signal } = runOptions;
+    const stop = signal === undefined ? leaving.signal : AbortSignal.any([signal, leaving.signal]);
     const before = turn;
     const work = (async () => {
-      await before;
-      return await runNow(code, runOptions, emit);
+      await withinDeadline(before, { signal: stop });
+      return await runNow(code, runOptions, emit, stop);
     })().finally(() => (waiting -= 1));
-    turn = work.catch(() => undefined);
+    // One that leaves the line early lets nobody pass those before it.
+    turn = Promise.allSettled([before, work]).then(() => undefined);
     return await idle.during(work);
   };
 

@@ -34,6 +34,21 @@ it('lets 16 runs wait, and refuses more', async () => {
   );
 });
 
+it('gives a run up whose signal is aborted while it waits, and lets none pass the one that is under way', async () => {
+  await using orchestrator = createOrchestrator({ allowUnisolated: true });
+  await using session = await orchestrator.session(LOCAL);
+  const slow = session.stream('console.log("on"); for (;;) {}');
+  for await (const event of slow) if (event.type === 'output') break;
+  const gone = new AbortController();
+  const given = session.run('globalThis.ran = true', { signal: gone.signal });
+  const last = session.run('typeof ran');
+  gone.abort(new Error('nobody waits for it'));
+  await expect(given).rejects.toThrow('nobody waits for it');
+  session.interrupt();
+  expect((await slow.result).outcome).toBe('canceled');
+  expect(await last).toMatchObject({ run: 2, value: 'undefined' });
+});
+
 it('opens no more sessions than it may, and none twice', async () => {
   await using orchestrator = createOrchestrator({ allowUnisolated: true, maxSessions: 2 });
   const first = await orchestrator.session({ ...LOCAL, sessionId: 'first' });
