@@ -1,4 +1,4 @@
-import { basename, dirname, resolve } from 'node:path';
+import { basename, dirname } from 'node:path';
 import type { SessionOptions, SessionRun } from '../../contracts/session.ts';
 import { DEFAULT_LIMITS } from '../../contracts/limits.ts';
 import { DEFAULT_LANGUAGE } from '../../contracts/language.ts';
@@ -11,7 +11,7 @@ import { type CommandContext, flagValue } from '../options/command.ts';
 import { jobOptions } from '../options/job-options.ts';
 import { explainReference, jobSkills } from '../options/job-skills.ts';
 import { mcpToolsFromFlag } from '../options/mcp-flag.ts';
-import { outputFolder } from '../options/output-folder.ts';
+import { outputFile } from '../options/output-file.ts';
 import { readCells, type CellReader } from '../repl/read-cells.ts';
 import { showRun } from '../repl/show-run.ts';
 import { readInputFile } from '../terminal/input-file.ts';
@@ -29,8 +29,8 @@ export async function runRepl(context: CommandContext): Promise<number> {
   const { io, output, interruption, json, arguments: given } = context;
   const options = await sessionOptions(context);
   const skills = await jobSkills(context);
-  const archive = flagValue(given, 'session-out');
-  if (archive !== undefined) outputFolder(dirname(archive), io, '--session-out');
+  const target = flagValue(given, 'session-out');
+  const archive = target === undefined ? undefined : outputFile(target, io, '--session-out');
   await using mcp = await mcpToolsFromFlag(context);
   const host = { tools: mcp.tools, ...(skills === undefined ? {} : { skills }) };
   const orchestrator = createOrchestrator({ ...host, runners: cliRunners(io) });
@@ -56,8 +56,7 @@ export async function runRepl(context: CommandContext): Promise<number> {
     interruption.signal.throwIfAborted();
     if (archive !== undefined) {
       const { archive: bytes, omitted } = await session.export();
-      const path = resolve(io.cwd(), archive);
-      await writeBeneath(dirname(path), basename(path), bytes);
+      await writeBeneath(dirname(archive), basename(archive), bytes);
       for (const { path, reason } of omitted) await output.note(`omitted: ${path} (${reason})`);
     }
     const result = await session.close();

@@ -11,10 +11,15 @@ import { usageError } from '../terminal/usage-error.ts';
  */
 export function outputFolder(value: string, io: CliIo, flag = '--output'): string {
   const path = resolve(io.cwd(), value);
-  if (value === '' || !isWritable(nearestExisting(path))) {
+  if (value === '' || !takesFiles(path)) {
     throw usageError(flag, 'it must be a folder that this user can write to, or a new one in such a folder', value);
   }
   return path;
+}
+
+/** Whether a folder takes new files, or can be made so that it does. */
+export function takesFiles(path: string): boolean {
+  return isWritable(nearestExisting(path));
 }
 
 /** The path itself, or the closest one above it that is there. */

@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { execFileSync } from 'node:child_process';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -84,6 +84,20 @@ describe('skillcell repl', () => {
     );
     expect({ stdout, code }).toEqual({ stdout: '"done"\n', code: 0 });
     expect(execFileSync('tar', ['-tf', join(cwd, 'out.tar')], { encoding: 'utf8' })).toBe('out/report.md\n');
+  });
+
+  it.each([
+    ['a folder', 'folder'],
+    ['below a file', 'file/out.tar'],
+    ['a link', 'link'],
+    ['no name', ''],
+  ])('refuses a place for its working folder before anything runs: %s', async (_name, place) => {
+    mkdirSync(join(cwd, 'folder'));
+    writeFileSync(join(cwd, 'file'), '');
+    symlinkSync('file', join(cwd, 'link'));
+    const { code, stdout, stderr } = await repl('1\n', '--session-out', place);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toContain('Cannot use --session-out: it must be a file, or a new one in a folder');
   });
 
   it('begins with what tar has packed', async () => {
