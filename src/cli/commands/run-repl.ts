@@ -1,8 +1,7 @@
 import { basename, dirname } from 'node:path';
-import type { SessionOptions, SessionRun } from '../../contracts/session.ts';
+import type { SessionOptions } from '../../contracts/session.ts';
 import { DEFAULT_LIMITS } from '../../contracts/limits.ts';
 import { DEFAULT_LANGUAGE } from '../../contracts/language.ts';
-import { findLanguage, languageNames } from '../../languages/languages.ts';
 import { createOrchestrator } from '../../orchestrator/create-orchestrator.ts';
 import { readArchive } from '../../orchestrator/session/read-archive.ts';
 import { writeBeneath } from '../../orchestrator/write-beneath.ts';
@@ -12,17 +11,11 @@ import { jobOptions } from '../options/job-options.ts';
 import { explainReference, jobSkills } from '../options/job-skills.ts';
 import { mcpToolsFromFlag } from '../options/mcp-flag.ts';
 import { outputFile } from '../options/output-file.ts';
-import { readCells, type CellReader } from '../repl/read-cells.ts';
-import { showRun } from '../repl/show-run.ts';
+import { readCells } from '../repl/read-cells.ts';
+import { runCells } from '../repl/run-cells.ts';
 import { readInputFile } from '../terminal/input-file.ts';
 
 const MIB = 1024 * 1024;
-const HELP = [
-  '.language NAME  go on in another language, in the same workspace',
-  '.files          list the workspace',
-  '.exit           end the session (or Ctrl-D)',
-  'Ctrl-C stops what runs. An empty line ends a block.',
-];
 
 /** `skillcell repl`: runs what is typed or piped in, with what ran before. */
 export async function runRepl(context: CommandContext): Promise<number> {
@@ -41,18 +34,8 @@ export async function runRepl(context: CommandContext): Promise<number> {
     });
     if (!json) await output.note(`runner ${session.runner}, isolation ${session.isolation}; .help tells what there is`);
     const cells = readCells(io, options.language ?? DEFAULT_LANGUAGE, interruption.signal);
-    cells.onInterrupt = () => void (session.interrupt() || cells.close());
-    const runs: SessionRun[] = [];
-    for await (const cell of cells) {
-      if (cell.startsWith('.') && !cell.includes('\n') && (await command(cell, cells, session, output.note))) continue;
-      const stream = session.stream(cell, { language: cells.language });
-      stream.result.catch(() => undefined);
-      for await (const event of stream)
-        if (event.type === 'output' && !json) await output.program(event.stream, event.bytes);
-      const run = await stream.result;
-      runs.push(run);
-      if (!json) await showRun(run, output);
-    }
+    cells.interrupt = () => session.interrupt();
+    const runs = await runCells(cells, session, { output, json, signal: interruption.signal });
     interruption.signal.throwIfAborted();
     if (archive !== undefined) {
       const { archive: bytes, omitted } = await session.export();
@@ -90,31 +73,4 @@ async function sessionOptions(context: CommandContext): Promise<SessionOptions> 
     ...(signal === undefined ? {} : { signal }),
     files: [...kept, ...(Array.isArray(files) ? files : [])],
   };
-}
-
-/** Does what a line with a dot asks for; says whether it was such a line. */
-async function command(
-  line: string,
-  cells: CellReader,
-  session: Awaited<ReturnType<ReturnType<typeof createOrchestrator>['session']>>,
-  note: (line: string) => Promise<void>,
-): Promise<boolean> {
-  const [name = '', argument] = line.trim().split(/\s+/);
-  const commands: Record<string, () => Promise<void>> = {
-    '.help': async () => {
-      for (const row of HELP) await note(row);
-    },
-    '.exit': async () => cells.close(),
-    '.files': async () => {
-      for (const { path, kind, bytes } of await session.files.list())
-        await note(kind === 'folder' ? `${path}/` : `${path} (${bytes} bytes)`);
-    },
-    '.language': async () => {
-      if (argument !== undefined && findLanguage(argument)?.session !== undefined) cells.language = argument;
-      else await note(`.language takes one of ${languageNames().join(', ')}`);
-    },
-  };
-  if (!Object.hasOwn(commands, name)) return false;
-  await commands[name]?.();
-  return true;
 }

@@ -7,8 +7,9 @@ import { isOpen } from './is-open.ts';
 export interface CellReader extends AsyncIterable<string> {
   /** The language in which lines are read from now on. */
   language: Language;
-  /** What Ctrl-C at the terminal does. */
-  onInterrupt: () => void;
+  /** Stops what runs, at Ctrl-C at the terminal. Says whether anything did; where nothing does, what is typed is thrown away. */
+  interrupt: () => boolean;
+  /** No more is read, and what was read already is left alone. */
   close(): void;
 }
 
@@ -19,19 +20,36 @@ export function readCells(io: CliIo, language: Language, signal: AbortSignal): C
     input: io.stdin,
     ...(isTerminal ? { output: io.stderr, terminal: true } : { crlfDelay: Infinity }),
   });
-  const close = (): void => lines.close();
+  let cell = '';
+  let isLeft = false;
+  let hasPrompt = isTerminal;
+  const prompt = (): void => {
+    if (!hasPrompt) return;
+    lines.setPrompt(cell === '' ? `${reader.language}> ` : '... ');
+    lines.prompt();
+  };
+  const close = (): void => {
+    isLeft = true;
+    lines.close();
+  };
+  const throwAway = (): void => {
+    const hint = cell === '' && lines.line === '' ? '\n(Ctrl-D or .exit ends the session)' : '^C';
+    lines.write(null, { ctrl: true, name: 'e' });
+    lines.write(null, { ctrl: true, name: 'u' });
+    io.stderr.write(`${hint}\n`);
+    cell = '';
+    prompt();
+  };
+  if (signal.aborted) close();
   signal.addEventListener('abort', close, { once: true });
-  lines.on('SIGINT', () => reader.onInterrupt());
+  // Lines that came before the end of the input are still to be read, but there is no prompt any more.
+  lines.on('close', () => (hasPrompt = false));
+  lines.on('SIGINT', () => void (reader.interrupt() || throwAway()));
 
   async function* read(): AsyncGenerator<string> {
-    let cell = '';
-    const prompt = (): void => {
-      if (!isTerminal) return;
-      lines.setPrompt(cell === '' ? `${reader.language}> ` : '... ');
-      lines.prompt();
-    };
     prompt();
     for await (const line of lines) {
+      if (isLeft) return;
       const begun = cell !== '';
       cell = begun ? `${cell}\n${line}` : line;
       const ends = begun ? line.trim() === '' || !isOpen(reader.language, cell) : !isOpen(reader.language, cell);
@@ -42,12 +60,13 @@ export function readCells(io: CliIo, language: Language, signal: AbortSignal): C
       }
       prompt();
     }
-    if (cell.trim() !== '') yield cell;
+    // Whoever ends the input at a terminal has not ended the block.
+    if (!isLeft && !isTerminal && cell.trim() !== '') yield cell;
   }
 
   const reader: CellReader = {
     language,
-    onInterrupt: () => undefined,
+    interrupt: () => false,
     close,
     [Symbol.asyncIterator]: read,
   };

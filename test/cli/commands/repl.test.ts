@@ -65,7 +65,7 @@ describe('skillcell repl', () => {
     await repl("require('node:fs').writeFileSync('made.txt', 'made')\n", '--session-out', 'out.tar');
     expect(execFileSync('tar', ['-tf', join(cwd, 'out.tar')], { encoding: 'utf8' })).toBe('made.txt\n');
     const { stderr, stdout } = await repl(
-      ".files\nrequire('node:fs').readFileSync('made.txt', 'utf8')\n.exit\nunreached\n",
+      ".files\nrequire('node:fs').readFileSync('made.txt', 'utf8')\n",
       '--session-in',
       'out.tar',
     );
@@ -84,6 +84,12 @@ describe('skillcell repl', () => {
     );
     expect({ stdout, code }).toEqual({ stdout: '"done"\n', code: 0 });
     expect(execFileSync('tar', ['-tf', join(cwd, 'out.tar')], { encoding: 'utf8' })).toBe('out/report.md\n');
+  });
+
+  it('runs nothing behind .exit', async () => {
+    const { code, stdout } = await repl('1 + 1\n.exit\n2 + 2\n', '--session-out', 'out.tar');
+    expect({ code, stdout }).toEqual({ code: 0, stdout: '2\n' });
+    expect(existsSync(join(cwd, 'out.tar'))).toBe(true);
   });
 
   it.each([

@@ -1,0 +1,38 @@
+import { findLanguage, languageNames } from '../../languages/languages.ts';
+import type { Session } from '../../contracts/session.ts';
+import type { CellReader } from './read-cells.ts';
+
+const HELP = [
+  '.language NAME  go on in another language, in the same workspace',
+  '.files          list the workspace',
+  '.exit           end the session (or Ctrl-D)',
+  'Ctrl-C stops what runs, or throws away what is typed. An empty line ends a block.',
+];
+
+/** Does what a line with a dot asks for; says whether it was such a line. */
+export async function dotCommand(
+  line: string,
+  cells: CellReader,
+  session: Session,
+  note: (line: string) => Promise<void>,
+): Promise<boolean> {
+  if (line.includes('\n')) return false;
+  const [name = '', argument] = line.trim().split(/\s+/);
+  const commands: Record<string, () => Promise<void>> = {
+    '.help': async () => {
+      for (const row of HELP) await note(row);
+    },
+    '.exit': async () => cells.close(),
+    '.files': async () => {
+      for (const { path, kind, bytes } of await session.files.list())
+        await note(kind === 'folder' ? `${path}/` : `${path} (${bytes} bytes)`);
+    },
+    '.language': async () => {
+      if (argument !== undefined && findLanguage(argument)?.session !== undefined) cells.language = argument;
+      else await note(`.language takes one of ${languageNames().join(', ')}`);
+    },
+  };
+  if (!Object.hasOwn(commands, name)) return false;
+  await commands[name]?.();
+  return true;
+}

@@ -1,0 +1,38 @@
+import type { Session, SessionRun } from '../../contracts/session.ts';
+import type { CliOutput } from '../terminal/cli-output.ts';
+import { dotCommand } from './dot-command.ts';
+import type { CellReader } from './read-cells.ts';
+import { showRun } from './show-run.ts';
+
+/** How pieces are run. */
+export interface CellOptions {
+  output: CliOutput;
+  /** Whether runs are not shown one by one. */
+  json: boolean;
+  /** Stops the run that is under way; there is none after it. */
+  signal: AbortSignal;
+}
+
+/** Runs what is read, piece by piece, to its end. */
+export async function runCells(
+  cells: CellReader,
+  session: Session,
+  { output, json, signal }: CellOptions,
+): Promise<SessionRun[]> {
+  const runs: SessionRun[] = [];
+  for await (const cell of cells) {
+    if (cell.startsWith('.') && (await dotCommand(cell, cells, session, output.note))) continue;
+    const stream = session.stream(cell, { language: cells.language, signal });
+    stream.result.catch(() => undefined);
+    for await (const event of stream)
+      if (event.type === 'output' && !json) await output.program(event.stream, event.bytes);
+    const run = await stream.result.catch((error: unknown) => {
+      if (error === signal.reason) return undefined;
+      throw error;
+    });
+    if (run === undefined) break;
+    runs.push(run);
+    if (!json) await showRun(run, output);
+  }
+  return runs;
+}
