@@ -1,8 +1,9 @@
 import { basename, dirname } from 'node:path';
-import type { SessionOptions } from '../../contracts/session.ts';
+import type { Session, SessionOptions } from '../../contracts/session.ts';
 import { DEFAULT_LIMITS } from '../../contracts/limits.ts';
 import { DEFAULT_LANGUAGE } from '../../contracts/language.ts';
 import { createOrchestrator } from '../../orchestrator/create-orchestrator.ts';
+import type { Orchestrator } from '../../orchestrator/orchestrator.ts';
 import { readArchive } from '../../orchestrator/session/read-archive.ts';
 import { writeBeneath } from '../../orchestrator/write-beneath.ts';
 import { cliRunners } from '../job/runners.ts';
@@ -16,6 +17,8 @@ import { runCells } from '../repl/run-cells.ts';
 import { readInputFile } from '../terminal/input-file.ts';
 
 const MIB = 1024 * 1024;
+/** How long an interrupted session may take to be written down. */
+const SAVE_MS = 30_000;
 
 /** `skillcell repl`: runs what is typed or piped in, with what ran before. */
 export async function runRepl(context: CommandContext): Promise<number> {
@@ -24,19 +27,19 @@ export async function runRepl(context: CommandContext): Promise<number> {
   const skills = await jobSkills(context);
   const target = flagValue(given, 'session-out');
   const archive = target === undefined ? undefined : outputFile(target, io, '--session-out');
+  if (archive !== undefined) interruption.allow(SAVE_MS);
   await using mcp = await mcpToolsFromFlag(context);
   const host = { tools: mcp.tools, ...(skills === undefined ? {} : { skills }) };
   const orchestrator = createOrchestrator({ ...host, runners: cliRunners(io) });
   const settleUrgent = interruption.onUrgent(() => orchestrator.close());
   try {
-    const session = await orchestrator.session(options).catch((error: unknown) => {
+    const session = await openSession(orchestrator, options, interruption.signal).catch((error: unknown) => {
       throw explainReference(error, skills);
     });
     if (!json) await output.note(`runner ${session.runner}, isolation ${session.isolation}; .help tells what there is`);
     const cells = readCells(io, options.language ?? DEFAULT_LANGUAGE, interruption.signal);
     cells.interrupt = () => session.interrupt();
     const runs = await runCells(cells, session, { output, json, signal: interruption.signal });
-    interruption.signal.throwIfAborted();
     if (archive !== undefined) {
       const { archive: bytes, omitted } = await session.export();
       await writeBeneath(dirname(archive), basename(archive), bytes);
@@ -51,9 +54,27 @@ export async function runRepl(context: CommandContext): Promise<number> {
   }
 }
 
+/** An interruption ends a session while it is being opened; one that is open is first written down. */
+async function openSession(
+  orchestrator: Orchestrator,
+  options: SessionOptions,
+  interrupted: AbortSignal,
+): Promise<Session> {
+  const opening = new AbortController();
+  const cancel = (): void => opening.abort(interrupted.reason);
+  interrupted.addEventListener('abort', cancel, { once: true });
+  try {
+    interrupted.throwIfAborted();
+    return await orchestrator.session({ ...options, signal: opening.signal });
+  } finally {
+    interrupted.removeEventListener('abort', cancel);
+    interrupted.throwIfAborted();
+  }
+}
+
 async function sessionOptions(context: CommandContext): Promise<SessionOptions> {
   const { arguments: given, io } = context;
-  const { runner, isolation, files, env, limits, tools, skills, signal } = await jobOptions(context, true);
+  const { runner, isolation, files, env, limits, tools, skills } = await jobOptions(context, true);
   const language = flagValue(given, 'language');
   const packed = flagValue(given, 'session-in');
   const caps = {
@@ -70,7 +91,6 @@ async function sessionOptions(context: CommandContext): Promise<SessionOptions> 
     ...(limits === undefined ? {} : { limits }),
     ...(tools === undefined ? {} : { tools }),
     ...(skills === undefined ? {} : { skills }),
-    ...(signal === undefined ? {} : { signal }),
     files: [...kept, ...(Array.isArray(files) ? files : [])],
   };
 }

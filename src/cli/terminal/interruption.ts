@@ -10,7 +10,7 @@ const OUTPUT_FAILED_CODE = 4;
 const SAME_SIGNAL_MS = 300;
 /** When a canceled job has had its grace, what is left is killed. */
 const KILL_AFTER_MS = 2_300;
-const EXIT_AFTER_MS = 2_700;
+const EXIT_AFTER_KILL_MS = 400;
 const URGENT_MS = 500;
 
 /** Why and how a command ends before its time. The first reason counts. */
@@ -20,6 +20,8 @@ export interface Interruption {
   readonly exitCode: number | undefined;
   /** Our output cannot be written any more: its reader is gone, or its disk is full. */
   outputLost(error: NodeJS.ErrnoException): void;
+  /** Gives a clean end more time than usual: there is work to be saved. */
+  allow(ms: number): void;
   /** What must be ended at once, should a clean end take too long; it is told why. Returns how to take it back. */
   onUrgent(end: (reason: string) => Promise<unknown>): () => void;
   /** Stops listening: the command has come to its end. */
@@ -36,6 +38,7 @@ export function listenForInterruption(io: CliIo): Interruption {
   let urgentExit: NodeJS.Timeout | undefined;
   let exitCode: number | undefined;
   let firstAt = 0;
+  let cleanMs = KILL_AFTER_MS;
 
   const killAll = (reason: string): void => void Promise.allSettled([...urgent].map((end) => end(reason)));
 
@@ -44,8 +47,8 @@ export function listenForInterruption(io: CliIo): Interruption {
     exitCode = code;
     firstAt = performance.now();
     controller.abort(new Error(reason));
-    setTimeout(() => killAll('a clean end took too long'), KILL_AFTER_MS).unref();
-    setTimeout(() => io.exit(code), EXIT_AFTER_MS).unref();
+    setTimeout(() => killAll('a clean end took too long'), cleanMs).unref();
+    setTimeout(() => io.exit(code), cleanMs + EXIT_AFTER_KILL_MS).unref();
   };
 
   /** What is killed still has its result printed, which the command then ends with by itself. */
@@ -75,6 +78,9 @@ export function listenForInterruption(io: CliIo): Interruption {
         readerGone ? READER_GONE_CODE : OUTPUT_FAILED_CODE,
         readerGone ? 'the reader of the output is gone' : error.message,
       );
+    },
+    allow(ms) {
+      cleanMs = ms;
     },
     onUrgent(end) {
       urgent.add(end);

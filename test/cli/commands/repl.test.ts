@@ -9,7 +9,8 @@ import type { JobResult } from '../../../src/contracts/result.ts';
 import type { SessionRun } from '../../../src/contracts/session.ts';
 import { MISSING_PYTHON, requireHere } from '../../fixtures/describe-with.ts';
 import { BEST_FLAGS } from '../../fixtures/levels.ts';
-import { runMain, startMain } from '../../fixtures/run-main.ts';
+import { Collector, runMain, startMain } from '../../fixtures/run-main.ts';
+import { until } from '../../fixtures/until.ts';
 import { TAR_END, tarEntry } from '../../protocol/tar-bytes.ts';
 
 let cwd: string;
@@ -134,13 +135,29 @@ describe('skillcell repl', () => {
     expect(code).toBe(2);
   });
 
-  it('is interrupted, and leaves nothing', async () => {
+  it('leaves nothing where it is interrupted before it began', async () => {
     const stdin = new PassThrough();
     const running = startMain(['repl', '--runner', 'local', ...BEST_FLAGS, '--session-out', 'out.tar'], { stdin, cwd });
     stdin.write('const x = 1;\n');
     running.signal('SIGINT');
-    expect((await running.done).code).toBe(130);
+    expect(await running.done).toEqual({ code: 130, stdout: '', stderr: '' });
     expect(existsSync(join(cwd, 'out.tar'))).toBe(false);
+  });
+
+  it('stops what runs and writes its working folder where it is interrupted, and runs nothing more', async () => {
+    const stdin = new PassThrough();
+    const stdout = new Collector();
+    const argv = ['repl', '--runner', 'local', ...BEST_FLAGS, '--session-out', 'out.tar'];
+    const running = startMain(argv, { stdin, stdout, cwd });
+    stdin.write("require('node:fs').writeFileSync('made.txt', 'made'); console.log('on'); for (;;) {}\n1 + 1\nf(");
+    await until(() => stdout.chunks.length > 0, 'the run');
+    running.signal('SIGINT');
+    const { code, stderr } = await running.done;
+    expect(code).toBe(130);
+    expect(Buffer.concat(stdout.chunks).toString()).toBe('on\n');
+    expect(stderr).toContain('run 1: canceled');
+    expect(stderr).not.toContain('Cannot');
+    expect(execFileSync('tar', ['-tf', join(cwd, 'out.tar')], { encoding: 'utf8' })).toBe('made.txt\n');
   });
 });
 

@@ -59,6 +59,19 @@ describe('listenForInterruption()', () => {
     interruption.release();
   });
 
+  it('waits as long as it was allowed to where there is work to be saved', async () => {
+    const { signals, exits, interruption } = listen();
+    let killed = 0;
+    interruption.onUrgent(async () => void (killed += 1));
+    interruption.allow(30_000);
+    signals.emit('SIGTERM');
+    await vi.advanceTimersByTimeAsync(29_900);
+    expect({ killed, exits }).toEqual({ killed: 0, exits: [] });
+    await vi.advanceTimersByTimeAsync(600);
+    expect({ killed, exits }).toEqual({ killed: 1, exits: [143] });
+    interruption.release();
+  });
+
   it('waits half a second for what is to be ended at a second signal', async () => {
     const { signals, exits, interruption } = listen();
     interruption.onUrgent(() => new Promise(() => undefined));
