@@ -9,6 +9,7 @@ import {
 } from '@modelcontextprotocol/server';
 import { SkillcellError } from '../../contracts/skillcell-error.ts';
 import { createLineSplitter, type SplitLine } from './line-splitter.ts';
+import { onceAborted } from './once-aborted.ts';
 import { MESSAGE_BYTES, MessageRefused, readMessage, refusalAnswer } from './read-message.ts';
 import { createReadTurns } from './read-turns.ts';
 
@@ -29,8 +30,8 @@ export interface LineTransport extends Transport {
 export function createLineTransport(input: Readable, output: Writable): LineTransport {
   const split = createLineSplitter(MESSAGE_BYTES);
   const turns = createReadTurns();
-  /** Ends of the turns of reads under way, by the ids of their requests. */
-  const reads = new Map<string | number, () => void>();
+  /** Reads that wait for their turn or have it, by the ids of their requests. */
+  const reads = new Map<string | number, AbortController>();
   let isClosed = false;
 
   let draining: Promise<void> | undefined;
@@ -42,23 +43,28 @@ export function createLineTransport(input: Readable, output: Writable): LineTran
   };
 
   const endRead = (id: unknown): void => {
-    const end = reads.get(id as string | number);
+    const over = reads.get(id as string | number);
     reads.delete(id as string | number);
-    end?.();
+    over?.abort();
   };
 
   const deliver = async (message: JSONRPCMessage): Promise<void> => {
     if (isJSONRPCRequest(message) && message.method === 'resources/read') {
+      const over = new AbortController();
+      reads.set(message.id, over);
       try {
-        const end = await turns.take();
-        reads.set(message.id, end);
+        onceAborted(over.signal, await turns.take(over.signal));
       } catch (error) {
+        if (over.signal.aborted) return;
         if (!SkillcellError.isInstance(error)) throw error;
+        endRead(message.id);
         const { code, message: text, hint } = error;
         const data = { code, hint };
         await write({ jsonrpc: '2.0', id: message.id, error: { code: SERVER_BUSY, message: text, data } });
         return;
       }
+      // Given up in the moment in which its turn came.
+      if (over.signal.aborted) return;
     }
     transport.onmessage?.(message);
     if ('method' in message && message.method === 'notifications/cancelled') endRead(message.params?.['requestId']);

@@ -1,0 +1,79 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { toNodeHandler } from '@modelcontextprotocol/node';
+import { createMcpHandler, type JSONRPCMessage } from '@modelcontextprotocol/server';
+import { SkillcellError } from '../../contracts/skillcell-error.ts';
+import { answerEnd } from './answer-end.ts';
+import type { McpHost } from './create-mcp-host.ts';
+import { guardRequest } from './http-guard.ts';
+import { HttpRefused } from './http-refusal.ts';
+import { createLegacyCancellation } from './legacy-cancellation.ts';
+import { onceAborted } from './once-aborted.ts';
+import { createBodyReader, RETRY } from './read-body.ts';
+import { MESSAGE_BYTES } from './read-message.ts';
+import { createReadTurns, type ReadTurns } from './read-turns.ts';
+import { createTokenCheck } from './token-check.ts';
+
+const MOST_REQUESTS = 64;
+
+/** Answers the requests of all clients, within what they may have under way together. */
+export interface HttpAnswers {
+  /** @throws {HttpRefused} */
+  answer(request: IncomingMessage, response: ServerResponse): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Options of {@link createHttpAnswers}. */
+export interface HttpAnswersOptions {
+  /** Every request has to have it. */
+  token: string;
+  log(line: string): void;
+}
+
+/** Starts with no requests. What a request holds it gives back when its answer is over, however early that is. */
+export function createHttpAnswers(host: McpHost, { token, log }: HttpAnswersOptions): HttpAnswers {
+  const isAllowed = createTokenCheck(token);
+  const cancellation = createLegacyCancellation();
+  const readBody = createBodyReader();
+  const turns = createReadTurns();
+  const onerror = (error: Error): void => log(error.message);
+  const handler = createMcpHandler(() => host.face(), {
+    onerror,
+    maxSubscriptions: 16,
+    maxRequestBodySize: MESSAGE_BYTES,
+  });
+  let underWay = 0;
+
+  return {
+    async answer(request, response) {
+      guardRequest(request, isAllowed);
+      if (underWay >= MOST_REQUESTS) throw new HttpRefused(503, `${MOST_REQUESTS} requests are under way`, RETRY);
+      const over = answerEnd(response);
+      underWay += 1;
+      onceAborted(over, () => (underWay -= 1));
+      const message = await readBody(request);
+      cancellation.take(request, message);
+      const { signal: canceled, forget } = cancellation.follow(request, message);
+      onceAborted(over, forget);
+      if (isRead(message)) onceAborted(over, await turnOf(turns, AbortSignal.any([over, canceled])));
+      over.throwIfAborted();
+      for (const [name, value] of Object.entries(cancellation.headersFor(message))) response.setHeader(name, value);
+      const fetch: typeof handler.fetch = (web, options) =>
+        handler.fetch(new Request(web, { signal: AbortSignal.any([web.signal, canceled]) }), options);
+      await toNodeHandler({ fetch }, { onerror })(request as never, response, message);
+    },
+    close: () => handler.close(),
+  };
+}
+
+function isRead(message: JSONRPCMessage): boolean {
+  return 'method' in message && message.method === 'resources/read';
+}
+
+async function turnOf(turns: ReadTurns, signal: AbortSignal): Promise<() => void> {
+  try {
+    return await turns.take(signal);
+  } catch (error) {
+    if (SkillcellError.isInstance(error)) throw new HttpRefused(503, error.message, RETRY);
+    throw new HttpRefused(400, 'its client gave it up');
+  }
+}

@@ -1,0 +1,52 @@
+import { PassThrough } from 'node:stream';
+import { setImmediate as turn } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import { createLineTransport, type LineTransport } from '../../src/mcp/server/line-transport.ts';
+
+interface Line {
+  id?: number | string | null;
+  method?: string;
+  error?: { code: number; message: string };
+}
+
+/** A transport that has started, what came through it, and what it answered by itself. */
+async function start(): Promise<{
+  transport: LineTransport;
+  taken: Line[];
+  answers: Line[];
+  send: (...messages: object[]) => Promise<void>;
+}> {
+  const input = new PassThrough();
+  const output = new PassThrough();
+  const transport = createLineTransport(input, output);
+  const taken: Line[] = [];
+  const answers: Line[] = [];
+  transport.onmessage = (message) => void taken.push(message as Line);
+  output.on('data', (bytes: Buffer) => {
+    for (const line of bytes.toString().trim().split('\n')) answers.push(JSON.parse(line) as Line);
+  });
+  await transport.start();
+  const send = async (...messages: object[]): Promise<void> => {
+    input.write(messages.map((message) => `${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`).join(''));
+    for (let turns = 0; turns < 50; turns += 1) await turn();
+  };
+  return { transport, taken, answers, send };
+}
+
+const read = (id: number): object => ({ id, method: 'resources/read', params: { uri: 'kept://it' } });
+const cancel = (requestId: number): object => ({ method: 'notifications/cancelled', params: { requestId } });
+
+describe('reads over lines', () => {
+  it('that are canceled while they wait for their turn leave their place to others', async () => {
+    const { transport, taken, answers, send } = await start();
+    await send(...Array.from({ length: 66 }, (_, id) => read(id)));
+    expect(answers.map(({ id }) => id)).toEqual([65]);
+    await send(cancel(1), read(66));
+    expect(answers.length).toBe(1);
+    await transport.send({ jsonrpc: '2.0', id: 0, result: {} });
+    for (let turns = 0; turns < 50; turns += 1) await turn();
+    // The one whose turn it would have been is not made.
+    expect(taken.filter(({ method }) => method === 'resources/read').map(({ id }) => id)).toEqual([0, 2]);
+    await transport.close();
+  });
+});
