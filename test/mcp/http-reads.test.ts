@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import type { IncomingMessage } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { type InProcessServer, KEPT, requestOf, serveInProcess } from '../fixtures/mcp-in-process.ts';
 import { until } from '../fixtures/until.ts';
@@ -50,5 +52,27 @@ describe('reads over HTTP, one at a time', () => {
     gate.resolve('all of it');
     await first;
     expect(reads).toBe(1);
+  });
+
+  it('go on when a client does not take its answer, or takes it drop by drop', async () => {
+    // Far more than what the system takes in on its way.
+    const large = 'x'.repeat(32 * 1024 * 1024);
+    let text = large;
+    await using server = await serveInProcess({ read: () => text }, { readMs: 1_000 });
+    for (const isSilent of [true, false]) {
+      text = large;
+      const request = server.begin(READ);
+      const [response] = (await once(request, 'response')) as [IncomingMessage];
+      response.on('error', () => undefined);
+      const ended = new Promise((resolve) => response.once('close', resolve));
+      const dripping = setInterval(() => void (isSilent ? undefined : response.read(1)), 20);
+      text = 'of another client';
+      const other = (): Promise<string> => server.ask(READ).then((answer) => answer.text, String);
+      await until(async () => (await other()).includes(text), 'the answer to another client');
+      clearInterval(dripping);
+      response.resume();
+      await ended;
+      expect(response.complete).toBe(false);
+    }
   });
 });

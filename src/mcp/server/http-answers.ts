@@ -14,6 +14,8 @@ import { createReadTurns, type ReadTurns } from './read-turns.ts';
 import { createTokenCheck } from './token-check.ts';
 
 const MOST_REQUESTS = 64;
+/** While a client takes a resource the others wait for theirs. On one machine the largest takes less than a second. */
+const READ_MS = 30_000;
 
 /** Answers the requests of all clients, within what they may have under way together. */
 export interface HttpAnswers {
@@ -27,10 +29,15 @@ export interface HttpAnswersOptions {
   /** Every request has to have it. */
   token: string;
   log(line: string): void;
+  /** How long the answer to a read may take to be made and taken, in milliseconds. @default 30,000 */
+  readMs?: number;
 }
 
 /** Starts with no requests. What a request holds it gives back when its answer is over, however early that is. */
-export function createHttpAnswers(host: McpHost, { token, log }: HttpAnswersOptions): HttpAnswers {
+export function createHttpAnswers(
+  host: McpHost,
+  { token, log, readMs = READ_MS }: HttpAnswersOptions,
+): HttpAnswers {
   const isAllowed = createTokenCheck(token);
   const cancellation = createLegacyCancellation();
   const readBody = createBodyReader();
@@ -54,7 +61,10 @@ export function createHttpAnswers(host: McpHost, { token, log }: HttpAnswersOpti
       cancellation.take(request, message);
       const { signal: canceled, forget } = cancellation.follow(request, message);
       onceAborted(over, forget);
-      if (isRead(message)) onceAborted(over, await turnOf(turns, AbortSignal.any([over, canceled])));
+      if (isRead(message)) {
+        onceAborted(over, await turnOf(turns, AbortSignal.any([over, canceled])));
+        endAfter(readMs, request, over);
+      }
       over.throwIfAborted();
       for (const [name, value] of Object.entries(cancellation.headersFor(message))) response.setHeader(name, value);
       const fetch: typeof handler.fetch = (web, options) =>
@@ -76,4 +86,10 @@ async function turnOf(turns: ReadTurns, signal: AbortSignal): Promise<() => void
     if (SkillcellError.isInstance(error)) throw new HttpRefused(503, error.message, RETRY);
     throw new HttpRefused(400, 'its client gave it up');
   }
+}
+
+/** A client that does not take an answer, or little by little, loses its connection, and nothing else is to be had from it. */
+function endAfter(limitMs: number, { socket }: IncomingMessage, over: AbortSignal): void {
+  const timer = setTimeout(() => socket.destroy(), limitMs);
+  onceAborted(over, () => clearTimeout(timer));
 }
