@@ -139,6 +139,9 @@ describe('a client that sends what it should not', () => {
     await handled();
     const taken = idsWithout(from, 5_000, 'job');
     expect([countsOf(from), taken.length]).toEqual([{ 'orchestrator.queue-full': 4_936 }, 64]);
+    // What gives room has room.
+    const closed = await client.ask('tools/call', { name: 'close_session', arguments: { session: 'none' } });
+    expect(closed.result?.structuredContent?.error?.code).toBe('session.ended');
     await cancel(taken);
   });
 

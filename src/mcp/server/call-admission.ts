@@ -1,9 +1,13 @@
 import { SkillcellError } from '../../contracts/skillcell-error.ts';
+import type { ServerTool } from './server-tool.ts';
 
 /** Calls that are under way or wait, of all clients together. */
 const MOST_CALLS = 64;
 /** Bytes of their arguments, all together. */
 const MOST_BYTES: number = 16 * 1024 * 1024;
+/** What calls that give room to others may have beyond that. */
+const KEPT_CALLS = 8;
+const KEPT_BYTES: number = 64 * 1024;
 
 /** Lets calls in as long as there is room. */
 export interface CallAdmission {
@@ -11,7 +15,7 @@ export interface CallAdmission {
    * @returns how to leave again
    * @throws SkillcellError `orchestrator.queue-full`
    */
-  enter(name: string, input: unknown): () => void;
+  enter(tool: Pick<ServerTool, 'name' | 'givesRoom'>, input: unknown): () => void;
 }
 
 /** A client that sends calls without end is refused, before they are looked at: what waits is held in memory. */
@@ -19,9 +23,11 @@ export function createCallAdmission(): CallAdmission {
   let calls = 0;
   let bytes = 0;
   return {
-    enter(name, input) {
+    enter({ name, givesRoom = false }, input) {
       const size = textOf(input);
-      if (calls >= MOST_CALLS || bytes + size > MOST_BYTES) {
+      const mostCalls = MOST_CALLS + (givesRoom ? KEPT_CALLS : 0);
+      const mostBytes = MOST_BYTES + (givesRoom ? KEPT_BYTES : 0);
+      if (calls >= mostCalls || bytes + size > mostBytes) {
         const message = `Cannot call ${name}: ${calls} calls with ${bytes} bytes of arguments are under way, and more do not fit, got one more of ${size} bytes.`;
         throw new SkillcellError('orchestrator.queue-full', message, {
           hint: 'Wait for calls to be answered, or cancel some, before more are made.',

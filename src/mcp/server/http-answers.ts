@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { toNodeHandler } from '@modelcontextprotocol/node';
-import { createMcpHandler, type JSONRPCMessage } from '@modelcontextprotocol/server';
+import { createMcpHandler, isJSONRPCRequest, type JSONRPCMessage } from '@modelcontextprotocol/server';
 import { SkillcellError } from '../../contracts/skillcell-error.ts';
 import { answerEnd } from './answer-end.ts';
 import type { McpHost } from './create-mcp-host.ts';
@@ -13,8 +13,9 @@ import { MESSAGE_BYTES } from './read-message.ts';
 import { createReadTurns, type ReadTurns } from './read-turns.ts';
 import { createTokenCheck } from './token-check.ts';
 
-const MOST_REQUESTS = 64;
-/** While a client takes a resource the others wait for theirs. On one machine the largest takes less than a second. */
+/** More than there may be calls and reads together, so that those do not keep a client from what else it asks for. */
+const MOST_REQUESTS = 160;
+/** While a client takes a resource the others wait for theirs. */
 const READ_MS = 30_000;
 
 /** Answers the requests of all clients, within what they may have under way together. */
@@ -49,15 +50,19 @@ export function createHttpAnswers(
     maxRequestBodySize: MESSAGE_BYTES,
   });
   let underWay = 0;
+  /** Notifications do not count: they end at once, and one may cancel what takes the room. */
+  const enter = (over: AbortSignal): void => {
+    if (underWay >= MOST_REQUESTS) throw new HttpRefused(503, `${MOST_REQUESTS} requests are under way`, RETRY);
+    underWay += 1;
+    onceAborted(over, () => (underWay -= 1));
+  };
 
   return {
     async answer(request, response) {
       guardRequest(request, isAllowed);
-      if (underWay >= MOST_REQUESTS) throw new HttpRefused(503, `${MOST_REQUESTS} requests are under way`, RETRY);
       const over = answerEnd(response);
-      underWay += 1;
-      onceAborted(over, () => (underWay -= 1));
       const message = await readBody(request);
+      if (isJSONRPCRequest(message)) enter(over);
       cancellation.take(request, message);
       const { signal: canceled, forget } = cancellation.follow(request, message);
       onceAborted(over, forget);

@@ -36,7 +36,7 @@ export function registerTool(tool: ServerTool, { admission, log }: RegisterOptio
   const call = async (given: unknown, context: ServerContext): Promise<CallToolResult> => {
     const progress = createCallProgress(context, log);
     try {
-      const leave = admission.enter(name, given);
+      const leave = admission.enter(tool, given);
       try {
         const checked = checkArguments(tool, given);
         return resultOf(await tool.run(checked, { signal: context.mcpReq.signal, progress }));

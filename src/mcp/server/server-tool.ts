@@ -29,6 +29,8 @@ export interface ServerTool<Input = unknown> {
   /** Of what a call that came to something gives; refusals have a form of their own. */
   output: z.core.$ZodType;
   annotations: ToolAnnotations;
+  /** Whether it ends what others wait for: such a call is let in where others are not any more. */
+  givesRoom?: boolean;
   run(input: Input, call: ToolCall): Promise<ToolAnswer>;
 }
 

@@ -64,6 +64,7 @@ export function closeSessionTool({ settings, sessions, store }: ServerState): Se
     input: closeSchema,
     output: jobAnswerSchema,
     annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: false },
+    givesRoom: true,
     run: async ({ session }) => jobAnswer(await sessions.find(session).close(), settings.orchestrator, store),
   });
 }
