@@ -94,7 +94,25 @@ describe('a client that sends what it should not', () => {
     await client.send(`${'['.repeat(70)}\n{"jsonrpc":"2.0","id":1,"method":"ping","params":{"__proto__":{}}}\n`);
     await answered(from, 8);
     expect(codesOf(from)).toEqual(['-32700', '-32600', '-32600', '-32600', '-32600', '-32700', '-32700', '-32700']);
-    expect(client.answers.slice(from).map(({ id }) => id)).toEqual(Array(8).fill(null));
+    const ids = client.answers.slice(from).map(({ id }) => id);
+    expect(ids).toEqual([null, null, null, null, 1, null, null, null]);
+  });
+
+  it('is told which of its requests was no valid one, where that can be seen', async () => {
+    const from = client.answers.length;
+    const params = { name: 'run_code', arguments: {}, _meta: { progressToken: {} } };
+    const lines = [
+      { jsonrpc: '2.0', id: 'a', method: 'tools/call', params },
+      { jsonrpc: '2.0', id: 7, method: 'tools/call', params: [] },
+      { jsonrpc: '2.0', id: 1.5, method: 'ping' },
+      { jsonrpc: '2.0', id: { a: 1 }, method: 'ping' },
+      // No request: its id is one that the server gave.
+      { jsonrpc: '2.0', id: 8, result: [] },
+    ];
+    await client.send(lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
+    await answered(from, lines.length);
+    expect(codesOf(from)).toEqual(Array(lines.length).fill('-32600'));
+    expect(client.answers.slice(from).map(({ id }) => id)).toEqual(['a', 7, null, null, null]);
   });
 
   it('is refused a line without an end, and heard again after it', async () => {

@@ -27,7 +27,7 @@ describe('requests over HTTP beyond those that may be under way', () => {
     const begun = await fill();
     const refused = await server.ask(PING);
     expect([refused.status, refused.headers['retry-after']]).toEqual([503, '1']);
-    expect(JSON.parse(refused.text)).toMatchObject({ error: { code: -32000 } });
+    expect(JSON.parse(refused.text)).toMatchObject({ id: 1, error: { code: -32000 } });
     const cancel = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 7 } };
     expect((await server.ask(cancel, SESSION)).status).toBe(202);
     await until(async () => !(await isFull()), 'room by what was canceled');

@@ -136,6 +136,13 @@ describe('a server over HTTP', () => {
     expect((JSON.parse(answer.text) as { error: { code: number } }).error.code).toBe(code);
   });
 
+  it('says which request it refuses, where that can be seen', async () => {
+    const idOf = async (body: object): Promise<unknown> =>
+      (JSON.parse((await ask({ body: JSON.stringify(body) })).text) as { id: unknown }).id;
+    expect(await idOf({ ...PING, id: 'mine', params: [] })).toBe('mine');
+    expect(await idOf({ ...PING, id: [1], params: [] })).toBe(null);
+  });
+
   it('does not grow by what is sent to it, with the token or without', async () => {
     const { pid = 0 } = server.process;
     const body = Buffer.alloc(3 * MIB, '[1],');

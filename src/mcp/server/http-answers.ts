@@ -1,6 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { toNodeHandler } from '@modelcontextprotocol/node';
-import { createMcpHandler, isJSONRPCRequest, type JSONRPCMessage } from '@modelcontextprotocol/server';
+import {
+  createMcpHandler,
+  isJSONRPCRequest,
+  type JSONRPCMessage,
+  type JSONRPCRequest,
+} from '@modelcontextprotocol/server';
 import { SkillcellError } from '../../contracts/skillcell-error.ts';
 import { answerEnd } from './answer-end.ts';
 import type { McpHost } from './create-mcp-host.ts';
@@ -35,10 +40,7 @@ export interface HttpAnswersOptions {
 }
 
 /** Starts with no requests. What a request holds it gives back when its answer is over, however early that is. */
-export function createHttpAnswers(
-  host: McpHost,
-  { token, log, readMs = READ_MS }: HttpAnswersOptions,
-): HttpAnswers {
+export function createHttpAnswers(host: McpHost, { token, log, readMs = READ_MS }: HttpAnswersOptions): HttpAnswers {
   const isAllowed = createTokenCheck(token);
   const cancellation = createLegacyCancellation();
   const readBody = createBodyReader();
@@ -51,8 +53,9 @@ export function createHttpAnswers(
   });
   let underWay = 0;
   /** Notifications do not count: they end at once, and one may cancel what takes the room. */
-  const enter = (over: AbortSignal): void => {
-    if (underWay >= MOST_REQUESTS) throw new HttpRefused(503, `${MOST_REQUESTS} requests are under way`, RETRY);
+  const enter = ({ id }: JSONRPCRequest, over: AbortSignal): void => {
+    if (underWay >= MOST_REQUESTS)
+      throw new HttpRefused(503, `${MOST_REQUESTS} requests are under way`, { ...RETRY, id });
     underWay += 1;
     onceAborted(over, () => (underWay -= 1));
   };
@@ -62,12 +65,12 @@ export function createHttpAnswers(
       guardRequest(request, isAllowed);
       const over = answerEnd(response);
       const message = await readBody(request);
-      if (isJSONRPCRequest(message)) enter(over);
+      if (isJSONRPCRequest(message)) enter(message, over);
       cancellation.take(request, message);
       const { signal: canceled, forget } = cancellation.follow(request, message);
       onceAborted(over, forget);
       if (isRead(message)) {
-        onceAborted(over, await turnOf(turns, AbortSignal.any([over, canceled])));
+        onceAborted(over, await turnOf(turns, message, AbortSignal.any([over, canceled])));
         endAfter(readMs, request, over);
       }
       over.throwIfAborted();
@@ -80,16 +83,16 @@ export function createHttpAnswers(
   };
 }
 
-function isRead(message: JSONRPCMessage): boolean {
-  return 'method' in message && message.method === 'resources/read';
+function isRead(message: JSONRPCMessage): message is JSONRPCRequest {
+  return isJSONRPCRequest(message) && message.method === 'resources/read';
 }
 
-async function turnOf(turns: ReadTurns, signal: AbortSignal): Promise<() => void> {
+async function turnOf(turns: ReadTurns, { id }: JSONRPCRequest, signal: AbortSignal): Promise<() => void> {
   try {
     return await turns.take(signal);
   } catch (error) {
-    if (SkillcellError.isInstance(error)) throw new HttpRefused(503, error.message, RETRY);
-    throw new HttpRefused(400, 'its client gave it up');
+    if (SkillcellError.isInstance(error)) throw new HttpRefused(503, error.message, { ...RETRY, id });
+    throw new HttpRefused(400, 'its client gave it up', { id });
   }
 }
 

@@ -1,4 +1,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { RequestId } from '@modelcontextprotocol/server';
+
+/** What is said of a refusal beside its status. */
+export interface HttpRefusedOptions {
+  /** Of JSON-RPC. @default -32000 */
+  code?: number;
+  /** Of the request, where it is known. */
+  id?: RequestId | null;
+  headers?: Record<string, string>;
+}
 
 /** Why a request is not looked at any further. */
 export class HttpRefused extends Error {
@@ -6,20 +16,22 @@ export class HttpRefused extends Error {
   readonly status: number;
   /** Of JSON-RPC. */
   readonly code: number;
+  readonly id: RequestId | null;
   readonly headers: Record<string, string>;
 
-  constructor(status: number, reason: string, options: { code?: number; headers?: Record<string, string> } = {}) {
+  constructor(status: number, reason: string, { code = -32000, id = null, headers = {} }: HttpRefusedOptions = {}) {
     super(`Cannot answer the request: ${reason}.`);
     this.status = status;
-    this.code = options.code ?? -32000;
-    this.headers = options.headers ?? {};
+    this.code = code;
+    this.id = id;
+    this.headers = headers;
   }
 }
 
 /** Answers a request that was refused. What of it was not read stays unread: the connection ends with it. */
 export function refuse(request: IncomingMessage, response: ServerResponse, refused: HttpRefused): void {
-  const { status, code, message, headers } = refused;
-  const body = JSON.stringify({ jsonrpc: '2.0', id: null, error: { code, message } });
+  const { status, code, id, message, headers } = refused;
+  const body = JSON.stringify({ jsonrpc: '2.0', id, error: { code, message } });
   const all = { 'content-type': 'application/json', ...headers, ...(request.complete ? {} : { connection: 'close' }) };
   response.writeHead(status, all).end(body);
 }

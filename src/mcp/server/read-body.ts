@@ -26,8 +26,9 @@ export function createBodyReader(): ReadBody {
       }
       return readMessage(Buffer.concat(parts));
     } catch (error) {
-      if (error instanceof MessageRefused) throw new HttpRefused(400, reasonOf(error), { code: error.code });
-      throw error;
+      if (!(error instanceof MessageRefused)) throw error;
+      const { code, id } = error;
+      throw new HttpRefused(400, reasonOf(error), { code, id });
     } finally {
       held -= size;
     }

@@ -1,4 +1,4 @@
-import { type JSONRPCMessage, parseJSONRPCMessage } from '@modelcontextprotocol/server';
+import { type JSONRPCMessage, parseJSONRPCMessage, type RequestId } from '@modelcontextprotocol/server';
 import { JsonRefused, parseBoundedJson } from '../../protocol/bounded-json.ts';
 
 /** Bytes of one message. */
@@ -11,10 +11,17 @@ export class MessageRefused extends Error {
   override readonly name = 'MessageRefused';
   /** Of JSON-RPC: -32700 for what is no JSON, -32600 for JSON that is no message. */
   readonly code: -32700 | -32600;
+  /** Of the request, where it is one that has an id. */
+  readonly id: RequestId | null;
 
-  constructor(code: MessageRefused['code'], reason: string, cause?: unknown) {
+  constructor(
+    code: MessageRefused['code'],
+    reason: string,
+    { id = null, cause }: { id?: RequestId | null; cause?: unknown } = {},
+  ) {
     super(`Cannot read the message: ${reason}.`, { cause });
     this.code = code;
+    this.id = id;
   }
 }
 
@@ -25,18 +32,28 @@ export function readMessage(bytes: Uint8Array): JSONRPCMessage {
     value = parseBoundedJson(bytes, { maxBytes: MESSAGE_BYTES, maxValues: MESSAGE_VALUES });
   } catch (error) {
     if (!(error instanceof JsonRefused)) throw error;
-    throw new MessageRefused(-32700, error.message, error);
+    throw new MessageRefused(-32700, error.message, { cause: error });
   }
   // Older revisions sent several at once; one a message is what the limits count.
   if (Array.isArray(value)) throw new MessageRefused(-32600, 'a batch is not taken, each message comes by itself');
   try {
     return parseJSONRPCMessage(value);
   } catch (error) {
-    throw new MessageRefused(-32600, 'it is JSON and no message of JSON-RPC 2.0', error);
+    throw new MessageRefused(-32600, 'it is JSON and no message of JSON-RPC 2.0', {
+      id: requestIdOf(value),
+      cause: error,
+    });
   }
 }
 
-/** How a refused message is answered. Which request it was cannot be known. */
-export function refusalAnswer({ code, message }: Pick<MessageRefused, 'code' | 'message'>): object {
-  return { jsonrpc: '2.0', id: null, error: { code, message } };
+/** The id of what was meant as a request; null for all else, since an answer has an id of ours. */
+function requestIdOf(value: unknown): RequestId | null {
+  if (typeof value !== 'object' || value === null || !('method' in value) || !('id' in value)) return null;
+  const { id } = value;
+  return typeof id === 'string' || Number.isSafeInteger(id) ? (id as RequestId) : null;
+}
+
+/** How a refused message is answered. */
+export function refusalAnswer({ code, message, id }: Pick<MessageRefused, 'code' | 'message' | 'id'>): object {
+  return { jsonrpc: '2.0', id, error: { code, message } };
 }
