@@ -115,6 +115,21 @@ describe('a client that sends what it should not', () => {
     expect(client.answers.slice(from).map(({ id }) => id)).toEqual(['a', 7, null, null, null]);
   });
 
+  it('gives up calls that wait, of which nothing is logged', async () => {
+    const from = client.answers.length;
+    const ids = Array.from({ length: 6 }, (_, id) => `wait-${id}`);
+    await client.send(ids.map((id) => callLine(id, 'open_session', {})).join(''));
+    // Two are opened at once.
+    await cancel(ids.slice(2));
+    await answered(from, 2);
+    for (const { result } of client.answers.slice(from)) {
+      const { session } = result?.structuredContent ?? {};
+      await client.ask('tools/call', { name: 'close_session', arguments: { session } });
+    }
+    expect(codesOf(from).slice(0, 2)).toEqual(['done', 'done']);
+    expect(client.stderr).toBe('');
+  });
+
   it('is refused a line without an end, and heard again after it', async () => {
     const from = client.answers.length;
     const piece = Buffer.alloc(MIB, 'x');

@@ -34,18 +34,21 @@ export function registerTool(tool: ServerTool, { admission, log }: RegisterOptio
     outputSchema: advertisedSchema(z.union([output, REFUSAL]), 'output'),
   };
   const call = async (given: unknown, context: ServerContext): Promise<CallToolResult> => {
+    const { signal } = context.mcpReq;
     const progress = createCallProgress(context, log);
     try {
       const leave = admission.enter(tool, given);
       try {
         const checked = checkArguments(tool, given);
-        return resultOf(await tool.run(checked, { signal: context.mcpReq.signal, progress }));
+        return resultOf(await tool.run(checked, { signal, progress }));
       } finally {
         leave();
       }
     } catch (thrown) {
       const error = asRefusal(thrown);
-      if (error.code === 'internal.fault') log(`${name}: ${String((thrown as Error).stack ?? thrown)}`);
+      // A call that its client gave up is no fault, and nobody reads its answer.
+      const isGivenUp = signal.aborted && thrown === signal.reason;
+      if (error.code === 'internal.fault' && !isGivenUp) log(`${name}: ${String((thrown as Error).stack ?? thrown)}`);
       const { code, message, hint } = error;
       return resultOf({ value: { error: { code, message, hint } }, failed: true });
     } finally {
