@@ -21,6 +21,7 @@ async function start(): Promise<{
   const transport = createLineTransport(input, output);
   const taken: Line[] = [];
   const answers: Line[] = [];
+  // oxlint-disable-next-line unicorn/prefer-add-event-listener -- a transport of the SDK is no event target
   transport.onmessage = (message) => void taken.push(message as Line);
   output.on('data', (bytes: Buffer) => {
     for (const line of bytes.toString().trim().split('\n')) answers.push(JSON.parse(line) as Line);
@@ -47,6 +48,30 @@ describe('reads over lines', () => {
     for (let turns = 0; turns < 50; turns += 1) await turn();
     // The one whose turn it would have been is not made.
     expect(taken.filter(({ method }) => method === 'resources/read').map(({ id }) => id)).toEqual([0, 2]);
+    await transport.close();
+  });
+});
+
+describe('a request over lines whose id another one has', () => {
+  const call = (id: number | string): object => ({ id, method: 'tools/call', params: { name: 'x' } });
+
+  it('is refused as long as that one has no answer', async () => {
+    const { transport, taken, answers, send } = await start();
+    await send(call(1), call('1'), call(1));
+    expect(taken.map(({ id }) => id)).toEqual([1, '1']);
+    const message = 'Cannot read the message: another request with its id has no answer yet, got "1".';
+    expect(answers).toEqual([{ jsonrpc: '2.0', id: 1, error: { code: -32600, message } }]);
+    await transport.send({ jsonrpc: '2.0', id: 1, result: {} });
+    await send(call(1));
+    expect(taken.map(({ id }) => id)).toEqual([1, '1', 1]);
+    await transport.close();
+  });
+
+  it('is taken when that one was canceled, and what cancels comes after what it cancels', async () => {
+    const { transport, taken, answers, send } = await start();
+    await send(call(1), cancel(1), call(1));
+    expect(taken.map(({ id = null }) => id)).toEqual([1, null, 1]);
+    expect(answers).toEqual([]);
     await transport.close();
   });
 });

@@ -5,6 +5,7 @@ import {
   isJSONRPCRequest,
   isJSONRPCResultResponse,
   type JSONRPCMessage,
+  type RequestId,
   type Transport,
 } from '@modelcontextprotocol/server';
 import { SkillcellError } from '../../contracts/skillcell-error.ts';
@@ -12,6 +13,7 @@ import { createLineSplitter, type SplitLine } from './line-splitter.ts';
 import { onceAborted } from './once-aborted.ts';
 import { MESSAGE_BYTES, MessageRefused, readMessage, refusalAnswer } from './read-message.ts';
 import { createReadTurns } from './read-turns.ts';
+import { createRequestsUnderWay } from './requests-under-way.ts';
 
 /** JSON-RPC leaves this range to servers. */
 const SERVER_BUSY = -32000;
@@ -30,8 +32,7 @@ export interface LineTransport extends Transport {
 export function createLineTransport(input: Readable, output: Writable): LineTransport {
   const split = createLineSplitter(MESSAGE_BYTES);
   const turns = createReadTurns();
-  /** Reads that wait for their turn or have it, by the ids of their requests. */
-  const reads = new Map<string | number, AbortController>();
+  const requests = createRequestsUnderWay();
   let isClosed = false;
 
   let draining: Promise<void> | undefined;
@@ -42,41 +43,40 @@ export function createLineTransport(input: Readable, output: Writable): LineTran
     if (!output.write(`${JSON.stringify(message)}\n`)) await drain();
   };
 
-  const endRead = (id: unknown): void => {
-    const over = reads.get(id as string | number);
-    reads.delete(id as string | number);
-    over?.abort();
+  /** Whether a read may be made: its turn came before it was given up. */
+  const takeTurn = async (id: RequestId, over: AbortSignal): Promise<boolean> => {
+    try {
+      onceAborted(over, await turns.take(over));
+      return !over.aborted;
+    } catch (error) {
+      if (over.aborted) return false;
+      if (!SkillcellError.isInstance(error)) throw error;
+      requests.release(id);
+      const { code, message, hint } = error;
+      await write({ jsonrpc: '2.0', id, error: { code: SERVER_BUSY, message, data: { code, hint } } });
+      return false;
+    }
   };
 
+  /** What needs no turn goes on at once, before what comes after it. */
   const deliver = async (message: JSONRPCMessage): Promise<void> => {
-    if (isJSONRPCRequest(message) && message.method === 'resources/read') {
-      const over = new AbortController();
-      reads.set(message.id, over);
-      try {
-        onceAborted(over.signal, await turns.take(over.signal));
-      } catch (error) {
-        if (over.signal.aborted) return;
-        if (!SkillcellError.isInstance(error)) throw error;
-        endRead(message.id);
-        const { code, message: text, hint } = error;
-        const data = { code, hint };
-        await write({ jsonrpc: '2.0', id: message.id, error: { code: SERVER_BUSY, message: text, data } });
-        return;
-      }
-      // Given up in the moment in which its turn came.
-      if (over.signal.aborted) return;
+    if (isJSONRPCRequest(message)) {
+      const { id, method } = message;
+      const over = requests.begin(id);
+      if (method === 'resources/read' && !(await takeTurn(id, over))) return;
     }
     transport.onmessage?.(message);
-    if ('method' in message && message.method === 'notifications/cancelled') endRead(message.params?.['requestId']);
+    if ('method' in message && message.method === 'notifications/cancelled')
+      requests.release(message.params?.['requestId'])();
   };
 
-  const receive = (line: SplitLine): Promise<void> => {
+  const receive = async (line: SplitLine): Promise<void> => {
     try {
       if (line === 'too-long') throw new MessageRefused(-32600, `a message may have ${MESSAGE_BYTES} bytes`);
-      return deliver(readMessage(line));
+      await deliver(readMessage(line));
     } catch (error) {
       if (!(error instanceof MessageRefused)) throw error;
-      return write(refusalAnswer(error));
+      await write(refusalAnswer(error));
     }
   };
 
@@ -111,17 +111,19 @@ export function createLineTransport(input: Readable, output: Writable): LineTran
         .catch(fault);
     },
     async send(message) {
+      const isAnswer = isJSONRPCResultResponse(message) || isJSONRPCErrorResponse(message);
+      const end = isAnswer ? requests.release(message.id) : undefined;
       try {
         await write(message);
       } finally {
-        if (isJSONRPCResultResponse(message) || isJSONRPCErrorResponse(message)) endRead(message.id);
+        end?.();
       }
     },
     async close() {
       if (isClosed) return;
       isClosed = true;
       input.destroy();
-      for (const id of reads.keys()) endRead(id);
+      requests.close();
       transport.onclose?.();
       end();
     },
