@@ -28,7 +28,7 @@ export async function mcpServersFromFlag({ arguments: given, io }: CommandContex
     throw invalid(`it must hold an object with the field mcpServers, or servers, and no other${found}`, path);
   }
   const { checkMcpServers } = await import('../../mcp/client/mcp-servers.ts');
-  return expandVariables(checkMcpServers((file as Record<string, unknown>)[name]), io.env);
+  return checkMcpServers(expandVariables((file as Record<string, unknown>)[name], io.env));
 }
 
 /**

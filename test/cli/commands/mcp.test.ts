@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { BEST_FLAGS } from '../../fixtures/levels.ts';
-import { program, serverFile, serverLog } from '../../fixtures/mcp/mcp-scene.ts';
+import { program, serverFile, serverLog, startHttpServer } from '../../fixtures/mcp/mcp-scene.ts';
 import { runMain, startMain, type MainRun } from '../../fixtures/run-main.ts';
 import { isAlive } from '../../fixtures/spawn-cli.ts';
 import { until } from '../../fixtures/until.ts';
@@ -63,6 +63,23 @@ describe('skillcell exec --mcp', () => {
       code: 0,
       stdout: '{"sum":3}\n',
     });
+  });
+
+  it('replaces them in an address as well, and in no type, which messages show', async () => {
+    const server = await startHttpServer('v2-server');
+    try {
+      const env = { PORT_OF_TEST: new URL(server.url).port, TYPE_OF_TEST: SECRET };
+      const url = 'http://127.0.0.1:${PORT_OF_TEST}/mcp';
+      expect(await exec({ mcpServers: { crm: { url } } }, CALL, ['crm.*'], env)).toMatchObject({
+        code: 0,
+        stdout: '{"sum":3}\n',
+      });
+      const typed = await exec({ mcpServers: { crm: { url, type: '${TYPE_OF_TEST}' } } }, CALL, [], env);
+      expect(typed).toMatchObject({ code: 2, stderr: expect.stringContaining('type must be one of') });
+      expect(typed.stderr).not.toContain(SECRET);
+    } finally {
+      await server.stop();
+    }
   });
 
   it('says what was left out', async () => {
