@@ -82,6 +82,17 @@ describe('skillcell exec --mcp', () => {
     }
   });
 
+  it.each([
+    ['an argument', ['fails', '${KEY_OF_TEST}']],
+    ['a part of one', ['fails', '--key=${KEY_OF_TEST}']],
+  ])('repeats in no message what they put into %s', async (_what, args) => {
+    const server = { command: process.execPath, args: [serverFile('hostile-server'), ...args] };
+    const { code, stderr } = await exec({ mcpServers: { crm: server } }, CALL, [], { KEY_OF_TEST: SECRET });
+    expect(code).toBe(3);
+    expect(stderr).toMatch(/and last wrote: cannot open \[path\] with (?:--key=)?\[redacted\]\./);
+    expect(stderr).not.toContain(SECRET);
+  });
+
   it('says what was left out', async () => {
     const { code, stderr } = await exec(
       { mcpServers: { crm: program('hostile-server', ['bad-schema']) } },

@@ -62,6 +62,11 @@ describe('a server that cannot be used is refused with mcp.unavailable', () => {
     ]);
   });
 
+  it('without keys also where a shorter value is a part of one', async () => {
+    const server = program('hostile-server', ['fails'], { SHORT: 'k', TOKEN: 'token-of-the-test' });
+    await expect(connect(server)).rejects.toThrow('and last wrote: cannot open [path] with [redacted].');
+  });
+
   it('when there is no such command, or working folder', async () => {
     const message = async (server: Parameters<typeof connect>[0]): Promise<string> =>
       await connect(server).then(
