@@ -20,8 +20,11 @@ if [[ $count == session ]]; then
   take most
   here=${0%/*}
   cd -- "$folder" || exit
+  # The script of the session's shell, in a pipe that holds the first line of it: see session.sh.
+  exec 202<> <(:)
+  printf '. %q %q\n' "$here/session.sh" "$most" >&202
   # Started in the background it would ignore what interrupts a run, for good.
-  exec env -i --default-signal=INT "${variables[@]}" SKILLCELL_VALUE="$value" /bin/bash --noprofile --norc "$here/session.sh" "$most"
+  exec env -i --default-signal=INT "${variables[@]}" SKILLCELL_VALUE="$value" /bin/bash --noprofile --norc /dev/fd/202
 fi
 variables=()
 for ((i = 0; i < count; i++)); do take item && variables+=("$item"); done
