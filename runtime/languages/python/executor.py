@@ -434,10 +434,11 @@ def leave(code):
     if os.getpid() == own_pid:
         threading._shutdown()
         atexit._run_exitfuncs()
-    for stream in (sys.stdout, sys.stderr):
+    for name in ("stdout", "stderr"):
         try:
-            stream.flush()
-        except (OSError, ValueError):
+            getattr(sys, name).flush()
+        except Exception:
+            # The program may have closed it, or put anything in its place.
             code = code or 120
     return code
 
@@ -465,8 +466,17 @@ class SessionLink:
         return text
 
     @staticmethod
+    def write_error(text):
+        WholeOutput(2, "wb", closefd=False).write(text.encode(errors="backslashreplace"))
+
+    @staticmethod
     def leave(ended):
-        os._exit(leave(exit_code(ended)))
+        code = 1
+        try:
+            code = leave(exit_code(ended))
+        finally:
+            # Whatever raises on the way is no reason to go on.
+            os._exit(code)
 
 
 def serve_session(message):

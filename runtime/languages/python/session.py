@@ -16,6 +16,8 @@ import types
 
 MOST_RESULTS = 64
 TEXT_CHARACTERS = 100_000
+#: In the place of words that an error does not have, as tracebacks have it.
+UNSAID = "<exception str() failed>"
 #: Source of runs that tracebacks can still quote.
 KEPT_SOURCE = 1024 * 1024
 #: How an object says how it is shown, and as what media type.
@@ -30,10 +32,6 @@ FORMS = {
     "_repr_json_": "application/json",
     "_repr_javascript_": "application/javascript",
 }
-
-
-class Interrupted(Exception):
-    """The run was interrupted."""
 
 
 def as_bytes(form):
@@ -149,6 +147,19 @@ class Session:
             self.loop.run_until_complete(asyncio.wait([task], timeout=0.5))
             raise
 
+    def attempt(self, work):
+        """Does what an interrupt stops, and gives back what it raised: code of the program may be at work in all of it."""
+        try:
+            try:
+                self.running = True
+                work()
+            finally:
+                self.running = False
+        except BaseException as raised:
+            self.running = False
+            return raised
+        return None
+
     def run(self, message):
         name = f"cell-{message['run']}"
         self.display = Display(self.result_bytes)
@@ -156,44 +167,43 @@ class Session:
         self.link.take_set()
         self.remember(name, message["code"])
         report = {"type": "cell", "run": message["run"]}
-        value, error = None, None
-        try:
-            try:
-                self.running = True
-                value = self.execute(name, message["code"])
-                self.running = False
-            finally:
-                self.running = False
-        except SystemExit as ended:
-            self.report({**report, "leaving": True}, None)
-            self.link.leave(ended)
-        except KeyboardInterrupt:
-            error = {"name": "Interrupted", "message": "The run was interrupted.", "stack": "Interrupted: The run was interrupted."}
-        except BaseException as raised:
-            error = self.describe(raised, name)
-        if error is not None:
-            print(error["stack"].rstrip("\n"), file=sys.stderr)
-            report["error"] = error
-        self.report(report, value)
+        executed = False
 
-    def report(self, report, value):
-        try:
+        def whole():
+            nonlocal executed
+            value = self.execute(name, message["code"])
+            executed = True
+            # To show the value is a part of the run: an object may be asked for its forms for long.
             self.finish(report, value)
-        except Exception as raised:
-            # A form that an object of the program could not be shown in.
-            report["error"] = self.describe(raised, f"cell-{report['run']}")
-            print(report["error"]["stack"].rstrip("\n"), file=sys.stderr)
-        for stream in (sys.stdout, sys.stderr):
-            try:
-                stream.flush()
-            except (OSError, ValueError):
-                pass
+
+        raised = self.attempt(whole)
+        leaving = isinstance(raised, SystemExit) and not executed
+        if raised is not None and not leaving:
+            report["error"] = self.describe(raised, name)
+            self.print_error(report["error"]["stack"])
+        if not executed:
+            self.attempt(lambda: self.finish(report, None))
+        if leaving:
+            report["leaving"] = True
+        self.report(report)
+        if leaving:
+            self.link.leave(raised)
+
+    def report(self, report):
+        for stream in ("stdout", "stderr"):
+            # The program may have put anything in their places.
+            self.attempt(lambda: getattr(sys, stream).flush())
         if self.display.dropped:
             report["dropped"] = self.display.dropped
         if self.display.results:
             report["results"] = self.display.results
             self.link.send_bytes(0, b"".join(self.display.parts))
         self.link.send(report)
+
+    def print_error(self, stack):
+        text = stack.rstrip("\n") + "\n"
+        if self.attempt(lambda: sys.stderr.write(text)) is not None:
+            self.attempt(lambda: self.link.write_error(text))
 
     def finish(self, report, value):
         text = self.link.take_set()
@@ -221,6 +231,21 @@ class Session:
             sys.modules["matplotlib.pyplot"].close("all")
 
     def describe(self, error, name):
+        if isinstance(error, KeyboardInterrupt):
+            return {"name": "Interrupted", "message": "The run was interrupted.", "stack": "Interrupted: The run was interrupted."}
+        found = {}
+        if self.attempt(lambda: found.update(self.words_of(error, name))) is not None:
+            # An interrupt has ended what it says of itself.
+            title = type.__dict__["__name__"].__get__(type(error))
+            found = {"name": title, "message": UNSAID, "stack": f"{title}: {UNSAID}"}
+        return found
+
+    def words_of(self, error, name):
+        try:
+            # Ahead of the traceback, whose making would catch an interrupt as well, and go on.
+            message = str(error)
+        except (Exception, SystemExit):
+            message = UNSAID
         trace = error.__traceback__
         # Frames above the run's own are ours and say nothing to the user.
         while trace is not None and not trace.tb_frame.f_code.co_filename.startswith("cell-"):
@@ -231,8 +256,8 @@ class Session:
             if trace.tb_frame.f_code.co_filename == name:
                 line = trace.tb_lineno
             trace = trace.tb_next
-        found = {"name": type(error).__name__, "message": str(error), "stack": stack}
-        return found if line is None else {**found, "line": line}
+        found = {"name": str(type(error).__name__), "message": message, "stack": stack}
+        return {**found, "line": line} if isinstance(line, int) else found
 
 
 def serve(message, link):
