@@ -466,6 +466,10 @@ class SessionLink:
         return text
 
     @staticmethod
+    def is_forked():
+        return os.getpid() != own_pid
+
+    @staticmethod
     def write_error(text):
         WholeOutput(2, "wb", closefd=False).write(text.encode(errors="backslashreplace"))
 

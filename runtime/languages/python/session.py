@@ -174,13 +174,17 @@ class Session:
             value = self.execute(name, message["code"])
             executed = True
             # To show the value is a part of the run: an object may be asked for its forms for long.
-            self.finish(report, value)
+            if not self.link.is_forked():
+                self.finish(report, value)
 
         raised = self.attempt(whole)
         leaving = isinstance(raised, SystemExit) and not executed
         if raised is not None and not leaving:
             report["error"] = self.describe(raised, name)
             self.print_error(report["error"]["stack"])
+        if self.link.is_forked():
+            # The run goes on in the process that has the session; this one is no more than what the code has made of it.
+            self.link.leave(raised if leaving else SystemExit(0 if raised is None else 1))
         if not executed:
             self.attempt(lambda: self.finish(report, None))
         if leaving:

@@ -66,6 +66,26 @@ describe.each(EVERY_LEVEL)('Python in a session at level %s', (level) => {
     }
     expect(await session.run('sys.exit(3)')).toMatchObject({ state: 'lost', outcome: 'failed', exitCode: 3 });
   });
+
+  it('has one process: one that the code forks ends with the code', async (context) => {
+    need(context, level);
+    await using session = await open();
+    const forked = await session.run(
+      'import os\nchild = os.fork()\nopen(1, "w", closefd=False).write("child\\n" if child == 0 else "parent\\n")\nNone',
+    );
+    expect(forked).toMatchObject({ outcome: 'succeeded', state: 'kept' });
+    const code = 'os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])';
+    const ended = await session.run(code);
+    expect(ended.value).toBe(0);
+    expect(`${forked.stdout.text}${ended.stdout.text}`.split('\n').toSorted()).toEqual(['', 'child', 'parent']);
+    await session.run('child = os.fork()\nif child == 0: 1 / 0');
+    expect((await session.run(code)).value).toBe(1);
+    await session.run('child = os.fork()\nif child == 0: raise SystemExit(7)');
+    expect((await session.run(code)).value).toBe(7);
+    const own = (await session.run('pid = os.getpid()')).run;
+    for (let i = 0; i < 5; i += 1) expect((await session.run('pid == os.getpid()')).value).toBe(true);
+    expect((await session.run('1')).run).toBe(own + 6);
+  });
 });
 
 function need(context: Parameters<typeof requireEachLevel>[0], level: EachLevel): void {
