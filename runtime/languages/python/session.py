@@ -58,6 +58,13 @@ def forms_of(value):
     return {str(media_type): as_bytes(form) for media_type, form in found.items()}
 
 
+def has_text_keys(value):
+    """Whether JSON says the keys of all dicts in a value as what they are: `{1: 2}` would come out as `{"1": 2}`."""
+    if isinstance(value, dict):
+        return all(isinstance(key, str) and has_text_keys(child) for key, child in value.items())
+    return not isinstance(value, (list, tuple)) or all(map(has_text_keys, value))
+
+
 class Display:
     """What one run shows."""
 
@@ -214,7 +221,7 @@ class Session:
         is_set = text is not None
         if text is None and value is not None:
             try:
-                text = self.link.exact_json(value)
+                text = self.link.exact_json(value) if has_text_keys(value) else None
             except (TypeError, ValueError, RecursionError):
                 # It has no JSON form, and is shown instead.
                 text = None

@@ -86,6 +86,21 @@ describe.each(EVERY_LEVEL)('Python in a session at level %s', (level) => {
     for (let i = 0; i < 5; i += 1) expect((await session.run('pid == os.getpid()')).value).toBe(true);
     expect((await session.run('1')).run).toBe(own + 6);
   });
+
+  it('gives a value where JSON says all of it, and shows it otherwise', async (context) => {
+    need(context, level);
+    await using session = await open();
+    for (const [code, value] of [
+      ['(1, 2)', [1, 2]],
+      ['{"a": [{"b": (None, True, 1.5)}]}', { a: [{ b: [null, true, 1.5] }] }],
+    ] as const)
+      expect(await session.run(code)).toMatchObject({ value, results: [] });
+    for (const code of ['{1: 2}', '[{None: 1}]', "{'a': ({True: []},)}"]) {
+      const run = await session.run(code);
+      expect(run).not.toHaveProperty('value');
+      expect(run.results.map(({ data }) => data)).toEqual([{ 'text/plain': code }]);
+    }
+  });
 });
 
 function need(context: Parameters<typeof requireEachLevel>[0], level: EachLevel): void {
