@@ -68,7 +68,7 @@ export async function runCell(
   const { program, diagnostics } = fittingLineEnds(executor.language, cell.code);
   const started = performance.now();
   // What is to stop before it has begun never begins.
-  const isSent = (await Promise.race([cause.promise, undefined])) === undefined;
+  const isSent = (await Promise.race([cause.promise, Promise.resolve()])) === undefined;
   if (isSent) sendCell(interpreter, cell, program);
 
   const first = await cause.promise;
@@ -91,7 +91,7 @@ export async function runCell(
   const report = readCellReport(answered.fields ?? {}, answered.bytes);
   const ended: EndCause = judged === 'itself' && capture.overTotal() ? 'output' : judged;
   const found = [...diagnostics, ...lossOf(isKept, interpreter), ...doubts(dead, whole), ...report.diagnostics];
-  const left = answered.fields !== undefined && isLeaving(answered.fields);
+  const left = answered.fields === undefined ? hasExited(interpreter) : isLeaving(answered.fields);
   const reply = replyOf(cell, session, { report, isKept, left, ended, limits, found });
   const results = report.forms.length === 0 ? undefined : channel.openStream();
   channel.send({
@@ -127,6 +127,11 @@ function interruptUntilHeard(interpreter: Interpreter, run: number, sentAt: numb
 /** Whether the code of a run ends its interpreter: then its report is the interpreter's last. */
 function isLeaving({ leaving }: Record<string, unknown>): boolean {
   return leaving === true;
+}
+
+/** A shell that a trap of the code's own, or `exec`, took the last word from: its end is what the code has made it. */
+function hasExited({ executor, end }: Interpreter): boolean {
+  return executor.language.reads === 'strings' && end !== undefined && end.signal === null && end.code !== null;
 }
 
 /** An interpreter that ended without a word of its run. */

@@ -20,6 +20,8 @@ TEXT_CHARACTERS = 100_000
 UNSAID = "<exception str() failed>"
 #: Source of runs that tracebacks can still quote.
 KEPT_SOURCE = 1024 * 1024
+#: Debian's package of matplotlib has a copy of its settings here; it reads those in /etc, of which a sandbox has nothing.
+MATPLOTLIB_SETTINGS = "/usr/share/matplotlib/matplotlib.conf/matplotlibrc"
 #: How an object says how it is shown, and as what media type.
 FORMS = {
     "_repr_html_": "text/html",
@@ -100,6 +102,8 @@ class Session:
         os.environ.clear()
         os.environ.update(message["env"])
         os.environ.setdefault("MPLBACKEND", "module://_skillcell_figures")
+        if os.path.exists(MATPLOTLIB_SETTINGS):
+            os.environ.setdefault("MATPLOTLIBRC", MATPLOTLIB_SETTINGS)
         os.chdir(message["cwd"])
         sys.argv = [""]
         sys.path.insert(0, message["cwd"])
