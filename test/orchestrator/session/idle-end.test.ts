@@ -24,7 +24,8 @@ afterEach(() => rmSync(stateDir, { recursive: true }));
 function playSandbox(): { session: Session; port: SessionPort; sent: HostMessage[]; exported(): void } {
   const sent: HostMessage[] = [];
   const readers = new Map<number, StreamReader>();
-  const host = { settings: { ceilings: {} }, queue: createJobQueue(1, 0) } as unknown as JobHost;
+  const tracing = { begin: () => NO_SPAN };
+  const host = { settings: { ceilings: {} }, queue: createJobQueue(1, 0), tracing } as unknown as JobHost;
   const kept = openKeptWorkspaces(stateDir);
   const made = createHostSession({ id: 'played', host, options: { idleTimeoutMs: 50 }, kept, claim: undefined });
   const channel = {
