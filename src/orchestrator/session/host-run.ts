@@ -19,6 +19,8 @@ const HAND_OVER_MS = 10_000;
 /** One run as the host asks for it. */
 export interface RunOrder {
   run: number;
+  /** The one that it begins in. */
+  epoch: number;
   language: string;
   code: string;
   timeoutMs: number;
@@ -153,7 +155,7 @@ export function startRun(
       events.flush();
       if (fault !== undefined) return done.reject(fault);
       done.resolve({
-        ...resultOf(lostCell(run, ending.canceledFor === 'timeout' ? 'timeout' : 'canceled'), results ?? []),
+        ...resultOf(lostCell(order, ending.canceledFor === 'timeout' ? 'timeout' : 'canceled'), results ?? []),
         wallMs: Math.round(performance.now() - started),
       });
     },
@@ -183,10 +185,10 @@ function createRunBroker(
 }
 
 /** A run whose sandbox was ended before it could say what came of it. */
-function lostCell(run: number, outcome: 'canceled' | 'timeout'): CellResult {
+function lostCell({ run, epoch }: RunOrder, outcome: 'canceled' | 'timeout'): CellResult {
   return {
     run,
-    epoch: 1,
+    epoch,
     state: 'lost',
     outcome,
     exitCode: null,

@@ -64,6 +64,7 @@ export function createHostSession({ id, host, options, kept, claim }: HostSessio
   let current: HostRun | undefined;
   let waiting = 0;
   let runs = 0;
+  let epoch = 1;
   let turn: Promise<unknown> = Promise.resolve();
   const leaving = new AbortController();
 
@@ -154,14 +155,16 @@ export function createHostSession({ id, host, options, kept, claim }: HostSessio
       const limitMs = timeoutMs ?? at.job.limits.runTimeoutMs;
       const started = startRun(
         at,
-        { run: runs, language: language ?? at.job.language, code, timeoutMs: limitMs, emit },
+        { run: runs, epoch, language: language ?? at.job.language, code, timeoutMs: limitMs, emit },
         host,
       );
       current = started;
       const interrupt = (): void => started.interrupt();
       signal?.addEventListener('abort', interrupt, { once: true });
       try {
-        return await started.result;
+        const result = await started.result;
+        epoch = result.state === 'lost' ? result.epoch + 1 : result.epoch;
+        return result;
       } finally {
         signal?.removeEventListener('abort', interrupt);
         current = undefined;

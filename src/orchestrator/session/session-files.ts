@@ -7,6 +7,7 @@ import {
   type SessionFiles,
 } from '../../contracts/session.ts';
 import { SkillcellError } from '../../contracts/skillcell-error.ts';
+import type { Channel } from '../../protocol/channel.ts';
 import type { HostMessage, SandboxMessage } from '../../protocol/messages.ts';
 import type { FileOperation } from '../../protocol/session-messages.ts';
 import { printablePath, shownPathFault } from '../../protocol/shown-path.ts';
@@ -31,6 +32,8 @@ export interface HostFiles {
 
 /** An operation that has no answer yet. */
 interface Operation {
+  /** Where it was asked for: the session may be closed when it is answered. */
+  channel: Channel;
   maxBytes: number;
   bytes: Buffer;
   /** Whether a stream is under way. */
@@ -53,6 +56,7 @@ export function createHostFiles(ground: () => SessionGround, busy: <T>(work: Pro
     const { channel } = ground().sandbox;
     const id = (lastId += 1);
     const operation: Operation = {
+      channel,
       maxBytes,
       bytes: Buffer.alloc(0),
       open: false,
@@ -136,7 +140,7 @@ export function createHostFiles(ground: () => SessionGround, busy: <T>(work: Pro
         operation.bytes = bytes;
         settle(message.id, operation);
       };
-      ground().sandbox.channel.receive(message.stream, collectBytes(operation.maxBytes, take));
+      operation.channel.receive(message.stream, collectBytes(operation.maxBytes, take));
     },
     end(error) {
       for (const { done } of operations.values()) done.reject(error);
