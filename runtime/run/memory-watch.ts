@@ -54,8 +54,13 @@ export function watchMemory({ layout, processes, privileges }: WatchedSandbox, l
   return {
     // Processes are not asked at the end: one that is ending tells no share, and all that it shares would count for it.
     wasOver: () =>
-      passed || (group !== undefined && (group.hasKilled() || group.wasOver(limitBytes) || excessBytes() > 0)),
-    stop: () => clearInterval(timer),
+      passed ||
+      (group !== undefined &&
+        (group.hasKilled() || group.wasOver(limitBytes) || (group.usesMore(limitBytes) && excessBytes() > 0))),
+    stop() {
+      clearInterval(timer);
+      group?.close();
+    },
   };
 }
 

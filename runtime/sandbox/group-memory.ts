@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, statfsSync } from 'node:fs';
+import { closeSync, existsSync, openSync, readFileSync, readSync, statfsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { SandboxLayout } from './sandbox-layout.ts';
 
@@ -16,10 +16,13 @@ export interface GroupMemory {
    * than `limitBytes` for sure, a number that is no less than it, with less work.
    */
   heldAbove(limitBytes: number): number;
+  /** Whether all that the group uses, files too, is more: where it is not, nothing else has to be asked. */
+  usesMore(limitBytes: number): boolean;
   /** Whether it must have held more at some time since this was opened, however short. */
   wasOver(limitBytes: number): boolean;
   /** Whether the kernel has ended a process of the group for its memory since this was opened. */
   hasKilled(): boolean;
+  close(): void;
 }
 
 interface Names {
@@ -70,13 +73,16 @@ export function groupMemory(
   ownBytes: () => number = ownAnonymous,
 ): GroupMemory {
   const names = existsSync(join(folder, VERSION_2.usage)) ? VERSION_2 : VERSION_1;
-  const peakBefore = counter(folder, names.peak) ?? 0;
-  const kills = (): number => field(read(join(folder, names.events)), 'oom_kill');
+  const { read, counter, close } = openCounters(folder);
+  const peakBefore = counter(names.peak) ?? 0;
+  const kills = (): number => field(read(names.events), 'oom_kill');
   const killsBefore = kills();
   let mostShared = 0;
   return {
+    close,
+    usesMore: (limitBytes) => (counter(names.usage) ?? Number.POSITIVE_INFINITY) > limitBytes,
     heldAbove(limitBytes) {
-      const text = read(join(folder, 'memory.stat'));
+      const text = read('memory.stat');
       const [anonymous, shared] = [field(text, names.anonymous), field(text, names.shared)];
       mostShared = Math.max(mostShared, shared);
       // What it holds is at most this; the rest is asked for only where that could be too much.
@@ -84,13 +90,13 @@ export function groupMemory(
       return anonymous - ownBytes() + Math.max(0, shared - filesNow());
     },
     wasOver(limitBytes) {
-      const peak = counter(folder, names.peak);
+      const peak = counter(names.peak);
       if (peak === undefined || peak <= limitBytes || peak <= peakBefore) return false;
-      const text = read(join(folder, 'memory.stat'));
+      const text = read('memory.stat');
       const shared = field(text, names.shared);
       // At the peak there may have been more files than are left; bytes that were written to a file were not touched page by page.
       const removed = Math.max(0, mostShared - shared);
-      const others = (counter(folder, names.usage) ?? 0) - field(text, names.anonymous) + removed;
+      const others = (counter(names.usage) ?? 0) - field(text, names.anonymous) + removed;
       const held = peak - others - ownBytes() - KERNEL_BYTES;
       return held > limitBytes && field(text, names.faults) * PAGE_BYTES > limitBytes;
     },
@@ -100,7 +106,7 @@ export function groupMemory(
 
 /** Anonymous memory of this process, which belongs to the supervisor. */
 function ownAnonymous(): number {
-  return Number(/^RssAnon:\s+(\d+) kB$/m.exec(read('/proc/self/status'))?.[1] ?? 0) * 1024;
+  return Number(/^RssAnon:\s+(\d+) kB$/m.exec(readFileSync('/proc/self/status', 'latin1'))?.[1] ?? 0) * 1024;
 }
 
 /** The file systems in memory that the sandbox has of its own. At level none the machine's may hold the workspace. */
@@ -126,16 +132,36 @@ function field(text: string, name: string): number {
   return Number(new RegExp(`^${name} (\\d+)$`, 'm').exec(text)?.[1] ?? 0);
 }
 
-function counter(folder: string, file: string): number | undefined {
-  const text = read(join(folder, file)).trim();
-  return /^\d+$/.test(text) ? Number(text) : undefined;
-}
+/** The most that one file of counters holds. */
+const COUNTERS_BYTES = 64 * 1024;
 
-/** Empty where an older kernel does not count it. */
-function read(path: string): string {
-  try {
-    return readFileSync(path, 'latin1');
-  } catch {
-    return '';
-  }
+/** Files of counters that stay open: a session asks after each of its runs, and opening them takes longer than reading. */
+function openCounters(folder: string): {
+  /** Empty where an older kernel does not count it. */
+  read(file: string): string;
+  counter(file: string): number | undefined;
+  close(): void;
+} {
+  const open = new Map<string, number>();
+  const buffer = Buffer.allocUnsafe(COUNTERS_BYTES);
+  const read = (file: string): string => {
+    try {
+      const descriptor = open.get(file) ?? openSync(join(folder, file), 'r');
+      open.set(file, descriptor);
+      return buffer.latin1Slice(0, readSync(descriptor, buffer, 0, COUNTERS_BYTES, 0));
+    } catch {
+      return '';
+    }
+  };
+  return {
+    read,
+    counter(file) {
+      const text = read(file).trim();
+      return /^\d+$/.test(text) ? Number(text) : undefined;
+    },
+    close() {
+      for (const descriptor of open.values()) closeSync(descriptor);
+      open.clear();
+    },
+  };
 }
