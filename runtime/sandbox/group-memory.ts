@@ -148,7 +148,7 @@ function openCounters(folder: string): {
     try {
       const descriptor = open.get(file) ?? openSync(join(folder, file), 'r');
       open.set(file, descriptor);
-      return buffer.latin1Slice(0, readSync(descriptor, buffer, 0, COUNTERS_BYTES, 0));
+      return buffer.toString('latin1', 0, readSync(descriptor, buffer, 0, COUNTERS_BYTES, 0));
     } catch {
       return '';
     }
