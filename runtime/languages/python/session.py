@@ -5,6 +5,7 @@ Executed by executor.py with names of its own: `link` has what reads and sends m
 
 import ast
 import asyncio
+import collections
 import inspect
 import json
 import linecache
@@ -98,7 +99,8 @@ class Session:
         self.display = Display(self.result_bytes)
         self.loop = None
         self.running = False
-        self.sources = []
+        self.sources = collections.deque()
+        self.kept_source = 0
         os.environ.clear()
         os.environ.update(message["env"])
         os.environ.setdefault("MPLBACKEND", "module://_skillcell_figures")
@@ -125,8 +127,11 @@ class Session:
     def remember(self, name, code):
         linecache.cache[name] = (len(code), None, code.splitlines(True), name)
         self.sources.append((name, len(code)))
-        while sum(size for _, size in self.sources) > KEPT_SOURCE or len(self.sources) > 1_000:
-            linecache.cache.pop(self.sources.pop(0)[0], None)
+        self.kept_source += len(code)
+        while self.kept_source > KEPT_SOURCE or len(self.sources) > 1_000:
+            oldest, size = self.sources.popleft()
+            self.kept_source -= size
+            linecache.cache.pop(oldest, None)
 
     def execute(self, name, code):
         flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
