@@ -3,7 +3,6 @@ export const LATER_CASES: Record<string, string> = {
   A09: 'needs the proxy for allowed domains; until then no job has a network',
   A10: 'needs the proxy for allowed domains; A02 shows that a job has no resolver',
   B20: 'needs tenants; B19 shows the bounded queue of one',
-  E12: 'needs host tools with paths',
   E14: 'needs host tools with addresses',
   F01: 'needs a queue that hands a job to another host',
   F04: 'needs a queue that hands a job to another host',
