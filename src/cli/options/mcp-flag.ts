@@ -5,7 +5,6 @@ import { JsonRefused, parseBoundedJson } from '../../protocol/bounded-json.ts';
 import { readInputFile } from '../terminal/input-file.ts';
 import { quoted } from '../terminal/usage-error.ts';
 import { type CommandContext, flagValue } from './command.ts';
-import { expandVariables } from './expand-variables.ts';
 
 const FILE_BYTES = 1024 * 1024;
 /** What the file's only field may be called, by the programs that write such files. */
@@ -27,6 +26,8 @@ export async function mcpServersFromFlag({ arguments: given, io }: CommandContex
     const found = other === undefined ? '' : `; there is no field ${quoted(other)}`;
     throw invalid(`it must hold an object with the field mcpServers, or servers, and no other${found}`, path);
   }
+  // Only here: a job without the flag loads nothing of MCP.
+  const { expandVariables } = await import('./expand-variables.ts');
   const { checkMcpServers } = await import('../../mcp/client/mcp-servers.ts');
   return checkMcpServers(expandVariables((file as Record<string, unknown>)[name], io.env));
 }
