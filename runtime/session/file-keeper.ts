@@ -4,6 +4,7 @@ import type { StreamReader, StreamWriter } from '../../src/protocol/channel.ts';
 import { readLanguage } from '../languages/read-language.ts';
 import type { ExecutorProcess } from '../run/executor-process.ts';
 import type { JobSurroundings, SessionSurroundings } from '../run/job-surroundings.ts';
+import { letGo } from './let-go.ts';
 import { lacksProcesses } from './unstarted-cell.ts';
 
 /** An operation on the files of a session. */
@@ -57,16 +58,7 @@ export function createFileKeeper(around: JobSurroundings, session: SessionSurrou
       channel.send({ type: 'filed', id, ...(error === undefined ? {} : { error }) } satisfies SandboxMessage);
     },
     close() {
-      if (keeper === undefined) return;
-      const { executor } = keeper;
-      for (const stream of [
-        executor.stdin,
-        executor.stdout,
-        executor.stderr,
-        executor.messagesIn,
-        executor.messagesOut,
-      ])
-        stream.destroy();
+      if (keeper !== undefined) letGo(keeper.executor);
     },
   };
 }

@@ -4,6 +4,7 @@ import type { ExecutorProcess, ProcessEnd } from '../run/executor-process.ts';
 import type { JobSurroundings } from '../run/job-surroundings.ts';
 import { counted, programVariables } from '../run/start-program.ts';
 import { createInterruptPipe, type InterruptPipe } from './interrupt-pipe.ts';
+import { letGo } from './let-go.ts';
 
 /** An interpreter that stays open from run to run. */
 export interface Interpreter {
@@ -79,14 +80,7 @@ export async function startInterpreter(around: JobSurroundings, language: string
     },
     close() {
       pipe?.close();
-      for (const stream of [
-        executor.stdin,
-        executor.stdout,
-        executor.stderr,
-        executor.messagesIn,
-        executor.messagesOut,
-      ])
-        stream.destroy();
+      letGo(executor);
     },
   };
 }
