@@ -9,6 +9,7 @@ import {
   type Transport,
 } from '@modelcontextprotocol/server';
 import { SkillcellError } from '../../contracts/skillcell-error.ts';
+import { jsonPieces } from './json-pieces.ts';
 import { createLineSplitter, type SplitLine } from './line-splitter.ts';
 import { onceAborted } from './once-aborted.ts';
 import { MESSAGE_BYTES, MessageRefused, readMessage, refusalAnswer } from './read-message.ts';
@@ -38,9 +39,19 @@ export function createLineTransport(input: Readable, output: Writable): LineTran
   let draining: Promise<void> | undefined;
   const drain = (): Promise<void> => (draining ??= drained(output).finally(() => (draining = undefined)));
 
-  const write = async (message: object): Promise<void> => {
+  const put = async (text: string): Promise<void> => {
     if (isClosed || output.destroyed) throw new Error('the connection is closed');
-    if (!output.write(`${JSON.stringify(message)}\n`)) await drain();
+    if (!output.write(text)) await drain();
+  };
+  const writeLine = async (message: object): Promise<void> => {
+    for (const piece of jsonPieces(message)) await put(piece);
+  };
+  let last = Promise.resolve();
+  /** One line after the other: a long one goes in pieces, as its client takes them. */
+  const write = async (message: object): Promise<void> => {
+    const line = last.then(() => writeLine(message));
+    last = line.catch(() => undefined);
+    await line;
   };
 
   /** Whether a read may be made: its turn came before it was given up. */

@@ -41,8 +41,14 @@ async function findArtifact(href: string, orchestrator: Orchestrator): Promise<K
 function contentsOf(uri: string, { mimeType, content }: KeptResource): ReadResourceResult['contents'][number] {
   const text = typeof content === 'string' ? content : textOf(content, mimeType);
   return text === undefined
-    ? { uri, mimeType, blob: Buffer.from(content).toString('base64') }
+    ? { uri, mimeType, blob: base64(content) }
     : { uri, mimeType, text };
+}
+
+/** Without a copy of the bytes, which may be a whole file. */
+function base64(content: string | Uint8Array): string {
+  if (typeof content === 'string') return Buffer.from(content).toString('base64');
+  return Buffer.from(content.buffer, content.byteOffset, content.byteLength).toString('base64');
 }
 
 /** Bytes as text, where they are one. */
