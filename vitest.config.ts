@@ -1,8 +1,16 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 
-// These start sandboxes, servers or npm and measure time: one file after the other, after everything else.
-const SERIAL = ['test/{ai,attacks,chaos,cli,e2e,mcp,orchestrator}/**/*.test.ts', 'test/runners/**/*.test.ts'];
+/**
+ * One file after the other, after everything else: they try what happens to an engine or a host as a whole, or hold how long something takes
+ * by a clock that shows nothing beside other work.
+ */
+const SERIAL = [
+  'test/{chaos,runners}/**/*.test.ts',
+  'test/cli/docker-host.test.ts',
+  'test/cli/commands/exec.test.ts',
+  'test/orchestrator/{artifacts,sweep}.test.ts',
+];
 
 export default defineConfig({
   test: {
