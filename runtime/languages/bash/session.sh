@@ -100,7 +100,8 @@ __skillcell_next() {
 }
 
 # All that a run does, as one command, which is read before any of it happens. In `||` the status is there for the code, and `set -e` is
-# none of its concern. An interrupt that comes when the code is over is too late, and would cut short what is said of the run.
+# none of its concern. An interrupt that comes when the code is over is too late, and would cut short what is said of the run: what one
+# that still came has set is taken back before a function of ours would return for it.
 builtin read -r -d '' __skillcell_step <<'END'
 {
   __skillcell_next
@@ -118,6 +119,8 @@ builtin read -r -d '' __skillcell_step <<'END'
     builtin mapfile -d '' -t -n 1 -u 202 __skillcell_traps
     if [[ ${__skillcell_traps[0]} != "$__skillcell_usual" ]]; then builtin eval "$__skillcell_unusual"; fi
     builtin trap '' INT
+    builtin trap - DEBUG
+    builtin set +T
     __skillcell_told
   } >/dev/null 2>&1
 }
