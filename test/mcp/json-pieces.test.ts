@@ -7,7 +7,10 @@ describe('jsonPieces()', () => {
   it.each([
     ['nothing long', { id: 1, result: { text: 'short' } }],
     ['a long text', { text: 'x'.repeat(10 * PIECE + 1), after: true }],
-    ['two long texts, one of them a line break and quotes', { a: '"\n'.repeat(PIECE), b: ['y'.repeat(2 * PIECE)], c: '' }],
+    [
+      'two long texts, one of them a line break and quotes',
+      { a: '"\n'.repeat(PIECE), b: ['y'.repeat(2 * PIECE)], c: '' },
+    ],
     ['a character of two units where it is cut', { text: `${'x'.repeat(PIECE - 1)}😀${'x'.repeat(PIECE)}` }],
     ['half a character', { text: `${'x'.repeat(PIECE)}\ud83d` }],
   ])('is the line of a message that has %s', (_what, message) => {

@@ -40,9 +40,7 @@ async function findArtifact(href: string, orchestrator: Orchestrator): Promise<K
 
 function contentsOf(uri: string, { mimeType, content }: KeptResource): ReadResourceResult['contents'][number] {
   const text = typeof content === 'string' ? content : textOf(content, mimeType);
-  return text === undefined
-    ? { uri, mimeType, blob: base64(content) }
-    : { uri, mimeType, text };
+  return text === undefined ? { uri, mimeType, blob: base64(content) } : { uri, mimeType, text };
 }
 
 /** Without a copy of the bytes, which may be a whole file. */
