@@ -39,14 +39,12 @@ async function findArtifact(href: string, orchestrator: Orchestrator): Promise<K
 }
 
 function contentsOf(uri: string, { mimeType, content }: KeptResource): ReadResourceResult['contents'][number] {
-  const text = typeof content === 'string' ? content : textOf(content, mimeType);
-  return text === undefined ? { uri, mimeType, blob: base64(content) } : { uri, mimeType, text };
-}
-
-/** Without a copy of the bytes, which may be a whole file. */
-function base64(content: string | Uint8Array): string {
-  if (typeof content === 'string') return Buffer.from(content).toString('base64');
-  return Buffer.from(content.buffer, content.byteOffset, content.byteLength).toString('base64');
+  if (typeof content === 'string') return { uri, mimeType, text: content };
+  const text = textOf(content, mimeType);
+  if (text !== undefined) return { uri, mimeType, text };
+  // Without a copy of the bytes, which may be a whole file.
+  const { buffer, byteOffset, byteLength } = content;
+  return { uri, mimeType, blob: Buffer.from(buffer, byteOffset, byteLength).toString('base64') };
 }
 
 /** Bytes as text, where they are one. */
