@@ -123,6 +123,8 @@ export function attack(id: string, title: string, options: AttackOptions, body: 
       await ensureRuntime();
       const known = new Set(sandboxProcesses());
       const orchestrator = await sharedOrchestrator(level);
+      // What is loaded at the first job is no growth.
+      await expectFirstJob(level);
       const side = await runnersOf(level);
       const endWatch = watchSafety();
       const scene: Scene = {
@@ -162,6 +164,14 @@ export function attack(id: string, title: string, options: AttackOptions, body: 
         await until(async () => (await ownContainers()).length === 0, 'an end of all containers');
     });
   }
+}
+
+const begun = new Set<Level>();
+
+async function expectFirstJob(level: Level): Promise<void> {
+  if (begun.has(level)) return;
+  begun.add(level);
+  await expectNextJob(level);
 }
 
 async function expectNextJob(level: Level): Promise<void> {
