@@ -7,7 +7,7 @@ import { defineConfig } from 'vitest/config';
  */
 const SERIAL = [
   'test/{chaos,runners}/**/*.test.ts',
-  'test/attacks/e-channel.test.ts',
+  'test/attacks/{docker-*,e-channel}.test.ts',
   'test/cli/docker-host.test.ts',
   'test/cli/commands/exec.test.ts',
   'test/orchestrator/{artifacts,sweep}.test.ts',
