@@ -6,10 +6,9 @@ import { defineConfig } from 'vitest/config';
  * by a clock that shows nothing beside other work.
  */
 const SERIAL = [
-  'test/{chaos,runners}/**/*.test.ts',
-  'test/attacks/{docker-*,e-channel}.test.ts',
-  'test/cli/docker-host.test.ts',
-  'test/cli/commands/exec.test.ts',
+  'test/chaos/**/*.test.ts',
+  'test/runners/docker/{engine-faults,image}.test.ts',
+  'test/attacks/{docker-life,e-channel}.test.ts',
   'test/orchestrator/{artifacts,sweep}.test.ts',
 ];
 
@@ -28,8 +27,8 @@ export default defineConfig({
           name: 'parallel',
           include: ['test/**/*.test.ts'],
           exclude: SERIAL,
-          // vitest alone would leave one of two cores idle.
-          maxWorkers: Math.max(2, availableParallelism() - 1),
+          // A test that waits leaves its processor to another one.
+          maxWorkers: availableParallelism() + 1,
           sequence: { groupOrder: 1 },
         },
       },

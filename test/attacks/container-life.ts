@@ -1,4 +1,4 @@
-import { existsSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { rmSync, statSync, writeFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { SandboxSpec } from '../../src/runners/runner.ts';
 import { DEFAULT_LIMITS } from '../../src/contracts/limits.ts';
@@ -134,14 +134,23 @@ export const LIFE_ATTACKS: readonly ContainerAttack[] = [
     title: 'writes nothing on the host’s disk by what it prints',
     opens: ['LogConfig none'],
     async attempt({ job, inspected }) {
-      const running = job({ language: 'bash', code: 'head -c 200000 /dev/zero; sleep 1' });
-      await pause(700);
-      const paths = (await inspected()).map((row) => row.LogPath);
-      const bytes = paths.map((path) => (path !== '' && existsSync(path) ? statSync(path).size : 0));
+      let runs = true;
+      const running = job({ language: 'bash', code: 'head -c 200000 /dev/zero; sleep 1' }).finally(
+        () => (runs = false),
+      );
+      let seen = 0;
+      let most = 0;
+      while (runs) {
+        for (const { LogPath: path } of await inspected()) {
+          seen += 1;
+          if (path !== '') most = Math.max(most, statSync(path, { throwIfNoEntry: false })?.size ?? 0);
+        }
+        await pause(50);
+      }
       await running;
       return {
-        blocked: paths.length > 0 && bytes.every((size) => size === 0),
-        evidence: `${Math.max(...bytes) > 200_000 ? 'more than 200,000' : Math.max(...bytes)} bytes in the engine's log of it`,
+        blocked: seen > 0 && most === 0,
+        evidence: `${most > 200_000 ? 'more than 200,000' : most} bytes in the engine's log of it`,
       };
     },
   },

@@ -83,7 +83,9 @@ function checkResult(path: string, { said }: JobHistory): string[] {
   if (said?.word === 'finished' && said.outcome !== result.outcome) {
     return [`job ${said.jobId} was said to be ${said.outcome} and is recorded as ${result.outcome}`];
   }
-  if (said?.word === 'failed' && result.outcome !== 'failed') {
+  // A session that its host gives up fails for whoever runs code in it; its record says that it was canceled, where the host came to that.
+  const givenUp = said?.word === 'failed' && said.code === 'session.ended' && result.outcome === 'canceled';
+  if (said?.word === 'failed' && result.outcome !== 'failed' && !givenUp) {
     return [`job ${said.jobId} was said to fail with ${said.code} and is recorded as ${result.outcome}`];
   }
   return [];

@@ -55,7 +55,7 @@ const JOBS_A_LIFE = 7;
 /** What goes wrong so often goes wrong always. */
 const ENOUGH = 20;
 /** Ends that are no fault while a host is asked to close. */
-const CLOSING: readonly string[] = ['canceled', 'orchestrator.closed'];
+const CLOSING: readonly string[] = ['canceled', 'orchestrator.closed', 'session.ended'];
 
 /** Kills hosts and checks, from outside, that nothing is lost, doubled or left. */
 export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {

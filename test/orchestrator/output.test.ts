@@ -17,7 +17,8 @@ import { type Ending, expectedOutput, outputProgram, WAITING, type Way } from '.
 const MIB = 1024 * 1024;
 /** Room for all that the largest program prints. */
 const KEPT = 32 * MIB;
-const LARGE = 25_000_000;
+/** Of what costs a call of the system or a pass of the event loop each few bytes. */
+const MANY = 5_000_000;
 const LARGE_BLOCKS = 381 * 64 * 1024;
 const BLOCKS = 5 * 64 * 1024;
 
@@ -40,18 +41,18 @@ const TABLE: Record<Language, Row[]> = {
     ['cancel', 'both', 300_000],
     ['end', 'worker', 300_000],
     ['exit', 'node child', 300_000],
-    ['exit', 'child', LARGE],
+    ['exit', 'child', MANY],
     ['end', 'blocks', LARGE_BLOCKS],
     ['SIGKILL', 'blocks', LARGE_BLOCKS],
     ['timeout', 'blocks', LARGE_BLOCKS],
     ['cancel', 'blocks', LARGE_BLOCKS],
-    ['end', 'lines', LARGE],
+    ['end', 'lines', MANY],
   ],
   typescript: [
     ['SIGKILL', 'bytes', 10],
     ['throw', 'both', 10_000],
     ['exit', 'lines', 300_000],
-    ['end', 'write', LARGE],
+    ['end', 'write', MANY],
   ],
   python: [
     ['_exit', 'lines', 10],
@@ -75,7 +76,7 @@ const TABLE: Record<Language, Row[]> = {
     ['cancel', 'lines', 10_000],
     ['timeout', 'child', 300_000],
     ['exit', 'write', 300_000],
-    ['end', 'child', LARGE],
+    ['end', 'child', MANY],
   ],
 };
 
