@@ -56,7 +56,7 @@ export function watchMemory({ layout, processes, privileges }: WatchedSandbox, l
     wasOver: () =>
       passed ||
       (group !== undefined &&
-        (group.hasKilled() || group.wasOver(limitBytes) || (group.usesMore(limitBytes) && excessBytes() > 0))),
+        (group.hasKilled() || (group.usedMore(limitBytes) && (group.wasOver(limitBytes) || excessBytes() > 0)))),
     stop() {
       clearInterval(timer);
       group?.close();

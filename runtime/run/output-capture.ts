@@ -11,12 +11,19 @@ export interface OutputCapture {
   /** Whether both together are over the total. */
   overTotal(): boolean;
   /**
-   * Settles when all that was written has been read and handed on. With `silent`, nobody is left who could write, and what
-   * the pipes hold is all; else a stream ends by itself, or has `graceMs` for it. Time in which a slow reader holds the
-   * output back does not count. Says whether all of it was read: not where a stream did not end in time.
+   * Settles when all that was written has been read and handed on. Time in which a slow reader holds the output back does not count. Says
+   * whether all of it was read: not where a stream did not end in time.
+   *
+   * @param graceMs for streams that someone may still write to
    */
-  finish(silent: boolean, graceMs: number): Promise<boolean>;
+  finish(writers: Writers, graceMs: number): Promise<boolean>;
 }
+
+/**
+ * Who may still write: nobody that counts, since the program has said a moment ago, in this turn of the event loop, that it has written all;
+ * nobody at all, so that what the pipes hold is all; or anyone, until a stream ends by itself.
+ */
+export type Writers = 'done' | 'gone' | 'any';
 
 /** Options of {@link captureOutput}. */
 export interface OutputCaptureOptions {
@@ -45,22 +52,24 @@ export function captureOutput(stdout: Readable, stderr: Readable, options: Outpu
     stdout: first.text,
     stderr: second.text,
     overTotal: () => total > options.totalBytes,
-    async finish(silent, graceMs) {
+    async finish(writing, graceMs) {
       let hasEnded = false;
       const ended = Promise.all([first.ended, second.ended]).then((wholes) => (hasEnded = wholes.every(Boolean)));
       const heldBack = (): boolean => first.heldBack() || second.heldBack();
-      let whole = silent;
+      let whole = writing !== 'any';
       const atEnd = total;
-      for (let over = false; !over;) {
+      // What was written before a word can be read as soon as the word, and is read before the next round.
+      let rounds = writing === 'done' && !heldBack() ? 1 : 2;
+      for (let over = false; !over; rounds = 2) {
         await Promise.all([first.handedOn(), second.handedOn()]);
         const before = total;
-        if (silent) {
-          await readOnce();
+        if (writing !== 'any') {
+          await readOnce(rounds);
           over = (total === before || (options.stays === true && total - atEnd > PIPE_BYTES)) && !heldBack();
         } else {
           await withinDeadline(ended, { limitMs: graceMs, overdue: () => false });
           // On a busy machine the clock comes before what is in the pipe already.
-          await readOnce();
+          await readOnce(rounds);
           whole = hasEnded;
           over = whole || !heldBack();
         }
@@ -77,9 +86,12 @@ export function captureOutput(stdout: Readable, stderr: Readable, options: Outpu
 /** The most that two pipes hold: what is read beyond it was written later. */
 const PIPE_BYTES = 2 * 1024 * 1024;
 
-/** Waits until the event loop has once asked the kernel for all that can be read: an immediate's own round has asked before. */
-async function readOnce(): Promise<void> {
-  for (let round = 0; round < 2; round += 1) await new Promise((resolve) => setImmediate(resolve));
+/**
+ * Waits until the event loop has asked the kernel for all that can be read. Of two rounds the second one has surely asked anew: an
+ * immediate's own has asked before.
+ */
+async function readOnce(rounds: number): Promise<void> {
+  for (let round = 0; round < rounds; round += 1) await new Promise((resolve) => setImmediate(resolve));
 }
 
 interface StreamCapture {

@@ -54,8 +54,8 @@ export async function runCode(input: RunInput, around: RunSurroundings): Promise
   const runMs = performance.now() - started;
   await hearLastWords(executor, ending);
   // At level none a process can hide; there the end of its pipes shows that nobody writes any more.
-  const silent = dead && layout.level !== 'none';
-  const whole = await capture.finish(silent, PIPE_GRACE_MS);
+  const isGone = dead && layout.level !== 'none';
+  const whole = await capture.finish(isGone ? 'gone' : 'any', PIPE_GRACE_MS);
   for (const stream of [executor.stdin, executor.messagesIn, executor.messagesOut]) stream.destroy();
   // What a program wrote last may be read only after its end.
   const judged = cause === 'itself' && capture.overTotal() ? 'output' : cause;

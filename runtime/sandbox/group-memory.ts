@@ -16,8 +16,8 @@ export interface GroupMemory {
    * than `limitBytes` for sure, a number that is no less than it, with less work.
    */
   heldAbove(limitBytes: number): number;
-  /** Whether all that the group uses, files too, is more: where it is not, nothing else has to be asked. */
-  usesMore(limitBytes: number): boolean;
+  /** Whether all that the group uses or has used, files too, is more: where it is not, nothing else has to be asked. */
+  usedMore(limitBytes: number): boolean;
   /** Whether it must have held more at some time since this was opened, however short. */
   wasOver(limitBytes: number): boolean;
   /** Whether the kernel has ended a process of the group for its memory since this was opened. */
@@ -80,7 +80,7 @@ export function groupMemory(
   let mostShared = 0;
   return {
     close,
-    usesMore: (limitBytes) => (counter(names.usage) ?? Number.POSITIVE_INFINITY) > limitBytes,
+    usedMore: (limitBytes) => (counter(names.peak) ?? counter(names.usage) ?? Infinity) > limitBytes,
     heldAbove(limitBytes) {
       const text = read('memory.stat');
       const [anonymous, shared] = [field(text, names.anonymous), field(text, names.shared)];
@@ -111,7 +111,7 @@ function ownAnonymous(): number {
 
 /** The file systems in memory that the sandbox has of its own. At level none the machine's may hold the workspace. */
 function fileBytes({ level, workspace, value, skills }: SandboxLayout): number {
-  if (level === 'none') return isInMemory(workspace) ? Number.POSITIVE_INFINITY : 0;
+  if (level === 'none') return isInMemory(workspace) ? Infinity : 0;
   const others = level === 'container' ? ['/tmp', '/dev/shm'] : ['/inner/tmp', '/inner/shm', '/run', '/tmp'];
   return [workspace, value, skills, ...others].reduce((bytes, folder) => {
     const { blocks, bfree, bsize } = statfsSync(folder);

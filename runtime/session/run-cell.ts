@@ -1,6 +1,7 @@
 import { diagnostic, type Diagnostic } from '../../src/contracts/diagnostic.ts';
 import type { JobLimits } from '../../src/contracts/limits.ts';
 import type { SessionReply, SessionRequest } from '../../src/protocol/session-messages.ts';
+import type { ByteWriter, Channel, StreamWriter } from '../../src/protocol/channel.ts';
 import type { SandboxMessage } from '../../src/protocol/messages.ts';
 import { withinDeadline } from '../../src/protocol/within-deadline.ts';
 import type { CallAnswers } from '../run/answer-calls.ts';
@@ -48,19 +49,11 @@ export async function runCell(
   const { channel, globals } = around;
   const { executor } = interpreter;
   const limits: JobLimits = { ...globals.JOB.limits, runTimeoutMs: cell.timeoutMs };
-  const writers = { stdout: channel.openStream(), stderr: channel.openStream() };
-  const { stdout, stderr } = writers;
-  channel.sendEvent({
-    type: 'run',
-    run: cell.run,
-    stdout: stdout.number,
-    stderr: stderr.number,
-  } satisfies SandboxMessage);
   const capture = captureOutput(executor.stdout, executor.stderr, {
     keptBytes: limits.keptOutputBytes,
     totalBytes: limits.totalOutputBytes,
     onTotal: () => cause.resolve('output'),
-    writers,
+    writers: cellOutput(channel, cell.run),
     stays: true,
   });
   const answered = listen(cell, session, limits, cause.resolve);
@@ -85,8 +78,9 @@ export async function runCell(
   answered.calls.close();
   const dead = isKept || (await session.lose(interpreter));
   const runMs = performance.now() - started;
-  const silent = isKept || (dead && around.layout.level !== 'none');
-  const whole = await capture.finish(silent, PIPE_GRACE_MS);
+  const isGone = isKept || (dead && around.layout.level !== 'none');
+  const isSaid = isKept && first === 'itself';
+  const whole = await capture.finish(isSaid ? 'done' : isGone ? 'gone' : 'any', PIPE_GRACE_MS);
   if (!isKept) interpreter.close();
   const report = readCellReport(answered.fields ?? {}, answered.bytes);
   const ended: EndCause = judged === 'itself' && capture.overTotal() ? 'output' : judged;
@@ -105,6 +99,22 @@ export async function runCell(
   if (results === undefined) return;
   await results.write(report.bytes);
   results.end();
+}
+
+/** The output of a run, whose streams are opened with its first byte: most runs of a session write nothing. */
+function cellOutput(channel: Channel, run: number): Record<'stdout' | 'stderr', ByteWriter> {
+  let opened: StreamWriter[] | undefined;
+  const open = (): StreamWriter[] => {
+    const [stdout, stderr] = [channel.openStream(), channel.openStream()];
+    const message: SandboxMessage = { type: 'run', run, stdout: stdout.number, stderr: stderr.number };
+    channel.sendEvent(message);
+    return [stdout, stderr];
+  };
+  const writer = (index: number): ByteWriter => ({
+    write: async (chunk) => await (opened ??= open())[index]?.write(chunk),
+    end: () => opened?.[index]?.end(),
+  });
+  return { stdout: writer(0), stderr: writer(1) };
 }
 
 /** How long an interpreter may take to read code that it was sent, and how often it is interrupted until then. */

@@ -70,9 +70,13 @@ export async function serveSession(around: JobSurroundings, requests: SessionSur
   await sendOutputs(around, { ...emptyRun([]), ...verdict }, {});
 }
 
-/** What a session no longer needs, V8 would else look for when it is more than the supervisor's share of the memory: user code pays for it. */
+/**
+ * What a session no longer needs, V8 would else look for when it is more than the supervisor's share of the memory: user code pays for it.
+ * So little is looked for that waking other threads for it takes longer.
+ */
 function keepSmall(): void {
   setFlagsFromString('--optimize-for-size');
+  setFlagsFromString('--no-parallel-scavenge');
 }
 
 /** The interpreters of one session: one for each kind that its runs have asked for. */

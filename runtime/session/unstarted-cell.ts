@@ -11,11 +11,7 @@ export function lacksProcesses(error: unknown): boolean {
 
 /** Tells the host of a run whose interpreter could not be started: all that the session had running was ended for it. */
 export function tellUnstarted({ run }: Cell, epoch: number, channel: Channel): void {
-  const [stdout, stderr] = [channel.openStream(), channel.openStream()];
-  const send = (message: SandboxMessage): void => channel.send(message);
-  send({ type: 'run', run, stdout: stdout.number, stderr: stderr.number });
-  for (const writer of [stdout, stderr]) writer.end();
-  send({
+  channel.send({
     type: 'cell',
     run,
     epoch,
@@ -33,5 +29,5 @@ export function tellUnstarted({ run }: Cell, epoch: number, channel: Channel): v
         'The processes of the session were as many as they may be, so that no interpreter could be started: they were ended, and with them what the runs had defined.',
       ),
     ],
-  });
+  } satisfies SandboxMessage);
 }

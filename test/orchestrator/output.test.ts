@@ -20,6 +20,7 @@ const KEPT = 32 * MIB;
 /** Of what costs a call of the system or a pass of the event loop each few bytes. */
 const MANY = 5_000_000;
 const LARGE_BLOCKS = 381 * 64 * 1024;
+const MANY_BLOCKS = 80 * 64 * 1024;
 const BLOCKS = 5 * 64 * 1024;
 
 type Language = 'javascript' | 'typescript' | 'python' | 'bash';
@@ -44,7 +45,7 @@ const TABLE: Record<Language, Row[]> = {
     ['exit', 'child', MANY],
     ['end', 'blocks', LARGE_BLOCKS],
     ['SIGKILL', 'blocks', LARGE_BLOCKS],
-    ['timeout', 'blocks', LARGE_BLOCKS],
+    ['timeout', 'blocks', MANY_BLOCKS],
     ['cancel', 'blocks', LARGE_BLOCKS],
     ['end', 'lines', MANY],
   ],
@@ -115,7 +116,7 @@ async function read(job: JobStream, { pauseMs = 0, onWaiting = (): void => undef
 }
 
 function limitsFor(ending: Ending): Partial<JobLimits> {
-  return { keptOutputBytes: KEPT, graceMs: 500, ...(ending === 'timeout' ? { runTimeoutMs: 3_000 } : {}) };
+  return { keptOutputBytes: KEPT, graceMs: 500, ...(ending === 'timeout' ? { runTimeoutMs: 5_000 } : {}) };
 }
 
 const OUTCOMES: Partial<Record<Ending, string>> = {

@@ -48,6 +48,8 @@ export function createCellEvaluator(onField: (field: TakenField) => void): CellE
   const session = new inspector.Session();
   session.connect();
   let taken: unknown;
+  /** Whether the inspector may keep objects of the run: what came of it is one, or was thrown. */
+  let keeps = false;
   const taker = remoteOf(session, (value: unknown) => void (taken = value));
 
   /** The value that a remote object stands for, which is one of this process. */
@@ -88,12 +90,16 @@ export function createCellEvaluator(onField: (field: TakenField) => void): CellE
         if (fault !== null) return end({ failed: true, is: interrupted() });
         const evaluated = answer as Evaluated;
         const { result, exceptionDetails } = evaluated;
+        keeps = hasOwn(evaluated, 'exceptionDetails') || hasOwn(result, 'objectId');
         if (hasOwn(evaluated, 'exceptionDetails'))
           end({ failed: true, is: thrown(exceptionDetails as ExceptionDetails, cell, wrong) });
         else settle(valueOf(result), end);
       });
     },
-    release: () => session.post('Runtime.releaseObjectGroup', { objectGroup: GROUP }),
+    release() {
+      if (keeps) session.post('Runtime.releaseObjectGroup', { objectGroup: GROUP });
+      keeps = false;
+    },
   };
 }
 

@@ -54,8 +54,6 @@ interface Running extends EndedRun {
   step: 'runs' | 'ended' | 'reports';
 }
 
-/** Rounds of the event loop in which a rejection that nobody handles is reported. */
-const LATE_ROUNDS = 2;
 const STDERR = 2;
 
 /** Begins a session. The interpreter's own names are those of its global object. */
@@ -102,7 +100,8 @@ export async function startSession(
   const end = (ended: Running, ending: Ending): void => {
     if (ended.step !== 'runs') return;
     ended.step = 'ended';
-    afterRounds(LATE_ROUNDS, () => {
+    // A rejection that nobody handles is told of before the next round of the event loop.
+    setImmediate(() => {
       report(ended, ending, isBlocked);
       if (isBlocked) apply(exit, process, [1]);
     });
@@ -143,10 +142,6 @@ function scriptOf(code: string, language: string, cell: string): Script {
     throw typeScriptError(error, cell);
   }
   return asScript(javascript, cell);
-}
-
-function afterRounds(rounds: number, then: () => void): void {
-  setImmediate(() => (rounds > 1 ? afterRounds(rounds - 1, then) : then()));
 }
 
 /** Writes a line to stderr, whatever code of users has made of the stream. */

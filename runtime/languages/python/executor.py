@@ -349,9 +349,14 @@ def require_exact(digits):
         raise ValueError(f"Cannot set the value: {BEYOND}.")
 
 
+# Made once: a session has a value with each run, and making one takes longer than a short run.
+exact_encoder = json.JSONEncoder(allow_nan=False)
+exact_decoder = json.JSONDecoder(parse_int=require_exact, object_pairs_hook=distinct)
+
+
 def exact_json(value):
-    text = json.dumps(value, allow_nan=False)
-    json.loads(text, parse_int=require_exact, object_pairs_hook=distinct)
+    text = exact_encoder.encode(value)
+    exact_decoder.decode(text)
     return text
 
 

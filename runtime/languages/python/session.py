@@ -37,6 +37,10 @@ FORMS = {
 }
 
 
+#: These say nothing of how they are shown.
+PLAIN = frozenset([bool, int, float, str, list, tuple, dict])
+
+
 def as_bytes(form):
     if isinstance(form, (bytes, bytearray, memoryview)):
         return bytes(form)
@@ -238,7 +242,7 @@ class Session:
             report["valueBytes"] = len(text.encode())
         elif text is not None:
             report["json"] = text
-        if value is not None and (text is None or is_set or forms_of(value)):
+        if value is not None and (text is None or is_set or type(value) not in PLAIN and forms_of(value)):
             self.display.show(value)
         self.show_figures()
 

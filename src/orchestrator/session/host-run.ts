@@ -1,12 +1,13 @@
 import { createBroker, type Broker } from '../../broker/broker.ts';
 import type { JobEvent } from '../../contracts/events.ts';
+import type { CallRow, CallTotal, OutputText } from '../../contracts/result.ts';
 import { RESULT_BYTES, type SessionResult, type SessionRun } from '../../contracts/session.ts';
 import type { HostMessage, SandboxCall, SandboxMessage } from '../../protocol/messages.ts';
 import type { CellResult } from '../../protocol/session-messages.ts';
 import { answerCall } from '../answer-call.ts';
 import type { JobHost } from '../job-host.ts';
-import { createOutputEvents } from '../output-events.ts';
-import { receiveOutput } from '../receive-output.ts';
+import { createOutputEvents, type OutputEvents } from '../output-events.ts';
+import { receiveOutput, type OutputCollector } from '../receive-output.ts';
 import type { OrchestratorSettings } from '../orchestrator-settings.ts';
 import { traceCalls } from '../tracing/trace-calls.ts';
 import { collectBytes } from './collect-bytes.ts';
@@ -33,12 +34,14 @@ export interface HostRun {
   /** What came of it. Rejects when we failed. */
   readonly result: Promise<SessionRun>;
   interrupt(): void;
+  /** The code has written something, which comes on two streams. What writes nothing has none. */
   begin(message: SandboxMessage & { type: 'run' }): void;
   settle(cell: CellResult): void;
   call(call: SandboxCall, signal: AbortSignal): Promise<void>;
   /** The sandbox is over. */
   lose(fault: Error | undefined): void;
-  readonly broker: Broker;
+  /** What the code has called; undefined where that is nothing. */
+  readonly calls: { rows: CallRow[]; totals: Record<string, CallTotal> } | undefined;
 }
 
 /** Sends a run to its sandbox, and takes what comes of it. Its span stands below what is active where this is called, which is the run's caller. */
@@ -53,23 +56,21 @@ export function startRun(
   const { run, emit, timeoutMs } = order;
   const done = Promise.withResolvers<SessionRun>();
   done.promise.catch(() => undefined);
-  const streamEnded = (): void => {
-    streams -= 1;
-    finish();
-  };
-  const output = receiveOutput(limits.keptOutputBytes, (stream, bytes) => events.write(stream, bytes), streamEnded);
-  const events = createOutputEvents(jobId, emit);
   const clock = startClock(timeoutMs + limits.graceMs + HAND_OVER_MS, () => ending.cancel('timeout'));
   // The one who opened the session may be long gone; the id says of which session it is.
   const span = tracing.begin('run', { 'skillcell.job.id': jobId, 'skillcell.run.number': run }, jobSpan);
-  const broker = createRunBroker({ ...ground, span }, order, settings, (waiting) => {
+  const onWaiting = (waiting: boolean): void => {
     clock.set(!waiting);
     ending.setClock(!waiting);
     channel.send({ type: 'clock', running: !waiting } satisfies HostMessage);
-  });
+  };
   const started = performance.now();
   let stopped = false;
-  let streams = 2;
+  /** A short run costs little more than its way here and back: these are made where it calls and writes. */
+  let broker: Broker | undefined;
+  let output: { text: OutputCollector['text']; events: OutputEvents } | undefined;
+  /** Streams that have not ended. */
+  let streams = 0;
   let cell: CellResult | undefined;
   let results: SessionResult[] | undefined;
 
@@ -78,18 +79,23 @@ export function startRun(
     stopped = true;
     channel.send({ type: 'interrupt', run, reason } satisfies HostMessage);
   };
+  const close = (): void => {
+    broker?.close();
+    output?.events.flush();
+  };
   const endSpan = (error: string | undefined): void => span.end({ error });
   const finish = (): void => {
     if (cell === undefined || results === undefined || streams > 0) return;
     clock.stop();
     endSpan(cell.outcome === 'succeeded' ? undefined : cell.outcome);
-    broker.close();
-    events.flush();
+    close();
     done.resolve(resultOf(cell, results));
   };
+  const textOf = (stream: 'stdout' | 'stderr', bytes: number): OutputText =>
+    output?.text(stream, bytes) ?? { text: '', bytes, truncated: bytes > 0 };
   const resultOf = (ended: CellResult, shown: SessionResult[]): SessionRun => {
     const { epoch, state, limit, exitCode, signal, error, stdoutBytes, stderrBytes, diagnostics, runMs } = ended;
-    const overCalls = ended.outcome === 'limit' && limit === 'calls' && broker.exhausted !== undefined;
+    const overCalls = ended.outcome === 'limit' && limit === 'calls' && broker?.exhausted !== undefined;
     return {
       run,
       epoch,
@@ -100,30 +106,44 @@ export function startRun(
       signal,
       ...('value' in ended ? { value: ended.value } : {}),
       results: shown,
-      stdout: output.text('stdout', stdoutBytes),
-      stderr: output.text('stderr', stderrBytes),
+      stdout: textOf('stdout', stdoutBytes),
+      stderr: textOf('stderr', stderrBytes),
       ...(overCalls
-        ? { error: { name: 'BudgetReached', message: broker.exhausted ?? '', stack: '' } }
+        ? { error: { name: 'BudgetReached', message: broker?.exhausted ?? '', stack: '' } }
         : error === undefined
           ? {}
           : { error }),
-      calls: broker.rows,
+      calls: broker?.rows ?? [],
       diagnostics,
       wallMs: Math.round(runMs * 1000) / 1000,
     };
   };
 
   channel.send({ type: 'cell', run, language: order.language, code: order.code, timeoutMs } satisfies HostMessage);
+  void emit({ type: 'run', jobId, run });
   return {
     run,
     result: done.promise,
-    broker,
+    get calls() {
+      return broker;
+    },
     interrupt: () => interrupt('canceled'),
     begin({ stdout, stderr }) {
-      const readers = output.begin(1);
+      if (output !== undefined || cell !== undefined) throw new Error('a run that begins to write twice, or too late');
+      const events = createOutputEvents(jobId, emit);
+      const collector = receiveOutput(
+        limits.keptOutputBytes,
+        (stream, bytes) => events.write(stream, bytes),
+        () => {
+          streams -= 1;
+          finish();
+        },
+      );
+      output = { text: (stream, bytes) => collector.text(stream, bytes), events };
+      const readers = collector.begin(1);
+      streams = 2;
       channel.receive(stdout, readers.stdout);
       channel.receive(stderr, readers.stderr);
-      void emit({ type: 'run', jobId, run });
     },
     settle(ended) {
       if (cell !== undefined) throw new Error('a run that ended twice');
@@ -145,14 +165,14 @@ export function startRun(
       finish();
     },
     async call(call, signal) {
-      await answerCall({ ...traffic, broker }, call, signal);
-      if (broker.exhausted !== undefined) interrupt('calls');
+      const asked = (broker ??= createRunBroker({ ...ground, span }, order, settings, onWaiting));
+      await answerCall({ ...traffic, broker: asked }, call, signal);
+      if (asked.exhausted !== undefined) interrupt('calls');
     },
     lose(fault) {
       clock.stop();
       endSpan(fault === undefined ? 'canceled' : 'sandbox.lost');
-      broker.close();
-      events.flush();
+      close();
       if (fault !== undefined) return done.reject(fault);
       done.resolve({
         ...resultOf(lostCell(order, ending.canceledFor === 'timeout' ? 'timeout' : 'canceled'), results ?? []),

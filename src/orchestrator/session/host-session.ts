@@ -168,7 +168,7 @@ export function createHostSession({ id, host, options, kept, claim }: HostSessio
       } finally {
         signal?.removeEventListener('abort', interrupt);
         current = undefined;
-        calls.add(started.broker.rows, started.broker.totals);
+        if (started.calls !== undefined) calls.add(started.calls.rows, started.calls.totals);
       }
     } finally {
       release();
@@ -188,13 +188,17 @@ export function createHostSession({ id, host, options, kept, claim }: HostSessio
     waiting += 1;
     const { signal } = runOptions;
     const stop = signal === undefined ? leaving.signal : AbortSignal.any([signal, leaving.signal]);
-    const before = turn;
+    const before = waiting === 1 ? undefined : turn;
     const work = (async () => {
-      await withinDeadline(before, { signal: stop });
-      return await runNow(code, runOptions, emit, stop);
-    })().finally(() => (waiting -= 1));
+      try {
+        if (before !== undefined) await withinDeadline(before, { signal: stop });
+        return await runNow(code, runOptions, emit, stop);
+      } finally {
+        waiting -= 1;
+      }
+    })();
     // One that leaves the line early lets nobody pass those before it.
-    turn = Promise.allSettled([before, work]).then(() => undefined);
+    turn = Promise.allSettled([before, work]);
     return await idle.during(work);
   };
 
