@@ -98,6 +98,7 @@ export type SandboxMessage =
   | { type: 'ready'; protocol: number }
   | { type: 'rehearsed' }
   | { type: 'skills'; skills: ResultSkills }
+  /** A run of user code begins; in a session, where it first writes something: a run that writes nothing has no streams. */
   | { type: 'run'; run: number; stdout: number; stderr: number }
   | { type: 'attempt'; attempt: number; maxAttempts: number; phase: 'asking' }
   | { type: 'attempt'; attempt: number; maxAttempts: number; phase: 'running'; code: string }

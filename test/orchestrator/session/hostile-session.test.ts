@@ -68,6 +68,11 @@ describe('a sandbox that sends', () => {
     ],
     ['E05 a result of another run', `answer({ run: 2 })`],
     ['E05 a run that nobody asked for', `run(2)`],
+    ['E05 a run that begins to write twice', `run(1); run(1, 3)`],
+    [
+      'E05 a run that begins to write behind its report',
+      `say(cell({ results: { forms: [[{ mediaType: 'a/b', bytes: 1 }]], stream: 1 } })); run(1, 2)`,
+    ],
     ['E05 an answer about files that nobody asked for', `say({ type: 'filed', id: 1 })`],
     ['E05 a stream of files that nobody asked for', `say({ type: 'files', id: 7, stream: 9 })`],
     ['E06 a field that names another session', `answer({ sessionId: 'other' })`],
