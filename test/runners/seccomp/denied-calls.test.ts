@@ -96,7 +96,10 @@ describeWith('under bubblewrap', missingForPython(), () => {
     beforeEach(({ skip }) => skip(architecture !== 'x64', 'this machine is no x86_64'));
 
     test('kill the caller', () => {
-      expect(probe('user', true, [GETPID_OF_X32, GETPID_OF_I386])).toEqual(['SIGSYS', 'SIGSYS']);
+      // A kernel that was built without the calls of i386 lets nobody come as far as the filter.
+      const [plainly] = probe('user', false, [GETPID_OF_I386]);
+      const end = plainly === 'SIGSEGV' ? 'SIGSEGV' : 'SIGSYS';
+      expect(probe('user', true, [GETPID_OF_X32, GETPID_OF_I386])).toEqual(['SIGSYS', end]);
     });
 
     test('without the filter, do not raise SIGSYS', () => {
