@@ -154,7 +154,8 @@ attack(
       scene,
       host,
       `${CALLS}const rows = {};
-for (const id of ['forge', 'deep', 'polluting', 'message', 'spawn']) rows[id] = await attempt(id);
+// It forges answers to calls of its own code that are yet to come as well; so it is the last one.
+for (const id of ['deep', 'polluting', 'message', 'spawn', 'forge']) rows[id] = await attempt(id);
 rows.other = await attempt('other');
 export default rows;`,
     );
