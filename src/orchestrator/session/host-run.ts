@@ -60,12 +60,17 @@ export function startRun(
   // The one who opened the session may be long gone; the id says of which session it is.
   const span = tracing.begin('run', { 'skillcell.job.id': jobId, 'skillcell.run.number': run }, jobSpan);
   const onWaiting = (waiting: boolean): void => {
+    // An approval that is still open when the run is over is withdrawn then, which starts no clock of it again.
+    if (isOver) return;
+    isWaiting = waiting;
     clock.set(!waiting);
     ending.setClock(!waiting);
     channel.send({ type: 'clock', running: !waiting } satisfies HostMessage);
   };
   const started = performance.now();
   let stopped = false;
+  let isOver = false;
+  let isWaiting = false;
   /** A short run costs little more than its way here and back: these are made where it calls and writes. */
   let broker: Broker | undefined;
   let output: { text: OutputCollector['text']; events: OutputEvents } | undefined;
@@ -80,13 +85,15 @@ export function startRun(
     channel.send({ type: 'interrupt', run, reason } satisfies HostMessage);
   };
   const close = (): void => {
+    if (isWaiting) onWaiting(false);
+    isOver = true;
+    clock.stop();
     broker?.close();
     output?.events.flush();
   };
   const endSpan = (error: string | undefined): void => span.end({ error });
   const finish = (): void => {
     if (cell === undefined || results === undefined || streams > 0) return;
-    clock.stop();
     endSpan(cell.outcome === 'succeeded' ? undefined : cell.outcome);
     close();
     done.resolve(resultOf(cell, results));
@@ -164,13 +171,14 @@ export function startRun(
       }
       finish();
     },
-    async call(call, signal) {
+    // What breaks the protocol is thrown at once, to whoever reads the channel.
+    call(call, signal) {
       const asked = (broker ??= createRunBroker({ ...ground, span }, order, settings, onWaiting));
-      await answerCall({ ...traffic, broker: asked }, call, signal);
-      if (asked.exhausted !== undefined) interrupt('calls');
+      return answerCall({ ...traffic, broker: asked }, call, signal).then(() => {
+        if (asked.exhausted !== undefined) interrupt('calls');
+      });
     },
     lose(fault) {
-      clock.stop();
       endSpan(fault === undefined ? 'canceled' : 'sandbox.lost');
       close();
       if (fault !== undefined) return done.reject(fault);

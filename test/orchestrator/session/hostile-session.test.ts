@@ -113,6 +113,11 @@ describe('a sandbox that sends', () => {
     expect(ended).toBe('channel.protocol');
   });
 
+  it('E10 a call that announces more bytes than a program may send is ended, and the host goes on', async () => {
+    const attack = `asks({ bytes: [{ path: [], bytes: 2 ** 31, stream: 9 }] })`;
+    expect(await faultOf(`if (request.type === 'cell') { ${attack}; }`)).toBe('channel.protocol');
+  });
+
   it('a call beside any run is ended', async () => {
     expect(
       await withSession(`if (request.type === 'files') asks()`, (session) =>

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import v8 from 'node:v8';
 import vm from 'node:vm';
@@ -49,6 +50,27 @@ it('gives a run up whose signal is aborted while it waits, and lets none pass th
   session.interrupt();
   expect((await slow.result).outcome).toBe('canceled');
   expect(await last).toMatchObject({ run: 2, value: 'undefined' });
+});
+
+it('outlives an approval that is still open when its run ends', async () => {
+  const asked = Promise.withResolvers<void>();
+  await using orchestrator = createOrchestrator({
+    allowUnisolated: true,
+    tools: [{ id: 'pay', description: 'Pays.', effect: 'write', approval: 'always', execute: async () => 1 }],
+    approve: () => {
+      asked.resolve();
+      return new Promise(() => undefined);
+    },
+  });
+  await using session = await orchestrator.session({ ...LOCAL, tools: ['pay'], limits: { graceMs: 100 } });
+  const run = session.run("import { tools } from 'skillcell'; await tools.pay({});", { timeoutMs: 1_000 });
+  await asked.promise;
+  session.interrupt();
+  expect(await run).toMatchObject({ outcome: 'canceled', state: 'kept' });
+  // The clock of that run: its time, its grace, and ten seconds to say what came of it.
+  const ended = await Promise.race([session.ended, pause(12_000)]);
+  expect(ended).toBeUndefined();
+  expect((await session.run('6 * 7')).value).toBe(42);
 });
 
 it('opens no more sessions than it may, and none twice', async () => {
