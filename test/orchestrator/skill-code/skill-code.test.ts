@@ -148,14 +148,14 @@ describe('the code of a skill', () => {
     expect(started() - idle, 'the sandbox of the job alone, without a call').toBe(1);
   });
 
-  it('takes no place of a job: twelve jobs at concurrency 2 all end', async () => {
+  it('takes no place of a job: a hundred jobs at concurrency 2 all end', async () => {
     await using host = createOrchestrator({
       skills: library.subsystem,
       concurrency: 2,
       runners: [createLocalRunner()],
       allowUnisolated: true,
     });
-    const jobs = Array.from({ length: 12 }, () =>
+    const jobs = Array.from({ length: 100 }, () =>
       host.exec({
         isolation: 'none',
         skills: { refs: ['custom.count'] },
