@@ -26,7 +26,7 @@ export interface JobEnding {
   cancel(reason: CancelReason): void;
   /** Lets the job's clock stand still, or go on. */
   setClock(running: boolean): void;
-  /** Stops the clocks and the listening. */
+  /** Stops the clocks for good, and the listening. */
   release(): void;
 }
 
@@ -38,6 +38,7 @@ export function createJobEnding({ limits }: PreparedJob, session: SandboxSession
   const controller = new AbortController();
   let canceledFor: CancelReason | undefined;
   let timer = setTimeout(() => cancel('timeout'), left);
+  let released = false;
 
   /** A sandbox that still hands its artifacts over is heard from; one that is silent has had its time. */
   const settleIfSilent = (): void => {
@@ -67,7 +68,8 @@ export function createJobEnding({ limits }: PreparedJob, session: SandboxSession
     settle,
     cancel,
     setClock(running) {
-      if (running === (since !== undefined)) return;
+      // An approval that was open at the end is withdrawn a moment later.
+      if (released || running === (since !== undefined)) return;
       const now = performance.now();
       if (since !== undefined) left -= now - since;
       since = running ? now : undefined;
@@ -76,6 +78,7 @@ export function createJobEnding({ limits }: PreparedJob, session: SandboxSession
       if (running) timer = setTimeout(() => cancel('timeout'), left);
     },
     release() {
+      released = true;
       clearTimeout(timer);
       signal.removeEventListener('abort', onAbort);
     },

@@ -60,17 +60,12 @@ export function startRun(
   // The one who opened the session may be long gone; the id says of which session it is.
   const span = tracing.begin('run', { 'skillcell.job.id': jobId, 'skillcell.run.number': run }, jobSpan);
   const onWaiting = (waiting: boolean): void => {
-    // An approval that is still open when the run is over is withdrawn then, which starts no clock of it again.
-    if (isOver) return;
-    isWaiting = waiting;
     clock.set(!waiting);
     ending.setClock(!waiting);
     channel.send({ type: 'clock', running: !waiting } satisfies HostMessage);
   };
   const started = performance.now();
   let stopped = false;
-  let isOver = false;
-  let isWaiting = false;
   /** A short run costs little more than its way here and back: these are made where it calls and writes. */
   let broker: Broker | undefined;
   let output: { text: OutputCollector['text']; events: OutputEvents } | undefined;
@@ -85,8 +80,6 @@ export function startRun(
     channel.send({ type: 'interrupt', run, reason } satisfies HostMessage);
   };
   const close = (): void => {
-    if (isWaiting) onWaiting(false);
-    isOver = true;
     clock.stop();
     broker?.close();
     output?.events.flush();
@@ -228,13 +221,15 @@ function lostCell({ run, epoch }: RunOrder, outcome: 'canceled' | 'timeout'): Ce
   };
 }
 
-/** A clock that can stand still. */
+/** A clock that can stand still. Once it is stopped nothing sets it again: an approval that was open then is withdrawn a moment later. */
 function startClock(limitMs: number, onEnd: () => void): { set(running: boolean): void; stop(): void } {
   let left = limitMs;
   let since = performance.now();
   let timer: NodeJS.Timeout | undefined = setTimeout(onEnd, left);
+  let stopped = false;
   return {
     set(running) {
+      if (stopped) return;
       clearTimeout(timer);
       if (!running) left -= performance.now() - since;
       else {
@@ -242,6 +237,9 @@ function startClock(limitMs: number, onEnd: () => void): { set(running: boolean)
         timer = setTimeout(onEnd, left);
       }
     },
-    stop: () => clearTimeout(timer),
+    stop() {
+      stopped = true;
+      clearTimeout(timer);
+    },
   };
 }

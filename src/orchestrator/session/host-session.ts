@@ -188,6 +188,7 @@ export function createHostSession({ id, host, options, kept, claim }: HostSessio
     waiting += 1;
     const { signal } = runOptions;
     const stop = signal === undefined ? leaving.signal : AbortSignal.any([signal, leaving.signal]);
+    // With no other one there, nothing has to be waited for.
     const before = waiting === 1 ? undefined : turn;
     const work = (async () => {
       try {
