@@ -1,8 +1,8 @@
 import { diagnostic, type Diagnostic } from '../../src/contracts/diagnostic.ts';
 import type { JobLimits } from '../../src/contracts/limits.ts';
-import type { SessionReply, SessionRequest } from '../../src/protocol/session-messages.ts';
 import type { ByteWriter, Channel, StreamWriter } from '../../src/protocol/channel.ts';
 import type { SandboxMessage } from '../../src/protocol/messages.ts';
+import type { SessionReply, SessionRequest } from '../../src/protocol/session-messages.ts';
 import { withinDeadline } from '../../src/protocol/within-deadline.ts';
 import type { CallAnswers } from '../run/answer-calls.ts';
 import { fittingLineEnds } from '../run/fitting-line-ends.ts';
@@ -103,18 +103,18 @@ export async function runCell(
 
 /** The output of a run, whose streams are opened with its first byte: most runs of a session write nothing. */
 function cellOutput(channel: Channel, run: number): Record<'stdout' | 'stderr', ByteWriter> {
-  let opened: StreamWriter[] | undefined;
-  const open = (): StreamWriter[] => {
-    const [stdout, stderr] = [channel.openStream(), channel.openStream()];
-    const message: SandboxMessage = { type: 'run', run, stdout: stdout.number, stderr: stderr.number };
-    channel.sendEvent(message);
-    return [stdout, stderr];
+  let opened: Record<'stdout' | 'stderr', StreamWriter> | undefined;
+  const open = (): Record<'stdout' | 'stderr', StreamWriter> => {
+    const streams = { stdout: channel.openStream(), stderr: channel.openStream() };
+    const [stdout, stderr] = [streams.stdout.number, streams.stderr.number];
+    channel.sendEvent({ type: 'run', run, stdout, stderr } satisfies SandboxMessage);
+    return streams;
   };
-  const writer = (index: number): ByteWriter => ({
-    write: async (chunk) => await (opened ??= open())[index]?.write(chunk),
-    end: () => opened?.[index]?.end(),
+  const writer = (name: 'stdout' | 'stderr'): ByteWriter => ({
+    write: (chunk) => (opened ??= open())[name].write(chunk),
+    end: () => opened?.[name].end(),
   });
-  return { stdout: writer(0), stderr: writer(1) };
+  return { stdout: writer('stdout'), stderr: writer('stderr') };
 }
 
 /** How long an interpreter may take to read code that it was sent, and how often it is interrupted until then. */

@@ -135,9 +135,9 @@ export const LIFE_ATTACKS: readonly ContainerAttack[] = [
     opens: ['LogConfig none'],
     async attempt({ job, inspected }) {
       let runs = true;
-      const running = job({ language: 'bash', code: 'head -c 200000 /dev/zero; sleep 1' }).finally(
-        () => (runs = false),
-      );
+      const running = job({ language: 'bash', code: 'head -c 200000 /dev/zero; sleep 1' });
+      const stop = (): void => void (runs = false);
+      running.then(stop, stop);
       let seen = 0;
       let most = 0;
       while (runs) {

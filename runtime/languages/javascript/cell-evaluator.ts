@@ -90,7 +90,8 @@ export function createCellEvaluator(onField: (field: TakenField) => void): CellE
         if (fault !== null) return end({ failed: true, is: interrupted() });
         const evaluated = answer as Evaluated;
         const { result, exceptionDetails } = evaluated;
-        keeps = hasOwn(evaluated, 'exceptionDetails') || hasOwn(result, 'objectId');
+        // One that was interrupted may end within a later one.
+        keeps ||= hasOwn(evaluated, 'exceptionDetails') || hasOwn(result, 'objectId');
         if (hasOwn(evaluated, 'exceptionDetails'))
           end({ failed: true, is: thrown(exceptionDetails as ExceptionDetails, cell, wrong) });
         else settle(valueOf(result), end);
