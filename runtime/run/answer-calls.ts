@@ -27,6 +27,9 @@ interface Part {
   left: number;
 }
 
+/** What the calls of a program need of the way to it. */
+export type AnswerLink = Pick<ExecutorLink, 'hold' | 'release' | 'sendBytes' | 'sendPacked'>;
+
 /** The calls of one program. */
 export interface CallAnswers {
   /** Takes a call. @throws {FrameError} at one of no known form */
@@ -49,7 +52,7 @@ export interface CallLimit {
  * Passes the calls of one program on to the broker, and the answers back, with their bytes. User code may call tools, never a
  * model directly. Ids must rise, so that a replayed one is refused.
  */
-export function answerCalls(port: CallPort, link: ExecutorLink, limit: CallLimit): CallAnswers {
+export function answerCalls(port: CallPort, link: AnswerLink, limit: CallLimit): CallAnswers {
   /** Bytes that are still to come, by the number that the program gave them. */
   const parts = new Map<number, Part>();
   let lastId = 0;

@@ -1,21 +1,43 @@
 import type { ToolCallCode } from '../../src/contracts/tool-call-codes.ts';
-import { packAnswer, readCall } from '../../src/protocol/packed-call.ts';
-import { answerCalls, type CallAnswers, type CallLimit } from '../run/answer-calls.ts';
+import { CALLS_UNDER_WAY } from '../../src/protocol/calls-under-way.ts';
+import type { StreamWriter } from '../../src/protocol/channel.ts';
+import { packAnswer, readAnswer, readCall } from '../../src/protocol/packed-call.ts';
+import { answerCalls, type AnswerLink, type CallAnswers, type CallLimit } from '../run/answer-calls.ts';
 import type { CallPort } from '../run/call-port.ts';
 import type { ExecutorLink } from '../run/executor-link.ts';
+
+/** The calls of a run that may be interrupted. */
+export interface CellCalls extends CallAnswers {
+  /** What the program says of its end stands behind its calls: too many of them are refused from here on, and not left unread. */
+  interrupt(): void;
+}
+
+/** Where the bytes of a refused call go. */
+const NOWHERE: StreamWriter = { number: 0, write: async () => undefined, end: () => undefined };
 
 /**
  * The calls of one run. Its program lives on when the run is over: it is told that its calls are over as well, those without an answer
  * and those that it makes before the next run begins.
  */
-export function answerCellCalls(port: CallPort, link: ExecutorLink, limit: CallLimit): CallAnswers {
+export function answerCellCalls(port: CallPort, link: ExecutorLink, limit: CallLimit): CellCalls {
   /** Ids of calls without an answer. */
   const pending = new Set<number>();
+  let isInterrupted = false;
+  const patient: AnswerLink = {
+    hold: (reason) => (isInterrupted && reason === 'calls' ? undefined : link.hold(reason)),
+    release: (reason) => link.release(reason),
+    sendBytes: (part, chunk) => link.sendBytes(part, chunk),
+    sendPacked: (packed) => link.sendPacked(packed),
+  };
   const calls = answerCalls(
     {
       ...port,
       relay(relayed) {
         const { id } = relayed.call;
+        if (isInterrupted && pending.size >= CALLS_UNDER_WAY) {
+          relayed.onAnswer(readAnswer(overAnswer(id)));
+          return relayed.places.map(() => NOWHERE);
+        }
         pending.add(id);
         return port.relay({
           ...relayed,
@@ -26,19 +48,26 @@ export function answerCellCalls(port: CallPort, link: ExecutorLink, limit: CallL
         });
       },
     },
-    link,
+    patient,
     limit,
   );
-  const tellOver = (id: number): void => {
-    const error = { code: 'tool.job-over' satisfies ToolCallCode, message: 'Cannot call: the run is over.' };
-    link.sendPacked(packAnswer(id, false, { json: JSON.stringify(error) }));
-  };
+  const tellOver = (id: number): void => link.sendPacked(overAnswer(id));
   return {
     ...calls,
+    interrupt() {
+      isInterrupted = true;
+      link.release('calls');
+    },
     close() {
+      // Closing lets in what was left unread.
+      link.onCall = (bytes) => tellOver(readCall(bytes).id);
       calls.close();
       pending.forEach(tellOver);
-      link.onCall = (bytes) => tellOver(readCall(bytes).id);
     },
   };
+}
+
+function overAnswer(id: number): Buffer {
+  const error = { code: 'tool.job-over' satisfies ToolCallCode, message: 'Cannot call: the run is over.' };
+  return packAnswer(id, false, { json: JSON.stringify(error) });
 }

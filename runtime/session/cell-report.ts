@@ -1,5 +1,11 @@
 import { type Diagnostic, diagnostic } from '../../src/contracts/diagnostic.ts';
-import { MEDIA_TYPE_CHARACTERS, MOST_FORMS, MOST_RESULTS, RESULT_BYTES } from '../../src/contracts/session.ts';
+import {
+  MEDIA_TYPE,
+  MEDIA_TYPE_CHARACTERS,
+  MOST_FORMS,
+  MOST_RESULTS,
+  RESULT_BYTES,
+} from '../../src/contracts/session.ts';
 import type { ResultForm } from '../../src/protocol/session-messages.ts';
 
 /** What an interpreter says of a run that is over. Nothing in it is believed but its form. */
@@ -15,8 +21,6 @@ export interface CellReport {
   bytes: Buffer;
   diagnostics: Diagnostic[];
 }
-
-const MEDIA_TYPE = /^[a-z0-9][a-z0-9.+-]*\/[a-z0-9][a-z0-9.+-]*$/i;
 
 /** Bytes of results as they come ahead of the report; what is over the cap is counted only. */
 export interface ResultBytes {

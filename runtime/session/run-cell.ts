@@ -4,7 +4,6 @@ import type { ByteWriter, Channel, StreamWriter } from '../../src/protocol/chann
 import type { SandboxMessage } from '../../src/protocol/messages.ts';
 import type { SessionReply, SessionRequest } from '../../src/protocol/session-messages.ts';
 import { withinDeadline } from '../../src/protocol/within-deadline.ts';
-import type { CallAnswers } from '../run/answer-calls.ts';
 import { fittingLineEnds } from '../run/fitting-line-ends.ts';
 import type { JobSurroundings } from '../run/job-surroundings.ts';
 import { judge } from '../run/judge-run.ts';
@@ -12,7 +11,7 @@ import { captureOutput } from '../run/output-capture.ts';
 import type { EndCause } from '../run/program-ending.ts';
 import { readProgramError, readReportedValue, refuseValue, type ReadValue } from '../run/program-report.ts';
 import { startWatches } from '../run/run-watches.ts';
-import { answerCellCalls } from './cell-calls.ts';
+import { answerCellCalls, type CellCalls } from './cell-calls.ts';
 import { collectResultBytes, readCellReport, type CellReport } from './cell-report.ts';
 import type { Interpreter } from './interpreter.ts';
 
@@ -66,6 +65,7 @@ export async function runCell(
 
   const first = await cause.promise;
   if (isSent && first !== 'itself' && !FATAL.has(first)) {
+    answered.calls.interrupt();
     const endInterrupts = interruptUntilHeard(interpreter, cell.run, started);
     await withinDeadline(answered.over, { limitMs: limits.graceMs, overdue: () => undefined });
     endInterrupts();
@@ -154,7 +154,7 @@ function sendCell({ executor }: Interpreter, { run, language }: Cell, code: stri
 
 /** What an interpreter sends while it runs a cell. */
 interface Answered {
-  calls: CallAnswers;
+  calls: CellCalls;
   bytes: ReturnType<typeof collectResultBytes>;
   /** Its report, once it is there. */
   readonly fields: Record<string, unknown> | undefined;

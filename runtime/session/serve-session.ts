@@ -11,7 +11,7 @@ import { readLanguage } from '../languages/read-language.ts';
 import { createFileKeeper } from './file-keeper.ts';
 import { startInterpreter, type Interpreter } from './interpreter.ts';
 import { runCell, type Cell, type CellSurroundings } from './run-cell.ts';
-import { lacksProcesses, tellUnstarted } from './unstarted-cell.ts';
+import { lacksProcesses, tellUnready, tellUnstarted, UnreadyInterpreter } from './unstarted-cell.ts';
 
 const MIB = 1024 * 1024;
 const KILL_TIMEOUT_MS = 5_000;
@@ -35,10 +35,12 @@ export async function serveSession(around: JobSurroundings, requests: SessionSur
       const interpreter = await session.get(cell.language);
       await runCell(cell, { around, interpreter, ...session.state() }, stop);
     } catch (error) {
-      if (!lacksProcesses(error)) throw error;
       const { epoch, lose } = session.state();
-      await lose();
-      tellUnstarted(cell, epoch, around.channel);
+      if (error instanceof UnreadyInterpreter) tellUnready(cell, epoch, around.channel, error);
+      else if (lacksProcesses(error)) {
+        await lose();
+        tellUnstarted(cell, epoch, around.channel);
+      } else throw error;
     }
     if (running?.stop === stop) running = undefined;
   };
@@ -123,6 +125,10 @@ function createInterpreters(around: JobSurroundings): Interpreters {
         await lose();
       }
       const started = await startInterpreter(around, language);
+      if (started.end !== undefined) {
+        started.close();
+        throw new UnreadyInterpreter(language, started.end);
+      }
       open.set(key, started);
       return started;
     },

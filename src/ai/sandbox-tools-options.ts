@@ -60,7 +60,7 @@ const isSession = (value: unknown): boolean =>
 
 const ACTION = 'create tools of a sandbox';
 /** What a session has from its opening on. */
-const OF_SESSION = ['runner', 'isolation', 'files', 'env', 'limits', 'context', 'tools', 'approval'] as const;
+const OF_SESSION = ['runner', 'isolation', 'files', 'env', 'limits', 'context', 'tools', 'skills', 'approval'] as const;
 
 const optionsSchema = z.strictObject({
   ...{ runner, isolation, files, env, limits, tools, context },

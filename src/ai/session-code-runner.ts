@@ -35,6 +35,8 @@ export function createSessionCodeRunner(orchestrator: Orchestrator, settings: Sa
   let current: Current | undefined;
   let turn: Promise<unknown> = Promise.resolve();
   let isClosed = false;
+  /** Whether the model still has to be told that nothing of earlier programs is there. */
+  let isNew = false;
 
   const open = async ({ tools, context = settings.context }: CodeRequest): Promise<Opened> => {
     const own = fromSdkTools(tools);
@@ -55,9 +57,10 @@ export function createSessionCodeRunner(orchestrator: Orchestrator, settings: Sa
     signal?.throwIfAborted();
     if (isClosed) throw new SkillcellError('session.ended', 'Cannot run code: the tools of the sandbox were closed.');
     const before = await opening;
-    const isLost = before?.isOver === true;
-    if (before !== undefined && !isLost) await requireSame(before, request, settings);
-    const opened = before !== undefined && !isLost ? (opening as NonNullable<typeof opening>) : open(request);
+    if (before?.isOver === true) isNew = true;
+    const isThere = before?.isOver === false;
+    if (isThere) await requireSame(before, request, settings);
+    const opened = isThere ? (opening as NonNullable<typeof opening>) : open(request);
     opening = opened;
     const { session } = await opened.catch((error: unknown) => {
       opening = undefined;
@@ -66,7 +69,9 @@ export function createSessionCodeRunner(orchestrator: Orchestrator, settings: Sa
     current = new Map(fromSdkTools(tools, () => call).map((tool) => [tool.id, tool]));
     try {
       const run = await session.run(code, { language, ...(signal === undefined ? {} : { signal }) });
-      return [run, session, isLost ? [NEW_SESSION] : []];
+      const notes = isNew ? [NEW_SESSION] : [];
+      isNew = false;
+      return [run, session, notes];
     } finally {
       current = undefined;
     }

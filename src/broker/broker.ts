@@ -15,6 +15,7 @@ import { createCallGate } from './call-gate.ts';
 import { callModel } from './call-model.ts';
 import { createCallRows } from './call-rows.ts';
 import { callTool, type ToolAnswer, type ToolSurroundings } from './call-tool.ts';
+import { countToolCalls, type AdmitCall } from './count-tool-calls.ts';
 import { createEffectRecord } from './effect-record.ts';
 import { askHost, type HostCalls } from './host-calls.ts';
 import { measureJson } from './measure-json.ts';
@@ -51,6 +52,8 @@ export interface BrokerOptions {
   limits: Pick<JobLimits, 'calls' | 'modelTimeoutMs' | 'approvalTimeoutMs'>;
   /** Whether the job may make more than one attempt. */
   repeats?: boolean | undefined;
+  /** Holds each tool to its number of calls. @default in this broker's calls alone */
+  admit?: AdmitCall | undefined;
   approve?: ApprovalGateOptions['approve'];
   onApproval?: ApprovalGateOptions['onEvent'] | undefined;
   /** Told when the job begins to wait for somebody's answer, and when it goes on. */
@@ -247,7 +250,7 @@ function toolSurroundings(options: BrokerOptions): ToolSurroundings {
     secrets,
     onToolFailure,
     gate: createCallGate(RUNNING_CALLS, WAITING_BYTES),
-    admit: countCalls(),
+    admit: options.admit ?? countToolCalls(),
     effects: options.repeats === true ? createEffectRecord() : undefined,
     approval: createApprovalGate({
       approve,
@@ -257,16 +260,6 @@ function toolSurroundings(options: BrokerOptions): ToolSurroundings {
       onEvent: (event) => options.onApproval?.(event),
       onFailure: (error) => onToolFailure?.('approve', error),
     }),
-  };
-}
-
-/** Holds each tool to its own number of calls. */
-function countCalls(): ToolSurroundings['admit'] {
-  const callsOf = new Map<string, number>();
-  return ({ id, maxCalls = Infinity }) => {
-    const made = (callsOf.get(id) ?? 0) + 1;
-    callsOf.set(id, made);
-    if (made > maxCalls) throw new ToolCallError('tool.limit', `The job may call ${id} ${maxCalls} times.`);
   };
 }
 

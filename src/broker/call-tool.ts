@@ -4,6 +4,7 @@ import { withinDeadline } from '../protocol/within-deadline.ts';
 import type { ApprovalGate } from './approval-gate.ts';
 import { TOOL_JSON_BYTES, type BrokerReply } from './broker-call.ts';
 import type { CallGate } from './call-gate.ts';
+import type { AdmitCall } from './count-tool-calls.ts';
 import type { EffectCall, EffectRecord } from './effect-record.ts';
 import { LateSignal } from './late-signal.ts';
 import type { OfferedTool } from './offered-tool.ts';
@@ -23,7 +24,7 @@ export interface ToolSurroundings {
   approval: ApprovalGate;
   gate: CallGate;
   /** Counts a call that is about to be made. @throws ToolCallError `tool.limit` where the job has used up those of the tool */
-  admit(tool: Tool): void;
+  admit: AdmitCall;
   /** Absent where a job makes one attempt only. */
   effects: EffectRecord | undefined;
   /** Gets the real error of a tool, for the host's log. */

@@ -115,6 +115,9 @@ describe('the session of tools', () => {
     await using tools = sessionTools();
     const first = await runAll(tools, ['const a = 1; a']);
     await until(() => !orchestrator.cancel(first.outputs[0]?.jobId ?? ''), 'the end of the session');
+    const others = await Promise.all(Array.from({ length: 4 }, () => orchestrator.session({ isolation: BEST_LEVEL })));
+    await expect(runAll(tools, ['1'])).rejects.toMatchObject({ code: 'session.too-many' });
+    await Promise.all(others.map((other) => other.close()));
     expect(await runAll(tools, ['typeof a'])).toMatchObject({
       outputs: [
         {
@@ -149,6 +152,7 @@ describe('the session of tools', () => {
     await expect(runAll(tools, ['1'], { next })).rejects.toThrow(
       'Cannot bind tools to run_code: a session has the tools that it was opened with, got next.',
     );
+    expect(() => createSandboxTools(orchestrator, { session, skills: ['a'] })).toThrow("skills is the session's own");
     expect(() => createSandboxTools(orchestrator, { session, env: { A: 'b' } })).toThrow(
       "Cannot create tools of a sandbox: env is the session's own, got both.",
     );

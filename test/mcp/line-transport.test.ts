@@ -1,6 +1,7 @@
 import { PassThrough } from 'node:stream';
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
+import { createLineSplitter } from '../../src/mcp/server/line-splitter.ts';
 import { createLineTransport, type LineTransport } from '../../src/mcp/server/line-transport.ts';
 
 interface Line {
@@ -74,4 +75,13 @@ describe('a request over lines whose id another one has', () => {
     expect(answers).toEqual([]);
     await transport.close();
   });
+});
+
+it('holds a line that comes in tiny pieces at hardly more than its bytes', () => {
+  const split = createLineSplitter(1024 * 1024);
+  const piece = Buffer.from('x');
+  const base = process.memoryUsage().arrayBuffers + process.memoryUsage().heapUsed;
+  for (let sent = 0; sent < 300_000; sent += 1) split(Buffer.from(piece));
+  expect(process.memoryUsage().arrayBuffers + process.memoryUsage().heapUsed - base).toBeLessThan(16 * 1024 * 1024);
+  expect(split(Buffer.from('\n'))).toEqual([Buffer.alloc(300_000, 'x')]);
 });

@@ -1,3 +1,4 @@
+import { MEDIA_TYPE, MEDIA_TYPE_CHARACTERS, MOST_FORMS, MOST_RESULTS } from '../../../src/contracts/session.ts';
 import { apply, Buffer, get, inspect, isUint8Array, keys, stringify } from './captured.ts';
 
 /** What a run shows. */
@@ -14,9 +15,6 @@ export interface Display {
 
 /** The name under which an object says how it is shown, as in Deno's notebooks. */
 const DISPLAY = Symbol.for('Jupyter.display');
-const MOST_RESULTS = 64;
-const MOST_FORMS = 16;
-const MEDIA_TYPE = /^[a-z0-9][a-z0-9.+-]*\/[a-z0-9][a-z0-9.+-]*$/i;
 const TEXT_CHARACTERS = 100_000;
 
 /** Creates the display of one run, for results of at most so many bytes. */
@@ -44,7 +42,7 @@ export function createDisplay(resultBytes: number): Display {
   return {
     show(value, mediaType) {
       if (mediaType !== undefined) {
-        if (!MEDIA_TYPE.test(mediaType) || mediaType.length > 100)
+        if (!isMediaType(mediaType))
           throw new TypeError(`Cannot display: the second argument is no media type, got ${inspect(mediaType)}.`);
         return put([[mediaType, bytesOf(value)]]);
       }
@@ -68,10 +66,14 @@ function ownForms(value: unknown): [string, Uint8Array][] | undefined {
   const read: [string, Uint8Array][] = [];
   for (const mediaType of keys(forms)) {
     const form: unknown = get(forms, mediaType);
-    if (MEDIA_TYPE.test(mediaType) && form !== undefined && form !== null && read.length < MOST_FORMS)
+    if (isMediaType(mediaType) && form !== undefined && form !== null && read.length < MOST_FORMS)
       read.push([mediaType, bytesOf(form)]);
   }
   return read.length === 0 ? undefined : read;
+}
+
+function isMediaType(text: string): boolean {
+  return MEDIA_TYPE.test(text) && text.length <= MEDIA_TYPE_CHARACTERS;
 }
 
 function bytesOf(value: unknown): Uint8Array {

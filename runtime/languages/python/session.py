@@ -10,12 +10,14 @@ import inspect
 import json
 import linecache
 import os
+import re
 import signal
 import sys
 import traceback
 import types
 
 MOST_RESULTS = 64
+MOST_FORMS = 16
 TEXT_CHARACTERS = 100_000
 #: In the place of words that an error does not have, as tracebacks have it.
 UNSAID = "<exception str() failed>"
@@ -45,6 +47,10 @@ def as_bytes(form):
     if isinstance(form, (bytes, bytearray, memoryview)):
         return bytes(form)
     return (form if isinstance(form, str) else json.dumps(form, default=str)).encode(errors="replace")
+
+
+def is_media_type(text):
+    return len(text) <= 100 and re.fullmatch(r"[a-z0-9][a-z0-9.+-]*/[a-z0-9][a-z0-9.+-]*", text, re.ASCII | re.IGNORECASE)
 
 
 def forms_of(value):
@@ -80,7 +86,9 @@ class Display:
         self.results, self.parts, self.size, self.dropped = [], [], 0, 0
 
     def put(self, forms):
-        forms = dict(list(forms.items())[:16])
+        forms = dict([pair for pair in forms.items() if is_media_type(pair[0])][:MOST_FORMS])
+        if not forms:
+            return
         size = sum(map(len, forms.values()))
         if len(self.results) >= MOST_RESULTS or self.size + size > self.most_bytes:
             self.dropped += 1

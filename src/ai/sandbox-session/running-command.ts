@@ -90,11 +90,15 @@ export async function startCommand(
         stderr: Math.min(PIECE_BYTES, Math.max(0, readers.stderr.room())),
       };
       const isFull = (over.stdout || most.stdout === 0) && (over.stderr || most.stderr === 0);
-      const { said: told, bytes } = await link.ask(
-        'news',
-        { id, most, waitMs: exit === undefined ? WAIT_MS : 0 },
-        news,
-      );
+      const answer = await link
+        .ask('news', { id, most, waitMs: exit === undefined ? WAIT_MS : 0 }, news)
+        .catch(requireBusy);
+      // Others of the session wait before it: that says nothing of the command.
+      if (answer === undefined) {
+        await pause(MOST_PAUSE_MS);
+        continue;
+      }
+      const { said: told, bytes } = answer;
       const printed = { stdout: bytes.subarray(0, told.stdoutBytes), stderr: bytes.subarray(told.stdoutBytes) };
       for (const name of ['stdout', 'stderr'] as const) {
         if (printed[name].length > 0) readers[name].take(printed[name]);
@@ -140,6 +144,11 @@ export async function startCommand(
       resume();
     },
   };
+}
+
+/** @throws whatever is no lack of room in the line of a session's runs */
+function requireBusy(error: unknown): undefined {
+  if (!SkillcellError.isInstance(error) || error.code !== 'session.busy') throw error;
 }
 
 function lost(command: string): SkillcellError {

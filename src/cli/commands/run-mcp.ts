@@ -13,7 +13,7 @@ import { jobSkills } from '../options/job-skills.ts';
 import { mcpToolsFromFlag } from '../options/mcp-flag.ts';
 import { modelFromFlags } from '../options/model-flags.ts';
 import { parseNumber } from '../options/parse-number.ts';
-import { packageVersion } from '../terminal/package-version.ts';
+import { packageVersion } from '../../contracts/package-version.ts';
 
 const MIB = 1024 * 1024;
 const POOL = { minimum: 0, maximum: 100, unit: 'sandboxes' };

@@ -1,5 +1,5 @@
 import { basename, dirname } from 'node:path';
-import type { Session, SessionOptions } from '../../contracts/session.ts';
+import { MAX_SESSION_MS, type Session, type SessionOptions } from '../../contracts/session.ts';
 import { DEFAULT_LIMITS } from '../../contracts/limits.ts';
 import { DEFAULT_LANGUAGE } from '../../contracts/language.ts';
 import { createOrchestrator } from '../../orchestrator/create-orchestrator.ts';
@@ -92,5 +92,8 @@ async function sessionOptions(context: CommandContext): Promise<SessionOptions> 
     ...(tools === undefined ? {} : { tools }),
     ...(skills === undefined ? {} : { skills }),
     files: [...kept, ...(Array.isArray(files) ? files : [])],
+    // Somebody who thinks for an hour finds all as it was.
+    idleTimeoutMs: MAX_SESSION_MS,
+    sessionTimeoutMs: MAX_SESSION_MS,
   };
 }

@@ -1,5 +1,5 @@
 import type { Client } from '@modelcontextprotocol/client';
-import { readFileSync } from 'node:fs';
+import { packageVersion } from '../../contracts/package-version.ts';
 import { withinDeadline } from '../../protocol/within-deadline.ts';
 import { createHttpTransport } from './http-transport.ts';
 import type { LoadedSdk } from './load-sdk.ts';
@@ -61,7 +61,7 @@ async function attempt(
   // A program that says nothing may speak the older protocol and wait to be greeted; silence on the network is none.
   const probeMs = isAddress(server) ? limitMs : limitMs / 3;
   const client = new sdk.Client(
-    { name: 'skillcell', version: version() },
+    { name: 'skillcell', version: packageVersion() },
     {
       capabilities: {},
       versionNegotiation: era === 'legacy' ? { mode: 'legacy' } : { mode: 'auto', probe: { timeoutMs: probeMs } },
@@ -88,8 +88,3 @@ const NO_VALIDATOR = {
     throw new Error('Cannot check a value: schemas of tools are enforced elsewhere.');
   },
 };
-
-function version(): string {
-  const text = readFileSync(new URL('../../../package.json', import.meta.url), 'utf8');
-  return (JSON.parse(text) as { version: string }).version;
-}

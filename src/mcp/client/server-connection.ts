@@ -90,9 +90,9 @@ export class ServerConnection {
   /** Ends the connection, and a program with it. */
   async close(): Promise<void> {
     this.#closing.abort(new Error('The connection was closed.'));
+    await this.#opening?.catch(() => undefined);
     const open = this.#open;
     this.#open = undefined;
-    await this.#opening?.catch(() => undefined);
     await open?.client.close();
     // A program that ends by itself meanwhile has no client any more.
     await open?.transport.close();

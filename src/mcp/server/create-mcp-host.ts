@@ -55,7 +55,10 @@ export function createMcpHost(settings: McpServerSettings): McpHost {
       );
       for (const offer of offers) offer(server);
       serveResources(server, orchestrator, store);
-      (await (catalog ??= loadSkillCatalog(settings))).attach(server);
+      const loading = (catalog ??= loadSkillCatalog(settings));
+      // One that could not be loaded is no reason not to try again.
+      loading.catch(() => (catalog = undefined));
+      (await loading).attach(server);
       return server;
     },
   };

@@ -1,3 +1,5 @@
+import { addPiece } from '../../protocol/add-piece.ts';
+
 /** What a piece of input brought: whole lines, or that one was too long. */
 export type SplitLine = Buffer | 'too-long';
 
@@ -9,7 +11,7 @@ export function createLineSplitter(maxBytes: number): (piece: Buffer) => SplitLi
   const take = (part: Buffer): void => {
     if (skipping) return;
     held += part.length;
-    if (held <= maxBytes) parts.push(part);
+    if (held <= maxBytes) addPiece(parts, part);
     else {
       skipping = true;
       parts = [];

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { JSONRPCMessage } from '@modelcontextprotocol/server';
+import { addPiece } from '../../protocol/add-piece.ts';
 import { HttpRefused } from './http-refusal.ts';
 import { MESSAGE_BYTES, MessageRefused, readMessage } from './read-message.ts';
 
@@ -22,7 +23,7 @@ export function createBodyReader(): ReadBody {
         held += bytes.length;
         if (size > MESSAGE_BYTES) throw new HttpRefused(413, `a message may have ${MESSAGE_BYTES} bytes`);
         if (held > MOST_BYTES) throw new HttpRefused(503, 'other requests take all the room', RETRY);
-        parts.push(bytes);
+        addPiece(parts, bytes);
       }
       return readMessage(Buffer.concat(parts));
     } catch (error) {

@@ -18,7 +18,9 @@ import { type ServerTool, serverTool, type ToolAnswer, type ToolCall } from './s
 
 const inputSchema = z.strictObject({
   code: z.string().check(z.minLength(1), z.describe('The program.')),
-  language: z.optional(languageField),
+  language: z.optional(
+    languageField.check(z.describe('Language of the code. Default: that of the session, or javascript without one.')),
+  ),
   session: z.optional(
     z
       .string()

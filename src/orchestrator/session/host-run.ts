@@ -1,4 +1,5 @@
 import { createBroker, type Broker } from '../../broker/broker.ts';
+import type { AdmitCall } from '../../broker/count-tool-calls.ts';
 import type { JobEvent } from '../../contracts/events.ts';
 import type { CallRow, CallTotal, OutputText } from '../../contracts/result.ts';
 import { RESULT_BYTES, type SessionResult, type SessionRun } from '../../contracts/session.ts';
@@ -25,6 +26,8 @@ export interface RunOrder {
   language: string;
   code: string;
   timeoutMs: number;
+  /** Holds each tool to its calls in all runs of the session. */
+  admit: AdmitCall;
   emit(event: JobEvent): Promise<void>;
 }
 
@@ -185,7 +188,7 @@ export function startRun(
 
 function createRunBroker(
   { job, span }: SessionGround,
-  { emit, run }: RunOrder,
+  { emit, run, admit }: RunOrder,
   { approve, logger }: OrchestratorSettings,
   onWaiting: (waiting: boolean) => void,
 ): Broker {
@@ -196,6 +199,7 @@ function createRunBroker(
     context: request.context,
     limits,
     approve,
+    admit,
     aroundCall: traceCalls(() => span),
     onWaiting,
     onApproval: ({ phase, request: { call, tool }, reason }) =>

@@ -14,6 +14,7 @@ import {
 import { SkillcellError } from '../../contracts/skillcell-error.ts';
 import type { HostMessage } from '../../protocol/messages.ts';
 import { withinDeadline } from '../../protocol/within-deadline.ts';
+import { countToolCalls } from '../../broker/count-tool-calls.ts';
 import { findLanguage } from '../../languages/languages.ts';
 import { createEventStream, type EmitEvent } from '../event-stream.ts';
 import { invalid } from '../job-schema.ts';
@@ -58,6 +59,7 @@ export function createHostSession({ id, host, options, kept, claim }: HostSessio
   const { settings, queue } = host;
   const opened = Promise.withResolvers<void>();
   const calls = sumCalls();
+  const admit = countToolCalls();
   const notes: Diagnostic[] = [];
   let ground: SessionGround | undefined;
   let over: SkillcellError | undefined;
@@ -86,6 +88,7 @@ export function createHostSession({ id, host, options, kept, claim }: HostSessio
     leaving.abort(over);
     current?.interrupt();
     ground?.sandbox.channel.send({ type: 'end' } satisfies HostMessage);
+    ground?.ending.awaitEnd();
   };
   const endIdle = async (): Promise<void> => {
     const exporting = kept === undefined ? [] : [files.export()];
@@ -150,12 +153,13 @@ export function createHostSession({ id, host, options, kept, claim }: HostSessio
   ): Promise<SessionRun> => {
     const release = await queue.enter(stop);
     try {
+      stop.throwIfAborted();
       const at = requireGround();
       runs += 1;
       const limitMs = timeoutMs ?? at.job.limits.runTimeoutMs;
       const started = startRun(
         at,
-        { run: runs, epoch, language: language ?? at.job.language, code, timeoutMs: limitMs, emit },
+        { run: runs, epoch, language: language ?? at.job.language, code, timeoutMs: limitMs, emit, admit },
         host,
       );
       current = started;

@@ -35,7 +35,7 @@ function playSandbox(): { session: Session; port: SessionPort; sent: HostMessage
   const ground = {
     job: { jobId: 'played', language: 'javascript', limits: DEFAULT_LIMITS, request: {}, tools: new Map() },
     sandbox: { channel, sandbox: { runner: 'local', isolation: 'none' } },
-    ending: { canceledFor: undefined, cancel: () => undefined, setClock: () => undefined },
+    ending: { canceledFor: undefined, cancel: () => undefined, setClock: () => undefined, awaitEnd: () => undefined },
     span: NO_SPAN,
     traffic: {},
   };

@@ -1,4 +1,6 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Tool } from '../../../src/broker/tool.ts';
 import type { Language } from '../../../src/contracts/language.ts';
 import type { Session, SessionOptions } from '../../../src/contracts/session.ts';
 import { createOrchestrator } from '../../../src/orchestrator/create-orchestrator.ts';
@@ -8,9 +10,11 @@ import { EVERY_LEVEL, everyRunner, requireEachLevel, type EachLevel } from '../.
 
 let orchestrator: Orchestrator;
 beforeAll(async () => {
-  orchestrator = createOrchestrator({ runners: await everyRunner(), allowUnisolated: true });
+  orchestrator = createOrchestrator({ runners: await everyRunner(), allowUnisolated: true, tools: [SLOW] });
 });
 afterAll(() => orchestrator.close());
+
+const SLOW: Tool = { id: 'slow', description: 'Takes its time.', effect: 'read', execute: () => pause(60_000) };
 
 const open = (level: EachLevel, options: SessionOptions): Promise<Session> =>
   orchestrator.session({ isolation: level, runner: level === 'container' ? 'docker' : 'local', ...options });
@@ -19,6 +23,21 @@ const LOOPS: [Language, string][] = [
   ['javascript', 'for (;;) {}'],
   ['python', 'while True: pass'],
   ['bash', 'while :; do :; done'],
+];
+/** Sends 200 calls that nobody answers, and says so. */
+const MANY_CALLS: [Language, string][] = [
+  [
+    'javascript',
+    "import { tools } from 'skillcell'; const all = Array.from({ length: 200 }, () => tools.slow({})); await new Promise((resolve) => setTimeout(resolve, 300)); console.log('sent'); await Promise.all(all);",
+  ],
+  [
+    'python',
+    `import asyncio, skillcell
+all = [asyncio.ensure_future(skillcell.tools.slow.aio()) for _ in range(200)]
+await asyncio.sleep(0.3)
+print('sent', flush=True)
+await asyncio.gather(*all)`,
+  ],
 ];
 /** Milliseconds after the call of `run`: most come before the interpreter has begun to run the code, or is there at all. */
 const MOMENTS = [0, 0, 0, 1, 2, 3, 5, 30];
@@ -36,6 +55,20 @@ describe.each(EVERY_LEVEL)('a session at level %s', (level) => {
     }
     expect(await session.run('true', { language: 'bash' })).toMatchObject({ outcome: 'succeeded', epoch: 1 });
   });
+
+  it.for(MANY_CALLS)(
+    'in %s is kept when more calls are under way than it may have',
+    async ([language, code], context) => {
+      requireEachLevel(context, level);
+      if (language === 'python') requireHere(context, MISSING_PYTHON);
+      await using session = await open(level, { language, tools: ['slow'] });
+      const stream = session.stream(code);
+      for await (const event of stream) if (event.type === 'output') break;
+      session.interrupt();
+      expect(await stream.result).toMatchObject({ outcome: 'canceled', state: 'kept', epoch: 1 });
+      expect(await session.run('6 * 7')).toMatchObject({ outcome: 'succeeded', value: 42, epoch: 1 });
+    },
+  );
 });
 
 describe.each(['namespace', 'container'] as const)('a session at level %s whose processes are all taken', (level) => {

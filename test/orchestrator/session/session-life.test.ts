@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 import v8 from 'node:v8';
 import vm from 'node:vm';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Tool } from '../../../src/broker/tool.ts';
 import type { Session, SessionOptions } from '../../../src/contracts/session.ts';
 import { createOrchestrator } from '../../../src/orchestrator/create-orchestrator.ts';
 import { EVERY_LEVEL, everyRunner, requireEachLevel } from '../../fixtures/every-level.ts';
@@ -71,6 +72,34 @@ it('outlives an approval that is still open when its run ends', async () => {
   const ended = await Promise.race([session.ended, pause(12_000)]);
   expect(ended).toBeUndefined();
   expect((await session.run('6 * 7')).value).toBe(42);
+});
+
+it('holds a tool to its calls in all runs together', async () => {
+  const once: Tool = {
+    id: 'once',
+    description: 'Is called once.',
+    effect: 'write',
+    maxCalls: 1,
+    execute: async () => 1,
+  };
+  await using orchestrator = createOrchestrator({ allowUnisolated: true, tools: [once] });
+  await using session = await orchestrator.session({ ...LOCAL, tools: ['once'] });
+  const code = "(await import('skillcell')).tools.once({}).catch(({ code }) => code)";
+  expect((await session.run(code)).value).toBe(1);
+  expect((await session.run(code)).value).toBe('tool.limit');
+});
+
+it('does not begin a run whose signal is aborted as its turn comes', async () => {
+  await using orchestrator = createOrchestrator({ allowUnisolated: true });
+  await using session = await orchestrator.session(LOCAL);
+  for (let ticks = 0; ticks < 8; ticks += 1) {
+    const gone = new AbortController();
+    const run = session.run('await new Promise(() => {})', { signal: gone.signal, timeoutMs: 5_000 });
+    for (let tick = 0; tick < ticks; tick += 1) await Promise.resolve();
+    gone.abort(new Error('gone'));
+    const ended = await run.catch((error: Error) => error.message);
+    expect(ended === 'gone' || (typeof ended === 'object' && ended.outcome === 'canceled'), `${ticks}`).toBe(true);
+  }
 });
 
 it('opens no more sessions than it may, and none twice', async () => {

@@ -306,7 +306,7 @@ describe.each(EVERY_LEVEL)('a session at level %s', (level) => {
     expect(shown).not.toHaveProperty('value');
     expect(JSON.parse(JSON.stringify(shown.results[1]))).toEqual({ data: { 'image/png': 'iVA=' } });
     const python = await session.run(
-      'class Table:\n  def _repr_html_(self): return "<table>"\n  def _repr_png_(self): return b"\\x89P"\ndisplay(Table())\n{1, 2}',
+      'class Table:\n  def _repr_html_(self): return "<table>"\n  def _repr_png_(self): return b"\\x89P"\n  def _repr_mimebundle_(self, **_): return {"odd": "", "x/" + 100 * "y": ""}\ndisplay(Table())\n{1, 2}',
       { language: 'python' },
     );
     expect(python.results[0]?.data).toMatchObject({ 'text/html': '<table>', 'image/png': new Uint8Array([137, 80]) });
