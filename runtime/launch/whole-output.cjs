@@ -10,10 +10,19 @@ const { isMainThread } = require('node:worker_threads');
 /** How long to wait for a pipe that another process made non-blocking, and that is full. */
 const FULL_MS = 1;
 
+const OPTIONS = { decodeStrings: false };
+
 class WholeOutput extends Writable {
   constructor(fd) {
-    super({ decodeStrings: false });
+    super(OPTIONS);
     Object.assign(this, { fd, _type: 'pipe', _isStdio: true, destroySoon: this.destroy });
+  }
+
+  /** Nothing waits to be written between two calls. Where something does, an interrupt ended the call before half way: all later output would wait behind it. */
+  write(...given) {
+    if (this.writableLength > 0 && this.writableCorked === 0)
+      this._writableState = new Writable.WritableState(OPTIONS, this, false);
+    return super.write(...given);
   }
 
   _write(chunk, encoding, done) {

@@ -34,6 +34,7 @@ export async function startInterpreter(around: JobSurroundings, language: string
   const variables = programVariables(layout, marker, env);
   const { link } = executor;
   let pipe: InterruptPipe | undefined;
+  let interrupts = 0;
   if (executor.language.reads === 'strings') {
     const entries = Object.entries(variables).map(([name, value]) => `${name}=${value}`);
     link.sendStrings([
@@ -72,7 +73,8 @@ export async function startInterpreter(around: JobSurroundings, language: string
     },
     interrupt(run) {
       if (pipe === undefined) return processes.terminate('SIGINT');
-      link.send({ type: 'interrupt', run });
+      interrupts += 1;
+      link.send({ type: 'interrupt', run, count: interrupts });
       pipe.interrupt();
     },
     get end() {

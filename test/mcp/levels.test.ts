@@ -95,7 +95,11 @@ console.log(process.argv.slice(2).join(' '), readFileSync('notes/a.txt', 'utf8')
     const canceled = client.call({ name: 'run_code', arguments: { session, code }, cancelAt: 'run 2' });
     await expect(canceled).rejects.toThrow();
     const next = await client.run('run_code', { session, code: 'begun' });
-    expect(next.structuredContent).toMatchObject({ outcome: 'succeeded', value: 1 });
+    // The run is told of as it is sent: it may be stopped before its first line.
+    expect(next.structuredContent).toMatchObject({
+      outcome: 'succeeded',
+      value: expect.toSatisfy((begun) => begun < 2),
+    });
     await client.run('close_session', { session });
   });
 

@@ -85,8 +85,8 @@ async function followSteps(given: SessionCase, session: Session): Promise<void> 
       expect((await run(read)).value).toBe(text);
       expect((await session.files.list()).map(({ path }) => path)).toEqual(['note.txt', 'out', `${id}.txt`].toSorted());
     } else if (step === 'print') {
-      const { stdout } = await run(inPython ? `print('${text}')` : `console.log('${text}')`);
-      expect(stdout.text).toBe(`${text}\n`);
+      const printed = await run(inPython ? `print('${text}')` : `console.log('${text}')`);
+      expect(printed).toMatchObject({ outcome: 'succeeded', stdout: { text: `${text}\n` } });
     } else if (step === 'interrupt') {
       const stream = session.stream(inPython ? "print('on')\nwhile True: pass" : "console.log('on'); for (;;) {}");
       for await (const event of stream) if (event.type === 'output') session.interrupt();

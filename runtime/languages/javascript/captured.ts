@@ -37,6 +37,7 @@ export const whenSettled: (
 export const split: (text: string, separator: string) => string[] = unbound(
   String.prototype.split as (this: string, separator: string) => string[],
 );
+export const startsWith: (text: string, start: string) => boolean = unbound(String.prototype.startsWith);
 export const exec: (pattern: RegExp, text: string) => RegExpExecArray | null = unbound(RegExp.prototype.exec);
 export const bytesOfText = (text: string): Uint8Array => Buffer.from(text);
 export { Buffer, inspect };

@@ -46,7 +46,7 @@ type ExecutorRequest =
   | RehearseMessage
   | (SessionMessage & Pick<RunMessage, 'env' | 'skills'>)
   | CellMessage
-  | { type: 'interrupt'; run: number };
+  | { type: 'interrupt'; run: number; count: number };
 
 /** There before a run is asked for: the supervisor waits until it is told so. */
 let session: CellRunner | undefined;
@@ -56,7 +56,7 @@ function take(message: ExecutorRequest): void {
   else if (message.type === 'rehearse') void rehearse(message);
   else if (message.type === 'session') void openSession(message);
   else if (message.type === 'cell') session?.run(message);
-  else session?.interrupt(message.run);
+  else session?.interrupt(message.run, message.count);
 }
 
 async function openSession(message: ExecutorRequest & { type: 'session' }): Promise<void> {

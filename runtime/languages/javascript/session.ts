@@ -2,6 +2,7 @@
 import { once } from 'node:events';
 import { createRequire, stripTypeScriptTypes } from 'node:module';
 import { Worker } from 'node:worker_threads';
+import { answerStops } from './answer-stops.ts';
 import { asScript, type Script } from './as-script.ts';
 import { apply, bytesOfText, setImmediate } from './captured.ts';
 import { createCellEvaluator, type Ending } from './cell-evaluator.ts';
@@ -11,6 +12,7 @@ import { createDisplay } from './display.ts';
 import { tellField } from './held-prototype.ts';
 import { holdProcess } from './held-process.ts';
 import { defineGlobals } from './session-globals.ts';
+import { SHARED } from './stop-question.ts';
 import { typeScriptError } from './syntax-error.ts';
 
 const { writeWhole } = createRequire(import.meta.url)('../../launch/whole-output.cjs') as {
@@ -44,8 +46,8 @@ export interface SessionPorts extends ReportPorts {
 /** The interpreter of a session. */
 export interface CellRunner {
   run(cell: CellMessage): void;
-  /** Stops the run of this number, where it only waits. What is in a loop the thread stops. */
-  interrupt(run: number): void;
+  /** Stops the run of this number, where it only waits. What is in a loop the thread stops. `count`: which interrupt of the session this is. */
+  interrupt(run: number, count: number): void;
 }
 
 /** A run under way. */
@@ -119,8 +121,8 @@ export async function startSession(
         finish({ failed: true, is });
       }
     },
-    interrupt(run) {
-      heard();
+    interrupt(run, count) {
+      heard(count);
       if (running?.run !== run) return;
       const stopped = interrupted();
       if (running.step === 'runs') end(running, { failed: true, is: stopped });
@@ -150,17 +152,19 @@ function warn(line: string): void {
 }
 
 /**
- * Starts the thread that stops a main thread which does not hear. Returns what says that it has heard: the thread gives it a moment.
+ * Starts the thread that stops a main thread which does not hear. Returns what says how many interrupts it has heard: the thread gives it a moment
+ * for each.
  */
-async function followInterrupts(pipe: string): Promise<() => void> {
-  const count = new Int32Array(new SharedArrayBuffer(4));
-  const { add } = Atomics;
+async function followInterrupts(pipe: string): Promise<(count: number) => void> {
+  const shared = new Int32Array(new SharedArrayBuffer(SHARED.size * Int32Array.BYTES_PER_ELEMENT));
+  const { store } = Atomics;
+  answerStops(shared);
   const worker = new Worker(new URL('interrupts.mjs', import.meta.url), {
-    workerData: { pipe, count },
+    workerData: { pipe, shared },
     execArgv: [],
     env: {},
   });
   await once(worker, 'message');
   worker.unref();
-  return () => void add(count, 0, 1);
+  return (count) => void store(shared, SHARED.heard, count);
 }

@@ -56,6 +56,19 @@ describe.each(EVERY_LEVEL)('a session at level %s', (level) => {
     expect(await session.run('true', { language: 'bash' })).toMatchObject({ outcome: 'succeeded', epoch: 1 });
   });
 
+  it('in javascript is stopped in its own code, and in nothing that prints for it', async (context) => {
+    requireEachLevel(context, level);
+    await using session = await open(level, {});
+    for (let round = 0; round < 10; round += 1) {
+      const { result } = session.stream("for (;;) { console.log('again'); console.error('again'); }");
+      await pause(20 + round);
+      session.interrupt();
+      expect(await result).toMatchObject({ outcome: 'canceled', state: 'kept' });
+      const next = await session.run("console.log('next'); console.error('next')");
+      expect(next).toMatchObject({ outcome: 'succeeded', stdout: { text: 'next\n' }, stderr: { text: 'next\n' } });
+    }
+  });
+
   it.for(MANY_CALLS)(
     'in %s is kept when more calls are under way than it may have',
     async ([language, code], context) => {
