@@ -8,7 +8,7 @@ import { defineConfig } from 'vitest/config';
 const SERIAL = [
   'test/chaos/**/*.test.ts',
   'test/runners/docker/{engine-faults,image}.test.ts',
-  'test/attacks/{docker-life,e-channel}.test.ts',
+  'test/attacks/docker-life.test.ts',
   'test/orchestrator/{artifacts,sweep}.test.ts',
 ];
 

@@ -5,6 +5,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { currentOwner, ownerName } from '../../src/runners/owner.ts';
 import { listControlGroups } from '../../src/runners/local/control-group.ts';
 
+const KERNEL_THREADS = '2';
+
 /** What this process's sandboxes have left: processes (those that only wait to be reaped aside), groups and folders. */
 async function leftNow(owner: string, known: ReadonlySet<number>): Promise<string[]> {
   const left = sandboxProcesses(owner)
@@ -48,6 +50,8 @@ export function sandboxProcesses(owner: string = ownerName(currentOwner())): num
     const stat = read(pid, 'stat');
     const [state, parent] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     if (state === undefined || state === 'Z' || state === 'X') continue;
+    // Threads of the kernel are children of this one: half of what a machine shows.
+    if (parent === KERNEL_THREADS) continue;
     parents.set(pid, Number(parent));
     if (read(pid, 'cgroup').includes(`/skillcell/${owner}`)) found.push(pid);
     else if (read(pid, 'environ').includes(`SKILLCELL_JOB_MARK=${owner}`)) found.push(pid);
