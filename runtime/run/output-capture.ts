@@ -1,4 +1,3 @@
-import type { Readable } from 'node:stream';
 import type { OutputText } from '../../src/contracts/result.ts';
 import type { ByteWriter } from '../../src/protocol/channel.ts';
 import { outputText } from '../../src/protocol/output-text.ts';
@@ -25,6 +24,16 @@ export interface OutputCapture {
  */
 export type Writers = 'done' | 'gone' | 'any';
 
+/** A stream as far as it is read here: a `Readable`, or what stands for one. */
+export interface OutputSource {
+  on(event: 'data', take: (chunk: Buffer) => void): unknown;
+  once(event: 'end' | 'close' | 'error', take: () => void): unknown;
+  off(event: 'data' | 'end' | 'close' | 'error', take: (chunk: Buffer) => void): unknown;
+  pause(): unknown;
+  resume(): unknown;
+  destroy(): unknown;
+}
+
 /** Options of {@link captureOutput}. */
 export interface OutputCaptureOptions {
   /** Bytes kept of each stream. */
@@ -39,7 +48,11 @@ export interface OutputCaptureOptions {
 }
 
 /** Reads an executor's output. What is over the cap is drained and counted, so that the program never blocks on it. */
-export function captureOutput(stdout: Readable, stderr: Readable, options: OutputCaptureOptions): OutputCapture {
+export function captureOutput(
+  stdout: OutputSource,
+  stderr: OutputSource,
+  options: OutputCaptureOptions,
+): OutputCapture {
   let total = 0;
   const count = (size: number): void => {
     const before = total;
@@ -107,7 +120,7 @@ interface StreamCapture {
 }
 
 function captureStream(
-  stream: Readable,
+  stream: OutputSource,
   keptBytes: number,
   writer: ByteWriter,
   count: (size: number) => void,
@@ -136,14 +149,19 @@ function captureStream(
   const { promise: ended, resolve } = Promise.withResolvers<boolean>();
   const end = (): void => resolve(true);
   const fail = (): void => resolve(false);
-  stream.once('end', end).once('close', end).once('error', fail);
+  stream.once('end', end);
+  stream.once('close', end);
+  stream.once('error', fail);
   return {
     ended,
     heldBack: () => writing !== undefined,
     handedOn: async () => await writing,
     leave(stays) {
       if (!stays) return void stream.destroy();
-      stream.off('data', take).off('end', end).off('close', end).off('error', fail);
+      stream.off('data', take);
+      stream.off('end', end);
+      stream.off('close', end);
+      stream.off('error', fail);
       stream.pause();
     },
     text: () => outputText(kept, bytes),

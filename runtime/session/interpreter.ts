@@ -2,13 +2,17 @@ import { join } from 'node:path';
 import { RESULT_BYTES } from '../../src/contracts/session.ts';
 import type { ExecutorProcess, ProcessEnd } from '../run/executor-process.ts';
 import type { JobSurroundings } from '../run/job-surroundings.ts';
+import type { OutputSource } from '../run/output-capture.ts';
 import { counted, programVariables } from '../run/start-program.ts';
 import { createInterruptPipe, type InterruptPipe } from './interrupt-pipe.ts';
+import { lastingOutput } from './lasting-output.ts';
 import { letGo } from './let-go.ts';
 
 /** An interpreter that stays open from run to run. */
 export interface Interpreter {
   executor: ExecutorProcess;
+  stdout: OutputSource;
+  stderr: OutputSource;
   /** Asks it to stop its run. What it does then is its own affair: a program may refuse. */
   interrupt(run: number): void;
   /** How its process ended, once it has. */
@@ -67,6 +71,8 @@ export async function startInterpreter(around: JobSurroundings, language: string
   executor.stdin.end();
   return {
     executor,
+    stdout: lastingOutput(executor.stdout),
+    stderr: lastingOutput(executor.stderr),
     followEnd(take) {
       follower = take;
       if (end !== undefined) take();

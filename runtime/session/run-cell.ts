@@ -48,7 +48,7 @@ export async function runCell(
   const { channel, globals } = around;
   const { executor } = interpreter;
   const limits: JobLimits = { ...globals.JOB.limits, runTimeoutMs: cell.timeoutMs };
-  const capture = captureOutput(executor.stdout, executor.stderr, {
+  const capture = captureOutput(interpreter.stdout, interpreter.stderr, {
     keptBytes: limits.keptOutputBytes,
     totalBytes: limits.totalOutputBytes,
     onTotal: () => cause.resolve('output'),
