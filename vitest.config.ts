@@ -8,7 +8,8 @@ import { defineConfig } from 'vitest/config';
 const SERIAL = [
   'test/chaos/**/*.test.ts',
   'test/runners/docker/{engine-faults,image}.test.ts',
-  'test/attacks/docker-life.test.ts',
+  // What is swept in them, an orchestrator of another file might sweep first.
+  'test/attacks/{docker-life,f-lifecycle}.test.ts',
   'test/orchestrator/{artifacts,sweep}.test.ts',
 ];
 

@@ -20,7 +20,7 @@ const MAX_PLACES_BYTES = 256 * 1024;
 /** What the broker takes is less; these keep the channel from carrying what would end it. */
 const MAX_MESSAGE_BYTES = 1024 * 1024;
 /** Where the bytes of a refused call go. */
-const DROPPED: StreamWriter = { number: 0, write: async () => undefined, end: () => undefined };
+export const DROPPED: StreamWriter = { number: 0, write: async () => undefined, end: () => undefined };
 
 interface Part {
   writer: StreamWriter;

@@ -1,8 +1,7 @@
 import type { ToolCallCode } from '../../src/contracts/tool-call-codes.ts';
 import { CALLS_UNDER_WAY } from '../../src/protocol/calls-under-way.ts';
-import type { StreamWriter } from '../../src/protocol/channel.ts';
 import { packAnswer, readAnswer, readCall } from '../../src/protocol/packed-call.ts';
-import { answerCalls, type AnswerLink, type CallAnswers, type CallLimit } from '../run/answer-calls.ts';
+import { answerCalls, DROPPED, type AnswerLink, type CallAnswers, type CallLimit } from '../run/answer-calls.ts';
 import type { CallPort } from '../run/call-port.ts';
 import type { ExecutorLink } from '../run/executor-link.ts';
 
@@ -11,9 +10,6 @@ export interface CellCalls extends CallAnswers {
   /** What the program says of its end stands behind its calls: too many of them are refused from here on, and not left unread. */
   interrupt(): void;
 }
-
-/** Where the bytes of a refused call go. */
-const NOWHERE: StreamWriter = { number: 0, write: async () => undefined, end: () => undefined };
 
 /**
  * The calls of one run. Its program lives on when the run is over: it is told that its calls are over as well, those without an answer
@@ -36,7 +32,7 @@ export function answerCellCalls(port: CallPort, link: ExecutorLink, limit: CallL
         const { id } = relayed.call;
         if (isInterrupted && pending.size >= CALLS_UNDER_WAY) {
           relayed.onAnswer(readAnswer(overAnswer(id)));
-          return relayed.places.map(() => NOWHERE);
+          return relayed.places.map(() => DROPPED);
         }
         pending.add(id);
         return port.relay({

@@ -1,11 +1,5 @@
 import { type Diagnostic, diagnostic } from '../../src/contracts/diagnostic.ts';
-import {
-  MEDIA_TYPE,
-  MEDIA_TYPE_CHARACTERS,
-  MOST_FORMS,
-  MOST_RESULTS,
-  RESULT_BYTES,
-} from '../../src/contracts/session.ts';
+import { isMediaType, MOST_FORMS, MOST_RESULTS, RESULT_BYTES } from '../../src/contracts/session.ts';
 import type { ResultForm } from '../../src/protocol/session-messages.ts';
 
 /** What an interpreter says of a run that is over. Nothing in it is believed but its form. */
@@ -89,8 +83,7 @@ function readForms(given: unknown): ResultForm[][] | undefined {
 function readForm(given: unknown): ResultForm | undefined {
   if (!Array.isArray(given) || given.length !== 2) return undefined;
   const [mediaType, bytes] = given as unknown[];
-  if (typeof mediaType !== 'string' || mediaType.length > MEDIA_TYPE_CHARACTERS || !MEDIA_TYPE.test(mediaType))
-    return undefined;
+  if (typeof mediaType !== 'string' || !isMediaType(mediaType)) return undefined;
   return typeof bytes === 'number' && Number.isInteger(bytes) && bytes >= 0 && bytes <= RESULT_BYTES
     ? { mediaType, bytes }
     : undefined;

@@ -1,9 +1,9 @@
+import { packageVersion } from '../contracts/package-version.ts';
 import type { CliIo } from './terminal/cli-io.ts';
 import { createCliOutput } from './terminal/cli-output.ts';
 import { helpText } from './command-line/help-text.ts';
 import { type Interruption, listenForInterruption } from './terminal/interruption.ts';
 import { watchLauncher } from './terminal/launcher-watch.ts';
-import { packageVersion } from '../contracts/package-version.ts';
 import { readCommandLine, wantsJson } from './command-line/read-command-line.ts';
 import { reportError } from './terminal/report-error.ts';
 

@@ -32,9 +32,8 @@ export const RESULT_BYTES: number = 16 * 1024 * 1024;
 export const MOST_RESULTS = 64;
 /** Forms of one result. */
 export const MOST_FORMS = 16;
-/** Characters and form of a media type. */
 export const MEDIA_TYPE_CHARACTERS = 100;
-export const MEDIA_TYPE: RegExp = /^[a-z0-9][a-z0-9.+-]*\/[a-z0-9][a-z0-9.+-]*$/i;
+const MEDIA_TYPE = /^[a-z0-9][a-z0-9.+-]*\/[a-z0-9][a-z0-9.+-]*$/i;
 /** Bytes of a file that is read or written through a session. */
 export const SESSION_FILE_BYTES: number = 32 * 1024 * 1024;
 
@@ -281,4 +280,9 @@ export interface Session extends AsyncDisposable {
    * ```
    */
   close(): Promise<JobResult>;
+}
+
+/** Whether a text is the media type of a form, such as `image/png`. */
+export function isMediaType(text: string): boolean {
+  return MEDIA_TYPE.test(text) && text.length <= MEDIA_TYPE_CHARACTERS;
 }

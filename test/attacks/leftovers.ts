@@ -5,7 +5,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { currentOwner, ownerName } from '../../src/runners/owner.ts';
 import { listControlGroups } from '../../src/runners/local/control-group.ts';
 
-const KERNEL_THREADS = '2';
+/** Set in the flags of a thread of the kernel, and of nothing else. */
+const PF_KTHREAD = 0x0020_0000;
 
 /** What this process's sandboxes have left: processes (those that only wait to be reaped aside), groups and folders. */
 async function leftNow(owner: string, known: ReadonlySet<number>): Promise<string[]> {
@@ -48,10 +49,10 @@ export function sandboxProcesses(owner: string = ownerName(currentOwner())): num
     if (!/^\d+$/.test(name)) continue;
     const pid = Number(name);
     const stat = read(pid, 'stat');
-    const [state, parent] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    const [state, parent, , , , , flags] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     if (state === undefined || state === 'Z' || state === 'X') continue;
-    // Threads of the kernel are children of this one: half of what a machine shows.
-    if (parent === KERNEL_THREADS) continue;
+    // Half of what a machine shows.
+    if ((Number(flags) & PF_KTHREAD) !== 0) continue;
     parents.set(pid, Number(parent));
     if (read(pid, 'cgroup').includes(`/skillcell/${owner}`)) found.push(pid);
     else if (read(pid, 'environ').includes(`SKILLCELL_JOB_MARK=${owner}`)) found.push(pid);

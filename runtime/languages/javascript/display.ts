@@ -1,4 +1,4 @@
-import { MEDIA_TYPE, MEDIA_TYPE_CHARACTERS, MOST_FORMS, MOST_RESULTS } from '../../../src/contracts/session.ts';
+import { isMediaType, MOST_FORMS, MOST_RESULTS } from '../../../src/contracts/session.ts';
 import { apply, Buffer, get, inspect, isUint8Array, keys, stringify } from './captured.ts';
 
 /** What a run shows. */
@@ -70,10 +70,6 @@ function ownForms(value: unknown): [string, Uint8Array][] | undefined {
       read.push([mediaType, bytesOf(form)]);
   }
   return read.length === 0 ? undefined : read;
-}
-
-function isMediaType(text: string): boolean {
-  return MEDIA_TYPE.test(text) && text.length <= MEDIA_TYPE_CHARACTERS;
 }
 
 function bytesOf(value: unknown): Uint8Array {

@@ -13,9 +13,10 @@ const MOST_STOPS = 20;
 /** Stops after which it is no code that the main thread runs: it waits for a program that it has started. */
 const CODE_STOPS = 3;
 /** How long an answer may take. */
-const ANSWER_MS = 20;
-/** Questions without code of users, after which whatever runs is stopped. */
-const MOST_QUESTIONS = 2_000;
+const ANSWER_MS = 50;
+/** Answers without code of users, and questions without an answer, after which whatever runs is stopped: it may wait in a full pipe. */
+const MOST_ANSWERS = 2_000;
+const MOST_SILENCES = 3;
 
 const fd = openSync(pipe, constants.O_RDONLY | constants.O_NONBLOCK);
 const requests = new Socket({ fd, readable: true, writable: false });
@@ -27,7 +28,8 @@ requests.on('data', (chunk: Buffer) => {
   // The main thread may have heard of more than this thread has.
   const isHeard = (): boolean => Atomics.load(shared, SHARED.heard) >= wanted;
   let stops = 0;
-  let questions = 0;
+  let answers = 0;
+  let silences = 0;
   const timer = setInterval(() => {
     if (isHeard() || (stops += 1) > MOST_STOPS) return clearInterval(timer);
     if (stops === CODE_STOPS) interruptChildren();
@@ -35,11 +37,11 @@ requests.on('data', (chunk: Buffer) => {
     const session = new inspector.Session();
     session.connectToMainThread();
     // Each question is answered at the next turn of whatever runs: what code of users calls comes back to it soon.
-    for (let answer: number = ANSWER.goOn; answer === ANSWER.goOn && !isHeard();) {
-      answer = (questions += 1) > MOST_QUESTIONS ? ANSWER.stop : ask(session);
-      if (answer === ANSWER.stop) return stop(session);
-    }
-    session.disconnect();
+    let answer: number = ANSWER.goOn;
+    for (; answer === ANSWER.goOn && answers <= MOST_ANSWERS && !isHeard(); answers += 1) answer = ask(session);
+    if (answer === ANSWER.none) silences += 1;
+    if (answer === ANSWER.stop || answers > MOST_ANSWERS || silences > MOST_SILENCES) stop(session);
+    else session.disconnect();
   }, HEAR_MS);
 });
 requests.on('error', () => closeSync(fd));

@@ -55,10 +55,12 @@ export function createMcpHost(settings: McpServerSettings): McpHost {
       );
       for (const offer of offers) offer(server);
       serveResources(server, orchestrator, store);
-      const loading = (catalog ??= loadSkillCatalog(settings));
-      // One that could not be loaded is no reason not to try again.
-      loading.catch(() => (catalog = undefined));
-      (await loading).attach(server);
+      catalog ??= loadSkillCatalog(settings).catch((error: unknown) => {
+        // The next connection tries again.
+        catalog = undefined;
+        throw error;
+      });
+      (await catalog).attach(server);
       return server;
     },
   };
