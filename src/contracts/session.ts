@@ -110,12 +110,14 @@ export interface SessionFile {
   kind: 'file' | 'folder' | 'other';
   /** 0 for what is no file. */
   bytes: number;
+  /** Why it cannot be reached by its path, or what is in it is not listed: `unreadable (EACCES)`, `deeper than 64 folders`, `its name is not UTF-8`. */
+  fault?: string;
 }
 
 /** What a session's workspace holds. */
 export interface SessionExport {
   archive: Buffer;
-  /** What is no regular file, or has a name that no archive of ours holds. */
+  /** What the archive lacks, and why: no regular file, an empty folder, unreadable, a name that no archive of ours holds, no room. */
   omitted: OmittedFile[];
 }
 
@@ -156,7 +158,7 @@ export interface SessionFiles {
    */
   write(path: string, content: string | Uint8Array): Promise<void>;
   /**
-   * All below a folder, in path order; default: all of the workspace.
+   * All below a folder, in path order; default: all of the workspace. Of over 20,000 entries the last one, `…`, says that there are more.
    *
    * @throws SkillcellError as `read`
    * @example

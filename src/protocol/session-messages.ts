@@ -5,6 +5,24 @@ import type { LimitName, Outcome, ProgramError } from '../contracts/result.ts';
 /** What can be done to the workspace of a session. */
 export type FileOperation = 'read' | 'write' | 'list' | 'delete' | 'export';
 
+/** Entries of a workspace that are told at once. */
+export const MOST_ROWS = 20_000;
+/** Bytes that the rows of a workspace take, beside the content of its files. */
+export const ROWS_BYTES: number = 16 * 1024 * 1024;
+
+/** Why an archive does not hold a folder: it holds files, and the folders on the way to them. */
+export const EMPTY_FOLDER = 'an empty folder';
+
+/** An entry of a workspace, as a line of JSON; in an export the bytes of a file that has no `fault` follow. */
+export interface WorkspaceRow {
+  path: string;
+  kind: 'file' | 'folder' | 'other';
+  bytes: number;
+  executable?: boolean;
+  /** Why it is left out, or what is in it. */
+  fault?: string;
+}
+
 /** Why a run is interrupted: its caller's wish, or calls that it may not make. */
 export type InterruptReason = 'canceled' | 'calls';
 

@@ -9,12 +9,13 @@ import {
   lstatSync,
   mkdirSync,
   openSync,
-  readdirSync,
   readSync,
   rmSync,
   unlinkSync,
   writeSync,
 } from 'node:fs';
+import { ROWS_BYTES } from '../../../src/protocol/session-messages.ts';
+import { listRows } from './list-rows.ts';
 import { connectSupervisor } from './supervisor-link.ts';
 
 interface FileMessage {
@@ -30,20 +31,10 @@ interface FileMessage {
 
 type Message = FileMessage | { type: 'file-end'; id: number };
 
-/** What stands in a listing and in an export, a line of JSON each; in an export the bytes of a file follow its line. */
-interface Row {
-  path: string;
-  kind: 'file' | 'folder' | 'other';
-  bytes: number;
-  executable?: boolean;
-}
-
 /** A refusal in words for whoever asked. */
 class Refused extends Error {}
 
 const { O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_WRONLY, O_CREAT, O_TRUNC } = constants;
-const MOST_ENTRIES = 20_000;
-const MOST_DEPTH = 32;
 const PIECE_BYTES = 256 * 1024;
 
 /** Files that are being written: their bytes come piece by piece. */
@@ -82,7 +73,7 @@ function* perform({ op, path, maxBytes, folder }: FileMessage, pieces: readonly 
   if (names.some((name) => name === '' || name === '.' || name === '..'))
     throw new Refused('the path leaves the workspace');
   if (op === 'list') return yield* rowsBelow(folder, names);
-  if (op === 'export') return yield* rowsBelow(folder, names, maxBytes);
+  if (op === 'export') return yield* rowsBelow(folder, names, maxBytes - ROWS_BYTES);
   const last = names.at(-1);
   if (last === undefined) throw new Refused('the path names no file');
   const parent = openFolder(folder, names.slice(0, -1), op === 'write');
@@ -162,43 +153,13 @@ function remove(place: string): void {
   else unlinkSync(place);
 }
 
-/** All below a folder in path order; where bytes may come, each regular file has them behind its row. */
-function* rowsBelow(folder: string, names: readonly string[], maxBytes?: number): Generator<Uint8Array> {
-  let entries = 0;
-  function* walk(descriptor: number, below: string, depth: number): Generator<Uint8Array> {
-    for (const name of readdirSync(`/proc/self/fd/${descriptor}`).toSorted()) {
-      if ((entries += 1) > MOST_ENTRIES) throw new Refused(`the workspace has over ${MOST_ENTRIES} entries`);
-      const path = below === '' ? name : `${below}/${name}`;
-      const place = `/proc/self/fd/${descriptor}/${name}`;
-      const status = lstatSync(place, { throwIfNoEntry: false });
-      if (status === undefined) continue;
-      if (status.isDirectory()) {
-        yield line({ path, kind: 'folder', bytes: 0 });
-        if (depth >= MOST_DEPTH) throw new Refused(`the workspace is deeper than ${MOST_DEPTH} folders`);
-        const inner = openSync(place, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
-        try {
-          yield* walk(inner, path, depth + 1);
-        } finally {
-          closeSync(inner);
-        }
-      } else if (!status.isFile()) yield line({ path, kind: 'other', bytes: 0 });
-      else if (maxBytes !== undefined) {
-        const bytes = Buffer.concat([...readFile(place, maxBytes)]);
-        yield line({ path, kind: 'file', bytes: bytes.length, executable: (status.mode & 0o111) !== 0 });
-        yield bytes;
-      } else yield line({ path, kind: 'file', bytes: status.size });
-    }
-  }
+function* rowsBelow(folder: string, names: readonly string[], room?: number): Generator<Uint8Array> {
   const descriptor = openFolder(folder, names, false);
   try {
-    yield* walk(descriptor, names.join('/'), 0);
+    yield* listRows(descriptor, names, room);
   } finally {
     closeSync(descriptor);
   }
-}
-
-function line(row: Row): Uint8Array {
-  return Buffer.from(`${JSON.stringify(row)}\n`);
 }
 
 function tooLarge(maxBytes: number, bytes?: number): Refused {
@@ -216,6 +177,9 @@ function reasonOf(error: unknown): string {
       return 'a link or a file stands where a folder should, and no link is followed';
     case 'EISDIR':
       return 'it is a folder';
+    case 'EACCES':
+    case 'EPERM':
+      return 'its permissions do not allow it';
     case 'ENOSPC':
     case 'EDQUOT':
       return 'the workspace is full';

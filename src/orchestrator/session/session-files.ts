@@ -9,7 +9,7 @@ import {
 import { SkillcellError } from '../../contracts/skillcell-error.ts';
 import type { Channel } from '../../protocol/channel.ts';
 import type { HostMessage, SandboxMessage } from '../../protocol/messages.ts';
-import type { FileOperation } from '../../protocol/session-messages.ts';
+import { EMPTY_FOLDER, ROWS_BYTES, type FileOperation, type WorkspaceRow } from '../../protocol/session-messages.ts';
 import { printablePath, shownPathFault } from '../../protocol/shown-path.ts';
 import { writeTar, type TarFile } from '../../protocol/tar.ts';
 import { withinDeadline } from '../../protocol/within-deadline.ts';
@@ -18,9 +18,10 @@ import type { SessionGround } from './session-port.ts';
 import { readRows } from './workspace-rows.ts';
 
 const OPERATION_MS = 60_000;
-const LIST_BYTES = 16 * 1024 * 1024;
 const MIB = 1024 * 1024;
 const MOST_OMITTED = 200;
+/** The output folder. */
+const OUTPUT = 'out';
 
 /** The files of a session, and what takes the sandbox's answers. */
 export interface HostFiles {
@@ -94,7 +95,7 @@ export function createHostFiles(ground: () => SessionGround, busy: <T>(work: Pro
     else operation.done.reject(error);
   };
   const rows = async (path: string): Promise<SessionFile[]> => {
-    const text = await perform('list', path, LIST_BYTES);
+    const text = await perform('list', path, ROWS_BYTES);
     return await readable('list', text, listed);
   };
 
@@ -121,7 +122,7 @@ export function createHostFiles(ground: () => SessionGround, busy: <T>(work: Pro
       },
     },
     async export() {
-      const maxBytes = ground().job.limits.workspaceMib * MIB + LIST_BYTES;
+      const maxBytes = ground().job.limits.workspaceMib * MIB + ROWS_BYTES;
       return await busy(perform('export', '', maxBytes).then((text) => readable('export', text, archiveOf)));
     },
     message(message) {
@@ -159,10 +160,11 @@ async function readable<T>(op: FileOperation, text: Buffer, read: (text: Buffer)
 }
 
 function listed(text: Buffer): SessionFile[] {
-  return Array.from(readRows(text, false), ({ row: { path, kind, bytes } }) => ({
+  return Array.from(readRows(text, false), ({ row: { path, kind, bytes, fault } }) => ({
     path: printablePath(path),
     kind,
     bytes,
+    ...(fault === undefined ? {} : { fault: printablePath(fault) }),
   }));
 }
 
@@ -172,16 +174,24 @@ async function archiveOf(text: Buffer): Promise<SessionExport> {
   let unnamed = 0;
   const files: TarFile[] = [];
   for (const { row, content } of readRows(text, true)) {
-    if (row.kind === 'folder') continue;
-    const fault = shownPathFault(row.path) ?? (row.kind === 'other' ? 'it is no regular file' : undefined);
+    const fault = faultOf(row);
+    if (fault === undefined && row.kind === 'folder') continue;
     if (fault === undefined) files.push({ path: row.path, bytes: content, executable: row.executable === true });
-    else if (omitted.length < MOST_OMITTED) omitted.push({ path: printablePath(row.path), reason: fault });
+    else if (omitted.length < MOST_OMITTED)
+      omitted.push({ path: printablePath(row.path), reason: printablePath(fault) });
     else unnamed += 1;
   }
   if (unnamed > 0) omitted.push({ path: '…', reason: `${unnamed} more entries were left behind` });
   const pieces: Uint8Array[] = [];
   await writeTar(files, { write: async (chunk) => void pieces.push(chunk), end: () => undefined });
   return { archive: Buffer.concat(pieces), omitted };
+}
+
+/** Why an entry is not in an archive; a folder is there with what it holds. */
+function faultOf({ path, kind, fault }: WorkspaceRow): string | undefined {
+  // Every session has one from its start.
+  if (path === OUTPUT && kind === 'folder' && fault === EMPTY_FOLDER) return undefined;
+  return shownPathFault(path) ?? fault ?? (kind === 'other' ? 'it is no regular file' : undefined);
 }
 
 function checked(path: string): string {

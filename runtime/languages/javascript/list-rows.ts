@@ -1,0 +1,118 @@
+import { Buffer } from 'node:buffer';
+import { closeSync, constants, fstatSync, lstatSync, openSync, readdirSync, readSync, type Stats } from 'node:fs';
+import { EMPTY_FOLDER, MOST_ROWS, ROWS_BYTES, type WorkspaceRow } from '../../../src/protocol/session-messages.ts';
+
+/** As deep as the path of a file may be that comes in. */
+const MOST_DEPTH = 64;
+const { O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants;
+
+/**
+ * Tells all below a folder in path order, a line of JSON each. No link is followed, and what cannot be told or read is a row that says why.
+ *
+ * @param top descriptor of the folder
+ * @param names those on the way to it
+ * @param room with which the content of each file stands behind its row, as long as all together have at most so many bytes
+ */
+export function* listRows(top: number, names: readonly string[], room?: number): Generator<Uint8Array> {
+  const isExport = room !== undefined;
+  let rows = 0;
+  let rowBytes = 0;
+  let content = 0;
+  let isCut = false;
+
+  const line = (row: WorkspaceRow): Uint8Array => {
+    const text = Buffer.from(`${JSON.stringify(row)}\n`);
+    rows += 1;
+    rowBytes += text.length;
+    isCut = rows > MOST_ROWS || rowBytes > ROWS_BYTES / 2;
+    return text;
+  };
+  function* file(place: string, path: string, { size }: Stats): Generator<Uint8Array> {
+    if (!isExport) return yield line({ path, kind: 'file', bytes: size });
+    const read = readRegular(place, room - content);
+    const overRoom = `the files together are over ${room} bytes`;
+    if (typeof read === 'string' || read === undefined)
+      return yield line({ path, kind: 'file', bytes: 0, fault: read ?? overRoom });
+    const { bytes, executable } = read;
+    content += bytes.length;
+    yield line({ path, kind: 'file', bytes: bytes.length, executable });
+    yield bytes;
+  }
+  function* folder(place: string, path: string, depth: number): Generator<Uint8Array> {
+    const row = { path, kind: 'folder', bytes: 0 } as const;
+    if (depth >= MOST_DEPTH) return yield line({ ...row, fault: `deeper than ${MOST_DEPTH} folders` });
+    let inner: number | undefined;
+    try {
+      let found: Buffer[];
+      try {
+        inner = openSync(place, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+        found = namesIn(inner);
+      } catch (error) {
+        return yield line({ ...row, fault: unreadable(error) });
+      }
+      yield line(isExport && found.length === 0 ? { ...row, fault: EMPTY_FOLDER } : row);
+      yield* entries(inner, found, path, depth);
+    } finally {
+      if (inner !== undefined) closeSync(inner);
+    }
+  }
+  function* entries(parent: number, found: readonly Buffer[], below: string, depth: number): Generator<Uint8Array> {
+    for (const raw of found) {
+      if (isCut) return;
+      const name = raw.toString();
+      const shown = Buffer.from(name).equals(raw) ? name : raw.toString('latin1');
+      const path = below === '' ? shown : `${below}/${shown}`;
+      const other = { path, kind: 'other', bytes: 0 } as const;
+      const place = `/proc/self/fd/${parent}/${name}`;
+      const status = shown === name ? statusOf(place) : 'its name is not UTF-8';
+      if (status === undefined) continue;
+      if (typeof status === 'string') yield line({ ...other, fault: status });
+      else if (status.isDirectory()) yield* folder(place, path, depth + 1);
+      else if (status.isFile()) yield* file(place, path, status);
+      else yield line(other);
+    }
+  }
+  yield* entries(top, namesIn(top), names.join('/'), names.length);
+  if (isCut) yield line({ path: '…', kind: 'other', bytes: 0, fault: 'not all entries were looked at' });
+}
+
+/** In the order of their bytes; not all that a program can make are UTF-8. */
+function namesIn(folder: number): Buffer[] {
+  return readdirSync(`/proc/self/fd/${folder}`, { encoding: 'buffer' }).toSorted(Buffer.compare);
+}
+
+/** The status of an entry itself, `undefined` when there is none any more, or why it cannot be told. */
+function statusOf(place: string): Stats | string | undefined {
+  try {
+    return lstatSync(place, { throwIfNoEntry: false });
+  } catch (error) {
+    return unreadable(error);
+  }
+}
+
+/** Reads a regular file, or says why not: `undefined` where it has over `room` bytes. */
+function readRegular(place: string, room: number): { bytes: Uint8Array; executable: boolean } | string | undefined {
+  let descriptor: number | undefined;
+  try {
+    descriptor = openSync(place, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+    const { size, mode } = fstatSync(descriptor);
+    if (size > room) return undefined;
+    // Its size now: one that grows meanwhile has an end.
+    const bytes = Buffer.allocUnsafe(size);
+    let offset = 0;
+    while (offset < size) {
+      const read = readSync(descriptor, bytes, offset, size - offset, null);
+      if (read === 0) break;
+      offset += read;
+    }
+    return { bytes: bytes.subarray(0, offset), executable: (mode & 0o111) !== 0 };
+  } catch (error) {
+    return unreadable(error);
+  } finally {
+    if (descriptor !== undefined) closeSync(descriptor);
+  }
+}
+
+function unreadable(error: unknown): string {
+  return `unreadable (${(error as NodeJS.ErrnoException).code ?? 'error'})`;
+}
