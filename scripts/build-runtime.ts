@@ -25,8 +25,8 @@ const MODULES: Record<string, string> = {
 };
 /** Loads at first use as well, but is too small for a file of its own: opening one costs more than reading past it. */
 const INLINED = 'gray-matter';
-/** Only sessions load it, which are few and long: it is no part of what each job reads. */
-const SESSION = 'session/serve-session';
+/** What few jobs load is no part of what each of them reads: files beside the entry, by name. */
+const APART = { session: 'session/serve-session', clear: 'files/clear-workspace' } as const;
 const COMMON = {
   absWorkingDir: root,
   alias: MODULES,
@@ -41,7 +41,7 @@ const COMMON = {
 } as const;
 
 /**
- * Builds what runs inside a sandbox: `entry.cjs`, `compile-ahead.cjs`, `list-installed.cjs`, the packages that it loads at
+ * Builds what runs inside a sandbox: `entry.cjs`, what stands apart from it, `compile-ahead.cjs`, `list-installed.cjs`, the packages that it loads at
  * first use, and the loose files of `runtime/`. The folder appears by one rename and must not be there before.
  *
  * @param folder where the bundle goes
@@ -54,7 +54,8 @@ export async function buildRuntime(folder: string): Promise<RuntimeManifest> {
     await buildEntry(staging);
     await bundleForSandbox('runtime/rehearse/compile-ahead.ts', join(staging, 'compile-ahead.cjs'));
     await bundleForSandbox('runtime/languages/list-installed.ts', join(staging, 'list-installed.cjs'));
-    await bundleForSandbox(`runtime/${SESSION}.ts`, join(staging, 'session.cjs'));
+    for (const [name, source] of Object.entries(APART))
+      await bundleForSandbox(`runtime/${source}.ts`, join(staging, `${name}.cjs`));
     const languages = readLanguages(join(root, 'runtime/languages'));
     languages.forEach(checkLanguage);
     const folders = languages.map(({ name }) => join('languages', name));
@@ -107,7 +108,7 @@ export async function bundleForSandbox(source: string, outfile: string): Promise
     outExtension: { '.js': '.cjs' },
     chunkNames: `${name}-[name]-[hash]`,
     write: false,
-    plugins: [lazyPackages(lazy), sessionApart, withoutEngines, withoutAdvice],
+    plugins: [lazyPackages(lazy), apart, withoutEngines, withoutAdvice],
   });
   for (const { path, text } of outputFiles) await writeFile(path, escapeOthers(await asCommonJs(text)));
   for (const lazyName of lazy) {
@@ -166,13 +167,14 @@ function lazyPackages(found: Set<string>): Plugin {
   };
 }
 
-/** The entry loads what serves a session from the file beside it. */
-const sessionApart: Plugin = {
-  name: 'session-apart',
+/** The entry loads what stands apart from the file beside it. */
+const apart: Plugin = {
+  name: 'apart',
   setup({ onResolve }) {
-    onResolve({ filter: new RegExp(`/${SESSION}\\.ts$`) }, ({ kind }) =>
-      kind === 'dynamic-import' ? { path: './session.cjs', external: true } : undefined,
-    );
+    for (const [name, source] of Object.entries(APART))
+      onResolve({ filter: new RegExp(`/${source}\\.ts$`) }, ({ kind }) =>
+        kind === 'dynamic-import' ? { path: `./${name}.cjs`, external: true } : undefined,
+      );
   },
 };
 

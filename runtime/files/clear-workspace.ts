@@ -1,6 +1,7 @@
 import { lstatSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { reopenFolder } from './reopen-folder.ts';
+import { flattenTree } from '../../src/protocol/flatten-tree.ts';
+import { reopenFolder } from '../../src/protocol/reopen-folder.ts';
 
 /**
  * Removes what an attempt left in the workspace, so that the next one has its room. The regular files of `kept` stay, as
@@ -33,14 +34,8 @@ export function clearWorkspace(folder: string, kept: ReadonlySet<string>): void 
   clear('');
 }
 
-/** Folders without permissions stop their own owner, too: they are opened on the way down. */
+/** Folders without permissions stop their own owner, too. */
 function remove(path: Buffer, isFolder: boolean): void {
-  const folders = isFolder ? [path] : [];
-  for (let next = folders.pop(); next !== undefined; next = folders.pop()) {
-    reopenFolder(next);
-    for (const entry of readdirSync(next, { encoding: 'buffer', withFileTypes: true })) {
-      if (entry.isDirectory()) folders.push(Buffer.concat([next, Buffer.from('/'), entry.name]));
-    }
-  }
+  if (isFolder) for (const _ of flattenTree(path));
   rmSync(path, { recursive: true, force: true });
 }

@@ -3,7 +3,7 @@ import type { JobLimits } from '../../src/contracts/limits.ts';
 import type { CancelReason } from '../../src/protocol/messages.ts';
 import { withinDeadline } from '../../src/protocol/within-deadline.ts';
 import { missingOutputs } from '../files/collect-artifacts.ts';
-import { reopenFolder } from '../files/reopen-folder.ts';
+import { reopenFolder } from '../../src/protocol/reopen-folder.ts';
 import type { UserProcesses } from '../sandbox/user-processes.ts';
 import type { ExecutorProcess } from './executor-process.ts';
 import { contractVerdict, judge } from './judge-run.ts';

@@ -1,7 +1,6 @@
 import type { Readable } from 'node:stream';
 import { programFileName } from '../../src/contracts/language.ts';
 import type { SandboxMessage } from '../../src/protocol/messages.ts';
-import { clearWorkspace } from '../files/clear-workspace.ts';
 import { checkRequirements } from './check-requirements.ts';
 import { fittingLineEnds } from './fitting-line-ends.ts';
 import type { JobSurroundings } from './job-surroundings.ts';
@@ -38,6 +37,7 @@ export async function runOnce(
   const job = globals.JOB;
   // What a failed attempt wrote is no output of the next one, and takes no room from it, nor does the memory it had.
   if (run > 1) {
+    const { clearWorkspace } = await import('../files/clear-workspace.ts');
     await around.processes.gone(GONE_TIMEOUT_MS);
     around.privileges.asUser(() => clearWorkspace(layout.workspace, inputs));
   }

@@ -2,10 +2,19 @@ import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Isolation, JobResult } from '../../src/contracts/result.ts';
 import { createOrchestrator } from '../../src/orchestrator/create-orchestrator.ts';
 import { LEVELS, requireLevel } from '../fixtures/levels.ts';
+import { sandboxLeftovers } from '../fixtures/sandbox-leftovers.ts';
 import { programAnswer, scriptedModel } from '../fixtures/scripted-model.ts';
 
 const orchestrator = createOrchestrator();
-afterAll(() => orchestrator.close());
+afterAll(async () => {
+  await orchestrator.close();
+  expect(sandboxLeftovers()).toEqual([]);
+});
+
+/** Folders of 200 letters each, 40 deep. */
+function deepIn(folder: string): string {
+  return `mkdir -p ${folder}; cd ${folder}; for step in {1..40}; do mkdir ${'n'.repeat(200)} && cd -P ./${'n'.repeat(200)}; done 2>/dev/null`;
+}
 
 /** What a program may do to its own folders: its job still has a result, and it is never our fault. */
 const MISCHIEF: [string, string][] = [
@@ -19,6 +28,10 @@ const MISCHIEF: [string, string][] = [
   ['closes the folder of its value', 'chmod 000 "${SKILLCELL_VALUE%/*}"'],
   ['replaces its own file by a closed folder', 'rm main.sh; mkdir -p main.sh/x/y; chmod 000 main.sh/x main.sh'],
   ['leaves names that are no text', "touch $'\\xff\\xfe' $'a\\nb'; mkdir $'\\xfd'; touch $'\\xfd/\\xfc'"],
+  ['makes folders deeper than a path is long', deepIn('.')],
+  ['makes such folders closed', `${deepIn('out')}; cd "$WORKSPACE"; chmod 000 out/*`],
+  ['makes such folders in the place of its value', deepIn('"$SKILLCELL_VALUE"')],
+  ['makes such folders in the place of its own file', `rm main.sh; ${deepIn('main.sh')}`],
   ['fills its workspace', 'head -c 8000000 /dev/zero >junk'],
 ];
 

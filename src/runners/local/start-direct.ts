@@ -1,6 +1,8 @@
-import { chmod, mkdir, mkdtemp, readdir, rm, symlink } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
+import { flattenTree } from '../../protocol/flatten-tree.ts';
 import type { RuntimeBundle } from '../runtime-bundle.ts';
 import type { Sandbox, SandboxSpec } from '../runner.ts';
 import { createControlGroup, type ControlGroup } from './control-group.ts';
@@ -57,20 +59,12 @@ export async function startDirect(spec: SandboxSpec, bundle: RuntimeBundle, name
   }
 }
 
-/** Removes a folder that user code wrote: never through a link, and past folders that were made unreadable. */
+/** Removes a folder that user code wrote: never through a link, and past folders that were made unreadable or lie very deep. */
 export async function removeTree(folder: string): Promise<void> {
   try {
     await rm(folder, { recursive: true, force: true });
   } catch {
-    // A folder without permissions stops an ordinary user; they are given back, and the removal tried once more.
-    await openFolders(folder);
+    for (const _ of flattenTree(folder)) await setImmediate();
     await rm(folder, { recursive: true, force: true, maxRetries: 3 });
-  }
-}
-
-async function openFolders(folder: string): Promise<void> {
-  await chmod(folder, 0o700);
-  for (const entry of await readdir(folder, { withFileTypes: true })) {
-    if (entry.isDirectory()) await openFolders(join(folder, entry.name));
   }
 }

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -30,6 +31,22 @@ it('F06 removes the folders of dead owners, and leaves what belongs to a living 
   expect(failed).toEqual([]);
   expect(removed).toContainEqual({ kind: 'folder', name: `${WORK_FOLDER_PREFIX}${dead}-a` });
   expect(readdirSync(temporary).toSorted()).toEqual(kept.toSorted());
+});
+
+it('removes folders that lie deeper than a path is long', async () => {
+  const name = `${WORK_FOLDER_PREFIX}${dead}-deep`;
+  leaveFolder(name);
+  const step = 'n'.repeat(200);
+  const made = spawnSync(
+    '/bin/bash',
+    ['-c', `for step in {1..40}; do mkdir ${step} && cd -P ./${step} || exit; done`],
+    {
+      cwd: join(temporary, name, 'workspace'),
+    },
+  );
+  expect(made.status).toBe(0);
+  expect(await sweepLocal()).toEqual({ removed: [{ kind: 'folder', name }], failed: [] });
+  expect(readdirSync(temporary)).toEqual([]);
 });
 
 it('does not mind another sweep at the same time', async () => {
