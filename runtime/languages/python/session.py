@@ -128,7 +128,9 @@ class Session:
         signal.signal(signal.SIGINT, self.on_interrupt)
 
     def show(self, *values):
-        """Show values: in the forms that they say they have, else as text."""
+        """Show values: in the forms that they say they have, else as text; one value and a media type: as that."""
+        if len(values) == 2 and isinstance(values[1], str) and is_media_type(values[1]):
+            return self.display.put({values[1]: as_bytes(values[0])})
         for value in values:
             self.display.show(value)
 

@@ -311,6 +311,16 @@ describe.each(EVERY_LEVEL)('a session at level %s', (level) => {
     );
     expect(python.results[0]?.data).toMatchObject({ 'text/html': '<table>', 'image/png': new Uint8Array([137, 80]) });
     expect(python.results[1]?.data).toEqual({ 'text/plain': '{1, 2}' });
+    const named = await session.run(
+      'from skillcell import display as same\ndisplay(b"\\x89P", "image/png"); same("<i>", "text/html"); display("a", "b")',
+      { language: 'python' },
+    );
+    expect(named.results.map(({ data }) => data)).toEqual([
+      { 'image/png': new Uint8Array([137, 80]) },
+      { 'text/html': '<i>' },
+      { 'text/plain': 'a' },
+      { 'text/plain': 'b' },
+    ]);
     expect((await session.run('1')).results).toEqual([]);
   });
 

@@ -85,7 +85,10 @@ def read_skill_file(skill, path, encoding="utf-8"):
 
 
 def display(*values):
-    """Show values as results of the run: in the forms that they say they have, else as text. In a session only."""
+    """Show values as results of the run: in the forms that they say they have, else as text. In a session only.
+
+    display(data, "image/png") shows bytes or a text as the media type that is named.
+    """
     show = getattr(_bridge, "display", None)
     if show is None:
         raise RuntimeError("Cannot display: this program runs in no session.")
