@@ -2,6 +2,7 @@ import { basename, dirname } from 'node:path';
 import { MAX_SESSION_MS, type Session, type SessionOptions } from '../../contracts/session.ts';
 import { DEFAULT_LIMITS } from '../../contracts/limits.ts';
 import { DEFAULT_LANGUAGE } from '../../contracts/language.ts';
+import { SkillcellError } from '../../contracts/skillcell-error.ts';
 import { createOrchestrator } from '../../orchestrator/create-orchestrator.ts';
 import type { Orchestrator } from '../../orchestrator/orchestrator.ts';
 import { readArchive } from '../../orchestrator/session/read-archive.ts';
@@ -42,7 +43,7 @@ export async function runRepl(context: CommandContext): Promise<number> {
     const runs = await runCells(cells, session, { output, json, signal: interruption.signal });
     if (archive !== undefined) {
       const { archive: bytes, omitted } = await session.export();
-      await writeBeneath(dirname(archive), basename(archive), bytes);
+      await save(archive, bytes);
       for (const { path, reason } of omitted) await output.note(`omitted: ${path} (${reason})`);
     }
     const result = await session.close();
@@ -51,6 +52,17 @@ export async function runRepl(context: CommandContext): Promise<number> {
   } finally {
     await orchestrator.close();
     settleUrgent();
+  }
+}
+
+/** @throws SkillcellError `artifact.write-failed` */
+async function save(path: string, bytes: Uint8Array): Promise<void> {
+  try {
+    await writeBeneath(dirname(path), basename(path), bytes);
+  } catch (cause) {
+    const code = (cause as NodeJS.ErrnoException).code ?? 'error';
+    const message = `Cannot write the working folder: ${code}, got ${JSON.stringify(path)}.`;
+    throw new SkillcellError('artifact.write-failed', message, { cause });
   }
 }
 

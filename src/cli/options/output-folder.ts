@@ -1,5 +1,5 @@
-import { accessSync, constants, lstatSync, statSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
+import { lstatSync, mkdtempSync, rmdirSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
 import type { CliIo } from '../terminal/cli-io.ts';
 import { usageError } from '../terminal/usage-error.ts';
 
@@ -41,8 +41,9 @@ function isThere(path: string): boolean {
 
 function isWritable(path: string): boolean {
   try {
-    accessSync(path, constants.W_OK | constants.X_OK);
-    return statSync(path).isDirectory();
+    // By trying it: permissions say nothing where no user makes files, as in /proc.
+    rmdirSync(mkdtempSync(join(path, '.skillcell-')));
+    return true;
   } catch {
     // The caller reports it.
     return false;

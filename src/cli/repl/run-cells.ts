@@ -26,11 +26,7 @@ export async function runCells(
     stream.result.catch(() => undefined);
     for await (const event of stream)
       if (event.type === 'output' && !json) await output.program(event.stream, event.bytes);
-    const run = await stream.result.catch((error: unknown) => {
-      if (error === signal.reason) return undefined;
-      throw error;
-    });
-    if (run === undefined) break;
+    const run = await stream.result;
     runs.push(run);
     if (!json) await showRun(run, output);
   }

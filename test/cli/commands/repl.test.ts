@@ -98,6 +98,7 @@ describe('skillcell repl', () => {
     ['below a file', 'file/out.tar'],
     ['a link', 'link'],
     ['no name', ''],
+    ['where no user makes files', '/proc/out.tar'],
   ])('refuses a place for its working folder before anything runs: %s', async (_name, place) => {
     mkdirSync(join(cwd, 'folder'));
     writeFileSync(join(cwd, 'file'), '');
@@ -105,6 +106,18 @@ describe('skillcell repl', () => {
     const { code, stdout, stderr } = await repl('1\n', '--session-out', place);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toContain('Cannot use --session-out: it must be a file, or a new one in a folder');
+  });
+
+  it('says what kept the working folder from being written, when that is seen at the end only', async () => {
+    const { code, stdout, stderr } = await repl(
+      `require('node:fs').mkdirSync(${JSON.stringify(join(cwd, 'out.tar', 'in'))}, { recursive: true });\n1\n`,
+      '--isolation',
+      'none',
+      '--session-out',
+      'out.tar',
+    );
+    expect({ code, stdout }).toEqual({ code: 3, stdout: `${JSON.stringify(join(cwd, 'out.tar'))}\n1\n` });
+    expect(stderr).toContain(`Cannot write the working folder: EISDIR, got "${join(cwd, 'out.tar')}".`);
   });
 
   it('begins with what tar has packed', async () => {
