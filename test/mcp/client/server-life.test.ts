@@ -119,3 +119,12 @@ describe('a server', () => {
     expect((pauses[2] ?? 0) - (pauses[1] ?? 0)).toBeGreaterThanOrEqual(500);
   });
 });
+
+it('says so where its url has a port that is never asked', async () => {
+  await expect(connect({ url: 'http://127.0.0.1:9/mcp' })).rejects.toMatchObject({
+    code: 'mcp.unavailable',
+    message: expect.stringMatching(
+      /^Cannot use the MCP server s: it has a port in its url that is never asked/,
+    ) as unknown,
+  });
+});
