@@ -60,7 +60,7 @@ export interface SessionRunOptions {
   language?: Language;
   /** How long the code may run. Default: `runTimeoutMs` of the session's limits. */
   timeoutMs?: number;
-  /** Interrupts the run. */
+  /** Interrupts the run; one that has not begun then never does. Both are `canceled`. */
   signal?: AbortSignal;
 }
 
@@ -72,7 +72,7 @@ export interface SessionResult {
 
 /** What came of one run. A failing program is a result, not an exception. */
 export interface SessionRun {
-  /** Number of the run in its session, from 1. */
+  /** Number of the run in its session, from 1, in the order in which they were asked for. */
   run: number;
   /** Counts from 1. When an interpreter is lost all of the session end, and the next run begins the next epoch. */
   epoch: number;

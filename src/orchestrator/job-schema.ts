@@ -127,6 +127,8 @@ export const jobFields: Record<keyof JobOptions, z.ZodMiniType> = common;
 const { stdin: _none, ...withoutStdin } = common;
 const { args: _args, expect: _expect, output: _output, budget: _budget, ...ofSession } = withoutStdin;
 const language = z.optional(languageSchema);
+/** Fields of a session that every job has as well. */
+export const sessionFields: Record<string, z.ZodMiniType> = { ...ofSession, language };
 /** The text of a program. */
 export const codeSchema: z.ZodMiniString = z.string().check(
   z.refine((text) => text.trim() !== '', 'must not be empty'),
@@ -169,7 +171,7 @@ const requestSchema = z.discriminatedUnion(
       ),
     }),
     z.strictObject({ kind: z.literal('script'), ...withoutStdin, skill: z.string(), script: z.string() }),
-    z.strictObject({ kind: z.literal('session'), ...ofSession, language }),
+    z.strictObject({ kind: z.literal('session'), ...sessionFields }),
   ],
   'must be exec, codegen or script',
 );

@@ -225,6 +225,25 @@ function lostCell({ run, epoch }: RunOrder, outcome: 'canceled' | 'timeout'): Ce
   };
 }
 
+/** A run that was given up before its turn. */
+export function unbegunRun(run: number, epoch: number): SessionRun {
+  const nothing = { text: '', bytes: 0, truncated: false };
+  return {
+    run,
+    epoch,
+    state: 'kept',
+    outcome: 'canceled',
+    exitCode: null,
+    signal: null,
+    results: [],
+    stdout: nothing,
+    stderr: nothing,
+    calls: [],
+    diagnostics: [],
+    wallMs: 0,
+  };
+}
+
 /** A clock that can stand still. Once it is stopped nothing sets it again: an approval that was open then is withdrawn a moment later. */
 function startClock(limitMs: number, onEnd: () => void): { set(running: boolean): void; stop(): void } {
   let left = limitMs;

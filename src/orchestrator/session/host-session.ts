@@ -21,7 +21,7 @@ import { invalid } from '../job-schema.ts';
 import type { JobHost } from '../job-host.ts';
 import { sumCalls } from './call-totals.ts';
 import type { ClaimedWorkspace } from './claimed-workspace.ts';
-import { startRun, type HostRun } from './host-run.ts';
+import { startRun, unbegunRun, type HostRun } from './host-run.ts';
 import { createIdleClock } from './idle-clock.ts';
 import type { KeptWorkspaces } from './kept-workspaces.ts';
 import { createHostFiles } from './session-files.ts';
@@ -146,6 +146,7 @@ export function createHostSession({ id, host, options, kept, claim }: HostSessio
   };
 
   const runNow = async (
+    run: number,
     code: string,
     { language, timeoutMs, signal }: SessionRunOptions,
     emit: EmitEvent,
@@ -155,11 +156,10 @@ export function createHostSession({ id, host, options, kept, claim }: HostSessio
     try {
       stop.throwIfAborted();
       const at = requireGround();
-      runs += 1;
       const limitMs = timeoutMs ?? at.job.limits.runTimeoutMs;
       const started = startRun(
         at,
-        { run: runs, epoch, language: language ?? at.job.language, code, timeoutMs: limitMs, emit, admit },
+        { run, epoch, language: language ?? at.job.language, code, timeoutMs: limitMs, emit, admit },
         host,
       );
       current = started;
@@ -190,6 +190,7 @@ export function createHostSession({ id, host, options, kept, claim }: HostSessio
         `Cannot run the code: ${SESSION_WAITING_RUNS} runs of the session wait already, got ${id}.`,
       );
     waiting += 1;
+    const number = (runs += 1);
     const { signal } = runOptions;
     const stop = signal === undefined ? leaving.signal : AbortSignal.any([signal, leaving.signal]);
     // With no other one there, nothing has to be waited for.
@@ -197,7 +198,10 @@ export function createHostSession({ id, host, options, kept, claim }: HostSessio
     const work = (async () => {
       try {
         if (before !== undefined) await withinDeadline(before, { signal: stop });
-        return await runNow(code, runOptions, emit, stop);
+        return await runNow(number, code, runOptions, emit, stop);
+      } catch (error) {
+        if (over === undefined && signal?.aborted === true && error === signal.reason) return unbegunRun(number, epoch);
+        throw error;
       } finally {
         waiting -= 1;
       }

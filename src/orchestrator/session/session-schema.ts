@@ -6,15 +6,20 @@ import {
   type SessionOptions,
   type SessionRunOptions,
 } from '../../contracts/session.ts';
-import { invalid } from '../job-schema.ts';
+import { invalid, sessionFields } from '../job-schema.ts';
 import { languageSchema } from '../language-schema.ts';
 
 const milliseconds = z.optional(z.number().check(z.int(), z.minimum(1), z.maximum(MAX_SESSION_MS)));
 const id = z.optional(z.string().check(z.regex(/^[A-Za-z0-9_-]{1,64}$/, 'must be 1 to 64 letters, digits, - or _')));
 
-/** What only a session has; the rest of its options are those of a job. */
-const ownSchema = z
-  .strictObject({ sessionId: id, resume: id, idleTimeoutMs: milliseconds, sessionTimeoutMs: milliseconds })
+const sessionSchema = z
+  .strictObject({
+    ...sessionFields,
+    sessionId: id,
+    resume: id,
+    idleTimeoutMs: milliseconds,
+    sessionTimeoutMs: milliseconds,
+  })
   .check(
     z.refine(({ resume, sessionId }) => resume === undefined || sessionId === undefined, {
       path: ['sessionId'],
@@ -38,21 +43,15 @@ export interface SplitOptions {
   ofJob: Omit<SessionOptions, 'sessionId' | 'resume' | 'idleTimeoutMs' | 'sessionTimeoutMs'>;
 }
 
-/** Checks what only a session has; what it has as any job is checked with its job. @throws SkillcellError `job.invalid` */
-export function checkSession({
-  sessionId,
-  resume,
-  idleTimeoutMs,
-  sessionTimeoutMs,
-  ...ofJob
-}: SessionOptions): SplitOptions {
-  const given = { sessionId, resume, idleTimeoutMs, sessionTimeoutMs };
-  checkOptions(ownSchema, given, { action: 'open the session', whole: 'the session', code: 'job.invalid' });
+/** Checks the options of a session; what is said of them with those of others is checked with its job. @throws SkillcellError `job.invalid` */
+export function checkSession(given: SessionOptions): SplitOptions {
   for (const name of ['jobId', 'kind'])
-    if (name in ofJob) throw invalid(`a session has no field ${name}; its id is sessionId`);
+    if (name in given) throw invalid(`a session has no field ${name}; its id is sessionId`);
+  checkOptions(sessionSchema, given, { action: 'open the session', whole: 'the session', code: 'job.invalid' });
+  const { sessionId, resume, idleTimeoutMs, sessionTimeoutMs, ...ofJob } = given;
   if (ofJob.limits?.jobTimeoutMs !== undefined)
     throw invalid('limits.jobTimeoutMs must be left out: sessionTimeoutMs says how long a session lasts');
-  return { own: given as SplitOptions['own'], ofJob };
+  return { own: { sessionId, resume, idleTimeoutMs, sessionTimeoutMs } as SplitOptions['own'], ofJob };
 }
 
 /** Checks one run of a session. @throws SkillcellError `job.invalid`, naming the field */

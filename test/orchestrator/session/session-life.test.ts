@@ -47,10 +47,15 @@ it('gives a run up whose signal is aborted while it waits, and lets none pass th
   const given = session.run('globalThis.ran = true', { signal: gone.signal });
   const last = session.run('typeof ran');
   gone.abort(new Error('nobody waits for it'));
-  await expect(given).rejects.toThrow('nobody waits for it');
+  expect(await given).toMatchObject({ run: 2, outcome: 'canceled', state: 'kept', stdout: { text: '' }, calls: [] });
   session.interrupt();
   expect((await slow.result).outcome).toBe('canceled');
-  expect(await last).toMatchObject({ run: 2, value: 'undefined' });
+  expect(await last).toMatchObject({ run: 3, value: 'undefined' });
+  const events = [];
+  const late = session.stream('1', { signal: gone.signal });
+  for await (const event of late) events.push(event);
+  expect(await late.result).toMatchObject({ run: 4, epoch: 1, outcome: 'canceled' });
+  expect(events).toEqual([]);
 });
 
 it('outlives an approval that is still open when its run ends', async () => {
@@ -97,8 +102,7 @@ it('does not begin a run whose signal is aborted as its turn comes', async () =>
     const run = session.run('await new Promise(() => {})', { signal: gone.signal, timeoutMs: 5_000 });
     for (let tick = 0; tick < ticks; tick += 1) await Promise.resolve();
     gone.abort(new Error('gone'));
-    const ended = await run.catch((error: Error) => error.message);
-    expect(ended === 'gone' || (typeof ended === 'object' && ended.outcome === 'canceled'), `${ticks}`).toBe(true);
+    expect((await run).outcome, `${ticks}`).toBe('canceled');
   }
 });
 
@@ -110,6 +114,14 @@ it('opens no more sessions than it may, and none twice', async () => {
   await expect(orchestrator.session(LOCAL)).rejects.toMatchObject({ code: 'session.too-many' });
   await first.close();
   expect((await orchestrator.session(LOCAL)).id).not.toBe('first');
+});
+
+it('names the fields that a session has where one is given that it lacks', async () => {
+  await using orchestrator = createOrchestrator({ allowUnisolated: true });
+  const opened = orchestrator.session({ ...LOCAL, foo: 1 } as never);
+  await expect(opened).rejects.toThrow(
+    /^Cannot open the session: there is no field foo, got 1\. There are .*files.*language.*sessionId, resume, idleTimeoutMs, sessionTimeoutMs\.$/,
+  );
 });
 
 it.each<[string, object]>([
