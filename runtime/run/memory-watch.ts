@@ -11,8 +11,11 @@ const END_MS = 2_000;
 
 /** A watch over what user code holds in memory. */
 export interface MemoryWatch {
-  /** Looks once more, also at the peak: whether user code has passed its limit, or the kernel ended a part of it, since the watch began. */
-  wasOver(): boolean;
+  /**
+   * Looks once more, also at the peak: whether user code has passed its limit, or the kernel ended a part of it, since the watch began.
+   * With `lives` its main process is there, so that the kernel has ended others for this limit or not at all: one counter says so.
+   */
+  wasOver(lives?: boolean): boolean;
   stop(): void;
 }
 
@@ -53,10 +56,12 @@ export function watchMemory({ layout, processes, privileges }: WatchedSandbox, l
   }, INTERVAL_MS);
   return {
     // Processes are not asked at the end: one that is ending tells no share, and all that it shares would count for it.
-    wasOver: () =>
-      passed ||
-      (group !== undefined &&
-        (group.hasKilled() || (group.usedMore(limitBytes) && (group.wasOver(limitBytes) || excessBytes() > 0)))),
+    wasOver(lives = false) {
+      if (passed || group === undefined) return passed;
+      const usedMore = group.usedMore(limitBytes);
+      if ((usedMore || !lives) && group.hasKilled()) return true;
+      return usedMore && (group.wasOver(limitBytes) || excessBytes() > 0);
+    },
     stop() {
       clearInterval(timer);
       group?.close();

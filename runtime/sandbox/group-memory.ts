@@ -16,7 +16,7 @@ export interface GroupMemory {
    * than `limitBytes` for sure, a number that is no less than it, with less work.
    */
   heldAbove(limitBytes: number): number;
-  /** Whether all that the group uses or has used, files too, is more: where it is not, nothing else has to be asked. */
+  /** Whether all that the group has used, files too, is more for what is known: where it is not, nothing else has to be asked. */
   usedMore(limitBytes: number): boolean;
   /** Whether it must have held more at some time since this was opened, however short. */
   wasOver(limitBytes: number): boolean;
@@ -80,7 +80,7 @@ export function groupMemory(
   let mostShared = 0;
   return {
     close,
-    usedMore: (limitBytes) => (counter(names.peak) ?? counter(names.usage) ?? Infinity) > limitBytes,
+    usedMore: (limitBytes) => (counter(names.peak) ?? Infinity) > limitBytes,
     heldAbove(limitBytes) {
       const text = read('memory.stat');
       const [anonymous, shared] = [field(text, names.anonymous), field(text, names.shared)];

@@ -25,8 +25,8 @@ export interface CellSurroundings {
   around: JobSurroundings;
   interpreter: Interpreter;
   epoch: number;
-  /** Whether user code holds or held more memory than it may, in this epoch. */
-  overMemory(): boolean;
+  /** Whether user code holds or held more memory than it may, in this epoch. `lives`: its interpreter is there. */
+  overMemory(lives: boolean): boolean;
   /** Ends all interpreters, and lets go of those that do not run. Says whether nothing of them is left. */
   lose(running?: Interpreter): Promise<boolean>;
 }
@@ -71,8 +71,9 @@ export async function runCell(
     endInterrupts();
   }
   const own = first === 'itself' || first === 'run-deadline';
-  const judged: EndCause = own && session.overMemory() ? 'memory' : first;
-  const isOver = answered.fields === undefined ? !isSent && interpreter.end === undefined : !isLeaving(answered.fields);
+  const lives = interpreter.end === undefined;
+  const judged: EndCause = own && session.overMemory(lives) ? 'memory' : first;
+  const isOver = answered.fields === undefined ? !isSent && lives : !isLeaving(answered.fields);
   const isKept = isOver && !FATAL.has(judged);
   stopWatching();
   answered.calls.close();
