@@ -8,13 +8,17 @@ export function bareRelay(counts: CallCounts): string[] {
   const text = [measureCalls, joinFrames, writeFrame, program].map(String).join('\n');
   const own = `import { Socket } from 'node:net';\n${text}`;
   const child = `${own}\nawait program(${JSON.stringify(counts)});`;
-  return relayTo(process.execPath, ['--input-type=module', '-e', child]);
+  return relayTo(undefined, ['--input-type=module', '-e', child]);
 }
 
-/** Arguments of a Node that passes bytes on between its stdin and stdout and a child, which has them at descriptors 3 and 4. */
-export function relayTo(command: string, args: readonly string[]): string[] {
+/**
+ * Arguments of a Node that passes bytes on between its stdin and stdout and a child, which has them at descriptors 3 and 4.
+ *
+ * @param command of the child; undefined for the same Node, which a container has elsewhere
+ */
+export function relayTo(command: string | undefined, args: readonly string[]): string[] {
   const imports = `import { spawn } from 'node:child_process';\nimport { Socket } from 'node:net';`;
-  const call = `relay(${JSON.stringify(command)}, ${JSON.stringify(args)});`;
+  const call = `relay(${JSON.stringify(command) ?? 'process.execPath'}, ${JSON.stringify(args)});`;
   return ['--input-type=module', '-e', `${imports}\n${String(relay)}\n${call}`];
 }
 

@@ -1,8 +1,44 @@
-import { closeSync, fsyncSync, openSync, writeSync } from 'node:fs';
+import { closeSync, fsyncSync, openSync, readdirSync, rmSync, writeSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import { currentOwner, isDead, ownerName, parseOwnerName } from '../runners/owner.ts';
 
-/** Writes all of a text: one call may write only a part of it. */
-export function writeWhole(descriptor: number, text: string): void {
-  const bytes = Buffer.from(text);
+/** What is on its way to the disk: its name begins with the owner, who alone may finish it. */
+const TORN = /^\.(.+)\.part$/;
+
+/**
+ * Writes a file under a temporary name of this process, and returns its path once it is on the disk. Where that fails nothing is left.
+ *
+ * @throws the system's error
+ */
+export function writeAside(folder: string, content: string | Uint8Array): string {
+  const path = join(folder, `.${ownerName(currentOwner())}-${randomBytes(8).toString('hex')}.part`);
+  try {
+    const file = openSync(path, 'wx', 0o600);
+    try {
+      writeWhole(file, content);
+      fsyncSync(file);
+    } finally {
+      closeSync(file);
+    }
+    return path;
+  } catch (error) {
+    rmSync(path, { force: true });
+    throw error;
+  }
+}
+
+/** Removes what dead owners were writing when they died. */
+export function removeTorn(folder: string): void {
+  for (const name of readdirSync(folder)) {
+    const owner = parseOwnerName(TORN.exec(name)?.[1] ?? '');
+    if (owner !== undefined && isDead(owner)) rmSync(join(folder, name), { force: true });
+  }
+}
+
+/** Writes all of it: one call may write only a part. */
+export function writeWhole(descriptor: number, content: string | Uint8Array): void {
+  const bytes = typeof content === 'string' ? Buffer.from(content) : content;
   for (let offset = 0; offset < bytes.length;) offset += writeSync(descriptor, bytes, offset);
 }
 

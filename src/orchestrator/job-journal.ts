@@ -15,9 +15,9 @@ import type { JobResult } from '../contracts/result.ts';
 import { SkillcellError } from '../contracts/skillcell-error.ts';
 import { currentOwner, isDead, ownerName, parseOwnerName } from '../runners/owner.ts';
 import type { AcceptedJob } from './accepted-job.ts';
-import { syncFolder, writeWhole } from './durable-file.ts';
+import { removeTorn, syncFolder, writeWhole } from './durable-file.ts';
 import { lostResult } from './lost-result.ts';
-import { hasResult, lastAttempt, recordResult, removeTornResults } from './result-files.ts';
+import { hasResult, lastAttempt, recordResult } from './result-files.ts';
 
 /** What survives a crash: every accepted job, and one result for each. */
 export interface JobJournal {
@@ -55,7 +55,7 @@ export function openJobJournal(folder: string): JobJournal {
   guard('open the state folder', () => {
     mkdirSync(results, { recursive: true });
     for (const name of readdirSync(folder)) if (isLeftOver(name)) lost.push(...settle(join(folder, name), results));
-    removeTornResults(results);
+    removeTorn(results);
     descriptor = openSync(path, 'ax', 0o600);
     syncFolder(folder);
   });

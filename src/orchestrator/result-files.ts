@@ -1,15 +1,10 @@
-import { closeSync, existsSync, fsyncSync, linkSync, openSync, readdirSync, rmSync } from 'node:fs';
-import { randomBytes } from 'node:crypto';
+import { existsSync, linkSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { JobResult } from '../contracts/result.ts';
-import { currentOwner, isDead, ownerName, parseOwnerName } from '../runners/owner.ts';
-import { syncFolder, writeWhole } from './durable-file.ts';
+import { syncFolder, writeAside } from './durable-file.ts';
 
 /** What names a result. */
 type Attempt = Pick<JobResult, 'jobId' | 'attempt'>;
-
-/** A result on its way to the disk: its name begins with the owner, who alone may finish it. */
-const TORN = /^\.(.+)\.part$/;
 
 /** Whether an attempt has its result. */
 export function hasResult(folder: string, attempt: Attempt): boolean {
@@ -28,15 +23,8 @@ export function lastAttempt(folder: string, jobId: string): number {
  * @returns whether this was the first
  */
 export function recordResult(folder: string, result: JobResult): boolean {
-  const temporary = join(folder, `.${ownerName(currentOwner())}-${randomBytes(8).toString('hex')}.part`);
+  const temporary = writeAside(folder, JSON.stringify(result));
   try {
-    const file = openSync(temporary, 'wx', 0o600);
-    try {
-      writeWhole(file, JSON.stringify(result));
-      fsyncSync(file);
-    } finally {
-      closeSync(file);
-    }
     linkSync(temporary, join(folder, resultName(result)));
     return true;
   } catch (error) {
@@ -45,14 +33,6 @@ export function recordResult(folder: string, result: JobResult): boolean {
   } finally {
     rmSync(temporary, { force: true });
     syncFolder(folder);
-  }
-}
-
-/** Removes what dead owners were writing when they died. */
-export function removeTornResults(folder: string): void {
-  for (const name of readdirSync(folder)) {
-    const owner = parseOwnerName(TORN.exec(name)?.[1] ?? '');
-    if (owner !== undefined && isDead(owner)) rmSync(join(folder, name), { force: true });
   }
 }
 

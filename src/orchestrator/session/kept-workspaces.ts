@@ -1,19 +1,7 @@
-import {
-  closeSync,
-  existsSync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  renameSync,
-  rmSync,
-  writeSync,
-} from 'node:fs';
-import { randomBytes } from 'node:crypto';
+import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { SkillcellError } from '../../contracts/skillcell-error.ts';
-import { currentOwner, isDead, ownerName, parseOwnerName } from '../../runners/owner.ts';
-import { syncFolder } from '../durable-file.ts';
+import { removeTorn, syncFolder, writeAside } from '../durable-file.ts';
 import { claimWorkspace, type ClaimedWorkspace } from './claimed-workspace.ts';
 
 /** Workspaces of sessions that ended because they did nothing, as archives in the state folder. */
@@ -24,24 +12,21 @@ export interface KeptWorkspaces {
   claim(sessionId: string): ClaimedWorkspace;
 }
 
-/** What is on its way to the disk has a name that begins with its owner. */
-const TORN = /^\.(.+)\.part$/;
-
 /** Opens the workspaces of a state folder. */
 export function openKeptWorkspaces(stateDir: string): KeptWorkspaces {
   const folder = join(stateDir, 'sessions');
   const nameOf = (sessionId: string): string => `${sessionId}.tar`;
   return {
     keep(sessionId, archive) {
-      const temporary = join(folder, `.${ownerName(currentOwner())}-${randomBytes(8).toString('hex')}.part`);
+      let temporary: string | undefined;
       try {
         mkdirSync(folder, { recursive: true, mode: 0o700 });
         removeTorn(folder);
-        writeDurably(temporary, archive);
+        temporary = writeAside(folder, archive);
         renameSync(temporary, join(folder, nameOf(sessionId)));
         syncFolder(folder);
       } catch (cause) {
-        rmSync(temporary, { force: true });
+        if (temporary !== undefined) rmSync(temporary, { force: true });
         throw new SkillcellError(
           'state.write-failed',
           `Cannot keep the workspace of a session: ${(cause as Error).message}.`,
@@ -58,22 +43,4 @@ export function openKeptWorkspaces(stateDir: string): KeptWorkspaces {
       );
     },
   };
-}
-
-function writeDurably(path: string, bytes: Uint8Array): void {
-  const file = openSync(path, 'wx', 0o600);
-  try {
-    for (let offset = 0; offset < bytes.length;) offset += writeSync(file, bytes, offset);
-    fsyncSync(file);
-  } finally {
-    closeSync(file);
-  }
-}
-
-/** Removes what dead owners were writing when they died. */
-function removeTorn(folder: string): void {
-  for (const name of readdirSync(folder)) {
-    const owner = parseOwnerName(TORN.exec(name)?.[1] ?? '');
-    if (owner !== undefined && isDead(owner)) rmSync(join(folder, name), { force: true });
-  }
 }
