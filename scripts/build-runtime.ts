@@ -26,7 +26,7 @@ const MODULES: Record<string, string> = {
 /** Loads at first use as well, but is too small for a file of its own: opening one costs more than reading past it. */
 const INLINED = 'gray-matter';
 /** What few jobs load is no part of what each of them reads: files beside the entry, by name. */
-const APART = { session: 'session/serve-session', clear: 'files/clear-workspace' } as const;
+const APART = { session: 'session/serve-session', clear: 'files/clear-attempt' } as const;
 const COMMON = {
   absWorkingDir: root,
   alias: MODULES,

@@ -37,9 +37,9 @@ export async function runOnce(
   const job = globals.JOB;
   // What a failed attempt wrote is no output of the next one, and takes no room from it, nor does the memory it had.
   if (run > 1) {
-    const { clearWorkspace } = await import('../files/clear-workspace.ts');
+    const { clearAttempt } = await import('../files/clear-attempt.ts');
     await around.processes.gone(GONE_TIMEOUT_MS);
-    around.privileges.asUser(() => clearWorkspace(layout.workspace, inputs));
+    around.privileges.asUser(() => clearAttempt(layout, inputs));
   }
   const executor = around.takeExecutor(job.language);
   if (typeof given !== 'string') await checkRequirements(executor, given, around.canceled);

@@ -15,7 +15,6 @@ export function placeProgram(
   layout: SandboxLayout,
   { program, fileName, files }: Pick<RunInput, 'program' | 'fileName' | 'files'>,
 ): string {
-  rmSync(join(layout.value, 'value.json'), { force: true, recursive: true });
   mkdirSync(layout.output, { recursive: true });
   if (typeof program !== 'string') return join(program.folder, program.name);
   const path = join(layout.workspace, fileName);

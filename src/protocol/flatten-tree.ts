@@ -16,10 +16,8 @@ export function* flattenTree(top: string | Buffer): Generator<void> {
   const folders: Buffer[] = [Buffer.from(top)];
   let moved = 0;
   for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
-    reopenFolder(folder);
-    for (const entry of readdirSync(folder, { encoding: 'buffer', withFileTypes: true })) {
-      if (!entry.isDirectory()) continue;
-      let path = below(folder, entry.name);
+    for (const name of foldersIn(folder)) {
+      let path = below(folder, name);
       if (path.length > LONG_PATH) {
         reopenFolder(path);
         const deep = path;
@@ -30,6 +28,18 @@ export function* flattenTree(top: string | Buffer): Generator<void> {
       folders.push(path);
     }
     yield;
+  }
+}
+
+/** None where it is no folder, or another sweep has just removed it. */
+function foldersIn(folder: Buffer): Buffer[] {
+  reopenFolder(folder);
+  try {
+    const entries = readdirSync(folder, { encoding: 'buffer', withFileTypes: true });
+    return entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
+  } catch (error) {
+    if (['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '')) return [];
+    throw error;
   }
 }
 

@@ -13,7 +13,7 @@ afterAll(async () => {
 
 /** Folders of 200 letters each, 40 deep. */
 function deepIn(folder: string): string {
-  return `mkdir -p ${folder}; cd ${folder}; for step in {1..40}; do mkdir ${'n'.repeat(200)} && cd -P ./${'n'.repeat(200)}; done 2>/dev/null`;
+  return `mkdir -p ${folder}; cd ${folder}; for step in {1..40}; do mkdir ${'n'.repeat(200)} && cd -P ./${'n'.repeat(200)} || exit 9; done 2>/dev/null`;
 }
 
 /** What a program may do to its own folders: its job still has a result, and it is never our fault. */
@@ -30,7 +30,7 @@ const MISCHIEF: [string, string][] = [
   ['leaves names that are no text', "touch $'\\xff\\xfe' $'a\\nb'; mkdir $'\\xfd'; touch $'\\xfd/\\xfc'"],
   ['makes folders deeper than a path is long', deepIn('.')],
   ['makes such folders closed', `${deepIn('out')}; cd "$WORKSPACE"; chmod 000 out/*`],
-  ['makes such folders in the place of its value', deepIn('"$SKILLCELL_VALUE"')],
+  ['puts a closed folder in the place of its value', 'mkdir -p "$SKILLCELL_VALUE/x/y"; chmod 000 "$SKILLCELL_VALUE/x"'],
   ['makes such folders in the place of its own file', `rm main.sh; ${deepIn('main.sh')}`],
   ['fills its workspace', 'head -c 8000000 /dev/zero >junk'],
 ];
@@ -48,6 +48,8 @@ describe.each(LEVELS)('a program at level %s that', (isolation) => {
     });
     // At level none the watch may end what fills the workspace before it ends itself.
     expect(['failed', 'limit']).toContain(result.outcome);
+    // What it was to do has been done.
+    if (result.outcome === 'failed') expect(result.exitCode).toBe(3);
     expect(result.artifacts.every(({ path }) => ['a', 'd/f', 'a/b/c'].includes(path))).toBe(true);
   });
 
@@ -58,6 +60,15 @@ describe.each(LEVELS)('a program at level %s that', (isolation) => {
     expect(result.stdout.text.split('\n').filter((line) => line !== '')).toEqual(
       removed ? ['main.sh', 'out'] : ['in', 'main.sh', 'out', 'input'],
     );
+  });
+
+  it('fills its temporary folders leaves the next attempt their room', async () => {
+    // At level none they are the machine's, and TMPDIR is the workspace.
+    const folders = isolation === 'none' ? '"$TMPDIR"' : '/tmp /dev/shm';
+    const fill = `mkdir -p "$TMPDIR/a/b" && chmod 000 "$TMPDIR/a" && for folder in ${folders}; do head -c 1000000 /dev/zero >"$folder/full" || exit 0; done || exit 0; exit 3`;
+    const result = await attempts(isolation, fill, `find ${folders} -name full -o -name a`);
+    expect(result).toMatchObject({ outcome: 'succeeded', stdout: { text: '' } });
+    expect(result.codegen?.attempts.map(({ outcome }) => outcome)).toEqual(['failed', 'succeeded']);
   });
 
   it('replaces an input by a link has that link taken away before the next attempt', async () => {

@@ -61,10 +61,7 @@ export async function startDirect(spec: SandboxSpec, bundle: RuntimeBundle, name
 
 /** Removes a folder that user code wrote: never through a link, and past folders that were made unreadable or lie very deep. */
 export async function removeTree(folder: string): Promise<void> {
-  try {
-    await rm(folder, { recursive: true, force: true });
-  } catch {
-    for (const _ of flattenTree(folder)) await setImmediate();
-    await rm(folder, { recursive: true, force: true, maxRetries: 3 });
-  }
+  // First: a removal that fails at one folder goes on with those beside it, and under the walk.
+  for (const _ of flattenTree(folder)) await setImmediate();
+  await rm(folder, { recursive: true, force: true, maxRetries: 3 });
 }

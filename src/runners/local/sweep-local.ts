@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, lstatSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -23,6 +23,7 @@ export async function sweepLocal(signal?: AbortSignal): Promise<SweepReport> {
     if (stopped()) break;
     if (!name.startsWith(WORK_FOLDER_PREFIX) || !ownedByDead(name.slice(WORK_FOLDER_PREFIX.length))) continue;
     try {
+      requireOwn(join(tmpdir(), name));
       await removeTree(join(tmpdir(), name));
       report.removed.push({ kind: 'folder', name });
     } catch (error) {
@@ -31,6 +32,13 @@ export async function sweepLocal(signal?: AbortSignal): Promise<SweepReport> {
     }
   }
   return report;
+}
+
+/** What is removed is opened by paths: another user could put something else in the place of a folder on the way. */
+function requireOwn(folder: string): void {
+  const status = lstatSync(folder);
+  if (!status.isDirectory()) throw new Error('it is no folder');
+  if (status.uid !== process.geteuid?.()) throw new Error('it belongs to another user');
 }
 
 function ownedByDead(name: string): boolean {

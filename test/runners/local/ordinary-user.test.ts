@@ -83,6 +83,14 @@ describe('as an ordinary user, without control groups', () => {
     return report;
   }
 
+  it('leaves no folder at level none that a program closed among others', async (context) => {
+    reportOf('none', context);
+    const code = 'for i in {1..300}; do mkdir -p d$i/a/b; echo x >d$i/f; done; mkdir z; echo x >z/f; chmod 0 z d7 .';
+    const { results } = await asUser(Array.from({ length: 6 }, () => ({ isolation: 'none', language: 'bash', code })));
+    expect(results.map(({ outcome }) => outcome)).toEqual(Array(6).fill('succeeded'));
+    expect(readdirSync(join(folder, 'temporary'))).toEqual([]);
+  });
+
   it('the probe says which limits the kernel does not hold, and results say so too', async (context) => {
     expect(reportOf('namespace', context)?.limits).toEqual({
       memory: 'watched',

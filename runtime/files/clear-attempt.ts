@@ -1,0 +1,67 @@
+import { lstatSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { flattenTree } from '../../src/protocol/flatten-tree.ts';
+import type { SandboxLayout } from '../sandbox/sandbox-layout.ts';
+import { reopenFolder } from '../../src/protocol/reopen-folder.ts';
+
+/**
+ * Removes what an attempt left in a folder of its own. The regular files of `kept` stay, as paths below
+ * the folder, with the folders on the way to them.
+ */
+function clearFolder(folder: string, kept: ReadonlySet<string>): void {
+  const onTheWay = new Set<string>();
+  for (const path of kept) {
+    for (let cut = path.indexOf('/'); cut > 0; cut = path.indexOf('/', cut + 1)) onTheWay.add(path.slice(0, cut));
+  }
+  const clear = (below: string): void => {
+    // Names as bytes: not all that a program can make are UTF-8.
+    for (const raw of readdirSync(join(folder, below), { encoding: 'buffer' })) {
+      const path = join(below, raw.toString('utf8'));
+      const full = Buffer.concat([Buffer.from(`${join(folder, below)}/`), raw]);
+      const status = lstatSync(full);
+      if (status.isDirectory() && onTheWay.has(path)) {
+        reopenFolder(join(folder, path));
+        clear(path);
+      } else if (!status.isFile() || !kept.has(path)) remove(full);
+    }
+  };
+  if (lstatSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true) {
+    // Where it is no file system of its own, a program can remove it or put something else in its place.
+    rmSync(folder, { force: true });
+    mkdirSync(folder);
+  }
+  reopenFolder(folder);
+  clear('');
+}
+
+/**
+ * Removes all that an attempt left in the sandbox but the input files in the workspace. To be called as the owner, when no process of the
+ * attempt is left.
+ */
+export function clearAttempt({ level, workspace, value }: SandboxLayout, inputs: ReadonlySet<string>): void {
+  clearFolder(workspace, inputs);
+  clearFolder(value, new Set());
+  for (const folder of TEMPORARY[level]) clearOwn(folder);
+}
+
+/** Where else user code can write; at level none its temporary folder is the workspace. */
+const TEMPORARY: Readonly<Record<SandboxLayout['level'], readonly string[]>> = {
+  none: [],
+  namespace: ['/inner/tmp', '/inner/shm'],
+  container: ['/tmp', '/dev/shm'],
+};
+
+/** Removes what belongs to the one who asks. */
+function clearOwn(folder: string): void {
+  const own = process.geteuid?.();
+  for (const name of readdirSync(folder, { encoding: 'buffer' })) {
+    const path = Buffer.concat([Buffer.from(`${folder}/`), name]);
+    if (lstatSync(path, { throwIfNoEntry: false })?.uid === own) remove(path);
+  }
+}
+
+/** Folders without permissions stop their own owner, too. */
+function remove(path: Buffer): void {
+  if (lstatSync(path).isDirectory()) for (const _ of flattenTree(path));
+  rmSync(path, { recursive: true, force: true });
+}
