@@ -26,7 +26,8 @@ export const isArray: typeof Array.isArray = Array.isArray;
 export const isFinite: typeof Number.isFinite = Number.isFinite;
 export const stringify: typeof JSON.stringify = JSON.stringify;
 export const isPromise: typeof types.isPromise = types.isPromise;
-export const isUint8Array: typeof types.isUint8Array = types.isUint8Array;
+export const isAnyArrayBuffer: typeof types.isAnyArrayBuffer = types.isAnyArrayBuffer;
+export const isArrayBufferView: typeof types.isArrayBufferView = types.isArrayBufferView;
 export const setImmediate: typeof globalThis.setImmediate = globalThis.setImmediate;
 export const OBJECT: object = Object.prototype;
 export const whenSettled: (

@@ -1,5 +1,5 @@
 import { isMediaType, MOST_FORMS, MOST_RESULTS } from '../../../src/contracts/session.ts';
-import { apply, Buffer, get, inspect, isUint8Array, keys, stringify } from './captured.ts';
+import { apply, Buffer, get, inspect, isAnyArrayBuffer, isArrayBufferView, keys, stringify } from './captured.ts';
 
 /** What a run shows. */
 export interface Display {
@@ -42,7 +42,7 @@ export function createDisplay(resultBytes: number): Display {
   return {
     show(value, mediaType) {
       if (mediaType !== undefined) {
-        if (!isMediaType(mediaType))
+        if (typeof mediaType !== 'string' || !isMediaType(mediaType))
           throw new TypeError(`Cannot display: the second argument is no media type, got ${inspect(mediaType)}.`);
         return put([[mediaType, bytesOf(value)]]);
       }
@@ -73,7 +73,8 @@ function ownForms(value: unknown): [string, Uint8Array][] | undefined {
 }
 
 function bytesOf(value: unknown): Uint8Array {
-  if (isUint8Array(value)) return Buffer.from(value);
+  if (isArrayBufferView(value)) return Buffer.from(value.buffer, value.byteOffset, value.byteLength);
+  if (isAnyArrayBuffer(value)) return Buffer.from(value);
   return Buffer.from(typeof value === 'string' ? value : (stringify(value) ?? String(value)));
 }
 

@@ -39,6 +39,8 @@ FORMS = {
 }
 
 
+#: Those that are registered.
+TOP_LEVEL_TYPES = frozenset("application audio font haptics image message model multipart text video".split())
 #: These say nothing of how they are shown.
 PLAIN = frozenset([bool, int, float, str, list, tuple, dict])
 
@@ -51,6 +53,11 @@ def as_bytes(form):
 
 def is_media_type(text):
     return len(text) <= 100 and re.fullmatch(r"[a-z0-9][a-z0-9.+-]*/[a-z0-9][a-z0-9.+-]*", text, re.ASCII | re.IGNORECASE)
+
+
+def is_named_type(text):
+    """Whether a second value names the form of the first: `km/h` does not."""
+    return is_media_type(text) and text.partition("/")[0].lower() in TOP_LEVEL_TYPES
 
 
 def forms_of(value):
@@ -129,7 +136,7 @@ class Session:
 
     def show(self, *values):
         """Show values: in the forms that they say they have, else as text; one value and a media type: as that."""
-        if len(values) == 2 and isinstance(values[1], str) and is_media_type(values[1]):
+        if len(values) == 2 and isinstance(values[1], str) and is_named_type(values[1]):
             return self.display.put({values[1]: as_bytes(values[0])})
         for value in values:
             self.display.show(value)
