@@ -13,9 +13,11 @@ const END_MS = 2_000;
 export interface MemoryWatch {
   /**
    * Looks once more, also at the peak: whether user code has passed its limit, or the kernel ended a part of it, since the watch began.
-   * With `lives` its main process is there, so that the kernel has ended others for this limit or not at all: one counter says so.
+   *
+   * @param mainLives that its main process is there: then a part of it that the kernel ended counts only where the peak is above the limit, which
+   *   one counter tells. What the kernel ends when the whole machine is short of memory is not told; a short run would else take longer
    */
-  wasOver(lives?: boolean): boolean;
+  wasOver(mainLives?: boolean): boolean;
   stop(): void;
 }
 
@@ -56,10 +58,10 @@ export function watchMemory({ layout, processes, privileges }: WatchedSandbox, l
   }, INTERVAL_MS);
   return {
     // Processes are not asked at the end: one that is ending tells no share, and all that it shares would count for it.
-    wasOver(lives = false) {
+    wasOver(mainLives = false) {
       if (passed || group === undefined) return passed;
       const usedMore = group.usedMore(limitBytes);
-      if ((usedMore || !lives) && group.hasKilled()) return true;
+      if ((usedMore || !mainLives) && group.hasKilled()) return true;
       return usedMore && (group.wasOver(limitBytes) || excessBytes() > 0);
     },
     stop() {

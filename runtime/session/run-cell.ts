@@ -25,8 +25,10 @@ export interface CellSurroundings {
   around: JobSurroundings;
   interpreter: Interpreter;
   epoch: number;
-  /** Whether user code holds or held more memory than it may, in this epoch. `lives`: its interpreter is there. */
-  overMemory(lives: boolean): boolean;
+  /** What was lost since the run before. */
+  losses: readonly Diagnostic[];
+  /** Whether user code holds or held more memory than it may, in this epoch. See `MemoryWatch.wasOver`. */
+  overMemory(mainLives: boolean): boolean;
   /** Ends all interpreters, and lets go of those that do not run. Says whether nothing of them is left. */
   lose(running?: Interpreter): Promise<boolean>;
 }
@@ -44,7 +46,7 @@ export async function runCell(
   session: CellSurroundings,
   cause: PromiseWithResolvers<EndCause>,
 ): Promise<void> {
-  const { around, interpreter, epoch } = session;
+  const { around, interpreter, epoch, losses } = session;
   const { channel, globals } = around;
   const { executor } = interpreter;
   const limits: JobLimits = { ...globals.JOB.limits, runTimeoutMs: cell.timeoutMs };
@@ -85,7 +87,13 @@ export async function runCell(
   if (!isKept) interpreter.close();
   const report = readCellReport(answered.fields ?? {}, answered.bytes);
   const ended: EndCause = judged === 'itself' && capture.overTotal() ? 'output' : judged;
-  const found = [...diagnostics, ...lossOf(isKept, interpreter), ...doubts(dead, whole), ...report.diagnostics];
+  const found = [
+    ...losses,
+    ...diagnostics,
+    ...lossOf(isKept, interpreter),
+    ...doubts(dead, whole),
+    ...report.diagnostics,
+  ];
   const left = answered.fields === undefined ? hasExited(interpreter) : isLeaving(answered.fields);
   const reply = replyOf(cell, session, { report, isKept, left, ended, limits, found });
   const results = report.forms.length === 0 ? undefined : channel.openStream();

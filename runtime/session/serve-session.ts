@@ -1,7 +1,9 @@
 import { mkdirSync } from 'node:fs';
 import { setFlagsFromString } from 'node:v8';
+import { diagnostic, type Diagnostic } from '../../src/contracts/diagnostic.ts';
 import type { SessionRequest } from '../../src/protocol/session-messages.ts';
 import type { JobSurroundings, SessionSurroundings } from '../run/job-surroundings.ts';
+import type { ProcessEnd } from '../run/executor-process.ts';
 import { watchMemory, type MemoryWatch } from '../run/memory-watch.ts';
 import type { EndCause } from '../run/program-ending.ts';
 import { judge } from '../run/judge-run.ts';
@@ -33,7 +35,7 @@ export async function serveSession(around: JobSurroundings, requests: SessionSur
     if (canceled.aborted) stop.resolve(canceled.reason as EndCause);
     try {
       const interpreter = await session.get(cell.language);
-      await runCell(cell, { around, interpreter, ...session.state() }, stop);
+      await runCell(cell, { around, interpreter, losses: session.takeLosses(), ...session.state() }, stop);
     } catch (error) {
       const { epoch, lose } = session.state();
       if (error instanceof UnreadyInterpreter) tellUnready(cell, epoch, around.channel, error);
@@ -74,8 +76,8 @@ export async function serveSession(around: JobSurroundings, requests: SessionSur
 
 /**
  * What a session no longer needs, V8 would else look for when it is more than the supervisor's share of the memory: user code pays for it.
- * The space for what is new stays as it is at the start, since all that V8 has against growing costs each run a tenth of its time.
- * So little is looked for that waking other threads for it takes longer.
+ * The space for new objects, which would grow to 100 MiB, stays as it is at the start; V8's own `--optimize-for-size` holds it as well, but makes
+ * each run a tenth slower. So little is looked for that waking other threads for it takes longer.
  */
 function keepSmall(): void {
   setFlagsFromString('--semi-space-growth-factor=1');
@@ -87,6 +89,8 @@ interface Interpreters {
   /** The one of a language; another than before where that has ended meanwhile. */
   get(language: string): Promise<Interpreter>;
   state(): Pick<CellSurroundings, 'epoch' | 'overMemory' | 'lose'>;
+  /** What was lost between runs, and is not yet told. */
+  takeLosses(): Diagnostic[];
   /** Ends all that user code still runs. */
   end(): Promise<void>;
 }
@@ -104,6 +108,7 @@ function createInterpreters(around: JobSurroundings): Interpreters {
   const watch = (): MemoryWatch => watchMemory(around, globals.JOB.limits.memoryMib * MIB);
   let memory = watch();
   let epoch = 1;
+  let losses: Diagnostic[] = [];
 
   const lose = async (running?: Interpreter): Promise<boolean> => {
     memory.stop();
@@ -121,8 +126,9 @@ function createInterpreters(around: JobSurroundings): Interpreters {
       const key = keyOf(language);
       const there = open.get(key);
       if (there !== undefined && there.end === undefined) return there;
-      if (there !== undefined) {
+      if (there?.end !== undefined) {
         // It ended between two runs; what others had defined goes with it, so that an epoch is the same for all.
+        losses.push(lossBetween(there.end, memory.wasOver()));
         await lose();
       }
       const started = await startInterpreter(around, language);
@@ -133,10 +139,25 @@ function createInterpreters(around: JobSurroundings): Interpreters {
       open.set(key, started);
       return started;
     },
-    state: () => ({ epoch, overMemory: (lives) => memory.wasOver(lives), lose }),
+    takeLosses() {
+      const taken = losses;
+      losses = [];
+      return taken;
+    },
+    state: () => ({ epoch, overMemory: (mainLives) => memory.wasOver(mainLives), lose }),
     async end() {
       await lose();
       memory.stop();
     },
   };
+}
+
+function lossBetween(end: ProcessEnd, overMemory: boolean): Diagnostic {
+  const how = overMemory
+    ? 'since its memory was over its limit'
+    : `with ${end.signal ?? `code ${end.code ?? 'unknown'}`}`;
+  return diagnostic(
+    'session.lost',
+    `Between this run and the one before an interpreter ended ${how}, and with it what the runs of the session had defined.`,
+  );
 }

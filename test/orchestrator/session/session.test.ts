@@ -312,14 +312,14 @@ describe.each(EVERY_LEVEL)('a session at level %s', (level) => {
     expect(python.results[0]?.data).toMatchObject({ 'text/html': '<table>', 'image/png': new Uint8Array([137, 80]) });
     expect(python.results[1]?.data).toEqual({ 'text/plain': '{1, 2}' });
     const named = await session.run(
-      'from skillcell import display as same\ndisplay(b"\\x89P", "image/png"); same("<i>", "text/html"); display("a", "b")',
+      'from skillcell import display as same\ndisplay(b"\\x89P", "image/png"); same("<i>", "text/html"); display(3.6, "km/h")',
       { language: 'python' },
     );
     expect(named.results.map(({ data }) => data)).toEqual([
       { 'image/png': new Uint8Array([137, 80]) },
       { 'text/html': '<i>' },
-      { 'text/plain': 'a' },
-      { 'text/plain': 'b' },
+      { 'text/plain': '3.6' },
+      { 'text/plain': 'km/h' },
     ]);
     expect((await session.run('1')).results).toEqual([]);
   });
@@ -327,12 +327,47 @@ describe.each(EVERY_LEVEL)('a session at level %s', (level) => {
   it('bounds what a run shows, and says what is left out', async (context) => {
     requireEachLevel(context, level);
     await using session = await open();
+    const buffers = await session.run(
+      "const b = new Uint8Array([1, 2, 3]).buffer; for (const d of [b, new DataView(b, 1), new Uint8ClampedArray(b), new Uint8Array(b, 2)]) display(d, 'image/png')",
+    );
+    expect(buffers.results.map(({ data }) => [...(data['image/png'] as Uint8Array)])).toEqual([
+      [1, 2, 3],
+      [2, 3],
+      [1, 2, 3],
+      [3],
+    ]);
+    for (const named of ["new String('text/html')", "['text/html']", '1'])
+      expect(await session.run(`display('a', ${named})`)).toMatchObject({
+        error: { message: expect.stringContaining('the second argument is no media type') as unknown },
+        state: 'kept',
+        results: [],
+      });
     const many = await session.run('for (let i = 0; i < 70; i++) display(String(i)); undefined');
     expect(many.results).toHaveLength(64);
     expect(many.diagnostics).toMatchObject([{ code: 'result.omitted' }]);
     const large = await session.run("display(new Uint8Array(20 * 1024 * 1024), 'image/png'); 'x'.repeat(300_000)");
     expect(large).toMatchObject({ results: [], outcome: 'succeeded' });
     expect(large.diagnostics.map(({ code }) => code).toSorted()).toEqual(['result.omitted', 'value.invalid']);
+  });
+
+  it('tells the run after an interpreter that ended between two runs', async (context) => {
+    requireEachLevel(context, level);
+    await using session = await open();
+    await session.run('mkfifo held', { language: 'bash' });
+    await session.run(
+      "var kept = 1, held = require('node:fs').openSync('held', 'r+'); setTimeout(() => process.exit(3), 500)",
+    );
+    // The pipe ends with who holds it, of which its parent hears a moment later.
+    expect((await session.run('cat held; sleep 0.5', { language: 'bash' })).outcome).toBe('succeeded');
+    const next = await session.run('typeof kept');
+    expect(next).toMatchObject({ outcome: 'succeeded', value: 'undefined', state: 'kept', epoch: 2 });
+    expect(next.diagnostics).toMatchObject([
+      {
+        code: 'session.lost',
+        message: expect.stringMatching(/^Between this run and the one before .* with code 3, /) as unknown,
+      },
+    ]);
+    expect((await session.run('1')).diagnostics).toEqual([]);
   });
 
   it('takes failures beside the run for its own', async (context) => {
