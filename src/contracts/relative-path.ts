@@ -1,5 +1,7 @@
 /** Deepest path that crosses the channel, in components. */
-const MAX_DEPTH = 64;
+export const MAX_PATH_DEPTH = 64;
+/** Longest one. */
+export const MAX_PATH_BYTES = 4_096;
 
 // Control characters, lone surrogates, and U+FFFD, which stands where a name was not UTF-8.
 const FORBIDDEN = /[\p{Cc}\p{Cs}\\\ufffd]/u;
@@ -13,8 +15,8 @@ export function relativePathFault(path: string): string | undefined {
   if (path.startsWith('/')) return 'absolute path';
   if (FORBIDDEN.test(path)) return 'control character, backslash or invalid UTF-8 in the name';
   const components = path.split('/');
-  if (components.length > MAX_DEPTH) return `deeper than ${MAX_DEPTH} folders`;
-  if (Buffer.byteLength(path) > 4_096) return 'path over 4,096 bytes';
+  if (components.length > MAX_PATH_DEPTH) return `deeper than ${MAX_PATH_DEPTH} folders`;
+  if (Buffer.byteLength(path) > MAX_PATH_BYTES) return 'path over 4,096 bytes';
   for (const component of components) {
     if (component === '') return 'empty component';
     if (component === '.' || component === '..') return 'a . or .. component';

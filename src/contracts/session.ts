@@ -158,7 +158,7 @@ export interface SessionFiles {
    */
   write(path: string, content: string | Uint8Array): Promise<void>;
   /**
-   * All below a folder, in path order; default: all of the workspace. Of over 20,000 entries the last one, `…`, says that there are more.
+   * All below a folder, in path order; default: all of the workspace. Where there are more than 20,000 entries, or 8 MiB of them, the last one is `…`, whose `fault` says so.
    *
    * @throws SkillcellError as `read`
    * @example

@@ -125,9 +125,9 @@ const common = {
 /** Fields that every kind of job takes, for those who check some of them earlier. */
 export const jobFields: Record<keyof JobOptions, z.ZodMiniType> = common;
 const { stdin: _none, ...withoutStdin } = common;
-const { args: _args, expect: _expect, output: _output, budget: _budget, ...ofSession } = withoutStdin;
+const { args: _args, expect: _expect, output: _output, budget: _budget, jobId, ...ofSession } = withoutStdin;
 const language = z.optional(languageSchema);
-/** Fields of a session that every job has as well. */
+/** Fields of a session that every job has as well; its id is its job's. */
 export const sessionFields: Record<string, z.ZodMiniType> = { ...ofSession, language };
 /** The text of a program. */
 export const codeSchema: z.ZodMiniString = z.string().check(
@@ -171,7 +171,7 @@ const requestSchema = z.discriminatedUnion(
       ),
     }),
     z.strictObject({ kind: z.literal('script'), ...withoutStdin, skill: z.string(), script: z.string() }),
-    z.strictObject({ kind: z.literal('session'), ...sessionFields }),
+    z.strictObject({ kind: z.literal('session'), jobId, ...sessionFields }),
   ],
   'must be exec, codegen or script',
 );

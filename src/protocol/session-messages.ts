@@ -10,6 +10,14 @@ export const MOST_ROWS = 20_000;
 /** Bytes that the rows of a workspace take, beside the content of its files. */
 export const ROWS_BYTES: number = 16 * 1024 * 1024;
 
+/** The row behind all others where there are more entries than are told at once. */
+export const CUT_ROW: WorkspaceRow & { fault: string } = {
+  path: '…',
+  kind: 'other',
+  bytes: 0,
+  fault: 'not all entries were looked at',
+};
+
 /** Why an archive does not hold a folder: it holds files, and the folders on the way to them. */
 export const EMPTY_FOLDER = 'an empty folder';
 

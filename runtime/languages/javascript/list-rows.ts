@@ -1,9 +1,16 @@
 import { Buffer } from 'node:buffer';
 import { closeSync, constants, fstatSync, lstatSync, openSync, readdirSync, readSync, type Stats } from 'node:fs';
-import { EMPTY_FOLDER, MOST_ROWS, ROWS_BYTES, type WorkspaceRow } from '../../../src/protocol/session-messages.ts';
+import { MAX_PATH_BYTES, MAX_PATH_DEPTH } from '../../../src/contracts/relative-path.ts';
+import {
+  CUT_ROW,
+  EMPTY_FOLDER,
+  MOST_ROWS,
+  ROWS_BYTES,
+  type WorkspaceRow,
+} from '../../../src/protocol/session-messages.ts';
 
-/** As deep as the path of a file may be that comes in. */
-const MOST_DEPTH = 64;
+/** Of a path that is too long to be one. */
+const SHOWN_CHARACTERS = 1_000;
 const { O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants;
 
 /**
@@ -24,7 +31,6 @@ export function* listRows(top: number, names: readonly string[], room?: number):
     const text = Buffer.from(`${JSON.stringify(row)}\n`);
     rows += 1;
     rowBytes += text.length;
-    isCut = rows > MOST_ROWS || rowBytes > ROWS_BYTES / 2;
     return text;
   };
   function* file(place: string, path: string, { size }: Stats): Generator<Uint8Array> {
@@ -40,7 +46,6 @@ export function* listRows(top: number, names: readonly string[], room?: number):
   }
   function* folder(place: string, path: string, depth: number): Generator<Uint8Array> {
     const row = { path, kind: 'folder', bytes: 0 } as const;
-    if (depth >= MOST_DEPTH) return yield line({ ...row, fault: `deeper than ${MOST_DEPTH} folders` });
     let inner: number | undefined;
     try {
       let found: Buffer[];
@@ -50,6 +55,8 @@ export function* listRows(top: number, names: readonly string[], room?: number):
       } catch (error) {
         return yield line({ ...row, fault: unreadable(error) });
       }
+      if (depth >= MAX_PATH_DEPTH && found.length > 0)
+        return yield line({ ...row, fault: `deeper than ${MAX_PATH_DEPTH} folders` });
       yield line(isExport && found.length === 0 ? { ...row, fault: EMPTY_FOLDER } : row);
       yield* entries(inner, found, path, depth);
     } finally {
@@ -58,13 +65,16 @@ export function* listRows(top: number, names: readonly string[], room?: number):
   }
   function* entries(parent: number, found: readonly Buffer[], below: string, depth: number): Generator<Uint8Array> {
     for (const raw of found) {
+      isCut ||= rows >= MOST_ROWS || rowBytes > ROWS_BYTES / 2;
       if (isCut) return;
       const name = raw.toString();
       const shown = Buffer.from(name).equals(raw) ? name : raw.toString('latin1');
       const path = below === '' ? shown : `${below}/${shown}`;
-      const other = { path, kind: 'other', bytes: 0 } as const;
+      const isLong = Buffer.byteLength(path) > MAX_PATH_BYTES;
+      const other = { path: isLong ? `${path.slice(0, SHOWN_CHARACTERS)}…` : path, kind: 'other', bytes: 0 } as const;
       const place = `/proc/self/fd/${parent}/${name}`;
-      const status = shown === name ? statusOf(place) : 'its name is not UTF-8';
+      const fault = isLong ? 'path over 4,096 bytes' : shown === name ? undefined : 'its name is not UTF-8';
+      const status = fault ?? statusOf(place);
       if (status === undefined) continue;
       if (typeof status === 'string') yield line({ ...other, fault: status });
       else if (status.isDirectory()) yield* folder(place, path, depth + 1);
@@ -73,7 +83,7 @@ export function* listRows(top: number, names: readonly string[], room?: number):
     }
   }
   yield* entries(top, namesIn(top), names.join('/'), names.length);
-  if (isCut) yield line({ path: '…', kind: 'other', bytes: 0, fault: 'not all entries were looked at' });
+  if (isCut) yield line(CUT_ROW);
 }
 
 /** In the order of their bytes; not all that a program can make are UTF-8. */
@@ -95,7 +105,9 @@ function readRegular(place: string, room: number): { bytes: Uint8Array; executab
   let descriptor: number | undefined;
   try {
     descriptor = openSync(place, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
-    const { size, mode } = fstatSync(descriptor);
+    const status = fstatSync(descriptor);
+    if (!status.isFile()) return 'it is no regular file';
+    const { size, mode } = status;
     if (size > room) return undefined;
     // Its size now: one that grows meanwhile has an end.
     const bytes = Buffer.allocUnsafe(size);

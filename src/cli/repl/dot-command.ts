@@ -1,5 +1,5 @@
 import { findLanguage, languageNames } from '../../languages/languages.ts';
-import type { Session } from '../../contracts/session.ts';
+import type { Session, SessionFile } from '../../contracts/session.ts';
 import type { CellReader } from './read-cells.ts';
 
 const HELP = [
@@ -24,8 +24,8 @@ export async function dotCommand(
     },
     '.exit': async () => cells.close(),
     '.files': async () => {
-      for (const { path, kind, bytes } of await session.files.list())
-        await note(kind === 'folder' ? `${path}/` : `${path} (${bytes} bytes)`);
+      for (const { path, kind, bytes, fault } of await session.files.list())
+        await note(`${path}${kind === 'folder' ? '/' : ''}${shownSize(kind, bytes, fault)}`);
     },
     '.language': async () => {
       if (argument !== undefined && findLanguage(argument)?.session !== undefined) cells.language = argument;
@@ -35,4 +35,9 @@ export async function dotCommand(
   if (!Object.hasOwn(commands, name)) return false;
   await commands[name]?.();
   return true;
+}
+
+function shownSize(kind: SessionFile['kind'], bytes: number, fault: string | undefined): string {
+  if (fault !== undefined) return ` (${fault})`;
+  return kind === 'file' ? ` (${bytes} bytes)` : kind === 'other' ? ' (no regular file)' : '';
 }

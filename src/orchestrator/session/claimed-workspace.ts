@@ -1,4 +1,4 @@
-import { linkSync, readFileSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { linkSync, readFileSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { currentOwner, isDead, ownerName, parseOwnerName } from '../../runners/owner.ts';
@@ -22,9 +22,9 @@ export interface ClaimedWorkspace {
  */
 export function claimWorkspace(folder: string, name: string): ClaimedWorkspace | undefined {
   const place = join(folder, name);
-  const claimed = join(folder, `${name}.${ownerName(currentOwner())}-${randomBytes(8).toString('hex')}`);
+  const claimed = claimedPlace(folder, name);
   const left = abandoned(folder, name);
-  if ([place, ...left].every((source) => isMissed(() => renameSync(source, claimed)))) return undefined;
+  if (newestFirst([place, ...left]).every((source) => isMissed(() => renameSync(source, claimed)))) return undefined;
   for (const older of left) rmSync(older, { force: true });
   return {
     read: () => readFileSync(claimed),
@@ -37,7 +37,21 @@ export function claimWorkspace(folder: string, name: string): ClaimedWorkspace |
   };
 }
 
-/** Claims of dead owners. */
+/** Where an archive lies that only this process may take. */
+export function claimedPlace(folder: string, name: string): string {
+  return join(folder, `${name}.${ownerName(currentOwner())}-${randomBytes(8).toString('hex')}`);
+}
+
+/** A dead owner may have left what it went on with beside what it kept anew. */
+function newestFirst(paths: readonly string[]): string[] {
+  const written = (path: string): number => statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+  return paths
+    .map((path) => ({ path, at: written(path) }))
+    .toSorted((a, b) => b.at - a.at)
+    .map(({ path }) => path);
+}
+
+/** What dead owners had claimed, or had not published. */
 function abandoned(folder: string, name: string): string[] {
   const names = readdirSync(folder).filter((found) => {
     const owner = found.startsWith(`${name}.`) ? parseOwnerName(found.slice(name.length + 1)) : undefined;

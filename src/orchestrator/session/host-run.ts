@@ -227,7 +227,6 @@ function lostCell({ run, epoch }: RunOrder, outcome: 'canceled' | 'timeout'): Ce
 
 /** A run that was given up before its turn. */
 export function unbegunRun(run: number, epoch: number): SessionRun {
-  const nothing = { text: '', bytes: 0, truncated: false };
   return {
     run,
     epoch,
@@ -236,8 +235,8 @@ export function unbegunRun(run: number, epoch: number): SessionRun {
     exitCode: null,
     signal: null,
     results: [],
-    stdout: nothing,
-    stderr: nothing,
+    stdout: { text: '', bytes: 0, truncated: false },
+    stderr: { text: '', bytes: 0, truncated: false },
     calls: [],
     diagnostics: [],
     wallMs: 0,

@@ -1,6 +1,6 @@
 import { LIMIT_CEILINGS } from '../../contracts/limits.ts';
 import { diagnostic, type Diagnostic } from '../../contracts/diagnostic.ts';
-import type { JobResult } from '../../contracts/result.ts';
+import type { JobResult, OmittedFile } from '../../contracts/result.ts';
 import {
   SESSION_IDLE_MS,
   SESSION_WAITING_RUNS,
@@ -23,8 +23,8 @@ import { sumCalls } from './call-totals.ts';
 import type { ClaimedWorkspace } from './claimed-workspace.ts';
 import { startRun, unbegunRun, type HostRun } from './host-run.ts';
 import { createIdleClock } from './idle-clock.ts';
-import type { KeptWorkspaces } from './kept-workspaces.ts';
-import { createHostFiles } from './session-files.ts';
+import type { KeptWorkspaces, UnpublishedWorkspace } from './kept-workspaces.ts';
+import { createHostFiles, isWholeExport } from './session-files.ts';
 import type { SessionGround, SessionPort } from './session-port.ts';
 import { checkRun } from './session-schema.ts';
 
@@ -48,10 +48,14 @@ export interface HostSession {
   requireOpen(): void;
   /** The job is over: completes its result. */
   finish(result: JobResult): JobResult;
+  /** Its result is there, or never will be: others may go on with its workspace. */
+  publish(): void;
   /** What its caller has of it. */
   face(ended: Promise<JobResult>): Session;
 }
 
+/** Of what is left out of a kept workspace. */
+const NAMED_OMITTED = 20;
 const SILENT: EmitEvent = () => Promise.resolve();
 
 /** Creates the host's side of one session, before its job is accepted. */
@@ -104,10 +108,9 @@ export function createHostSession({ id, host, options, kept, claim }: HostSessio
     try {
       if (exported.status === 'rejected') throw exported.reason;
       const { archive, omitted } = exported.value;
-      kept?.keep(id, archive);
-      const left = omitted.map(({ path, reason }) => `${path} (${reason})`);
-      if (left.length > 0)
-        notes.push(diagnostic('file.omitted', `Left out of the kept workspace: ${left.slice(0, 20).join(', ')}.`));
+      if (!isWholeExport(exported.value)) throw new Error('it has more entries than are looked at.');
+      unpublished = kept?.keep(id, archive);
+      if (omitted.length > 0) notes.push(diagnostic('file.omitted', leftOut(omitted)));
     } catch (error) {
       needsClaim = true;
       settings.logger?.error({ sessionId: id, err: error }, 'the workspace of a session could not be kept');
@@ -116,6 +119,7 @@ export function createHostSession({ id, host, options, kept, claim }: HostSessio
   };
   /** Whether what it went on with is still all that is left of it: it never began, or could not be kept anew. */
   let needsClaim = true;
+  let unpublished: UnpublishedWorkspace | undefined;
 
   const port: SessionPort = {
     begin: (given) => void (ground = given),
@@ -200,7 +204,7 @@ export function createHostSession({ id, host, options, kept, claim }: HostSessio
         if (before !== undefined) await withinDeadline(before, { signal: stop });
         return await runNow(number, code, runOptions, emit, stop);
       } catch (error) {
-        if (over === undefined && signal?.aborted === true && error === signal.reason) return unbegunRun(number, epoch);
+        if (signal?.aborted === true && error === signal.reason) return unbegunRun(number, epoch);
         throw error;
       } finally {
         waiting -= 1;
@@ -232,6 +236,7 @@ export function createHostSession({ id, host, options, kept, claim }: HostSessio
       if (!needsClaim) claim?.drop();
       return { ...result, diagnostics: [...result.diagnostics, ...notes] };
     },
+    publish: () => unpublished?.publish(),
     face: (job) => ({
       id,
       runner: requireGround().sandbox.sandbox.runner,
@@ -255,6 +260,14 @@ export function createHostSession({ id, host, options, kept, claim }: HostSessio
       },
     }),
   };
+}
+
+function leftOut(omitted: readonly OmittedFile[]): string {
+  const named = omitted.slice(0, NAMED_OMITTED).map(({ path, reason }) => `${path} (${reason})`);
+  const more = omitted.length - named.length;
+  // Of very many the last row only counts.
+  const counted = omitted.at(-1)?.path === '…' ? `over ${more}` : `${more}`;
+  return `Left out of the kept workspace: ${named.join(', ')}${more > 0 ? `, and ${counted} more` : ''}.`;
 }
 
 /** What belongs to no run breaks the protocol. */

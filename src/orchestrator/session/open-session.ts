@@ -32,7 +32,9 @@ export interface OpenSessionOptions {
  * @throws SkillcellError `session.too-many`, `session.unknown`, or as for any job
  */
 export async function openSession(host: JobHost, given: SessionOptions, options: OpenSessionOptions): Promise<Session> {
-  const id = given.resume ?? given.sessionId ?? randomUUID();
+  // What no type checker has seen is refused below.
+  const { resume, sessionId } = Object(given) as SessionOptions;
+  const id = resume ?? sessionId ?? randomUUID();
   const span = host.tracing.begin('job', { 'skillcell.job.id': id, 'skillcell.job.kind': 'session' });
   return await beginInSpan(span, () => open(host, given, { ...options, id, span }));
 }
@@ -74,6 +76,7 @@ async function open(
     .then((job) => session.finish(job))
     .finally(() => {
       claim?.release();
+      session.publish();
       sessions.delete(id);
     });
   ended.catch(() => undefined);

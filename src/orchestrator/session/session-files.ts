@@ -9,7 +9,13 @@ import {
 import { SkillcellError } from '../../contracts/skillcell-error.ts';
 import type { Channel } from '../../protocol/channel.ts';
 import type { HostMessage, SandboxMessage } from '../../protocol/messages.ts';
-import { EMPTY_FOLDER, ROWS_BYTES, type FileOperation, type WorkspaceRow } from '../../protocol/session-messages.ts';
+import {
+  CUT_ROW,
+  EMPTY_FOLDER,
+  ROWS_BYTES,
+  type FileOperation,
+  type WorkspaceRow,
+} from '../../protocol/session-messages.ts';
 import { printablePath, shownPathFault } from '../../protocol/shown-path.ts';
 import { writeTar, type TarFile } from '../../protocol/tar.ts';
 import { withinDeadline } from '../../protocol/within-deadline.ts';
@@ -172,26 +178,34 @@ function listed(text: Buffer): SessionFile[] {
 async function archiveOf(text: Buffer): Promise<SessionExport> {
   const omitted: OmittedFile[] = [];
   let unnamed = 0;
+  let isWhole = true;
   const files: TarFile[] = [];
   for (const { row, content } of readRows(text, true)) {
     const fault = faultOf(row);
-    if (fault === undefined && row.kind === 'folder') continue;
-    if (fault === undefined) files.push({ path: row.path, bytes: content, executable: row.executable === true });
-    else if (omitted.length < MOST_OMITTED)
-      omitted.push({ path: printablePath(row.path), reason: printablePath(fault) });
-    else unnamed += 1;
+    if (fault === CUT_ROW.fault) isWhole = false;
+    else if (fault !== undefined) {
+      if (omitted.length < MOST_OMITTED) omitted.push({ path: printablePath(row.path), reason: printablePath(fault) });
+      else unnamed += 1;
+    } else if (row.kind === 'file') files.push({ path: row.path, bytes: content, executable: row.executable === true });
   }
-  if (unnamed > 0) omitted.push({ path: '…', reason: `${unnamed} more entries were left behind` });
+  if (!isWhole) omitted.push({ path: CUT_ROW.path, reason: CUT_ROW.fault });
+  else if (unnamed > 0) omitted.push({ path: '…', reason: `${unnamed} more entries were left behind` });
   const pieces: Uint8Array[] = [];
   await writeTar(files, { write: async (chunk) => void pieces.push(chunk), end: () => undefined });
   return { archive: Buffer.concat(pieces), omitted };
 }
 
+/** Whether all entries of the workspace were looked at, so that what is in neither list is not there. */
+export function isWholeExport({ omitted }: SessionExport): boolean {
+  return omitted.at(-1)?.reason !== CUT_ROW.fault;
+}
+
 /** Why an entry is not in an archive; a folder is there with what it holds. */
 function faultOf({ path, kind, fault }: WorkspaceRow): string | undefined {
-  // Every session has one from its start.
-  if (path === OUTPUT && kind === 'folder' && fault === EMPTY_FOLDER) return undefined;
-  return shownPathFault(path) ?? fault ?? (kind === 'other' ? 'it is no regular file' : undefined);
+  // Every session has an output folder from its start.
+  if (kind === 'folder' && (fault === undefined || (path === OUTPUT && fault === EMPTY_FOLDER))) return undefined;
+  if (path === OUTPUT && kind === 'file') return 'it stands where the output folder should';
+  return fault ?? shownPathFault(path) ?? (kind === 'other' ? 'it is no regular file' : undefined);
 }
 
 function checked(path: string): string {

@@ -43,10 +43,8 @@ export interface SplitOptions {
   ofJob: Omit<SessionOptions, 'sessionId' | 'resume' | 'idleTimeoutMs' | 'sessionTimeoutMs'>;
 }
 
-/** Checks the options of a session; what is said of them with those of others is checked with its job. @throws SkillcellError `job.invalid` */
+/** Checks the options of a session; what depends on the orchestrator is checked with its job. @throws SkillcellError `job.invalid` */
 export function checkSession(given: SessionOptions): SplitOptions {
-  for (const name of ['jobId', 'kind'])
-    if (name in given) throw invalid(`a session has no field ${name}; its id is sessionId`);
   checkOptions(sessionSchema, given, { action: 'open the session', whole: 'the session', code: 'job.invalid' });
   const { sessionId, resume, idleTimeoutMs, sessionTimeoutMs, ...ofJob } = given;
   if (ofJob.limits?.jobTimeoutMs !== undefined)

@@ -2,7 +2,8 @@ import * as z from 'zod/mini';
 import { parseBoundedJson } from '../../protocol/bounded-json.ts';
 import { MOST_ROWS, type WorkspaceRow } from '../../protocol/session-messages.ts';
 
-const LINE_BYTES = 16 * 1024;
+/** The longest path, each of its bytes escaped, and the other fields. */
+const LINE_BYTES = 32 * 1024;
 const FAULT_CHARACTERS = 200;
 const rowSchema = z.strictObject({
   path: z.string(),
@@ -17,7 +18,7 @@ export function* readRows(text: Buffer, withBytes: boolean): Generator<{ row: Wo
   let rows = 0;
   for (let offset = 0; offset < text.length;) {
     // The last one may say that there are more.
-    if ((rows += 1) > MOST_ROWS + 2) throw new Error('a list of more files than are told at once');
+    if ((rows += 1) > MOST_ROWS + 1) throw new Error('a list of more files than are told at once');
     const end = text.indexOf(10, offset);
     if (end < 0 || end - offset > LINE_BYTES) throw new Error('a list of files without an end of its line');
     const parsed = z.safeParse(rowSchema, parseBoundedJson(text.subarray(offset, end), { maxBytes: LINE_BYTES }));

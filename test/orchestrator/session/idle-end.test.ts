@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
@@ -52,7 +52,8 @@ function playSandbox(): { session: Session; port: SessionPort; sent: HostMessage
 
 const count = (sent: HostMessage[], type: HostMessage['type']): number =>
   sent.filter((message) => message.type === type).length;
-const isKept = (): boolean => existsSync(join(stateDir, 'sessions', 'played.tar'));
+const isKept = (): boolean =>
+  readdirSync(stateDir, { recursive: true }).some((name) => `${name}`.includes('played.tar'));
 
 it('keeps the workspace of a session that does nothing, and ends it', async () => {
   const { sent, exported } = playSandbox();

@@ -95,6 +95,52 @@ describe.each(EVERY_LEVEL)('a workspace that is not like others at level %s', (l
     expect(odd).toEqual(['bér', 'ÿ'].map((path) => ({ path, kind: 'other', bytes: 0, fault: NOT_UTF8 })));
   });
 
+  it('has names of any length and kind, and is told row by row', async (context) => {
+    requireEachLevel(context, level);
+    await using session = await open();
+    // In JSON each of these characters takes six bytes.
+    const made = await session.run(`const fs = require('node:fs'); fs.writeFileSync('ok.txt', 'ok');
+      fs.mkdirSync(Array(14).fill('\\x01'.repeat(250)).join('/'), { recursive: true });
+      for (let at = 0; at < 20; at++) { fs.mkdirSync('n'.repeat(250)); process.chdir('n'.repeat(250)); }
+      process.chdir(process.env.WORKSPACE);`);
+    expect(made.outcome).toBe('succeeded');
+    const listed = await session.files.list();
+    expect(listed.map(({ path }) => path)).toContain('ok.txt');
+    expect(listed.filter(({ fault }) => fault !== undefined)).toEqual([
+      { path: expect.stringMatching(/^n+[n/]+…$/) as unknown, kind: 'other', bytes: 0, fault: 'path over 4,096 bytes' },
+    ]);
+    const { archive, omitted } = await session.export();
+    expect(await namesIn(archive)).toEqual(['ok.txt']);
+    expect(omitted.map(({ reason }) => reason)).toEqual(['an empty folder', 'path over 4,096 bytes']);
+  });
+
+  it('has a file where its output folder was, which no session begins with', async (context) => {
+    requireEachLevel(context, level);
+    await using session = await open();
+    await session.run("const fs = require('node:fs'); fs.rmdirSync('out'); fs.writeFileSync('out', 'f')");
+    const { archive, omitted } = await session.export();
+    expect(omitted).toEqual([{ path: 'out', reason: 'it stands where the output folder should' }]);
+    expect(await namesIn(archive)).toEqual([]);
+  });
+
+  it('is not kept where it has more entries than are looked at', async (context) => {
+    requireEachLevel(context, level);
+    const sessionId = `large-${level}`;
+    const limits = { workspaceInodes: 30_000 };
+    const session = await open({ sessionId, idleTimeoutMs: 3_000, limits });
+    await session.run("for (let at = 0; at < 20_000; at++) require('node:fs').writeFileSync(`f${at}`, '')");
+    const listed = await session.files.list();
+    expect(listed).toHaveLength(20_001);
+    expect(listed.at(-1)).toMatchObject({ path: '…', fault: 'not all entries were looked at' });
+    const { omitted } = await session.export();
+    expect(omitted).toEqual([{ path: '…', reason: 'not all entries were looked at' }]);
+    const { diagnostics } = await session.ended;
+    expect(diagnostics.map(({ message }) => message)).toContain(
+      'Its workspace could not be kept: it has more entries than are looked at.',
+    );
+    expect(existsSync(join(stateDir, 'sessions', `${sessionId}.tar`))).toBe(false);
+  });
+
   it('is kept at an idle end, which tells what it left out, and is there for the next session', async (context) => {
     requireEachLevel(context, level);
     const sessionId = `odd-${level}`;

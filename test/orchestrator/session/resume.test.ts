@@ -69,6 +69,27 @@ it('is resumed by one of two who ask for it at once, and its archive is gone whe
   expect(kept()).toEqual([]);
 });
 
+it('is there for others only when its session has a result, so that no two attempts have one number', async () => {
+  await using first = stateful();
+  await using second = stateful();
+  await leaveIdle(first, 'turns', { 'a.txt': 'a' });
+  const attempts: number[] = [];
+  let session = await first.session({ ...LOCAL, resume: 'turns', idleTimeoutMs: 200 });
+  for (const orchestrator of [second, first, second]) {
+    const { ended } = session;
+    let next: Session | undefined;
+    await until(async () => {
+      next = await orchestrator.session({ ...LOCAL, resume: 'turns', idleTimeoutMs: 200 }).catch(() => undefined);
+      return next !== undefined;
+    }, 'the next one to go on');
+    session = next ?? session;
+    attempts.push((await ended).attempt);
+  }
+  await session.close();
+  expect(attempts).toEqual([2, 3, 4]);
+  expect(readdirSync(join(stateDir, 'results'))).toHaveLength(5);
+});
+
 it('keeps anew what it went on with, as the one archive of it', async () => {
   await using orchestrator = stateful();
   await leaveIdle(orchestrator, 'twice', { 'a.txt': 'first' });

@@ -58,6 +58,26 @@ it('gives a run up whose signal is aborted while it waits, and lets none pass th
   expect(events).toEqual([]);
 });
 
+it('comes to a canceled run where its signal is aborted and the session closed at once, in either order', async () => {
+  await using orchestrator = createOrchestrator({ allowUnisolated: true });
+  const gone = [new AbortController(), new AbortController()] as const;
+  const sessions = [await orchestrator.session(LOCAL), await orchestrator.session(LOCAL)] as const;
+  const waiting = sessions.map((session, index) => {
+    const slow = session.run('await new Promise(() => {})');
+    slow.catch(() => undefined);
+    return session.run('1', { signal: gone[index as 0 | 1].signal });
+  });
+  const settled = Promise.allSettled(waiting);
+  gone[0].abort(new Error('gone'));
+  void sessions[0].close();
+  void sessions[1].close();
+  gone[1].abort(new Error('gone'));
+  expect(await settled).toMatchObject([
+    { status: 'fulfilled', value: { run: 2, outcome: 'canceled' } },
+    { status: 'rejected', reason: { code: 'session.ended' } },
+  ]);
+});
+
 it('outlives an approval that is still open when its run ends', async () => {
   const asked = Promise.withResolvers<void>();
   await using orchestrator = createOrchestrator({
@@ -120,21 +140,26 @@ it('names the fields that a session has where one is given that it lacks', async
   await using orchestrator = createOrchestrator({ allowUnisolated: true });
   const opened = orchestrator.session({ ...LOCAL, foo: 1 } as never);
   await expect(opened).rejects.toThrow(
-    /^Cannot open the session: there is no field foo, got 1\. There are .*files.*language.*sessionId, resume, idleTimeoutMs, sessionTimeoutMs\.$/,
+    'Cannot open the session: there is no field foo, got 1. There are runner, isolation, files, env, limits, skills, tools, context, signal, ' +
+      'language, sessionId, resume, idleTimeoutMs, sessionTimeoutMs.',
   );
 });
 
-it.each<[string, object]>([
+it.each<[string, unknown]>([
   ['an id of other characters', { sessionId: '../up' }],
   ['time that is none', { idleTimeoutMs: 0 }],
   ['a clock of its job', { limits: { jobTimeoutMs: 1_000 } }],
   ['a misspelt field', { idleTimeout: 5 }],
   ['a field of other jobs', { code: '1' }],
+  ['the id of a job', { jobId: 'a' }],
+  ['no object', 5],
+  ['nothing', null],
   ['an id beside the one that it goes on with', { sessionId: 'a', resume: 'b' }],
   ['a language that is none', { language: 'cobol' }],
 ])('refuses %s', async (_name, options) => {
   await using orchestrator = createOrchestrator({ allowUnisolated: true });
-  await expect(orchestrator.session({ ...LOCAL, ...options })).rejects.toMatchObject({
+  const given = options !== null && typeof options === 'object' ? { ...LOCAL, ...options } : options;
+  await expect(orchestrator.session(given as SessionOptions)).rejects.toMatchObject({
     code: 'job.invalid',
   });
 });
