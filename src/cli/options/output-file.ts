@@ -7,13 +7,21 @@ import { takesFiles } from './output-folder.ts';
 /**
  * Checks the file of a flag before anything is run in vain: one that can be replaced, or a new one.
  *
- * @returns its absolute path; nothing is written yet
+ * @returns its absolute path; nothing stays there yet
  * @throws SkillcellError `usage.invalid`
  */
 export function outputFile(value: string, io: CliIo, flag: string): string {
   const path = resolve(io.cwd(), value);
-  // A link, a pipe or a device would itself be replaced.
-  const isFile = (): boolean => lstatSync(path, { throwIfNoEntry: false })?.isFile() ?? true;
-  if (takesFiles(dirname(path)) && isFile()) return path;
+  if (takesFiles(dirname(path)) && mayBeFile(path)) return path;
   throw usageError(flag, 'it must be a file, or a new one in a folder that this user can write to', value);
+}
+
+/** A link, a pipe or a device would itself be replaced. */
+function mayBeFile(path: string): boolean {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false })?.isFile() ?? true;
+  } catch {
+    // No name that this system takes.
+    return false;
+  }
 }

@@ -6,7 +6,7 @@ import { usageError } from '../terminal/usage-error.ts';
 /**
  * Checks the folder of a flag before a job is run in vain: a folder that can be written to, or a new one in such a folder.
  *
- * @returns its absolute path; nothing is made yet
+ * @returns its absolute path; nothing stays there yet
  * @throws SkillcellError `usage.invalid`
  */
 export function outputFolder(value: string, io: CliIo, flag = '--output'): string {

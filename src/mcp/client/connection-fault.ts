@@ -35,9 +35,9 @@ export function faultWords(error: unknown, { sdk, transport, secrets }: FaultSce
   if (error instanceof sdk.SdkHttpError) return `answers with the HTTP status ${error.status}`;
   const code = networkCode(error, sdk);
   if (code !== undefined) return NETWORK[code] ?? `cannot be reached (${code})`;
-  if (isBlockedPort(error)) return 'has a port in its url that is never asked, since it belongs to another protocol';
   if (error instanceof sdk.SdkError && error.code === sdk.SdkErrorCode.RequestTimeout) return 'gave no answer in time';
   if (error instanceof sdk.ProtocolError) return `refused: ${plainMessage(error.message, secrets)}`;
+  if (isBlockedPort(error)) return 'has a port in its url that is never asked, since it belongs to another protocol';
   return 'does not answer as the protocol says';
 }
 
@@ -64,7 +64,8 @@ export function callError(error: unknown, scene: FaultScene): unknown {
 
 /** The ports that no fetch asks have no code, only these words. */
 function isBlockedPort(error: unknown): boolean {
-  for (let at = error; at instanceof Error; at = at.cause) if (at.message === 'bad port') return true;
+  for (let at = error; at instanceof Error; at = at.cause)
+    if (at instanceof TypeError && (at.cause as Error | undefined)?.message === 'bad port') return true;
   return false;
 }
 

@@ -99,6 +99,7 @@ describe('skillcell repl', () => {
     ['a link', 'link'],
     ['no name', ''],
     ['where no user makes files', '/proc/out.tar'],
+    ['a name that no system takes', 'n'.repeat(256)],
   ])('refuses a place for its working folder before anything runs: %s', async (_name, place) => {
     mkdirSync(join(cwd, 'folder'));
     writeFileSync(join(cwd, 'file'), '');
