@@ -1,8 +1,8 @@
 import { lstatSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { flattenTree } from '../../src/protocol/flatten-tree.ts';
-import type { SandboxLayout } from '../sandbox/sandbox-layout.ts';
 import { reopenFolder } from '../../src/protocol/reopen-folder.ts';
+import type { SandboxLayout } from '../sandbox/sandbox-layout.ts';
 
 /**
  * Removes what an attempt left in a folder of its own. The regular files of `kept` stay, as paths below

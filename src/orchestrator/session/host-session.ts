@@ -236,7 +236,14 @@ export function createHostSession({ id, host, options, kept, claim }: HostSessio
       if (!needsClaim) claim?.drop();
       return { ...result, diagnostics: [...result.diagnostics, ...notes] };
     },
-    publish: () => unpublished?.publish(),
+    publish() {
+      try {
+        unpublished?.publish();
+      } catch (error) {
+        // It is there for others when this process has ended.
+        settings.logger?.error({ sessionId: id, err: error }, 'the workspace of a session could not be published');
+      }
+    },
     face: (job) => ({
       id,
       runner: requireGround().sandbox.sandbox.runner,
