@@ -110,13 +110,9 @@ describe('skillcell repl', () => {
   });
 
   it('says what kept the working folder from being written, when that is seen at the end only', async () => {
-    const { code, stdout, stderr } = await repl(
-      `require('node:fs').mkdirSync(${JSON.stringify(join(cwd, 'out.tar', 'in'))}, { recursive: true });\n1\n`,
-      '--isolation',
-      'none',
-      '--session-out',
-      'out.tar',
-    );
+    const stdin = `require('node:fs').mkdirSync(${JSON.stringify(join(cwd, 'out.tar', 'in'))}, { recursive: true });\n1\n`;
+    const argv = ['repl', '--runner', 'local', '--isolation', 'none', '--session-out', 'out.tar'];
+    const { code, stdout, stderr } = await runMain(argv, { stdin, cwd });
     expect({ code, stdout }).toEqual({ code: 3, stdout: `${JSON.stringify(join(cwd, 'out.tar'))}\n1\n` });
     expect(stderr).toContain(`Cannot write the working folder: EISDIR, got "${join(cwd, 'out.tar')}".`);
   });
