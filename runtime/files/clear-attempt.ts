@@ -53,6 +53,7 @@ const TEMPORARY: Readonly<Record<SandboxLayout['level'], readonly string[]>> = {
 
 /** Removes what belongs to the one who asks. */
 function clearOwn(folder: string): void {
+  reopenFolder(folder);
   const own = process.geteuid?.();
   for (const name of readdirSync(folder, { encoding: 'buffer' })) {
     const path = Buffer.concat([Buffer.from(`${folder}/`), name]);

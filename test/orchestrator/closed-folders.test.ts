@@ -71,6 +71,17 @@ describe.each(LEVELS)('a program at level %s that', (isolation) => {
     expect(result.codegen?.attempts.map(({ outcome }) => outcome)).toEqual(['failed', 'succeeded']);
   });
 
+  it('closes its temporary folders themselves leaves the next attempt open ones', async () => {
+    const close = isolation === 'none' ? 'chmod 0 "$TMPDIR"' : 'touch /tmp/a && chmod 555 /tmp && chmod 0 /dev/shm';
+    const result = await attempts(
+      isolation,
+      `${close} || exit 0; exit 3`,
+      'touch "$TMPDIR/made" && ls "$TMPDIR/a"; true',
+    );
+    expect(result).toMatchObject({ outcome: 'succeeded', stdout: { text: '' } });
+    expect(result.codegen?.attempts).toHaveLength(2);
+  });
+
   it('replaces an input by a link has that link taken away before the next attempt', async () => {
     const result = await attempts(
       isolation,
