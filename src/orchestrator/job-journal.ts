@@ -29,7 +29,11 @@ export interface JobJournal {
    * @throws SkillcellError `state.write-failed`
    */
   finish(result: JobResult): void;
-  /** The number of a job's next attempt: one behind those that have a result. */
+  /**
+   * The number of a job's next attempt: one behind those that have a result, after those of owners that died meanwhile have theirs.
+   *
+   * @throws SkillcellError `state.write-failed`
+   */
   nextAttempt(jobId: string): number;
   /** Jobs that earlier owners accepted and did not finish; each is recorded as failed with `job.host-lost`. */
   readonly lost: readonly JobResult[];
@@ -52,9 +56,12 @@ export function openJobJournal(folder: string): JobJournal {
   /** Failed jobs whose failure is not on the disk yet. */
   const owed = new Map<string, JobResult>();
   let descriptor = -1;
+  const settleDead = (): void => {
+    for (const name of readdirSync(folder)) if (isLeftOver(name)) lost.push(...settle(join(folder, name), results));
+  };
   guard('open the state folder', () => {
     mkdirSync(results, { recursive: true });
-    for (const name of readdirSync(folder)) if (isLeftOver(name)) lost.push(...settle(join(folder, name), results));
+    settleDead();
     removeTorn(results);
     descriptor = openSync(path, 'ax', 0o600);
     syncFolder(folder);
@@ -69,7 +76,10 @@ export function openJobJournal(folder: string): JobJournal {
 
   return {
     lost,
-    nextAttempt: (jobId) => lastAttempt(results, jobId) + 1,
+    nextAttempt(jobId) {
+      guard('settle the jobs of others', settleDead);
+      return lastAttempt(results, jobId) + 1;
+    },
     accept(job) {
       guard('accept the job', () => {
         if (hasResult(results, job) || owed.has(job.jobId)) {

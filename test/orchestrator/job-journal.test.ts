@@ -54,6 +54,16 @@ function leaveJournal(text: string): void {
   writeFileSync(join(folder, `accepted-${DEAD}-00000000.jsonl`), text);
 }
 
+it('counts an attempt whose owner died while this one was open', () => {
+  const journal = openJobJournal(folder);
+  expect(journal.nextAttempt('a')).toBe(1);
+  leaveJournal(`${JSON.stringify(job('a'))}\n`);
+  expect(journal.nextAttempt('a')).toBe(2);
+  expect(resultOf('a')).toMatchObject({ error: { name: 'job.host-lost' } });
+  expect(journals()).toHaveLength(1);
+  journal.close();
+});
+
 /** A process with a journal of its own in the folder, which follows orders and says when each is done. */
 async function startHost(...orders: string[]): Promise<{ process: ChildProcess; said: () => string }> {
   const host = spawn(process.execPath, [HOST, folder, ...orders], { stdio: ['ignore', 'pipe', 'inherit'] });

@@ -24,8 +24,10 @@ export function claimWorkspace(folder: string, name: string): ClaimedWorkspace |
   const place = join(folder, name);
   const claimed = claimedPlace(folder, name);
   const left = abandoned(folder, name);
-  if (newestFirst([place, ...left]).every((source) => isMissed(() => renameSync(source, claimed)))) return undefined;
-  for (const older of left) rmSync(older, { force: true });
+  const [newest] = newestFirst([place, ...left]);
+  // First: somebody who looks when the newest one is taken finds nothing older that would be left.
+  for (const older of left) if (older !== newest) rmSync(older, { force: true });
+  if (newest === undefined || isMissed(() => renameSync(newest, claimed))) return undefined;
   return {
     read: () => readFileSync(claimed),
     release() {
@@ -42,11 +44,14 @@ export function claimedPlace(folder: string, name: string): string {
   return join(folder, `${name}.${ownerName(currentOwner())}-${randomBytes(8).toString('hex')}`);
 }
 
-/** A dead owner may have left what it went on with beside what it kept anew. */
+/** Those that are there: a dead owner may have left what it went on with beside what it kept anew. */
 function newestFirst(paths: readonly string[]): string[] {
-  const written = (path: string): number => statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+  const written = (path: string): number | undefined => statSync(path, { throwIfNoEntry: false })?.mtimeMs;
   return paths
-    .map((path) => ({ path, at: written(path) }))
+    .flatMap((path) => {
+      const at = written(path);
+      return at === undefined ? [] : [{ path, at }];
+    })
     .toSorted((a, b) => b.at - a.at)
     .map(({ path }) => path);
 }

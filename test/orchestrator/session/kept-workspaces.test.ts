@@ -1,6 +1,8 @@
+import { execFile } from 'node:child_process';
 import { mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { openKeptWorkspaces, type KeptWorkspaces } from '../../../src/orchestrator/session/kept-workspaces.ts';
 import { currentOwner, ownerName } from '../../../src/runners/owner.ts';
@@ -11,6 +13,8 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(stateDir, { recursive: true }));
 
+const MODULE = new URL('../../../src/orchestrator/session/kept-workspaces.ts', import.meta.url).href;
+const execute = promisify(execFile);
 const DEAD = ownerName({ ...currentOwner(), startTime: '1' });
 const names = (): string[] => readdirSync(join(stateDir, 'sessions')).toSorted();
 /** As if the owner of all that is claimed had died. */
@@ -63,6 +67,30 @@ it('takes what a dead owner had kept and not published, and not what it went on 
   bury();
   expect(kept.claim('a').read().toString()).toBe('2');
   expect(names()).toHaveLength(1);
+});
+
+it('gives the older of two to nobody while another takes the newer one', async () => {
+  const kept = openKeptWorkspaces(stateDir);
+  const ids = Array.from({ length: 60 }, (_, at) => `at${at}-`);
+  for (const id of ids) {
+    keep(kept, id, '1');
+    kept.claim(id);
+  }
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  for (const id of ids) kept.keep(id, Buffer.from('2'));
+  bury();
+  // Both ask for each at the same moment.
+  const code = `const { openKeptWorkspaces } = await import(${JSON.stringify(MODULE)});
+    const kept = openKeptWorkspaces(${JSON.stringify(stateDir)});
+    for (const [at, id] of ${JSON.stringify(ids)}.entries()) {
+      while (Date.now() < ${Date.now() + 1_500} + at * 10);
+      try { console.log(kept.claim(id).read().toString()); } catch (error) { console.log(error.code); }
+    }`;
+  const ask = async (): Promise<string[]> =>
+    (await execute(process.execPath, ['--input-type=module', '-e', code])).stdout.trim().split('\n');
+  const [first, second] = await Promise.all([ask(), ask()]);
+  const pairs = ids.map((_, at) => new Set([first[at], second[at]]));
+  expect(pairs).toEqual(ids.map(() => new Set(['2', 'session.unknown'])));
 });
 
 it('takes the newer one where a dead owner had kept it anew, and puts no older one in its place', () => {
