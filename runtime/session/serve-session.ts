@@ -124,13 +124,15 @@ function createInterpreters(around: JobSurroundings): Interpreters {
   return {
     async get(language) {
       const key = keyOf(language);
-      const there = open.get(key);
-      if (there !== undefined && there.end === undefined) return there;
-      if (there?.end !== undefined) {
-        // It ended between two runs; what others had defined goes with it, so that an epoch is the same for all.
-        losses.push(lossBetween(there.end, memory.wasOver()));
+      const ended = [...open.values()].flatMap(({ end }) => (end === undefined ? [] : [end]));
+      if (ended.length > 0) {
+        // Between two runs; what others had defined goes with it, so that an epoch is the same for all.
+        const overMemory = memory.wasOver();
+        losses.push(...ended.map((end) => lossBetween(end, overMemory)));
         await lose();
       }
+      const there = open.get(key);
+      if (there !== undefined) return there;
       const started = await startInterpreter(around, language);
       if (started.end !== undefined) {
         started.close();

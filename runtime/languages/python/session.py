@@ -46,8 +46,12 @@ PLAIN = frozenset([bool, int, float, str, list, tuple, dict])
 
 
 def as_bytes(form):
-    if isinstance(form, (bytes, bytearray, memoryview)):
-        return bytes(form)
+    if not isinstance(form, str):
+        try:
+            return memoryview(form).tobytes()
+        except (TypeError, BufferError):
+            # No bytes.
+            pass
     return (form if isinstance(form, str) else json.dumps(form, default=str)).encode(errors="replace")
 
 
@@ -67,14 +71,16 @@ def forms_of(value):
     if callable(bundle) and not inspect.isclass(value):
         forms = bundle(include=None, exclude=None)
         forms = forms[0] if isinstance(forms, tuple) else forms
-        found.update(forms or {})
+        found.update(forms if isinstance(forms, dict) else {})
     for name, media_type in FORMS.items():
         if media_type in found or inspect.isclass(value):
             continue
         method = getattr(value, name, None)
         form = method() if callable(method) else None
-        if form is not None:
-            found[media_type] = form[0] if isinstance(form, tuple) else form
+        form = form[0] if isinstance(form, tuple) and form else form
+        # An object that answers to every name has no form of any.
+        if isinstance(form, (str, bytes, bytearray, memoryview, dict, list)):
+            found[media_type] = form
     return {str(media_type): as_bytes(form) for media_type, form in found.items()}
 
 

@@ -166,12 +166,10 @@ async function readable<T>(op: FileOperation, text: Buffer, read: (text: Buffer)
 }
 
 function listed(text: Buffer): SessionFile[] {
-  return Array.from(readRows(text, false), ({ row: { path, kind, bytes, fault } }) => ({
-    path: printablePath(path),
-    kind,
-    bytes,
-    ...(fault === undefined ? {} : { fault: printablePath(fault) }),
-  }));
+  return Array.from(readRows(text, false), ({ row: { path, kind, bytes, fault } }) => {
+    const why = fault ?? shownPathFault(path);
+    return { path: printablePath(path), kind, bytes, ...(why === undefined ? {} : { fault: printablePath(why) }) };
+  });
 }
 
 /** The regular files of an export as an archive; of the rest it is said why it is not there. */

@@ -20,6 +20,7 @@ afterAll(async () => {
 });
 
 const DEEPEST = `${'d/'.repeat(63)}f.txt`;
+const UNSAYABLE = 'control character, backslash or invalid UTF-8 in the name';
 const OVER_ALL_BYTES = 'the files together are over 134217728 bytes';
 const CLOSED = `
   const fs = require('node:fs');
@@ -107,6 +108,12 @@ describe.each(EVERY_LEVEL)('a workspace that is not like others at level %s', (l
     const listed = await session.files.list();
     expect(listed.map(({ path }) => path)).toContain('ok.txt');
     expect(listed.filter(({ fault }) => fault !== undefined)).toEqual([
+      ...Array.from({ length: 14 }, () => ({
+        kind: 'folder',
+        bytes: 0,
+        path: expect.any(String) as unknown,
+        fault: UNSAYABLE,
+      })),
       { path: expect.stringMatching(/^n+[n/]+…$/) as unknown, kind: 'other', bytes: 0, fault: 'path over 4,096 bytes' },
     ]);
     const { archive, omitted } = await session.export();

@@ -311,6 +311,17 @@ describe.each(EVERY_LEVEL)('a session at level %s', (level) => {
     );
     expect(python.results[0]?.data).toMatchObject({ 'text/html': '<table>', 'image/png': new Uint8Array([137, 80]) });
     expect(python.results[1]?.data).toEqual({ 'text/plain': '{1, 2}' });
+    const mocked = await session.run(
+      'from unittest.mock import Mock, MagicMock\nimport array\nfor value in (Mock(), MagicMock()): display(value)\ndisplay(array.array("H", [1, 2]), "image/png")',
+      { language: 'python' },
+    );
+    expect(mocked).toMatchObject({ outcome: 'succeeded', results: [{}, {}, {}] });
+    expect(mocked.results.map(({ data }) => Object.keys(data))).toEqual([
+      ['text/plain'],
+      ['text/plain'],
+      ['image/png'],
+    ]);
+    expect(mocked.results[2]?.data['image/png']).toEqual(new Uint8Array([1, 0, 2, 0]));
     const named = await session.run(
       'from skillcell import display as same\ndisplay(b"\\x89P", "image/png"); same("<i>", "text/html"); display(3.6, "km/h")',
       { language: 'python' },
@@ -359,15 +370,15 @@ describe.each(EVERY_LEVEL)('a session at level %s', (level) => {
     );
     // The pipe ends with who holds it, of which its parent hears a moment later.
     expect((await session.run('cat held; sleep 0.5', { language: 'bash' })).outcome).toBe('succeeded');
-    const next = await session.run('typeof kept');
-    expect(next).toMatchObject({ outcome: 'succeeded', value: 'undefined', state: 'kept', epoch: 2 });
+    const next = await session.run('export SKILLCELL_VALUE=', { language: 'bash' });
+    expect(next).toMatchObject({ outcome: 'succeeded', state: 'kept', epoch: 2 });
     expect(next.diagnostics).toMatchObject([
       {
         code: 'session.lost',
         message: expect.stringMatching(/^Between this run and the one before .* with code 3, /) as unknown,
       },
     ]);
-    expect((await session.run('1')).diagnostics).toEqual([]);
+    expect(await session.run('typeof kept')).toMatchObject({ value: 'undefined', epoch: 2, diagnostics: [] });
   });
 
   it('takes failures beside the run for its own', async (context) => {
