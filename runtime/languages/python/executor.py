@@ -4,6 +4,7 @@ Descriptor 3 brings frames, 4 takes them: 3 bytes of length and one of kind, lit
 (kind 0), or the 4-byte number of a part and bytes of it (kind 1). A message names the parts that follow it.
 """
 
+import _thread
 import atexit
 import io
 import json
@@ -280,7 +281,8 @@ class Calls:
                 outcome.append((None, error))
             ended.set()
 
-        threading.Thread(target=run, daemon=True).start()
+        # What a handler raises while a Thread starts would become a KeyError of that class's own bookkeeping.
+        _thread.start_new_thread(run, ())
         ended.wait()
         value, error = outcome[0]
         if error is not None:
