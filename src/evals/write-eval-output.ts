@@ -1,8 +1,8 @@
-import { SkillcellError } from '../contracts/skillcell-error.ts';
 import { type Language, programFileName } from '../contracts/language.ts';
 import { findLanguage } from '../languages/languages.ts';
 import { shownPathFault } from '../protocol/shown-path.ts';
 import { writeBeneath } from '../orchestrator/write-beneath.ts';
+import { writeFailed } from '../orchestrator/write-failed.ts';
 import type { MadeEvalRun } from './make-run.ts';
 
 /** What an evaluation leaves in its folder: one that holds any of it is taken. */
@@ -46,9 +46,7 @@ export async function writeEvalFile(folder: string, path: string, content: strin
   try {
     await writeBeneath(folder, path, typeof content === 'string' ? Buffer.from(content) : content);
   } catch (cause) {
-    const code = (cause as NodeJS.ErrnoException).code ?? 'error';
-    const message = `Cannot write what an eval left: ${code}, got ${JSON.stringify(`${folder}/${path}`)}.`;
-    throw new SkillcellError('artifact.write-failed', message, { cause });
+    throw writeFailed('write what an eval left', `${folder}/${path}`, cause);
   }
 }
 

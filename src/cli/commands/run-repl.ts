@@ -2,7 +2,6 @@ import { basename, dirname } from 'node:path';
 import { MAX_SESSION_MS, type Session, type SessionOptions } from '../../contracts/session.ts';
 import { DEFAULT_LIMITS } from '../../contracts/limits.ts';
 import { DEFAULT_LANGUAGE } from '../../contracts/language.ts';
-import { SkillcellError } from '../../contracts/skillcell-error.ts';
 import { createOrchestrator } from '../../orchestrator/create-orchestrator.ts';
 import type { Orchestrator } from '../../orchestrator/orchestrator.ts';
 import { readArchive } from '../../orchestrator/session/read-archive.ts';
@@ -16,6 +15,7 @@ import { outputFile } from '../options/output-file.ts';
 import { readCells } from '../repl/read-cells.ts';
 import { runCells } from '../repl/run-cells.ts';
 import { readInputFile } from '../terminal/input-file.ts';
+import { writeFailed } from '../../orchestrator/write-failed.ts';
 
 const MIB = 1024 * 1024;
 /** How long an interrupted session may take to be written down. */
@@ -60,9 +60,7 @@ async function save(path: string, bytes: Uint8Array): Promise<void> {
   try {
     await writeBeneath(dirname(path), basename(path), bytes);
   } catch (cause) {
-    const code = (cause as NodeJS.ErrnoException).code ?? 'error';
-    const message = `Cannot write the working folder: ${code}, got ${JSON.stringify(path)}.`;
-    throw new SkillcellError('artifact.write-failed', message, { cause });
+    throw writeFailed('write the working folder', path, cause);
   }
 }
 

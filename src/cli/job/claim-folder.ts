@@ -1,10 +1,10 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ModelGateway } from '../../broker/model-gateway.ts';
-import { SkillcellError } from '../../contracts/skillcell-error.ts';
 import { EVAL_OUTPUT } from '../../evals/write-eval-output.ts';
 import { makeFolder } from '../../orchestrator/write-beneath.ts';
 import { takenFolder } from '../options/eval-folder.ts';
+import { writeFailed } from '../../orchestrator/write-failed.ts';
 
 /**
  * A gateway that takes the folder of an evaluation before the first request: of two that begin together one gets it, and a folder in which nothing
@@ -30,7 +30,6 @@ async function claim(folder: string): Promise<void> {
   } catch (cause) {
     const code = (cause as NodeJS.ErrnoException).code ?? 'error';
     if (code === 'EEXIST') throw takenFolder(folder);
-    const message = `Cannot write what an eval left: ${code}, got ${JSON.stringify(folder)}.`;
-    throw new SkillcellError('artifact.write-failed', message, { cause });
+    throw writeFailed('write what an eval left', folder, cause);
   }
 }

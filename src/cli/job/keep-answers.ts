@@ -3,9 +3,9 @@ import { join, parse } from 'node:path';
 import type { ModelGateway } from '../../broker/model-gateway.ts';
 import { type Language, programFileName } from '../../contracts/language.ts';
 import type { JobResult } from '../../contracts/result.ts';
-import { SkillcellError } from '../../contracts/skillcell-error.ts';
 import { findLanguage } from '../../languages/languages.ts';
 import { writeBeneath } from '../../orchestrator/write-beneath.ts';
+import { writeFailed } from '../../orchestrator/write-failed.ts';
 
 /** Something that a model wrote, and the file that holds it. */
 export interface KeptText {
@@ -38,9 +38,7 @@ export function keepAnswers(inner: ModelGateway, folder: string): KeptAnswers {
     try {
       await writeBeneath(folder, file, Buffer.from(text));
     } catch (cause) {
-      const code = (cause as NodeJS.ErrnoException).code ?? 'error';
-      const message = `Cannot keep what the model wrote: ${code}, got ${JSON.stringify(path)}.`;
-      throw new SkillcellError('artifact.write-failed', message, { cause });
+      throw writeFailed('keep what the model wrote', path, cause);
     }
     return { text, path };
   };

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { chownSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
@@ -47,6 +47,20 @@ it('removes folders that lie deeper than a path is long', async () => {
   expect(made.status).toBe(0);
   expect(await sweepLocal()).toEqual({ removed: [{ kind: 'folder', name }], failed: [] });
   expect(readdirSync(temporary)).toEqual([]);
+});
+
+it('leaves alone what belongs to another user, and what is no folder, and says so', async (context) => {
+  context.skip(process.getuid?.() !== 0, 'only root can give a folder to another user');
+  leaveFolder(`${WORK_FOLDER_PREFIX}${dead}-other`);
+  chownSync(join(temporary, `${WORK_FOLDER_PREFIX}${dead}-other`), 65_534, 65_534);
+  symlinkSync(tmpdir(), join(temporary, `${WORK_FOLDER_PREFIX}${dead}-link`));
+  const { removed, failed } = await sweepLocal();
+  expect(removed).toEqual([]);
+  expect(failed.map(({ reason }) => reason).toSorted()).toEqual([
+    'Error: it belongs to another user',
+    'Error: it is no folder',
+  ]);
+  expect(readdirSync(temporary)).toHaveLength(2);
 });
 
 it('does not mind another sweep at the same time', async () => {
