@@ -287,7 +287,7 @@ if __name__ == "__main__":
     it('waits for threads, and runs what was registered for the end', async () => {
       const { stdout } = await succeed(
         'python',
-        'import atexit, threading, time\natexit.register(print, "exit")\nthreading.Thread(target=lambda: (time.sleep(0.05), print("thread"))).start()\nprint("main")',
+        'import atexit, threading, time\natexit.register(print, "exit")\nsaid = threading.Event()\nthreading.Thread(target=lambda: (said.wait(), time.sleep(0.05), print("thread"))).start()\nprint("main")\nsaid.set()',
       );
       expect(stdout.text).toBe('main\nthread\nexit\n');
     });

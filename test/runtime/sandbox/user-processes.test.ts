@@ -1,16 +1,19 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { afterEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, it } from 'vitest';
 import { listProcesses } from '../../../runtime/sandbox/process-table.ts';
 import type { Privileges } from '../../../runtime/sandbox/privileges.ts';
 import type { SandboxLayout } from '../../../runtime/sandbox/sandbox-layout.ts';
 import { userProcesses, type UserProcesses } from '../../../runtime/sandbox/user-processes.ts';
 import { until } from '../../fixtures/until.ts';
 
-/** Of this run alone: another one on this machine may look for its own at the same time. */
-const [MINE, OTHER, NOBODY] = [randomUUID(), randomUUID(), randomUUID()];
+/** Of one test alone: what the one before started may still be ending, and another run may look for its own. */
+let [mine, others, nobodys] = ['', '', ''];
 
 const children: ChildProcess[] = [];
+beforeEach(() => {
+  [mine, others, nobodys] = [randomUUID(), randomUUID(), randomUUID()];
+});
 afterEach(() => {
   for (const child of children.splice(0)) if (child.pid !== undefined) killGroup(child.pid);
 });
@@ -46,33 +49,33 @@ const pids = (found: UserProcesses): number[] =>
     .toSorted((a, b) => a - b);
 
 it('at level none are the executor, what carries the marker, and what descends from them, and no other', async () => {
-  const other = start('exec sleep 60', { SKILLCELL_JOB_MARK: OTHER });
-  const marked = start('env -i sh -c "sleep 60 & wait" & wait', { SKILLCELL_JOB_MARK: MINE });
+  const other = start('exec sleep 60', { SKILLCELL_JOB_MARK: others });
+  const marked = start('env -i sh -c "sleep 60 & wait" & wait', { SKILLCELL_JOB_MARK: mine });
   const executor = start('sleep 60 & wait');
   // The shell between them carries no marker, and is no child of one that does.
   const below = (): number[] => [executor, marked].flatMap(childrenOf);
   const farBelow = (): number[] => below().flatMap(childrenOf);
   await until(() => below().length === 2 && farBelow().length === 1, 'all processes');
-  const mine = [executor, marked, ...below(), ...farBelow()].toSorted((a, b) => a - b);
-  const found = atLevelNone(MINE, executor);
-  expect(pids(found)).toEqual(mine);
+  const all = [executor, marked, ...below(), ...farBelow()].toSorted((a, b) => a - b);
+  const found = atLevelNone(mine, executor);
+  expect(pids(found)).toEqual(all);
   expect(pids(found)).not.toContain(other);
-  expect(pids(atLevelNone(MINE))).not.toContain(executor);
-  expect(pids(atLevelNone(NOBODY))).toEqual([]);
+  expect(pids(atLevelNone(mine))).not.toContain(executor);
+  expect(pids(atLevelNone(nobodys))).toEqual([]);
 });
 
 it('at level none one that is dead and that nobody has taken in is not there any more', async () => {
-  const parent = start('true & exec sleep 60', { SKILLCELL_JOB_MARK: MINE });
+  const parent = start('true & exec sleep 60', { SKILLCELL_JOB_MARK: mine });
   const isDead = (): boolean => listProcesses().some((row) => row.parent === parent && row.state === 'Z');
   await until(isDead, 'a dead child');
-  expect(pids(atLevelNone(MINE, parent))).toEqual([parent]);
+  expect(pids(atLevelNone(mine, parent))).toEqual([parent]);
 });
 
 it('at level none all of them are asked to end, then killed, and nothing else is', async () => {
-  const other = start('exec sleep 60', { SKILLCELL_JOB_MARK: OTHER });
-  const stubborn = start('trap "" TERM; while :; do sleep 1; done', { SKILLCELL_JOB_MARK: MINE });
-  const obedient = start('exec sleep 60', { SKILLCELL_JOB_MARK: MINE });
-  const found = atLevelNone(MINE);
+  const other = start('exec sleep 60', { SKILLCELL_JOB_MARK: others });
+  const stubborn = start('trap "" TERM; while :; do sleep 1; done', { SKILLCELL_JOB_MARK: mine });
+  const obedient = start('exec sleep 60', { SKILLCELL_JOB_MARK: mine });
+  const found = atLevelNone(mine);
   await until(() => childrenOf(stubborn).length === 1, 'the child of one that does not obey');
   // Never more than these: a wrong list would end the machine's processes.
   expect(pids(found).filter((pid) => ![stubborn, obedient, ...childrenOf(stubborn)].includes(pid))).toEqual([]);
@@ -81,5 +84,5 @@ it('at level none all of them are asked to end, then killed, and nothing else is
   expect(pids(found)).toContain(stubborn);
   expect(await found.killAll(10_000)).toBe(true);
   expect(await found.gone(10_000)).toBe(true);
-  expect(pids(atLevelNone(OTHER))).toEqual([other]);
+  expect(pids(atLevelNone(others))).toEqual([other]);
 });
