@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { execFile } from 'node:child_process';
 import { chmod, mkdir, readFile, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { expect } from 'vitest';
 import type { ExecOptions } from '../../src/contracts/job.ts';
@@ -177,7 +178,14 @@ containerAttack(
     });
     await until(async () => (await scene.inspected()).length > 0, 'the container');
     const told = JSON.stringify(await scene.inspected());
-    const held = processesWith(canary);
+    const held: ReturnType<typeof processesWith> = [];
+    let ended = false;
+    const end = (): void => void (ended = true);
+    void running.then(end, end);
+    while (!ended) {
+      held.push(...processesWith(canary));
+      await pause(50);
+    }
     expect(await running).toMatchObject({ outcome: 'succeeded' });
     expect(told.length).toBeGreaterThan(1_000);
     expect(told).not.toContain(canary);
@@ -186,12 +194,12 @@ containerAttack(
     const options = scene.options(SPEC);
     await using raw = await startRaw({
       ...options,
-      Entrypoint: ['/bin/sleep', '5'],
+      Entrypoint: ['/bin/sleep', '60'],
       Cmd: [],
       Env: [`API_KEY=${canary}`],
     });
     expect(JSON.stringify(await raw.container.inspect())).toContain(canary);
-    expect(processesWith(canary)).not.toEqual([]);
+    await until(() => processesWith(canary).length > 0, 'a process that shows it');
     evidence('argument, variable, input and code of a running job stand nowhere');
   },
 );

@@ -85,13 +85,14 @@ describeWith('an engine that fails', NO_OWN_ENGINE, () => {
       expect(next).toMatchObject({ outcome: 'succeeded', stdout: { text: '42\n' } });
       await until(
         async () => (await orchestrator.exec({ code: '1' })).usage.warm,
+        // The pool tries again 30 s after its last failure at most.
         'a warm container of the restarted engine',
-        40_000,
+        90_000,
       );
       await orchestrator.close();
       await until(async () => (await containersOf(engine)) === 0, 'an end of all containers', 20_000);
     },
-    120_000,
+    180_000,
   );
 
   it('F10 a job whose attach stream is cut fails as lost, and its container goes', async () => {
