@@ -308,7 +308,7 @@ containerAttack('B18', 'ends with its container when its caller gives up', async
     '-c',
     `exec -a ${token}-exec sleep 20`,
   ]).catch(() => undefined);
-  expect(processesWith(`${token}-exec`).length).toBeGreaterThan(0);
+  await until(() => processesWith(`${token}-exec`).length > 0, 'the process of a client that was killed');
   evidence('canceled, and its process is gone; a killed exec client leaves its process running');
 });
 

@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'vitest';
 import type { JobEvent } from '../../src/contracts/events.ts';
 import { listControlGroups } from '../../src/runners/local/control-group.ts';
-import { processesWith, read, sandboxProcesses } from './leftovers.ts';
+import { endThoseWith, processesWith, read, sandboxProcesses } from './leftovers.ts';
 import { plainly, runCommand } from './plainly.ts';
 import { startSeparateHost } from './separate-host.ts';
 import { EVERY_LEVEL, attack, type Level } from './surroundings.ts';
@@ -139,9 +139,7 @@ attack(
       '-e',
       `const child = require('node:child_process').spawn('/usr/bin/python3', ['-c', ${JSON.stringify(SLEEPER(plainToken))}], { detached: true, stdio: 'ignore' }); setTimeout(() => process.kill(process.pid, 'SIGKILL'), 400);`,
     ]);
-    const orphans = processesWith(plainToken);
-    for (const pid of orphans) process.kill(pid, 'SIGKILL');
-    expect(orphans.length).toBeGreaterThan(0);
+    await endThoseWith(plainToken);
     const token = `orphan-${process.pid}-${Math.random()}`;
     const host = await startSeparateHost({ jobs: [{ language: 'python', isolation: level, code: SLEEPER(token) }] });
     await until(() => processesWith(token).length > 0, 'the start of the program');

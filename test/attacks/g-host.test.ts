@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect } from 'vitest';
 import type { InputFile } from '../../src/contracts/job.ts';
 import type { BuiltInLanguage as Language } from '../../src/contracts/language.ts';
-import { processesWith } from './leftovers.ts';
+import { endThoseWith, processesWith } from './leftovers.ts';
 import { plainly, runCommand } from './plainly.ts';
 import { runSeparateHost } from './separate-host.ts';
 import { EVERY_LEVEL, attack, type Level } from './surroundings.ts';
@@ -13,19 +13,6 @@ import { until } from '../fixtures/until.ts';
 
 /** Levels of the local runner: these start a host of their own. */
 const BOTH: Level[] = ['namespace', 'none'];
-
-/** Removes what an attack left on the host when nothing stopped it. */
-function endAll(token: string): number {
-  const found = processesWith(token);
-  for (const pid of found) {
-    try {
-      process.kill(pid, 'SIGKILL');
-    } catch {
-      // It ended by itself.
-    }
-  }
-  return found.length;
-}
 
 const DAEMONS: [string, string, (token: string) => string][] = [
   [
@@ -55,7 +42,7 @@ for (const [id, what, code] of DAEMONS) {
     async ({ job, evidence }) => {
       const plainToken = `daemon-plain-${process.pid}-${Math.random()}`;
       await plainly('python', code(plainToken));
-      expect(endAll(plainToken)).toBeGreaterThan(0);
+      await endThoseWith(plainToken);
       const token = `daemon-${process.pid}-${Math.random()}`;
       const result = await job({ code: code(token) });
       const elapsedMs = startQuietClock();
@@ -288,7 +275,7 @@ attack(
       `exec </dev/null >/dev/null 2>&1; (bash -c 'python3 -c "import time; time.sleep(60)" ${token}; true' & ); bash -c 'python3 -c "import time; time.sleep(60)" ${token}; true'`;
     const plainToken = `tree-plain-${process.pid}-${Math.random()}`;
     expect((await plainly('bash', code(plainToken), { timeoutMs: 1_500 })).signal).toBe('SIGKILL');
-    expect(endAll(plainToken)).toBeGreaterThan(0);
+    await endThoseWith(plainToken);
     const token = `tree-${process.pid}-${Math.random()}`;
     const result = await job({ language: 'bash', code: code(token), limits: { runTimeoutMs: 600, graceMs: 200 } });
     expect(result.outcome).toBe('timeout');

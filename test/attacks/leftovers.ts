@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
 import { currentOwner, ownerName } from '../../src/runners/owner.ts';
 import { listControlGroups } from '../../src/runners/local/control-group.ts';
+import { until } from '../fixtures/until.ts';
 
 /** Set in the flags of a thread of the kernel, and of nothing else. */
 const PF_KTHREAD = 0x0020_0000;
@@ -71,6 +72,21 @@ export function processesWith(text: string): number[] {
     .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
     .map(Number)
     .filter((pid) => read(pid, 'cmdline').includes(text) || read(pid, 'environ').includes(text));
+}
+
+/**
+ * Ends what an attack left on the host where nothing stopped it; fails where it left nothing. One look may miss a process:
+ * while it becomes another program it has no command line.
+ */
+export async function endThoseWith(text: string): Promise<void> {
+  await until(() => processesWith(text).length > 0, `a process with ${text}`);
+  for (const pid of processesWith(text)) {
+    try {
+      process.kill(pid, 'SIGKILL');
+    } catch {
+      // It ended by itself.
+    }
+  }
 }
 
 /** One of the files that the kernel shows of a process; empty when it has ended, or belongs to someone else. */
