@@ -168,9 +168,9 @@ function createHost(settings: OrchestratorSettings): JobHost {
 
 function openJournal({ stateDir, logger }: OrchestratorSettings): JobJournal | undefined {
   if (stateDir === undefined) return undefined;
-  const journal = openJobJournal(stateDir);
-  for (const { jobId } of journal.lost) logger?.warn({ jobId }, 'a job of a dead host was recorded as failed');
-  return journal;
+  return openJobJournal(stateDir, ({ jobId }) => {
+    logger?.warn({ jobId }, 'a job of a dead host was recorded as failed');
+  });
 }
 
 function streamJob(

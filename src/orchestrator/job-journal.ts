@@ -35,8 +35,6 @@ export interface JobJournal {
    * @throws SkillcellError `state.write-failed`
    */
   nextAttempt(jobId: string): number;
-  /** Jobs that earlier owners accepted and did not finish; each is recorded as failed with `job.host-lost`. */
-  readonly lost: readonly JobResult[];
   close(): void;
 }
 
@@ -47,17 +45,17 @@ const RESULTS = 'results';
  * Opens the journal of a folder. Several live owners may share it: each appends to a file of its own, and only what a dead
  * owner left is settled here.
  *
+ * @param onLost called with each job that a dead owner accepted and did not finish, when it is recorded as failed with `job.host-lost`
  * @throws SkillcellError `state.write-failed` when the folder cannot be written
  */
-export function openJobJournal(folder: string): JobJournal {
+export function openJobJournal(folder: string, onLost: (result: JobResult) => void = () => undefined): JobJournal {
   const results = join(folder, RESULTS);
   const path = join(folder, `${JOURNAL}${ownerName(currentOwner())}-${randomBytes(4).toString('hex')}.jsonl`);
-  const lost: JobResult[] = [];
   /** Failed jobs whose failure is not on the disk yet. */
   const owed = new Map<string, JobResult>();
   let descriptor = -1;
   const settleDead = (): void => {
-    for (const name of readdirSync(folder)) if (isLeftOver(name)) lost.push(...settle(join(folder, name), results));
+    for (const name of readdirSync(folder)) if (isLeftOver(name)) settle(join(folder, name), results, onLost);
   };
   guard('open the state folder', () => {
     mkdirSync(results, { recursive: true });
@@ -75,7 +73,6 @@ export function openJobJournal(folder: string): JobJournal {
   };
 
   return {
-    lost,
     nextAttempt(jobId) {
       guard('settle the jobs of others', settleDead);
       return lastAttempt(results, jobId) + 1;
@@ -136,16 +133,14 @@ function isLeftOver(name: string): boolean {
 }
 
 /** Gives every unfinished job of a dead owner its result, and removes the journal. Two successors may do so at once. */
-function settle(journal: string, results: string): JobResult[] {
-  const lost: JobResult[] = [];
+function settle(journal: string, results: string, onLost: (result: JobResult) => void): void {
   for (const line of readLines(journal)) {
     const job = readLine(line);
     if (job === undefined || hasResult(results, job)) continue;
     const result = lostResult(job);
-    if (recordResult(results, result)) lost.push(result);
+    if (recordResult(results, result)) onLost(result);
   }
   rmSync(journal, { force: true });
-  return lost;
 }
 
 function readLines(journal: string): string[] {
