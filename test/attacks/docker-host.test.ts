@@ -178,7 +178,7 @@ containerAttack(
     });
     await until(async () => (await scene.inspected()).length > 0, 'the container');
     const told = JSON.stringify(await scene.inspected());
-    const held: ReturnType<typeof processesWith> = [];
+    const held: number[] = [];
     let ended = false;
     const end = (): void => void (ended = true);
     void running.then(end, end);

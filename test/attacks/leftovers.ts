@@ -79,8 +79,9 @@ export function processesWith(text: string): number[] {
  * while it becomes another program it has no command line.
  */
 export async function endThoseWith(text: string): Promise<void> {
-  await until(() => processesWith(text).length > 0, `a process with ${text}`);
-  for (const pid of processesWith(text)) {
+  let found: number[] = [];
+  await until(() => (found = processesWith(text)).length > 0, `a process with ${text}`);
+  for (const pid of found) {
     try {
       process.kill(pid, 'SIGKILL');
     } catch {

@@ -49,18 +49,24 @@ it('removes folders that lie deeper than a path is long', async () => {
   expect(readdirSync(temporary)).toEqual([]);
 });
 
-it('leaves alone what belongs to another user, and what is no folder, and says so', async (context) => {
+/** Expects that the one thing that is there stays, for that reason. */
+async function expectLeft(reason: string): Promise<void> {
+  const { removed, failed } = await sweepLocal();
+  expect(removed).toEqual([]);
+  expect(failed.map((row) => row.reason)).toEqual([reason]);
+  expect(readdirSync(temporary)).toHaveLength(1);
+}
+
+it('leaves alone what belongs to another user, and says so', async (context) => {
   context.skip(process.getuid?.() !== 0, 'only root can give a folder to another user');
   leaveFolder(`${WORK_FOLDER_PREFIX}${dead}-other`);
   chownSync(join(temporary, `${WORK_FOLDER_PREFIX}${dead}-other`), 65_534, 65_534);
+  await expectLeft('Error: it belongs to another user');
+});
+
+it('leaves alone what is no folder, and says so', async () => {
   symlinkSync(tmpdir(), join(temporary, `${WORK_FOLDER_PREFIX}${dead}-link`));
-  const { removed, failed } = await sweepLocal();
-  expect(removed).toEqual([]);
-  expect(failed.map(({ reason }) => reason).toSorted()).toEqual([
-    'Error: it belongs to another user',
-    'Error: it is no folder',
-  ]);
-  expect(readdirSync(temporary)).toHaveLength(2);
+  await expectLeft('Error: it is no folder');
 });
 
 it('does not mind another sweep at the same time', async () => {
