@@ -1,8 +1,9 @@
-import { execFile } from 'node:child_process';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
+import { createInterface } from 'node:readline';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { openKeptWorkspaces, type KeptWorkspaces } from '../../../src/orchestrator/session/kept-workspaces.ts';
 import { currentOwner, ownerName } from '../../../src/runners/owner.ts';
@@ -14,7 +15,6 @@ beforeEach(() => {
 afterEach(() => rmSync(stateDir, { recursive: true }));
 
 const MODULE = new URL('../../../src/orchestrator/session/kept-workspaces.ts', import.meta.url).href;
-const execute = promisify(execFile);
 const DEAD = ownerName({ ...currentOwner(), startTime: '1' });
 const names = (): string[] => readdirSync(join(stateDir, 'sessions')).toSorted();
 /** As if the owner of all that is claimed had died. */
@@ -82,14 +82,25 @@ it('gives the older of two to nobody while another takes the newer one', async (
   // Both ask for each at the same moment.
   const code = `const { openKeptWorkspaces } = await import(${JSON.stringify(MODULE)});
     const kept = openKeptWorkspaces(${JSON.stringify(stateDir)});
-    for (const [at, id] of ${JSON.stringify(ids)}.entries()) {
+    const ask = (id) => { try { return kept.claim(id).read().toString(); } catch (error) { return error.code; } };
+    const answers = ${JSON.stringify(ids)}.map((id, at) => {
       while (Date.now() < ${Date.now() + 1_500} + at * 10);
-      try { console.log(kept.claim(id).read().toString()); } catch (error) { console.log(error.code); }
-    }`;
-  const ask = async (): Promise<string[]> =>
-    (await execute(process.execPath, ['--input-type=module', '-e', code])).stdout.trim().split('\n');
-  const [first, second] = await Promise.all([ask(), ask()]);
-  const pairs = ids.map((_, at) => new Set([first[at], second[at]]));
+      return ask(id);
+    });
+    console.log(JSON.stringify(answers));
+    process.stdin.resume();`;
+  const processes = [0, 1].map(() =>
+    spawn(process.execPath, ['--input-type=module', '-e', code], { stdio: ['pipe', 'pipe', 'inherit'] }),
+  );
+  const [first, second] = await Promise.all(
+    processes.map(async ({ stdout }) => {
+      const [line] = (await once(createInterface(stdout), 'line')) as [string];
+      return JSON.parse(line) as string[];
+    }),
+  );
+  // Not before: what one of them had claimed is there for the other when it has ended.
+  for (const { stdin } of processes) stdin.end();
+  const pairs = ids.map((_, at) => new Set([first![at], second![at]]));
   expect(pairs).toEqual(ids.map(() => new Set(['2', 'session.unknown'])));
 });
 
