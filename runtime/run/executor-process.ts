@@ -4,6 +4,7 @@ import { constants as systemConstants } from 'node:os';
 import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { executorCommand, findInterpreter, type LanguageDefinition } from '../../src/contracts/language.ts';
+import { LIMIT_CEILINGS } from '../../src/contracts/limits.ts';
 import { connectExecutor, type ExecutorLink } from './executor-link.ts';
 import { openReader, openWriter, type OutputPipes } from './output-pipes.ts';
 import { USER_UID } from '../sandbox/privileges.ts';
@@ -30,8 +31,8 @@ export interface ExecutorProcess {
   ended: Promise<ProcessEnd>;
 }
 
-/** Room for a message beside its 256 KiB of arguments or its value. */
-const MAX_EXECUTOR_MESSAGE = 8 * 1024 * 1024;
+/** Room for a value, whose JSON is a text of JSON here and can take twice its bytes, and for the texts of an error. */
+const MAX_EXECUTOR_MESSAGE = 2 * LIMIT_CEILINGS.valueBytes + 2 * 1024 * 1024;
 
 /** Starts an executor, which takes over its ends of the pipes; at level namespace within an inner namespace of its own. */
 export function startExecutor(

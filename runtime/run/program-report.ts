@@ -54,8 +54,9 @@ export function readProgramValue(reported: unknown, valueFolder: string, maxByte
   return typeof bytes === 'string' ? refuseValue(bytes) : readValue(bytes, maxBytes);
 }
 
-/** The value that an executor reported: JSON text, or whatever else user code has put there. */
+/** The value that an executor reported: JSON text, the bytes of one that is too large to be sent, or whatever else user code has put there. */
 export function readReportedValue(reported: unknown, maxBytes: number): ReadValue {
+  if (typeof reported === 'number') return refuseValue(`over ${maxBytes} bytes, got ${reported}`);
   return typeof reported === 'string' ? readValue(Buffer.from(reported), maxBytes) : refuseValue('it is no JSON text');
 }
 

@@ -7,10 +7,8 @@ export interface CellReport {
   /** Exit code of the last command, of a shell. */
   code: number | undefined;
   error: unknown;
-  /** JSON text of the value, or whatever stands in its place. */
+  /** JSON text of the value, the bytes of one that is over its cap, or whatever stands in its place. */
   json: unknown;
-  /** Bytes of a value that is over its cap, and so was not sent. */
-  valueBytes: number | undefined;
   forms: ResultForm[][];
   bytes: Buffer;
   diagnostics: Diagnostic[];
@@ -37,7 +35,7 @@ export function collectResultBytes(): ResultBytes {
 
 /** Reads the report of a run. Results that are not as they are announced are left out, with a diagnostic. */
 export function readCellReport(fields: Record<string, unknown>, arrived: ResultBytes): CellReport {
-  const { code, error, valueBytes, results, dropped, asValue } = fields;
+  const { code, error, results, dropped, asValue } = fields;
   const diagnostics: Diagnostic[] = [];
   const read = arrived.read();
   // A shell has no JSON of its own: the bytes are those of its value.
@@ -58,7 +56,6 @@ export function readCellReport(fields: Record<string, unknown>, arrived: ResultB
     code: typeof code === 'number' && Number.isInteger(code) ? code & 255 : undefined,
     error,
     json,
-    valueBytes: typeof valueBytes === 'number' ? valueBytes : undefined,
     forms: isTrue ? forms : [],
     bytes: isTrue ? bytes : Buffer.alloc(0),
     diagnostics,

@@ -9,7 +9,7 @@ import type { JobSurroundings } from '../run/job-surroundings.ts';
 import { judge } from '../run/judge-run.ts';
 import { captureOutput } from '../run/output-capture.ts';
 import type { EndCause } from '../run/program-ending.ts';
-import { readProgramError, readReportedValue, refuseValue, type ReadValue } from '../run/program-report.ts';
+import { readProgramError, readReportedValue, type ReadValue } from '../run/program-report.ts';
 import { startWatches } from '../run/run-watches.ts';
 import { answerCellCalls, type CellCalls } from './cell-calls.ts';
 import { collectResultBytes, readCellReport, type CellReport } from './cell-report.ts';
@@ -269,16 +269,8 @@ function replyOf(cell: Cell, { around, interpreter }: CellSurroundings, run: End
   };
 }
 
-function valueOf(
-  { json, valueBytes }: CellReport,
-  maxBytes: number,
-): { value?: { is: unknown }; diagnostics: Diagnostic[] } {
-  const read: ReadValue =
-    valueBytes !== undefined
-      ? refuseValue(`over ${maxBytes} bytes, got ${valueBytes}`)
-      : json === undefined
-        ? { diagnostics: [] }
-        : readReportedValue(json, maxBytes);
+function valueOf({ json }: CellReport, maxBytes: number): { value?: { is: unknown }; diagnostics: Diagnostic[] } {
+  const read: ReadValue = json === undefined ? { diagnostics: [] } : readReportedValue(json, maxBytes);
   return { ...('value' in read ? { value: { is: read.value } } : {}), diagnostics: read.diagnostics };
 }
 

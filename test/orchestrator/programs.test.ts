@@ -1,10 +1,18 @@
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import type { ExecOptions } from '../../src/contracts/job.ts';
+import { LIMIT_CEILINGS } from '../../src/contracts/limits.ts';
 import type { Language } from '../../src/contracts/language.ts';
 import type { JobResult } from '../../src/contracts/result.ts';
 import { createOrchestrator } from '../../src/orchestrator/create-orchestrator.ts';
 import { MISSING_PYTHON, requireHere } from '../fixtures/describe-with.ts';
 import { LEVELS, requireLevel } from '../fixtures/levels.ts';
+
+const MIB = 2 ** 20;
+const tooLarge = (bytes: number): unknown =>
+  expect.objectContaining({
+    code: 'value.invalid',
+    message: `The value is left out: over 262144 bytes, got ${bytes}.`,
+  });
 
 const orchestrator = createOrchestrator();
 afterAll(() => orchestrator.close());
@@ -153,6 +161,26 @@ describe.each(LEVELS)('programs at level %s', (isolation) => {
       expect(large.diagnostics).toContainEqual(expect.objectContaining({ code: 'value.invalid' }));
     });
 
+    it.each([9, 17])('says how large a value of %i MiB is, and keeps both ends of an error as long', async (mib) => {
+      const value = await succeed('javascript', `export default "x".repeat(${mib} * 2 ** 20);`);
+      expect(value.diagnostics).toContainEqual(tooLarge(mib * MIB + 2));
+      const { outcome, error } = await run(
+        'javascript',
+        `\nthrow Object.assign(new Error("begin" + "x".repeat(${mib} * 2 ** 20) + "end"), { name: 7 });`,
+      );
+      expect({ outcome, error }).toMatchObject({ outcome: 'failed', error: { name: 'Error', line: 2 } });
+      expect(error?.message).toMatch(/^beginx+\n…\nx+end$/);
+      expect(error?.stack).toMatch(/^7: begin[^]*:2:\d+/);
+    });
+
+    it('takes the largest value that a limit allows, also where each character is escaped', async () => {
+      const most = LIMIT_CEILINGS.valueBytes;
+      const { value } = await succeed('javascript', `export default '"'.repeat(${most / 2 - 1});`, {
+        limits: { valueBytes: most },
+      });
+      expect((value as string).length).toBe(most / 2 - 1);
+    });
+
     it('counts output in bytes and cuts between characters', async () => {
       const result = await run(
         'javascript',
@@ -225,6 +253,15 @@ describe.each(LEVELS)('programs at level %s', (isolation) => {
   describe('Python', () => {
     beforeEach((context) => {
       requireHere(context, MISSING_PYTHON);
+    });
+
+    it.each([9, 17])('says how large a value of %i MiB is, and keeps both ends of an error as long', async (mib) => {
+      const value = await succeed('python', `import skillcell\nskillcell.set_value("x" * (${mib} * 2 ** 20))`);
+      expect(value.diagnostics).toContainEqual(tooLarge(mib * MIB + 2));
+      const { outcome, error } = await run('python', `\nraise ValueError("begin" + "x" * (${mib} * 2 ** 20) + "end")`);
+      expect({ outcome, error }).toMatchObject({ outcome: 'failed', error: { name: 'ValueError', line: 2 } });
+      expect(error?.message).toMatch(/^beginx+\n…\nx+end$/);
+      expect(error?.stack).toMatch(/^Traceback [^]*line 2[^]*x+end\n$/);
     });
 
     it('takes arguments, environment, stdin and files, and sets a value', async () => {

@@ -38,6 +38,7 @@ export const whenSettled: (
 export const split: (text: string, separator: string) => string[] = unbound(
   String.prototype.split as (this: string, separator: string) => string[],
 );
+export const slice: (text: string, start: number, end?: number) => string = unbound(String.prototype.slice);
 export const startsWith: (text: string, start: string) => boolean = unbound(String.prototype.startsWith);
 export const exec: (pattern: RegExp, text: string) => RegExpExecArray | null = unbound(RegExp.prototype.exec);
 export const bytesOfText = (text: string): Uint8Array => Buffer.from(text);

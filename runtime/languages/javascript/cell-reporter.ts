@@ -3,13 +3,17 @@ import type { Ending } from './cell-evaluator.ts';
 import { describeError } from './describe-error.ts';
 import type { Display } from './display.ts';
 import { exactJson } from './exact-json.ts';
+import { shortTexts } from './short-texts.ts';
 import type { SupervisorLink } from './supervisor-link.ts';
+
+/** JSON text of a value, or its bytes where no limit allows so many. */
+export type ToldValue = string | number;
 
 /** What a reporter needs of the executor. */
 export interface ReportPorts {
   link: SupervisorLink;
   /** Takes the JSON that the program set as its value, which is for one run only. */
-  takeSet(): string | undefined;
+  takeSet(): ToldValue | undefined;
 }
 
 /** A run that is over. */
@@ -40,14 +44,13 @@ export function createCellReporter(
   const send = (said: Said): void => link.send(Buffer.from(exactJson(said) ?? ''));
   const fail = (said: Said, error: unknown, isTold = false): void => {
     const texts = describeError(error);
-    said['error'] = texts;
+    said['error'] = shortTexts(texts);
     if (!isTold) warn(`Uncaught ${texts.stack}`);
   };
-  const tellValue = (said: Said, json: string | undefined): void => {
+  const tellValue = (said: Said, json: ToldValue | undefined): void => {
     if (json === undefined) return;
-    const size = Buffer.byteLength(json);
-    if (size > valueBytes) said['valueBytes'] = size;
-    else said['json'] = json;
+    const size = typeof json === 'number' ? json : Buffer.byteLength(json);
+    said['json'] = size > valueBytes ? size : json;
   };
   /** How a value shows itself is code of users, and a part of the run. */
   const showValue = (said: Said, { is }: Ending, display: Display): void => {

@@ -5,8 +5,12 @@
 import { readFileSync } from 'node:fs';
 import Module, { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';
+import { LIMIT_CEILINGS } from '../../../src/contracts/limits.ts';
+import type { ToldValue } from './cell-reporter.ts';
+import type { ErrorTexts } from './describe-error.ts';
 import { createProgramCalls, ToolCallError } from './program-calls.ts';
 import type { CellMessage, CellRunner, SessionMessage, startSession } from './session.ts';
+import { shortTexts } from './short-texts.ts';
 import { connectSupervisor } from './supervisor-link.ts';
 
 interface RunMessage {
@@ -29,7 +33,7 @@ interface RehearseMessage {
 const sample = pathToFileURL(process.argv[2] ?? '').href;
 const { stringify } = JSON;
 let failure: unknown;
-let value: { json: string } | undefined;
+let value: { json: ToldValue } | undefined;
 let skillsFolder = '';
 let ended = false;
 
@@ -67,7 +71,7 @@ async function openSession(message: ExecutorRequest & { type: 'session' }): Prom
   const { startSession: start } = (await import(new URL('session.mjs', import.meta.url).href)) as {
     startSession: typeof startSession;
   };
-  const takeSet = (): string | undefined => {
+  const takeSet = (): ToldValue | undefined => {
     const set = value?.json;
     value = undefined;
     return set;
@@ -85,7 +89,8 @@ const bridge = {
   setValue(given: unknown): void {
     const json = stringify(given);
     if (json === undefined) throw new TypeError('Cannot set the value: it has no JSON form.');
-    value = { json };
+    const bytes = Buffer.byteLength(json);
+    value = { json: bytes > LIMIT_CEILINGS.valueBytes ? bytes : json };
   },
   readSkillFile(id: string, path: string): Buffer {
     const parts = [...id.split('.', 2), ...path.split('/')];
@@ -195,11 +200,10 @@ function finish(code: number): void {
   ended = true;
   // Node tells of an uncaught error after this event; the process's own end then says that all of it is written.
   if (failure === undefined) link.send({ type: 'exit', code, json: value?.json });
-  else link.send({ type: 'error', error: describe(failure), json: value?.json });
+  else link.send({ type: 'error', error: shortTexts(describe(failure)), json: value?.json });
 }
 
-function describe(error: unknown): { name: string; message: string; stack: string } | undefined {
-  if (error === undefined) return undefined;
+function describe(error: unknown): ErrorTexts {
   if (!(error instanceof Error)) return { name: 'Error', message: String(error), stack: String(error) };
   return { name: error.name, message: error.message, stack: error.stack ?? error.message };
 }

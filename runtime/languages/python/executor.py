@@ -101,6 +101,10 @@ CALL_KIND, TOOL_TARGET = 1, 0
 MAX_NAME = 1_000
 JSON_BYTES = 256 * 1024
 PART_BYTES = 8 * 1024 * 1024
+# Bytes of a value beyond which no limit allows it; the supervisor is told how many there are.
+VALUE_BYTES = 4 * 1024 * 1024
+# Characters of each text of an error that the supervisor is told.
+ERROR_CHARACTERS = 60_000
 #: Beyond it, JSON's readers round.
 GREATEST_INTEGER = 2**53 - 1
 BEYOND = f"JSON has no integer beyond {GREATEST_INTEGER}; give it as text"
@@ -364,7 +368,8 @@ def exact_json(value):
 
 def set_value(value):
     global value_json
-    value_json = exact_json(value)
+    text = exact_json(value)
+    value_json = text if len(text) <= VALUE_BYTES else len(text)
 
 
 def read_skill_file(skill, path):
@@ -390,6 +395,15 @@ def describe(error, path):
             line = step.tb_lineno
         step = step.tb_next
     return {"name": type(error).__name__, "message": str(error), "stack": stack, "line": line}
+
+
+def short_texts(error):
+    """The texts of an error as they fit into a message. The end of a traceback says what it was, so the middle is left out."""
+    half = ERROR_CHARACTERS // 2
+    return {
+        key: f"{field[:half]}\n…\n{field[-half:]}" if isinstance(field, str) and len(field) > 2 * half else field
+        for key, field in error.items()
+    }
 
 
 def exit_code(error):
@@ -455,6 +469,7 @@ class SessionLink:
 
     send = staticmethod(send)
     exact_json = staticmethod(exact_json)
+    short_texts = staticmethod(short_texts)
 
     @staticmethod
     def send_bytes(part, data):
@@ -521,6 +536,7 @@ while request["type"] != "run":
 code, error = run(request)
 code = leave(code)
 if os.getpid() == own_pid:
-    message = {"type": "exit", "code": code, "error": error, "json": value_json}
+    told = None if error is None else short_texts(error)
+    message = {"type": "exit", "code": code, "error": told, "json": value_json}
     send({name: field for name, field in message.items() if field is not None})
 os._exit(code)

@@ -223,8 +223,9 @@ class Session:
         raised = self.attempt(whole)
         leaving = isinstance(raised, SystemExit) and not executed
         if raised is not None and not leaving:
-            report["error"] = self.describe(raised, name)
-            self.print_error(report["error"]["stack"])
+            words = self.describe(raised, name)
+            report["error"] = self.link.short_texts(words)
+            self.print_error(words["stack"])
         if self.link.is_forked():
             # The run goes on in the process that has the session; this one is no more than what the code has made of it.
             self.link.leave(raised if leaving else SystemExit(0 if raised is None else 1))
@@ -261,10 +262,9 @@ class Session:
             except (TypeError, ValueError, RecursionError):
                 # It has no JSON form, and is shown instead.
                 text = None
-        if text is not None and len(text.encode()) > self.value_bytes:
-            report["valueBytes"] = len(text.encode())
-        elif text is not None:
-            report["json"] = text
+        if text is not None:
+            size = text if isinstance(text, int) else len(text.encode())
+            report["json"] = size if size > self.value_bytes else text
         if value is not None and (text is None or is_set or type(value) not in PLAIN and forms_of(value)):
             self.display.show(value)
         self.show_figures()

@@ -361,6 +361,34 @@ describe.each(EVERY_LEVEL)('a session at level %s', (level) => {
     expect(large.diagnostics.map(({ code }) => code).toSorted()).toEqual(['result.omitted', 'value.invalid']);
   });
 
+  it.for([
+    [
+      'javascript',
+      'throw new Error("begin" + "x".repeat(9 * 2 ** 20) + "end")',
+      'import("skillcell").then(({ setValue }) => setValue("x".repeat(9 * 2 ** 20)))',
+    ],
+    [
+      'python',
+      'raise ValueError("begin" + "x" * (9 * 2 ** 20) + "end")',
+      'import skillcell; skillcell.set_value("x" * (9 * 2 ** 20))',
+    ],
+  ] as const)(
+    'goes on in %s after an error, and a value, larger than a message',
+    async ([language, fail, set], context) => {
+      requireEachLevel(context, level);
+      await using session = await open({ language });
+      const failed = await session.run(fail);
+      expect(failed).toMatchObject({ outcome: 'failed', state: 'kept' });
+      expect(failed.error?.message).toMatch(/^beginx+\n…\nx+end$/);
+      const message = `The value is left out: over 262144 bytes, got ${9 * 2 ** 20 + 2}.`;
+      expect(await session.run(set)).toMatchObject({
+        outcome: 'succeeded',
+        state: 'kept',
+        diagnostics: [{ code: 'value.invalid', message }],
+      });
+    },
+  );
+
   it('tells the run after an interpreter that ended between two runs', async (context) => {
     requireEachLevel(context, level);
     await using session = await open();
