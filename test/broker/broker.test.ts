@@ -4,6 +4,7 @@ import { createBroker, type Broker, type BrokerOptions } from '../../src/broker/
 import type { ToolCallCode } from '../../src/contracts/tool-call-codes.ts';
 import type { BrokerCall, BrokerReply } from '../../src/broker/broker-call.ts';
 import { deferred } from '../fixtures/deferred.ts';
+import { until } from '../fixtures/until.ts';
 import { describeTool, offerTool, type OfferedTool } from '../../src/broker/offered-tool.ts';
 import type { Tool, ToolContext } from '../../src/broker/tool.ts';
 import { ToolCallError, ToolError } from '../../src/broker/tool-errors.ts';
@@ -408,7 +409,7 @@ describe('attacks', () => {
       },
     });
     const pending = broker.call(tool(1, 'wait'), { signal: live });
-    await vi.waitFor(() => expect(seen).toBeDefined());
+    await until(() => seen !== undefined, 'the call');
     broker.close();
     expect(await pending).toEqual(refused('tool.job-over', /the job is over/));
     expect(seen?.aborted).toBe(true);
@@ -422,7 +423,7 @@ describe('attacks', () => {
     const execute = vi.fn(() => gate.promise);
     const broker = await brokerWith({ wait: execute });
     const calls = Array.from({ length: 20 }, (_, index) => broker.call(tool(index + 1, 'wait'), { signal: live }));
-    await vi.waitFor(() => expect(execute).toHaveBeenCalledTimes(16));
+    await until(() => execute.mock.calls.length === 16, 'the calls');
     broker.close();
     gate.resolve(undefined);
     await Promise.all(calls);

@@ -15,6 +15,7 @@ import {
   type StandInAnswer,
   type StandInHandler,
 } from '../fixtures/model-stand-in.ts';
+import { until } from '../fixtures/until.ts';
 
 const KEY = 'canary-key-91f3';
 const live = new AbortController().signal;
@@ -204,14 +205,14 @@ describe('a service in trouble', () => {
     const hanging = await standIn(() => ({ hang: true }));
     const first = new AbortController();
     const request1 = gateway(hanging.baseUrl).generate(request, { signal: first.signal });
-    await vi.waitFor(() => expect(hanging.requests).toHaveLength(1));
+    await until(() => hanging.requests.length === 1, 'the request');
     first.abort(reason);
     await expect(request1).rejects.toBe(reason);
 
     const limited = await standIn(() => ({ status: 429, headers: { 'retry-after': '20' } }));
     const second = new AbortController();
     const request2 = gateway(limited.baseUrl).generate(request, { signal: second.signal });
-    await vi.waitFor(() => expect(limited.requests).toHaveLength(1));
+    await until(() => limited.requests.length === 1, 'the request');
     second.abort(reason);
     await expect(request2).rejects.toBe(reason);
     expect(limited.requests).toHaveLength(1);
@@ -258,7 +259,7 @@ describe('through the broker', () => {
     const broker = createBroker({ jobId: 'j', tools: new Map(), model: gateway(service.baseUrl), limits });
     const cancel = new AbortController();
     const pending = broker.call(ask, { signal: cancel.signal });
-    await vi.waitFor(() => expect(service.requests).toHaveLength(1));
+    await until(() => service.requests.length === 1, 'the request');
     cancel.abort();
     expect(await pending).toMatchObject({ error: { code: 'tool.job-over' } });
     expect(broker.modelFailure).toBeUndefined();

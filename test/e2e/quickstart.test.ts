@@ -12,6 +12,8 @@ import { AIMS, tryToReach } from '../../examples/quickstart/try-to-reach.ts';
 import { createOrchestrator } from '../../src/orchestrator/create-orchestrator.ts';
 import { createLocalRunner } from '../../src/runners/local/local-runner.ts';
 import { MISSING_PYTHON, requireHere } from '../fixtures/describe-with.ts';
+import { dockerImage, dockerTest } from '../fixtures/docker-image.ts';
+import { withoutBubblewrap } from '../fixtures/without-bubblewrap.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const program = join(root, 'examples/quickstart/quickstart.ts');
@@ -109,6 +111,16 @@ describe('the quick start', () => {
       expect(fixed(await text(slow.stdout))).toBe(fixed(stdout));
     },
   );
+
+  // In this file, since all of them write the same folder.
+  dockerTest('is isolated by the engine where bubblewrap is missing', {}, async (context) => {
+    await dockerImage();
+    const { code, stdout, stderr } = await withoutBubblewrap(context, ['examples/quickstart/quickstart.ts'], {
+      SKILLCELL_MODEL: '',
+    });
+    expect(code, stderr).toBe(0);
+    expect(stdout).toMatch(/docker runner at\s+isolation\s+level\s+container/);
+  });
 
   it('links to its files on a terminal', { timeout: TIMEOUT_MS }, async (context) => {
     requireHere(context, existsSync('/usr/bin/script') ? undefined : 'script (apt-get install bsdutils)');

@@ -1,45 +1,10 @@
-import { execFile } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
-import { describe, expect, it, type TestContext } from 'vitest';
-import { requireHere } from '../fixtures/describe-with.ts';
-import { dockerImage, dockerTest } from '../fixtures/docker-image.ts';
-import { HIDE_BUBBLEWRAP } from '../fixtures/hidden-bubblewrap.ts';
-
-const project = fileURLToPath(new URL('../..', import.meta.url));
-
-/** Runs one of the project's programs where bubblewrap is hidden. */
-async function withoutBubblewrap(
-  context: TestContext,
-  args: readonly string[],
-  env: Record<string, string> = {},
-): Promise<{ code: number; stdout: string; stderr: string }> {
-  const [hide, ...words] = HIDE_BUBBLEWRAP ?? [];
-  requireHere(context, hide === undefined ? 'uid 0, to hide bubblewrap' : undefined);
-  const run = promisify(execFile)(hide ?? '', [...words, process.execPath, ...args], {
-    cwd: project,
-    env: { ...process.env, ...env },
-  });
-  run.child.stdin?.end('export default 1');
-  return await run.then(
-    ({ stdout, stderr }) => ({ code: 0, stdout, stderr }),
-    (error: { code: number; stdout: string; stderr: string }) => error,
-  );
-}
+import { describe, expect, it } from 'vitest';
+import { withoutBubblewrap } from '../fixtures/without-bubblewrap.ts';
 
 const EXEC = ['bin/skillcell.js', 'exec', '-', '--json'];
 const NO_ENGINE = { DOCKER_HOST: 'unix:///nowhere/engine.sock' };
 
 describe('on a machine without bubblewrap', () => {
-  dockerTest('the quick start is isolated by the engine', {}, async (context) => {
-    await dockerImage();
-    const { code, stdout, stderr } = await withoutBubblewrap(context, ['examples/quickstart/quickstart.ts'], {
-      SKILLCELL_MODEL: '',
-    });
-    expect(code, stderr).toBe(0);
-    expect(stdout).toMatch(/docker runner at\s+isolation\s+level\s+container/);
-  });
-
   it('the advice is about the level that was asked for, and offers a weaker one to nobody who named one', async (context) => {
     const refused = async (...flags: string[]): Promise<{ code: string; hint: string }> => {
       const { code, stdout } = await withoutBubblewrap(context, [...EXEC, ...flags], NO_ENGINE);

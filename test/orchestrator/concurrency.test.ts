@@ -57,7 +57,12 @@ describe.each(LEVELS)('at level %s', (isolation) => {
     let most = 0;
     const codes = ['1', 'throw 1', 'process.exit(3)', SLEEP, 'process.kill(process.pid, 9)', '1', 'throw 2', '1'];
     const jobs = codes.map((code) => {
-      const job = orchestrator.stream({ kind: 'exec', isolation, code, limits: { runTimeoutMs: 2_000, graceMs: 100 } });
+      const job = orchestrator.stream({
+        kind: 'exec',
+        isolation,
+        code,
+        limits: { ...(code === SLEEP ? { runTimeoutMs: 2_000 } : {}), graceMs: 100 },
+      });
       void (async () => {
         for await (const { type } of job) {
           if (type === 'started') most = Math.max(most, (under += 1));
@@ -190,9 +195,9 @@ describe.each(LEVELS)('at level %s', (isolation) => {
 
   it('B14 the clock of a run ends it as RunTimeout, the clock of the job as JobTimeout', async () => {
     open();
-    const run = await orchestrator.exec({ isolation, code: SLEEP, limits: { runTimeoutMs: 2_000 } });
+    const run = await orchestrator.exec({ isolation, code: SLEEP, limits: { runTimeoutMs: 5_000 } });
     expect(run).toMatchObject({ outcome: 'timeout', error: { name: 'RunTimeout' }, stdout: { text: 'up\n' } });
-    const job = await orchestrator.exec({ isolation, code: SLEEP, limits: { jobTimeoutMs: 4_000 } });
+    const job = await orchestrator.exec({ isolation, code: SLEEP, limits: { jobTimeoutMs: 5_000 } });
     expect(job).toMatchObject({ outcome: 'timeout', error: { name: 'JobTimeout' }, stdout: { text: 'up\n' } });
   });
 

@@ -282,6 +282,7 @@ export default readdirSync(process.env.SKILLS_DIR, { recursive: true }).sort();`
 describe('a service in trouble', () => {
   const KEY = 'sk-canary-77b1e09f';
   const failed = { code: 'model.failed' };
+  const SILENCE = 'silence';
   const troubles: [string, StandInAnswer, object][] = [
     ['429', { status: 429, headers: { 'retry-after-ms': '1' }, message: `slow down, ${KEY}` }, failed],
     ['500', { status: 500, message: KEY }, failed],
@@ -289,13 +290,13 @@ describe('a service in trouble', () => {
     ['garbage', { status: 200, body: `{{${KEY}` }, failed],
     ['a cut connection', { cut: true }, failed],
     ['a cut within the answer', { half: true }, failed],
-    ['silence', { hang: true }, { outcome: 'timeout', error: { name: 'ModelTimeout' } }],
+    [SILENCE, { hang: true }, { outcome: 'timeout', error: { name: 'ModelTimeout' } }],
     ['its key as the answer', block({ action: 'text', text: KEY }), { outcome: 'succeeded', value: '[redacted]' }],
   ];
 
   it.each(troubles)(
     'in the second round (%s) comes to one clear end, and nothing holds the key',
-    async (_name, trouble, end) => {
+    async (name, trouble, end) => {
       const folder = mkdtempSync(join(tmpdir(), 'decision-'));
       let log = '';
       await using service = await startModelStandIn((_request, index) =>
@@ -308,7 +309,8 @@ describe('a service in trouble', () => {
         model: recordingGateway(gateway, join(folder, 'recording.json')),
         logger: pino({ level: 'trace' }, { write: (line) => void (log += line) }),
       });
-      const limits = { modelTimeoutMs: 1_000 };
+      // The others have the time that it takes to load the gateway.
+      const limits = { modelTimeoutMs: name === SILENCE ? 1_000 : 20_000 };
       const job = orchestrator.stream({ kind: 'codegen', isolation, task: 'How?', select: true, limits });
       const result = job.result.catch((error: unknown) => error);
       const events: JobEvent[] = [];

@@ -72,7 +72,7 @@ describe.each(LEVELS)('the events of a job at level %s', (isolation) => {
       copied += Buffer.from(copy.bytes, 'base64').toString('latin1');
     }
     expect(text).toBe('naïve 漢字 \u{1f389}\n\ufffd');
-    expect(bytes.length).toBeGreaterThan(3);
+    expect(bytes.length).toBeGreaterThan(1);
     expect(copied).toBe(Buffer.concat(bytes).toString('latin1'));
   });
 

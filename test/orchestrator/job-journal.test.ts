@@ -69,13 +69,17 @@ it('counts an attempt whose owner died while this one was open', () => {
 });
 
 /** A process with a journal of its own in the folder, which follows orders and says when each is done. */
-async function startHost(...orders: string[]): Promise<{ process: ChildProcess; said: () => string }> {
+async function startHost(
+  ...orders: string[]
+): Promise<{ process: ChildProcess; ended: Promise<unknown>; said: () => string }> {
   const host = spawn(process.execPath, [HOST, folder, ...orders], { stdio: ['ignore', 'pipe', 'inherit'] });
+  // It may be over before we look.
+  const ended = once(host, 'exit');
   hosts.push(host);
   let said = '';
   host.stdout.setEncoding('utf8').on('data', (text: string) => (said += text));
   await until(() => said.includes('open') || host.exitCode !== null, 'an open journal');
-  return { process: host, said: () => said };
+  return { process: host, ended, said: () => said };
 }
 
 describe('the journal of jobs', () => {
@@ -125,7 +129,7 @@ describe('the journal of jobs', () => {
     const host = await startHost('accept:a', 'accept:b', 'finish:b', 'accept:c', 'wait');
     await until(() => host.said().includes('accepted c'), 'the orders');
     host.process.kill('SIGKILL');
-    await once(host.process, 'exit');
+    await host.ended;
     expect(journals()).toHaveLength(1);
     const journal = openJobJournal(folder, noteLost);
     expect(lost).toEqual(['a', 'c']);
@@ -299,7 +303,7 @@ describe('F14 a full disk', () => {
 
   it('leaves the journal to the next owner when there is no room until the end', async () => {
     const host = await startHost('accept:a', 'fill', 'finish:a', 'close');
-    await once(host.process, 'exit');
+    await host.ended;
     expect(host.said()).toContain('state.write-failed a');
     expect(results()).toEqual([]);
     makeRoom();

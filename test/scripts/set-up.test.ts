@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -12,6 +12,7 @@ const setup = new URL('../../scripts/setup/', import.meta.url).href;
 const { packagesReady } = (await import(`${setup}packages.js`)) as { packagesReady: Check };
 const { packagesUnchanged } = (await import(`${setup}ready.js`)) as { packagesUnchanged: Check };
 
+const guard = fileURLToPath(new URL('../../scripts/setup/die-with-parent.cjs', import.meta.url));
 const takeLock = fileURLToPath(new URL('../fixtures/set-up/take-lock.js', import.meta.url));
 let folder: string;
 const children: ChildProcess[] = [];
@@ -23,6 +24,16 @@ beforeEach(() => {
 afterEach(() => {
   for (const child of children.splice(0)) child.kill('SIGKILL');
   rmSync(folder, { recursive: true });
+});
+
+it('an npm begins nothing whose set-up ended before it, and goes on where that is no parent of it', () => {
+  const begin = (setUpPid: number): string =>
+    spawnSync(process.execPath, ['--require', guard, '-p', '"begun"'], {
+      env: { ...process.env, SKILLCELL_SETUP_PID: String(setUpPid) },
+      encoding: 'utf8',
+    }).stdout;
+  expect(begin(spawnSync('true').pid)).toBe('');
+  expect(begin(process.ppid)).toBe('begun\n');
 });
 
 describe('withLock()', () => {

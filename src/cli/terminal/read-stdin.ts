@@ -14,6 +14,7 @@ export async function readStdin(about: string, limit: number, io: CliIo, interru
   const chunks: Buffer[] = [];
   let bytes = 0;
   const stop = (): void => void stdin.destroy();
+  interruption.signal.throwIfAborted();
   interruption.signal.addEventListener('abort', stop, { once: true });
   try {
     for await (const chunk of stdin) {

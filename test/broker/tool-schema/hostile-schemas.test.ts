@@ -21,7 +21,7 @@ test.each(Object.entries(HOSTILE_CASES))(
     });
     const settled = verdict instanceof Error ? verdict : await verdict;
     if (settled instanceof Error) expect(settled).toBeInstanceOf(SchemaRefused);
-    expect(ms).toBeLessThan(250);
+    expect(ms).toBeLessThan(2_000);
     expect(process.memoryUsage().rss - heap).toBeLessThan(64 * 2 ** 20);
   },
 );

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runMain, startMain } from '../../fixtures/run-main.ts';
+import { until } from '../../fixtures/until.ts';
 
 let cwd: string;
 let before: string[];
@@ -305,9 +306,10 @@ describe('bad input', () => {
     expect(debug.stderr).toContain('    at ');
   });
 
-  it('gives way to a signal while standard input is read', async () => {
-    const run = startMain(['exec', '-'], { cwd, stdin: new PassThrough() });
-    await new Promise((resolve) => setTimeout(resolve, 50));
+  it.each(['before', 'while'])('gives way to a signal %s standard input is read', async (when) => {
+    const stdin = new PassThrough();
+    const run = startMain(['exec', '-'], { cwd, stdin });
+    if (when === 'while') await until(() => stdin.listenerCount('readable') > 0, 'the reading');
     run.signal('SIGINT');
     expect(await run.done).toMatchObject({ code: 130, stdout: '' });
   });

@@ -228,6 +228,9 @@ const LOOP = [
   'setInterval(() => undefined, 100);',
 ];
 
+/** Ends a second after it is told, well before it would be killed and what is left to the next sweep. */
+const SLOW = ['process.on("SIGTERM", () => setTimeout(() => process.exit(), 1_000));', ...LOOP.slice(1)];
+
 describe('an interrupted skillcell exec', () => {
   const ENDINGS = [
     ['SIGINT', 130],
@@ -240,7 +243,7 @@ describe('an interrupted skillcell exec', () => {
     async ([isolation, signal, code], context) => {
       requireLevel(context, isolation);
       const where = ['--runner', 'local', '--isolation', isolation, '--output', 'out'];
-      const child = spawnCli(['exec', write('loop.mjs', ...LOOP), ...where], { cwd });
+      const child = spawnCli(['exec', write('slow.mjs', ...SLOW), ...where], { cwd });
       await once(child.stdout!, 'data');
       const processes = descendantsOf(child.pid!);
       expect(processes.length).toBeGreaterThan(0);
@@ -269,7 +272,7 @@ describe('an interrupted skillcell exec', () => {
   });
 
   it('ends with a clean end where it is told once, and says so', async () => {
-    const child = spawnCli(['exec', ...BEST_FLAGS, write('loop.mjs', ...LOOP)], { cwd });
+    const child = spawnCli(['exec', ...BEST_FLAGS, write('slow.mjs', ...SLOW)], { cwd });
     await once(child.stdout!, 'data');
     const processes = descendantsOf(child.pid!);
     let stderr = '';

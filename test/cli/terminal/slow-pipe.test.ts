@@ -16,9 +16,14 @@ const program = join(folder, 'program.mjs');
 writeFileSync(program, outputProgram('javascript', 'exit', 'lines', BYTES));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** What comes out of a pipe of the shell whose reader begins a second after the pipe is full. */
-async function throughSlowPipe(argv: string[]): Promise<Buffer> {
-  const child = spawn('/bin/sh', ['-c', '"$@" 2>/dev/null | { sleep 1; cat; }', 'sh', process.execPath, ...argv], {
+/** What comes out of a pipe of the shell whose reader begins a second after its writer. */
+const LATE = '"$@" 2>/dev/null | { sleep 1; cat; }';
+/** The same where it begins when the writer has ended, however long that takes. */
+const AFTERWARDS = '{ "$@"; : >ended; } | { until [ -e ended ]; do sleep 0.1; done; cat; }';
+
+async function throughPipe(pipe: string, argv: string[]): Promise<Buffer> {
+  const child = spawn('/bin/sh', ['-c', pipe, 'sh', process.execPath, ...argv], {
+    cwd: folder,
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const chunks: Buffer[] = [];
@@ -28,7 +33,7 @@ async function throughSlowPipe(argv: string[]): Promise<Buffer> {
 }
 
 it('such a pipe is one in which a bare Node loses some of it', async () => {
-  const bare = await throughSlowPipe([program]);
+  const bare = await throughPipe(AFTERWARDS, [program]);
   expect(bare.length).toBeLessThan(BYTES);
 });
 
@@ -36,13 +41,13 @@ it(
   'skillcell exec prints all that the program printed into a pipe whose reader is late',
   { timeout: 60_000 },
   async () => {
-    const printed = await throughSlowPipe([launcher, 'exec', program, ...BEST_FLAGS]);
+    const printed = await throughPipe(LATE, [launcher, 'exec', program, ...BEST_FLAGS]);
     expect(printed.equals(expectedOutput('exit', 'lines', BYTES).stdout)).toBe(true);
   },
 );
 
 it('skillcell exec --json prints the whole document into such a pipe', { timeout: 60_000 }, async () => {
-  const printed = await throughSlowPipe([launcher, 'exec', program, '--json', ...BEST_FLAGS]);
+  const printed = await throughPipe(LATE, [launcher, 'exec', program, '--json', ...BEST_FLAGS]);
   const { stdout } = JSON.parse(printed.toString()) as JobResult;
   expect(stdout).toEqual({
     text: expectedOutput('exit', 'lines', BYTES).stdout.toString(),

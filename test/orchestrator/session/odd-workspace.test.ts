@@ -130,7 +130,7 @@ describe.each(EVERY_LEVEL)('a workspace that is not like others at level %s', (l
     expect(await namesIn(archive)).toEqual([]);
   });
 
-  it('is not kept where it has more entries than are looked at', async (context) => {
+  it('is not kept where it has more entries than are looked at', { timeout: 300_000 }, async (context) => {
     requireEachLevel(context, level);
     const sessionId = `large-${level}`;
     const limits = { workspaceInodes: 30_000 };

@@ -88,13 +88,13 @@ it('outlives an approval that is still open when its run ends', async () => {
       return new Promise(() => undefined);
     },
   });
-  await using session = await orchestrator.session({ ...LOCAL, tools: ['pay'], limits: { graceMs: 100 } });
-  const run = session.run("import { tools } from 'skillcell'; await tools.pay({});", { timeoutMs: 1_000 });
+  await using session = await orchestrator.session({ ...LOCAL, tools: ['pay'], limits: { graceMs: 1_000 } });
+  const run = session.run("import { tools } from 'skillcell'; await tools.pay({});", { timeoutMs: 3_000 });
   await asked.promise;
   session.interrupt();
   expect(await run).toMatchObject({ outcome: 'canceled', state: 'kept' });
   // The clock of that run: its time, its grace, and ten seconds to say what came of it.
-  const ended = await Promise.race([session.ended, pause(12_000)]);
+  const ended = await Promise.race([session.ended, pause(15_000)]);
   expect(ended).toBeUndefined();
   expect((await session.run('6 * 7')).value).toBe(42);
 });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { JobEvent } from '../../../src/contracts/events.ts';
 import type { Language } from '../../../src/contracts/language.ts';
-import type { Session, SessionOptions } from '../../../src/contracts/session.ts';
+import type { Session, SessionOptions, SessionRun } from '../../../src/contracts/session.ts';
 import type { ToolContext } from '../../../src/broker/tool.ts';
 import { createOrchestrator } from '../../../src/orchestrator/create-orchestrator.ts';
 import type { Orchestrator } from '../../../src/orchestrator/orchestrator.ts';
@@ -396,9 +396,11 @@ describe.each(EVERY_LEVEL)('a session at level %s', (level) => {
     await session.run(
       "var kept = 1, held = require('node:fs').openSync('held', 'r+'); setTimeout(() => process.exit(3), 500)",
     );
+    expect((await session.run('cat held', { language: 'bash' })).outcome).toBe('succeeded');
     // The pipe ends with who holds it, of which its parent hears a moment later.
-    expect((await session.run('cat held; sleep 0.5', { language: 'bash' })).outcome).toBe('succeeded');
-    const next = await session.run('export SKILLCELL_VALUE=', { language: 'bash' });
+    let next: SessionRun;
+    do next = await session.run('sleep 0.1; export SKILLCELL_VALUE=', { language: 'bash' });
+    while (next.epoch === 1);
     expect(next).toMatchObject({ outcome: 'succeeded', state: 'kept', epoch: 2 });
     expect(next.diagnostics).toMatchObject([
       {

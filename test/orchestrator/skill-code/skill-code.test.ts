@@ -20,6 +20,8 @@ function toolset(name: string, code: string, fields: Record<string, unknown> = {
 const tool = (id: string, body: string): string =>
   `export const Tools = [{ id: '${id}', description: 'A tool.', execute: async (args, context) => { ${body} } }];`;
 
+const WAIT = 'await new Promise((resolve) => setTimeout(resolve, 4_000));\n';
+
 const library = skillLibrary({
   ...toolset('count', `let calls = 0;\n${tool('count', 'calls += 1; return calls;')}`),
   ...toolset('count2', tool('count', 'return 0;')),
@@ -83,7 +85,9 @@ export const Tools = [{ id: 'deep', description: '', parameters: schema, execute
     `export const Tools = Array.from({ length: 2_000 }, (_, n) => ({ id: 't' + n, description: 'x'.repeat(200), execute: () => n }));`,
   ),
   ...toolset('wordy', `export const Tools = [{ id: 'w', description: 'x'.repeat(300_000), execute: () => 1 }];`),
-  ...toolset('waiting', `await new Promise((resolve) => setTimeout(resolve, 4_000)); ${tool('waiting', '')}`),
+  ...toolset('waiting', `${WAIT}${tool('waiting', '')}`),
+  // What is asked for its description is not asked again while it says nothing.
+  ...toolset('waiting2', `${WAIT}${tool('waiting2', '')}`),
 });
 
 /** The local runner, with the number of its sandboxes. */
@@ -165,7 +169,7 @@ describe('the code of a skill', () => {
     );
     const values = (await Promise.all(jobs)).map(({ value }) => value);
     expect(new Set(values)).toEqual(new Set([1]));
-  }, 240_000);
+  }, 600_000);
 
   it('is refused with two tools of one name, of two skills or of one, and with a name of the host', async () => {
     const two = await refusal(['count', 'count2']);
@@ -289,7 +293,7 @@ export default { ...Object.fromEntries(await Promise.all(['cycle', 'large', 'map
     const controller = new AbortController();
     const { signal } = controller;
     const before = started();
-    const result = orchestrator.exec({ skills: { refs: ['custom.waiting'] }, tools: ['*'], code: '1', signal });
+    const result = orchestrator.exec({ skills: { refs: ['custom.waiting2'] }, tools: ['*'], code: '1', signal });
     await until(() => started() > before, 'the start of its sandbox');
     controller.abort('enough');
     expect(await result).toMatchObject({ outcome: 'canceled', error: { message: 'enough' } });

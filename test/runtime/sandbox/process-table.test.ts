@@ -8,6 +8,8 @@ import {
   listProcesses,
   type ProcessRow,
 } from '../../../runtime/sandbox/process-table.ts';
+import { MISSING_PYTHON, requireHere } from '../../fixtures/describe-with.ts';
+import { until } from '../../fixtures/until.ts';
 
 const children: ChildProcess[] = [];
 afterEach(() => {
@@ -67,15 +69,14 @@ const FIRST_THREAD_ENDS = `
 import ctypes, os, threading, time
 threading.Thread(target=lambda: (time.sleep(0.1), os.write(1, b'.'), time.sleep(60))).start()
 ctypes.CDLL(None).syscall(60 if os.uname().machine == 'x86_64' else 93, 0)`;
-import { MISSING_PYTHON, requireHere } from '../../fixtures/describe-with.ts';
 
 it('a process whose first thread alone has ended is alive, not exiting, and keeps its mark', async (context) => {
   requireHere(context, MISSING_PYTHON);
   const child = start('/usr/bin/python3', ['-c', FIRST_THREAD_ENDS]);
   if (child.stdout === null) throw new Error('The child has no output.');
   await once(child.stdout, 'data');
+  await until(() => rowOf(child.pid)?.exiting === true, 'the end of its first thread');
   const row = rowOf(child.pid);
-  expect(row).toMatchObject({ exiting: true });
   expect(row && [isAlive(row), isExiting(row)]).toEqual([true, false]);
   expect(row && hasEnvironmentEntry(row, 'MARK=mine')).toBe(true);
   expect(row && hasEnvironmentEntry(row, 'MARK=mi')).toBe(false);
