@@ -32,7 +32,7 @@ export interface ExecutorProcess {
 }
 
 /** Room for a value, whose JSON is a text of JSON here and can take twice its bytes, and for the texts of an error. */
-const MAX_EXECUTOR_MESSAGE = 2 * LIMIT_CEILINGS.valueBytes + 2 * 1024 * 1024;
+export const MAX_EXECUTOR_MESSAGE: number = 2 * LIMIT_CEILINGS.valueBytes + 2 * 1024 * 1024;
 
 /** Starts an executor, which takes over its ends of the pipes; at level namespace within an inner namespace of its own. */
 export function startExecutor(

@@ -615,7 +615,7 @@ attack(
   async ({ job, evidence }) => {
     const canary = `canary-${process.pid}-${Math.random()}`;
     const code = attempts(LOOKED_INTO, { environments: '[readable(f"/proc/{pid}/environ") for pid in pids]' });
-    const holder = spawn('/bin/sleep', ['5'], { env: { SECRET_TOKEN: canary } });
+    const holder = spawn('/bin/sleep', ['60'], { env: { SECRET_TOKEN: canary } });
     expect((await plainly('python', code, { args: [`${holder.pid}`] })).stdout).toContain(canary);
     holder.kill();
     process.env['SECRET_TOKEN'] = canary;
@@ -709,10 +709,10 @@ const NEIGHBOURS = attempts(`${LOOKED_INTO}\nothers = [pid for pid in pids if pi
 });
 
 attack('A42', 'reaches no process but its own and an empty reaper', {}, async ({ job, evidence }) => {
-  const neighbour = spawn('/bin/sleep', ['5'], { env: { SECRET: 'canary' } });
+  const neighbour = spawn('/bin/sleep', ['60'], { env: { SECRET: 'canary' } });
   const open = reportOf((await plainly('python', NEIGHBOURS, { args: [`${neighbour.pid}`] })).stdout);
   neighbour.kill();
-  expect(open).toMatchObject({ commands: ['/bin/sleep\x005\0'], environments: ['SECRET=canary\0'] });
+  expect(open).toMatchObject({ commands: ['/bin/sleep\x0060\0'], environments: ['SECRET=canary\0'] });
   expect((open['descriptors'] as unknown[]).length).toBeGreaterThan(2);
   const result = await job({ code: NEIGHBOURS });
   const inside = reportOf(result.stdout.text);

@@ -196,7 +196,7 @@ import subprocess, sys, time
 child = subprocess.Popen([sys.executable, '-c', ${JSON.stringify(MEMORY)}, '600'])
 print(child.wait(), flush=True)
 time.sleep(60)`;
-    const result = await job({ code, limits: { ...SMALL, runTimeoutMs: 3_000 } });
+    const result = await job({ code, limits: { ...SMALL, runTimeoutMs: 10_000 } });
     expect(result).toMatchObject({ outcome: 'out_of_memory', stdout: { text: '-9\n' } });
     expect(result.error).toBeUndefined();
     evidence('out_of_memory, and timeout without the child');
@@ -426,14 +426,16 @@ os.write(1, b'%d\\n' % (ran + waited))
 time.sleep(0.3)`;
     const result = await job({ code, limits: { cpus: 0.1 } });
     expect(['succeeded', 'timeout']).toContain(result.outcome);
-    const share = (result.usage.cpuMs ?? Number.POSITIVE_INFINITY) / (result.usage.wallMs ?? 1);
+    const idle = await job({ code: 'pass', limits: { cpus: 0.1 } });
+    const ownMs = (result.usage.cpuMs ?? Number.POSITIVE_INFINITY) - (idle.usage.cpuMs ?? 0);
+    const share = ownMs / (result.usage.wallMs ?? 1);
     const plain = (await plainly('python', code)).stdout
       .trim()
       .split('\n')
       .reduce((sum, text) => sum + Number(text) / 1e9, 0);
     // Eight processes run, or wait for a processor that others have: what they would take does not depend on the machine.
     expect(plain / 1.5).toBeGreaterThan(0.9);
-    // The sandbox's own start is in the account, and short runs are counted in whole periods.
+    // Short runs are counted in whole periods.
     expect(share).toBeLessThan(0.3);
     evidence(
       `${share.toFixed(2)} of a processor with a limit of 0.1; plainly ${(plain / 1.5).toFixed(2)} are asked for`,
@@ -471,7 +473,8 @@ for number in range(1, 65):
     except (OSError, ValueError): pass
 print('ignoring', flush=True)
 while True: time.sleep(1)`;
-    const asking = '"$@" & pid=$!; sleep 0.4; kill -TERM $pid; sleep 0.3; kill -0 $pid && echo alive; kill -9 $pid';
+    const asking =
+      'said=$(mktemp); "$@" >$said & pid=$!; until [ -s $said ]; do sleep 0.05; done; kill -TERM $pid; sleep 0.3; cat $said; rm $said; kill -0 $pid && echo alive; kill -9 $pid';
     expect((await plainly('python', code, { launcher: ['/bin/bash', '-c', asking, 'bash'] })).stdout).toBe(
       'ignoring\nalive\n',
     );
@@ -653,9 +656,8 @@ for (const [how, clean] of [
   attack('B26', `ends a comet that ${how}`, { levels: BOTH, needs: ['cgroups'] }, async ({ job, evidence }) => {
     const plainToken = `comet-plain-${process.pid}-${Math.random()}`;
     await plainly('python', COMET(plainToken, clean));
-    const survived = await isSeen(plainToken);
+    await until(() => isSeen(plainToken), 'the comet that runs plainly');
     while (await isSeen(plainToken, true));
-    expect(survived).toBe(true);
     const token = `comet-${process.pid}-${Math.random()}`;
     const result = await job({ code: COMET(token, clean) });
     expect(result).toMatchObject({ outcome: 'succeeded', stdout: { text: 'left\n' } });

@@ -313,15 +313,12 @@ v1, v2 = '/sys/fs/cgroup/cpu/cpu.stat', '/sys/fs/cgroup/cpu.stat'
 with open(v1 if os.path.exists(v1) else v2) as file: counts = dict(line.split() for line in file)
 print(counts['nr_throttled'])`;
       const result = await job({ code, limits: { cpus: 0.25 } });
-      const share = (result.usage.cpuMs ?? Number.POSITIVE_INFINITY) / (result.usage.wallMs ?? 1);
       if (!/^\d+\n$/.test(result.stdout.text)) throw new Error(`There is no count of periods: ${result.stderr.text}`);
       const heldBack = Number(result.stdout.text);
-      const blocked = heldBack > 0 && share < 0.5;
+      const blocked = heldBack > 0;
       return {
         blocked,
-        evidence: blocked
-          ? 'held back by the kernel'
-          : `${share.toFixed(2)} processors, held back in ${heldBack} periods`,
+        evidence: blocked ? 'held back by the kernel' : 'held back in no period',
       };
     },
   },

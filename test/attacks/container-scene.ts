@@ -76,7 +76,8 @@ export async function tryAttack(attack: ContainerAttack, change?: ContainerChang
 export async function openScene(change?: ContainerChange): Promise<ContainerScene> {
   const { bundle, engine, image, report } = await dockerImage();
   const runner = change === undefined ? createDockerRunner({ bundle }) : changedRunner(change);
-  const orchestrator = createOrchestrator({ runners: [runner], concurrency: 8 });
+  // Cases leave containers for the sweeps that they ask for themselves.
+  const orchestrator = createOrchestrator({ runners: [runner], concurrency: 8, sweepIntervalMs: 0 });
   const folder = await mkdtemp(join(tmpdir(), 'attack-'));
   const job = (options: AttackJob): Promise<JobResult> =>
     orchestrator.exec({

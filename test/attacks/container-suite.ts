@@ -53,7 +53,7 @@ export interface ContainerCase {
  * is left, and the next job runs as if nothing had been.
  */
 export function containerAttack(id: string, title: string, body: (given: ContainerCase) => Promise<void>): void {
-  dockerTest(`${id} ${title} [container]`, { timeout: 60_000 }, async ({ task }) => {
+  dockerTest(`${id} ${title} [container]`, { timeout: 300_000 }, async ({ task }) => {
     const row: AttackRow = { id, title, level: 'container', evidence: [] };
     task.meta.attack = row;
     const scene = await (ours ??= openScene());

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
-import { execFile } from 'node:child_process';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { chmod, mkdir, readFile, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { promisify } from 'node:util';
 import { expect } from 'vitest';
 import type { ExecOptions } from '../../src/contracts/job.ts';
 import { createDockerRunner } from '../../src/runners/docker/docker-runner.ts';
@@ -17,11 +17,9 @@ import { PROGRAM_VARIABLES, SHELL_VARIABLES } from './program-environment.ts';
 import { SPEC } from './container-life.ts';
 import { openScene } from './container-scene.ts';
 import { containerAttack } from './container-suite.ts';
-import { processesWith } from './leftovers.ts';
+import { processesWith, read } from './leftovers.ts';
 import { attempts, plainly, reportOf } from './plainly.ts';
 import { until } from '../fixtures/until.ts';
-
-const run = promisify(execFile);
 
 const DESCRIPTORS = `
 import os
@@ -68,10 +66,7 @@ containerAttack('A28', 'sees only the processes of its container', async ({ scen
   };
   weak.HostConfig = { ...options.HostConfig, PidMode: 'host', CapAdd: [] };
   await using raw = await startRaw(weak);
-  const parts: Buffer[] = [];
-  raw.attached.on('data', (part: Buffer) => parts.push(part.subarray(8)));
-  await raw.container.wait();
-  expect(reportOf(Buffer.concat(parts).toString('utf8'))).toMatchObject({ host: 'reached' });
+  expect(reportOf(await raw.printed)).toMatchObject({ host: 'reached' });
   evidence('docker-init, the entry and itself; with the host’s process namespace it sees this process');
 });
 
@@ -296,19 +291,16 @@ containerAttack('B18', 'ends with its container when its caller gives up', async
   await until(() => processesWith(token).length === 0, 'the end of the program');
   // Killing the client of `docker exec`, as a careless runner would, ends nothing.
   const options = scene.options(SPEC);
-  await using raw = await startRaw({ ...options, Entrypoint: ['/bin/sleep', '30'], Cmd: [] });
-  await run('timeout', [
-    '-s',
-    'KILL',
-    '3',
-    'docker',
-    'exec',
-    raw.container.id,
-    'bash',
-    '-c',
-    `exec -a ${token}-exec sleep 20`,
-  ]).catch(() => undefined);
-  await until(() => processesWith(`${token}-exec`).length > 0, 'the process of a client that was killed');
+  await using raw = await startRaw({ ...options, Entrypoint: ['/bin/sleep', '60'], Cmd: [] });
+  const client = spawn('docker', ['exec', raw.container.id, 'bash', '-c', `exec -a ${token}-exec sleep 60`]);
+  // The client's own command line holds the name as well.
+  const started = (): number[] =>
+    processesWith(`${token}-exec`).filter((pid) => read(pid, 'cmdline').startsWith(`${token}-exec\0`));
+  await until(() => started().length > 0, 'the process of a client');
+  client.kill('SIGKILL');
+  await once(client, 'exit');
+  await pause(200);
+  expect(started().length, 'the process of a client that was killed').toBeGreaterThan(0);
   evidence('canceled, and its process is gone; a killed exec client leaves its process running');
 });
 

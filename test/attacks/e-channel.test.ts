@@ -130,7 +130,7 @@ for (const [id, what, args] of UNREADABLE) {
     expect(({} as { polluted?: number }).polluted).toBeUndefined();
     scene.onSafety(({ grownMib, loopDelayMs }) => {
       expect(grownMib).toBeLessThan(64);
-      expect(loopDelayMs).toBeLessThan(250);
+      expect(loopDelayMs).toBeLessThan(1_000);
     });
     scene.evidence(`${result.stdout.text.split('\n')[0]}; the next call is answered`);
   });
@@ -345,7 +345,7 @@ attack(
 attack(
   'E10',
   'makes calls that are refused for ever and reads no answer',
-  { levels: EVERY_LEVEL, timeoutMs: 60_000, needs: ['cgroups'] },
+  { levels: EVERY_LEVEL, needs: ['cgroups'] },
   async (scene) => {
     const { run, calls } = withTools(scene);
     // Each costs the entry an answer that waits to be read.
@@ -361,7 +361,7 @@ attack(
 attack(
   'E10',
   'makes calls with large answers and reads none of them',
-  { levels: EVERY_LEVEL, timeoutMs: 90_000, needs: ['cgroups'] },
+  { levels: EVERY_LEVEL, needs: ['cgroups'] },
   async (scene) => {
     const large = 'x'.repeat(200_000);
     let count = 0;
@@ -444,10 +444,11 @@ attack('E11', 'has its calls ended with the job, and none taken afterwards', { l
           }),
       },
     ],
+    ['now', { description: 'Answers at once.', execute: async () => 1 }],
   ]);
   const own = scene.ownOrchestrator({ tools });
   const endings: [string, string, Partial<ExecOptions>][] = [
-    ['ends', `${RAW}\ncall(1, 'wait')\ntime.sleep(0.3)\nos._exit(0)`, {}],
+    ['ends', `${RAW}\ncall(1, 'wait')\ncall(2, 'now')\nreply()\nos._exit(0)`, {}],
     ['deadline', `${RAW}\ncall(1, 'wait')\ntime.sleep(60)`, { limits: { runTimeoutMs: 2_000, graceMs: 100 } }],
     [
       'late',
@@ -461,7 +462,7 @@ attack('E11', 'has its calls ended with the job, and none taken afterwards', { l
     const result = await own.exec({ language: 'python', isolation: scene.level, tools: ['*'], code, ...more });
     await until(() => aborted === begun, 'the end of all calls');
     expect([what, begun > 0, aborted]).toEqual([what, true, begun]);
-    expect(result.calls.every((call) => !call.ok)).toBe(true);
+    expect(result.calls.filter(({ ok }) => ok).map(({ name }) => name)).toEqual(what === 'ends' ? ['now'] : []);
   }
   const stream = own.stream({
     kind: 'exec',
@@ -497,18 +498,21 @@ attack(
     ]);
     const own = scene.ownOrchestrator({ tools, concurrency: 2 });
     const given = { language: 'python', isolation: scene.level, tools: ['*'] as string[] } as const;
-    const limits = { runTimeoutMs: 6_000, graceMs: 100, memoryMib: 128, workspaceMib: 32 };
+    const limits = { runTimeoutMs: 60_000, graceMs: 100, memoryMib: 128, workspaceMib: 32 };
+    const caller = new AbortController();
     const running = own.exec({
       ...given,
       code: `${RAW}\nfor number in range(1, 801): call(number, 'large')\ntime.sleep(60)`,
       limits,
+      signal: caller.signal,
     });
     let isOver = false;
     void running.finally(() => (isOver = true));
     await until(() => count > 0, 'the first call');
     const beside = await own.exec({ ...given, code: 'print("beside")' });
     expect([beside.stdout.text, isOver]).toEqual(['beside\n', false]);
-    expect(await running).toMatchObject({ outcome: 'timeout' });
+    caller.abort();
+    expect(await running).toMatchObject({ outcome: 'canceled' });
     const taken = count;
     // Those under way, and those that were waiting when they ended.
     expect(taken).toBeLessThanOrEqual(2 * 64);

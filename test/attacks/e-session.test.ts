@@ -348,12 +348,15 @@ attack('E15', 'ends and impersonates what reads the files of its session', { lev
   const given = await attacked(scene, `open('own', 'w').write('own')\n1`);
   const { session } = given;
   expect(await session.files.read('own', 'utf8')).toBe('own');
+  // At level none there are those of others as well, which a mark in their environment tells from its own.
   const find = `import glob, signal
+def content(pid, file): return open(f'/proc/{pid}/{file}', 'rb').read()
+def mark(pid): return [row for row in content(pid, 'environ').split(b'\\0') if row.startswith(b'SKILLCELL_JOB_MARK=')]
 def keepers():
     found = []
-    for path in glob.glob('/proc/[0-9]*/cmdline'):
+    for pid in map(int, (path.split('/')[2] for path in glob.glob('/proc/[0-9]*'))):
         try:
-            if b'session-files' in open(path, 'rb').read(): found.append(int(path.split('/')[2]))
+            if b'session-files' in content(pid, 'cmdline') and mark(pid) == mark('self'): found.append(pid)
         except OSError: pass
     return found
 `;

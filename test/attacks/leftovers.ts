@@ -66,11 +66,12 @@ export function sandboxProcesses(owner: string = ownerName(currentOwner())): num
   return found;
 }
 
-/** Processes anywhere on the machine whose command line or environment holds a text. */
+/** Processes anywhere on the machine whose command line or environment holds a text. The newest are looked at first: some live for a moment. */
 export function processesWith(text: string): number[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
     .map(Number)
+    .toSorted((a, b) => b - a)
     .filter((pid) => read(pid, 'cmdline').includes(text) || read(pid, 'environ').includes(text));
 }
 

@@ -36,20 +36,16 @@ describeWith('the ablation of level namespace', MISSING_FOR_NAMESPACE_CHANGES, (
     expect(sorted(options.map(({ key }) => key))).toEqual(sorted(known('outer')));
   });
 
-  test(
-    'has a change for every argument of the inner launcher, as the kernel shows its command line',
-    { timeout: 60_000 },
-    async () => {
-      await using scene = openNamespaceScene([]);
-      await scene.look(({ innerMonitor }) => {
-        const keys = optionsOf(fromBubblewrap(innerMonitor.words)).map(({ key }) => key);
-        expect(keys.length).toBeGreaterThan(20);
-        // What is no option of bubblewrap: the shell's own line, and the program in front of the executor.
-        const others = ['oom_score_adj', 'prlimit --nproc'];
-        expect(sorted([...keys, ...others])).toEqual(sorted(known('inner')));
-      });
-    },
-  );
+  test('has a change for every argument of the inner launcher, as the kernel shows its command line', async () => {
+    await using scene = openNamespaceScene([]);
+    await scene.look(({ innerMonitor }) => {
+      const keys = optionsOf(fromBubblewrap(innerMonitor.words)).map(({ key }) => key);
+      expect(keys.length).toBeGreaterThan(20);
+      // What is no option of bubblewrap: the shell's own line, and the program in front of the executor.
+      const others = ['oom_score_adj', 'prlimit --nproc'];
+      expect(sorted([...keys, ...others])).toEqual(sorted(known('inner')));
+    });
+  });
 
   test('has a change for every option of a mount, every limit of the first process and every file of the group', () => {
     const script = readFileSync(`${HERE}/runtime/launch/enter-namespace.sh`, 'utf8');
@@ -76,7 +72,7 @@ describeWith('the ablation of level namespace', MISSING_FOR_NAMESPACE_CHANGES, (
 
   for (const attack of NAMESPACE_ATTACKS) {
     const { id, title, opens } = attack;
-    test(`${id} ${title} [namespace]`, { timeout: 60_000 }, async ({ task }) => {
+    test(`${id} ${title} [namespace]`, async ({ task }) => {
       const row: AttackRow = { id, title, level: 'namespace', evidence: [] };
       task.meta.attack = row;
       const ours = await tryNamespaceAttack(attack);

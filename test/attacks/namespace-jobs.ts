@@ -28,7 +28,7 @@ const MEMORY = `
 import sys, time
 blocks = []
 for _ in range(int(sys.argv[1])): blocks.append(bytearray(b'x') * 1048576)
-time.sleep(0.5)
+time.sleep(3)
 print('filled', flush=True)
 `;
 

@@ -1,3 +1,5 @@
+import { MAX_EXECUTOR_MESSAGE } from '../../runtime/run/executor-process.ts';
+
 /** A program that speaks to the entry by the executor's own descriptors, as any program can that knows of them. */
 export const RAW = `
 import json, os, struct, sys, time
@@ -35,7 +37,11 @@ def announce(number, *places, args=None):
 export const BROKEN_MESSAGES: readonly [string, string, string][] = [
   ['E01', 'a length of 4 GiB', "raw(b'\\xff\\xff\\xff\\xff')\ntime.sleep(10)"],
   ['E01', 'a length of 4 GiB and endless bytes', "raw(b'\\xff\\xff\\xff\\xff')\nwhile True: raw(b'x' * 65536)"],
-  ['E01', 'a length just over the maximum', "raw(struct.pack('<I', 8 * 1048576 + 1) + b'x' * 100000)\ntime.sleep(10)"],
+  [
+    'E01',
+    'a length just over the maximum',
+    `raw(struct.pack('<I', ${MAX_EXECUTOR_MESSAGE + 1}) + b'x' * 100000)\ntime.sleep(10)`,
+  ],
   ['E01', '64 MiB without a length that means anything', "raw(b'{' * (64 << 20))\ntime.sleep(10)"],
   ['E02', 'half a message and then the end', "raw(struct.pack('<I', 100) + b'{\"type\":')\nos._exit(3)"],
   ['E02', 'no JSON', "frame(b'not json at all')\ntime.sleep(10)"],

@@ -91,7 +91,10 @@ function sharedOrchestrator(level: Level): Promise<Orchestrator> {
   const side = level === 'container' ? 'docker' : 'local';
   let made = shared.get(side);
   if (made === undefined) {
-    made = runnersOf(level).then((given) => createOrchestrator({ allowUnisolated: true, concurrency: 8, ...given }));
+    // Cases leave things for the sweeps that they ask for themselves.
+    made = runnersOf(level).then((given) =>
+      createOrchestrator({ allowUnisolated: true, concurrency: 8, sweepIntervalMs: 0, ...given }),
+    );
     shared.set(side, made);
   }
   return made;

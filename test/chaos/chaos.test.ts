@@ -23,9 +23,9 @@ describe('F23 hosts that are killed at random points', () => {
     expect(report.medianEndMs).toBeLessThan(1_000);
     expect(report.tally.finished).toBeGreaterThan(10);
     expect(report.tally.hostLost).toBeGreaterThan(10);
-  }, 120_000);
+  }, 300_000);
 
-  dockerTest('of containers lose no job, double none, and leave nothing', { timeout: 180_000 }, async () => {
+  dockerTest('of containers lose no job, double none, and leave nothing', { timeout: 300_000 }, async () => {
     const { bundle, engine } = await dockerImage();
     const report = await runChaos({ kills: 6, seed: 5, runner: 'docker', bundle, engine, endMs: END_MS });
     expect(report.violations).toEqual([]);

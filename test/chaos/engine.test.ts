@@ -185,6 +185,8 @@ describeWith('F14 an engine whose disk is full', NO_OWN_ENGINE, () => {
   it('refuses jobs with a clear error, leaves nothing, and serves them when there is room again', async () => {
     await using orchestrator = orchestratorOn(engine.host, { sweepIntervalMs: 0 });
     expect((await orchestrator.exec({ code: 'console.log(1)' })).outcome).toBe('succeeded');
+    // Its removal, which nobody waited for, would make room again.
+    await until(async () => (await containersOf(engine)) === 0, 'the removal of its container');
     const ballast = join(engine.dataFolder, 'ballast');
     fill(ballast);
     const { code, message, tookMs } = await failureOf(orchestrator.exec({ code: '1' }));

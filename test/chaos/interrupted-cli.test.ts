@@ -83,7 +83,7 @@ async function interrupt(moment: Moment, ...signals: (keyof typeof CODES)[]): Pr
   ending.abort();
   let left = await view.leftovers(owner);
   // What the engine was asked to remove may take the kernel a moment.
-  for (let tries = 0; left.length > 0 && tries < 40; tries += 1) {
+  for (let tries = 0; left.length > 0 && tries < 400; tries += 1) {
     await pause(50);
     left = await view.leftovers(owner);
   }

@@ -175,12 +175,12 @@ describe('an engine that accepts and never answers', () => {
     });
     // People read it once.
     expect((await timed(['exec', '-'], host)).stderr.split(reason)).toHaveLength(2);
-  }, 60_000);
+  });
 
   it('a sweep ends with 3', async () => {
     const host = await listen(createServer(), { path: join(folder, 'sweep.sock') });
     expect(await timed(['sweep', '--json'], host)).toMatchObject({ code: 3 });
-  }, 30_000);
+  });
 
   it('doctor says so, and what to do', async () => {
     const host = await listen(createServer(), { path: join(folder, 'doctor.sock') });

@@ -4,6 +4,7 @@ import { ISOLATION_LEVELS, type Isolation } from '../../src/contracts/result.ts'
 import { NO_USAGE } from '../../src/contracts/usage.ts';
 import { createOrchestrator } from '../../src/orchestrator/create-orchestrator.ts';
 import { SkillcellError } from '../../src/contracts/skillcell-error.ts';
+import { currentOwner, ownerName } from '../../src/runners/owner.ts';
 import { createChannel, type Channel } from '../../src/protocol/channel.ts';
 import {
   RUNNER_CONTRACT,
@@ -246,7 +247,8 @@ set_value(values)`,
       requireAvailable(context);
       const { sandbox } = await startReady();
       const { failed } = await runner.sweep();
-      expect(failed).toEqual([]);
+      // What hosts of other tests left is swept as well, and may still be ending.
+      expect(failed.filter(({ name }) => name.includes(ownerName(currentOwner())))).toEqual([]);
       let ended = false;
       void sandbox.exited.then(() => (ended = true));
       await new Promise((resolve) => setTimeout(resolve, 50));

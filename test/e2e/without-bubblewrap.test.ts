@@ -26,12 +26,12 @@ describe('on a machine without bubblewrap', () => {
     expect(unnamed.code).toBe('runner.isolation-unmet');
     expect(unnamed.hint).toContain('apt-get install bubblewrap');
     expect(unnamed.hint).toContain('--isolation none');
-  }, 60_000);
+  });
 
   it('doctor ends with 1, and with 0 where something isolates', async (context) => {
     const doctor = ['bin/skillcell.js', 'doctor', '--json'];
     const { code, stdout } = await withoutBubblewrap(context, doctor, NO_ENGINE);
     expect(JSON.parse(stdout)).toMatchObject({ ready: false, best: null });
     expect(code).toBe(1);
-  }, 60_000);
+  });
 });

@@ -3,6 +3,7 @@ import { PassThrough } from 'node:stream';
 import { answerCalls } from '../../runtime/run/answer-calls.ts';
 import { createCallPort } from '../../runtime/run/call-port.ts';
 import { connectExecutor } from '../../runtime/run/executor-link.ts';
+import { MAX_EXECUTOR_MESSAGE } from '../../runtime/run/executor-process.ts';
 import { createBroker } from '../../src/broker/broker.ts';
 import { offerTool } from '../../src/broker/offered-tool.ts';
 import { defineTool } from '../../src/broker/tool.ts';
@@ -31,7 +32,7 @@ export async function fuzzProgram(random: SeededRandom): Promise<void> {
   const output = new PassThrough();
   const heard: Buffer[] = [];
   output.on('data', (chunk: Buffer) => void heard.push(chunk));
-  const link = connectExecutor(input, output, 8 * MIB);
+  const link = connectExecutor(input, output, MAX_EXECUTOR_MESSAGE);
   let faults = 0;
   const limit = { refusals: 100, onExhausted: () => void (faults += 1), onFault: () => void (faults += 1) };
   const calls = answerCalls(host.port, link, limit);

@@ -132,6 +132,7 @@ Picture()`;
     // What hosts of other tests left is swept as well, and may still be ending.
     await until(async () => (await orchestrator.sweep()).failed.length === 0, 'a sweep of which nothing fails');
     await until(async () => (await view.leftovers(owner)).length === 0, 'an end of all that was its own');
+    expect(await view.leftovers(owner)).toEqual([]);
   });
 });
 

@@ -26,7 +26,7 @@ it('a runner of a name that nobody here knows takes jobs, and its name stands in
     limits: { memoryMib: 128 },
   });
   expect(bomb.outcome).toBe('out_of_memory');
-}, 30_000);
+});
 
 it('a runner that is not given is refused by the names that are', async () => {
   await using orchestrator = createOrchestrator({ runners: [createPlainRunner()] });

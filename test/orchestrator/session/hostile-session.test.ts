@@ -161,4 +161,4 @@ it('a sandbox that says nothing more is ended when the time of its run is over',
     session.run('1', { timeoutMs: 200 }),
   );
   expect(run).toMatchObject({ state: 'lost', outcome: 'timeout' });
-}, 60_000);
+});

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { PassThrough } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import type Docker from 'dockerode';
 import { afterAll, expect } from 'vitest';
 import { buildImage } from '../../../src/runners/docker/build-image.ts';
@@ -17,17 +17,22 @@ import { startQuietClock } from '../../fixtures/quiet-clock.ts';
 
 /** What a shell in a container of an image prints. The container has no network, and is removed at its end. */
 async function inside(engine: Docker, image: string, script: string): Promise<string> {
-  const output = new PassThrough();
-  const chunks: Buffer[] = [];
-  output.on('data', (chunk: Buffer) => chunks.push(chunk));
-  const [{ StatusCode }] = (await engine.run(image, ['-c', script], output, {
+  const container = await engine.createContainer({
+    Image: image,
     Entrypoint: ['/bin/bash'],
+    Cmd: ['-c', script],
     Tty: true,
-    HostConfig: { AutoRemove: true, NetworkMode: 'none' },
-  })) as [{ StatusCode: number }];
-  const text = Buffer.concat(chunks).toString().replaceAll('\r', '');
-  expect(StatusCode, text).toBe(0);
-  return text.trim();
+    HostConfig: { NetworkMode: 'none' },
+  });
+  try {
+    const output = await container.attach({ stream: true, stdout: true, stderr: true });
+    const [printed] = await Promise.all([text(output), container.start()]);
+    const { StatusCode } = (await container.wait()) as { StatusCode: number };
+    expect(StatusCode, printed).toBe(0);
+    return printed.replaceAll('\r', '').trim();
+  } finally {
+    await container.remove({ force: true });
+  }
 }
 
 const RAISING = 'find / -xdev -perm /6000 -type f | sort';

@@ -157,7 +157,7 @@ print(written <= 32 * 1048576, files)`;
   for (const [what, code] of bombs) {
     test(`a ${what} bomb ends the sandbox, and the next job is normal`, async () => {
       const how = await ending({ code, limits: { memoryMib: 128, workspaceMib: 32 } });
-      expect(['out_of_memory', 'sandbox.lost', 'failed', 'limit']).toContain(how);
+      expect(['out_of_memory', 'sandbox.lost', 'failed', 'limit', 'timeout']).toContain(how);
       expect(await job({ language: 'bash', code: 'echo next' })).toMatchObject({
         outcome: 'succeeded',
         stdout: { text: 'next\n' },
