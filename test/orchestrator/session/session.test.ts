@@ -375,7 +375,7 @@ describe.each(EVERY_LEVEL)('a session at level %s', (level) => {
   ] as const)(
     'goes on in %s after an error, and a value, larger than a message',
     async ([language, fail, set], context) => {
-      requireEachLevel(context, level);
+      need(context, level, language);
       await using session = await open({ language });
       const failed = await session.run(fail);
       expect(failed).toMatchObject({ outcome: 'failed', state: 'kept' });
