@@ -24,7 +24,12 @@ async function prints(session: Session, code: string, stdout: string, stderr = '
 
 describe.each(EVERY_LEVEL)('bash in a session at level %s', (level) => {
   const open = (): Promise<Session> =>
-    orchestrator.session({ language: 'bash', isolation: level, runner: level === 'container' ? 'docker' : 'local' });
+    orchestrator.session({
+      language: 'bash',
+      isolation: level,
+      runner: level === 'container' ? 'docker' : 'local',
+      limits: { graceMs: 20_000 },
+    });
 
   it('keeps the options of the code, and has none of them for its own lines', async (context) => {
     requireEachLevel(context, level);

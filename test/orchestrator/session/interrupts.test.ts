@@ -17,7 +17,13 @@ afterAll(() => orchestrator.close());
 const SLOW: Tool = { id: 'slow', description: 'Takes its time.', effect: 'read', execute: () => pause(60_000) };
 
 const open = (level: EachLevel, options: SessionOptions): Promise<Session> =>
-  orchestrator.session({ isolation: level, runner: level === 'container' ? 'docker' : 'local', ...options });
+  orchestrator.session({
+    isolation: level,
+    runner: level === 'container' ? 'docker' : 'local',
+    // What is to stop when it is asked has time to, on a busy machine as well.
+    limits: { graceMs: 20_000 },
+    ...options,
+  });
 
 const LOOPS: [Language, string][] = [
   ['javascript', 'for (;;) {}'],
