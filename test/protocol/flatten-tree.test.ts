@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { flattenTree } from '../../src/protocol/flatten-tree.ts';
 
+const MODULE = new URL('../../src/protocol/flatten-tree.ts', import.meta.url).href;
 let top: string;
 beforeEach(() => {
   top = mkdtempSync(join(tmpdir(), 'flatten-tree-'));
@@ -38,4 +39,13 @@ it('opens closed folders, follows no link, and has nothing to do where there is 
       .trim();
   expect([modeOf('a/b'), modeOf('other')]).toEqual(['755', '500']);
   expect([...flattenTree(join(top, 'missing'))]).toHaveLength(1);
+});
+
+it('throws what else keeps a folder from being looked at', () => {
+  const code = `const { flattenTree } = await import(${JSON.stringify(MODULE)});
+    const { openSync } = await import('node:fs');
+    try { for (;;) openSync('/dev/null'); } catch {}
+    try { console.log([...flattenTree('.')].length); } catch (error) { console.log(error.code); }`;
+  const words = ['ulimit -n 64; exec "$@"', 'bash', process.execPath, '--input-type=module', '-e', code];
+  expect(spawnSync('/bin/bash', ['-c', ...words], { cwd: top }).stdout.toString()).toBe('EMFILE\n');
 });
