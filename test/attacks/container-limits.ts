@@ -315,10 +315,15 @@ print(counts['nr_throttled'])`;
       const result = await job({ code, limits: { cpus: 0.25 } });
       if (!/^\d+\n$/.test(result.stdout.text)) throw new Error(`There is no count of periods: ${result.stderr.text}`);
       const heldBack = Number(result.stdout.text);
-      const blocked = heldBack > 0;
+      const idle = await job({ code: 'pass', limits: { cpus: 0.25 } });
+      const ownMs = (result.usage.cpuMs ?? Number.POSITIVE_INFINITY) - (idle.usage.cpuMs ?? 0);
+      const share = ownMs / (result.usage.wallMs ?? 1);
+      const blocked = heldBack > 0 && share < 0.5;
       return {
         blocked,
-        evidence: blocked ? 'held back by the kernel' : 'held back in no period',
+        evidence: blocked
+          ? 'held back by the kernel'
+          : `${share.toFixed(2)} processors, held back in ${heldBack} periods`,
       };
     },
   },

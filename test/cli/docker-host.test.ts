@@ -10,8 +10,8 @@ import { openTcpEngine } from '../fixtures/tcp-engine.ts';
 import { type CliRun, runCli } from '../fixtures/spawn-cli.ts';
 import { startQuietClock } from '../fixtures/quiet-clock.ts';
 
-/** A call waits 8 s for an answer; a slow processor takes a while for all else. */
-const SOON_MS = 15_000;
+/** "Within 10 s". */
+const SOON_MS = 10_000;
 
 let folder: string;
 const servers: Server[] = [];

@@ -108,7 +108,7 @@ dockerTest('an idle pool keeps one container a language, and close() removes it'
   await until(async () => (await listOwnContainers()).length === 1, 'the end of the others');
   expect(await metricsOf(orchestrator, 'javascript')).toMatchObject({ size: 1, waiting: 1 });
   await orchestrator.close();
-  await allGone();
+  expect(await ownContainers()).toEqual([]);
 });
 
 ownEngineTest('a pool outlives a restart of its engine', 120_000, async () => {
@@ -154,12 +154,8 @@ async function containersAt(engine: Docker): Promise<string[]> {
   return (await engine.listContainers({ all: true })).map(({ Names, State }) => `${Names.join()} ${State}`);
 }
 
-// What is left of one would be counted by the next.
+// close() gives a busy engine some seconds, and lets it go on: what is left of one would be counted by the next.
 afterEach(async () => {
-  if (MISSING_ENGINE === undefined) await allGone();
+  if (MISSING_ENGINE === undefined)
+    await until(async () => (await ownContainers()).length === 0, 'the end of all containers');
 });
-
-/** close() gives a busy engine some seconds, and lets it go on with what it was asked for. */
-async function allGone(): Promise<void> {
-  await until(async () => (await ownContainers()).length === 0, 'the end of all containers');
-}

@@ -56,7 +56,7 @@ describe.each(LEVELS)('the events of a job at level %s', (isolation) => {
     const code = `import { writeSync } from 'node:fs';
       for (const byte of Buffer.from('naïve 漢字 \\u{1f389}\\n')) {
         writeSync(1, Buffer.of(byte));
-        await new Promise((resolve) => setTimeout(resolve, 5));
+        await new Promise((resolve) => setTimeout(resolve, 20));
       }
       writeSync(1, Buffer.of(0xe6, 0xbc));`;
     const job = orchestrator.stream({ kind: 'exec', isolation, code });
@@ -72,7 +72,7 @@ describe.each(LEVELS)('the events of a job at level %s', (isolation) => {
       copied += Buffer.from(copy.bytes, 'base64').toString('latin1');
     }
     expect(text).toBe('naïve 漢字 \u{1f389}\n\ufffd');
-    expect(bytes.length).toBeGreaterThan(1);
+    expect(bytes.length).toBeGreaterThan(3);
     expect(copied).toBe(Buffer.concat(bytes).toString('latin1'));
   });
 

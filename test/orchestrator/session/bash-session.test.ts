@@ -24,12 +24,7 @@ async function prints(session: Session, code: string, stdout: string, stderr = '
 
 describe.each(EVERY_LEVEL)('bash in a session at level %s', (level) => {
   const open = (): Promise<Session> =>
-    orchestrator.session({
-      language: 'bash',
-      isolation: level,
-      runner: level === 'container' ? 'docker' : 'local',
-      limits: { graceMs: 20_000 },
-    });
+    orchestrator.session({ language: 'bash', isolation: level, runner: level === 'container' ? 'docker' : 'local' });
 
   it('keeps the options of the code, and has none of them for its own lines', async (context) => {
     requireEachLevel(context, level);

@@ -12,7 +12,7 @@ beforeAll(() => {
 afterAll(() => orchestrator.close());
 
 /** What a run that hangs is stopped after: none of these may. */
-const limits = { runTimeoutMs: 20_000, graceMs: 20_000 };
+const limits = { runTimeoutMs: 20_000 };
 const open = (): Promise<Session> => orchestrator.session({ isolation: BEST_LEVEL, limits });
 
 /** Runs pieces one after the other in a session of their own. */

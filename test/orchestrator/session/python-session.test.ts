@@ -17,12 +17,7 @@ const made = (method: string, does: string): string =>
 
 describe.each(EVERY_LEVEL)('Python in a session at level %s', (level) => {
   const open = (): Promise<Session> =>
-    orchestrator.session({
-      language: 'python',
-      isolation: level,
-      runner: level === 'container' ? 'docker' : 'local',
-      limits: { graceMs: 20_000 },
-    });
+    orchestrator.session({ language: 'python', isolation: level, runner: level === 'container' ? 'docker' : 'local' });
 
   it('outlives errors that fail to say what they are', async (context) => {
     need(context, level);

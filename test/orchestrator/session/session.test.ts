@@ -99,13 +99,7 @@ const THOUSAND_LINES = Array.from({ length: 1000 }, (_, index) => `line ${index}
 
 describe.each(EVERY_LEVEL)('a session at level %s', (level) => {
   const open = (options: SessionOptions = {}): Promise<Session> =>
-    orchestrator.session({
-      isolation: level,
-      ...only(level),
-      ...options,
-      // What is to stop when it is asked has time to, on a busy machine as well.
-      limits: { graceMs: 20_000, ...options.limits },
-    });
+    orchestrator.session({ isolation: level, ...only(level), ...options });
 
   describe.each(DIALECTS)(
     'in $language',
@@ -204,7 +198,7 @@ describe.each(EVERY_LEVEL)('a session at level %s', (level) => {
 
   it('stops JavaScript that loops after it has waited, in a timer, or catches all', async (context) => {
     requireEachLevel(context, level);
-    await using session = await open({ limits: { graceMs: 2_000 } });
+    await using session = await open();
     await session.run('const kept = 41;');
     for (const code of [
       'await 1; for (;;) {}',
