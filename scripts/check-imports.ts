@@ -1,4 +1,4 @@
-/** Refuses imports against the arrows of the architecture: upward, in a cycle, from one runner to another, of the wrong package. */
+/** Refuses imports against the arrows of the architecture: upward, in a cycle, from one runner or store to another, of the wrong package. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
 import { dirname, join, relative, resolve } from 'node:path';
@@ -17,16 +17,22 @@ export interface ImportFault {
 /** Layers of `src/`, lowest first. A layer imports itself and what stands before it. */
 const LAYERS = [
   'contracts',
+  'durable',
   'languages',
   'skills',
   'protocol',
+  'archives',
+  'outgoing',
   'runners',
   'broker',
   'decision',
+  'scan',
+  'authoring',
+  'stores',
+  'library',
   'orchestrator',
   'evals',
   'ai',
-  'stores',
   'registry',
   'queue',
   'server',
@@ -43,8 +49,11 @@ const FOLDERS: Record<string, string[]> = {
   runtime: ['languages', 'sandbox', 'files', 'run', 'agent', 'session', 'serve', 'rehearse'],
   cli: ['terminal', 'options', 'doctor', 'job', 'repl', 'commands', 'command-line'],
 };
-/** Folders of `src/runners/` that are no runner's own. */
-const SHARED_BY_RUNNERS = ['seccomp'];
+/** Layers whose folders know nothing of each other, with what one is called and the folders that all of them may use. */
+const SIBLINGS: Readonly<Record<string, { one: string; shared: string[] }>> = {
+  runners: { one: 'runner', shared: ['seccomp'] },
+  stores: { one: 'store', shared: ['cache', 'contents'] },
+};
 /** Packages that the bundle keeps apart from the entry. */
 const HEAVY = ['gray-matter', 're2js', 'tar-stream', 'yaml'];
 /** Packages that one file keeps in a cage. */
@@ -78,9 +87,9 @@ function arrowFault(from: string, to: string): string | undefined {
     return source === 'runtime' && BUNDLED.includes(goal) ? undefined : `${source} imports ${goal}: ${to}`;
   }
   if (source === goal) {
-    const [a, b] = [runnerOf(from), runnerOf(to)];
+    const [a, b] = [siblingOf(from), siblingOf(to)];
     return a !== undefined && b !== undefined && a !== b
-      ? `the runner ${a} imports its sibling ${b}: ${to}`
+      ? `the ${SIBLINGS[source ?? '']?.one} ${a} imports its sibling ${b}: ${to}`
       : undefined;
   }
   if (source === 'top') return undefined;
@@ -156,9 +165,12 @@ function layerOf(file: string): string | undefined {
   return second;
 }
 
-function runnerOf(file: string): string | undefined {
-  const folder = /^src\/runners\/([^/]+)\//.exec(file)?.[1];
-  return folder === undefined || SHARED_BY_RUNNERS.includes(folder) ? undefined : folder;
+/** The folder of a file, where the folders of its layer stand apart and this one is not for all of them. */
+function siblingOf(file: string): string | undefined {
+  const [, layer = '', folder, ...rest] = file.split('/');
+  const siblings = SIBLINGS[layer];
+  if (siblings === undefined || folder === undefined || rest.length === 0) return undefined;
+  return siblings.shared.includes(folder) ? undefined : folder;
 }
 
 function isRelative({ specifier }: ScannedImport): boolean {

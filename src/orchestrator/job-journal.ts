@@ -13,9 +13,9 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import type { JobResult } from '../contracts/result.ts';
 import { SkillcellError } from '../contracts/skillcell-error.ts';
-import { currentOwner, isDead, ownerName, parseOwnerName } from '../runners/owner.ts';
+import { currentOwner, isDead, ownerName, parseOwnerName } from '../durable/owner.ts';
 import type { AcceptedJob } from './accepted-job.ts';
-import { removeTorn, syncFolder, writeWhole } from './durable-file.ts';
+import { removeTorn, syncFolder, writeWhole } from '../durable/durable-file.ts';
 import { lostResult } from './lost-result.ts';
 import { hasResult, lastAttempt, recordResult } from './result-files.ts';
 

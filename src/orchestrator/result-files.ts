@@ -1,7 +1,7 @@
 import { existsSync, linkSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { JobResult } from '../contracts/result.ts';
-import { syncFolder, writeAside } from './durable-file.ts';
+import { syncFolder, writeAside } from '../durable/durable-file.ts';
 
 /** What names a result. */
 type Attempt = Pick<JobResult, 'jobId' | 'attempt'>;

@@ -12,7 +12,7 @@ import { createOrchestrator } from '../../src/orchestrator/create-orchestrator.t
 import type { Orchestrator } from '../../src/orchestrator/orchestrator.ts';
 import { createDockerRunner } from '../../src/runners/docker/docker-runner.ts';
 import { containerOptions } from '../../src/runners/docker/container-options.ts';
-import { currentOwner, ownerName } from '../../src/runners/owner.ts';
+import { currentOwner, ownerName } from '../../src/durable/owner.ts';
 import type { Runner, SandboxSpec } from '../../src/runners/runner.ts';
 import { changedRunner, type ContainerChange, type CreateOptions } from '../fixtures/changed-container.ts';
 import { dockerImage } from '../fixtures/docker-image.ts';

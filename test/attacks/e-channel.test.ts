@@ -6,7 +6,7 @@ import type { Tool } from '../../src/broker/tool.ts';
 import { ToolError } from '../../src/broker/tool-errors.ts';
 import type { ExecOptions } from '../../src/contracts/job.ts';
 import type { JobResult } from '../../src/contracts/result.ts';
-import { currentOwner, ownerName } from '../../src/runners/owner.ts';
+import { currentOwner, ownerName } from '../../src/durable/owner.ts';
 import { sandboxProcesses } from './leftovers.ts';
 import { plainly } from './plainly.ts';
 import { BROKEN_MESSAGES, PARTS, RAW } from './raw-program.ts';

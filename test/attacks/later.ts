@@ -32,7 +32,7 @@ export const ELSEWHERE_CASES: Record<string, string> = {
   D14: 'test/orchestrator/hostile-entry.test.ts',
   D15: 'test/orchestrator/hostile-entry.test.ts',
   D18: 'test/attacks/d-artifacts.test.ts',
-  F07: 'test/runners/owner.test.ts',
+  F07: 'test/durable/owner.test.ts',
   F10: 'test/chaos/engine.test.ts',
   F11: 'test/runners/docker/engine-faults.test.ts',
   F12: 'test/runners/docker/engine-faults.test.ts',

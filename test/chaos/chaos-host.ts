@@ -8,7 +8,7 @@ import type { JobResult } from '../../src/contracts/result.ts';
 import type { JobStream } from '../../src/orchestrator/orchestrator.ts';
 import { createDockerRunner } from '../../src/runners/docker/docker-runner.ts';
 import { createLocalRunner } from '../../src/runners/local/local-runner.ts';
-import { currentOwner, ownerName } from '../../src/runners/owner.ts';
+import { currentOwner, ownerName } from '../../src/durable/owner.ts';
 import type { ChaosHostSettings, ChaosJob, HostOrder, HostWord } from './host-words.ts';
 
 const settings = JSON.parse(process.argv[2] ?? '{}') as ChaosHostSettings;

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import type Docker from 'dockerode';
 import { listControlGroups } from '../../src/runners/local/control-group.ts';
-import { currentOwner, ownerName } from '../../src/runners/owner.ts';
+import { currentOwner, ownerName } from '../../src/durable/owner.ts';
 import { WORK_FOLDER_PREFIX } from '../../src/runners/local/start-direct.ts';
 import { LABEL } from '../../src/runners/docker/container-options.ts';
 

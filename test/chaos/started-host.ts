@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { currentOwner, ownerName } from '../../src/runners/owner.ts';
+import { currentOwner, ownerName } from '../../src/durable/owner.ts';
 import type { ChaosHostSettings, HostOrder, HostWord } from './host-words.ts';
 import { childOf, familyOf, type SeenProcess } from './outside-view.ts';
 

@@ -4,7 +4,7 @@ import { ISOLATION_LEVELS, type Isolation } from '../../src/contracts/result.ts'
 import { NO_USAGE } from '../../src/contracts/usage.ts';
 import { createOrchestrator } from '../../src/orchestrator/create-orchestrator.ts';
 import { SkillcellError } from '../../src/contracts/skillcell-error.ts';
-import { currentOwner, ownerName } from '../../src/runners/owner.ts';
+import { currentOwner, ownerName } from '../../src/durable/owner.ts';
 import { createChannel, type Channel } from '../../src/protocol/channel.ts';
 import {
   RUNNER_CONTRACT,

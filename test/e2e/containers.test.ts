@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect } from 'vitest';
 import type { StartedTestContainer } from 'testcontainers';
 import type { JobResult } from '../../src/contracts/result.ts';
 import { LABEL } from '../../src/runners/docker/container-options.ts';
-import { currentOwner, parseOwnerName } from '../../src/runners/owner.ts';
+import { currentOwner, parseOwnerName } from '../../src/durable/owner.ts';
 import { dockerImage, dockerTest, MISSING_ENGINE } from '../fixtures/docker-image.ts';
 import { ownContainers } from '../fixtures/own-containers.ts';
 import { installPackedPackage, type PackedPackage } from '../fixtures/packed-package.ts';

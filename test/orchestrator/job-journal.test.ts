@@ -22,7 +22,7 @@ import type { JobResult } from '../../src/contracts/result.ts';
 import { createOrchestrator } from '../../src/orchestrator/create-orchestrator.ts';
 import { openJobJournal } from '../../src/orchestrator/job-journal.ts';
 import { lostResult } from '../../src/orchestrator/lost-result.ts';
-import { currentOwner, ownerName } from '../../src/runners/owner.ts';
+import { currentOwner, ownerName } from '../../src/durable/owner.ts';
 import { codeOf } from '../skills/code-of.ts';
 import { MISSING_STRACE, requireHere } from '../fixtures/describe-with.ts';
 import { until } from '../fixtures/until.ts';

@@ -25,7 +25,7 @@ function program(isolation: Isolation, poolSize: number, runner: string): string
   return `import { createOrchestrator } from ${source('orchestrator/create-orchestrator.ts')};
     import { createLocalRunner } from ${source('runners/local/local-runner.ts')};
     import { createDockerRunner } from ${source('runners/docker/docker-runner.ts')};
-    import { currentOwner, ownerName } from ${source('runners/owner.ts')};
+    import { currentOwner, ownerName } from ${source('durable/owner.ts')};
     const orchestrator = createOrchestrator({
       runners: [${runner}],
       allowUnisolated: true,

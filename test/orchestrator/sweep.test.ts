@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createOrchestrator } from '../../src/orchestrator/create-orchestrator.ts';
-import { currentOwner, ownerName, type Owner } from '../../src/runners/owner.ts';
+import { currentOwner, ownerName, type Owner } from '../../src/durable/owner.ts';
 import { readFileSync } from 'node:fs';
 import { LEVELS, requireLevel } from '../fixtures/levels.ts';
 import { descendants, hostProcesses, sandboxLeftovers } from '../fixtures/sandbox-leftovers.ts';

@@ -1,7 +1,7 @@
 import { linkSync, readFileSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
-import { currentOwner, isDead, ownerName, parseOwnerName } from '../../runners/owner.ts';
+import { currentOwner, isDead, ownerName, parseOwnerName } from '../../durable/owner.ts';
 
 /** A kept workspace that one session goes on with, and nobody else meanwhile. */
 export interface ClaimedWorkspace {

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { SkillcellError } from '../../contracts/skillcell-error.ts';
-import { removeTorn, syncFolder, writeAside } from '../durable-file.ts';
+import { removeTorn, syncFolder, writeAside } from '../../durable/durable-file.ts';
 import { claimedPlace, claimWorkspace, type ClaimedWorkspace } from './claimed-workspace.ts';
 
 /** Workspaces of sessions that ended because they did nothing, as archives in the state folder. */

@@ -5,7 +5,7 @@ import { dirname, join, resolve } from 'node:path';
 import type { Skill, SkillTree } from '../../contracts/skill.ts';
 import { SkillcellError } from '../../contracts/skillcell-error.ts';
 import { WORK_FOLDER_PREFIX } from '../../runners/local/start-direct.ts';
-import { currentOwner, ownerName } from '../../runners/owner.ts';
+import { currentOwner, ownerName } from '../../durable/owner.ts';
 import { digestOf, skillDigest } from '../../skills/text/digest.ts';
 
 /** Copies of skills whose code this process loads. */

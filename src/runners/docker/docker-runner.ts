@@ -4,7 +4,7 @@ import * as z from 'zod/mini';
 import { checkOptions } from '../../contracts/check-options.ts';
 import { SkillcellError } from '../../contracts/skillcell-error.ts';
 import { withinDeadline } from '../../protocol/within-deadline.ts';
-import { currentOwner, ownerName } from '../owner.ts';
+import { currentOwner, ownerName } from '../../durable/owner.ts';
 import { bundleSchema, ensureRuntime, type RuntimeBundle } from '../runtime-bundle.ts';
 import { RUNNER_CONTRACT, type Runner, type Sandbox, type SandboxSpec } from '../runner.ts';
 import { containerOptions } from './container-options.ts';

@@ -1,5 +1,5 @@
 import type Docker from 'dockerode';
-import { isDead, isOurs, parseOwnerName } from '../owner.ts';
+import { isDead, isOurs, parseOwnerName } from '../../durable/owner.ts';
 import type { SweepReport } from '../runner.ts';
 import { LABEL } from './container-options.ts';
 import { removeContainer, type ContainerRemoval } from './container-removal.ts';

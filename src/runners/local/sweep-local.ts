@@ -2,7 +2,7 @@ import { existsSync, lstatSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { isDead, parseOwnerName } from '../owner.ts';
+import { isDead, parseOwnerName } from '../../durable/owner.ts';
 import type { SweepReport } from '../runner.ts';
 import { destroyControlGroup, listControlGroups } from './control-group.ts';
 import { markedProcesses } from './marked-processes.ts';

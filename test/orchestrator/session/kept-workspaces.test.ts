@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { openKeptWorkspaces, type KeptWorkspaces } from '../../../src/orchestrator/session/kept-workspaces.ts';
-import { currentOwner, ownerName } from '../../../src/runners/owner.ts';
+import { currentOwner, ownerName } from '../../../src/durable/owner.ts';
 
 let stateDir: string;
 beforeEach(() => {

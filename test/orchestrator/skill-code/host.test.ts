@@ -5,7 +5,7 @@ import { expect, it } from 'vitest';
 import { createOrchestrator } from '../../../src/orchestrator/create-orchestrator.ts';
 import { createLocalRunner } from '../../../src/runners/local/local-runner.ts';
 import type { Orchestrator, OrchestratorOptions } from '../../../src/orchestrator/orchestrator.ts';
-import { currentOwner, ownerName } from '../../../src/runners/owner.ts';
+import { currentOwner, ownerName } from '../../../src/durable/owner.ts';
 import { loadSkillsSubsystem } from '../../../src/skills/index.ts';
 import { MISSING_PYTHON, requireHere } from '../../fixtures/describe-with.ts';
 import { skillLibrary, skillText } from '../../fixtures/skill-library.ts';

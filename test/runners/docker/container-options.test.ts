@@ -5,7 +5,7 @@ import { DEFAULT_LIMITS } from '../../../src/contracts/limits.ts';
 import { languageNames } from '../../../src/languages/languages.ts';
 import { containerOptions, LABEL } from '../../../src/runners/docker/container-options.ts';
 import { createDockerRunner } from '../../../src/runners/docker/docker-runner.ts';
-import { currentOwner, ownerName } from '../../../src/runners/owner.ts';
+import { currentOwner, ownerName } from '../../../src/durable/owner.ts';
 import type { Runner, Sandbox, SandboxSpec } from '../../../src/runners/runner.ts';
 import { seccompEngineProfile } from '../../../src/runners/seccomp/seccomp-engine-profile.ts';
 import { dockerImage, dockerTest, MISSING_ENGINE } from '../../fixtures/docker-image.ts';

@@ -3,7 +3,7 @@ import { chownSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, wr
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { currentOwner, ownerName } from '../../../src/runners/owner.ts';
+import { currentOwner, ownerName } from '../../../src/durable/owner.ts';
 import type { SweepReport } from '../../../src/runners/runner.ts';
 import { sweepLocal } from '../../../src/runners/local/sweep-local.ts';
 import { WORK_FOLDER_PREFIX } from '../../../src/runners/local/start-direct.ts';

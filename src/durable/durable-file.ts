@@ -1,7 +1,7 @@
 import { closeSync, fsyncSync, openSync, readdirSync, rmSync, writeSync } from 'node:fs';
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
-import { currentOwner, isDead, ownerName, parseOwnerName } from '../runners/owner.ts';
+import { currentOwner, isDead, ownerName, parseOwnerName } from './owner.ts';
 
 /** What is on its way to the disk: its name begins with the owner, who alone may finish it. */
 const TORN = /^\.(.+)\.part$/;

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { currentOwner, isDead, ownerName, parseOwnerName } from '../../src/runners/owner.ts';
+import { currentOwner, isDead, ownerName, parseOwnerName } from '../../src/durable/owner.ts';
 import { until } from '../fixtures/until.ts';
 
 describe('the owner of a sandbox', () => {
