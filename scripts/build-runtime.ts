@@ -187,7 +187,7 @@ const withoutEngines: Plugin = {
 };
 
 /** Codes of errors that only a host has. */
-const HOST_CODES = /'(?:archive|engine|eval|image|mcp|session)\.[\w-]+': \{[^{}]*\},/g;
+const HOST_CODES = /'(?:archive|engine|eval|image|lock|mcp|search|session|source|store)\.[\w-]+': \{[^{}]*\},/g;
 
 /** What helps people and callers with an error stands on the host, which knows the codes as well; a sandbox needs the exit codes of its own only. */
 const withoutAdvice: Plugin = {

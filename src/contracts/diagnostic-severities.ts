@@ -1,3 +1,5 @@
+import type { LibraryCode } from './library-severities.ts';
+
 /** How serious a diagnostic is: `error` = not loaded or not accepted, `warning` = changed or ignored, `info` = worth knowing. */
 export type Severity = 'error' | 'warning' | 'info';
 
@@ -106,8 +108,11 @@ export const DIAGNOSTIC_SEVERITIES = {
   'value.invalid': 'warning',
 } as const;
 
+/** A code of what is found in skills and jobs. */
+export type OwnCode = keyof typeof DIAGNOSTIC_SEVERITIES;
+
 /** A code of the closed registry of diagnostics. */
-export type DiagnosticCode = keyof typeof DIAGNOSTIC_SEVERITIES;
+export type DiagnosticCode = OwnCode | LibraryCode;
 
 /** What a code means to people. */
 export interface DiagnosticText {

@@ -1,7 +1,7 @@
-import { DIAGNOSTIC_SEVERITIES, type DiagnosticCode, type Severity } from './diagnostic-severities.ts';
+import { DIAGNOSTIC_SEVERITIES, type DiagnosticCode, type OwnCode, type Severity } from './diagnostic-severities.ts';
 import type { ErrorCode } from './error-registry.ts';
 
-export type { DiagnosticCode, Severity } from './diagnostic-severities.ts';
+export type { DiagnosticCode, OwnCode, Severity } from './diagnostic-severities.ts';
 
 /** Where a finding is: `path` relative to what was read, `line` and `column` from 1. */
 export interface DiagnosticPlace {
@@ -27,6 +27,6 @@ export interface Diagnostic extends DiagnosticPlace {
  * @param place where it was found
  * @returns the diagnostic
  */
-export function diagnostic(code: DiagnosticCode, message: string, place: DiagnosticPlace = {}): Diagnostic {
+export function diagnostic(code: OwnCode, message: string, place: DiagnosticPlace = {}): Diagnostic {
   return { code, severity: DIAGNOSTIC_SEVERITIES[code], message, ...place };
 }

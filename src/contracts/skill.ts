@@ -3,8 +3,8 @@ import type { Diagnostic } from './diagnostic.ts';
 /** The three namespaces of a skill. */
 export type Namespace = 'public' | 'internal' | 'custom';
 
-/** Where a root comes from; precedence is builtin < user < project < custom. */
-export type RootKind = 'builtin' | 'user' | 'project' | 'custom';
+/** Where a root comes from; precedence is builtin < company < user < project < custom. */
+export type RootKind = 'builtin' | 'company' | 'user' | 'project' | 'custom';
 
 /** A folder that holds skills. `trusted` counts for `project` roots only. */
 export interface SkillRoot {
@@ -97,6 +97,8 @@ export interface Skill {
   rootPath: string;
   /** Path of the skill folder below its root, `.` for the root itself. */
   dir: string;
+  /** Absolute path of the folder with its files, where it lies apart from its root: what a store has given is kept by digest. */
+  folder?: string;
   fields: SkillFields;
   /** Unknown keys, and known keys of an unusable shape. */
   extra: Record<string, unknown>;

@@ -16,6 +16,8 @@ export interface SkillFolder {
   /** `SKILL.md` or another spelling of it. */
   skillFile: string;
   listing: FolderListing;
+  /** Absolute path of the folder, where it lies apart from the root. */
+  place?: string;
   /** `skill.unreadable` for other spellings that are no files. */
   diagnostics: Diagnostic[];
 }
@@ -70,6 +72,20 @@ export function findSkillFolders(root: string): { folders: SkillFolder[]; diagno
   report('root.depth', `Folders below depth ${ROOT_DEPTH} are not searched`, tooDeep);
   report('root.folders', `Only the first ${ROOT_FOLDERS} folders are searched`, tooMany);
   return { folders, diagnostics };
+}
+
+/**
+ * One folder as a skill folder.
+ *
+ * @param place absolute path of the folder
+ * @param dir its path below its root, as diagnostics have it
+ * @returns undefined where it holds no SKILL.md
+ * @throws Error when the folder can't be read
+ */
+export function skillFolderAt(place: string, dir: string): SkillFolder | undefined {
+  const listing = listFolder(place);
+  const { skillFile, unreadable } = chooseSkillFile(listing, dir === '.' ? '' : `${dir}/`);
+  return skillFile === undefined ? undefined : { dir, skillFile, listing, place, diagnostics: unreadable };
 }
 
 /** The first spelling of SKILL.md that is a regular file, and what stands before it that is neither file nor link. */

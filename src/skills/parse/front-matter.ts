@@ -1,7 +1,7 @@
 import type matter from 'gray-matter';
 import { createRequire } from 'node:module';
 import type { ParsedNode, YAMLMap } from 'yaml';
-import { type Diagnostic, diagnostic, type DiagnosticCode } from '../../contracts/diagnostic.ts';
+import { type Diagnostic, diagnostic, type OwnCode } from '../../contracts/diagnostic.ts';
 import { movedDown, type TextPlace } from '../text/text-place.ts';
 import { isMap } from './lazy-yaml.ts';
 import { type PlaceOf, readYaml, type YamlReading } from './read-yaml.ts';
@@ -58,7 +58,7 @@ export interface FrontMatterFault {
  */
 export function readFrontMatter(text: string, options: FrontMatterOptions): FrontMatter | FrontMatterFault {
   const inFile = options.path === undefined ? {} : { path: options.path };
-  const fault = (code: DiagnosticCode, message: string, place: TextPlace): FrontMatterFault => ({
+  const fault = (code: OwnCode, message: string, place: TextPlace): FrontMatterFault => ({
     ok: false,
     diagnostics: [diagnostic(code, message, { ...inFile, ...place })],
   });
@@ -107,9 +107,7 @@ function readBlock(block: string, recover: boolean): { reading: YamlReading; rec
   return second.ok ? { reading: second, recovered: reading.place } : { reading: second };
 }
 
-type Split =
-  | { ok: true; block: string; body: string }
-  | { ok: false; code: DiagnosticCode; message: string; column: number };
+type Split = { ok: true; block: string; body: string } | { ok: false; code: OwnCode; message: string; column: number };
 
 /** Splits a file at its fences: ours decide, gray-matter splits, and what it gives has to be what they say. */
 function splitAtFences(text: string): Split {

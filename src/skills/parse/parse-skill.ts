@@ -1,7 +1,7 @@
 import type { YAMLMap } from 'yaml';
 import { placeAt, type TextPlace } from '../text/text-place.ts';
 import { isMap, isScalar, isSeq } from './lazy-yaml.ts';
-import { type Diagnostic, diagnostic, type DiagnosticCode } from '../../contracts/diagnostic.ts';
+import { type Diagnostic, diagnostic, type OwnCode } from '../../contracts/diagnostic.ts';
 import type { SkillFields } from '../../contracts/skill.ts';
 import { decodeText } from '../text/decode-text.ts';
 import { readFrontMatter } from './front-matter.ts';
@@ -70,7 +70,7 @@ export function parseSkillMarkdown(bytes: Uint8Array, options: ParseSkillOptions
     imports: placeOfKey(keyNodes.has('import') ? 'import' : 'imports'),
   });
   const diagnostics = [...frontMatter.diagnostics];
-  const report = (code: DiagnosticCode, message: string, place: Partial<TextPlace>): void => {
+  const report = (code: OwnCode, message: string, place: Partial<TextPlace>): void => {
     diagnostics.push(diagnostic(code, message, { path, ...place }));
   };
   for (const { field, keyNode, allowed } of unusable)
@@ -107,10 +107,7 @@ function unreadable(diagnostics: Diagnostic[]): ParsedSkill {
   return { loaded: false, readable: false, fields: {}, extra: {}, body: '', brief: '', diagnostics };
 }
 
-function checkDescription(
-  description: string | undefined,
-  report: (code: DiagnosticCode, message: string) => void,
-): void {
+function checkDescription(description: string | undefined, report: (code: OwnCode, message: string) => void): void {
   if (description === undefined)
     report('skill.description-missing', 'The frontmatter needs a description that is a text.');
   const length = codePointLength(description ?? '');

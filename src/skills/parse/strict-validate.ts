@@ -1,4 +1,4 @@
-import { type Diagnostic, diagnostic, type DiagnosticCode } from '../../contracts/diagnostic.ts';
+import { type Diagnostic, diagnostic, type OwnCode } from '../../contracts/diagnostic.ts';
 import { decodeText } from '../text/decode-text.ts';
 import type { TextPlace } from '../text/text-place.ts';
 import { readFrontMatter } from './front-matter.ts';
@@ -17,7 +17,7 @@ const NAME_LIMIT = 64;
 const DESCRIPTION_LIMIT = 1024;
 const COMPATIBILITY_LIMIT = 500;
 
-type Report = (code: DiagnosticCode, message: string, place?: Partial<TextPlace>) => void;
+type Report = (code: OwnCode, message: string, place?: Partial<TextPlace>) => void;
 
 /**
  * Checks one skill folder against the Agent Skills specification (https://agentskills.io/specification). Every fault is
