@@ -20,7 +20,7 @@ const places = {
   roots: z.optional(
     z.array(
       z.strictObject({
-        kind: z.enum(['builtin', 'user', 'project', 'custom']),
+        kind: z.enum(['builtin', 'company', 'user', 'project', 'custom']),
         path,
         trusted: z.optional(z.boolean()),
       }),

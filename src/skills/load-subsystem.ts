@@ -6,7 +6,7 @@ import { setProcessSkills } from './active-subsystem.ts';
 import { checkDescriptor, isPortable } from './descriptor/check-descriptor.ts';
 import { descriptorRoots } from './descriptor/descriptor-roots.ts';
 import { loadArrived } from './load/load-arrived.ts';
-import { loadRoots } from './load/load-roots.ts';
+import { loadRoots, type LoadMoreRoots } from './load/load-roots.ts';
 import { checkPolicy } from './select/policy.ts';
 import { SkillsSubsystem } from './subsystem.ts';
 import { compareArrived } from './descriptor/verify-descriptor.ts';
@@ -27,6 +27,12 @@ export interface SkillsSubsystemOptions {
   builtinRoot?: string | null | undefined;
 }
 
+/** What a loading on the host takes beside that. */
+export interface LoadUncheckedOptions extends SkillsSubsystemOptions {
+  /** Loads skills from elsewhere than folders: stores. */
+  loadMore?: LoadMoreRoots | undefined;
+}
+
 /**
  * Loads skills from disk, by options that are known to be well-formed.
  *
@@ -35,7 +41,7 @@ export interface SkillsSubsystemOptions {
  * @throws SkillcellError `skills.descriptor-invalid` for a descriptor that isn't accepted
  * @throws SkillcellError `skills.root-missing` when the descriptor names a root that isn't there
  */
-export function loadUnchecked(options: SkillsSubsystemOptions = {}): SkillsSubsystem {
+export function loadUnchecked(options: LoadUncheckedOptions = {}): SkillsSubsystem {
   return loadFromDisk(accepted(options.descriptor ?? {}), options);
 }
 
@@ -79,7 +85,7 @@ export function rebuildSkills(descriptor: unknown, arrived: SkillTrees | undefin
 
 function loadFromDisk(
   descriptor: SkillsDescriptor,
-  options: Omit<SkillsSubsystemOptions, 'descriptor'>,
+  options: Omit<LoadUncheckedOptions, 'descriptor'>,
 ): SkillsSubsystem {
   const { customSkillsRoot, bundleRoot, diagnostics } = descriptorRoots(descriptor, options.bundleRoot);
   if (diagnostics.length > 0) throw refusal('skills.descriptor-invalid', diagnostics);
@@ -91,7 +97,7 @@ function loadFromDisk(
   const overrides = [...(descriptor.overrides ?? [])];
   const agentsConfig = descriptor.agents_config ?? {};
   const customNamespaces = [...(descriptor.custom_namespaces ?? [])];
-  const loaded = loadRoots(roots, { overrides, customNamespaces });
+  const loaded = loadRoots(roots, { overrides, customNamespaces }, options.loadMore);
   if (customSkillsRoot !== null && loaded.missing.includes(roots.length - 1)) {
     const message = `Cannot load skills: the custom root is no folder, got ${JSON.stringify(customSkillsRoot)}.`;
     throw new SkillcellError('skills.root-missing', message, { diagnostics: loaded.diagnostics });

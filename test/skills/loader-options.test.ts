@@ -17,7 +17,7 @@ describe('the loaders of skills refuse, naming field, value and what is allowed'
     ],
     [
       () => loadSkillsSubsystem({ roots: [{ kind: 'builtins', path: '/x' }] } as never),
-      'Cannot load skills: roots.0.kind must be one of builtin, user, project, custom, got "builtins".',
+      'Cannot load skills: roots.0.kind must be one of builtin, company, user, project, custom, got "builtins".',
     ],
     [
       () => loadSkillsSubsystem({ roots: [{ kind: 'project', path: '/x', trusted: 'yes' }] } as never),

@@ -2,7 +2,7 @@ import { realpathSync, statSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
 import { type Diagnostic, diagnostic } from '../../contracts/diagnostic.ts';
 import type { RootKind, Skill, SkillRoot } from '../../contracts/skill.ts';
-import { findSkillFolders } from './find-skill-folders.ts';
+import { findSkillFolders, type SkillFolder } from './find-skill-folders.ts';
 import { firstOfEachId } from './first-of-each-id.ts';
 import { loadSkillFolder, type LoadingRoot } from './load-skill-folder.ts';
 import { expectManyTexts } from '../parse/lazy-yaml.ts';
@@ -18,7 +18,13 @@ export interface PublishGrants {
   customNamespaces: readonly string[];
 }
 
-const PRECEDENCE: Readonly<Record<RootKind, number>> = { builtin: 0, user: 1, project: 2, custom: 3 };
+const PRECEDENCE: Readonly<Record<RootKind, number>> = { builtin: 0, company: 1, user: 2, project: 3, custom: 4 };
+
+/** Loads what comes from elsewhere than folders of skills. `index` is the number of its first root. */
+export type LoadMoreRoots = (grants: RootGrants, index: number) => (LoadedRoot & { kind: RootKind })[];
+
+/** What of a descriptor's grants a root is loaded with. */
+export type RootGrants = Pick<LoadingRoot, 'overrides' | 'customNamespaces'>;
 
 /** The skills of some roots. */
 export interface LoadedRoots {
@@ -30,23 +36,33 @@ export interface LoadedRoots {
 }
 
 /**
- * Loads every skill of some folders. Of one full id the skill of the higher root stays (builtin < user < project < custom;
+ * Loads every skill of some folders. Of one full id the skill of the higher root stays (builtin < company < user < project < custom;
  * of two roots of one kind the later one), in one root the first in path order.
  *
  * @param roots the folders; a project's is searched only when it is trusted
  * @param grants what roots other than the built-in one may publish besides `custom`
+ * @param loadMore what else is loaded; of one kind it counts as later roots
  * @returns the skills with everything that was found on the way
  */
-export function loadRoots(roots: readonly SkillRoot[], grants: PublishGrants): LoadedRoots {
-  const allowed = new Set(grants.overrides);
-  const customNamespaces = new Set(grants.customNamespaces);
+export function loadRoots(
+  roots: readonly SkillRoot[],
+  grants: PublishGrants,
+  loadMore: LoadMoreRoots = () => [],
+): LoadedRoots {
+  const given: RootGrants = {
+    overrides: new Set(grants.overrides),
+    customNamespaces: new Set(grants.customNamespaces),
+  };
   const diagnostics: Diagnostic[] = [];
   const missing: number[] = [];
-  const loaded = roots.map((root, index) => {
-    const found = loadRoot(root, index, { overrides: allowed, customNamespaces });
-    diagnostics.push(...found.diagnostics);
-    if (found.missing === true) missing.push(index);
-    return { rank: PRECEDENCE[root.kind], skills: found.skills };
+  const found = roots.map((root, index) => {
+    const one = loadRoot(root, index, given);
+    if (one.missing === true) missing.push(index);
+    return { ...one, kind: root.kind };
+  });
+  const loaded = [...found, ...loadMore(given, roots.length)].map((one) => {
+    diagnostics.push(...one.diagnostics);
+    return { rank: PRECEDENCE[one.kind], skills: one.skills };
   });
   const chosen = new Map<string, Skill>();
   for (const { skills } of loaded.toSorted((a, b) => a.rank - b.rank)) {
@@ -60,7 +76,7 @@ export function loadRoots(roots: readonly SkillRoot[], grants: PublishGrants): L
     }
   }
   const used = new Set(loaded.flatMap(({ rank, skills }) => (rank === 0 ? [] : skills)).map((skill) => skill.id));
-  for (const id of allowed) {
+  for (const id of given.overrides) {
     if (used.has(id) && isBuiltinNamespace(id.slice(0, id.indexOf('.')))) continue;
     const message = `No skill of a custom root claims ${JSON.stringify(id)}, which overrides lists.`;
     diagnostics.push(diagnostic('override.unused', message));
@@ -72,17 +88,14 @@ export function loadRoots(roots: readonly SkillRoot[], grants: PublishGrants): L
 /** From so many skills on, the quick build of the YAML package is worth its loading. */
 const MANY = 500;
 
-interface LoadedRoot {
+/** The skills of one root. */
+export interface LoadedRoot {
   skills: Skill[];
   missing?: true;
   diagnostics: Diagnostic[];
 }
 
-function loadRoot(
-  root: SkillRoot,
-  index: number,
-  grants: Pick<LoadingRoot, 'overrides' | 'customNamespaces'>,
-): LoadedRoot {
+function loadRoot(root: SkillRoot, index: number, grants: RootGrants): LoadedRoot {
   if (root.kind === 'project' && root.trusted !== true) {
     const message = `The project's skills in ${root.path} are not searched; the project is not trusted.`;
     return { skills: [], diagnostics: [diagnostic('root.untrusted', message)] };
@@ -94,6 +107,15 @@ function loadRoot(
   }
   const loading: LoadingRoot = { kind: root.kind, index, path, name: basename(resolve(root.path)), ...grants };
   const { folders, diagnostics } = findSkillFolders(path);
+  return loadFolders(loading, folders, diagnostics);
+}
+
+/** Loads the skills of some folders as those of one root; of one id the first stays. */
+export function loadFolders(
+  loading: LoadingRoot,
+  folders: readonly SkillFolder[],
+  diagnostics: Diagnostic[],
+): LoadedRoot {
   if (folders.length >= MANY) expectManyTexts();
   const skills: Skill[] = [];
   for (const folder of folders) {

@@ -30,9 +30,9 @@ export interface LoadingRoot {
  * @returns the skill, or why it isn't loaded
  */
 export function loadSkillFolder(root: LoadingRoot, found: SkillFolder): { skill?: Skill; diagnostics: Diagnostic[] } {
-  const { dir, skillFile, listing } = found;
+  const { dir, skillFile, listing, place } = found;
   const shown = dir === '.' ? '' : `${dir}/`;
-  const manifest = readManifest(join(root.path, dir), { listing, shown });
+  const manifest = readManifest(place ?? join(root.path, dir), { listing, shown });
   if (manifest.files === undefined) return { diagnostics: [...found.diagnostics, ...manifest.diagnostics] };
   const { files, texts } = manifest;
   const folder = dir === '.' ? root.name : basename(dir);
@@ -62,6 +62,7 @@ export function loadSkillFolder(root: LoadingRoot, found: SkillFolder): { skill?
     root: root.index,
     rootPath: root.path,
     dir,
+    ...(place === undefined ? {} : { folder: place }),
     files,
     digest: skillDigest(files),
     diagnostics,

@@ -9,8 +9,8 @@ import { readRegularFile } from './read-regular-file.ts';
  * @param skill a skill that was loaded from disk
  * @returns its absolute path
  */
-export function skillFolderOf(skill: Pick<Skill, 'rootPath' | 'dir'>): string {
-  return join(skill.rootPath, skill.dir);
+export function skillFolderOf(skill: Pick<Skill, 'rootPath' | 'dir' | 'folder'>): string {
+  return skill.folder ?? join(skill.rootPath, skill.dir);
 }
 
 /**

@@ -1,0 +1,24 @@
+import { basename } from 'node:path';
+import type { RootKind } from '../../contracts/skill.ts';
+import { skillFolderAt } from './find-skill-folders.ts';
+import { type LoadedRoot, loadFolders, type RootGrants } from './load-roots.ts';
+
+/** The skills of a store: each in a folder of its own, apart from where its source has it. */
+export interface StoreRoot {
+  kind: RootKind;
+  /** What the store is called in diagnostics. */
+  name: string;
+  /** Path of each skill in the store, and absolute path of the folder that holds it here. */
+  skills: readonly { dir: string; place: string }[];
+}
+
+/**
+ * Loads the skills of a store as those of a root.
+ *
+ * @param index number of the root
+ * @throws Error when a folder can't be read
+ */
+export function loadStoreRoot({ kind, name, skills }: StoreRoot, grants: RootGrants, index: number): LoadedRoot {
+  const folders = skills.map(({ dir, place }) => skillFolderAt(place, dir)).filter((folder) => folder !== undefined);
+  return loadFolders({ kind, index, path: name, name: basename(name), ...grants }, folders, []);
+}
