@@ -1,0 +1,13 @@
+const MIB = 1024 * 1024;
+
+/** What an archive of skills may have: bytes as it arrives and unpacked, entries, and folders below each other. */
+export const ARCHIVE_LIMITS: { packedBytes: number; unpackedBytes: number; entries: number; depth: number } = {
+  packedBytes: 10 * MIB,
+  unpackedBytes: 50 * MIB,
+  entries: 500,
+  depth: 16,
+};
+
+/** Bytes of one name between slashes, and of a whole path. */
+export const NAME_BYTES = 255;
+export const PATH_BYTES = 1_024;

@@ -1,0 +1,29 @@
+import { libraryDiagnostic } from '../contracts/library-diagnostic.ts';
+import type { LibraryCode } from '../contracts/library-severities.ts';
+import { SkillcellError } from '../contracts/skillcell-error.ts';
+
+/** Diagnostics of an archive that is refused: `zip.` or `tar.`, and what is wrong. */
+export type ArchiveFault = Exclude<LibraryCode, 'archive.left-out'>;
+
+/** What an archive is refused for, before anything of it is written. Whoever knows the archive's name makes an error of it. */
+export class ArchiveRefusal extends Error {
+  readonly fault: ArchiveFault;
+
+  constructor(fault: ArchiveFault, reason: string, cause?: unknown) {
+    super(reason, cause === undefined ? undefined : { cause });
+    this.name = 'ArchiveRefusal';
+    this.fault = fault;
+  }
+}
+
+/** The error of an archive of that name. */
+export function archiveRefused({ fault, message, cause }: ArchiveRefusal, shown: string): SkillcellError {
+  return new SkillcellError(
+    'archive.refused',
+    `Cannot read the archive: ${message}; nothing of it is written, got ${shown}.`,
+    {
+      diagnostics: [libraryDiagnostic(fault, `The archive is refused: ${message}.`, { path: shown })],
+      ...(cause === undefined ? {} : { cause }),
+    },
+  );
+}

@@ -1,0 +1,200 @@
+import { deflateRawSync, gzipSync } from 'node:zlib';
+import { describe, expect, it } from 'vitest';
+import type { ArchiveRefusal } from '../../src/archives/archive-refused.ts';
+import { readZip, type ZipCheck } from '../../src/archives/read-zip.ts';
+import { rawZip, unicodePath, type RawZipEntry, type RawZipEnd } from '../fixtures/archives/raw-zip.ts';
+
+const SKILL = { name: 'SKILL.md', content: '---\nname: a\ndescription: A.\n---\nBody.\n' };
+const MIB = 1024 * 1024;
+const LINK = 0o120_777;
+
+/** What an archive is refused for, or the paths of its files. */
+async function come(bytes: Uint8Array, without?: ZipCheck): Promise<string | string[]> {
+  return await readZip(bytes, { without }).then(
+    ({ tree }) => [...tree.keys()],
+    (error: ArchiveRefusal) => error.fault ?? String(error.stack),
+  );
+}
+
+/** The second entry's header and data are the data of the first one. */
+function nested(): Uint8Array {
+  const inner = { name: 'inner', content: 'x'.repeat(100) };
+  const whole = rawZip([inner]).subarray(0, 30 + 5 + 100);
+  return rawZip([
+    { name: 'outer', content: whole },
+    { ...inner, elsewhere: true, offset: 30 + 5 },
+  ]);
+}
+
+type Case = [id: string, what: string, fault: string, without: ZipCheck, archive: () => Uint8Array];
+const named = (id: string, name: string): Case => [
+  id,
+  JSON.stringify(name),
+  'zip.name',
+  'name',
+  () => rawZip([SKILL, { name, content: 'x' }]),
+];
+const zip = (
+  id: string,
+  what: string,
+  fault: string,
+  without: ZipCheck,
+  entries: RawZipEntry[],
+  end?: RawZipEnd,
+): Case => [id, what, fault, without, () => rawZip([SKILL, ...entries], end)];
+
+const CASES: Case[] = [
+  ...['../../evil', 'a/../../b', '..\\..\\evil', 'C:/x', '/abs', '//x', 'a//b', './a', 'a/.'].map((name) =>
+    named('H01', name),
+  ),
+  zip('H02', 'a link, and a file below it', 'zip.link', 'link', [{ name: 'link', content: '/etc', mode: LINK }]),
+  [
+    'H03',
+    'a SKILL.md that is a link',
+    'zip.link',
+    'link',
+    () => rawZip([{ name: 'SKILL.md', content: '/etc/passwd', mode: LINK }]),
+  ],
+  ...(
+    [
+      ['a fifo', 0o010_644],
+      ['a device', 0o020_644],
+      ['a socket', 0o140_644],
+    ] as const
+  ).map(([what, mode]) => zip('H02', what, 'zip.link', 'link', [{ name: 'odd', mode }])),
+  zip('H04', 'two entries of one name', 'zip.ambiguous', 'duplicate', [
+    { name: 'a', content: '1' },
+    { name: 'a', content: '2' },
+  ]),
+  ...(
+    [
+      ['A', 'a'],
+      ['é', 'e\u0301'],
+      ['straße', 'strasse'],
+      ['ｆｕｌｌ', 'full'],
+      ['A/x', 'a/y'],
+      ['İ', 'i̇'],
+    ] as const
+  ).map(([a, b]) => zip('H05', `${a} and ${b}`, 'zip.collision', 'collision', [{ name: a }, { name: b }])),
+  ...['trailing.', 'trailing ', 'CON', 'aux.md', 'a:b', 'x/nul.txt', 'COM1'].map((name) => named('H05', name)),
+  ...[
+    'a\u0000b',
+    'a\nb',
+    'a\u001b[31mb',
+    'a\u202eb',
+    'a\u200bb',
+    'x'.repeat(256),
+    `${'x/'.repeat(16)}y`,
+    `${`${'x'.repeat(200)}/`.repeat(5)}${'y'.repeat(100)}`,
+  ].map((name) => named('H06', name)),
+  [
+    'H06',
+    'a name that is no UTF-8',
+    'zip.name',
+    'name',
+    () => rawZip([SKILL, { name: Buffer.from([0x61, 0xff]), flags: 0 }]),
+  ],
+  zip('H07', 'a file and a folder of one name', 'zip.file-folder', 'file-folder', [{ name: 'a' }, { name: 'a/b' }]),
+  zip('H08', 'more than 50 MiB that are declared', 'zip.size', 'size', [
+    { name: 'bomb', content: Buffer.alloc(51 * MIB), method: 8 },
+  ]),
+  ['H09', 'an entry that lies in the data of another one', 'zip.overlap', 'overlap', nested],
+  zip(
+    'H11',
+    '501 entries',
+    'zip.entries',
+    'entries',
+    Array.from({ length: 500 }, (_, index) => ({ name: `f${index}` })),
+  ),
+  zip('H15', 'another name in front of the data', 'zip.header', 'header', [{ name: 'a', local: { name: 'b' } }]),
+  zip('H15', 'another name in a field beside', 'zip.header', 'unicode-path', [
+    { name: 'a', extra: unicodePath('b', 'a') },
+  ]),
+  ['H16', 'a script in front', 'zip.ambiguous', 'ambiguous', () => rawZip([SKILL], { before: '#!/bin/sh\n' })],
+  ['H16', 'something behind', 'zip.ambiguous', 'ambiguous', () => rawZip([SKILL], { after: 'more' })],
+  ['H16', 'two archives', 'zip.ambiguous', 'ambiguous', () => Buffer.concat([rawZip([SKILL]), rawZip([SKILL])])],
+  zip('H18', 'another checksum', 'zip.checksum', 'checksum', [{ name: 'a', content: 'abc', crc: 7 }]),
+];
+
+describe('hostile archives', () => {
+  it.each(CASES)('%s %s', async (_id, _what, fault, without, archive) => {
+    const bytes = archive();
+    expect(await come(bytes)).toBe(fault);
+    expect(await come(bytes, without), 'with that one check off').toBeInstanceOf(Array);
+  });
+
+  const BROKEN: [string, string, string, () => Uint8Array][] = [
+    [
+      'H10',
+      'ten bytes that are 40 MiB',
+      'zip.size',
+      () => rawZip([SKILL, { name: 'a', content: Buffer.alloc(40 * MIB), method: 8, size: 10 }]),
+    ],
+    [
+      'H10',
+      '4 GiB that are ten bytes',
+      'zip.size',
+      () => rawZip([SKILL, { name: 'a', content: 'ten bytes.', method: 8, size: 0xffff_fffe }]),
+    ],
+    [
+      'H10',
+      '40 MiB that are ten bytes',
+      'zip.size',
+      () => rawZip([SKILL, { name: 'a', content: 'ten bytes.', method: 8, size: 40 * MIB }]),
+    ],
+    [
+      'H11',
+      '70,000 entries',
+      'zip.entries',
+      () =>
+        rawZip(
+          Array.from({ length: 70_000 }, (_, index) => ({ name: `f${index}` })),
+          { count: 4_464 },
+        ),
+    ],
+    ['H11', 'fewer entries than are declared', 'zip.format', () => rawZip([SKILL], { count: 3 })],
+    ['H11', 'more entries than are declared', 'zip.ambiguous', () => rawZip([SKILL, { name: 'a' }], { count: 1 })],
+    [
+      'H13',
+      'an encrypted entry',
+      'zip.encrypted',
+      () => rawZip([SKILL, { name: 'a', content: 'x'.repeat(20), flags: 0x801 }]),
+    ],
+    ['H13', 'LZMA', 'zip.method', () => rawZip([SKILL, { name: 'a', content: 'x', method: 14 }])],
+    ['H13', 'zstd', 'zip.method', () => rawZip([SKILL, { name: 'a', content: 'x', method: 93 }])],
+    ['H13', 'one part of several', 'zip.disks', () => rawZip([SKILL], { disk: 1 })],
+    [
+      'H14',
+      'zip64 sizes that are missing',
+      'zip.zip64',
+      () => rawZip([SKILL, { name: 'a', size: 0xffff_ffff, packedSize: 0xffff_ffff }]),
+    ],
+    ['H17', 'nothing', 'zip.format', () => Buffer.alloc(0)],
+    ['H17', 'an archive of 22 bytes, without entries', 'zip.format', () => rawZip([])],
+    ['H17', 'gzip', 'zip.format', () => gzipSync('text')],
+    ['H17', 'a page', 'zip.format', () => Buffer.from('<!doctype html><title>Not found</title>')],
+    ['H17', 'a cut archive', 'zip.format', () => rawZip([SKILL]).subarray(0, -30)],
+    [
+      'H18',
+      'bytes behind the end of deflate',
+      'zip.data',
+      () =>
+        rawZip([
+          SKILL,
+          {
+            name: 'a',
+            content: 'abc',
+            method: 8,
+            packed: Buffer.concat([deflateRawSync('abc'), Buffer.from('garbage')]),
+          },
+        ]),
+    ],
+    [
+      'H18',
+      'deflate that is none',
+      'zip.data',
+      () => rawZip([SKILL, { name: 'a', content: 'abc', method: 8, packed: Buffer.from([7, 255, 1, 2, 3]) }]),
+    ],
+  ];
+  it.each(BROKEN)('%s %s', async (_id, _what, fault, archive) => expect(await come(archive())).toBe(fault));
+});
