@@ -1,0 +1,65 @@
+import { randomBytes } from 'node:crypto';
+import { chmodSync, closeSync, fsyncSync, mkdirSync, openSync, renameSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { SkillTree } from '../contracts/skill.ts';
+import { removeTree } from './remove-tree.ts';
+import { syncFolder, writeWhole } from './durable-file.ts';
+import { currentOwner, ownerName } from './owner.ts';
+
+/** Rights of what is written: `kept` is changed by nobody any more. */
+const MODES = {
+  kept: { file: 0o444, executable: 0o555, folder: 0o555 },
+  plain: { file: 0o644, executable: 0o755, folder: 0o755 },
+} as const;
+
+/**
+ * Writes files into a new folder that is there whole or not at all, and is on the disk when this returns. Until then it has a name that
+ * begins with its owner, for the next one to remove.
+ *
+ * @param parent absolute path of an existing folder
+ * @param name of the new one
+ * @param tree files by paths that may become names of files
+ * @returns false where a folder of that name is there already, which stays as it is
+ * @throws the system's error
+ */
+export function writeTree(parent: string, name: string, tree: SkillTree, rights: keyof typeof MODES): boolean {
+  const modes = MODES[rights];
+  const aside = join(parent, `.${ownerName(currentOwner())}-${randomBytes(8).toString('hex')}.part`);
+  mkdirSync(aside, { mode: 0o700 });
+  try {
+    const folders = new Set<string>([aside]);
+    for (const [path, { bytes, executable }] of tree) {
+      const place = join(aside, path);
+      addFolders(folders, dirname(place), aside);
+      const file = openSync(place, 'wx', executable ? modes.executable : modes.file);
+      try {
+        writeWhole(file, bytes);
+        fsyncSync(file);
+      } finally {
+        closeSync(file);
+      }
+      // Whatever the mask of this process takes away.
+      chmodSync(place, executable ? modes.executable : modes.file);
+    }
+    for (const folder of [...folders].toReversed()) {
+      syncFolder(folder);
+      // A folder that nobody may write cannot get another place.
+      if (folder !== aside) chmodSync(folder, modes.folder);
+    }
+    renameSync(aside, join(parent, name));
+    chmodSync(join(parent, name), modes.folder);
+    syncFolder(parent);
+    return true;
+  } catch (error) {
+    removeTree(aside);
+    if (['EEXIST', 'ENOTEMPTY'].includes((error as NodeJS.ErrnoException).code ?? '')) return false;
+    throw error;
+  }
+}
+
+function addFolders(folders: Set<string>, folder: string, top: string): void {
+  if (folders.has(folder)) return;
+  addFolders(folders, dirname(folder), top);
+  mkdirSync(folder, { mode: 0o700 });
+  folders.add(folder);
+}
