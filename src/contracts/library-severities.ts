@@ -29,6 +29,9 @@ export const LIBRARY_SEVERITIES = {
   'tar.file-folder': 'error',
   'tar.size': 'error',
   'archive.left-out': 'warning',
+  'index.entry': 'warning',
+  'index.duplicate': 'warning',
+  'index.no-digest': 'warning',
 } as const;
 
 /** A code of what is found where skills come from. */

@@ -18,9 +18,11 @@ export interface OutgoingRequest extends OutgoingRules {
   maxBytes?: number | undefined;
   /** Bytes of the answer once they are inflated. @default `maxBytes` */
   maxInflatedBytes?: number | undefined;
+  /** Nothing is inflated, whatever the answer says of its encoding. */
+  asItArrives?: boolean | undefined;
   /** Of the request with all that it is redirected to and the whole answer. @default 30,000 */
   timeoutMs?: number | undefined;
-  /** Media types that a successful answer may have; none given, any. */
+  /** Media types that an answer with the status 200 may have; none given, any. */
   types?: readonly string[] | undefined;
   signal?: AbortSignal | undefined;
   /** Connections that are kept, by the same rules. Else one is opened, and closed. */
@@ -80,7 +82,7 @@ export async function checkedFetch(text: string, request: OutgoingRequest = {}):
 
 async function ask(
   url: URL,
-  { method = 'GET', headers, body }: OutgoingRequest,
+  { method = 'GET', headers, body, asItArrives }: OutgoingRequest,
   { signal }: RequestClock,
   connections: Dispatcher,
 ): Promise<Dispatcher.ResponseData> {
@@ -89,7 +91,7 @@ async function ask(
       origin: url.origin,
       path: `${url.pathname}${url.search}`,
       method,
-      headers: { 'user-agent': 'skillcell', 'accept-encoding': 'gzip', ...headers },
+      headers: { 'user-agent': 'skillcell', 'accept-encoding': asItArrives === true ? 'identity' : 'gzip', ...headers },
       body: body ?? null,
       signal,
     });
@@ -112,7 +114,7 @@ const REASONS: Readonly<Record<string, string>> = {
 function answerOf(
   answer: Dispatcher.ResponseData,
   url: URL,
-  { types, maxBytes = 10 * MIB, maxInflatedBytes = maxBytes, without = [] }: OutgoingRequest,
+  { types, asItArrives, maxBytes = 10 * MIB, maxInflatedBytes = maxBytes, without = [] }: OutgoingRequest,
   clock: RequestClock,
   own: Dispatcher | undefined,
 ): OutgoingAnswer {
@@ -122,15 +124,15 @@ function answerOf(
     for (const each of [value ?? []].flat()) headers.append(name, each);
   const shown = shownUrl(url);
   const type = (headers.get('content-type') ?? '').split(';')[0]?.trim().toLowerCase() ?? '';
-  const encoding = headers.get('content-encoding')?.trim().toLowerCase() ?? 'identity';
-  const isOk = status >= 200 && status < 300;
+  const encoding =
+    asItArrives === true ? 'identity' : (headers.get('content-encoding')?.trim().toLowerCase() ?? 'identity');
   const leave = (): void => {
     clock.stop();
     end(answer);
     void own?.destroy();
   };
   const fault =
-    isOk && types !== undefined && !types.includes(type) && !without.includes('type')
+    status === 200 && types !== undefined && !types.includes(type) && !without.includes('type')
       ? [`it answers with another type than ${types.join(' or ')}`, type === '' ? 'none' : type]
       : ['identity', 'gzip', 'x-gzip'].includes(encoding)
         ? undefined
