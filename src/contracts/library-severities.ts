@@ -28,7 +28,12 @@ export const LIBRARY_SEVERITIES = {
   'tar.collision': 'error',
   'tar.file-folder': 'error',
   'tar.size': 'error',
+  'tar.header': 'error',
+  'tar.ambiguous': 'error',
+  'archive.size': 'error',
+  'archive.skill': 'error',
   'archive.left-out': 'warning',
+  'archive.beside': 'warning',
 } as const;
 
 /** A code of what is found where skills come from. */

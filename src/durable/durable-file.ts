@@ -1,4 +1,4 @@
-import { closeSync, fsyncSync, openSync, readdirSync, rmSync, writeSync } from 'node:fs';
+import { closeSync, fsyncSync, lstatSync, openSync, readdirSync, rmSync, writeSync } from 'node:fs';
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { currentOwner, isDead, ownerName, parseOwnerName } from './owner.ts';
@@ -34,11 +34,13 @@ export function tornPath(folder: string): string {
   return join(folder, `.${ownerName(currentOwner())}-${randomBytes(8).toString('hex')}.part`);
 }
 
-/** Removes what dead owners were writing when they died: files, and folders with what is in them. */
+/** Removes what dead owners were writing when they died: files, and folders with what is in them. What another user left is theirs. */
 export function removeTorn(folder: string): void {
   for (const name of readdirSync(folder)) {
     const owner = parseOwnerName(TORN.exec(name)?.[1] ?? '');
-    if (owner !== undefined && isDead(owner)) removeTree(join(folder, name));
+    if (owner === undefined || !isDead(owner)) continue;
+    const path = join(folder, name);
+    if (lstatSync(path, { throwIfNoEntry: false })?.uid === process.geteuid?.()) removeTree(path);
   }
 }
 

@@ -10,6 +10,7 @@ import {
   SKILLS_FLAGS,
 } from '../options/flags.ts';
 import { BUDGET_FLAGS } from '../options/budget-flags.ts';
+import { ARCHIVE_COMMANDS } from './archive-commands.ts';
 
 const EXEC: CommandSpecification = {
   path: ['exec'],
@@ -233,8 +234,7 @@ const SKILLS: readonly CommandSpecification[] = [
     ],
     load: async () => (await import('../commands/run-eval.ts')).runEval,
   },
-  { path: ['skills', 'pack'], summary: 'pack a skill into a file', flags: [] },
-  { path: ['skills', 'unpack'], summary: 'unpack a skill from a file', flags: [] },
+  ...ARCHIVE_COMMANDS,
   { path: ['skills', 'new'], summary: 'begin a new skill', flags: [] },
 ];
 
