@@ -29,6 +29,9 @@ export const LIBRARY_SEVERITIES = {
   'tar.file-folder': 'error',
   'tar.size': 'error',
   'archive.left-out': 'warning',
+  'store.stale': 'warning',
+  'store.missing': 'error',
+  'library.not-admitted': 'error',
 } as const;
 
 /** A code of what is found where skills come from. */

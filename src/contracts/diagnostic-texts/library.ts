@@ -83,4 +83,16 @@ export const LIBRARY_TEXTS: Readonly<Record<LibraryCode, DiagnosticText>> = {
       'the archive holds what systems and tools leave beside the files of people, such as __MACOSX or .git; it is left out',
     advice: 'Nothing has to be done; `skillcell skills pack` leaves it out as well.',
   },
+  'store.stale': {
+    meaning: 'a store is out of reach, and its skills are those of its last good list',
+    advice: 'Nothing, if that will do; `stale: "refuse"` refuses instead.',
+  },
+  'store.missing': {
+    meaning: 'a store is out of reach, and what a skill of it says is not in the cache; it is not loaded',
+    advice: 'Try again when the store answers.',
+  },
+  'library.not-admitted': {
+    meaning: 'a skill is not loaded, as its bytes are not those that were locked and approved',
+    advice: 'Look at the skill, then `skillcell skills approve REF --as WHO`.',
+  },
 };

@@ -18,6 +18,8 @@ export interface TreeCache {
   find(digest: string): SkillView | undefined;
   /** Keeps a skill. @throws the system's error */
   keep(tree: SkillTree): SkillView;
+  /** Says that what it gave is no longer needed. */
+  close(): void;
 }
 
 const PART = /^\.(.+)\.part$/;
@@ -58,6 +60,7 @@ export function openTreeCache(folder: string): TreeCache {
       writeTree(trees, digest.replace('sha256:', ''), tree, 'kept');
       return { digest, files, folder: placeOf(digest) };
     },
+    close() {},
   };
 }
 
