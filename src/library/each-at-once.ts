@@ -8,7 +8,7 @@ export async function eachAtOnce<Item, Result>(
   atOnce: number,
   work: (item: Item) => Promise<Result>,
 ): Promise<Result[]> {
-  const results = new Array<Result>(items.length);
+  const results = [] as Result[];
   let next = 0;
   let failure: { error: unknown } | undefined;
   const worker = async (): Promise<void> => {

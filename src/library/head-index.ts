@@ -3,7 +3,9 @@ import { hash } from 'node:crypto';
 import type { StoreItem } from '../contracts/store.ts';
 import { packageVersion } from '../contracts/package-version.ts';
 import { readChecked, writeChecked } from '../stores/cache/checked-file.ts';
+import { removeTorn } from '../durable/durable-file.ts';
 import { privateFolder } from '../stores/cache/private-folder.ts';
+import type { TreeCache } from '../stores/cache/tree-cache.ts';
 import type { HeadParts } from './head-record.ts';
 
 /** Heads of skills between processes: one file each, found by store, source, path and revision, so that none is another's. */
@@ -20,9 +22,9 @@ interface EntryHead extends Pick<HeadParts, 'skillFile' | 'files' | 'names' | 'c
 }
 
 /** Opens the index of a cache. */
-export function openHeadIndex(cacheFolder: string): HeadIndex {
+export function openHeadIndex(cache: TreeCache): HeadIndex {
   let folder: string | undefined;
-  const opened = (): string => (folder ??= privateFolder(join(privateFolder(cacheFolder), 'index')));
+  const opened = (): string => (folder ??= openFolder(cache.folder));
   return {
     find(storeId, item) {
       const key = keyOf(storeId, item);
@@ -32,12 +34,20 @@ export function openHeadIndex(cacheFolder: string): HeadIndex {
     keep(storeId, parts) {
       const key = keyOf(storeId, parts.item);
       try {
-        writeChecked(opened(), nameOf(key), writeEntry(parts, key));
+        const entry = writeEntry(parts, key);
+        writeChecked(opened(), nameOf(key), entry);
+        cache.added(entry.length);
       } catch {
         // A full disk, say: nothing is lost but time.
       }
     },
   };
+}
+
+function openFolder(cacheFolder: string): string {
+  const folder = privateFolder(join(privateFolder(cacheFolder), 'index'));
+  removeTorn(folder);
+  return folder;
 }
 
 function keyOf(storeId: string, { origin, path, revision }: StoreItem): string[] {

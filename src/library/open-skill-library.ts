@@ -6,7 +6,7 @@ import '../skills/match-on-host.ts';
 import { bodyTokens } from '../skills/catalog/catalog-entry.ts';
 import { policyFor } from '../skills/select/policy.ts';
 import { reachableIds } from '../skills/select/reachable-ids.ts';
-import { SkillsSubsystem } from '../skills/load-subsystem.ts';
+import type { SkillsSubsystem } from '../skills/load-subsystem.ts';
 import { defaultCacheFolder, openTreeCache } from '../stores/cache/tree-cache.ts';
 import { assemble, type Assembled } from './assemble.ts';
 import { eachAtOnce } from './each-at-once.ts';
@@ -40,7 +40,7 @@ export async function openSkillLibrary(options: SkillLibraryOptions): Promise<Sk
   const { stores, cacheDir = defaultCacheFolder(), stale = 'refuse', admit, lookIntervalMs = 30_000 } = options;
   const { descriptor, bundleRoot, builtinRoot } = options;
   const cache = openTreeCache(cacheDir);
-  const look = { index: openHeadIndex(cacheDir), lists: openKeptLists(cacheDir), stale, digests: admit !== undefined };
+  const look = { index: openHeadIndex(cache), lists: openKeptLists(cacheDir), stale, digests: admit !== undefined };
   const views = new Map<string, SkillView>();
   const listeners = new Set<() => void>();
   let snapshot: Snapshot | undefined;
