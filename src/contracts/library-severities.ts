@@ -35,6 +35,9 @@ export const LIBRARY_SEVERITIES = {
   'archive.skill': 'error',
   'archive.left-out': 'warning',
   'archive.beside': 'warning',
+  'store.stale': 'warning',
+  'store.missing': 'error',
+  'library.not-admitted': 'error',
 } as const;
 
 /** A code of what is found where skills come from. */

@@ -104,4 +104,16 @@ export const LIBRARY_TEXTS: Readonly<Record<LibraryCode, DiagnosticText>> = {
     meaning: 'the archive holds files beside the folder of the skill; they are no part of it, and left out',
     advice: 'Nothing has to be done; pack the folder of the skill alone.',
   },
+  'store.stale': {
+    meaning: 'a store is out of reach, and its skills are those of its last good list',
+    advice: 'Nothing, if that will do; `stale: "refuse"` refuses instead.',
+  },
+  'store.missing': {
+    meaning: 'a store is out of reach, and what a skill of it says is not in the cache; it is not loaded',
+    advice: 'Try again when the store answers.',
+  },
+  'library.not-admitted': {
+    meaning: 'a skill is not loaded, as its bytes are not those that were locked and approved',
+    advice: 'Look at the skill, then `skillcell skills approve REF --as WHO`.',
+  },
 };
