@@ -29,6 +29,15 @@ export const LIBRARY_SEVERITIES = {
   'tar.file-folder': 'error',
   'tar.size': 'error',
   'archive.left-out': 'warning',
+  'source.manifest': 'error',
+  'source.path': 'error',
+  'source.missing': 'warning',
+  'source.unsupported': 'warning',
+  'source.elsewhere': 'info',
+  'source.twice': 'info',
+  'source.left-out': 'warning',
+  'source.submodule': 'warning',
+  'source.lfs': 'warning',
 } as const;
 
 /** A code of what is found where skills come from. */
