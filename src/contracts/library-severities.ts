@@ -38,6 +38,15 @@ export const LIBRARY_SEVERITIES = {
   'store.stale': 'warning',
   'store.missing': 'error',
   'library.not-admitted': 'error',
+  'source.manifest': 'error',
+  'source.path': 'error',
+  'source.missing': 'warning',
+  'source.unsupported': 'warning',
+  'source.elsewhere': 'info',
+  'source.twice': 'info',
+  'source.left-out': 'warning',
+  'source.submodule': 'warning',
+  'source.lfs': 'warning',
 } as const;
 
 /** A code of what is found where skills come from. */

@@ -1,5 +1,6 @@
 import type { DiagnosticText } from '../diagnostic-severities.ts';
 import type { LibraryCode } from '../library-severities.ts';
+import { SOURCE_TEXTS } from './sources.ts';
 
 const AGAIN = 'Pack the skill anew, by `skillcell skills pack` for example.';
 const RENAME = 'Rename the file, and pack the skill anew.';
@@ -116,4 +117,5 @@ export const LIBRARY_TEXTS: Readonly<Record<LibraryCode, DiagnosticText>> = {
     meaning: 'a skill is not loaded, as its bytes are not those that were locked and approved',
     advice: 'Look at the skill, then `skillcell skills approve REF --as WHO`.',
   },
+  ...SOURCE_TEXTS,
 };
