@@ -1,6 +1,7 @@
 import type { DiagnosticText } from '../diagnostic-severities.ts';
 import type { LibraryCode } from '../library-severities.ts';
 import { SOURCE_TEXTS } from './sources.ts';
+import { INDEX_TEXTS } from './library-index.ts';
 
 const AGAIN = 'Pack the skill anew, by `skillcell skills pack` for example.';
 const RENAME = 'Rename the file, and pack the skill anew.';
@@ -118,4 +119,5 @@ export const LIBRARY_TEXTS: Readonly<Record<LibraryCode, DiagnosticText>> = {
     advice: 'Look at the skill, then `skillcell skills approve REF --as WHO`.',
   },
   ...SOURCE_TEXTS,
+  ...INDEX_TEXTS,
 };
