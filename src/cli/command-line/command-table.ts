@@ -9,6 +9,7 @@ import {
   SERVER_FLAGS,
   SKILLS_FLAGS,
 } from '../options/flags.ts';
+import { SCAN_COMMANDS } from './scan-commands.ts';
 import { BUDGET_FLAGS } from '../options/budget-flags.ts';
 
 const EXEC: CommandSpecification = {
@@ -233,6 +234,7 @@ const SKILLS: readonly CommandSpecification[] = [
     ],
     load: async () => (await import('../commands/run-eval.ts')).runEval,
   },
+  ...SCAN_COMMANDS,
   { path: ['skills', 'pack'], summary: 'pack a skill into a file', flags: [] },
   { path: ['skills', 'unpack'], summary: 'unpack a skill from a file', flags: [] },
   { path: ['skills', 'new'], summary: 'begin a new skill', flags: [] },
