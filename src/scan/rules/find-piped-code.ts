@@ -23,7 +23,7 @@ const FETCHING_WORDS = [
 ];
 const DECODING_WORDS = ['base64', 'base32', 'xxd', 'openssl', 'uudecode'];
 const FETCHES =
-  /(?<![\w./-])(?:[\w./-]{0,60}\/)?(?:curl|wget2?|iwr|irm|invoke-webrequest|invoke-restmethod|aria2c|lynx|https?|fetch)(?:\.exe)?(?=\s|$)|\.download(?:string|file|data)\s{0,4}\(/;
+  /(?<![\w.-])(?:curl|wget2?|iwr|irm|invoke-webrequest|invoke-restmethod|aria2c|lynx|https?|fetch)(?:\.exe)?(?=\s|$)|\.download(?:string|file|data)\s{0,4}\(/;
 /** Words of commands that turn text into bytes again. */
 const DECODES =
   /(?<![\w./-])(?:base64|base32|gbase64)\s(?:[^\n]*\s)?(?:-[a-z]*d[a-z]*|--decode)(?=\s|$)|(?<![\w./-])xxd\s[^\n]*-[a-z]*r|(?<![\w./-])openssl\s[^\n]*\s-d(?=\s|$)|(?<![\w./-])uudecode(?=\s|$)/;

@@ -59,11 +59,16 @@ const PROGRAM = 'A program changes something outside of the working folder.';
 export const WRITE_PATTERNS: readonly ScanPattern[] = [
   {
     code: 'scan.persistence',
-    needs: [START_WORDS, ['>', 'tee', 'cp', 'mv', 'ln', 'install', 'sed']],
-    pattern: /(?<![<=\-\w>])[12&]?>{1,2}(?!=)|(?<![\w./-])(?:tee|cp|mv|ln|install|sed[ \t]{1,4}-i)[ \t]/g,
-    then: new RegExp(
-      `^[ \\t]{0,8}["']?[~$\\w{}./-]{0,200}?${START_FILES}|[ \\t]["']?[~$\\w{}./-]{0,200}?${START_FILES}[^\\s;&|]*[ \\t]{0,4}(?:$|[;&|\`#)\\n])`,
-    ),
+    needs: [START_WORDS, ['>', 'tee']],
+    pattern: /(?<![<=\-\w>])[12&]?>{1,2}(?!=)|(?<![\w./-])tee[ \t]{1,8}(?:-\w{1,8}[ \t]{1,8})?/g,
+    then: new RegExp(`^[ \\t]{0,8}["']?[~$\\w{}./-]{0,200}?${START_FILES}`),
+    message: STARTS,
+  },
+  {
+    code: 'scan.persistence',
+    needs: [START_WORDS, ['cp', 'mv', 'ln', 'install', 'sed']],
+    pattern: /(?<![\w./-])(?:cp|mv|ln|install|sed[ \t]{1,4}-i)[ \t]/g,
+    then: new RegExp(`[ \\t]["']?[~$\\w{}./-]{0,200}?${START_FILES}[^\\s;&|]*[ \\t]{0,4}(?:$|[;&|\`#)\\n])`),
     message: STARTS,
   },
   {

@@ -56,13 +56,13 @@ function* cut(line: string, offset: number): Generator<Pipeline> {
 }
 
 function statementEnd(text: string, start: number): number {
+  const beginsWithRow = isRow(text, start);
   for (let end = text.indexOf('\n', start); end >= 0; end = text.indexOf('\n', end + 1)) {
     const last = lastOf(text, end, start);
-    if (text[end - 1] === '\\' || (last === '|' && text.slice(start, end).trim() !== '|')) continue;
+    if (text[end - 1] === '\\' || (last === '|' && !beginsWithRow)) continue;
     if (text[end - 1] === '`' && text[end - 2] === ' ') continue;
-    if (firstOf(text, end + 1) !== '|') return end;
-    // A table has one row after the other; only what begins with a command is continued by a pipe.
-    if (firstOf(text, start) === '|') return end;
+    // A row of a table begins and ends with one; it continues nothing.
+    if (firstOf(text, end + 1) !== '|' || isRow(text, end + 1) || beginsWithRow) return end;
   }
   return text.length;
 }
@@ -72,6 +72,12 @@ function lastOf(text: string, end: number, start: number): string | undefined {
   let at = end - 1;
   while (at >= start && (text[at] === ' ' || text[at] === '\t')) at -= 1;
   return at < start ? undefined : text[at];
+}
+
+function isRow(text: string, start: number): boolean {
+  const newline = text.indexOf('\n', start);
+  const end = newline < 0 ? text.length : newline;
+  return firstOf(text, start) === '|' && lastOf(text, end, start) === '|' && text.slice(start, end).trim() !== '|';
 }
 
 function firstOf(text: string, from: number): string | undefined {
