@@ -9,6 +9,7 @@ import {
   SERVER_FLAGS,
   SKILLS_FLAGS,
 } from '../options/flags.ts';
+import { SCAN_COMMANDS } from './scan-commands.ts';
 import { BUDGET_FLAGS } from '../options/budget-flags.ts';
 import { ARCHIVE_COMMANDS } from './archive-commands.ts';
 
@@ -235,6 +236,7 @@ const SKILLS: readonly CommandSpecification[] = [
     load: async () => (await import('../commands/run-eval.ts')).runEval,
   },
   ...ARCHIVE_COMMANDS,
+  ...SCAN_COMMANDS,
   { path: ['skills', 'new'], summary: 'begin a new skill', flags: [] },
 ];
 
