@@ -29,6 +29,7 @@ export const LIBRARY_SEVERITIES = {
   'tar.file-folder': 'error',
   'tar.size': 'error',
   'archive.left-out': 'warning',
+  'search.not-kept': 'warning',
 } as const;
 
 /** A code of what is found where skills come from. */

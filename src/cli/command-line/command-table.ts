@@ -9,6 +9,7 @@ import {
   SERVER_FLAGS,
   SKILLS_FLAGS,
 } from '../options/flags.ts';
+import { AUTHORING_COMMANDS } from './authoring-commands.ts';
 import { BUDGET_FLAGS } from '../options/budget-flags.ts';
 
 const EXEC: CommandSpecification = {
@@ -235,7 +236,7 @@ const SKILLS: readonly CommandSpecification[] = [
   },
   { path: ['skills', 'pack'], summary: 'pack a skill into a file', flags: [] },
   { path: ['skills', 'unpack'], summary: 'unpack a skill from a file', flags: [] },
-  { path: ['skills', 'new'], summary: 'begin a new skill', flags: [] },
+  ...AUTHORING_COMMANDS,
 ];
 
 /** Every command, in the order of the help text. */

@@ -83,4 +83,8 @@ export const LIBRARY_TEXTS: Readonly<Record<LibraryCode, DiagnosticText>> = {
       'the archive holds what systems and tools leave beside the files of people, such as __MACOSX or .git; it is left out',
     advice: 'Nothing has to be done; `skillcell skills pack` leaves it out as well.',
   },
+  'search.not-kept': {
+    meaning: 'the index of a search cannot be written to the cache; the search has answered all the same',
+    advice: 'Name a folder that can be written by XDG_CACHE_HOME, or each process builds the index again.',
+  },
 };
