@@ -173,7 +173,15 @@ const SKILLS: readonly CommandSpecification[] = [
     operands: 'PATH...',
     minimumOperands: 1,
     maximumOperands: Number.POSITIVE_INFINITY,
-    flags: [{ name: 'strict', summary: 'by the Agent Skills specification, without extensions' }, JSON_FLAG],
+    flags: [
+      { name: 'strict', summary: 'by the Agent Skills specification, without extensions' },
+      {
+        name: 'fix',
+        summary: 'mend first what there is one way to: quotes, hidden characters, the name of file and skill',
+      },
+      { name: 'dry-run', summary: 'with --fix: say what it would do, and write nothing' },
+      JSON_FLAG,
+    ],
     notes: ['Exit code 1 when a skill is not valid.'],
     load: async () => (await import('../commands/run-validate.ts')).runValidate,
   },
