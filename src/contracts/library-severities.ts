@@ -50,6 +50,7 @@ export const LIBRARY_SEVERITIES = {
   'index.entry': 'warning',
   'index.duplicate': 'warning',
   'index.no-digest': 'warning',
+  'search.not-kept': 'warning',
 } as const;
 
 /** A code of what is found where skills come from. */

@@ -120,4 +120,8 @@ export const LIBRARY_TEXTS: Readonly<Record<LibraryCode, DiagnosticText>> = {
   },
   ...SOURCE_TEXTS,
   ...INDEX_TEXTS,
+  'search.not-kept': {
+    meaning: 'the index of a search cannot be written to the cache; the search has answered all the same',
+    advice: 'Name a folder that can be written by XDG_CACHE_HOME, or each process builds the index again.',
+  },
 };
