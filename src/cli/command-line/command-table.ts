@@ -9,7 +9,10 @@ import {
   SERVER_FLAGS,
   SKILLS_FLAGS,
 } from '../options/flags.ts';
+import { SCAN_COMMANDS } from './scan-commands.ts';
+import { AUTHORING_COMMANDS } from './authoring-commands.ts';
 import { BUDGET_FLAGS } from '../options/budget-flags.ts';
+import { ARCHIVE_COMMANDS } from './archive-commands.ts';
 
 const EXEC: CommandSpecification = {
   path: ['exec'],
@@ -172,7 +175,15 @@ const SKILLS: readonly CommandSpecification[] = [
     operands: 'PATH...',
     minimumOperands: 1,
     maximumOperands: Number.POSITIVE_INFINITY,
-    flags: [{ name: 'strict', summary: 'by the Agent Skills specification, without extensions' }, JSON_FLAG],
+    flags: [
+      { name: 'strict', summary: 'by the Agent Skills specification, without extensions' },
+      {
+        name: 'fix',
+        summary: 'mend first what there is one way to: quotes, hidden characters, the name of file and skill',
+      },
+      { name: 'dry-run', summary: 'with --fix: say what it would do, and write nothing' },
+      JSON_FLAG,
+    ],
     notes: ['Exit code 1 when a skill is not valid.'],
     load: async () => (await import('../commands/run-validate.ts')).runValidate,
   },
@@ -233,9 +244,9 @@ const SKILLS: readonly CommandSpecification[] = [
     ],
     load: async () => (await import('../commands/run-eval.ts')).runEval,
   },
-  { path: ['skills', 'pack'], summary: 'pack a skill into a file', flags: [] },
-  { path: ['skills', 'unpack'], summary: 'unpack a skill from a file', flags: [] },
-  { path: ['skills', 'new'], summary: 'begin a new skill', flags: [] },
+  ...ARCHIVE_COMMANDS,
+  ...SCAN_COMMANDS,
+  ...AUTHORING_COMMANDS,
 ];
 
 /** Every command, in the order of the help text. */
