@@ -125,10 +125,11 @@ export function createMcpStore(options: McpStoreOptions): SkillStore {
   const skillOf = async (item: StoreItem, call: Call): Promise<ListedSkill> => {
     const uri = item.origin.folder;
     const held = known.get(uri);
-    if (held?.revision === item.revision) return held;
+    call.signal?.throwIfAborted();
+    if (held?.revision === item.revision && held.path === item.path) return held;
     const { skill } = await ask(uri, call, async (client, options) => await client.get(uri, options));
     const listed = listedSkill(skill);
-    if (typeof listed === 'string' || listed.revision !== item.revision)
+    if (typeof listed === 'string' || listed.revision !== item.revision || listed.path !== item.path)
       throw changed('it changed after it was listed', item.path);
     known.set(uri, listed);
     return listed;

@@ -1,10 +1,11 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync } from 'node:fs';
 import type { RequestListener, ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { SkillcellError } from '../../../src/contracts/skillcell-error.ts';
 import type { SkillStore, StoreItem } from '../../../src/contracts/store.ts';
+import { removeTree } from '../../../src/durable/remove-tree.ts';
 import { digestOf } from '../../../src/skills/text/digest.ts';
 import { openTreeCache } from '../../../src/stores/cache/tree-cache.ts';
 import { createMcpStore, type McpStoreOptions } from '../../../src/stores/mcp/mcp-store.ts';
@@ -40,7 +41,7 @@ beforeEach(async () => {
 afterEach(async () => {
   await store.close();
   await server[Symbol.asyncDispose]();
-  rmSync(folder, { recursive: true, force: true });
+  removeTree(folder);
 });
 
 function openStore(options: Partial<McpStoreOptions> = {}): SkillStore {
