@@ -29,6 +29,11 @@ export const LIBRARY_SEVERITIES = {
   'tar.file-folder': 'error',
   'tar.size': 'error',
   'archive.left-out': 'warning',
+  's3.key': 'warning',
+  's3.twin': 'warning',
+  's3.shadowed': 'warning',
+  's3.too-many': 'error',
+  's3.publication': 'warning',
 } as const;
 
 /** A code of what is found where skills come from. */
