@@ -1,14 +1,12 @@
 import type { Readable } from 'node:stream';
-import type { S3Client } from '@aws-sdk/client-s3';
+import type * as Sdk from '@aws-sdk/client-s3';
 import { FaultyAnswer } from './s3-failure.ts';
 import type { S3Connection } from './s3-options.ts';
 
-type Sdk = typeof import('@aws-sdk/client-s3');
-
 /** Amazon's client with its commands. */
 export interface ConnectedS3 {
-  sdk: Sdk;
-  client: S3Client;
+  sdk: typeof Sdk;
+  client: Sdk.S3Client;
 }
 
 /** The most bytes of an answer that is no object: a page of 1,000 keys of 1,024 bytes, each of them written with percent signs. */

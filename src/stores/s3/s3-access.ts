@@ -19,8 +19,6 @@ export interface ListedObject {
 /** A page of a list. */
 export interface ListedPage {
   objects: ListedObject[];
-  /** Names of folders, where those were asked for, up to their separators. */
-  folders: string[];
   /** Keys that are no UTF-8, as the service writes them. */
   unreadable: string[];
   /** Asks for the next page. */
@@ -35,10 +33,7 @@ export type Expected = { etag: string | null } | 'any';
 /** Requests to a bucket: each with a time, and what is read tried again. Sixteen are under way at most. */
 export interface S3Access {
   readonly address: string;
-  list(
-    from: { prefix: string; token?: string | undefined; folders?: boolean },
-    signal?: AbortSignal,
-  ): Promise<ListedPage>;
+  list(from: { prefix: string; token?: string | undefined }, signal?: AbortSignal): Promise<ListedPage>;
   /** Undefined where it is no longer that object. @throws SkillcellError `store.unavailable` */
   read(object: Pick<ListedObject, 'key' | 'etag' | 'bytes'>, signal?: AbortSignal): Promise<Uint8Array | undefined>;
   /** Whether there is an object, and which. */
@@ -87,7 +82,7 @@ export function openS3Access(connection: S3Connection): S3Access {
 
   return {
     address,
-    async list({ prefix, token, folders = false }, signal) {
+    async list({ prefix, token }, signal) {
       const action = 'list skills';
       const asked = await ask(action, { times: tries, signal }, async ({ sdk, client }, abortSignal) => {
         const command = new sdk.ListObjectsV2Command({
@@ -96,7 +91,6 @@ export function openS3Access(connection: S3Connection): S3Access {
           // Else a key with a control character would be no XML.
           EncodingType: 'url',
           ...(token === undefined ? {} : { ContinuationToken: token }),
-          ...(folders ? { Delimiter: '/' } : {}),
         });
         let at = 0;
         command.middlewareStack.add(
@@ -201,7 +195,6 @@ interface SentPage {
         LastModified?: Date | undefined;
       }[]
     | undefined;
-  CommonPrefixes?: { Prefix?: string | undefined }[] | undefined;
   EncodingType?: string | undefined;
   IsTruncated?: boolean | undefined;
   NextContinuationToken?: string | undefined;
@@ -216,12 +209,10 @@ function pageOf(page: SentPage, at: number): ListedPage {
     if (key === undefined) unreadable.push(Key);
     else objects.push({ key, etag: bare(ETag), bytes: Size, changedAt: LastModified?.getTime() ?? 0 });
   }
-  const folders = (page.CommonPrefixes ?? []).map(({ Prefix = '' }) => (isEncoded ? decodedKey(Prefix) : Prefix));
   return {
     objects,
     unreadable,
     at,
-    folders: folders.filter((folder) => folder !== undefined),
     next: page.IsTruncated === true ? page.NextContinuationToken : undefined,
   };
 }

@@ -21,7 +21,7 @@ export function failureOf(error: unknown): S3Failure {
   const { name, code, $metadata } = error as { name?: string; code?: string; $metadata?: { httpStatusCode?: number } };
   const status = $metadata?.httpStatusCode;
   // A message may quote the request; a name is one word.
-  const word = visibleText(String(name ?? 'Error').slice(0, 60));
+  const word = visibleText((name ?? 'Error').slice(0, 60));
   if (status === undefined) return { kind: 'again', reason: typeof code === 'string' ? code : word };
   const reason = word === 'Error' || word === 'UnknownError' ? `status ${status}` : `${word}, status ${status}`;
   if (status === 412 || status === 304) return { kind: 'moved', reason };

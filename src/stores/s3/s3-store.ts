@@ -28,6 +28,9 @@ export interface S3StoreOptions extends S3Connection {
   limits?: { keys: number; pages: number } | undefined;
 }
 
+/** A store that can be written to. */
+export type WritableStore = SkillStore & Required<Pick<SkillStore, 'put' | 'delete'>>;
+
 /** How often a skill that is being written is looked at anew. */
 const LOOKS = 8;
 
@@ -38,13 +41,13 @@ export function createS3Store({
   cache,
   limits = PREFIX_LIMITS,
   ...connection
-}: S3StoreOptions): SkillStore {
+}: S3StoreOptions): WritableStore {
   checkConnection(connection);
   const prefix = checkedPrefix(given);
   return storeOf({ access: openS3Access(connection), prefix, kind, cache, limits });
 }
 
-/** @internal The same on requests that are there already. */
+/** The same on requests that others make as well. */
 export function storeOf({
   access,
   prefix,
@@ -57,7 +60,7 @@ export function storeOf({
   kind: RootKind;
   cache: TreeCache;
   limits: { keys: number; pages: number };
-}): SkillStore {
+}): WritableStore {
   const source = `${access.address}${prefix}`;
   const listed = new Map<string, SkillState>();
   let index: Promise<ObjectIndex> | undefined;

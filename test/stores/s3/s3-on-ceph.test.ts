@@ -3,9 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { SkillTree } from '../../../src/contracts/skill.ts';
-import type { SkillStore } from '../../../src/contracts/store.ts';
 import { openTreeCache } from '../../../src/stores/cache/tree-cache.ts';
-import { createS3Store, type S3StoreOptions } from '../../../src/stores/s3/s3-store.ts';
+import { createS3Store, type S3StoreOptions, type WritableStore } from '../../../src/stores/s3/s3-store.ts';
 import { type Ceph, MISSING_CEPH, startCeph } from '../../fixtures/ceph.ts';
 import { openRawBucket, type RawBucket } from '../../fixtures/raw-bucket.ts';
 import { describeWith } from '../../fixtures/describe-with.ts';
@@ -18,7 +17,7 @@ describeWith('s3 on ceph', MISSING_CEPH, () => {
   let raw: RawBucket;
   let folder: string;
   let users = 0;
-  const opened: SkillStore[] = [];
+  const opened: WritableStore[] = [];
 
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), 's3-store-'));
@@ -35,7 +34,7 @@ describeWith('s3 on ceph', MISSING_CEPH, () => {
 
   /** A user of whom nobody has heard. */
   const newUser = (): string => `u${(users += 1)}`;
-  const open = (prefix: string, more: Partial<S3StoreOptions> = {}): SkillStore => {
+  const open = (prefix: string, more: Partial<S3StoreOptions> = {}): WritableStore => {
     const store = createS3Store({
       bucket: BUCKET,
       endpoint: ceph.endpoint,
@@ -71,7 +70,7 @@ describeWith('s3 on ceph', MISSING_CEPH, () => {
   test('put() publishes a skill, at the places of files as well, and delete() takes it away', async () => {
     const user = newUser();
     const store = open(`${user}/skills`);
-    const first = await store.put?.(
+    const first = await store.put(
       'deeds/sale',
       tree({ 'SKILL.md': skillText('sale'), 'scripts/a.sh': 'echo' }, ['scripts/a.sh']),
       { ifRevision: null },
@@ -89,7 +88,7 @@ describeWith('s3 on ceph', MISSING_CEPH, () => {
       ['SKILL.md', false],
       ['scripts/a.sh', true],
     ]);
-    const second = await store.put?.('deeds/sale', tree({ 'SKILL.md': skillText('sale again') }), {
+    const second = await store.put('deeds/sale', tree({ 'SKILL.md': skillText('sale again') }), {
       ifRevision: first?.revision ?? '',
     });
     expect(await raw.keys(`${user}/`)).toEqual([
@@ -97,10 +96,10 @@ describeWith('s3 on ceph', MISSING_CEPH, () => {
       `${user}/skills/deeds/sale/SKILL.md`,
     ]);
     await expect(other.open(items[0]!)).resolves.toMatchObject({ digest: view.digest });
-    await store.delete?.('deeds/sale', { ifRevision: second?.revision ?? '' });
+    await store.delete('deeds/sale', { ifRevision: second?.revision ?? '' });
     expect((await other.list()).items).toEqual([]);
     expect(await raw.keys(`${user}/`)).toEqual([`${user}/skills/deeds/sale/.skillcell.json`]);
-    await store.put?.('deeds/sale', tree({ 'SKILL.md': skillText('sale anew') }), { ifRevision: null });
+    await store.put('deeds/sale', tree({ 'SKILL.md': skillText('sale anew') }), { ifRevision: null });
     expect((await other.list()).items).toHaveLength(1);
   });
 
@@ -110,7 +109,7 @@ describeWith('s3 on ceph', MISSING_CEPH, () => {
     const race = async (ifRevision: string | null): Promise<string> => {
       const ended = await Promise.allSettled(
         writers.map((store, index) =>
-          store.put?.('deeds/sale', tree({ 'SKILL.md': skillText(`by ${index}`), 'who.txt': `${index}` }), {
+          store.put('deeds/sale', tree({ 'SKILL.md': skillText(`by ${index}`), 'who.txt': `${index}` }), {
             ifRevision,
           }),
         ),
