@@ -51,6 +51,11 @@ export const LIBRARY_SEVERITIES = {
   'index.duplicate': 'warning',
   'index.no-digest': 'warning',
   'search.not-kept': 'warning',
+  's3.key': 'warning',
+  's3.twin': 'warning',
+  's3.shadowed': 'warning',
+  's3.too-many': 'error',
+  's3.publication': 'warning',
 } as const;
 
 /** A code of what is found where skills come from. */

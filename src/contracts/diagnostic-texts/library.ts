@@ -2,6 +2,7 @@ import type { DiagnosticText } from '../diagnostic-severities.ts';
 import type { LibraryCode } from '../library-severities.ts';
 import { SOURCE_TEXTS } from './sources.ts';
 import { INDEX_TEXTS } from './library-index.ts';
+import { S3_TEXTS } from './s3.ts';
 
 const AGAIN = 'Pack the skill anew, by `skillcell skills pack` for example.';
 const RENAME = 'Rename the file, and pack the skill anew.';
@@ -124,4 +125,5 @@ export const LIBRARY_TEXTS: Readonly<Record<LibraryCode, DiagnosticText>> = {
     meaning: 'the index of a search cannot be written to the cache; the search has answered all the same',
     advice: 'Name a folder that can be written by XDG_CACHE_HOME, or each process builds the index again.',
   },
+  ...S3_TEXTS,
 };
