@@ -3,7 +3,7 @@ import type { LibraryCode } from '../contracts/library-severities.ts';
 import { SkillcellError } from '../contracts/skillcell-error.ts';
 
 /** Diagnostics of an archive that is refused: `zip.` or `tar.`, and what is wrong. */
-export type ArchiveFault = Exclude<LibraryCode, 'archive.left-out'>;
+export type ArchiveFault = Extract<LibraryCode, `zip.${string}` | `tar.${string}`>;
 
 /** What an archive is refused for, before anything of it is written. Whoever knows the archive's name makes an error of it. */
 export class ArchiveRefusal extends Error {

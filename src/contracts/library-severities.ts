@@ -29,6 +29,10 @@ export const LIBRARY_SEVERITIES = {
   'tar.file-folder': 'error',
   'tar.size': 'error',
   'archive.left-out': 'warning',
+  'lock.changed': 'error',
+  'lock.missing': 'error',
+  'lock.added': 'error',
+  'lock.not-approved': 'error',
 } as const;
 
 /** A code of what is found where skills come from. */

@@ -2,6 +2,7 @@ import { closeSync, fsyncSync, openSync, readdirSync, rmSync, writeSync } from '
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { currentOwner, isDead, ownerName, parseOwnerName } from './owner.ts';
+import { removeTree } from './remove-tree.ts';
 
 /** What is on its way to the disk: its name begins with the owner, who alone may finish it. */
 const TORN = /^\.(.+)\.part$/;
@@ -32,7 +33,7 @@ export function writeAside(folder: string, content: string | Uint8Array): string
 export function removeTorn(folder: string): void {
   for (const name of readdirSync(folder)) {
     const owner = parseOwnerName(TORN.exec(name)?.[1] ?? '');
-    if (owner !== undefined && isDead(owner)) rmSync(join(folder, name), { force: true });
+    if (owner !== undefined && isDead(owner)) removeTree(join(folder, name));
   }
 }
 

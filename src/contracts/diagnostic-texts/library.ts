@@ -1,5 +1,6 @@
 import type { DiagnosticText } from '../diagnostic-severities.ts';
 import type { LibraryCode } from '../library-severities.ts';
+import { LOCK_TEXTS } from './lock.ts';
 
 const AGAIN = 'Pack the skill anew, by `skillcell skills pack` for example.';
 const RENAME = 'Rename the file, and pack the skill anew.';
@@ -83,4 +84,5 @@ export const LIBRARY_TEXTS: Readonly<Record<LibraryCode, DiagnosticText>> = {
       'the archive holds what systems and tools leave beside the files of people, such as __MACOSX or .git; it is left out',
     advice: 'Nothing has to be done; `skillcell skills pack` leaves it out as well.',
   },
+  ...LOCK_TEXTS,
 };
