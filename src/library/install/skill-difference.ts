@@ -43,7 +43,7 @@ export async function skillDifference(
       path,
       state: old === undefined ? 'added' : now === undefined ? 'removed' : 'changed',
       ...(isMode || (old === undefined && now?.executable === true) ? { executable: now?.executable === true } : {}),
-      ...(lines === undefined ? {} : { lines: lines.split('\n').slice(3).join('\n') }),
+      ...(lines === undefined ? {} : { lines: lines.slice(Math.max(0, lines.indexOf('@@'))) }),
     });
   }
   const [had, has] = [toolsOf(before.skill), toolsOf(after.skill)];
