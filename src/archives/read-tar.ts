@@ -32,7 +32,7 @@ export async function readTar(bytes: Uint8Array, { signal, without }: ReadTarOpt
     // In this form a cut archive rejects the loop; a listener that waits would leave its error to nobody.
     for await (const entry of archive) {
       signal?.throwIfAborted();
-      const { name, type, size = 0, mode = 0 } = entry.header;
+      const { name, type, size, mode } = entry.header;
       const row: ListedEntry = {
         name: plainPath(name),
         kind: KINDS[type ?? ''] ?? 'other',

@@ -28,11 +28,16 @@ export const LIBRARY_SEVERITIES = {
   'tar.collision': 'error',
   'tar.file-folder': 'error',
   'tar.size': 'error',
+  'tar.header': 'error',
+  'tar.ambiguous': 'error',
+  'archive.size': 'error',
+  'archive.skill': 'error',
   'archive.left-out': 'warning',
   'lock.changed': 'error',
   'lock.missing': 'error',
   'lock.added': 'error',
   'lock.not-approved': 'error',
+  'archive.beside': 'warning',
 } as const;
 
 /** A code of what is found where skills come from. */

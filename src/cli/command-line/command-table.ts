@@ -11,6 +11,7 @@ import {
 } from '../options/flags.ts';
 import { BUDGET_FLAGS } from '../options/budget-flags.ts';
 import { LOCK_COMMANDS } from './lock-commands.ts';
+import { ARCHIVE_COMMANDS } from './archive-commands.ts';
 
 const EXEC: CommandSpecification = {
   path: ['exec'],
@@ -234,8 +235,7 @@ const SKILLS: readonly CommandSpecification[] = [
     ],
     load: async () => (await import('../commands/run-eval.ts')).runEval,
   },
-  { path: ['skills', 'pack'], summary: 'pack a skill into a file', flags: [] },
-  { path: ['skills', 'unpack'], summary: 'unpack a skill from a file', flags: [] },
+  ...ARCHIVE_COMMANDS,
   { path: ['skills', 'new'], summary: 'begin a new skill', flags: [] },
 ];
 

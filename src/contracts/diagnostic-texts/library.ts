@@ -66,7 +66,7 @@ export const LIBRARY_TEXTS: Readonly<Record<LibraryCode, DiagnosticText>> = {
     advice: RENAME,
   },
   'tar.link': {
-    meaning: 'an entry is a link, a device, a fifo or a socket',
+    meaning: 'an entry is a link, a device, a fifo, or of another kind than a file and a folder',
     advice: 'Put the file itself in its place, and pack the skill anew.',
   },
   'tar.duplicate': { meaning: 'two entries have one name', advice: AGAIN },
@@ -79,10 +79,30 @@ export const LIBRARY_TEXTS: Readonly<Record<LibraryCode, DiagnosticText>> = {
     meaning: 'the archive unpacks to more than 50 MiB, or an entry has other bytes than it declares',
     advice: 'Leave large files out of the skill.',
   },
+  'tar.header': {
+    meaning: 'what stands in front of an entry is written in a way that programs read differently',
+    advice: AGAIN,
+  },
+  'tar.ambiguous': {
+    meaning: 'the archive can be read in two ways: it has no end, something lies behind it, or a name is given twice',
+    advice: AGAIN,
+  },
+  'archive.size': {
+    meaning: 'the archive has more than 10 MiB',
+    advice: 'Leave large files out of the skill.',
+  },
+  'archive.skill': {
+    meaning: 'the archive holds no SKILL.md at its root or in one folder, or more than one skill',
+    advice: 'Pack the folder of one skill, by `skillcell skills pack` for example.',
+  },
   'archive.left-out': {
     meaning:
       'the archive holds what systems and tools leave beside the files of people, such as __MACOSX or .git; it is left out',
     advice: 'Nothing has to be done; `skillcell skills pack` leaves it out as well.',
   },
   ...LOCK_TEXTS,
+  'archive.beside': {
+    meaning: 'the archive holds files beside the folder of the skill; they are no part of it, and left out',
+    advice: 'Nothing has to be done; pack the folder of the skill alone.',
+  },
 };
