@@ -1,5 +1,5 @@
 import { constants } from 'node:fs';
-import { open } from 'node:fs/promises';
+import { open, stat } from 'node:fs/promises';
 import { ARCHIVE_LIMITS } from './archive-limits.ts';
 import { ArchiveRefusal } from './archive-refused.ts';
 
@@ -36,6 +36,11 @@ export async function readArchiveFile(path: string): Promise<ArchiveFile> {
   } finally {
     await file.close();
   }
+}
+
+/** The same of a file that is not read. @throws Error the system's */
+export async function archiveIdentity(path: string): Promise<string> {
+  return identityOf(await stat(path, { bigint: true }));
 }
 
 function identityOf(stats: { dev: bigint; ino: bigint; size: bigint; mtimeNs: bigint; ctimeNs: bigint }): string {

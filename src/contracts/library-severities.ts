@@ -30,6 +30,7 @@ export const LIBRARY_SEVERITIES = {
   'tar.size': 'error',
   'tar.header': 'error',
   'tar.ambiguous': 'error',
+  'tar.checksum': 'error',
   'archive.size': 'error',
   'archive.skill': 'error',
   'archive.left-out': 'warning',

@@ -87,6 +87,7 @@ export const LIBRARY_TEXTS: Readonly<Record<LibraryCode, DiagnosticText>> = {
     meaning: 'the archive can be read in two ways: it has no end, something lies behind it, or a name is given twice',
     advice: AGAIN,
   },
+  'tar.checksum': { meaning: 'the data of the archive has another checksum than is declared', advice: AGAIN },
   'archive.size': {
     meaning: 'the archive has more than 10 MiB',
     advice: 'Leave large files out of the skill.',
