@@ -39,6 +39,15 @@ export const LIBRARY_SEVERITIES = {
   'lock.added': 'error',
   'lock.not-approved': 'error',
   'archive.beside': 'warning',
+  'source.manifest': 'error',
+  'source.path': 'error',
+  'source.missing': 'warning',
+  'source.unsupported': 'warning',
+  'source.elsewhere': 'info',
+  'source.twice': 'info',
+  'source.left-out': 'warning',
+  'source.submodule': 'warning',
+  'source.lfs': 'warning',
 } as const;
 
 /** A code of what is found where skills come from. */

@@ -1,6 +1,7 @@
 import type { DiagnosticText } from '../diagnostic-severities.ts';
 import type { LibraryCode } from '../library-severities.ts';
 import { LOCK_TEXTS } from './lock.ts';
+import { SOURCE_TEXTS } from './sources.ts';
 
 const AGAIN = 'Pack the skill anew, by `skillcell skills pack` for example.';
 const RENAME = 'Rename the file, and pack the skill anew.';
@@ -106,4 +107,5 @@ export const LIBRARY_TEXTS: Readonly<Record<LibraryCode, DiagnosticText>> = {
     meaning: 'the archive holds files beside the folder of the skill; they are no part of it, and left out',
     advice: 'Nothing has to be done; pack the folder of the skill alone.',
   },
+  ...SOURCE_TEXTS,
 };
