@@ -48,6 +48,9 @@ export const LIBRARY_SEVERITIES = {
   'source.left-out': 'warning',
   'source.submodule': 'warning',
   'source.lfs': 'warning',
+  'index.entry': 'warning',
+  'index.duplicate': 'warning',
+  'index.no-digest': 'warning',
 } as const;
 
 /** A code of what is found where skills come from. */

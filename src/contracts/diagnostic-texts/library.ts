@@ -2,6 +2,7 @@ import type { DiagnosticText } from '../diagnostic-severities.ts';
 import type { LibraryCode } from '../library-severities.ts';
 import { LOCK_TEXTS } from './lock.ts';
 import { SOURCE_TEXTS } from './sources.ts';
+import { INDEX_TEXTS } from './library-index.ts';
 
 const AGAIN = 'Pack the skill anew, by `skillcell skills pack` for example.';
 const RENAME = 'Rename the file, and pack the skill anew.';
@@ -108,4 +109,5 @@ export const LIBRARY_TEXTS: Readonly<Record<LibraryCode, DiagnosticText>> = {
     advice: 'Nothing has to be done; pack the folder of the skill alone.',
   },
   ...SOURCE_TEXTS,
+  ...INDEX_TEXTS,
 };
