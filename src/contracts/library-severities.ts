@@ -38,6 +38,10 @@ export const LIBRARY_SEVERITIES = {
   'store.stale': 'warning',
   'store.missing': 'error',
   'library.not-admitted': 'error',
+  'lock.changed': 'error',
+  'lock.missing': 'error',
+  'lock.added': 'error',
+  'lock.not-approved': 'error',
   'source.manifest': 'error',
   'source.path': 'error',
   'source.missing': 'warning',
@@ -51,6 +55,11 @@ export const LIBRARY_SEVERITIES = {
   'index.duplicate': 'warning',
   'index.no-digest': 'warning',
   'search.not-kept': 'warning',
+  's3.key': 'warning',
+  's3.twin': 'warning',
+  's3.shadowed': 'warning',
+  's3.too-many': 'error',
+  's3.publication': 'warning',
 } as const;
 
 /** A code of what is found where skills come from. */

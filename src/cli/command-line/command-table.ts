@@ -12,6 +12,7 @@ import {
 import { SCAN_COMMANDS } from './scan-commands.ts';
 import { AUTHORING_COMMANDS } from './authoring-commands.ts';
 import { BUDGET_FLAGS } from '../options/budget-flags.ts';
+import { LOCK_COMMANDS } from './lock-commands.ts';
 import { ARCHIVE_COMMANDS } from './archive-commands.ts';
 
 const EXEC: CommandSpecification = {
@@ -87,7 +88,7 @@ const MCP: CommandSpecification = {
 
 /** What a session takes of what a job does. */
 const SESSION_FLAG_NAMES: ReadonlySet<string> = new Set(
-  'language runner isolation file env timeout memory cpus pids workspace descriptor skills-root consumer mcp tool skill json'.split(
+  'language runner isolation file env timeout memory cpus pids workspace descriptor skills-root consumer mcp tool skill frozen lock json'.split(
     ' ',
   ),
 );
@@ -256,6 +257,7 @@ export const COMMANDS: readonly CommandSpecification[] = [
   REPL,
   MCP,
   ...SKILLS,
+  ...LOCK_COMMANDS,
   {
     path: ['image', 'build'],
     summary: 'build the image of the docker runner',

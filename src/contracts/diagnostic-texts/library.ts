@@ -1,7 +1,9 @@
 import type { DiagnosticText } from '../diagnostic-severities.ts';
 import type { LibraryCode } from '../library-severities.ts';
+import { LOCK_TEXTS } from './lock.ts';
 import { SOURCE_TEXTS } from './sources.ts';
 import { INDEX_TEXTS } from './library-index.ts';
+import { S3_TEXTS } from './s3.ts';
 
 const AGAIN = 'Pack the skill anew, by `skillcell skills pack` for example.';
 const RENAME = 'Rename the file, and pack the skill anew.';
@@ -102,6 +104,7 @@ export const LIBRARY_TEXTS: Readonly<Record<LibraryCode, DiagnosticText>> = {
       'the archive holds what systems and tools leave beside the files of people, such as __MACOSX or .git; it is left out',
     advice: 'Nothing has to be done; `skillcell skills pack` leaves it out as well.',
   },
+  ...LOCK_TEXTS,
   'archive.beside': {
     meaning: 'the archive holds files beside the folder of the skill; they are no part of it, and left out',
     advice: 'Nothing has to be done; pack the folder of the skill alone.',
@@ -124,4 +127,7 @@ export const LIBRARY_TEXTS: Readonly<Record<LibraryCode, DiagnosticText>> = {
     meaning: 'the index of a search cannot be written to the cache; the search has answered all the same',
     advice: 'Name a folder that can be written by XDG_CACHE_HOME, or each process builds the index again.',
   },
+  ...S3_TEXTS,
+  ...SOURCE_TEXTS,
+  ...INDEX_TEXTS,
 };
