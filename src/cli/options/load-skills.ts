@@ -5,7 +5,7 @@ import type { SkillsDescriptor } from '../../contracts/descriptor.ts';
 import { SkillcellError } from '../../contracts/skillcell-error.ts';
 import { JsonRefused, parseBoundedJson } from '../../protocol/bounded-json.ts';
 import '../../skills/match-on-host.ts';
-import { loadUnchecked, type SkillsSubsystem } from '../../skills/load-subsystem.ts';
+import { loadUnchecked, type LoadUncheckedOptions, type SkillsSubsystem } from '../../skills/load-subsystem.ts';
 import type { CliIo } from '../terminal/cli-io.ts';
 import { readInputFile } from '../terminal/input-file.ts';
 import { quoted } from '../terminal/usage-error.ts';
@@ -19,6 +19,8 @@ export interface SkillSources {
   rootFlag: '--root' | '--skills-root';
   /** Value of `--descriptor`. */
   descriptor: string | undefined;
+  /** What `--frozen` lets through; undefined without the flag. */
+  admit: LoadUncheckedOptions['admit'];
 }
 
 /**
@@ -28,10 +30,11 @@ export interface SkillSources {
  */
 export function loadSkills(sources: SkillSources, io: CliIo): SkillsSubsystem {
   const builtinRoot = builtinSkills(sources, io);
-  if (sources.descriptor === undefined) return loadUnchecked({ builtinRoot });
+  const { admit } = sources;
+  if (sources.descriptor === undefined) return loadUnchecked({ builtinRoot, admit });
   const descriptor = readJsonFile('--descriptor', sources.descriptor, io) as SkillsDescriptor;
   const bundleRoot = dirname(resolve(io.cwd(), sources.descriptor));
-  const subsystem = loadUnchecked({ builtinRoot, descriptor, bundleRoot });
+  const subsystem = loadUnchecked({ builtinRoot, descriptor, bundleRoot, admit });
   checkListed(descriptor, subsystem, sources.descriptor);
   return subsystem;
 }
