@@ -42,7 +42,6 @@ export const LIBRARY_SEVERITIES = {
   'lock.missing': 'error',
   'lock.added': 'error',
   'lock.not-approved': 'error',
-  'archive.beside': 'warning',
   'source.manifest': 'error',
   'source.path': 'error',
   'source.missing': 'warning',

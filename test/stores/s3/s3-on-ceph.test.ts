@@ -10,6 +10,7 @@ import { openTreeCache } from '../../../src/stores/cache/tree-cache.ts';
 import { createS3Store, type S3StoreOptions, type WritableStore } from '../../../src/stores/s3/s3-store.ts';
 import { type Ceph, type CephUser, MISSING_CEPH, startCeph } from '../../fixtures/ceph.ts';
 import { openRawBucket, type RawBucket } from '../../fixtures/raw-bucket.ts';
+import { describeStore } from '../conformance/store-conformance.ts';
 import { describeWith } from '../../fixtures/describe-with.ts';
 import { type Fault, startFaultProxy } from '../../fixtures/fault-proxy.ts';
 
@@ -312,6 +313,40 @@ describeWith('s3 on ceph', MISSING_CEPH, () => {
     };
     expect(await headAll()).toBe(1 + 30 + 1);
     expect(await headAll()).toBe(1);
+  });
+
+  describeStore('a bucket', {
+    async open(trees) {
+      const user = newUser();
+      const proxy = await startFaultProxy(ceph.endpoint);
+      const writer = open(`${user}/skills`);
+      const revisions = new Map<string, string>();
+      const put = async (path: string, files: SkillTree): Promise<void> => {
+        const { revision } = await writer.put(path, files, { ifRevision: revisions.get(path) ?? null });
+        revisions.set(path, revision);
+      };
+      for (const [path, files] of trees) await put(path, files);
+      const cache = openTreeCache(join(folder, `scene-${user}`));
+      return {
+        store: open(`${user}/skills`, { endpoint: proxy.endpoint, cache, timeoutMs: 2_000 }),
+        async change(path, files) {
+          if (files !== null) return put(path, files);
+          await writer.delete(path, { ifRevision: revisions.get(path) ?? '' });
+        },
+        async down() {
+          proxy.fault = () => ({ status: 503, code: 'SlowDown' });
+        },
+        async slow() {
+          proxy.fault = () => ({ stallAfter: 0 });
+        },
+        async cut() {
+          proxy.fault = () => ({ cutAfter: 10 });
+        },
+        async close() {
+          await proxy[Symbol.asyncDispose]();
+        },
+      };
+    },
   });
 
   describe('threats', () => {
