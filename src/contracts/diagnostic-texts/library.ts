@@ -128,6 +128,4 @@ export const LIBRARY_TEXTS: Readonly<Record<LibraryCode, DiagnosticText>> = {
     advice: 'Name a folder that can be written by XDG_CACHE_HOME, or each process builds the index again.',
   },
   ...S3_TEXTS,
-  ...SOURCE_TEXTS,
-  ...INDEX_TEXTS,
 };
