@@ -48,6 +48,7 @@ export const LIBRARY_SEVERITIES = {
   'source.left-out': 'warning',
   'source.submodule': 'warning',
   'source.lfs': 'warning',
+  'source.unavailable': 'error',
   'index.entry': 'warning',
   'index.duplicate': 'warning',
   'index.no-digest': 'warning',

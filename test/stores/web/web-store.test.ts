@@ -104,7 +104,7 @@ describe('createWebStore()', () => {
 
   it('takes a zip archive, with the skill at its root or in one folder, and one that a server calls packed', async () => {
     const tree = new Map([['SKILL.md', { bytes: Buffer.from(skillText('zipped')), executable: false }]]);
-    site.publish('zipped', await packSkill('zipped', tree, { store: true }));
+    site.publish('zipped', (await packSkill('zipped', tree, { store: true })).archive);
     const packed = await tarOf({ 'SKILL.md': skillText('packed') });
     site.publish('packed', packed);
     site.files.set('/.well-known/agent-skills/packed.tar.gz', (_, response) =>
