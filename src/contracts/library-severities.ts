@@ -31,7 +31,9 @@ export const LIBRARY_SEVERITIES = {
   'archive.left-out': 'warning',
   'store.stale': 'warning',
   'store.missing': 'error',
-  'library.not-admitted': 'error',
+  'trust.changed': 'warning',
+  'trust.outside': 'warning',
+  'trust.ignored': 'warning',
 } as const;
 
 /** A code of what is found where skills come from. */

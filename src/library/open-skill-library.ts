@@ -1,3 +1,4 @@
+import { realpathSync } from 'node:fs';
 import type { Diagnostic } from '../contracts/diagnostic.ts';
 import { SkillcellError } from '../contracts/skillcell-error.ts';
 import type { Skill } from '../contracts/skill.ts';
@@ -38,7 +39,7 @@ interface Snapshot extends Assembled {
  */
 export async function openSkillLibrary(options: SkillLibraryOptions): Promise<SkillLibrary> {
   const { stores, cacheDir = defaultCacheFolder(), stale = 'refuse', admit, lookIntervalMs = 30_000 } = options;
-  const { descriptor, bundleRoot, builtinRoot } = options;
+  const { descriptor, bundleRoot, builtinRoot, gate } = options;
   const cache = openTreeCache(cacheDir);
   const look = { index: openHeadIndex(cache), lists: openKeptLists(cacheDir), stale, digests: admit !== undefined };
   const views = new Map<string, SkillView>();
@@ -57,7 +58,11 @@ export async function openSkillLibrary(options: SkillLibraryOptions): Promise<Sk
       const earlier = snapshot;
       const changed = earlier === undefined || states.some((state, place) => isOther(state, earlier.states[place]));
       if (changed) {
-        snapshot = { states, whole: new Map(), ...assemble(states, { descriptor, bundleRoot, builtinRoot, admit }) };
+        snapshot = {
+          states,
+          whole: new Map(),
+          ...assemble(states, { descriptor, bundleRoot, builtinRoot, admit, gate }),
+        };
       }
       failure = undefined;
       if (changed && earlier !== undefined) for (const listener of [...listeners]) listener();
@@ -104,7 +109,12 @@ export async function openSkillLibrary(options: SkillLibraryOptions): Promise<Sk
     const wanted = wantedSkills(subsystem, request);
     const { signal } = request;
     const whole = new Map<Skill, Skill>();
-    await eachAtOnce(wanted, AT_ONCE, async (skill) => {
+    for (const skill of request.copy === false ? subsystem.skills : []) {
+      const here = inPlace(skill, sources);
+      if (here !== undefined) whole.set(skill, here);
+    }
+    const missing = wanted.filter((skill) => !whole.has(skill));
+    await eachAtOnce(missing, AT_ONCE, async (skill) => {
       whole.set(skill, await wholeOf(of, skill, { signal }));
     });
     const heads = subsystem.skills.filter((skill) => sources.has(skill) && !whole.has(skill));
@@ -186,6 +196,13 @@ export async function openSkillLibrary(options: SkillLibraryOptions): Promise<Sk
     throw error;
   }
   return library;
+}
+
+/** A skill of a folder that stays where it is. */
+function inPlace(skill: Skill, sources: Assembled['sources']): Skill | undefined {
+  const record = sources.get(skill)?.record;
+  if (record?.complete !== true || record.item.origin.type !== 'directory') return undefined;
+  return { ...skill, rootPath: realpathSync.native(record.item.origin.source) };
 }
 
 /** What only a whole skill tells of itself. */

@@ -10,6 +10,7 @@ import {
   SKILLS_FLAGS,
 } from '../options/flags.ts';
 import { BUDGET_FLAGS } from '../options/budget-flags.ts';
+import { LIBRARY_COMMANDS } from './library-commands.ts';
 
 const EXEC: CommandSpecification = {
   path: ['exec'],
@@ -84,7 +85,7 @@ const MCP: CommandSpecification = {
 
 /** What a session takes of what a job does. */
 const SESSION_FLAG_NAMES: ReadonlySet<string> = new Set(
-  'language runner isolation file env timeout memory cpus pids workspace descriptor skills-root consumer mcp tool skill json'.split(
+  'language runner isolation file env timeout memory cpus pids workspace descriptor skills-root sources consumer mcp tool skill json'.split(
     ' ',
   ),
 );
@@ -245,6 +246,7 @@ export const COMMANDS: readonly CommandSpecification[] = [
   REPL,
   MCP,
   ...SKILLS,
+  ...LIBRARY_COMMANDS,
   {
     path: ['image', 'build'],
     summary: 'build the image of the docker runner',

@@ -21,9 +21,17 @@ const CONSUMER_FLAG: FlagSpecification = {
   summary: 'whose policy of the descriptor holds',
 };
 
+/** Where skills come from beside the descriptor; every command that loads skills takes it. */
+const SOURCES_FLAG: FlagSpecification = {
+  name: 'sources',
+  value: 'LIST',
+  summary: 'builtin, user and project, with commas between (default: builtin); see `skillcell skills sources`',
+};
+
 /** Flags of commands that load skills. */
 export const SKILLS_FLAGS: readonly FlagSpecification[] = [
   { name: 'root', value: 'DIR', summary: 'the built-in skills (default: those of this package)' },
+  SOURCES_FLAG,
   DESCRIPTOR_FLAG,
   CONSUMER_FLAG,
 ];
@@ -95,6 +103,7 @@ export const JOB_FLAGS: readonly FlagSpecification[] = [
   { name: 'workspace', value: 'MIB', summary: 'size of the working folder (default: 128)' },
   DESCRIPTOR_FLAG,
   { name: 'skills-root', value: 'DIR', summary: 'the built-in skills (default: those of this package)' },
+  SOURCES_FLAG,
   { ...CONSUMER_FLAG, summary: `${CONSUMER_FLAG.summary} (default: solver.codegen)` },
   {
     name: 'tool',
@@ -132,6 +141,7 @@ const SERVER_FLAG_SUMMARIES: Readonly<Record<string, string>> = {
   workspace: '',
   descriptor: '',
   'skills-root': '',
+  sources: '',
   consumer: 'whose policy of the descriptor holds for clients and their jobs (default: solver.codegen)',
   mcp: '',
   tool: 'a tool that programs may call, by id or pattern, such as skills.read or skills.*',
@@ -174,7 +184,7 @@ const OF_EVALS = ['language', 'runner', 'isolation', 'timeout', 'memory', 'cpus'
 
 /** Flags of the command that evaluates a skill. */
 export const EVAL_JOB_FLAGS: readonly FlagSpecification[] = JOB_FLAGS.filter(({ name }) =>
-  [...OF_EVALS, 'skills-root', 'consumer', 'json'].includes(name),
+  [...OF_EVALS, 'skills-root', 'sources', 'consumer', 'json'].includes(name),
 ).flatMap((flag) => {
   if (flag.name === 'language') return [{ ...flag, summary: `${languageNames().join(', ')} (default: javascript)` }];
   return [flag, ...(flag.name === 'skills-root' ? [ROOT_FLAG] : [])];
