@@ -52,6 +52,11 @@ export const LIBRARY_SEVERITIES = {
   'index.entry': 'warning',
   'index.duplicate': 'warning',
   'index.no-digest': 'warning',
+  'store.stale': 'warning',
+  'store.missing': 'error',
+  'trust.changed': 'warning',
+  'trust.outside': 'warning',
+  'trust.ignored': 'warning',
 } as const;
 
 /** A code of what is found where skills come from. */

@@ -110,4 +110,24 @@ export const LIBRARY_TEXTS: Readonly<Record<LibraryCode, DiagnosticText>> = {
   },
   ...SOURCE_TEXTS,
   ...INDEX_TEXTS,
+  'store.stale': {
+    meaning: 'a store is out of reach, and its skills are those of its last good list',
+    advice: 'Nothing, if that will do; `stale: "refuse"` refuses instead.',
+  },
+  'store.missing': {
+    meaning: 'a store is out of reach, and what a skill of it says is not in the cache; it is not loaded',
+    advice: 'Try again when the store answers.',
+  },
+  'trust.changed': {
+    meaning: 'the skills of a project are other ones than those that were trusted; none of them is loaded',
+    advice: 'Look at what has changed, then `skillcell skills trust`; with --follow changes are trusted as well.',
+  },
+  'trust.outside': {
+    meaning: 'a folder of skills of a project lies outside the project, behind a link; it is not read',
+    advice: 'Put the skills into the project, or name their folder by --root.',
+  },
+  'trust.ignored': {
+    meaning: 'what says which projects are trusted cannot be relied on, so that none is',
+    advice: 'Look at the file that the message names; remove it, and trust the projects anew.',
+  },
 };

@@ -35,7 +35,10 @@ describe('readCommandLine()', () => {
   it.each([
     [[], 'a command is one of exec, codegen, repl, mcp, skills, image, doctor, sweep, got nothing'],
     [['nope'], 'got "nope"'],
-    [['skills'], 'a command is one of list, show, render, match, validate, descriptor, run, eval, '],
+    [
+      ['skills'],
+      'a command is one of list, show, render, match, validate, descriptor, run, eval, ',
+    ],
     [['skills', 'nope'], 'got "nope"'],
     [['--json'], 'got "--json"'],
     [['exec', '--nope'], 'there is no flag --nope'],
