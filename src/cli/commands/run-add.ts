@@ -10,6 +10,7 @@ import { oneLine } from '../../skills/text/text.ts';
 import { type CommandContext, flagValues } from '../options/command.ts';
 import { lockPlace, makeLockFolder } from '../options/lock-place.ts';
 import { openCache } from '../options/open-cache.ts';
+import { privateHosts } from '../options/private-hosts.ts';
 import { noteDiagnostics } from '../options/skills-context.ts';
 import { diagnosticLine } from '../terminal/diagnostic-line.ts';
 import { escapeLine } from '../terminal/escape-controls.ts';
@@ -24,7 +25,13 @@ export async function runAdd(context: CommandContext): Promise<number> {
   const { signal } = interruption;
   const lockFolder = dirname(place.lockFile);
   const nested = given.flags.has('nested');
-  const found = await findInSource(spec, { cache: openCache(io), lockFolder, nested, signal });
+  const found = await findInSource(spec, {
+    cache: openCache(io),
+    lockFolder,
+    nested,
+    allowPrivate: privateHosts(io),
+    signal,
+  });
   if (given.flags.has('list')) return await list(context, found.skills, found.diagnostics);
   if (!json) await noteDiagnostics(context, found.diagnostics);
   if (found.skills.length === 0)

@@ -2,6 +2,7 @@ import { installSkills } from '../../library/install/install-skills.ts';
 import type { CommandContext } from '../options/command.ts';
 import { existingLock } from '../options/existing-lock.ts';
 import { openCache } from '../options/open-cache.ts';
+import { privateHosts } from '../options/private-hosts.ts';
 import { deviationLine } from '../options/deviation-line.ts';
 import { escapeLine } from '../terminal/escape-controls.ts';
 
@@ -10,7 +11,13 @@ export async function runInstall(context: CommandContext): Promise<number> {
   const { arguments: given, io, output, json, interruption } = context;
   const lockFile = existingLock(context);
   const frozen = given.flags.has('frozen');
-  const rows = await installSkills({ lockFile, cache: openCache(io), frozen, signal: interruption.signal });
+  const rows = await installSkills({
+    lockFile,
+    cache: openCache(io),
+    allowPrivate: privateHosts(io),
+    frozen,
+    signal: interruption.signal,
+  });
   if (json) await output.json({ skills: rows });
   else
     for (const { id, place, state, deviations } of rows) {

@@ -2,6 +2,7 @@ import { findUpdates, type SkillUpdate, takeUpdates } from '../../library/instal
 import type { CommandContext } from '../options/command.ts';
 import { existingLock } from '../options/existing-lock.ts';
 import { openCache } from '../options/open-cache.ts';
+import { privateHosts } from '../options/private-hosts.ts';
 import { diagnosticLine } from '../terminal/diagnostic-line.ts';
 import { escapeControls, escapeLine } from '../terminal/escape-controls.ts';
 
@@ -12,6 +13,7 @@ export async function runUpdate(context: CommandContext): Promise<number> {
     lockFile: existingLock(context),
     refs: given.operands,
     cache: openCache(io),
+    allowPrivate: privateHosts(io),
     force: given.flags.has('force'),
     signal: interruption.signal,
   };
