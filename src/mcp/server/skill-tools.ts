@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
 import { ToolError } from '../../broker/tool-errors.ts';
 import { SkillcellError } from '../../contracts/skillcell-error.ts';
+import { presentSkills } from '../../orchestrator/present-skills.ts';
 import { createDisclosureTools } from '../../orchestrator/disclosure-tools.ts';
 import { READ_LINES } from '../../skills/load/read-skill-file.ts';
 import { beginningOf } from './linked-content.ts';
@@ -71,7 +72,9 @@ export function readSkillFileTool(state: ServerState): ServerTool {
     annotations: READING,
     async run(input) {
       const read = (await disclosed(state, 'skills.read', input)) as Record<string, unknown>;
-      const id = state.settings.skills.resolve([input.skill]).rows[0]?.id ?? input.skill;
+      const { skills: given, consumer } = state.settings;
+      const skills = await presentSkills(given, { consumer, refs: [] });
+      const id = skills.resolve([input.skill]).rows[0]?.id ?? input.skill;
       return whole({ skill: id, ...read }, 'text', id, input.path);
     },
   });
@@ -79,7 +82,9 @@ export function readSkillFileTool(state: ServerState): ServerTool {
 
 /** By the tools that jobs have: the policy of the server's consumer holds for whatever is named, and nothing is kept from call to call. */
 async function disclosed({ settings }: ServerState, id: string, input: unknown): Promise<unknown> {
-  const { skills, consumer } = settings;
+  const { consumer } = settings;
+  const { skill } = input as { skill?: string };
+  const skills = await presentSkills(settings.skills, { consumer, refs: skill === undefined ? [] : [skill] });
   const tool = createDisclosureTools({ skills, consumer }).tools.find((each) => each.id === id);
   try {
     return await tool?.execute(input, {} as never);
