@@ -51,6 +51,7 @@ export const LIBRARY_SEVERITIES = {
   'source.left-out': 'warning',
   'source.submodule': 'warning',
   'source.lfs': 'warning',
+  'source.unavailable': 'error',
   'index.entry': 'warning',
   'index.duplicate': 'warning',
   'index.no-digest': 'warning',
@@ -60,6 +61,11 @@ export const LIBRARY_SEVERITIES = {
   's3.shadowed': 'warning',
   's3.too-many': 'error',
   's3.publication': 'warning',
+  'store.stale': 'warning',
+  'store.missing': 'error',
+  'trust.changed': 'warning',
+  'trust.outside': 'warning',
+  'trust.ignored': 'warning',
 } as const;
 
 /** A code of what is found where skills come from. */
