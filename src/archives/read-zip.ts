@@ -77,8 +77,10 @@ export async function readZip(bytes: Uint8Array, options: ReadZipOptions = {}): 
     }
     const total = listed.reduce((sum, entry) => sum + entry.bytes, 0);
     if (total > UNPROBED_BYTES) for (const [, entry] of files) await probeZipEntry(entry, options);
-    for (const [{ name, executable }, entry] of files)
-      if (!isLeftOut(name)) tree.set(name, { bytes: await readZipEntry(entry, options), executable });
+    for (const [{ name, executable }, entry] of files) {
+      const content = await readZipEntry(entry, options);
+      if (!isLeftOut(name)) tree.set(name, { bytes: content, executable });
+    }
     return { tree, leftOut: listed.filter(({ name }) => isLeftOut(name)).map(({ name }) => name) };
   } catch (error) {
     signal?.throwIfAborted();
