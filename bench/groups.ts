@@ -22,6 +22,7 @@ export const GROUPS: Readonly<Record<string, () => Promise<BenchmarkGroup>>> = {
   ...LIBRARY_GROUPS,
   'library.search': async () => (await import('./search-speed.ts')).searchSpeed,
   'library.search.quality': async () => (await import('./search-quality.ts')).searchQuality,
+  'library.archives': async () => (await import('./library-archives.ts')).libraryArchives,
   otel: async () => (await import('./job-spans.ts')).jobSpans,
   skillcode: async () => (await import('./skill-code.ts')).skillCode,
   skills: async () => (await import('./skills-prompt.ts')).skillsPrompt,
