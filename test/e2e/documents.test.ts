@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it, type TestContext } from 'vitest';
-import { MISSING_PYTHON, requireHere } from '../fixtures/describe-with.ts';
+import { MISSING_GIT, MISSING_PYTHON, requireHere } from '../fixtures/describe-with.ts';
 import { asShown, consoleEntries } from '../fixtures/documents/console-session.ts';
 import { documentBlocks, documents, parseBlocks, type DocumentBlock } from '../fixtures/documents/document-blocks.ts';
 import { missingIsolation } from '../fixtures/documents/missing-isolation.ts';
@@ -23,6 +23,7 @@ function missingFor({ text, language }: DocumentBlock): string | undefined {
   const runsJob =
     language === 'ts' || /\b(skillcell (exec|codegen|repl|skills run|skills eval)|node \S+\.mts)\b/.test(text);
   if (runsJob && isolation !== undefined) return isolation;
+  if (/\bgit (init|-C)\b/.test(text) && MISSING_GIT !== undefined) return MISSING_GIT;
   return runsJob && /python|\.py\b/.test(text) ? MISSING_PYTHON : undefined;
 }
 

@@ -112,7 +112,7 @@ describeWith('kill points', MISSING_STRACE, () => {
       });
       const writes = await countWrites(work, before);
       await eachAtOnce(seeded(writes, WRITES), async (when) => void (await killAt(`write:${when}`)));
-      expect(kills.count).toBeGreaterThan(10);
+      expect(kills.count).toBeGreaterThan(5);
     },
   );
 });
