@@ -24,6 +24,7 @@ function missingFor({ text, language }: DocumentBlock): string | undefined {
   const runsJob =
     language === 'ts' || /\b(skillcell (exec|codegen|repl|skills run|skills eval)|node \S+\.mts)\b/.test(text);
   if (runsJob && isolation !== undefined) return isolation;
+  if (/\bgit (init|-C)\b/.test(text) && MISSING_GIT !== undefined) return MISSING_GIT;
   return runsJob && /python|\.py\b/.test(text) ? MISSING_PYTHON : undefined;
 }
 

@@ -7,10 +7,11 @@ import { findInSource, type FoundSkill } from '../../library/sources/find-in-sou
 import { parseSource } from '../../library/sources/parse-source.ts';
 import { bodyTokens } from '../../skills/catalog/catalog-entry.ts';
 import { oneLine } from '../../skills/text/text.ts';
+import type { TreeCache } from '../../stores/cache/tree-cache.ts';
 import { type CommandContext, flagValues } from '../options/command.ts';
 import { lockPlace, makeLockFolder } from '../options/lock-place.ts';
-import { openCache } from '../options/open-cache.ts';
 import { privateHosts } from '../options/private-hosts.ts';
+import { withCache } from '../options/with-cache.ts';
 import { noteDiagnostics } from '../options/skills-context.ts';
 import { diagnosticLine } from '../terminal/diagnostic-line.ts';
 import { escapeLine } from '../terminal/escape-controls.ts';
@@ -18,6 +19,10 @@ import { quoted } from '../terminal/usage-error.ts';
 
 /** `skillcell skills add`: takes skills from a source, or lists what it holds. */
 export async function runAdd(context: CommandContext): Promise<number> {
+  return await withCache(context.io, async (cache) => await add(context, cache));
+}
+
+async function add(context: CommandContext, cache: TreeCache): Promise<number> {
   const { arguments: given, io, output, json, interruption } = context;
   const [source = ''] = given.operands;
   const place = lockPlace(context);
@@ -26,7 +31,7 @@ export async function runAdd(context: CommandContext): Promise<number> {
   const lockFolder = dirname(place.lockFile);
   const nested = given.flags.has('nested');
   const found = await findInSource(spec, {
-    cache: openCache(io),
+    cache,
     lockFolder,
     nested,
     allowPrivate: privateHosts(io),

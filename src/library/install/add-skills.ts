@@ -59,7 +59,11 @@ export async function addSkills(found: readonly FoundSkill[], options: AddSkills
 
 /** One lock file holds one skill of an id; its folder must not stay behind. */
 function elsewhere({ id, place }: LockedSkill): SkillcellError {
-  return new SkillcellError('lock.mismatch', `Cannot add ${id}: it is locked in another folder, got ${place ?? 'the package'}.`, {
-    hint: 'Remove it first, or give this folder a lock file of its own by --lock.',
-  });
+  return new SkillcellError(
+    'lock.mismatch',
+    `Cannot add ${id}: it is locked in another folder, got ${place ?? 'the package'}.`,
+    {
+      hint: 'Remove it first, or give this folder a lock file of its own by --lock.',
+    },
+  );
 }

@@ -29,7 +29,8 @@ export async function openFrozen(lockFile: string, options: ExclusiveOptions = {
   try {
     bytes = readFileSync(lockFile);
   } catch (cause) {
-    const reason = (cause as NodeJS.ErrnoException).code === 'ENOENT' ? 'there is no lock file' : (cause as Error).message;
+    const reason =
+      (cause as NodeJS.ErrnoException).code === 'ENOENT' ? 'there is no lock file' : (cause as Error).message;
     const message = `Cannot load skills: ${reason}, got ${quotedText(lockFile)}.`;
     throw new SkillcellError('lock.invalid', message, { cause });
   }
