@@ -18,7 +18,7 @@ async function update(context: CommandContext, cache: TreeCache): Promise<number
     lockFile: existingLock(context),
     refs: given.operands,
     cache,
-    allowPrivate: privateHosts(io),
+    allowPrivate: privateHosts(context.io),
     force: given.flags.has('force'),
     signal: interruption.signal,
   };

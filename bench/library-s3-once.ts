@@ -1,0 +1,96 @@
+/** Lists a prefix and reads each SKILL.md once, in a process of its own: by our store or by Amazon's client alone. Prints what it took. */
+import { subscribe } from 'node:diagnostics_channel';
+import { GetObjectCommand, ListObjectsV2Command, S3Client } from '@aws-sdk/client-s3';
+import { openTreeCache } from '../src/stores/cache/tree-cache.ts';
+import { createS3Store } from '../src/stores/s3/s3-store.ts';
+import { forgetPeak, peakMemory } from '../test/fixtures/peak-memory.ts';
+
+/** What one process is to do. */
+export interface S3Task {
+  who: 'bare' | 'ours';
+  endpoint: string;
+  credentials: { accessKeyId: string; secretAccessKey: string };
+  bucket: string;
+  prefix: string;
+  cache: string;
+}
+
+/** What it took. */
+export interface S3Outcome {
+  ms: number;
+  requests: number;
+  pages: number;
+  skills: number;
+  bytes: number;
+  /** Memory at the peak, beyond that of a process that has loaded the client. */
+  memoryBytes: number;
+}
+
+const AT_ONCE = 16;
+
+if (import.meta.main) {
+  const task = JSON.parse(process.argv[2] ?? '') as S3Task;
+  let requests = 0;
+  let pages = 0;
+  subscribe('http.client.request.start', (message) => {
+    requests += 1;
+    if ((message as { request: { path: string } }).request.path.includes('list-type=2')) pages += 1;
+  });
+  const before = forgetPeak(process.pid);
+  const started = performance.now();
+  const { skills, bytes } = await (task.who === 'bare' ? readBare(task) : readOurs(task));
+  const ms = performance.now() - started;
+  const memoryBytes = peakMemory(process.pid) - before;
+  process.stdout.write(JSON.stringify({ ms, requests, pages, skills, bytes, memoryBytes } satisfies S3Outcome));
+}
+
+async function readBare({
+  endpoint,
+  credentials,
+  bucket: Bucket,
+  prefix: Prefix,
+}: S3Task): Promise<{ skills: number; bytes: number }> {
+  const client = new S3Client({ region: 'us-east-1', endpoint, credentials, forcePathStyle: true });
+  const keys: string[] = [];
+  let token: string | undefined;
+  do {
+    const page = await client.send(
+      new ListObjectsV2Command({ Bucket, Prefix, ...(token !== undefined && { ContinuationToken: token }) }),
+    );
+    for (const { Key = '' } of page.Contents ?? []) if (Key.endsWith('/SKILL.md')) keys.push(Key);
+    token = page.NextContinuationToken;
+  } while (token !== undefined);
+  let next = 0;
+  let bytes = 0;
+  const work = async (): Promise<void> => {
+    for (let Key = keys[next++]; Key !== undefined; Key = keys[next++]) {
+      const { Body } = await client.send(new GetObjectCommand({ Bucket, Key }));
+      bytes += (await Body?.transformToByteArray())?.length ?? 0;
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, work));
+  client.destroy();
+  return { skills: keys.length, bytes };
+}
+
+async function readOurs({
+  endpoint,
+  credentials,
+  bucket,
+  prefix,
+  cache,
+}: S3Task): Promise<{ skills: number; bytes: number }> {
+  const trees = openTreeCache(cache);
+  const store = createS3Store({ bucket, prefix, endpoint, credentials, kind: 'user', cache: trees });
+  const { items } = await store.list();
+  let next = 0;
+  let bytes = 0;
+  const work = async (): Promise<void> => {
+    for (let item = items[next++]; item !== undefined; item = items[next++])
+      bytes += (await store.head(item)).skillFile.bytes.length;
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, work));
+  await store.close();
+  trees.close();
+  return { skills: items.length, bytes };
+}
