@@ -21,7 +21,9 @@ export interface Expression {
  * @param root the repository
  */
 export function findExpressions(root: string): Expression[] {
-  const files = ['src', 'runtime'].filter((name) => existsSync(join(root, name))).flatMap((name) => sourceFiles(root, name));
+  const files = ['src', 'runtime']
+    .filter((name) => existsSync(join(root, name)))
+    .flatMap((name) => sourceFiles(root, name));
   const sources = new Map<string, ts.SourceFile>();
   const sourceOf = (file: string): ts.SourceFile => {
     let source = sources.get(file);
@@ -55,7 +57,8 @@ function patternOf(
   sourceOf: SourceOf,
 ): { source: string; flags: string } | 'unknown' | undefined {
   if (ts.isRegularExpressionLiteral(node)) return literalParts(node.text);
-  if (!(ts.isNewExpression(node) || ts.isCallExpression(node)) || node.expression.getText() !== 'RegExp') return undefined;
+  if (!(ts.isNewExpression(node) || ts.isCallExpression(node)) || node.expression.getText() !== 'RegExp')
+    return undefined;
   const [first, second] = node.arguments ?? [];
   const text = first === undefined ? undefined : constantText(first, source, sourceOf);
   const flags = second === undefined ? '' : constantText(second, source, sourceOf);
@@ -84,7 +87,9 @@ function constantText(node: ts.Expression, source: ts.SourceFile, sourceOf: Sour
     return parts.includes(undefined) ? undefined : node.head.text + parts.join('');
   }
   if (ts.isPropertyAccessExpression(node) && node.name.text === 'source') {
-    const value = ts.isIdentifier(node.expression) ? constantOf(node.expression.text, source, sourceOf)?.value : undefined;
+    const value = ts.isIdentifier(node.expression)
+      ? constantOf(node.expression.text, source, sourceOf)?.value
+      : undefined;
     return value !== undefined && ts.isRegularExpressionLiteral(value) ? literalParts(value.text).source : undefined;
   }
   if (!ts.isIdentifier(node)) return undefined;
