@@ -79,6 +79,14 @@ export type * from './evals/eval-report.ts';
 export { evaluateSkill, type EvaluateSkillOptions, type OnEvalRun } from './evals/evaluate-skill.ts';
 export type { EvalProgress } from './evals/conduct-eval.ts';
 export type { EvalJobOptions, MadeEvalRun } from './evals/make-run.ts';
+export {
+  searchSkills,
+  type SearchSkillsOptions,
+  type SkillHit,
+  type SkillSearch,
+} from './library/search/search-skills.ts';
+export type { SearchMatch, SearchSnippet } from './library/search/search-snippet.ts';
+export type { SearchedField } from './library/search/searched-fields.ts';
 export { connectMcpTools, type McpToolNote, type McpTools } from './mcp/client/connect-mcp-tools.ts';
 export type { McpAddress, McpProgram, McpServer, McpServers } from './mcp/client/mcp-servers.ts';
 export type { McpConnectOptions, McpToolOptions } from './mcp/client/mcp-tool-options.ts';

@@ -1,6 +1,9 @@
 import type { Experimental_ToolCallerTool, Tool } from 'ai';
 import type { SourceRow } from '../contracts/skill.ts';
 import type { LimitName, Outcome } from '../contracts/result.ts';
+import type { FoundSkill } from '../orchestrator/disclosure-tools.ts';
+
+export type { FoundSkill } from '../orchestrator/disclosure-tools.ts';
 
 /** What the model gives `run_code`. */
 export interface RunCodeInput {
@@ -73,6 +76,14 @@ export interface ListedSkill {
   brief: string;
 }
 
+/** What the model gives `search_skills`. */
+export interface SearchSkillsInput {
+  /** What is to be done, in words. */
+  text: string;
+  /** Skills, at most 50. */
+  max?: number | undefined;
+}
+
 /** What `load_skill` gives. */
 export interface LoadedSkill {
   id: string;
@@ -106,6 +117,7 @@ export type SandboxTools = {
   /** Runs a program. Tools that name it as their caller are called by the program: `experimental_toolCallers: { find: ['run_code'] }`. */
   run_code: Experimental_ToolCallerTool<Tool<RunCodeInput, RunOutput>>;
   list_skills?: Tool<Record<string, never>, { skills: ListedSkill[]; notes?: string[] }>;
+  search_skills?: Tool<SearchSkillsInput, { skills: FoundSkill[]; notes?: string[] }>;
   load_skill?: Tool<{ skill: string }, LoadedSkill>;
   read_skill_file?: Tool<ReadSkillFileInput, ReadSkillFile>;
   run_skill_script?: Tool<RunSkillScriptInput, RunOutput>;

@@ -1,5 +1,11 @@
 import * as z from 'zod/mini';
-import { createDisclosureTools, type DisclosureTools } from '../orchestrator/disclosure-tools.ts';
+import {
+  createDisclosureTools,
+  type DisclosureTools,
+  type FoundSkill,
+  SEARCHED_CHARACTERS,
+  SEARCHED_SKILLS,
+} from '../orchestrator/disclosure-tools.ts';
 import { type GivenSkills, knownSkills, presentSkills } from '../orchestrator/present-skills.ts';
 import { READ_LINES, type SkillFileContent } from '../skills/load/read-skill-file.ts';
 import { cutLines } from './cut-lines.ts';
@@ -19,7 +25,7 @@ export interface SkillToolsOptions {
   known(): readonly string[];
 }
 
-type SkillTools = Required<Pick<SandboxTools, 'list_skills' | 'load_skill' | 'read_skill_file'>>;
+type SkillTools = Required<Pick<SandboxTools, 'list_skills' | 'search_skills' | 'load_skill' | 'read_skill_file'>>;
 /** Calls one of the tools of skills that jobs have. */
 type Call = <Output>(id: string, input: unknown) => Promise<Output>;
 
@@ -38,6 +44,7 @@ export function createSkillTools({ skills, consumer, outputCharacters, known }: 
   };
   return {
     list_skills: listSkills(call, outputCharacters),
+    search_skills: searchSkills(call, outputCharacters),
     load_skill: loadSkill(call, disclosure, outputCharacters),
     read_skill_file: readSkillFile(call, outputCharacters),
   };
@@ -53,6 +60,28 @@ function listSkills(call: Call, characters: number): SkillTools['list_skills'] {
     async execute() {
       const rows = await call<ListedSkill[]>('skills.list', {});
       const all = rows.map(({ id, name, brief }) => ({ id, name, brief }));
+      const skills = takeFitting(all, characters);
+      return { skills, ...notesOf([leftOut(all.length - skills.length, 'skills')]) };
+    },
+  });
+}
+
+function searchSkills(call: Call, characters: number): SkillTools['search_skills'] {
+  return sdkTool({
+    name: 'search_skills',
+    description:
+      'Finds skills by words of what is to be done, the best first: where there are many, it is shorter than the list.',
+    schema: z.strictObject({
+      text: z.string().check(z.maxLength(SEARCHED_CHARACTERS)),
+      max: z.optional(z.number().check(z.int(), z.minimum(1), z.maximum(SEARCHED_SKILLS))),
+    }),
+    fields: {
+      text: 'What is to be done, in plain words.',
+      max: `Skills, at most ${SEARCHED_SKILLS}; 10 unless it is named.`,
+    },
+    async execute(input) {
+      const rows = await call<FoundSkill[]>('skills.search', input);
+      const all = rows.map(({ id, name, brief, score, snippet }) => ({ id, name, brief, score, snippet }));
       const skills = takeFitting(all, characters);
       return { skills, ...notesOf([leftOut(all.length - skills.length, 'skills')]) };
     },

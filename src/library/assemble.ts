@@ -68,7 +68,7 @@ export function assemble(
     };
   };
 
-  return { subsystem: loadUnchecked({ descriptor, bundleRoot, builtinRoot, loadMore }), sources };
+  return { subsystem: loadUnchecked({ descriptor, bundleRoot, builtinRoot, admit, loadMore }), sources };
 }
 
 function skillOf(

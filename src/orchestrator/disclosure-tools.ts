@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { ToolError } from '../broker/tool-errors.ts';
-import type { Tool } from '../broker/tool.ts';
+import type { Tool, ToolContext } from '../broker/tool.ts';
 import type { Skill, SourceRow } from '../contracts/skill.ts';
 import { quotedText } from '../contracts/quoted-text.ts';
 import { SkillcellError } from '../contracts/skillcell-error.ts';
@@ -14,6 +14,16 @@ export interface DisclosureOptions extends ConsumerOptions {
   skills: SkillsSubsystem;
   /** The consumer whose policy holds. */
   consumer: string;
+}
+
+/** A skill that was found, as a model is shown it. */
+export interface FoundSkill {
+  id: string;
+  name: string;
+  brief: string;
+  score: number;
+  /** What of the skill holds most of the words. */
+  snippet: string;
 }
 
 /** What a job has of its skills when it begins. */
@@ -44,10 +54,19 @@ export interface DisclosureTools {
   readonly active: readonly string[];
 }
 
+/** Of a text that is searched for. */
+export const SEARCHED_CHARACTERS = 100_000;
+/** Skills that one search names at most. */
+export const SEARCHED_SKILLS = 50;
+
 /** Of a reference that names nothing, as a message shows it. */
 const REF_CHARACTERS = 120;
 
 const reference = z.string().check(z.minLength(1), z.maxLength(300));
+const searchInput = z.strictObject({
+  text: z.string().check(z.maxLength(SEARCHED_CHARACTERS)),
+  max: z.optional(z.number().check(z.int(), z.minimum(1), z.maximum(SEARCHED_SKILLS))),
+});
 const loadInput = z.strictObject({ skill: reference });
 const readInput = z
   .strictObject({
@@ -65,7 +84,7 @@ const readInput = z
   );
 
 /**
- * Makes the tools of one job: `skills.list`, `skills.load` and `skills.read`. They show what the job's consumer may load, and
+ * Makes the tools of one job: `skills.list`, `skills.search`, `skills.load` and `skills.read`. They show what the job's consumer may load, and
  * nothing of the rest: what is denied reads like what is unknown.
  */
 export function createDisclosureTools(options: DisclosureOptions): DisclosureTools {
@@ -77,6 +96,15 @@ export function createDisclosureTools(options: DisclosureOptions): DisclosureToo
 
   const list = (): { id: string; name: string; brief: string; active: boolean }[] =>
     skills.visible(who).map(({ id, name, brief }) => ({ id, name, brief, active: active.has(id) }));
+
+  const search = async ({ text, max }: z.infer<typeof searchInput>, { signal }: ToolContext): Promise<unknown> => {
+    // Few jobs search.
+    const { searchSkills } = await import('../library/search/search-skills.ts');
+    const found = await searchSkills(skills, text, { ...who, max, signal });
+    return found.hits.map(({ id, name, brief, score, snippet }): FoundSkill & { active: boolean } => {
+      return { id, name, brief, score, snippet: snippet?.text ?? '', active: active.has(id) };
+    });
+  };
 
   const load = ({ skill: ref }: z.infer<typeof loadInput>): unknown => {
     const found = skills.loadSkill(ref, { ...who, pool });
@@ -112,6 +140,7 @@ export function createDisclosureTools(options: DisclosureOptions): DisclosureToo
   return {
     tools: [
       skillTool('skills.list', 'Lists the skills that can be loaded here, a line each.', z.strictObject({}), list),
+      skillTool('skills.search', 'Finds skills by words of what is to be done, the best first.', searchInput, search),
       skillTool(
         'skills.load',
         'Gives the instructions of a skill, the tools it is about, and its files.',
@@ -147,12 +176,17 @@ function fileRows({ files }: Skill): { path: string; bytes: number; executable: 
   return files.map(({ path, bytes, executable }) => ({ path, bytes, executable }));
 }
 
-function skillTool<T>(id: string, description: string, input: z.ZodMiniType<T>, execute: (input: T) => unknown): Tool {
+function skillTool<T>(
+  id: string,
+  description: string,
+  input: z.ZodMiniType<T>,
+  execute: (input: T, context: ToolContext) => unknown,
+): Tool {
   return {
     id,
     description,
     input,
     effect: 'read',
-    execute: async (given: unknown) => execute(given as T),
+    execute: async (given: unknown, context) => execute(given as T, context),
   };
 }

@@ -1,5 +1,8 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { generateText, isStepCount } from 'ai';
-import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createSandboxTools } from '../../src/ai/create-sandbox-tools.ts';
 import type { SandboxToolsOptions } from '../../src/ai/sandbox-tools-options.ts';
 import { createOrchestrator } from '../../src/orchestrator/create-orchestrator.ts';
@@ -8,6 +11,8 @@ import { BEST_LEVEL } from '../fixtures/levels.ts';
 import { skillLibrary, skillText } from '../fixtures/skill-library.ts';
 import { toolCallingModel, type ModelStep } from '../fixtures/tool-calling-model.ts';
 
+const cache = mkdtempSync(join(tmpdir(), 'skill-tools-cache-'));
+vi.stubEnv('XDG_CACHE_HOME', cache);
 const table = Array.from({ length: 500 }, (_, index) => `row ${index}: ${'x'.repeat(20)}\n`).join('');
 const library = skillLibrary(
   {
@@ -28,6 +33,7 @@ const orchestrator = createOrchestrator({ skills: library.subsystem, runners: aw
 afterAll(async () => {
   await orchestrator.close();
   library[Symbol.dispose]();
+  rmSync(cache, { recursive: true });
 });
 
 /** What came of calls, one a step. */
@@ -68,6 +74,19 @@ describe('tools of skills', () => {
     expect(cites).toMatchObject({ instructions: 'Cite so. [[S:2]]', sources: [{ sid: 1 }, { sid: 2 }] });
     const lines = { offset: 498, lines: 500, text: table.split('\n').slice(498).join('\n') };
     expect(file).toEqual({ path: 'table.txt', ...lines });
+  });
+
+  it('find what the consumer may have by words, the best first, as far as there is room', async () => {
+    const calls: [string, unknown][] = [
+      ['search_skills', { text: 'Which units go into a report?' }],
+      ['search_skills', { text: 'hidden things of others' }],
+    ];
+    const [units, secret] = await outputs(calls);
+    const hit = { id: 'custom.units', name: 'units', brief: 'Units in reports.', snippet: 'Units in reports.' };
+    expect(units).toEqual({ skills: [{ ...hit, score: expect.any(Number) as number }] });
+    expect(secret).toEqual({ skills: [] });
+    const [cut] = await outputs([['search_skills', { text: 'word give cite' }]], { outputCharacters: 1_000 });
+    expect((cut as { skills: unknown[] }).skills).toHaveLength(3);
   });
 
   it('give the same instructions again, which another conversation has not read', async () => {

@@ -86,7 +86,7 @@ it('a skill is measured from a recording, to the table that lies beside it', asy
 
 it('an agent of the AI SDK loads a skill, and its program calls a tool that the model may not call', async () => {
   expect(await run('ai-sdk/agent.ts'))
-    .toBe(`the model may call: run_code, list_skills, load_skill, read_skill_file, run_skill_script
+    .toBe(`the model may call: run_code, list_skills, search_skills, load_skill, read_skill_file, run_skill_script
 and its programs: sales
 load_skill
 run_code "rows read: 12000\\n"

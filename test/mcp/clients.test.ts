@@ -68,6 +68,7 @@ describe.each(ROWS)('a client on $kind over $transport', ({ kind, transport }) =
       'run_code',
       'run_skill_script',
       'run_task',
+      'search_skills',
     ]);
     for (const { inputSchema, outputSchema, annotations } of tools) {
       expect(inputSchema).toMatchObject({ type: 'object', additionalProperties: false });
@@ -75,7 +76,7 @@ describe.each(ROWS)('a client on $kind over $transport', ({ kind, transport }) =
       expect(annotations).toHaveProperty('readOnlyHint');
     }
     const reading = tools.filter(({ annotations }) => (annotations as { readOnlyHint: boolean }).readOnlyHint);
-    expect(reading.map(({ name }) => name)).toEqual(['list_skills', 'load_skill', 'read_skill_file']);
+    expect(reading.map(({ name }) => name)).toEqual(['list_skills', 'search_skills', 'load_skill', 'read_skill_file']);
   });
 
   it('runs a program, hears how far it is, and reads what it left', async () => {

@@ -1,4 +1,5 @@
-import { rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { BEST_LEVEL } from '../fixtures/levels.ts';
@@ -11,6 +12,7 @@ const LONG = 'A line of a long list.\n'.repeat(20_000);
 
 let library: SkillLibrary;
 let client: McpClient;
+let cache: string;
 
 beforeAll(async () => {
   library = skillLibrary({
@@ -24,14 +26,16 @@ beforeAll(async () => {
   const descriptor = join(library.root, '..', `bundle-${process.pid}.json`);
   const agents = { 'desk.chat': { disabled: ['custom.safe'] }, 'desk.vault': {} };
   writeFileSync(descriptor, JSON.stringify({ custom_skills_root: library.root, agents_config: agents }));
+  cache = mkdtempSync(join(tmpdir(), 'mcp-cache-'));
   client = startMcpClient('v2');
   const flags = ['--descriptor', descriptor, '--consumer', 'desk.chat', ...(await levelFlags(BEST_LEVEL))];
-  await client.connect(stdioConnection(flags));
+  await client.connect(stdioConnection(flags, { XDG_CACHE_HOME: cache }));
   rmSync(descriptor);
 });
 afterAll(async () => {
   await client[Symbol.asyncDispose]();
   library[Symbol.dispose]();
+  rmSync(cache, { recursive: true });
 });
 
 describe('skills as tools', () => {
@@ -59,6 +63,23 @@ describe('skills as tools', () => {
       limit: 1,
     });
     expect(read.structuredContent).toMatchObject({ skill: 'custom.letters', text: 'Begin with a greeting.\n' });
+  });
+
+  it('are found by words, and a denied one is not', async () => {
+    const found = await client.run('search_skills', { text: 'begin a letter with a greeting', max: 1 });
+    expect(found.structuredContent).toEqual({
+      skills: [
+        {
+          id: 'custom.letters',
+          name: 'letters',
+          brief: 'How letters look.',
+          score: expect.any(Number) as number,
+          snippet: 'Begin with a greeting.',
+        },
+      ],
+    });
+    const denied = await client.run('search_skills', { text: 'safe opens 4711' });
+    expect(JSON.stringify(denied.structuredContent)).not.toMatch(/custom.safe|4711/);
   });
 
   it('have scripts that run, with their arguments', async () => {

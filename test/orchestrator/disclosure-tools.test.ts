@@ -1,4 +1,7 @@
-import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { ExecOptions } from '../../src/contracts/job.ts';
 import type { JobResult } from '../../src/contracts/result.ts';
 import { createOrchestrator } from '../../src/orchestrator/create-orchestrator.ts';
@@ -20,11 +23,14 @@ const library = skillLibrary(
   },
   { agentsConfig: { 'test.reader': { disabled: ['custom.secret'] } } },
 );
+const cache = mkdtempSync(join(tmpdir(), 'disclosure-cache-'));
+vi.stubEnv('XDG_CACHE_HOME', cache);
 const runners = await everyRunner();
 const orchestrator = createOrchestrator({ runners, skills: library.subsystem });
 afterAll(async () => {
   await orchestrator.close();
   library[Symbol.dispose]();
+  rmSync(cache, { recursive: true });
 });
 
 const NODE = `import { tools } from 'skillcell';
@@ -65,6 +71,17 @@ describe.each(EVERY_LEVEL)('the tools of skills at level %s', (isolation) => {
       [true, false],
     ]);
     expect(sources).toMatchObject([{ sid: 1, url: 'https://example.org/rules' }]);
+  });
+
+  it('search finds what the consumer may load, and a denied skill has no part in it', async () => {
+    const { value } = await exec(`await tools.skills.load({ skill: 'custom.cite' });
+      export default [await tools.skills.search({ text: 'how do we cite?' }), await tools.skills.search({ text: 'secret plans 4711' }),
+        await tools.skills.search({ text: '"*' , max: 1 }), await attempt(() => tools.skills.search({ text: 'x', max: 51 }))];`);
+    const [cite, secret, none, refused] = value as [unknown, unknown, unknown, [string, string]];
+    const shown = { id: 'custom.cite', name: 'cite', brief: 'How we cite.', snippet: 'How we cite. Always.' };
+    expect(cite).toEqual([{ ...shown, score: expect.any(Number) as number, active: true }]);
+    expect([secret, none]).toEqual([[], []]);
+    expect(refused[0]).toBe('tool.invalid-arguments');
   });
 
   it('a skill that was only read is not active, and one that was loaded stands behind those of the job', async () => {

@@ -9,8 +9,12 @@ import {
   SERVER_FLAGS,
   SKILLS_FLAGS,
 } from '../options/flags.ts';
+import { SCAN_COMMANDS } from './scan-commands.ts';
+import { AUTHORING_COMMANDS } from './authoring-commands.ts';
 import { BUDGET_FLAGS } from '../options/budget-flags.ts';
 import { LIBRARY_COMMANDS } from './library-commands.ts';
+import { LOCK_COMMANDS } from './lock-commands.ts';
+import { ARCHIVE_COMMANDS } from './archive-commands.ts';
 
 const EXEC: CommandSpecification = {
   path: ['exec'],
@@ -85,7 +89,7 @@ const MCP: CommandSpecification = {
 
 /** What a session takes of what a job does. */
 const SESSION_FLAG_NAMES: ReadonlySet<string> = new Set(
-  'language runner isolation file env timeout memory cpus pids workspace descriptor skills-root sources consumer mcp tool skill json'.split(
+  'language runner isolation file env timeout memory cpus pids workspace descriptor skills-root sources consumer mcp tool skill frozen lock json'.split(
     ' ',
   ),
 );
@@ -173,7 +177,15 @@ const SKILLS: readonly CommandSpecification[] = [
     operands: 'PATH...',
     minimumOperands: 1,
     maximumOperands: Number.POSITIVE_INFINITY,
-    flags: [{ name: 'strict', summary: 'by the Agent Skills specification, without extensions' }, JSON_FLAG],
+    flags: [
+      { name: 'strict', summary: 'by the Agent Skills specification, without extensions' },
+      {
+        name: 'fix',
+        summary: 'mend first what there is one way to: quotes, hidden characters, the name of file and skill',
+      },
+      { name: 'dry-run', summary: 'with --fix: say what it would do, and write nothing' },
+      JSON_FLAG,
+    ],
     notes: ['Exit code 1 when a skill is not valid.'],
     load: async () => (await import('../commands/run-validate.ts')).runValidate,
   },
@@ -234,9 +246,9 @@ const SKILLS: readonly CommandSpecification[] = [
     ],
     load: async () => (await import('../commands/run-eval.ts')).runEval,
   },
-  { path: ['skills', 'pack'], summary: 'pack a skill into a file', flags: [] },
-  { path: ['skills', 'unpack'], summary: 'unpack a skill from a file', flags: [] },
-  { path: ['skills', 'new'], summary: 'begin a new skill', flags: [] },
+  ...ARCHIVE_COMMANDS,
+  ...SCAN_COMMANDS,
+  ...AUTHORING_COMMANDS,
 ];
 
 /** Every command, in the order of the help text. */
@@ -247,6 +259,7 @@ export const COMMANDS: readonly CommandSpecification[] = [
   MCP,
   ...SKILLS,
   ...LIBRARY_COMMANDS,
+  ...LOCK_COMMANDS,
   {
     path: ['image', 'build'],
     summary: 'build the image of the docker runner',

@@ -10,7 +10,7 @@ import { runTaskTool } from './run-task-tool.ts';
 import { serveResources } from './serve-resources.ts';
 import type { McpServerSettings } from './server-settings.ts';
 import { loadSkillCatalog } from './skill-catalog.ts';
-import { listSkillsTool, loadSkillTool, readSkillFileTool } from './skill-tools.ts';
+import { listSkillsTool, loadSkillTool, readSkillFileTool, searchSkillsTool } from './skill-tools.ts';
 
 /** Bytes of what was too large for results that stay readable; artifacts have room of their own. */
 const KEPT_BYTES: number = 24 * 1024 * 1024;
@@ -40,6 +40,7 @@ export function createMcpHost(settings: McpServerSettings): McpHost {
     registerTool(openSessionTool(state), options),
     registerTool(closeSessionTool(state), options),
     registerTool(listSkillsTool(state), options),
+    registerTool(searchSkillsTool(state), options),
     registerTool(loadSkillTool(state), options),
     registerTool(readSkillFileTool(state), options),
   ];

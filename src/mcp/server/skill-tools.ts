@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { ToolError } from '../../broker/tool-errors.ts';
 import { SkillcellError } from '../../contracts/skillcell-error.ts';
 import { presentSkills } from '../../orchestrator/present-skills.ts';
-import { createDisclosureTools } from '../../orchestrator/disclosure-tools.ts';
+import { createDisclosureTools, SEARCHED_CHARACTERS, SEARCHED_SKILLS } from '../../orchestrator/disclosure-tools.ts';
 import { READ_LINES } from '../../skills/load/read-skill-file.ts';
 import { beginningOf } from './linked-content.ts';
 import { skillFileUri } from './skill-catalog.ts';
@@ -14,6 +14,14 @@ const MOST_CHARACTERS: number = 256 * 1024;
 
 const reference = z.string().check(z.minLength(1), z.maxLength(300), z.describe('A skill, by its id of list_skills.'));
 const listInput = z.strictObject({});
+const searchInput = z.strictObject({
+  text: z.string().check(z.maxLength(SEARCHED_CHARACTERS), z.describe('What is to be done, in plain words.')),
+  max: z.optional(
+    z
+      .number()
+      .check(z.int(), z.minimum(1), z.maximum(SEARCHED_SKILLS), z.describe('Skills, at most 50; 10 unless named.')),
+  ),
+});
 const loadInput = z.strictObject({ skill: reference });
 const readInput = z.strictObject({
   skill: reference,
@@ -26,6 +34,13 @@ const readInput = z.strictObject({
 
 const READING = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false };
 const skillRow = z.strictObject({ id: z.string(), name: z.string(), brief: z.string() });
+const foundRow = z.strictObject({
+  id: z.string(),
+  name: z.string(),
+  brief: z.string(),
+  score: z.number(),
+  snippet: z.string(),
+});
 const fileRow = z.strictObject({ path: z.string(), bytes: z.number(), executable: z.boolean() });
 
 /** `list_skills`: what the server's consumer may load. */
@@ -40,6 +55,24 @@ export function listSkillsTool(state: ServerState): ServerTool {
     async run() {
       const rows = (await disclosed(state, 'skills.list', {})) as z.output<typeof skillRow>[];
       return { value: { skills: rows.map(({ id, name, brief }) => ({ id, name, brief })) } };
+    },
+  });
+}
+
+/** `search_skills`: which of them a task calls for, by its words. */
+export function searchSkillsTool(state: ServerState): ServerTool {
+  return serverTool({
+    name: 'search_skills',
+    title: 'Search skills',
+    description:
+      'Finds skills by words of what is to be done, the best first: where there are many, it is shorter than the list.',
+    input: searchInput,
+    output: z.strictObject({ skills: z.array(foundRow) }),
+    annotations: READING,
+    async run(input, { signal }) {
+      const rows = (await disclosed(state, 'skills.search', input, signal)) as z.output<typeof foundRow>[];
+      const skills = rows.map(({ id, name, brief, score, snippet }) => ({ id, name, brief, score, snippet }));
+      return { value: { skills } };
     },
   });
 }
@@ -81,13 +114,19 @@ export function readSkillFileTool(state: ServerState): ServerTool {
 }
 
 /** By the tools that jobs have: the policy of the server's consumer holds for whatever is named, and nothing is kept from call to call. */
-async function disclosed({ settings }: ServerState, id: string, input: unknown): Promise<unknown> {
+async function disclosed(
+  { settings }: ServerState,
+  id: string,
+  input: unknown,
+  signal?: AbortSignal,
+): Promise<unknown> {
   const { consumer } = settings;
   const { skill } = input as { skill?: string };
-  const skills = await presentSkills(settings.skills, { consumer, refs: skill === undefined ? [] : [skill] });
+  const refs = skill === undefined ? [] : [skill];
+  const skills = await presentSkills(settings.skills, { consumer, refs, signal });
   const tool = createDisclosureTools({ skills, consumer }).tools.find((each) => each.id === id);
   try {
-    return await tool?.execute(input, {} as never);
+    return await tool?.execute(input, { signal } as never);
   } catch (error) {
     if (!(error instanceof ToolError)) throw error;
     throw SkillcellError.isInstance(error.cause)

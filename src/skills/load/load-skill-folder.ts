@@ -20,6 +20,8 @@ export interface LoadingRoot {
   overrides: ReadonlySet<string>;
   /** `custom_namespaces` of the descriptor; they count for its own root only. */
   customNamespaces: ReadonlySet<string>;
+  /** Says why a skill whose bytes were read may not be loaded; without it each may. */
+  admit?: ((skill: Skill) => Diagnostic | undefined) | undefined;
 }
 
 /**

@@ -35,10 +35,7 @@ describe('readCommandLine()', () => {
   it.each([
     [[], 'a command is one of exec, codegen, repl, mcp, skills, image, doctor, sweep, got nothing'],
     [['nope'], 'got "nope"'],
-    [
-      ['skills'],
-      'a command is one of list, show, render, match, validate, descriptor, run, eval, ',
-    ],
+    [['skills'], 'a command is one of list, show, render, match, '],
     [['skills', 'nope'], 'got "nope"'],
     [['--json'], 'got "--json"'],
     [['exec', '--nope'], 'there is no flag --nope'],
@@ -79,18 +76,6 @@ describe('readCommandLine()', () => {
       expect(stderr).toContain(message);
     }
   });
-
-  it.each(['skills pack x', 'skills unpack', 'skills new --any'])(
-    'says that %s is not in this version',
-    async (line) => {
-      const run = await runMain(line.split(' '));
-      expect(run).toMatchObject({ code: 2, stdout: '' });
-      expect(run.stderr).toContain('it is not in this version');
-      const asJson = await runMain(['skills', 'new', '--json']);
-      expect(asJson).toMatchObject({ code: 2, stderr: '' });
-      expect(JSON.parse(asJson.stdout)).toMatchObject({ error: { code: 'feature.later' } });
-    },
-  );
 });
 
 describe('help', () => {

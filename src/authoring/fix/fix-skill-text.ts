@@ -1,0 +1,66 @@
+import { isDeepStrictEqual } from 'node:util';
+import { decodeText } from '../../skills/text/decode-text.ts';
+import { parseSkillMarkdown } from '../../skills/parse/parse-skill.ts';
+import { removeHidden } from '../../skills/text/text.ts';
+import { type FileLines, fileLines, joinedText } from './file-lines.ts';
+import { quoteValues } from './quote-values.ts';
+import { removeHiddenCharacters } from './remove-hidden-characters.ts';
+import { setName, type SetNameOptions } from './set-name.ts';
+import type { TextChange } from './text-change.ts';
+
+/** A SKILL.md with what was mended in it. */
+export interface FixedText {
+  bytes: Uint8Array;
+  changes: TextChange[];
+}
+
+/**
+ * Mends a SKILL.md where there is one way to: byte order mark, hidden characters, quotes that YAML needs, the name. All other bytes stay,
+ * line ends too, and so does what is read from it.
+ *
+ * @param bytes the whole file
+ * @returns the same bytes where nothing is to be mended, or the file is no text
+ */
+export function fixSkillText(bytes: Uint8Array, options: SetNameOptions): FixedText {
+  const decoded = decodeText(bytes);
+  if ('fault' in decoded) return { bytes, changes: [] };
+  const text = Buffer.from(bytes).toString();
+  const changes: TextChange[] = decoded.byteOrderMark ? [{ line: 1, what: 'removed the byte order mark' }] : [];
+  let file = fileLines(decoded.byteOrderMark ? text.slice(1) : text);
+  const steps = [removeHiddenCharacters, quoteValues, (lines: FileLines) => setName(lines, options)];
+  for (const step of steps) {
+    const next = { lines: [...file.lines], ends: [...file.ends] };
+    const made = step(next);
+    // What would change more than it says is not done.
+    if (made.length === 0 || !saysTheSame(bytes, Buffer.from(joinedText(next)), options.folder)) continue;
+    changes.push(...made);
+    file = next;
+  }
+  return changes.length === 0 ? { bytes, changes } : { bytes: Buffer.from(joinedText(file)), changes };
+}
+
+/** The same for a file that is nothing but text. */
+export function fixPlainText(bytes: Uint8Array): FixedText {
+  const decoded = decodeText(bytes);
+  if ('fault' in decoded) return { bytes, changes: [] };
+  const file = fileLines(
+    Buffer.from(bytes)
+      .toString()
+      .slice(decoded.byteOrderMark ? 1 : 0),
+  );
+  const changes = removeHiddenCharacters(file);
+  if (changes.length === 0) return { bytes, changes };
+  const mark = decoded.byteOrderMark ? '\uFEFF' : '';
+  return { bytes: Buffer.from(mark + joinedText(file)), changes };
+}
+
+/** Whether a mended file gives all that the old one gave, but for the name and what nobody sees. */
+function saysTheSame(before: Uint8Array, after: Uint8Array, folder: string): boolean {
+  const [old, fixed] = [before, after].map((bytes) => parseSkillMarkdown(bytes, { folder, tryPatterns: false }));
+  if (old === undefined || fixed === undefined || !old.readable) return true;
+  const told = ({ fields, extra, body }: typeof old): unknown => {
+    const { name: _name, displayName: _shown, ...others } = fields;
+    return JSON.parse(removeHidden(JSON.stringify({ others, extra, body })));
+  };
+  return fixed.readable && isDeepStrictEqual(told(old), told(fixed));
+}

@@ -1,0 +1,128 @@
+import * as z from 'zod/mini';
+import { checkOptions } from '../../contracts/check-options.ts';
+import type { Diagnostic } from '../../contracts/diagnostic.ts';
+import type { Skill } from '../../contracts/skill.ts';
+import type { SkillsSubsystem } from '../../skills/subsystem.ts';
+import type { ConsumerOptions } from '../../skills/subsystem-contract.ts';
+import { defaultCacheFolder } from '../../stores/cache/tree-cache.ts';
+import { askIndex } from './ask-index.ts';
+import { openIndex } from './open-index.ts';
+import { explainHit, type SearchMatch, type SearchSnippet } from './search-snippet.ts';
+import { wordsOf } from './search-words.ts';
+
+/** Who searches, and for how much. */
+export interface SearchSkillsOptions extends ConsumerOptions {
+  /** The most skills to name, 1 to 1,000. @default 10 */
+  max?: number | undefined;
+  /** Where indexes are kept. @default $XDG_CACHE_HOME/skillcell, else ~/.cache/skillcell */
+  cacheFolder?: string | undefined;
+  signal?: AbortSignal | undefined;
+}
+
+/** A skill that was found. */
+export interface SkillHit {
+  /** Full id. */
+  id: string;
+  name: string;
+  brief: string;
+  /** BM25 over all fields; the larger the better, and comparable within one answer only. */
+  score: number;
+  /** Where which words stand. */
+  matches: SearchMatch[];
+  snippet: SearchSnippet | null;
+}
+
+/** What a search found. */
+export interface SkillSearch {
+  /** The best first; of equal ones the first id. */
+  hits: SkillHit[];
+  /** Skills that hold a word that counted. */
+  found: number;
+  /** Skills that were searched: those of the consumer's catalog. */
+  searched: number;
+  /** Words that counted, as the index has them, and how many skills hold each; the rarest first. */
+  words: { word: string; skills: number }[];
+  /** Words of the text that did not count: no skill holds them, or rarer ones were enough. */
+  ignored: number;
+  diagnostics: Diagnostic[];
+}
+
+/** UTF-16 units of a text. */
+const MOST_TEXT = 1_000_000;
+const DEFAULT_MAX = 10;
+
+const optionsSchema = z.strictObject({
+  consumer: z.optional(z.string()),
+  includeInternal: z.optional(z.boolean()),
+  tools: z.optional(z.array(z.string())),
+  max: z.optional(z.number().check(z.int(), z.minimum(1), z.maximum(1_000))),
+  cacheFolder: z.optional(z.string().check(z.minLength(1))),
+  signal: z.optional(z.instanceof(AbortSignal)),
+});
+const textSchema = z.string().check(z.maxLength(MOST_TEXT));
+
+/**
+ * Finds skills by words: in ids, names, descriptions, `when_to_use`, headings and bodies, ranked by BM25. It searches what the consumer's
+ * catalog holds and nothing else; what it may not see has no part in a score either. The text is words and nothing but words.
+ *
+ * @param skills the skills to search
+ * @param text what is looked for, at most 1,000,000 UTF-16 units
+ * @param options who searches
+ * @returns the best skills, and why each was found
+ * @throws SkillcellError `options.invalid`; `search.unavailable` where this Node has no FTS5
+ * @example
+ * ```ts
+ * import { mkdirSync, writeFileSync } from 'node:fs';
+ * import { searchSkills } from 'skillcell';
+ * import { loadSkillsSubsystem } from 'skillcell/skills';
+ *
+ * mkdirSync('skills/units', { recursive: true });
+ * writeFileSync('skills/units/SKILL.md', '---\nname: units\ndescription: Units in reports.\n---\nGive SI units.\n');
+ * const skills = loadSkillsSubsystem({ roots: [{ kind: 'user', path: 'skills' }] });
+ * const { hits } = await searchSkills(skills, 'which unit does a report need?', { cacheFolder: 'cache' });
+ * for (const { id, matches } of hits) console.log(id, matches.map(({ field }) => field).join(' '));
+ * // prints: custom.units id description body
+ * ```
+ */
+export async function searchSkills(
+  skills: SkillsSubsystem,
+  text: string,
+  options: SearchSkillsOptions = {},
+): Promise<SkillSearch> {
+  checkOptions(optionsSchema, options, { action: 'search skills' });
+  checkOptions(textSchema, text, { action: 'search skills', whole: 'the text' });
+  const { max = DEFAULT_MAX, cacheFolder = defaultCacheFolder(), signal, ...who } = options;
+  const offered = offeredSkills(skills, who);
+  const words = new Set<string>();
+  for (const { word } of wordsOf(text)) words.add(word);
+  const { database, diagnostics } = await openIndex(offered, cacheFolder, signal);
+  const answer = askIndex(database, words, { skills: offered.length, most: max });
+  const worth = new Map(answer.words.map((asked) => [asked.word, asked.worth]));
+  const hits = answer.rows.flatMap(({ row, score }): SkillHit[] => {
+    const skill = offered[row];
+    if (skill === undefined) return [];
+    const { id, name, brief } = skill;
+    return [{ id, name, brief, score: Number(score.toPrecision(4)), ...explainHit(skill, worth) }];
+  });
+  const counted = answer.words.map(({ word, skills: holding }) => ({ word, skills: holding }));
+  const ignored = words.size - counted.length;
+  return { hits, found: answer.found, searched: offered.length, words: counted, ignored, diagnostics };
+}
+
+/** What each asker of a subsystem, which never changes, is offered. */
+const offers = new WeakMap<SkillsSubsystem, Map<string, Skill[]>>();
+const KEPT_OFFERS = 32;
+
+function offeredSkills(skills: SkillsSubsystem, who: ConsumerOptions): Skill[] {
+  const key = JSON.stringify([who.consumer ?? null, who.includeInternal ?? false, who.tools?.toSorted() ?? null]);
+  let known = offers.get(skills);
+  if (known === undefined) offers.set(skills, (known = new Map()));
+  let offered = known.get(key);
+  if (offered === undefined) {
+    const ids = new Set(skills.catalog(who).ids);
+    offered = skills.skills.filter(({ id }) => ids.has(id));
+    if (known.size >= KEPT_OFFERS) known.clear();
+    known.set(key, offered);
+  }
+  return offered;
+}

@@ -1,0 +1,111 @@
+import type { Skill } from '../../contracts/skill.ts';
+import { placesOf } from '../../skills/parse/field-places.ts';
+import { placeAt } from '../../skills/text/text-place.ts';
+import { oneLine } from '../../skills/text/text.ts';
+import { SEARCHED_FIELDS, searchedTexts, type SearchedField } from './searched-fields.ts';
+import { wordsOf } from './search-words.ts';
+
+/** Where in a skill words of a search stand. */
+export interface SearchMatch {
+  field: SearchedField;
+  /** As they are written there, each once. */
+  words: string[];
+}
+
+/** The place of a skill that holds most of what was searched for. */
+export interface SearchSnippet {
+  field: SearchedField;
+  /** One line without control and hidden characters; `…` stands where it is cut. */
+  text: string;
+  /** Line of SKILL.md, for what stands in the body. */
+  line?: number;
+}
+
+/** UTF-16 units of a snippet. */
+const WIDTH = 160;
+/** What is shown before the first word of a snippet. */
+const BEFORE = 30;
+
+interface Place {
+  word: string;
+  start: number;
+  end: number;
+}
+
+/**
+ * Finds where in a skill the words of a search stand.
+ *
+ * @param worth of each word that is searched for: the rarer, the more
+ */
+export function explainHit(
+  skill: Skill,
+  worth: ReadonlyMap<string, number>,
+): { matches: SearchMatch[]; snippet: SearchSnippet | null } {
+  const texts = searchedTexts(skill);
+  const matches: SearchMatch[] = [];
+  let best: { field: SearchedField; window: Window } | undefined;
+  for (const field of SEARCHED_FIELDS) {
+    const text = texts[field];
+    const places = [...wordsOf(text)].filter(({ word }) => worth.has(word));
+    if (places.length === 0) continue;
+    const written = new Map(places.toReversed().map(({ word, start, end }) => [word, text.slice(start, end)]));
+    matches.push({ field, words: [...written.values()].toReversed().map(oneLine) });
+    const window = bestWindow(places, worth);
+    if (best === undefined || window.worth > best.window.worth) best = { field, window };
+  }
+  return { matches, snippet: best === undefined ? null : snippetOf(skill, best.field, texts[best.field], best.window) };
+}
+
+interface Window {
+  start: number;
+  end: number;
+  worth: number;
+}
+
+/** The stretch of a text that holds the most; of equal ones the first. */
+function bestWindow(places: readonly Place[], worth: ReadonlyMap<string, number>): Window {
+  const counts = new Map<string, number>();
+  let [first, sum] = [0, 0];
+  let best: Window = { start: 0, end: 0, worth: -1 };
+  for (const { word, end } of places) {
+    if (counts.get(word) === undefined) sum += worth.get(word) ?? 0;
+    counts.set(word, (counts.get(word) ?? 0) + 1);
+    for (let place = places[first]; place !== undefined && end - place.start > WIDTH - BEFORE; place = places[first]) {
+      if (place.end === end) break;
+      first += 1;
+      const left = (counts.get(place.word) ?? 1) - 1;
+      if (left > 0) counts.set(place.word, left);
+      else {
+        counts.delete(place.word);
+        sum -= worth.get(place.word) ?? 0;
+      }
+    }
+    // Sums of the same numbers in another order differ in their last digits.
+    if (sum > best.worth + 1e-9) best = { start: places[first]?.start ?? 0, end, worth: sum };
+  }
+  return best;
+}
+
+function snippetOf(skill: Skill, field: SearchedField, text: string, { start, end }: Window): SearchSnippet {
+  const from = cutBefore(text, Math.max(0, start - BEFORE), start);
+  const to = cutAfter(text, Math.max(end, Math.min(text.length, from + WIDTH)), end);
+  const shown = oneLine(text.slice(from, to));
+  const snippet = { field, text: `${from > 0 ? '…' : ''}${shown}${to < text.length ? '…' : ''}` };
+  const bodyLine = placesOf(skill.fields)?.bodyLine;
+  return field === 'body' && bodyLine !== undefined
+    ? { ...snippet, line: bodyLine + placeAt(text, start).line - 1 }
+    : snippet;
+}
+
+/** The beginning of a word: a text is not cut within one. */
+function cutBefore(text: string, from: number, start: number): number {
+  if (from === 0) return 0;
+  const blank = /\s/.exec(text.slice(from, start));
+  return blank === null ? start : from + blank.index + 1;
+}
+
+function cutAfter(text: string, to: number, end: number): number {
+  if (to >= text.length) return text.length;
+  for (let at = to; at > end; at -= 1) if (/\s/.test(text.charAt(at))) return at;
+  return end;
+}

@@ -1,0 +1,63 @@
+import { stemmer } from 'stemmer';
+import { isAscii } from '../../skills/text/ascii.ts';
+import { foldCase } from '../../skills/text/fold-text.ts';
+
+/** A word of a text, in the form that an index holds. */
+export interface SearchWord {
+  word: string;
+  /** Where it stands in the text, in UTF-16 units. */
+  start: number;
+  end: number;
+}
+
+const ASCII_WORD = /[A-Za-z0-9]+/g;
+/** What a word of Unicode is cut into: `node.js` and `wiki_submit` are found by their parts, as `pdf-press` is. */
+const PART = /[\p{L}\p{M}\p{N}]+/gu;
+/** Accents of European scripts. Marks of others are vowels, without which a word is another one. */
+const ACCENTS = /[\u0300-\u036f]+/g;
+const ENGLISH = /^[a-z]{3,40}$/;
+
+/** The same everywhere: what a word is must not hang on the machine's language. */
+const segmenter = new Intl.Segmenter('en', { granularity: 'word' });
+
+/**
+ * The words of a text, folded: NFKC, case, accents of European scripts, endings of English words.
+ *
+ * @param text any text; nothing in it is syntax
+ */
+export function* wordsOf(text: string): Generator<SearchWord> {
+  if (isAscii(text)) {
+    for (const match of text.matchAll(ASCII_WORD)) yield found(match, 0);
+    return;
+  }
+  for (const { segment, index, isWordLike } of segmenter.segment(text)) {
+    if (isWordLike !== true) continue;
+    for (const match of segment.matchAll(PART)) yield found(match, index);
+  }
+}
+
+function found(match: RegExpExecArray, offset: number): SearchWord {
+  const [written] = match;
+  const start = offset + match.index;
+  return { word: folded(written), start, end: start + written.length };
+}
+
+/** Texts repeat their words. */
+const known = new Map<string, string>();
+const KNOWN_WORDS = 50_000;
+const KNOWN_LENGTH = 64;
+
+function folded(written: string): string {
+  const earlier = known.get(written);
+  if (earlier !== undefined) return earlier;
+  const word = fold(written);
+  if (known.size >= KNOWN_WORDS) known.clear();
+  if (written.length <= KNOWN_LENGTH) known.set(written, word);
+  return word;
+}
+
+function fold(written: string): string {
+  const cased = isAscii(written) ? written.toLowerCase() : foldCase(written.normalize('NFKC')).normalize('NFKD');
+  const plain = cased.replace(ACCENTS, '').normalize('NFKC');
+  return ENGLISH.test(plain) ? stemmer(plain) : plain;
+}

@@ -1,0 +1,125 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { describeWith, MISSING_STRACE } from '../../fixtures/describe-with.ts';
+import { skillLibrary, skillText, type SkillLibrary } from '../../fixtures/skill-library.ts';
+
+/** A process of its own: nothing is open in it. */
+const PROGRAM = `
+  import { loadSkillsSubsystem } from ${JSON.stringify(new URL('../../../src/skills/index.ts', import.meta.url).href)};
+  import { searchSkills } from ${JSON.stringify(new URL('../../../src/library/search/search-skills.ts', import.meta.url).href)};
+  const [, path, cacheFolder, text] = process.argv;
+  const skills = loadSkillsSubsystem({ roots: [{ kind: 'custom', path }] });
+  console.log(JSON.stringify(await searchSkills(skills, text, { cacheFolder })));`;
+
+let library: SkillLibrary;
+let cacheFolder: string;
+beforeAll(() => {
+  const files = Array.from({ length: 40 }, (_, index) => {
+    const body = Array.from({ length: 300 }, (_unused, word) => `word${(index * 7 + word * 13) % 900}`).join(' ');
+    return [`skill-${index}/SKILL.md`, skillText({ description: `Number ${index}.` }, `${body}\n`)];
+  });
+  library = skillLibrary(Object.fromEntries(files) as Record<string, string>);
+});
+afterAll(() => library[Symbol.dispose]());
+beforeEach(() => {
+  cacheFolder = mkdtempSync(join(tmpdir(), 'search-kept-'));
+});
+afterEach(() => rmSync(cacheFolder, { recursive: true, force: true }));
+
+const argv = (): string[] => ['--input-type=module', '-e', PROGRAM, library.root, cacheFolder, 'word7 number 3'];
+const answer = (): string => {
+  const { stdout, stderr, status } = spawnSync(process.execPath, argv(), { encoding: 'utf8' });
+  expect([status, stderr]).toEqual([0, '']);
+  return stdout;
+};
+const kept = (): string[] => readdirSync(join(cacheFolder, 'search'));
+const keptFile = (): string => join(cacheFolder, 'search', kept()[0] ?? '');
+
+describe('the index of a search', () => {
+  it('is kept by the digest of its set, and read by the next process', () => {
+    const first = answer();
+    expect(kept()).toEqual([expect.stringMatching(/^[0-9a-f]{64}-[0-9a-f]{64}\.sqlite$/)]);
+    expect(statSync(join(cacheFolder, 'search')).mode & 0o777).toBe(0o700);
+    const { ino } = statSync(keptFile());
+    expect(answer()).toBe(first);
+    expect(statSync(keptFile()).ino).toBe(ino);
+  });
+
+  it('is built again when a byte of it was changed, wherever', () => {
+    const first = answer();
+    const size = statSync(keptFile()).size;
+    for (const offset of [30, Math.floor(size / 2), size - 1]) {
+      const path = keptFile();
+      const bytes = readFileSync(path);
+      bytes[offset] = (bytes[offset] ?? 0) ^ 1;
+      writeFileSync(path, bytes);
+      const { ino } = statSync(path);
+      expect(answer()).toBe(first);
+      expect(kept()).toHaveLength(1);
+      expect(statSync(keptFile()).ino).not.toBe(ino);
+    }
+  });
+
+  it.each([0, 8_192])('is built again when only %i bytes of it are left', (length) => {
+    const first = answer();
+    truncateSync(keptFile(), length);
+    expect(answer()).toBe(first);
+    expect(kept()).toHaveLength(1);
+  });
+
+  it('is one for processes that build it at the same time', async () => {
+    const first = answer();
+    rmSync(cacheFolder, { recursive: true });
+    const outputs = await Promise.all(
+      Array.from({ length: 4 }, async () => {
+        const child = spawn(process.execPath, argv());
+        const chunks: Buffer[] = [];
+        child.stdout.on('data', (chunk: Buffer) => chunks.push(chunk));
+        const [code] = (await once(child, 'close')) as [number];
+        return [code, Buffer.concat(chunks).toString()];
+      }),
+    );
+    expect(outputs).toEqual(Array.from({ length: 4 }, () => [0, first]));
+    expect(kept().filter((name) => name.endsWith('.part'))).toEqual([]);
+    expect(kept()).toHaveLength(1);
+  });
+
+  it('answers from memory where the cache cannot be written, and says so', () => {
+    const { hits } = JSON.parse(answer()) as { hits: unknown };
+    rmSync(join(cacheFolder, 'search'), { recursive: true });
+    writeFileSync(join(cacheFolder, 'search'), 'no folder');
+    const again = JSON.parse(answer()) as { hits: unknown; diagnostics: unknown };
+    expect(again.hits).toEqual(hits);
+    expect(again.diagnostics).toMatchObject([{ code: 'search.not-kept', severity: 'warning' }]);
+  });
+});
+
+describeWith('the index of a search whose process is killed', MISSING_STRACE, () => {
+  it.each([
+    ['pwrite64', 1],
+    ['pwrite64', 5],
+    ['fsync', 1],
+    ['rename', 1],
+    ['fsync', 2],
+  ])('at its %s number %i is built by the next one, and nothing else stays', (call, when) => {
+    const flags = [
+      '-f',
+      '-qq',
+      '-o',
+      '/dev/null',
+      '-e',
+      `trace=${call}`,
+      '-e',
+      `inject=${call}:signal=KILL:when=${when}`,
+    ];
+    const { signal, stdout } = spawnSync('strace', [...flags, process.execPath, ...argv()], { encoding: 'utf8' });
+    expect([signal, stdout]).toEqual(['SIGKILL', '']);
+    const first = answer();
+    expect(kept()).toEqual([expect.stringMatching(/\.sqlite$/)]);
+    expect(answer()).toBe(first);
+  });
+});
