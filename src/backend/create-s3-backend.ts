@@ -49,7 +49,7 @@ export function createS3Backend(options: S3BackendOptions): S3Backend {
   const mounts = new Map<MountName, MountedFiles>([['/skills', shelfFiles({ shelf, shows })]]);
   if (ticket !== undefined) mounts.set('/ticket', prefixFiles(access, ticket, writableTicket));
   if (workspace !== undefined) mounts.set('/workspace', prefixFiles(access, workspace, true));
-  const pdf = createPdfReader({ cacheDir, orchestrator: options.orchestrator, limits: options.pdfLimits });
+  const pdf = createPdfReader({ cache, orchestrator: options.orchestrator, limits: options.pdfLimits });
 
   const filesOf = (mount: MountName): MountedFiles => {
     const files = mounts.get(mount);
@@ -169,6 +169,7 @@ export function createS3Backend(options: S3BackendOptions): S3Backend {
     async close() {
       await Promise.all([...stores.map((store) => store.close()), pdf.close()]);
       access.close();
+      cache.close();
     },
     [Symbol.asyncDispose]: () => backend.close(),
   };

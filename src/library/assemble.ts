@@ -16,6 +16,8 @@ export interface AssembleOptions {
   bundleRoot: string | undefined;
   builtinRoot: string | null | undefined;
   admit: Admit | undefined;
+  /** Says what is not approved, wherever it comes from. */
+  frozen: RootGrants['admit'];
   gate: SkillLibraryOptions['gate'];
 }
 
@@ -35,7 +37,7 @@ export interface Assembled {
 /** Makes skills of what the stores hold, by precedence, policy and approval. */
 export function assemble(
   all: readonly StoreState[],
-  { admit, gate, descriptor, bundleRoot, builtinRoot }: AssembleOptions,
+  { admit, frozen, gate, descriptor, bundleRoot, builtinRoot }: AssembleOptions,
 ): Assembled {
   const verdict = gate?.(all);
   const states = all.map((state) => closedBy(state, verdict?.closed.get(state.store)));
@@ -54,7 +56,7 @@ export function assemble(
       if (record.item.kind !== kind) continue;
       const made = skillOf(state, record, { kind, index, ...grants });
       diagnostics.push(...made.diagnostics);
-      const refusal = made.skill && admit?.(made.skill, record.item.origin);
+      const refusal = made.skill && (frozen?.(made.skill) ?? admit?.(made.skill, record.item.origin));
       if (refusal !== undefined) diagnostics.push(refusal);
       else if (made.skill !== undefined) {
         sources.set(made.skill, { state, record });
@@ -68,7 +70,7 @@ export function assemble(
     };
   };
 
-  return { subsystem: loadUnchecked({ descriptor, bundleRoot, builtinRoot, admit, loadMore }), sources };
+  return { subsystem: loadUnchecked({ descriptor, bundleRoot, builtinRoot, loadMore, admit: frozen }), sources };
 }
 
 function skillOf(

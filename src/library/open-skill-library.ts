@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { realpathSync } from 'node:fs';
 import type { Diagnostic } from '../contracts/diagnostic.ts';
 import { SkillcellError } from '../contracts/skillcell-error.ts';
@@ -17,6 +18,8 @@ import { openKeptLists } from './kept-lists.ts';
 import { LibrarySubsystem } from './library-subsystem.ts';
 import { lookAtStore, type StoreState } from './look-at-store.ts';
 import type { LibraryHead, LibraryRequest, SkillLibrary, SkillLibraryOptions } from './skill-library.ts';
+import { LOCK_FILE } from './lock/lock-format.ts';
+import { openFrozen } from './lock/open-frozen.ts';
 import { watchStores } from './watch-stores.ts';
 
 /** Skills that are fetched at once. */
@@ -27,6 +30,8 @@ const LOOKS = 5;
 /** A snapshot of all stores. */
 interface Snapshot extends Assembled {
   states: readonly StoreState[];
+  /** Digest of the lock file, where only what it approves is loaded. */
+  locked: string | undefined;
   /** Skills that were fetched whole, by id. */
   whole: Map<string, Promise<Skill>>;
 }
@@ -36,12 +41,18 @@ interface Snapshot extends Assembled {
  *
  * @throws SkillcellError `store.unavailable` where a store is out of reach and `stale` is `refuse`
  * @throws SkillcellError `skills.descriptor-invalid` for a descriptor that isn't accepted
+ * @throws SkillcellError `lock.invalid` where `frozen` finds no lock file, or none that holds
  */
 export async function openSkillLibrary(options: SkillLibraryOptions): Promise<SkillLibrary> {
   const { stores, cacheDir = defaultCacheFolder(), stale = 'refuse', admit, lookIntervalMs = 30_000 } = options;
-  const { descriptor, bundleRoot, builtinRoot, gate } = options;
+  const { descriptor, bundleRoot, builtinRoot, gate, frozen = false, lockFile = resolve(LOCK_FILE) } = options;
   const cache = openTreeCache(cacheDir);
-  const look = { index: openHeadIndex(cache), lists: openKeptLists(cacheDir), stale, digests: admit !== undefined };
+  const look = {
+    index: openHeadIndex(cache),
+    lists: openKeptLists(cacheDir),
+    stale,
+    digests: admit !== undefined || frozen,
+  };
   const views = new Map<string, SkillView>();
   const listeners = new Set<() => void>();
   let snapshot: Snapshot | undefined;
@@ -55,13 +66,18 @@ export async function openSkillLibrary(options: SkillLibraryOptions): Promise<Sk
       const states = await Promise.all(
         stores.map((store, place) => lookAtStore(store, snapshot?.states[place], { ...look, ...call })),
       );
+      const locked = frozen ? await openFrozen(lockFile, call) : undefined;
       const earlier = snapshot;
-      const changed = earlier === undefined || states.some((state, place) => isOther(state, earlier.states[place]));
+      const changed =
+        earlier === undefined ||
+        earlier.locked !== locked?.digest ||
+        states.some((state, place) => isOther(state, earlier.states[place]));
       if (changed) {
         snapshot = {
           states,
+          locked: locked?.digest,
           whole: new Map(),
-          ...assemble(states, { descriptor, bundleRoot, builtinRoot, admit, gate }),
+          ...assemble(states, { descriptor, bundleRoot, builtinRoot, admit, frozen: locked?.admit, gate }),
         };
       }
       failure = undefined;

@@ -30,6 +30,10 @@ export interface SkillLibraryOptions {
   cacheDir?: string | undefined;
   /** What happens when a store is out of reach: the call is refused, or the last good list serves, and says how old it is. @default 'refuse' */
   stale?: 'refuse' | 'use' | undefined;
+  /** Absolute path of the lock file that `frozen` reads. @default skillcell.lock.json in the working folder */
+  lockFile?: string | undefined;
+  /** Loads only skills whose bytes are locked and approved, from stores and roots alike. @default false */
+  frozen?: boolean | undefined;
   /** Decides what of the stores is loaded at all. */
   admit?: Admit | undefined;
   /** Decides which stores count, by all that they hold. Asked after each change. */

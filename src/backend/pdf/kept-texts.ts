@@ -1,7 +1,8 @@
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
+import { hash } from 'node:crypto';
 import { join } from 'node:path';
-import { removeTorn, writeAside } from '../../durable/durable-file.ts';
-import { digestOf } from '../../skills/text/digest.ts';
+import { readChecked, writeChecked } from '../../stores/cache/checked-file.ts';
+import { privateFolder } from '../../stores/cache/private-folder.ts';
+import type { TreeCache } from '../../stores/cache/tree-cache.ts';
 
 /** Texts that were made of documents, by the digests of those. */
 export interface KeptTexts {
@@ -9,43 +10,25 @@ export interface KeptTexts {
   keep(digest: string, text: string): void;
 }
 
-/** The most texts that are kept. */
-const KEPT = 512;
-
-/** @param maker what makes them, with its version: another one may make another text */
-export function openKeptTexts(cacheDir: string, maker: string): KeptTexts {
-  const folder = join(cacheDir, 'texts');
-  const placeOf = (digest: string): string => join(folder, `${digest.replace('sha256:', '')}-${maker}.txt`);
+/**
+ * Texts in a cache, which makes room for them as for all that it holds.
+ *
+ * @param maker what makes them, with its version: another one may make another text
+ */
+export function openKeptTexts(cache: TreeCache, maker: string): KeptTexts {
+  let folder: string | undefined;
+  const opened = (): string => (folder ??= privateFolder(join(privateFolder(cache.folder), 'index')));
+  const nameOf = (digest: string): string => hash('sha256', JSON.stringify(['text of a document', maker, digest]));
   return {
-    find(digest) {
-      try {
-        const kept = readFileSync(placeOf(digest), 'utf8');
-        const end = kept.indexOf('\n');
-        const text = kept.slice(end + 1);
-        return digestOf(text) === kept.slice(0, end) ? text : undefined;
-      } catch {
-        // Not there: it is made.
-        return undefined;
-      }
-    },
+    find: (digest) => readChecked(opened(), nameOf(digest))?.toString('utf8'),
     keep(digest, text) {
+      const bytes = Buffer.from(text);
       try {
-        mkdirSync(folder, { recursive: true, mode: 0o700 });
-        removeTorn(folder);
-        renameSync(writeAside(folder, `${digestOf(text)}\n${text}`), placeOf(digest));
-        forgetOldest(folder);
+        writeChecked(opened(), nameOf(digest), bytes);
+        cache.added(bytes.length);
       } catch {
-        // A cache that cannot be written is one that has nothing.
+        // A full disk, say: it is made again.
       }
     },
   };
-}
-
-function forgetOldest(folder: string): void {
-  const names = readdirSync(folder).filter((name) => name.endsWith('.txt'));
-  if (names.length <= KEPT) return;
-  const oldest = names
-    .map((name) => ({ name, at: statSync(join(folder, name)).mtimeMs }))
-    .toSorted((a, b) => a.at - b.at);
-  for (const { name } of oldest.slice(0, names.length - KEPT)) rmSync(join(folder, name), { force: true });
 }

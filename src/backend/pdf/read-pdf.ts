@@ -8,6 +8,7 @@ import type { Orchestrator } from '../../orchestrator/orchestrator.ts';
 import { READ_LIMIT } from '../../skills/load/read-skill-file.ts';
 import { digestOf } from '../../skills/text/digest.ts';
 import { oneLine } from '../../skills/text/text.ts';
+import type { TreeCache } from '../../stores/cache/tree-cache.ts';
 import { openKeptTexts } from './kept-texts.ts';
 import { MEMORY_EXIT, PDF_FILES, PDF_WORKER, pdfProgram } from './pdf-program.ts';
 
@@ -20,7 +21,7 @@ export interface PdfReader {
 
 /** Options of {@link createPdfReader}. */
 export interface PdfReaderOptions {
-  cacheDir: string;
+  cache: TreeCache;
   orchestrator?: Pick<Orchestrator, 'exec' | 'readArtifact'> | undefined;
   limits?: { timeoutMs?: number | undefined; memoryMib?: number | undefined } | undefined;
 }
@@ -31,9 +32,9 @@ const DEFAULT_LIMITS = { timeoutMs: 30_000, memoryMib: 384 };
 const MEMORY_MARGIN_MIB = 128;
 
 /** Reads PDFs in sandboxes: a document is written by anybody, and what reads it is large. Texts are kept by the digests of documents. */
-export function createPdfReader({ cacheDir, orchestrator, limits = {} }: PdfReaderOptions): PdfReader {
+export function createPdfReader({ cache, orchestrator, limits = {} }: PdfReaderOptions): PdfReader {
   const { timeoutMs = DEFAULT_LIMITS.timeoutMs, memoryMib = DEFAULT_LIMITS.memoryMib } = limits;
-  const kept = openKeptTexts(cacheDir, MAKER);
+  const kept = openKeptTexts(cache, MAKER);
   let own: Orchestrator | undefined;
   return {
     async read(document, path, signal) {

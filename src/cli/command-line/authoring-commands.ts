@@ -21,4 +21,46 @@ export const AUTHORING_COMMANDS: readonly CommandSpecification[] = [
     ],
     load: async () => (await import('../commands/run-search.ts')).runSearch,
   },
+  {
+    path: ['skills', 'explain'],
+    summary: 'say why a consumer has a skill or has it not: rules, origin, imports, tokens, approval',
+    operands: 'REF',
+    minimumOperands: 1,
+    maximumOperands: 1,
+    flags: [...SKILLS_FLAGS, OFFERED_TOOL_FLAG, JSON_FLAG],
+    notes: [
+      'Exit code 1 when the consumer may not have it. Without --consumer, internal skills are explained as well.',
+    ],
+    load: async () => (await import('../commands/run-explain.ts')).runExplain,
+  },
+  {
+    path: ['skills', 'graph'],
+    summary: 'print what skills import, with cycles and what is dropped',
+    operands: '[REF...]',
+    maximumOperands: Number.POSITIVE_INFINITY,
+    flags: [
+      ...SKILLS_FLAGS,
+      {
+        name: 'format',
+        value: 'NAME',
+        choices: ['text', 'dot', 'json'],
+        summary: 'text, dot (for Graphviz) or json (default: text)',
+      },
+      { ...JSON_FLAG, summary: 'the same as --format json' },
+    ],
+    notes: ['Without REF, all that the consumer may have.'],
+    load: async () => (await import('../commands/run-graph.ts')).runGraph,
+  },
+  {
+    path: ['skills', 'new'],
+    summary: 'begin a skill that is valid by the Agent Skills specification',
+    operands: 'NAME',
+    minimumOperands: 1,
+    maximumOperands: 1,
+    flags: [
+      { name: 'into', value: 'DIR', summary: 'the folder that gets it (default: the working folder)' },
+      JSON_FLAG,
+    ],
+    load: async () => (await import('../commands/run-new.ts')).runNew,
+  },
 ];

@@ -12,9 +12,9 @@ import {
 import { SCAN_COMMANDS } from './scan-commands.ts';
 import { AUTHORING_COMMANDS } from './authoring-commands.ts';
 import { BUDGET_FLAGS } from '../options/budget-flags.ts';
-import { LIBRARY_COMMANDS } from './library-commands.ts';
 import { LOCK_COMMANDS } from './lock-commands.ts';
 import { ARCHIVE_COMMANDS } from './archive-commands.ts';
+import { LIBRARY_COMMANDS } from './library-commands.ts';
 
 const EXEC: CommandSpecification = {
   path: ['exec'],
@@ -258,8 +258,8 @@ export const COMMANDS: readonly CommandSpecification[] = [
   REPL,
   MCP,
   ...SKILLS,
-  ...LIBRARY_COMMANDS,
   ...LOCK_COMMANDS,
+  ...LIBRARY_COMMANDS,
   {
     path: ['image', 'build'],
     summary: 'build the image of the docker runner',

@@ -2,8 +2,8 @@ import { SkillcellError } from '../../contracts/skillcell-error.ts';
 import type { SkillsSubsystem } from '../../skills/load-subsystem.ts';
 import { type CommandContext, flagValue, flagValues } from './command.ts';
 import { folderId } from '../../skills/text/slug.ts';
+import { frozenLockFile, unapprovedError } from './frozen-flag.ts';
 import { sourcesFromFlags } from './sources-flag.ts';
-import { admitFrozen, unapprovedError } from './frozen-flag.ts';
 import { usageError } from '../terminal/usage-error.ts';
 
 /**
@@ -25,9 +25,8 @@ export async function jobSkills(context: CommandContext, needed = false): Promis
     given.flags.has('match');
   if (root === undefined && descriptor === undefined && !named && !needed) return undefined;
   const { loadSkills } = await import('./load-skills.ts');
-  const admit = await admitFrozen(context);
   const names = sourcesFromFlags(given);
-  const subsystem = await loadSkills({ root, rootFlag, descriptor, names, admit }, io);
+  const subsystem = await loadSkills({ root, rootFlag, descriptor, names, frozen: await frozenLockFile(context) }, io);
   checkConsumer(flagValue(given, 'consumer'), subsystem);
   return subsystem;
 }

@@ -5,7 +5,7 @@ import type { SkillsDescriptor } from '../../contracts/descriptor.ts';
 import { SkillcellError } from '../../contracts/skillcell-error.ts';
 import { JsonRefused, parseBoundedJson } from '../../protocol/bounded-json.ts';
 import '../../skills/match-on-host.ts';
-import { loadUnchecked, type LoadUncheckedOptions, type SkillsSubsystem } from '../../skills/load-subsystem.ts';
+import { loadUnchecked, type SkillsSubsystem, type SkillsSubsystemOptions } from '../../skills/load-subsystem.ts';
 import type { SourceName } from '../../library/trust/source-folders.ts';
 import type { CliIo } from '../terminal/cli-io.ts';
 import { readInputFile } from '../terminal/input-file.ts';
@@ -22,8 +22,8 @@ export interface SkillSources {
   descriptor: string | undefined;
   /** Value of `--sources`. */
   names: ReadonlySet<SourceName>;
-  /** What `--frozen` lets through; undefined without the flag. */
-  admit: LoadUncheckedOptions['admit'];
+  /** The lock file of `--frozen`; undefined without the flag. */
+  frozen: string | undefined;
 }
 
 /**
@@ -42,13 +42,17 @@ export async function loadSkills(sources: SkillSources, io: CliIo): Promise<Skil
 }
 
 async function load(
-  options: Pick<LoadUncheckedOptions, 'builtinRoot' | 'descriptor' | 'bundleRoot'>,
-  { names, admit }: SkillSources,
+  options: Pick<SkillsSubsystemOptions, 'builtinRoot' | 'descriptor' | 'bundleRoot'>,
+  { names, frozen }: SkillSources,
   io: CliIo,
 ): Promise<SkillsSubsystem> {
-  if (!names.has('user') && !names.has('project')) return loadUnchecked({ ...options, admit });
+  if (!names.has('user') && !names.has('project')) {
+    if (frozen === undefined) return loadUnchecked(options);
+    const { openFrozen } = await import('../../library/lock/open-frozen.ts');
+    return loadUnchecked({ ...options, admit: (await openFrozen(frozen)).admit });
+  }
   const { loadSources } = await import('./load-sources.ts');
-  return await loadSources({ ...options, admit }, names, io);
+  return await loadSources({ ...options, lockFile: frozen, frozen: frozen !== undefined }, names, io);
 }
 
 /** Reads a file of JSON with caps. @throws SkillcellError `file.unreadable` or `skills.descriptor-invalid` */

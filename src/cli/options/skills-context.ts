@@ -4,7 +4,7 @@ import { type CommandContext, flagValue } from './command.ts';
 import { consumerFromFlags } from './consumer-flag.ts';
 import { diagnosticLine } from '../terminal/diagnostic-line.ts';
 import { usageError } from '../terminal/usage-error.ts';
-import { admitFrozen } from './frozen-flag.ts';
+import { frozenLockFile } from './frozen-flag.ts';
 import { loadSkills } from './load-skills.ts';
 import { sourcesFromFlags } from './sources-flag.ts';
 
@@ -26,9 +26,9 @@ export async function openSkills(context: CommandContext, about: 'all' | 'none' 
   const { arguments: given, io, json } = context;
   const consumer = consumerFromFlags(given);
   const [root, descriptor] = [flagValue(given, 'root'), flagValue(given, 'descriptor')];
-  const admit = await admitFrozen(context);
   const names = sourcesFromFlags(given);
-  const subsystem = await loadSkills({ root, rootFlag: '--root', descriptor, names, admit }, io);
+  const frozen = await frozenLockFile(context);
+  const subsystem = await loadSkills({ root, rootFlag: '--root', descriptor, names, frozen }, io);
   if (!json && about === 'all') await noteDiagnostics(context, subsystem.diagnostics);
   const tools = given.flags.get('tool');
   const blank = tools?.find((id) => id.trim() === '');

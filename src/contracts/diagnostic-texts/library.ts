@@ -109,6 +109,8 @@ export const LIBRARY_TEXTS: Readonly<Record<LibraryCode, DiagnosticText>> = {
     meaning: 'the archive holds files beside the folder of the skill; they are no part of it, and left out',
     advice: 'Nothing has to be done; pack the folder of the skill alone.',
   },
+  ...SOURCE_TEXTS,
+  ...INDEX_TEXTS,
   'store.stale': {
     meaning: 'a store is out of reach, and its skills are those of its last good list',
     advice: 'Nothing, if that will do; `stale: "refuse"` refuses instead.',
@@ -121,6 +123,11 @@ export const LIBRARY_TEXTS: Readonly<Record<LibraryCode, DiagnosticText>> = {
     meaning: 'the skills of a project are other ones than those that were trusted; none of them is loaded',
     advice: 'Look at what has changed, then `skillcell skills trust`; with --follow changes are trusted as well.',
   },
+  'search.not-kept': {
+    meaning: 'the index of a search cannot be written to the cache; the search has answered all the same',
+    advice: 'Name a folder that can be written by XDG_CACHE_HOME, or each process builds the index again.',
+  },
+  ...S3_TEXTS,
   'trust.outside': {
     meaning: 'a folder of skills of a project lies outside the project, behind a link; it is not read',
     advice: 'Put the skills into the project, or name their folder by --root.',
@@ -129,13 +136,4 @@ export const LIBRARY_TEXTS: Readonly<Record<LibraryCode, DiagnosticText>> = {
     meaning: 'what says which projects are trusted cannot be relied on, so that none is',
     advice: 'Look at the file that the message names; remove it, and trust the projects anew.',
   },
-  ...SOURCE_TEXTS,
-  ...INDEX_TEXTS,
-  'search.not-kept': {
-    meaning: 'the index of a search cannot be written to the cache; the search has answered all the same',
-    advice: 'Name a folder that can be written by XDG_CACHE_HOME, or each process builds the index again.',
-  },
-  ...S3_TEXTS,
-  ...SOURCE_TEXTS,
-  ...INDEX_TEXTS,
 };

@@ -1,8 +1,8 @@
 import * as z from 'zod/mini';
 import { ToolError } from '../../broker/tool-errors.ts';
 import { SkillcellError } from '../../contracts/skillcell-error.ts';
-import { presentSkills } from '../../orchestrator/present-skills.ts';
 import { createDisclosureTools, SEARCHED_CHARACTERS, SEARCHED_SKILLS } from '../../orchestrator/disclosure-tools.ts';
+import { presentSkills } from '../../orchestrator/present-skills.ts';
 import { READ_LINES } from '../../skills/load/read-skill-file.ts';
 import { beginningOf } from './linked-content.ts';
 import { skillFileUri } from './skill-catalog.ts';

@@ -1,6 +1,7 @@
-import { chmodSync, mkdirSync } from 'node:fs';
+import { chmodSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import { privateFolder } from '../cache/private-folder.ts';
 import { digestOf } from '../../skills/text/digest.ts';
 
 /** What was read of buckets before: small objects by store, key and ETag, and digests of skills by their revisions. */
@@ -49,7 +50,7 @@ async function openTables(folder: string): Promise<DatabaseSync | undefined> {
   const { DatabaseSync } = await import('node:sqlite');
   const path = join(folder, FILE);
   try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    privateFolder(folder);
     const opened = new DatabaseSync(path);
     opened.exec(TABLES);
     chmodSync(path, 0o600);
