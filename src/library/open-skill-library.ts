@@ -47,7 +47,12 @@ export async function openSkillLibrary(options: SkillLibraryOptions): Promise<Sk
   const { stores, cacheDir = defaultCacheFolder(), stale = 'refuse', admit, lookIntervalMs = 30_000 } = options;
   const { descriptor, bundleRoot, builtinRoot, gate, frozen = false, lockFile = resolve(LOCK_FILE) } = options;
   const cache = openTreeCache(cacheDir);
-  const look = { index: openHeadIndex(cache), lists: openKeptLists(cacheDir), stale, digests: admit !== undefined || frozen };
+  const look = {
+    index: openHeadIndex(cache),
+    lists: openKeptLists(cacheDir),
+    stale,
+    digests: admit !== undefined || frozen,
+  };
   const views = new Map<string, SkillView>();
   const listeners = new Set<() => void>();
   let snapshot: Snapshot | undefined;

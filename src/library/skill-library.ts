@@ -6,7 +6,7 @@ import type { SkillsSubsystem } from '../skills/load-subsystem.ts';
 import type { StoreState } from './look-at-store.ts';
 
 /** Says why a skill may not be loaded; undefined where it may. Its digest is known. */
-export type Admit = (skill: Skill, origin: Origin) => Diagnostic | undefined;
+export type Admit = (skill: Skill, origin?: Origin) => Diagnostic | undefined;
 
 /** What is not read at all, and why. */
 export interface GateVerdict {
