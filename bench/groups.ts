@@ -1,4 +1,5 @@
 import type { BenchmarkGroup } from './benchmark-group.ts';
+import { LIBRARY_GROUPS } from './library-groups.ts';
 
 /** The groups in the order in which they run, each loaded when its turn comes: what one loads weighs on no other. */
 export const GROUPS: Readonly<Record<string, () => Promise<BenchmarkGroup>>> = {
@@ -18,8 +19,7 @@ export const GROUPS: Readonly<Record<string, () => Promise<BenchmarkGroup>>> = {
   'skills.load1000': async () => (await import('./skills-load.ts')).skillsLoad,
   'skills.rebuild5': async () => (await import('./skills-rebuild.ts')).skillsRebuild,
   'skills.match1000': async () => (await import('./skills-match.ts')).skillsMatch,
-  'library.search': async () => (await import('./search-speed.ts')).searchSpeed,
-  'library.search.quality': async () => (await import('./search-quality.ts')).searchQuality,
+  ...LIBRARY_GROUPS,
   otel: async () => (await import('./job-spans.ts')).jobSpans,
   skillcode: async () => (await import('./skill-code.ts')).skillCode,
   skills: async () => (await import('./skills-prompt.ts')).skillsPrompt,

@@ -33,6 +33,7 @@ const LAYERS = [
   'orchestrator',
   'evals',
   'ai',
+  'backend',
   'registry',
   'queue',
   'server',

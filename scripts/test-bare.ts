@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url';
 
 const FOLDERS = ['/usr/bin', '/usr/sbin', '/usr/local/bin', '/usr/local/sbin', '/run'];
 const HIDDEN =
-  /^(bwrap|python[0-9.]*|docker.*|containerd.*|runc|runsc|crun|podman|git|strace|mmdebstrap|debootstrap|prlimit)$/;
+  /^(bwrap|python[0-9.]*|docker.*|containerd.*|runc|runsc|crun|podman|git|strace|mmdebstrap|debootstrap|prlimit|ceph.*|radosgw.*)$/;
 /** Where the overlays keep what they change: a folder that every machine has and no test looks into. */
 const STORE = '/mnt';
 

@@ -2,8 +2,8 @@ import { libraryDiagnostic } from '../contracts/library-diagnostic.ts';
 import type { LibraryCode } from '../contracts/library-severities.ts';
 import { SkillcellError } from '../contracts/skillcell-error.ts';
 
-/** Diagnostics of an archive that is refused: `zip.` or `tar.`, and what is wrong. */
-export type ArchiveFault = Exclude<LibraryCode, 'archive.left-out'>;
+/** Diagnostics of an archive that is refused: `zip.`, `tar.` or `archive.`, and what is wrong. */
+export type ArchiveFault = Extract<LibraryCode, `zip.${string}` | `tar.${string}` | 'archive.size' | 'archive.skill'>;
 
 /** What an archive is refused for, before anything of it is written. Whoever knows the archive's name makes an error of it. */
 export class ArchiveRefusal extends Error {
@@ -16,14 +16,12 @@ export class ArchiveRefusal extends Error {
   }
 }
 
-/** The error of an archive of that name. */
-export function archiveRefused({ fault, message, cause }: ArchiveRefusal, shown: string): SkillcellError {
-  return new SkillcellError(
-    'archive.refused',
-    `Cannot read the archive: ${message}; nothing of it is written, got ${shown}.`,
-    {
-      diagnostics: [libraryDiagnostic(fault, `The archive is refused: ${message}.`, { path: shown })],
-      ...(cause === undefined ? {} : { cause }),
-    },
-  );
+/** The error of an archive of that name; any other error stays what it is. */
+export function archiveRefused(error: unknown, shown: string, action = 'read the archive'): unknown {
+  if (!(error instanceof ArchiveRefusal)) return error;
+  const { fault, message, cause } = error;
+  return new SkillcellError('archive.refused', `Cannot ${action}: ${message}; nothing is written, got ${shown}.`, {
+    diagnostics: [libraryDiagnostic(fault, `The archive is refused: ${message}.`, { path: shown })],
+    ...(cause === undefined ? {} : { cause }),
+  });
 }

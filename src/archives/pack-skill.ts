@@ -1,6 +1,7 @@
 import { buffer } from 'node:stream/consumers';
 import type { SkillTree } from '../contracts/skill.ts';
 import { compareCodePoints } from '../skills/text/text.ts';
+import { ARCHIVE_LIMITS } from './archive-limits.ts';
 import { ArchiveRefusal } from './archive-refused.ts';
 import { ENTRY_CHECKS } from './entry-checks.ts';
 import { isLeftOut } from './left-out.ts';
@@ -14,15 +15,23 @@ export interface PackOptions {
   store: boolean;
 }
 
+/** A packed skill. */
+export interface PackedSkill {
+  archive: Buffer;
+  /** What is in it. */
+  tree: SkillTree;
+  /** Paths of what systems and tools leave beside the files of people, and is not in it. */
+  leftOut: string[];
+}
+
 /**
- * Packs the files of a skill into a ZIP archive, in a folder of its name, in code-point order. What systems and tools leave beside the files
- * of people stays out.
+ * Packs the files of a skill into a ZIP archive, in a folder of its name, in code-point order.
  *
  * @throws ArchiveRefusal where no reader of ours would take the archive
  */
-export async function packSkill(name: string, tree: SkillTree, { store }: PackOptions): Promise<Buffer> {
-  const { ZipFile } = await import('yazl');
-  const files = [...tree].filter(([path]) => !isLeftOut(path)).toSorted(([a], [b]) => compareCodePoints(a, b));
+export async function packSkill(name: string, tree: SkillTree, { store }: PackOptions): Promise<PackedSkill> {
+  const sorted = [...tree].toSorted(([a], [b]) => compareCodePoints(a, b));
+  const files = sorted.filter(([path]) => !isLeftOut(path));
   const listed = files.map(([path, { bytes, executable }]) => ({
     name: `${name}/${path}`,
     kind: 'file' as const,
@@ -33,9 +42,19 @@ export async function packSkill(name: string, tree: SkillTree, { store }: PackOp
     const fault = faultOf(listed);
     if (fault !== undefined) throw new ArchiveRefusal(`zip.${check}`, fault);
   }
+  const archive = await zipOf(name, files, store);
+  const { packedBytes } = ARCHIVE_LIMITS;
+  if (archive.length > packedBytes)
+    throw new ArchiveRefusal('archive.size', `it would have more than ${packedBytes} bytes, ${archive.length}`);
+  const leftOut = sorted.filter(([path]) => isLeftOut(path)).map(([path]) => path);
+  return { archive, tree: new Map(files), leftOut };
+}
+
+async function zipOf(name: string, files: readonly [string, SkillFileBytes][], store: boolean): Promise<Buffer> {
+  const { ZipFile } = await import('yazl');
   const archive = new ZipFile();
   for (const [path, { bytes, executable }] of files)
-    archive.addBuffer(Buffer.from(bytes), `${name}/${path}`, {
+    archive.addBuffer(asBuffer(bytes), `${name}/${path}`, {
       mtime: NO_TIME,
       forceDosTimestamp: true,
       mode: executable ? 0o100_755 : 0o100_644,
@@ -43,4 +62,10 @@ export async function packSkill(name: string, tree: SkillTree, { store }: PackOp
     });
   archive.end();
   return await buffer(archive.outputStream);
+}
+
+type SkillFileBytes = SkillTree extends Map<string, infer File> ? File : never;
+
+function asBuffer(bytes: Uint8Array): Buffer {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }

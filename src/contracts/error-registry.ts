@@ -334,7 +334,7 @@ export const ERROR_REGISTRY = {
     http: 400,
     exitCode: 2,
     retry: false,
-    advice: 'Give a TAR archive of regular files and folders, within the limits of the workspace.',
+    advice: 'Give an archive of regular files and folders, within the limits; docs/archives.md has those of skills.',
   },
   'store.unavailable': {
     http: 503,

@@ -39,6 +39,12 @@ export interface SkillHead {
   skillFile: { path: string; bytes: Uint8Array };
   /** tools.yaml, where there is one. */
   tools?: Uint8Array;
+  /** Of a store that has every byte at hand: all of the skill, so that nothing has to be opened to know its digest. */
+  whole?: {
+    files: SkillFile[];
+    /** Bytes of the files that are read as text, by path; null for one that is too large for that. */
+    texts: ReadonlyMap<string, Uint8Array | null>;
+  };
 }
 
 /** A skill as it was at one revision: a folder that nobody changes any more. */
@@ -56,9 +62,13 @@ export interface SkillStore {
   readonly id: string;
   /** @throws SkillcellError `store.unavailable`: an outage is never an empty list */
   list(call?: Call): Promise<{ items: StoreItem[]; diagnostics: Diagnostic[] }>;
-  /** Fetches no more than SKILL.md, tools.yaml, names and sizes. @throws SkillcellError `store.unavailable`, `store.changed` */
+  /**
+   * Fetches no more than SKILL.md, tools.yaml, names and sizes.
+   *
+   * @throws SkillcellError `store.unavailable`; with diagnostics where only this skill cannot be read; `store.changed`
+   */
   head(item: StoreItem, call?: Call): Promise<SkillHead>;
-  /** Fetches and hashes every byte. @throws SkillcellError `store.unavailable`; `store.changed` where it is no longer what was listed */
+  /** Fetches and hashes every byte. @throws SkillcellError as `head`; `store.changed` where it is no longer what was listed */
   open(item: StoreItem, call?: Call): Promise<SkillView>;
   /** `ifRevision` null: there must be none yet. @throws SkillcellError `store.conflict`, `store.read-only`, `store.key-invalid` */
   put?(path: string, tree: SkillTree, call: Call & { ifRevision: string | null }): Promise<StoreItem>;

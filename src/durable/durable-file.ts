@@ -1,7 +1,8 @@
-import { closeSync, fsyncSync, openSync, readdirSync, rmSync, writeSync } from 'node:fs';
+import { closeSync, fsyncSync, lstatSync, openSync, readdirSync, rmSync, writeSync } from 'node:fs';
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { currentOwner, isDead, ownerName, parseOwnerName } from './owner.ts';
+import { removeTree } from './remove-tree.ts';
 
 /** What is on its way to the disk: its name begins with the owner, who alone may finish it. */
 const TORN = /^\.(.+)\.part$/;
@@ -12,7 +13,7 @@ const TORN = /^\.(.+)\.part$/;
  * @throws the system's error
  */
 export function writeAside(folder: string, content: string | Uint8Array): string {
-  const path = join(folder, `.${ownerName(currentOwner())}-${randomBytes(8).toString('hex')}.part`);
+  const path = tornPath(folder);
   try {
     const file = openSync(path, 'wx', 0o600);
     try {
@@ -28,11 +29,18 @@ export function writeAside(folder: string, content: string | Uint8Array): string
   }
 }
 
-/** Removes what dead owners were writing when they died. */
+/** A path in that folder, for what this process has on its way to the disk. */
+export function tornPath(folder: string): string {
+  return join(folder, `.${ownerName(currentOwner())}-${randomBytes(8).toString('hex')}.part`);
+}
+
+/** Removes what dead owners were writing when they died: files, and folders with what is in them. What another user left is theirs. */
 export function removeTorn(folder: string): void {
   for (const name of readdirSync(folder)) {
     const owner = parseOwnerName(TORN.exec(name)?.[1] ?? '');
-    if (owner !== undefined && isDead(owner)) rmSync(join(folder, name), { force: true });
+    if (owner === undefined || !isDead(owner)) continue;
+    const path = join(folder, name);
+    if (lstatSync(path, { throwIfNoEntry: false })?.uid === process.geteuid?.()) removeTree(path);
   }
 }
 

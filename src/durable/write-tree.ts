@@ -1,10 +1,8 @@
-import { randomBytes } from 'node:crypto';
 import { chmodSync, closeSync, fsyncSync, mkdirSync, openSync, renameSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { SkillTree } from '../contracts/skill.ts';
 import { removeTree } from './remove-tree.ts';
-import { syncFolder, writeWhole } from './durable-file.ts';
-import { currentOwner, ownerName } from './owner.ts';
+import { syncFolder, tornPath, writeWhole } from './durable-file.ts';
 
 /** Rights of what is written: `kept` is changed by nobody any more. */
 const MODES = {
@@ -19,18 +17,18 @@ const MODES = {
  * @param parent absolute path of an existing folder
  * @param name of the new one
  * @param tree files by paths that may become names of files
- * @returns false where a folder of that name is there already, which stays as it is
+ * @returns false where something of that name is there already, which stays as it is; an empty folder is nothing
  * @throws the system's error
  */
 export function writeTree(parent: string, name: string, tree: SkillTree, rights: keyof typeof MODES): boolean {
   const modes = MODES[rights];
-  const aside = join(parent, `.${ownerName(currentOwner())}-${randomBytes(8).toString('hex')}.part`);
+  const aside = tornPath(parent);
   mkdirSync(aside, { mode: 0o700 });
   try {
     const folders = new Set<string>([aside]);
     for (const [path, { bytes, executable }] of tree) {
       const place = join(aside, path);
-      addFolders(folders, dirname(place), aside);
+      addFolders(folders, dirname(place));
       const file = openSync(place, 'wx', executable ? modes.executable : modes.file);
       try {
         writeWhole(file, bytes);
@@ -46,20 +44,33 @@ export function writeTree(parent: string, name: string, tree: SkillTree, rights:
       // A folder that nobody may write cannot get another place.
       if (folder !== aside) chmodSync(folder, modes.folder);
     }
-    renameSync(aside, join(parent, name));
+    if (!takePlace(aside, join(parent, name))) {
+      removeTree(aside);
+      return false;
+    }
     chmodSync(join(parent, name), modes.folder);
     syncFolder(parent);
     return true;
   } catch (error) {
     removeTree(aside);
-    if (['EEXIST', 'ENOTEMPTY'].includes((error as NodeJS.ErrnoException).code ?? '')) return false;
     throw error;
   }
 }
 
-function addFolders(folders: Set<string>, folder: string, top: string): void {
+function takePlace(aside: string, place: string): boolean {
+  try {
+    renameSync(aside, place);
+    return true;
+  } catch (error) {
+    // A folder that is not empty, or what is no folder.
+    if (['EEXIST', 'ENOTEMPTY', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '')) return false;
+    throw error;
+  }
+}
+
+function addFolders(folders: Set<string>, folder: string): void {
   if (folders.has(folder)) return;
-  addFolders(folders, dirname(folder), top);
+  addFolders(folders, dirname(folder));
   mkdirSync(folder, { mode: 0o700 });
   folders.add(folder);
 }

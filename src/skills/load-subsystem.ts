@@ -6,7 +6,7 @@ import { setProcessSkills } from './active-subsystem.ts';
 import { checkDescriptor, isPortable } from './descriptor/check-descriptor.ts';
 import { descriptorRoots } from './descriptor/descriptor-roots.ts';
 import { loadArrived } from './load/load-arrived.ts';
-import { loadRoots, type LoadMoreRoots } from './load/load-roots.ts';
+import { loadRoots, type LoadMoreRoots, type PublishGrants } from './load/load-roots.ts';
 import { checkPolicy } from './select/policy.ts';
 import { SkillsSubsystem } from './subsystem.ts';
 import { compareArrived } from './descriptor/verify-descriptor.ts';
@@ -31,6 +31,8 @@ export interface SkillsSubsystemOptions {
 export interface LoadUncheckedOptions extends SkillsSubsystemOptions {
   /** Loads skills from elsewhere than folders: stores. */
   loadMore?: LoadMoreRoots | undefined;
+  /** Says why a skill whose bytes were read may not be loaded. */
+  admit?: PublishGrants['admit'];
 }
 
 /**
@@ -97,7 +99,7 @@ function loadFromDisk(
   const overrides = [...(descriptor.overrides ?? [])];
   const agentsConfig = descriptor.agents_config ?? {};
   const customNamespaces = [...(descriptor.custom_namespaces ?? [])];
-  const loaded = loadRoots(roots, { overrides, customNamespaces }, options.loadMore);
+  const loaded = loadRoots(roots, { overrides, customNamespaces, admit: options.admit }, options.loadMore);
   if (customSkillsRoot !== null && loaded.missing.includes(roots.length - 1)) {
     const message = `Cannot load skills: the custom root is no folder, got ${JSON.stringify(customSkillsRoot)}.`;
     throw new SkillcellError('skills.root-missing', message, { diagnostics: loaded.diagnostics });

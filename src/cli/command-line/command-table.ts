@@ -9,8 +9,12 @@ import {
   SERVER_FLAGS,
   SKILLS_FLAGS,
 } from '../options/flags.ts';
+import { SCAN_COMMANDS } from './scan-commands.ts';
 import { AUTHORING_COMMANDS } from './authoring-commands.ts';
 import { BUDGET_FLAGS } from '../options/budget-flags.ts';
+import { LOCK_COMMANDS } from './lock-commands.ts';
+import { ARCHIVE_COMMANDS } from './archive-commands.ts';
+import { LIBRARY_COMMANDS } from './library-commands.ts';
 
 const EXEC: CommandSpecification = {
   path: ['exec'],
@@ -85,7 +89,7 @@ const MCP: CommandSpecification = {
 
 /** What a session takes of what a job does. */
 const SESSION_FLAG_NAMES: ReadonlySet<string> = new Set(
-  'language runner isolation file env timeout memory cpus pids workspace descriptor skills-root consumer mcp tool skill json'.split(
+  'language runner isolation file env timeout memory cpus pids workspace descriptor skills-root sources consumer mcp tool skill frozen lock json'.split(
     ' ',
   ),
 );
@@ -242,8 +246,8 @@ const SKILLS: readonly CommandSpecification[] = [
     ],
     load: async () => (await import('../commands/run-eval.ts')).runEval,
   },
-  { path: ['skills', 'pack'], summary: 'pack a skill into a file', flags: [] },
-  { path: ['skills', 'unpack'], summary: 'unpack a skill from a file', flags: [] },
+  ...ARCHIVE_COMMANDS,
+  ...SCAN_COMMANDS,
   ...AUTHORING_COMMANDS,
 ];
 
@@ -254,6 +258,8 @@ export const COMMANDS: readonly CommandSpecification[] = [
   REPL,
   MCP,
   ...SKILLS,
+  ...LOCK_COMMANDS,
+  ...LIBRARY_COMMANDS,
   {
     path: ['image', 'build'],
     summary: 'build the image of the docker runner',

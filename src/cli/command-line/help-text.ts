@@ -50,9 +50,10 @@ function commandLine({ path, operands, summary }: CommandSpecification): string 
   return line([...path, ...(operands === undefined ? [] : [operands])].join(' '), summary);
 }
 
-function flagLine({ name, value, optionalValue, repeatable, summary }: FlagSpecification): string {
+function flagLine({ name, short, value, optionalValue, repeatable, summary }: FlagSpecification): string {
   const shown = optionalValue === true ? `[=${value}]` : ` ${value}`;
-  const left = `--${name}${value === undefined ? '' : shown}${repeatable === true ? '...' : ''}`;
+  const other = short === undefined ? '' : `-${short}, `;
+  const left = `${other}--${name}${value === undefined ? '' : shown}${repeatable === true ? '...' : ''}`;
   return line(left, summary);
 }
 

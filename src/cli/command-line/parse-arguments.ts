@@ -13,9 +13,9 @@ import { quoted } from '../terminal/usage-error.ts';
 export function parseArguments(command: CommandSpecification, args: readonly string[]): CommandArguments {
   const known = new Map(command.flags.map((flag) => [flag.name, flag]));
   const options = Object.fromEntries(
-    command.flags.map(({ name, value, optionalValue }) => {
+    command.flags.map(({ name, short, value, optionalValue }) => {
       const type = value === undefined || optionalValue === true ? 'boolean' : 'string';
-      return [name, { type } as const];
+      return [name, { type, ...(short === undefined ? {} : { short }) } as const];
     }),
   );
   const { tokens } = parseArgs({ args: [...args], options, strict: false, allowPositionals: true, tokens: true });
@@ -28,7 +28,7 @@ export function parseArguments(command: CommandSpecification, args: readonly str
     if (token.kind !== 'option') continue;
     const flag = known.get(token.name);
     // A short option is spelled with one hyphen and would else pass for a long one of one letter.
-    if (flag === undefined || token.rawName !== `--${token.name}`) {
+    if (flag === undefined || ![`--${flag.name}`, `-${flag.short ?? '-'}`].includes(token.rawName)) {
       throw refusal(command, `there is no flag ${token.rawName}`, token.rawName);
     }
     const values = flags.get(flag.name) ?? [];

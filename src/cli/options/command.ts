@@ -6,6 +6,8 @@ import type { Interruption } from '../terminal/interruption.ts';
 export interface FlagSpecification {
   /** Without the two hyphens. */
   name: string;
+  /** One letter that stands for it behind one hyphen. */
+  short?: string;
   /** What stands for the value in the help text; a flag without it is a switch. */
   value?: string;
   /** Whether it is a switch that may have a value: `--name` or `--name=VALUE`. */

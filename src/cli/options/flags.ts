@@ -15,17 +15,32 @@ const DESCRIPTOR_FLAG: FlagSpecification = {
   summary: "the bundle's skills descriptor (JSON); its relative roots start at the folder of FILE",
 };
 
+/** What of skills may be loaded at all. */
+const FROZEN_FLAGS: readonly FlagSpecification[] = [
+  { name: 'frozen', summary: 'load only skills whose bytes are locked and approved' },
+  { name: 'lock', value: 'FILE', summary: 'the lock file of --frozen (default: skillcell.lock.json in this folder)' },
+];
+
 const CONSUMER_FLAG: FlagSpecification = {
   name: 'consumer',
   value: 'ID',
   summary: 'whose policy of the descriptor holds',
 };
 
+/** Where skills come from beside the descriptor; every command that loads skills takes it. */
+const SOURCES_FLAG: FlagSpecification = {
+  name: 'sources',
+  value: 'LIST',
+  summary: 'builtin, user and project, with commas between (default: builtin); see `skillcell skills sources`',
+};
+
 /** Flags of commands that load skills. */
 export const SKILLS_FLAGS: readonly FlagSpecification[] = [
   { name: 'root', value: 'DIR', summary: 'the built-in skills (default: those of this package)' },
+  SOURCES_FLAG,
   DESCRIPTOR_FLAG,
   CONSUMER_FLAG,
+  ...FROZEN_FLAGS,
 ];
 
 /** What a skill can require, for commands that say which skills there are. */
@@ -95,6 +110,7 @@ export const JOB_FLAGS: readonly FlagSpecification[] = [
   { name: 'workspace', value: 'MIB', summary: 'size of the working folder (default: 128)' },
   DESCRIPTOR_FLAG,
   { name: 'skills-root', value: 'DIR', summary: 'the built-in skills (default: those of this package)' },
+  SOURCES_FLAG,
   { ...CONSUMER_FLAG, summary: `${CONSUMER_FLAG.summary} (default: solver.codegen)` },
   {
     name: 'tool',
@@ -104,6 +120,7 @@ export const JOB_FLAGS: readonly FlagSpecification[] = [
   },
   MCP_FLAG,
   { name: 'skill', value: 'REF', repeatable: true, summary: 'a skill that the job carries, such as public.chart' },
+  ...FROZEN_FLAGS,
   JSON_FLAG,
 ];
 
@@ -132,6 +149,9 @@ const SERVER_FLAG_SUMMARIES: Readonly<Record<string, string>> = {
   workspace: '',
   descriptor: '',
   'skills-root': '',
+  frozen: '',
+  lock: '',
+  sources: '',
   consumer: 'whose policy of the descriptor holds for clients and their jobs (default: solver.codegen)',
   mcp: '',
   tool: 'a tool that programs may call, by id or pattern, such as skills.read or skills.*',
@@ -174,7 +194,7 @@ const OF_EVALS = ['language', 'runner', 'isolation', 'timeout', 'memory', 'cpus'
 
 /** Flags of the command that evaluates a skill. */
 export const EVAL_JOB_FLAGS: readonly FlagSpecification[] = JOB_FLAGS.filter(({ name }) =>
-  [...OF_EVALS, 'skills-root', 'consumer', 'json'].includes(name),
+  [...OF_EVALS, 'skills-root', 'sources', 'consumer', 'frozen', 'lock', 'json'].includes(name),
 ).flatMap((flag) => {
   if (flag.name === 'language') return [{ ...flag, summary: `${languageNames().join(', ')} (default: javascript)` }];
   return [flag, ...(flag.name === 'skills-root' ? [ROOT_FLAG] : [])];

@@ -2,6 +2,8 @@ import { SkillcellError } from '../../contracts/skillcell-error.ts';
 import type { SkillsSubsystem } from '../../skills/load-subsystem.ts';
 import { type CommandContext, flagValue, flagValues } from './command.ts';
 import { folderId } from '../../skills/text/slug.ts';
+import { frozenLockFile, unapprovedError } from './frozen-flag.ts';
+import { sourcesFromFlags } from './sources-flag.ts';
 import { usageError } from '../terminal/usage-error.ts';
 
 /**
@@ -11,20 +13,20 @@ import { usageError } from '../terminal/usage-error.ts';
  */
 export async function jobSkills(context: CommandContext, needed: true): Promise<SkillsSubsystem>;
 export async function jobSkills(context: CommandContext, needed?: boolean): Promise<SkillsSubsystem | undefined>;
-export async function jobSkills(
-  { arguments: given, io }: CommandContext,
-  needed = false,
-): Promise<SkillsSubsystem | undefined> {
+export async function jobSkills(context: CommandContext, needed = false): Promise<SkillsSubsystem | undefined> {
+  const { arguments: given, io } = context;
   const own = flagValue(given, 'skills-root');
   const [root, descriptor] = [own ?? flagValue(given, 'root'), flagValue(given, 'descriptor')];
   const rootFlag = own === undefined && root !== undefined ? '--root' : '--skills-root';
   const named =
     ['skill', 'tool'].some((name) => flagValues(given, name).length > 0) ||
+    given.flags.has('sources') ||
     given.flags.has('select') ||
     given.flags.has('match');
   if (root === undefined && descriptor === undefined && !named && !needed) return undefined;
   const { loadSkills } = await import('./load-skills.ts');
-  const subsystem = loadSkills({ root, rootFlag, descriptor }, io);
+  const names = sourcesFromFlags(given);
+  const subsystem = await loadSkills({ root, rootFlag, descriptor, names, frozen: await frozenLockFile(context) }, io);
   checkConsumer(flagValue(given, 'consumer'), subsystem);
   return subsystem;
 }
@@ -44,6 +46,8 @@ function isNamed(message: string, folder: string): boolean {
 /** Adds to an error about a reference what was found in skills that could not be loaded. */
 export function explainReference(error: unknown, subsystem: SkillsSubsystem | undefined): unknown {
   if (!SkillcellError.isInstance(error) || error.code !== 'skills.reference-unknown') return error;
+  const unapproved = unapprovedError(error, subsystem?.diagnostics ?? []);
+  if (unapproved !== undefined) return unapproved;
   const errors = subsystem?.diagnostics.filter(({ severity }) => severity === 'error') ?? [];
   if (errors.length === 0) return error;
   // Only what was found in skills of that name is about this reference; the rest is for `validate`.

@@ -11,7 +11,8 @@ import { diagnosticLine } from './diagnostic-line.ts';
 export async function reportError(thrown: unknown, output: CliOutput, json: boolean, io: CliIo): Promise<number> {
   const error = SkillcellError.isInstance(thrown) ? thrown : fault(thrown);
   if (json) {
-    await output.json({ error: { code: error.code, message: error.message, hint: error.hint } });
+    const { code, message, hint, diagnostics } = error;
+    await output.json({ error: { code, message, hint, ...(diagnostics.length > 0 && { diagnostics }) } });
   } else {
     for (const line of messageLines(error)) await output.note(line);
     for (const found of error.diagnostics) await output.note(`  ${diagnosticLine(found)}`);

@@ -65,8 +65,12 @@ export function createSkillCopies(): SkillCopies {
   };
 }
 
-/** Whether the code of a skill may be loaded into this process: built-in skills, and those of roots that the caller trusts. */
+/**
+ * Whether the code of a skill may be loaded into this process: built-in skills, and those of roots that the caller trusts. Nothing from a
+ * store is, whatever kind it calls itself.
+ */
 export function isTrusted(skill: Skill, trustedRoots: readonly string[]): boolean {
+  if (skill.folder !== undefined) return false;
   return skill.rootKind === 'builtin' || trustedRoots.some((root) => place(root) === place(skill.rootPath));
 }
 

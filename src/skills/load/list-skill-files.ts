@@ -14,6 +14,9 @@ const NAMED = 10;
 /** In a sandbox the skill's id stands before the path, as one component. */
 const LONGEST_ID = 'i'.repeat(255);
 
+/** Nothing can be wrong with a short path of such names; most are. */
+const PLAIN = /^[\w.-]{1,99}$/;
+
 /** The regular files of a skill folder. */
 export interface SkillFileList {
   /** Paths below the folder, in code-point order. */
@@ -41,14 +44,16 @@ export function listSkillFiles(
   for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
     const { prefix } = next;
     const leftOut: [string, string][] = [];
-    const isLeftOut = (path: string): boolean => {
+    const isLeftOut = (name: string): boolean => {
+      if (prefix.length < 100 && PLAIN.test(name)) return false;
+      const path = prefix + name;
       const fault = relativePathFault(`${LONGEST_ID}/${path}`);
       if (fault !== undefined) leftOut.push([path, fault]);
       return fault !== undefined;
     };
     diagnostics.push(...linkDiagnostics(next.listing, `${shown}${prefix}`));
     for (const file of next.listing.files) {
-      if (isLeftOut(prefix + file)) continue;
+      if (isLeftOut(file)) continue;
       paths.push(prefix + file);
       if (prefix !== '' && isSkillFileName(file)) diagnostics.push(nestedDiagnostic(`${shown}${prefix}${file}`));
     }
@@ -59,7 +64,7 @@ export function listSkillFiles(
     }
     for (const name of next.listing.folders) {
       const below = `${prefix}${name}/`;
-      if (isLeftOut(prefix + name)) continue;
+      if (isLeftOut(name)) continue;
       try {
         pending.push({ prefix: below, listing: listFolder(`${folder}/${below}`) });
       } catch (cause) {

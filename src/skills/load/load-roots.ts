@@ -16,6 +16,8 @@ export interface PublishGrants {
   overrides: readonly string[];
   /** Namespaces that the descriptor's own root may publish. */
   customNamespaces: readonly string[];
+  /** Says why a skill whose bytes were read may not be loaded; without it each may. */
+  admit?: LoadingRoot['admit'];
 }
 
 const PRECEDENCE: Readonly<Record<RootKind, number>> = { builtin: 0, company: 1, user: 2, project: 3, custom: 4 };
@@ -24,7 +26,7 @@ const PRECEDENCE: Readonly<Record<RootKind, number>> = { builtin: 0, company: 1,
 export type LoadMoreRoots = (grants: RootGrants, index: number) => (LoadedRoot & { kind: RootKind })[];
 
 /** What of a descriptor's grants a root is loaded with. */
-export type RootGrants = Pick<LoadingRoot, 'overrides' | 'customNamespaces'>;
+export type RootGrants = Pick<LoadingRoot, 'overrides' | 'customNamespaces' | 'admit'>;
 
 /** The skills of some roots. */
 export interface LoadedRoots {
@@ -52,6 +54,7 @@ export function loadRoots(
   const given: RootGrants = {
     overrides: new Set(grants.overrides),
     customNamespaces: new Set(grants.customNamespaces),
+    admit: grants.admit,
   };
   const diagnostics: Diagnostic[] = [];
   const missing: number[] = [];
@@ -121,7 +124,9 @@ export function loadFolders(
   for (const folder of folders) {
     const { skill, diagnostics: found } = loadSkillFolder(loading, folder);
     diagnostics.push(...found);
-    if (skill !== undefined) skills.push(skill);
+    const refusal = skill && loading.admit?.(skill);
+    if (refusal) diagnostics.push(refusal);
+    else if (skill) skills.push(skill);
   }
   const kept = firstOfEachId(skills);
   return { skills: kept.skills, diagnostics: [...diagnostics, ...kept.duplicates.values(), ...kept.copies] };

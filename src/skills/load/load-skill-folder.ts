@@ -1,12 +1,12 @@
 import { basename, join } from 'node:path';
 import type { Diagnostic } from '../../contracts/diagnostic.ts';
-import type { RootKind, Skill } from '../../contracts/skill.ts';
+import type { RootKind, Skill, SkillFile } from '../../contracts/skill.ts';
 import { skillDigest } from '../text/digest.ts';
 import type { SkillFolder } from './find-skill-folders.ts';
 import { placesOf } from '../parse/field-places.ts';
 import { publishId } from './publish-id.ts';
 import { readManifest } from './read-manifest.ts';
-import { displayName, readSkillParts } from './read-skill-parts.ts';
+import { displayName, readSkillParts, type SkillPartsReading } from './read-skill-parts.ts';
 
 /** The root that a skill folder was found in. */
 export interface LoadingRoot {
@@ -20,6 +20,8 @@ export interface LoadingRoot {
   overrides: ReadonlySet<string>;
   /** `custom_namespaces` of the descriptor; they count for its own root only. */
   customNamespaces: ReadonlySet<string>;
+  /** Says why a skill whose bytes were read may not be loaded; without it each may. */
+  admit?: ((skill: Skill) => Diagnostic | undefined) | undefined;
 }
 
 /**
@@ -38,22 +40,45 @@ export function loadSkillFolder(root: LoadingRoot, found: SkillFolder): { skill?
   const folder = dir === '.' ? root.name : basename(dir);
   const read = readSkillParts({ folder, skillFile, shown, tryPatterns: true, bytesOf: (path) => texts.get(path) });
   const diagnostics = [...found.diagnostics, ...manifest.diagnostics, ...read.diagnostics];
-  const { fields } = read;
+  return skillOfParts(root, { dir, skillFile, place, files, digest: skillDigest(files), ...read, diagnostics });
+}
+
+/** What was read of a skill folder, and where it is. */
+export interface ReadFolder extends SkillPartsReading {
+  /** Path below the root, `.` for the root itself. */
+  dir: string;
+  skillFile: string;
+  /** Absolute path of the folder, where it lies apart from the root. */
+  place: string | undefined;
+  files: SkillFile[];
+  digest: string;
+}
+
+/**
+ * Makes the skill of what was read of a folder: its id and namespace go by its root.
+ *
+ * @returns the skill, or why it isn't one
+ */
+export function skillOfParts(
+  root: LoadingRoot,
+  { dir, skillFile, place, files, digest, fields, parts, diagnostics: found }: ReadFolder,
+): { skill?: Skill; diagnostics: Diagnostic[] } {
+  const diagnostics = [...found];
   if (fields === undefined) return { diagnostics };
   const { published, diagnostics: ofId } = publishId({
     rootKind: root.kind,
-    folder,
+    folder: dir === '.' ? root.name : basename(dir),
     dir,
     namespace: fields.namespace,
     overrides: root.overrides,
     customNamespaces: root.customNamespaces,
-    place: { path: `${shown}${skillFile}` },
+    place: { path: dir === '.' ? skillFile : `${dir}/${skillFile}` },
     namespacePlace: placesOf(fields)?.namespace ?? {},
   });
   diagnostics.push(...ofId);
-  if (published === undefined || read.parts === undefined) return { diagnostics };
+  if (published === undefined || parts === undefined) return { diagnostics };
   const skill: Skill = {
-    ...read.parts,
+    ...parts,
     id: published.id,
     namespace: published.namespace,
     skillId: published.skillId,
@@ -64,7 +89,7 @@ export function loadSkillFolder(root: LoadingRoot, found: SkillFolder): { skill?
     dir,
     ...(place === undefined ? {} : { folder: place }),
     files,
-    digest: skillDigest(files),
+    digest,
     diagnostics,
   };
   return { skill, diagnostics };

@@ -17,7 +17,8 @@ const NEIGHBOUR = `[^\\u{0}-\\u{7F}${HIDDEN_ALWAYS}${JOINERS}]`;
 const HIDDEN = `[${HIDDEN_ALWAYS}]|(?<!${NEIGHBOUR})[${JOINERS}]|[${JOINERS}](?!${NEIGHBOUR})`;
 
 const HIDDEN_FIRST = latePattern(() => new RegExp(HIDDEN, 'u'));
-const HIDDEN_EACH = latePattern(() => new RegExp(HIDDEN, 'gu'));
+/** Each of them, one at a time. */
+export const HIDDEN_EACH: () => RegExp = latePattern(() => new RegExp(HIDDEN, 'gu'));
 /**
  * 16-bit units that a hidden character or a joiner may begin with, all high surrogates among them. Most texts hold
  * none, and a class of single units is searched many times faster than one of code points with a look at neighbours.

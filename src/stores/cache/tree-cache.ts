@@ -1,6 +1,6 @@
 import { mkdirSync, readdirSync, renameSync, utimesSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { join } from 'node:path';
+import { isAbsolute, join } from 'node:path';
 import { randomBytes } from 'node:crypto';
 import type { SkillFile, SkillTree } from '../../contracts/skill.ts';
 import type { SkillView } from '../../contracts/store.ts';
@@ -10,6 +10,10 @@ import { writeTree } from '../../durable/write-tree.ts';
 import { readManifest } from '../../skills/load/read-manifest.ts';
 import { digestOf, skillDigest } from '../../skills/text/digest.ts';
 import { compareCodePoints } from '../../skills/text/text.ts';
+import { awaitUnclaimed } from './claims.ts';
+import { type Leases, openLeases } from './leases.ts';
+import { type CacheFolders, makeRoom } from './make-room.ts';
+import { privateFolder } from './private-folder.ts';
 
 /** Skills by their digests, each in a folder that nobody changes. Processes share it. */
 export interface TreeCache {
@@ -18,23 +22,44 @@ export interface TreeCache {
   find(digest: string): SkillView | undefined;
   /** Keeps a skill. @throws the system's error */
   keep(tree: SkillTree): SkillView;
+  /** Tells it of bytes that were kept beside its trees, so that it makes room for them. */
+  added(bytes: number): void;
+  /** Says that what it gave is no longer needed: only then may it be evicted. */
+  close(): void;
 }
 
 const PART = /^\.(.+)\.part$/;
+const DIGEST = /^sha256:[0-9a-f]{64}$/;
 
 /** Where the cache is unless it is named. */
 export function defaultCacheFolder(env: Readonly<Record<string, string | undefined>> = process.env): string {
-  const base = env['XDG_CACHE_HOME'];
-  return join(base === undefined || base === '' ? join(homedir(), '.cache') : base, 'skillcell');
+  const [base, home] = [env['XDG_CACHE_HOME'], env['HOME']];
+  if (base !== undefined && isAbsolute(base)) return join(base, 'skillcell');
+  return join(home !== undefined && isAbsolute(home) ? home : homedir(), '.cache', 'skillcell');
 }
 
-/** Opens a cache, whose folder is made with the first skill. Others may not look into it. */
-export function openTreeCache(folder: string): TreeCache {
-  const trees = join(folder, 'trees');
-  const placeOf = (digest: string): string => join(trees, digest.replace('sha256:', ''));
+/** How large a cache may be. */
+export interface TreeCacheOptions {
+  /** Bytes of all that is kept. What a living process needs stays, also where that is more. @default 1 GiB */
+  maxBytes?: number;
+}
+
+const DEFAULT_BYTES = 1024 ** 3;
+
+/** Opens a cache, whose folder is made at the first use. Others may not look into it. */
+export function openTreeCache(folder: string, { maxBytes = DEFAULT_BYTES }: TreeCacheOptions = {}): TreeCache {
+  let opened: OpenedCache | undefined;
+  const open = (): OpenedCache => (opened ??= openFolders(folder));
+  // Another process may have filled it: the first skill that is kept finds out.
+  let added = Number.POSITIVE_INFINITY;
 
   const find = (digest: string): SkillView | undefined => {
-    const place = placeOf(digest);
+    const { folders, leases } = open();
+    const tree = treeOf(digest);
+    // In this order; see `claimTree`.
+    leases.hold(tree);
+    awaitUnclaimed(folders.claims, tree);
+    const place = join(folders.trees, tree);
     const files = filesIn(place);
     if (files === undefined) return undefined;
     if (skillDigest(files) !== digest) {
@@ -45,7 +70,7 @@ export function openTreeCache(folder: string): TreeCache {
     return { digest, files, folder: place };
   };
 
-  return {
+  const cache: TreeCache = {
     folder,
     find,
     keep(tree) {
@@ -53,12 +78,47 @@ export function openTreeCache(folder: string): TreeCache {
       const digest = skillDigest(files);
       const known = find(digest);
       if (known !== undefined) return known;
-      mkdirSync(trees, { recursive: true, mode: 0o700 });
-      removeTorn(trees);
-      writeTree(trees, digest.replace('sha256:', ''), tree, 'kept');
-      return { digest, files, folder: placeOf(digest) };
+      const { trees } = open().folders;
+      removeTornTrees(trees);
+      // Where another process was faster, what it has written is the same.
+      writeTree(trees, treeOf(digest), tree, 'kept');
+      cache.added(files.reduce((sum, { bytes }) => sum + bytes, 0));
+      return { digest, files, folder: join(trees, treeOf(digest)) };
+    },
+    added(bytes) {
+      added += bytes;
+      if (added <= maxBytes * LOOK_AFTER) return;
+      makeRoom(open().folders, maxBytes, discard);
+      added = 0;
+    },
+    close() {
+      opened?.leases.close();
+      opened = undefined;
     },
   };
+  return cache;
+}
+
+/** As a share of the bound: how much may come before it is looked at anew how much there is. */
+const LOOK_AFTER = 1 / 16;
+
+interface OpenedCache {
+  folders: CacheFolders;
+  leases: Leases;
+}
+
+function openFolders(folder: string): OpenedCache {
+  const real = privateFolder(folder);
+  const trees = join(real, 'trees');
+  mkdirSync(trees, { recursive: true, mode: 0o700 });
+  const leases = join(real, 'leases');
+  const files = ['index', 'lists'].map((name) => join(real, name));
+  return { folders: { trees, leases, claims: join(real, 'claims'), files }, leases: openLeases(leases) };
+}
+
+function treeOf(digest: string): string {
+  if (!DIGEST.test(digest)) throw new TypeError(`no digest of a skill: ${digest}`);
+  return digest.slice('sha256:'.length);
 }
 
 /** The files of a tree as a manifest has them. */
@@ -89,7 +149,7 @@ function discard(place: string): void {
   removeTree(aside);
 }
 
-function removeTorn(trees: string): void {
+function removeTornTrees(trees: string): void {
   for (const name of readdirSync(trees)) {
     const owner = parseOwnerName(PART.exec(name)?.[1] ?? '');
     if (owner !== undefined && isDead(owner)) removeTree(join(trees, name));

@@ -1,130 +1,124 @@
-import { createHash } from 'node:crypto';
 import { lstatSync, realpathSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
+import type { Diagnostic } from '../../contracts/diagnostic.ts';
 import type { RootKind, SkillTree } from '../../contracts/skill.ts';
 import { SkillcellError } from '../../contracts/skillcell-error.ts';
 import type { SkillHead, SkillStore, StoreItem } from '../../contracts/store.ts';
-import { findSkillFolders, skillFolderAt, type SkillFolder } from '../../skills/load/find-skill-folders.ts';
-import { listFolder } from '../../skills/load/list-folder.ts';
-import { listSkillFiles } from '../../skills/load/list-skill-files.ts';
-import { SKILL_BYTES } from '../../skills/load/read-manifest.ts';
+import { skillFolderAt } from '../../skills/load/find-skill-folders.ts';
+import { readManifest, SKILL_BYTES } from '../../skills/load/read-manifest.ts';
 import { readRegularFile } from '../../skills/load/read-regular-file.ts';
 import { TOOLS_FILE } from '../../skills/load/read-skill-parts.ts';
-import { TEXT_FILE_LIMIT } from '../../skills/text/decode-text.ts';
 import type { TreeCache } from '../cache/tree-cache.ts';
+import { type SteadyWalk, walkUntilSteady } from './steady-walk.ts';
+import { type FoundSkill, lookAtSkill } from './walk-skills.ts';
+import { watchFolder } from './watch-folder.ts';
 
 /** A folder of skills. */
 export interface DirectoryStoreOptions {
+  /** The folder; a link to one is followed, none below it is. */
   path: string;
   kind: RootKind;
   cache: TreeCache;
 }
 
-/** Reads skills from a folder, by the same walk as a root: no link is followed, and what is left out is named. */
+/**
+ * Reads skills from a folder, by the same walk as a root: no link is followed, and what is left out is named. A list is the folder as it was at
+ * one moment.
+ */
 export function createDirectoryStore({ path, kind, cache }: DirectoryStoreOptions): SkillStore {
-  const id = `directory:${resolve(path)}`;
-  const placeOf = (item: StoreItem): string => join(existing(path), item.path);
+  const source = resolve(path);
+  let earlier: SteadyWalk | undefined;
 
-  const itemOf = (root: string, folder: SkillFolder): StoreItem => ({
-    path: folder.dir,
-    revision: revisionOf(join(root, folder.dir), folder),
-    origin: { type: 'directory', source: resolve(path), folder: folder.dir },
-    kind,
-  });
+  /** The skill of an item as it is now, if that is what was listed. */
+  const listed = (item: StoreItem): { place: string; found: FoundSkill } => {
+    const place = join(existing(source), item.path);
+    let found: FoundSkill | undefined;
+    try {
+      const folder = skillFolderAt(place, item.path);
+      found = folder && lookAtSkill(place, folder).skill;
+    } catch {
+      // Gone, or swapped for something else.
+    }
+    if (found?.revision !== item.revision) throw changed(source, item);
+    return { place, found };
+  };
 
-  /** The folder of an item as it is now. */
-  const folderOf = (item: StoreItem): SkillFolder => {
-    const place = placeOf(item);
-    const folder = unlessGone(() => skillFolderAt(place, item.path));
-    if (folder === undefined || unlessGone(() => revisionOf(place, folder)) !== item.revision) throw changed(item);
-    return folder;
+  /** What a file that cannot be read means: the skill has changed, or nobody may read it. */
+  const unreadable = (item: StoreItem, diagnostics: Diagnostic[]): SkillcellError => {
+    listed(item);
+    const message = `Cannot read the skill: ${diagnostics.at(-1)?.message ?? ''} Got ${nameOf(source, item)}.`;
+    return new SkillcellError('store.unavailable', message, { diagnostics });
   };
 
   return {
-    id,
-    async list() {
-      const root = existing(path);
-      const { folders, diagnostics } = findSkillFolders(root);
-      const found = [...diagnostics];
-      const items = folders.map((folder) => itemOf(root, folder));
-      return { items, diagnostics: found };
+    id: `directory:${source}`,
+    async list({ signal } = {}) {
+      earlier = await walkUntilSteady(existing(source), earlier, signal);
+      const items = earlier.skills.map(({ folder, revision }): StoreItem => {
+        const origin = { type: 'directory' as const, source, folder: folder.dir };
+        return { path: folder.dir, revision, origin, kind };
+      });
+      return { items, diagnostics: [...earlier.diagnostics] };
     },
-    async head(item): Promise<SkillHead> {
-      const folder = folderOf(item);
-      const place = placeOf(item);
-      const paths = pathsIn(place, folder, item);
-      const text = (name: string): Uint8Array | undefined =>
-        readRegularFile(join(place, name), { keep: TEXT_FILE_LIMIT, limit: SKILL_BYTES }).content;
-      const head: SkillHead = {
+    async head(item, { signal } = {}): Promise<SkillHead> {
+      signal?.throwIfAborted();
+      const { place, found } = listed(item);
+      const shown = item.path === '.' ? '' : `${item.path}/`;
+      const { files, diagnostics, ...read } = readManifest(place, { listing: found.folder.listing, shown });
+      if (files === undefined) throw unreadable(item, diagnostics);
+      const { texts } = read as { texts: ReadonlyMap<string, Uint8Array | null> };
+      // What was written while it was read would be of two revisions.
+      listed(item);
+      const { skillFile } = found.folder;
+      const tools = texts.get(TOOLS_FILE);
+      return {
         item,
-        names: paths.map((each) => ({ path: each, bytes: lstatSync(join(place, each)).size })),
-        skillFile: { path: folder.skillFile, bytes: text(folder.skillFile) ?? Buffer.alloc(0) },
+        names: found.files,
+        // One that is too large to be read as text is null among the texts.
+        skillFile: { path: skillFile, bytes: texts.get(skillFile) ?? Buffer.alloc(0) },
+        ...(tools instanceof Uint8Array ? { tools } : {}),
+        whole: { files, texts },
       };
-      const tools = paths.includes(TOOLS_FILE) ? text(TOOLS_FILE) : undefined;
-      return tools === undefined ? head : { ...head, tools };
     },
-    async open(item) {
-      const place = placeOf(item);
-      const folder = folderOf(item);
+    async open(item, { signal } = {}) {
+      signal?.throwIfAborted();
+      const { place, found } = listed(item);
       const tree: SkillTree = new Map();
       let left = SKILL_BYTES;
-      for (const each of pathsIn(place, folder, item)) {
-        const file = unlessGone(() => readRegularFile(join(place, each), { keep: left, limit: left }));
-        if (file?.content === undefined) throw changed(item);
-        left -= file.bytes;
-        tree.set(each, { bytes: file.content, executable: file.executable });
+      for (const file of found.files) {
+        try {
+          const { content, bytes, executable } = readRegularFile(join(place, file.path), { keep: left, limit: left });
+          left -= bytes;
+          tree.set(file.path, { bytes: content ?? Buffer.alloc(0), executable });
+        } catch {
+          // Gone, grown, swapped for a link, or not to be read: the manifest of it says which.
+          const { diagnostics } = readManifest(place, { shown: item.path === '.' ? '' : `${item.path}/` });
+          throw unreadable(item, diagnostics);
+        }
       }
-      // What was written while it was read would be of two revisions.
-      folderOf(item);
+      listed(item);
       return cache.keep(tree);
     },
+    watch: (hint) => watchFolder(source, hint),
     async close() {},
   };
-
-  function existing(given: string): string {
-    try {
-      const real = realpathSync.native(resolve(given));
-      if (lstatSync(real).isDirectory()) return real;
-    } catch {
-      // Said below.
-    }
-    throw new SkillcellError('store.unavailable', `Cannot read skills: there is no folder, got ${resolve(given)}.`);
-  }
-
-  function changed(item: StoreItem): SkillcellError {
-    const name = item.path === '.' ? basename(resolve(path)) : item.path;
-    return new SkillcellError('store.changed', `Cannot read the skill: it changed after it was listed, got ${name}.`);
-  }
-
-  function pathsIn(place: string, folder: SkillFolder, item: StoreItem): string[] {
-    const listed = listSkillFiles(place, folder.listing, item.path === '.' ? '' : `${item.path}/`);
-    if (listed.paths !== undefined) return listed.paths;
-    const [reason] = listed.diagnostics.toReversed();
-    throw new SkillcellError('store.unavailable', `Cannot read the skill: ${reason?.message ?? ''}`, {
-      diagnostics: listed.diagnostics,
-    });
-  }
 }
 
-/** What no change of a byte, a mode or a place in the folder leaves as it is. */
-function revisionOf(place: string, { listing }: SkillFolder): string {
-  const hash = createHash('sha256');
-  const visit = (below: string, { files, folders, links }: SkillFolder['listing']): void => {
-    for (const name of [...files, ...links]) {
-      const { ino, mode, size, mtimeNs, ctimeNs } = lstatSync(join(place, below, name), { bigint: true });
-      hash.update(`${below}${name}\0${ino} ${mode} ${size} ${mtimeNs} ${ctimeNs}\n`);
-    }
-    for (const name of folders) visit(`${below}${name}/`, listFolder(join(place, below, name)));
-  };
-  visit('', listing);
-  return hash.digest('hex');
-}
-
-function unlessGone<Result>(read: () => Result): Result | undefined {
+function existing(source: string): string {
   try {
-    return read();
+    const real = realpathSync.native(source);
+    if (lstatSync(real).isDirectory()) return real;
   } catch {
-    // Gone, grown, or swapped for something else.
-    return undefined;
+    // Said below.
   }
+  throw new SkillcellError('store.unavailable', `Cannot read skills: there is no folder, got ${source}.`);
+}
+
+function changed(source: string, item: StoreItem): SkillcellError {
+  const message = `Cannot read the skill: it changed after it was listed, got ${nameOf(source, item)}.`;
+  return new SkillcellError('store.changed', message);
+}
+
+function nameOf(source: string, { path }: StoreItem): string {
+  return path === '.' ? basename(source) : path;
 }

@@ -261,9 +261,9 @@ describe('bad input', () => {
     expect(plain.stderr).toContain(message);
     const json = await runMain([...argv, '--json'], { cwd });
     expect({ code: json.code, stderr: json.stderr }).toEqual({ code: 2, stderr: '' });
-    expect(JSON.parse(json.stdout)).toEqual({
-      error: { code, message: expect.stringContaining(message), hint: expect.stringMatching(/./) },
-    });
+    const { diagnostics = [], ...error } = (JSON.parse(json.stdout) as { error: { diagnostics?: unknown[] } }).error;
+    expect(error).toEqual({ code, message: expect.stringContaining(message), hint: expect.stringMatching(/./) });
+    expect(plain.stderr.split('\n')).toHaveLength(diagnostics.length + 3);
     expect(readdirSync(cwd)).toEqual(before);
   });
 

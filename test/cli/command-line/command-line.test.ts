@@ -76,15 +76,6 @@ describe('readCommandLine()', () => {
       expect(stderr).toContain(message);
     }
   });
-
-  it.each(['skills pack x', 'skills unpack'])('says that %s is not in this version', async (line) => {
-    const run = await runMain(line.split(' '));
-    expect(run).toMatchObject({ code: 2, stdout: '' });
-    expect(run.stderr).toContain('it is not in this version');
-    const asJson = await runMain(['skills', 'pack', '--json']);
-    expect(asJson).toMatchObject({ code: 2, stderr: '' });
-    expect(JSON.parse(asJson.stdout)).toMatchObject({ error: { code: 'feature.later' } });
-  });
 });
 
 describe('help', () => {

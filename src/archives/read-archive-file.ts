@@ -1,0 +1,49 @@
+import { constants } from 'node:fs';
+import { open, stat } from 'node:fs/promises';
+import { ARCHIVE_LIMITS } from './archive-limits.ts';
+import { ArchiveRefusal } from './archive-refused.ts';
+
+/** A file as it was read, with what no change of it leaves as it is. */
+export interface ArchiveFile {
+  bytes: Buffer;
+  identity: string;
+}
+
+/**
+ * Reads the file of an archive, which is looked at before anything of it comes into memory. Waits on no fifo.
+ *
+ * @throws ArchiveRefusal for one that is too large
+ * @throws Error the system's, or for what is no regular file or grows meanwhile
+ */
+export async function readArchiveFile(path: string): Promise<ArchiveFile> {
+  const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  try {
+    const stats = await file.stat({ bigint: true });
+    if (!stats.isFile()) throw new Error('it is no regular file');
+    const { packedBytes } = ARCHIVE_LIMITS;
+    if (stats.size > packedBytes)
+      throw new ArchiveRefusal('archive.size', `it has more than ${packedBytes} bytes, ${stats.size}`);
+    const bytes = Buffer.alloc(Number(stats.size));
+    let length = 0;
+    while (length < bytes.length) {
+      const { bytesRead } = await file.read(bytes, length, bytes.length - length);
+      if (bytesRead === 0) break;
+      length += bytesRead;
+    }
+    const identity = identityOf(stats);
+    if (identityOf(await file.stat({ bigint: true })) !== identity) throw new Error('it was written while it was read');
+    return { bytes: bytes.subarray(0, length), identity };
+  } finally {
+    await file.close();
+  }
+}
+
+/** The same of a file that is not read. @throws Error the system's */
+export async function archiveIdentity(path: string): Promise<string> {
+  return identityOf(await stat(path, { bigint: true }));
+}
+
+function identityOf(stats: { dev: bigint; ino: bigint; size: bigint; mtimeNs: bigint; ctimeNs: bigint }): string {
+  const { dev, ino, size, mtimeNs, ctimeNs } = stats;
+  return [dev, ino, size, mtimeNs, ctimeNs].join(' ');
+}

@@ -1,0 +1,13 @@
+const ENDING = /\.(?:zip|skill|tar\.gz|tgz)$/i;
+
+/**
+ * The name of a skill's folder in an archive, which is its id. A skill at the root has the name of the archive, as one that is a root has that of
+ * its folder.
+ *
+ * @param folder path in the archive, `.` for the archive itself
+ * @param file name of the archive
+ * @returns empty where nothing names it
+ */
+export function skillName(folder: string, file: string): string {
+  return folder === '.' ? file.replace(ENDING, '') : folder.slice(folder.lastIndexOf('/') + 1);
+}

@@ -1,0 +1,50 @@
+import { quotedText } from '../contracts/quoted-text.ts';
+import { SkillcellError } from '../contracts/skillcell-error.ts';
+import { READ_LIMIT } from '../skills/load/read-skill-file.ts';
+import { decodeText } from '../skills/text/decode-text.ts';
+import type { MountedFiles } from './mounted-files.ts';
+
+/** A change of a text file. */
+export interface FileEdit {
+  find: string;
+  replace: string;
+  /** Each of them, where there are several. */
+  all?: boolean | undefined;
+  /** As the caller wrote it, for messages. */
+  path: string;
+  /** Below the mount. */
+  below: string;
+  signal?: AbortSignal | undefined;
+}
+
+/** How often it is tried anew where another one writes meanwhile. */
+const TRIES = 8;
+
+/** Replaces a text in a file, onto what the file is at that moment. @returns how many were replaced */
+export async function editFile(
+  { read, write }: { read: MountedFiles['read']; write: NonNullable<MountedFiles['write']> },
+  { find, replace, all = false, path, below, signal }: FileEdit,
+): Promise<number> {
+  const refused = (what: string, got: string): SkillcellError =>
+    new SkillcellError('file.unreadable', `Cannot edit ${quotedText(path)}: ${what}, got ${got}.`);
+  if (find === '') throw refused('there is no text to look for', '""');
+  for (let tries = 0; tries < TRIES; tries += 1) {
+    const file = await read(below, signal);
+    if (file?.etag === undefined) throw refused('there is no such file', quotedText(path));
+    const decoded = decodeText(file.content, READ_LIMIT);
+    if (!('text' in decoded)) throw refused('it is no text file', `${file.content.length} bytes`);
+    // As it is, line ends and all: what was not asked for stays.
+    const parts = Buffer.from(file.content).toString('utf8').split(find);
+    const count = parts.length - 1;
+    if (count === 0) throw refused('it does not hold the text', quotedText(find));
+    if (count > 1 && !all)
+      throw refused('it holds the text more than once; ask for all, or for a longer text', `${count} times`);
+    const content = Buffer.from(parts.join(replace));
+    if (content.length > READ_LIMIT) throw refused(`the limit is ${READ_LIMIT} bytes`, `${content.length}`);
+    if ((await write(below, content, { etag: file.etag }, signal)) !== undefined) return count;
+  }
+  throw new SkillcellError(
+    'store.conflict',
+    `Cannot edit the file: others write to it all the time, got ${quotedText(path)}.`,
+  );
+}

@@ -1,0 +1,37 @@
+import { quotedText } from '../contracts/quoted-text.ts';
+import { SkillcellError } from '../contracts/skillcell-error.ts';
+import { keyFault } from '../stores/s3/key-fault.ts';
+
+/** Names under which an agent sees a bucket. */
+export const MOUNTS = ['/skills', '/ticket', '/workspace'] as const;
+export type MountName = (typeof MOUNTS)[number];
+
+/** A path as an agent writes it, taken apart. */
+export interface MountPath {
+  mount: MountName;
+  /** Below the mount, without a slash at its end; empty for the mount itself. */
+  path: string;
+}
+
+/**
+ * Takes a path apart. A mount ends where a name ends: `/skillset` is none. Nothing is normalised, but for one slash at the end of a folder.
+ *
+ * @param as what the path is to name
+ * @returns undefined for `/`, where that may be named
+ * @throws SkillcellError `store.key-invalid`
+ */
+export function mountPath(given: string, as: 'file' | 'folder'): MountPath | undefined {
+  if (as === 'folder' && given === '/') return undefined;
+  const trimmed = as === 'folder' && given.endsWith('/') ? given.slice(0, -1) : given;
+  const mount = MOUNTS.find((name) => trimmed === name || trimmed.startsWith(`${name}/`));
+  if (mount === undefined) throw refused(`a path begins with ${MOUNTS.join(', ')}`, given);
+  const path = trimmed.slice(mount.length + 1);
+  if (path === '' && trimmed === mount && as === 'folder') return { mount, path };
+  const fault = keyFault(path);
+  if (fault !== undefined) throw refused(fault, given);
+  return { mount, path };
+}
+
+function refused(fault: string, got: string): SkillcellError {
+  return new SkillcellError('store.key-invalid', `Cannot name a file: ${fault}, got ${quotedText(got)}.`);
+}

@@ -1,0 +1,95 @@
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { quotedText, visibleText } from '../../contracts/quoted-text.ts';
+import { SkillcellError } from '../../contracts/skillcell-error.ts';
+import { createOrchestrator } from '../../orchestrator/create-orchestrator.ts';
+import type { Orchestrator } from '../../orchestrator/orchestrator.ts';
+import { READ_LIMIT } from '../../skills/load/read-skill-file.ts';
+import { digestOf } from '../../skills/text/digest.ts';
+import { oneLine } from '../../skills/text/text.ts';
+import type { TreeCache } from '../../stores/cache/tree-cache.ts';
+import { openKeptTexts } from './kept-texts.ts';
+import { MEMORY_EXIT, PDF_FILES, PDF_WORKER, pdfProgram } from './pdf-program.ts';
+
+/** Makes texts of PDFs. */
+export interface PdfReader {
+  /** @throws SkillcellError `file.unreadable` with what is wrong with the document, `runner.isolation-unmet` */
+  read(document: Uint8Array, path: string, signal?: AbortSignal): Promise<string>;
+  close(): Promise<void>;
+}
+
+/** Options of {@link createPdfReader}. */
+export interface PdfReaderOptions {
+  cache: TreeCache;
+  orchestrator?: Pick<Orchestrator, 'exec' | 'readArtifact'> | undefined;
+  limits?: { timeoutMs?: number | undefined; memoryMib?: number | undefined } | undefined;
+}
+
+const MAKER = 'unpdf-1.8.1';
+const DEFAULT_LIMITS = { timeoutMs: 30_000, memoryMib: 384 };
+/** What a sandbox has beyond what the program may have, so that the program is the one who says that it was too much. */
+const MEMORY_MARGIN_MIB = 128;
+
+/** Reads PDFs in sandboxes: a document is written by anybody, and what reads it is large. Texts are kept by the digests of documents. */
+export function createPdfReader({ cache, orchestrator, limits = {} }: PdfReaderOptions): PdfReader {
+  const { timeoutMs = DEFAULT_LIMITS.timeoutMs, memoryMib = DEFAULT_LIMITS.memoryMib } = limits;
+  const kept = openKeptTexts(cache, MAKER);
+  let own: Orchestrator | undefined;
+  return {
+    async read(document, path, signal) {
+      const digest = digestOf(document);
+      const known = kept.find(digest);
+      if (known !== undefined) return known;
+      const host = orchestrator ?? (own ??= createOrchestrator());
+      const result = await host.exec({
+        code: pdfProgram(memoryMib),
+        language: 'javascript',
+        isolation: 'namespace',
+        files: { ...programFiles(), [PDF_FILES.document]: document },
+        limits: { runTimeoutMs: timeoutMs, memoryMib: memoryMib + MEMORY_MARGIN_MIB },
+        ...(signal === undefined ? {} : { signal }),
+      });
+      signal?.throwIfAborted();
+      const size = result.artifacts.find((artifact) => artifact.path === PDF_FILES.text)?.bytes;
+      if (result.outcome !== 'succeeded' || size === undefined || size > READ_LIMIT) {
+        const reason =
+          result.outcome === 'timeout'
+            ? `reading it takes more than ${timeoutMs} ms`
+            : result.outcome === 'out_of_memory' || result.exitCode === MEMORY_EXIT
+              ? `reading it takes more than ${memoryMib} MiB of memory`
+              : size !== undefined
+                ? `its text has more than ${READ_LIMIT} bytes`
+                : `it is none that can be read (${said(result.stderr.text)})`;
+        const message = `Cannot take the text out of the PDF: ${reason}, got ${quotedText(path)}.`;
+        throw new SkillcellError('file.unreadable', message, { hint: 'Refer to the file by its path.' });
+      }
+      const text = await host.readArtifact(result, PDF_FILES.text, 'utf8');
+      kept.keep(digest, text);
+      return text;
+    },
+    async close() {
+      await own?.close();
+    },
+  };
+}
+
+/** The last line of what the program said, which a document may have written. */
+function said(stderr: string): string {
+  const line = oneLine(stderr.trim().split('\n').at(-1) ?? '').slice(0, 120);
+  return line === '' ? 'no reason is given' : visibleText(line);
+}
+
+let program: Record<string, Uint8Array | string> | undefined;
+
+/** The files of unpdf, as the package has them. */
+function programFiles(): Record<string, Uint8Array | string> {
+  if (program !== undefined) return program;
+  const folder = dirname(createRequire(import.meta.url).resolve('unpdf'));
+  program = {
+    [PDF_FILES.unpdf]: readFileSync(join(folder, 'index.mjs')),
+    [PDF_FILES.pdfjs]: readFileSync(join(folder, 'pdfjs.mjs')),
+    [PDF_FILES.worker]: PDF_WORKER,
+  };
+  return program;
+}

@@ -1,0 +1,60 @@
+import { quotedText } from '../contracts/quoted-text.ts';
+import { SkillcellError } from '../contracts/skillcell-error.ts';
+import { READ_LIMIT } from '../skills/load/read-skill-file.ts';
+import { keyFault } from '../stores/s3/key-fault.ts';
+import { listPrefix } from '../stores/s3/list-prefix.ts';
+import type { S3Access } from '../stores/s3/s3-access.ts';
+import type { MountedFiles } from './mounted-files.ts';
+
+/** How often a file is read that is written to meanwhile. */
+const READS = 4;
+
+/** The objects below a prefix as files. */
+export function prefixFiles(access: S3Access, prefix: string, writable: boolean): MountedFiles {
+  /** Undefined where the path with its prefix is longer than a key may be: then there is no such file. */
+  const keyOf = (path: string): string | undefined => {
+    const key = `${prefix}${path}`;
+    return keyFault(key) === undefined ? key : undefined;
+  };
+  const files: MountedFiles = {
+    async list(folder, signal) {
+      const below = folder === '' ? '' : `${folder}/`;
+      const { objects, diagnostics } = await listPrefix(access, `${prefix}${below}`, { signal });
+      return { files: [...objects].map(([path, { bytes }]) => ({ path: `${below}${path}`, bytes })), diagnostics };
+    },
+    async has(path, signal) {
+      const key = keyOf(path);
+      return key !== undefined && (await access.look(key, signal)) !== undefined;
+    },
+    async read(path, signal) {
+      const key = keyOf(path);
+      if (key === undefined) return undefined;
+      for (let reads = 0; reads < READS; reads += 1) {
+        const object = await access.look(key, signal);
+        if (object === undefined) return undefined;
+        if (object.bytes > READ_LIMIT) {
+          const message = `Cannot read ${quotedText(path)}: the limit is ${READ_LIMIT} bytes, got ${object.bytes}.`;
+          throw new SkillcellError('file.unreadable', message);
+        }
+        const content = await access.read(object, signal);
+        if (content !== undefined) return { content, etag: object.etag };
+      }
+      throw new SkillcellError(
+        'store.changed',
+        `Cannot read the file: it is written to all the time, got ${quotedText(path)}.`,
+      );
+    },
+  };
+  if (!writable) return files;
+  return {
+    ...files,
+    async write(path, content, expected, signal) {
+      const key = keyOf(path);
+      if (key !== undefined) return access.write(key, content, expected, signal);
+      throw new SkillcellError(
+        'store.key-invalid',
+        `Cannot write a file: its key is too long, got ${quotedText(path)}.`,
+      );
+    },
+  };
+}

@@ -1,0 +1,106 @@
+import * as z from 'zod/mini';
+import { checkOptions } from '../contracts/check-options.ts';
+import type { AgentsConfig } from '../contracts/skill.ts';
+import { SkillcellError } from '../contracts/skillcell-error.ts';
+import type { Orchestrator } from '../orchestrator/orchestrator.ts';
+import { checkedName, checkedPrefix } from '../stores/s3/key-fault.ts';
+import { CONNECTION_SHAPE, checkConnection, type S3Connection } from '../stores/s3/s3-options.ts';
+
+/** Whose skills and files an agent works with, and in which bucket they are. */
+export interface S3BackendOptions extends S3Connection {
+  /** Skills lie below `{userId}/skills/`. */
+  userId: string;
+  /** `/workspace` lies below `threads/{threadId}/`. Without it there is none. */
+  threadId?: string | undefined;
+  /** `/ticket` lies below `tickets/{ticketId}/`. Without it there is none. */
+  ticketId?: string | undefined;
+  /** Skills of all: below `{company}/skills/`, or, with a slash in it, below this prefix. The user's stand before them. */
+  company?: string | undefined;
+  /** Which files `/skills` shows: of all skills, or of those that were loaded by `loadSkillContent`. @default 'all' */
+  visible?: 'all' | 'loaded' | undefined;
+  /** Whether `/ticket` may be written to. @default false */
+  writableTicket?: boolean | undefined;
+  /** Who asks: the skills that a policy keeps from it are not there. */
+  consumer?: string | undefined;
+  agentsConfig?: AgentsConfig | undefined;
+  /** What was read is kept here. @default the cache of this user of the machine */
+  cacheDir?: string | undefined;
+  /** Makes texts of PDFs, in a sandbox of level `namespace` or more. @default one of its own, at the first PDF */
+  orchestrator?: Pick<Orchestrator, 'exec' | 'readArtifact'> | undefined;
+  /** The most that one PDF may take. @default 30 seconds, 384 MiB */
+  pdfLimits?: { timeoutMs?: number | undefined; memoryMib?: number | undefined } | undefined;
+}
+
+/** Prefixes of a backend, each with a separator at its end. */
+export interface BackendPrefixes {
+  user: string;
+  company: string | undefined;
+  workspace: string | undefined;
+  ticket: string | undefined;
+}
+
+const id = z.string().check(z.minLength(1), z.maxLength(200));
+const rule = z.strictObject({ enabled: z.optional(z.array(z.string())), disabled: z.optional(z.array(z.string())) });
+const whole = (least: number, most: number): z.ZodMiniNumber =>
+  z.number().check(z.int(), z.minimum(least), z.maximum(most));
+const schema = z.strictObject({
+  ...CONNECTION_SHAPE,
+  userId: id,
+  threadId: z.optional(id),
+  ticketId: z.optional(id),
+  company: z.optional(id),
+  visible: z.optional(z.enum(['all', 'loaded'])),
+  writableTicket: z.optional(z.boolean()),
+  consumer: z.optional(id),
+  agentsConfig: z.optional(z.record(z.string(), rule)),
+  cacheDir: z.optional(z.string().check(z.minLength(1))),
+  orchestrator: z.optional(z.unknown()),
+  pdfLimits: z.optional(
+    z.strictObject({ timeoutMs: z.optional(whole(1, 600_000)), memoryMib: z.optional(whole(64, 4_096)) }),
+  ),
+});
+
+/** Names that stand at the top of a bucket for something else than a user. */
+const TAKEN = new Set(['threads', 'tickets']);
+
+/**
+ * Checks options, and tells where in the bucket each of the mounts is.
+ *
+ * @throws SkillcellError `options.invalid`; `store.key-invalid` for an id that is no plain name
+ */
+export function readPrefixes(options: S3BackendOptions): BackendPrefixes {
+  checkOptions(schema as z.ZodMiniType, options, { action: 'open the backend' });
+  checkConnection(Object.fromEntries(Object.entries(options).filter(([name]) => name in CONNECTION_SHAPE)) as never);
+  const { userId, threadId, ticketId, company } = options;
+  const prefixes = {
+    user: `${ownerName(userId, 'userId')}/skills/`,
+    company:
+      company === undefined
+        ? undefined
+        : company.includes('/')
+          ? checkedPrefix(company)
+          : `${ownerName(company, 'company')}/skills/`,
+    workspace: threadId === undefined ? undefined : `threads/${checkedName(threadId, 'threadId')}/`,
+    ticket: ticketId === undefined ? undefined : `tickets/${checkedName(ticketId, 'ticketId')}/`,
+  };
+  const { user, workspace, ticket } = prefixes;
+  const shared = [user, workspace, ticket].find(
+    (other) => other !== undefined && prefixes.company !== undefined && overlaps(other, prefixes.company),
+  );
+  if (shared !== undefined) {
+    const message = `Cannot open the backend: the company's skills are not the user's, got ${prefixes.company} and ${shared}.`;
+    throw new SkillcellError('options.invalid', message);
+  }
+  return prefixes;
+}
+
+function overlaps(a: string, b: string): boolean {
+  return a.startsWith(b) || b.startsWith(a);
+}
+
+/** The first name of a key. */
+function ownerName(name: string, what: string): string {
+  if (!TAKEN.has(checkedName(name, what))) return name;
+  const message = `Cannot open the backend: ${what} is the name of a folder for threads or tickets, got ${name}.`;
+  throw new SkillcellError('store.key-invalid', message);
+}

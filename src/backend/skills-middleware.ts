@@ -1,0 +1,44 @@
+import type { LanguageModelMiddleware } from 'ai';
+import { removeHidden } from '../skills/text/hidden-characters.ts';
+import type { S3Backend } from './s3-backend.ts';
+
+/** What of a conversation says which skill it is about. */
+export interface SkillsState {
+  /** Path of the skill that was loaded, `category/skill`. */
+  currentSkill?: string | undefined;
+  /** Whose skills are shown as long as none is loaded. @default all */
+  category?: string | undefined;
+}
+
+/**
+ * Puts skills into the instructions of a model, at each request anew: that which is loaded, between lines of `---`, or else the frontmatters
+ * of those that there are.
+ *
+ * @param state is read at each request; `loadSkillTool` writes to it
+ */
+export function skillsMiddleware(
+  backend: Pick<S3Backend, 'loadSkillContent' | 'loadSkillsFrontmatter'>,
+  state: SkillsState,
+): LanguageModelMiddleware {
+  return {
+    specificationVersion: 'v4',
+    async transformParams({ params }) {
+      const call = params.abortSignal === undefined ? {} : { signal: params.abortSignal };
+      const text = removeHidden(await skillsText(backend, state, call));
+      if (text === '') return params;
+      const [first, ...rest] = params.prompt;
+      if (first?.role !== 'system') return { ...params, prompt: [{ role: 'system', content: text }, ...params.prompt] };
+      return { ...params, prompt: [{ ...first, content: `${first.content}\n\n${text}` }, ...rest] };
+    },
+  };
+}
+
+async function skillsText(
+  backend: Pick<S3Backend, 'loadSkillContent' | 'loadSkillsFrontmatter'>,
+  { currentSkill, category }: SkillsState,
+  call: { signal?: AbortSignal },
+): Promise<string> {
+  const content = currentSkill === undefined ? undefined : await backend.loadSkillContent(currentSkill, call);
+  if (content !== undefined) return `---\n${content}\n---`;
+  return backend.loadSkillsFrontmatter(category, call);
+}

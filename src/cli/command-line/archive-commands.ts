@@ -1,0 +1,43 @@
+import type { CommandSpecification, FlagSpecification } from '../options/command.ts';
+import { JSON_FLAG } from '../options/flags.ts';
+
+const outputFlag = (value: string, summary: string): FlagSpecification => ({
+  name: 'output',
+  short: 'o',
+  value,
+  summary,
+});
+
+/** Skills in one file. */
+export const ARCHIVE_COMMANDS: readonly CommandSpecification[] = [
+  {
+    path: ['skills', 'pack'],
+    summary: 'pack the folder of a skill into one file',
+    operands: 'DIR',
+    minimumOperands: 1,
+    maximumOperands: 1,
+    flags: [
+      outputFlag('FILE', 'a new .skill or .zip file (default: DIR.skill, here)'),
+      { name: 'store', summary: 'leave files as they are, so that the same files give the same bytes everywhere' },
+      JSON_FLAG,
+    ],
+    notes: [
+      'Links, and what systems and tools leave beside files (.git, node_modules, .env …), are left out and named.',
+      'Nothing is written over a file that is there.',
+    ],
+    load: async () => (await import('../commands/run-pack.ts')).runPack,
+  },
+  {
+    path: ['skills', 'unpack'],
+    summary: 'unpack the skill of a .zip, .skill or .tar.gz file',
+    operands: 'FILE',
+    minimumOperands: 1,
+    maximumOperands: 1,
+    flags: [outputFlag('DIR', "a new folder (default: the skill's name, here)"), JSON_FLAG],
+    notes: [
+      'At most 10 MiB, 50 MiB unpacked, 500 entries. An archive that is refused leaves nothing, and so does a run that is killed.',
+      'Nothing is written over a folder that is there.',
+    ],
+    load: async () => (await import('../commands/run-unpack.ts')).runUnpack,
+  },
+];

@@ -1,0 +1,79 @@
+import type { CommandSpecification, FlagSpecification } from '../options/command.ts';
+import { JSON_FLAG } from '../options/flags.ts';
+
+const PLACE_FLAGS: readonly FlagSpecification[] = [
+  { name: 'user', summary: 'the skills of this user, in ~/.agents/skills (default: those of the project)' },
+  { name: 'lock', value: 'FILE', summary: 'the lock file (default: skillcell.lock.json in this folder)' },
+];
+
+const FORCE_FLAG: FlagSpecification = { name: 'force', summary: 'replace also what somebody has changed' };
+
+/** Commands that pin skills by their bytes. */
+export const LOCK_COMMANDS: readonly CommandSpecification[] = [
+  {
+    path: ['skills', 'add'],
+    summary: 'take skills from a source, write and lock them',
+    operands: 'SOURCE[#REF][:FOLDER]',
+    minimumOperands: 1,
+    maximumOperands: 1,
+    flags: [
+      { name: 'skill', value: 'NAME', repeatable: true, summary: 'a skill to take, by id or folder (default: all)' },
+      { name: 'list', summary: 'only say what the source holds, and what of it is not taken' },
+      { name: 'nested', summary: 'take also what lies below another skill' },
+      { name: 'into', value: 'DIR', summary: 'the folder of skills (default: .agents/skills)' },
+      ...PLACE_FLAGS,
+      FORCE_FLAG,
+      JSON_FLAG,
+    ],
+    notes: [
+      'SOURCE is a folder, an archive, OWNER/REPO of GitHub, an https address of a git repository, a host (https://HOST),',
+      's3://BUCKET/PREFIX or mcp:URL. A path with #REF is a repository of git.',
+      'With --into outside this folder, the lock file is in that folder.',
+    ],
+    load: async () => (await import('../commands/run-add.ts')).runAdd,
+  },
+  {
+    path: ['skills', 'install'],
+    summary: 'bring back what is locked, byte by byte',
+    flags: [{ name: 'frozen', summary: 'refuse where a skill is not approved' }, ...PLACE_FLAGS, JSON_FLAG],
+    notes: ['What was changed since is replaced, and named. Without a lock file, skills-lock.json is read and locked.'],
+    load: async () => (await import('../commands/run-install.ts')).runInstall,
+  },
+  {
+    path: ['skills', 'update'],
+    summary: 'say what sources have now, and take it',
+    operands: '[REF...]',
+    maximumOperands: Number.POSITIVE_INFINITY,
+    flags: [{ name: 'dry-run', summary: 'only print the difference' }, ...PLACE_FLAGS, FORCE_FLAG, JSON_FLAG],
+    notes: ['What changes is no longer approved. Exit code 1 when a source has a skill no more.'],
+    load: async () => (await import('../commands/run-update.ts')).runUpdate,
+  },
+  {
+    path: ['skills', 'remove'],
+    summary: 'remove skills with their folders',
+    operands: 'REF...',
+    minimumOperands: 1,
+    maximumOperands: Number.POSITIVE_INFINITY,
+    flags: [...PLACE_FLAGS, FORCE_FLAG, JSON_FLAG],
+    load: async () => (await import('../commands/run-remove.ts')).runRemove,
+  },
+  {
+    path: ['skills', 'verify'],
+    summary: 'compare skills with what is locked, and name each file that differs',
+    operands: '[REF...]',
+    maximumOperands: Number.POSITIVE_INFINITY,
+    flags: [...PLACE_FLAGS, JSON_FLAG],
+    notes: ['Exit code 1 when a file was changed, added or is missing.'],
+    load: async () => (await import('../commands/run-verify.ts')).runVerify,
+  },
+  {
+    path: ['skills', 'approve'],
+    summary: 'write down that somebody has looked at skills, for --frozen',
+    operands: 'REF...',
+    minimumOperands: 1,
+    maximumOperands: Number.POSITIVE_INFINITY,
+    flags: [{ name: 'as', value: 'WHO', summary: 'who has looked' }, ...PLACE_FLAGS, JSON_FLAG],
+    notes: ['It holds for these bytes: a changed one is not approved.'],
+    load: async () => (await import('../commands/run-approve.ts')).runApprove,
+  },
+];

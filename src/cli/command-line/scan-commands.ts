@@ -1,0 +1,33 @@
+import type { CommandSpecification } from '../options/command.ts';
+import { JSON_FLAG } from '../options/flags.ts';
+
+/** The command that looks into skills before they are taken. */
+export const SCAN_COMMANDS: readonly CommandSpecification[] = [
+  {
+    path: ['skills', 'scan'],
+    summary: 'look for what whoever takes a skill should know: hidden text, code that is fetched, secrets',
+    operands: 'PATH...',
+    minimumOperands: 1,
+    maximumOperands: Number.POSITIVE_INFINITY,
+    flags: [
+      {
+        name: 'format',
+        value: 'NAME',
+        choices: ['text', 'json', 'sarif'],
+        summary: 'text, json or sarif (default: text)',
+      },
+      {
+        name: 'fail-on',
+        value: 'SEVERITY',
+        choices: ['high', 'medium', 'low'],
+        summary: 'end with exit code 1 when something of this severity, or graver, is found',
+      },
+      { ...JSON_FLAG, summary: 'the same as --format json' },
+    ],
+    notes: [
+      'PATH is a folder of a skill, a folder of skills, an archive (.zip, .skill, .tar.gz), or one file.',
+      'It makes nothing safe: it knows plain forms of what harms, and names what it did not read. docs/scan.md has the rules.',
+    ],
+    load: async () => (await import('../commands/run-scan.ts')).runScan,
+  },
+];

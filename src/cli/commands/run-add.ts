@@ -1,0 +1,74 @@
+import { dirname } from 'node:path';
+import type { Diagnostic } from '../../contracts/diagnostic.ts';
+import { SkillcellError } from '../../contracts/skillcell-error.ts';
+import { addSkills } from '../../library/install/add-skills.ts';
+import { chooseSkills } from '../../library/sources/choose-skills.ts';
+import { findInSource, type FoundSkill } from '../../library/sources/find-in-source.ts';
+import { parseSource } from '../../library/sources/parse-source.ts';
+import { bodyTokens } from '../../skills/catalog/catalog-entry.ts';
+import { oneLine } from '../../skills/text/text.ts';
+import { type CommandContext, flagValues } from '../options/command.ts';
+import { lockPlace, makeLockFolder } from '../options/lock-place.ts';
+import { openCache } from '../options/open-cache.ts';
+import { noteDiagnostics } from '../options/skills-context.ts';
+import { diagnosticLine } from '../terminal/diagnostic-line.ts';
+import { escapeLine } from '../terminal/escape-controls.ts';
+import { quoted } from '../terminal/usage-error.ts';
+
+/** `skillcell skills add`: takes skills from a source, or lists what it holds. */
+export async function runAdd(context: CommandContext): Promise<number> {
+  const { arguments: given, io, output, json, interruption } = context;
+  const [source = ''] = given.operands;
+  const place = lockPlace(context);
+  const spec = parseSource(source, io.cwd());
+  const { signal } = interruption;
+  const lockFolder = dirname(place.lockFile);
+  const nested = given.flags.has('nested');
+  const found = await findInSource(spec, { cache: openCache(io), lockFolder, nested, signal });
+  if (given.flags.has('list')) return await list(context, found.skills, found.diagnostics);
+  if (!json) await noteDiagnostics(context, found.diagnostics);
+  if (found.skills.length === 0)
+    throw new SkillcellError(
+      'source.refused',
+      `Cannot add skills: there is none that can be taken, got ${quoted(source)}.`,
+    );
+  const chosen = chooseSkills(found.skills, flagValues(given, 'skill'));
+  makeLockFolder(place);
+  const added = await addSkills(chosen, { ...place, force: given.flags.has('force'), signal });
+  if (json) await output.json({ skills: added, diagnostics: found.diagnostics });
+  else for (const { id, place: where, state } of added) await output.text(`${state} ${id} in ${escapeLine(where)}\n`);
+  return 0;
+}
+
+async function list(
+  { output, json }: CommandContext,
+  skills: readonly FoundSkill[],
+  diagnostics: readonly Diagnostic[],
+): Promise<number> {
+  const rows = skills.map(({ skill, origin }) => ({
+    id: skill.id,
+    version: skill.fields.version ?? null,
+    description: oneLine(skill.fields.description ?? ''),
+    folder: origin.folder,
+    plugin: origin.plugin ?? null,
+    digest: skill.digest,
+    tokens: bodyTokens(skill),
+  }));
+  if (json) {
+    await output.json({ skills: rows, diagnostics });
+    return 0;
+  }
+  for (const { id, version, description, folder, plugin, digest, tokens } of rows) {
+    const lines = [
+      `${id}${version === null ? '' : ` v${oneLine(version)}`}`,
+      `  ${description}`,
+      `  folder: ${folder}`,
+      ...(plugin === null ? [] : [`  plugin: ${plugin}`]),
+      `  digest: ${digest}`,
+      `  tokens: ~${tokens}`,
+    ];
+    await output.text(`${lines.map(escapeLine).join('\n')}\n`);
+  }
+  for (const found of new Set(diagnostics.map(diagnosticLine))) await output.text(`${found}\n`);
+  return 0;
+}

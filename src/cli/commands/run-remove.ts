@@ -1,0 +1,13 @@
+import { removeSkills } from '../../library/install/remove-skills.ts';
+import type { CommandContext } from '../options/command.ts';
+import { existingLock } from '../options/existing-lock.ts';
+
+/** `skillcell skills remove`: removes skills with their folders. */
+export async function runRemove(context: CommandContext): Promise<number> {
+  const { arguments: given, output, json, interruption } = context;
+  const [lockFile, force] = [existingLock(context), given.flags.has('force')];
+  const removed = await removeSkills({ lockFile, refs: given.operands, force, signal: interruption.signal });
+  if (json) await output.json({ removed });
+  else for (const id of removed) await output.text(`removed ${id}\n`);
+  return 0;
+}

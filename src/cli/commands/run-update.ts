@@ -1,0 +1,67 @@
+import { findUpdates, type SkillUpdate, takeUpdates } from '../../library/install/update-skills.ts';
+import type { CommandContext } from '../options/command.ts';
+import { existingLock } from '../options/existing-lock.ts';
+import { openCache } from '../options/open-cache.ts';
+import { diagnosticLine } from '../terminal/diagnostic-line.ts';
+import { escapeControls, escapeLine } from '../terminal/escape-controls.ts';
+
+/** `skillcell skills update`: prints what changes, then takes it. */
+export async function runUpdate(context: CommandContext): Promise<number> {
+  const { arguments: given, io, output, json, interruption } = context;
+  const options = {
+    lockFile: existingLock(context),
+    refs: given.operands,
+    cache: openCache(io),
+    force: given.flags.has('force'),
+    signal: interruption.signal,
+  };
+  const updates = await findUpdates(options);
+  const dryRun = given.flags.has('dry-run');
+  if (!json) for (const update of updates) await output.text(describe(update));
+  if (!dryRun) await takeUpdates(updates, options);
+  if (json) await output.json({ dryRun, skills: updates.map(row) });
+  else if (!dryRun)
+    for (const { id } of updates.filter(isChanged)) await output.text(`updated ${id}; it is not approved\n`);
+  return updates.some(({ state }) => state === 'gone') ? 1 : 0;
+}
+
+function isChanged({ state }: SkillUpdate): boolean {
+  return state === 'changed';
+}
+
+function row({ id, state, locked, found, difference, diagnostics }: SkillUpdate): unknown {
+  return {
+    id,
+    state,
+    from: { version: locked.version, digest: locked.digest, commit: locked.origin.commit ?? null },
+    to:
+      found === undefined
+        ? null
+        : {
+            version: found.skill.fields.version ?? null,
+            digest: found.skill.digest,
+            commit: found.origin.commit ?? null,
+          },
+    difference: difference ?? null,
+    diagnostics,
+  };
+}
+
+function describe({ id, state, locked, found, difference, diagnostics }: SkillUpdate): string {
+  if (found === undefined)
+    return [`${id}: gone from its source`, ...diagnostics.map((one) => `  ${diagnosticLine(one)}`), ''].join('\n');
+  if (difference === undefined) return `${id}: ${state}\n`;
+  const [from, to] = [locked.version, found.skill.fields.version ?? null].map((version) => version ?? 'no version');
+  const lines = [
+    `${id}: ${from} → ${to}`,
+    `  digest ${locked.digest} → ${found.skill.digest}`,
+    ...difference.tools.added.map((tool) => `  tool + ${tool}`),
+    ...difference.tools.removed.map((tool) => `  tool - ${tool}`),
+  ].map(escapeLine);
+  for (const { path, state: change, executable, lines: text } of difference.files) {
+    const mode = executable === undefined ? '' : executable ? ', executable' : ', no longer executable';
+    lines.push(escapeLine(`  ${change} ${path}${mode}${text === undefined ? ', no text to compare' : ''}`));
+    for (const line of text?.trimEnd().split('\n') ?? []) if (line !== '') lines.push(escapeControls(`    ${line}`));
+  }
+  return `${lines.join('\n')}\n`;
+}

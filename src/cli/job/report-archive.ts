@@ -1,0 +1,28 @@
+import type { Diagnostic } from '../../contracts/diagnostic.ts';
+import type { SkillTree } from '../../contracts/skill.ts';
+import { skillDigest } from '../../skills/text/digest.ts';
+import { listFiles } from '../../stores/cache/tree-cache.ts';
+import type { CommandContext } from '../options/command.ts';
+import { diagnosticLine } from '../terminal/diagnostic-line.ts';
+import { escapeLine } from '../terminal/escape-controls.ts';
+
+/** Tells what was packed or unpacked. @returns the exit code */
+export async function reportArchive(
+  { output, json }: CommandContext,
+  written: { file: string; bytes: number } | { folder: string },
+  tree: SkillTree,
+  diagnostics: readonly Diagnostic[],
+): Promise<number> {
+  const files = listFiles(tree);
+  const digest = skillDigest(files);
+  if (json) {
+    await output.json({ ...written, digest, files, diagnostics });
+    return 0;
+  }
+  for (const found of diagnostics) await output.note(diagnosticLine(found));
+  const bytes = 'bytes' in written ? written.bytes : files.reduce((sum, file) => sum + file.bytes, 0);
+  const shown = 'file' in written ? written.file : written.folder;
+  const count = `${files.length} ${files.length === 1 ? 'file' : 'files'}`;
+  await output.text(`${escapeLine(shown)}: ${count}, ${bytes} bytes, ${digest}\n`);
+  return 0;
+}

@@ -1,0 +1,24 @@
+import { existsSync } from 'node:fs';
+import { SkillcellError } from '../../contracts/skillcell-error.ts';
+import { lockPlaces } from '../../library/lock/lock-places.ts';
+import { quoted } from '../terminal/usage-error.ts';
+import type { CommandContext } from './command.ts';
+import { lockPlace } from './lock-place.ts';
+
+/** The lock file that a command is about, or one that is being written. @throws SkillcellError `lock.invalid` where there is none */
+export function existingLock(context: Pick<CommandContext, 'arguments' | 'io'>): string {
+  const { lockFile } = lockPlace(context);
+  if (existsSync(lockFile) || isBegun(lockFile)) return lockFile;
+  throw new SkillcellError('lock.invalid', `Cannot read the lock file: there is none, got ${quoted(lockFile)}.`, {
+    hint: '`skillcell skills add SOURCE` writes one; --lock names another.',
+  });
+}
+
+function isBegun(lockFile: string): boolean {
+  try {
+    return existsSync(lockPlaces(lockFile).staging);
+  } catch {
+    // Not even its folder is there.
+    return false;
+  }
+}

@@ -1,0 +1,125 @@
+import type { SkillsDescriptor } from '../contracts/descriptor.ts';
+import type { Diagnostic } from '../contracts/diagnostic.ts';
+import { libraryDiagnostic } from '../contracts/library-diagnostic.ts';
+import type { RootKind, Skill } from '../contracts/skill.ts';
+import { firstOfEachId } from '../skills/load/first-of-each-id.ts';
+import { skillOfParts } from '../skills/load/load-skill-folder.ts';
+import type { LoadMoreRoots, RootGrants } from '../skills/load/load-roots.ts';
+import { loadUnchecked, type SkillsSubsystem } from '../skills/load-subsystem.ts';
+import { type HeadRecord, rootName } from './head-record.ts';
+import type { StoreState } from './look-at-store.ts';
+import type { Admit, SkillLibraryOptions } from './skill-library.ts';
+
+/** What the skills of a snapshot are made of, beside what the stores hold. */
+export interface AssembleOptions {
+  descriptor: SkillsDescriptor | undefined;
+  bundleRoot: string | undefined;
+  builtinRoot: string | null | undefined;
+  admit: Admit | undefined;
+  /** Says what is not approved, wherever it comes from. */
+  frozen: RootGrants['admit'];
+  gate: SkillLibraryOptions['gate'];
+}
+
+/** Where a skill of a snapshot comes from. */
+export interface SkillSource {
+  state: StoreState;
+  record: HeadRecord;
+}
+
+/** The skills of a snapshot, each as far as its head tells. */
+export interface Assembled {
+  subsystem: SkillsSubsystem;
+  /** Of the skills that come from stores, also of those that another one shadows. */
+  sources: ReadonlyMap<Skill, SkillSource>;
+}
+
+/** Makes skills of what the stores hold, by precedence, policy and approval. */
+export function assemble(
+  all: readonly StoreState[],
+  { admit, frozen, gate, descriptor, bundleRoot, builtinRoot }: AssembleOptions,
+): Assembled {
+  const verdict = gate?.(all);
+  const states = all.map((state) => closedBy(state, verdict?.closed.get(state.store)));
+  const sources = new Map<Skill, SkillSource>();
+  const loadMore: LoadMoreRoots = (grants, index) => [
+    { kind: 'builtin', skills: [], diagnostics: [...(verdict?.diagnostics ?? [])] },
+    ...states.flatMap((state) =>
+      kindsOf(state).map((kind) => ({ kind, ...loadState(state, kind, grants, index + states.indexOf(state)) })),
+    ),
+  ];
+
+  const loadState = (state: StoreState, kind: RootKind, grants: RootGrants, index: number) => {
+    const diagnostics: Diagnostic[] = kind === kindsOf(state)[0] ? [...state.diagnostics, ...outageOf(state)] : [];
+    const skills: Skill[] = [];
+    for (const record of state.records) {
+      if (record.item.kind !== kind) continue;
+      const made = skillOf(state, record, { kind, index, ...grants });
+      diagnostics.push(...made.diagnostics);
+      const refusal = made.skill && (frozen?.(made.skill) ?? admit?.(made.skill, record.item.origin));
+      if (refusal !== undefined) diagnostics.push(refusal);
+      else if (made.skill !== undefined) {
+        sources.set(made.skill, { state, record });
+        skills.push(made.skill);
+      }
+    }
+    const kept = firstOfEachId(skills);
+    return {
+      skills: kept.skills,
+      diagnostics: [...withoutEqual(diagnostics), ...kept.duplicates.values(), ...kept.copies],
+    };
+  };
+
+  return { subsystem: loadUnchecked({ descriptor, bundleRoot, builtinRoot, loadMore, admit: frozen }), sources };
+}
+
+function skillOf(
+  { store }: StoreState,
+  { item, skillFile, files, digest, names, reading }: HeadRecord,
+  root: { kind: RootKind; index: number } & RootGrants,
+): { skill?: Skill; diagnostics: Diagnostic[] } {
+  // A fresh copy: a skill is frozen, and one record serves many snapshots. The fields stay, as their places in the text are found by them.
+  const parts = reading.parts && { ...reading.parts };
+  return skillOfParts(
+    { ...root, path: store.id, name: rootName(store, item) },
+    {
+      ...reading,
+      ...(parts === undefined ? {} : { parts }),
+      dir: item.path,
+      skillFile,
+      place: undefined,
+      files: [...(files ?? names.map(({ path, bytes }) => ({ path, bytes, digest: '', executable: false })))],
+      digest: digest ?? '',
+    },
+  );
+}
+
+function closedBy(state: StoreState, reason: Diagnostic | undefined): StoreState {
+  return reason === undefined ? state : { ...state, items: [], records: [], diagnostics: [reason] };
+}
+
+function kindsOf({ items }: StoreState): RootKind[] {
+  const kinds = [...new Set(items.map(({ kind }) => kind))];
+  return kinds.length === 0 ? ['builtin'] : kinds;
+}
+
+function outageOf({ store, outage, listedAt }: StoreState): Diagnostic[] {
+  if (outage === undefined) return [];
+  const when = new Date(listedAt).toISOString();
+  const message = `Skills of ${store.id} are those of ${when}, ${ageOf(Date.now() - listedAt)} ago: it is out of reach. ${outage}`;
+  return [libraryDiagnostic('store.stale', message)];
+}
+
+function ageOf(ms: number): string {
+  const seconds = Math.max(0, Math.round(ms / 1000));
+  if (seconds < 120) return `${seconds} s`;
+  const minutes = Math.round(seconds / 60);
+  if (minutes < 120) return `${minutes} min`;
+  const hours = Math.round(minutes / 60);
+  return hours < 48 ? `${hours} h` : `${Math.round(hours / 24)} days`;
+}
+
+/** A list tells of a skill what its text tells as well. */
+function withoutEqual(diagnostics: readonly Diagnostic[]): Diagnostic[] {
+  return [...new Map(diagnostics.map((found) => [JSON.stringify(found), found])).values()];
+}

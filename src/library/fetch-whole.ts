@@ -1,0 +1,59 @@
+import type { Skill } from '../contracts/skill.ts';
+import type { Call, SkillView } from '../contracts/store.ts';
+import { readManifest } from '../skills/load/read-manifest.ts';
+import type { TreeCache } from '../stores/cache/tree-cache.ts';
+import { SkillcellError } from '../contracts/skillcell-error.ts';
+import { type HeadRecord, readHead } from './head-record.ts';
+import type { HeadIndex } from './head-index.ts';
+import type { SkillSource } from './assemble.ts';
+
+/** What whole skills are fetched with. */
+export interface FetchOptions extends Call {
+  cache: TreeCache;
+  index: HeadIndex;
+  /** Views that were taken before, by digest. */
+  views: Map<string, SkillView>;
+}
+
+/**
+ * Fetches a skill whole: from the cache by its digest, where that is known and it is there, else from its store.
+ *
+ * @param skill as its head tells it
+ * @returns the skill with all its files, in a folder that nobody changes
+ * @throws SkillcellError `store.unavailable`, `store.changed`
+ */
+export async function fetchWhole(skill: Skill, source: SkillSource, options: FetchOptions): Promise<Skill> {
+  const { state, record } = source;
+  const view = await viewOf(source, options);
+  if (record.digest !== undefined && record.digest !== view.digest) {
+    const message = `Cannot read the skill: its store gives other bytes for the same revision, got ${skill.id}.`;
+    throw new SkillcellError('store.changed', message);
+  }
+  const { folder, digest } = view;
+  if (record.complete) return { ...skill, folder };
+  const whole = completed(source, view);
+  options.index.keep(state.store.id, { ...whole, texts: textsOf(view) });
+  const { diagnostics: found = [], ...parts } = whole.reading.parts ?? {};
+  const known = new Set(skill.diagnostics.map((each) => JSON.stringify(each)));
+  const more = found.filter((each) => !known.has(JSON.stringify(each)));
+  return { ...skill, ...parts, files: [...view.files], digest, folder, diagnostics: [...skill.diagnostics, ...more] };
+}
+
+async function viewOf({ state, record }: SkillSource, { cache, views, signal }: FetchOptions): Promise<SkillView> {
+  const known = record.digest === undefined ? undefined : (views.get(record.digest) ?? cache.find(record.digest));
+  const view = known ?? (await state.store.open(record.item, { signal }));
+  views.set(view.digest, view);
+  return view;
+}
+
+/** compact.md and sources.yaml are no part of a head. */
+function completed({ state, record }: SkillSource, view: SkillView): HeadRecord {
+  const { item, skillFile, names } = record;
+  return readHead(state.store, { item, skillFile, names, files: view.files, texts: textsOf(view), complete: true });
+}
+
+function textsOf({ folder, digest }: SkillView): ReadonlyMap<string, Uint8Array | null> {
+  const read = readManifest(folder);
+  if (read.files !== undefined) return read.texts;
+  throw new SkillcellError('store.unavailable', `Cannot read the skill: its copy in the cache is gone, got ${digest}.`);
+}

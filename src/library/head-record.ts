@@ -1,0 +1,57 @@
+import { basename } from 'node:path';
+import type { SkillFile } from '../contracts/skill.ts';
+import type { SkillHead, SkillStore, StoreItem } from '../contracts/store.ts';
+import { readSkillParts, TOOLS_FILE, type SkillPartsReading } from '../skills/load/read-skill-parts.ts';
+import { skillDigest } from '../skills/text/digest.ts';
+
+/** Texts of a skill by path; null for one that is too large to be read as text. */
+export type HeadTexts = ReadonlyMap<string, Uint8Array | null>;
+
+/** What is known of a skill of a store at one revision. */
+export interface HeadRecord {
+  item: StoreItem;
+  skillFile: string;
+  /** Every file with its digest, where it is known; then so is the skill's. */
+  files: readonly SkillFile[] | undefined;
+  digest: string | undefined;
+  names: SkillHead['names'];
+  /** What its texts say. Only of a record that is `complete` compact.md and sources.yaml are among them. */
+  reading: SkillPartsReading;
+  complete: boolean;
+}
+
+/** What a record is made of, and what is kept of it between processes. */
+export interface HeadParts extends Pick<HeadRecord, 'item' | 'skillFile' | 'files' | 'names' | 'complete'> {
+  texts: HeadTexts;
+}
+
+/** The parts of a head. */
+export function headParts({ item, names, skillFile, tools, whole }: SkillHead): HeadParts {
+  const texts =
+    whole?.texts ??
+    new Map([[skillFile.path, skillFile.bytes], ...(tools === undefined ? [] : ([[TOOLS_FILE, tools]] as const))]);
+  return { item, skillFile: skillFile.path, files: whole?.files, names, texts, complete: whole !== undefined };
+}
+
+/** Reads the texts of a head. */
+export function readHead(store: SkillStore, { texts, ...parts }: HeadParts): HeadRecord {
+  const { item, files } = parts;
+  return {
+    ...parts,
+    digest: files && skillDigest(files),
+    reading: readSkillParts({
+      folder: item.path === '.' ? rootName(store, item) : basename(item.path),
+      skillFile: parts.skillFile,
+      shown: item.path === '.' ? '' : `${item.path}/`,
+      tryPatterns: true,
+      bytesOf: (path) => texts.get(path),
+    }),
+  };
+}
+
+/** What a skill is called that is the store itself. */
+export function rootName({ id }: SkillStore, { origin }: StoreItem): string {
+  const folder = origin.folder === '.' || origin.folder === '' ? origin.source : origin.folder;
+  const name = basename(folder).replace(/\.(?:zip|skill|tar\.gz|tgz|git)$/i, '');
+  return name === '' ? id : name;
+}

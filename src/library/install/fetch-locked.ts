@@ -1,0 +1,46 @@
+import { join } from 'node:path';
+import type { SkillTree } from '../../contracts/skill.ts';
+import { SkillcellError } from '../../contracts/skillcell-error.ts';
+import { readRegularFile } from '../../skills/load/read-regular-file.ts';
+import { skillDigest } from '../../skills/text/digest.ts';
+import { listFiles, type TreeCache } from '../../stores/cache/tree-cache.ts';
+import type { LockedSkill } from '../lock/lock-format.ts';
+import { findInSource } from '../sources/find-in-source.ts';
+import { lockedSource } from '../sources/locked-source.ts';
+
+/** Where locked bytes may be. */
+export interface FetchLockedOptions {
+  cache: TreeCache;
+  /** Absolute path of the folder that the lock file is in. */
+  lockFolder: string;
+  signal?: AbortSignal | undefined;
+}
+
+/**
+ * Fetches the very bytes that are locked: from the cache, else from their source at the commit that is locked.
+ *
+ * @throws SkillcellError `lock.mismatch` where the source has other ones; `source.refused`, `store.unavailable`
+ */
+export async function fetchLocked(locked: LockedSkill, options: FetchLockedOptions): Promise<SkillTree> {
+  const { cache, lockFolder, signal } = options;
+  const kept = cache.find(locked.digest);
+  if (kept !== undefined) {
+    const tree: SkillTree = new Map();
+    for (const { path, bytes } of kept.files) {
+      const { content, executable } = readRegularFile(join(kept.folder, path), { keep: bytes, limit: bytes });
+      tree.set(path, { bytes: content ?? Buffer.alloc(0), executable });
+    }
+    if (skillDigest(listFiles(tree)) === locked.digest) return tree;
+  }
+  const { folder } = locked.origin;
+  const spec = lockedSource(locked.origin, lockFolder, 'commit');
+  const { skills } = await findInSource(spec, { cache, lockFolder, only: new Set([folder]), nested: true, signal });
+  const found = skills.find(({ origin, skill }) => origin.folder === folder && skill.digest === locked.digest);
+  if (found !== undefined) return found.read();
+  const got = skills.find(({ origin }) => origin.folder === folder)?.skill.digest ?? 'no such skill';
+  throw new SkillcellError(
+    'lock.mismatch',
+    `Cannot install ${locked.id}: its source does not have the locked bytes any more, got ${got}.`,
+    { hint: '`skillcell skills update` takes what the source has.' },
+  );
+}

@@ -1,0 +1,17 @@
+import type { LockedSkill } from '../lock/lock-format.ts';
+import type { FoundSkill } from '../sources/find-in-source.ts';
+
+/**
+ * A skill of a source as it is locked. An approval is of bytes: it stays where they do.
+ *
+ * @param before what was locked under its id
+ */
+export function lockedSkill(
+  { skill, origin }: FoundSkill,
+  place: string,
+  before: LockedSkill | undefined,
+): LockedSkill {
+  const { id, fields, digest, files } = skill;
+  const approval = before?.approval?.digest === digest ? before.approval : null;
+  return { id, version: fields.version ?? null, place, origin, digest, files, approval };
+}

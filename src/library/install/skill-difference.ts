@@ -1,0 +1,68 @@
+import type { Skill, SkillTree } from '../../contracts/skill.ts';
+import { TEXT_FILE_LIMIT } from '../../skills/text/decode-text.ts';
+import { digestOf } from '../../skills/text/digest.ts';
+import { compareCodePoints } from '../../skills/text/text.ts';
+
+/** The most lines that a text may have changed by, for their difference to be shown. */
+const EDITS = 2_000;
+
+/** One file that an update changes. */
+export interface FileDifference {
+  path: string;
+  state: 'added' | 'removed' | 'changed';
+  /** Whether it was and is executable, where that changes. */
+  executable?: boolean;
+  /** Lines that come and go, as `diff -u` has them; absent for what is no text, or has too many. */
+  lines?: string;
+}
+
+/** What an update changes of a skill. */
+export interface SkillDifference {
+  files: FileDifference[];
+  /** Ids of tools that the skill asks for. */
+  tools: { added: string[]; removed: string[] };
+}
+
+/** Compares two states of a skill. */
+export async function skillDifference(
+  before: { tree: SkillTree; skill: Pick<Skill, 'tools' | 'fields'> | undefined },
+  after: { tree: SkillTree; skill: Pick<Skill, 'tools' | 'fields'> },
+): Promise<SkillDifference> {
+  const { createTwoFilesPatch } = await import('diff');
+  const files: FileDifference[] = [];
+  for (const path of [...new Set([...before.tree.keys(), ...after.tree.keys()])].toSorted(compareCodePoints)) {
+    const [old, now] = [before.tree.get(path), after.tree.get(path)];
+    const isMode = old !== undefined && now !== undefined && old.executable !== now.executable;
+    if (!isMode && old !== undefined && now !== undefined && digestOf(old.bytes) === digestOf(now.bytes)) continue;
+    const [left, right] = [textOf(old?.bytes), textOf(now?.bytes)];
+    const lines =
+      left === undefined || right === undefined
+        ? undefined
+        : createTwoFilesPatch(path, path, left, right, '', '', { context: 3, maxEditLength: EDITS });
+    files.push({
+      path,
+      state: old === undefined ? 'added' : now === undefined ? 'removed' : 'changed',
+      ...(isMode || (old === undefined && now?.executable === true) ? { executable: now?.executable === true } : {}),
+      ...(lines === undefined ? {} : { lines: lines.slice(Math.max(0, lines.indexOf('@@'))) }),
+    });
+  }
+  const [had, has] = [toolsOf(before.skill), toolsOf(after.skill)];
+  const tools = { added: has.filter((id) => !had.includes(id)), removed: had.filter((id) => !has.includes(id)) };
+  return { files, tools };
+}
+
+function toolsOf(skill: Pick<Skill, 'tools' | 'fields'> | undefined): string[] {
+  return [...new Set([...(skill?.tools.map(({ id }) => id) ?? []), ...(skill?.fields.allowedTools ?? [])])];
+}
+
+/** Undefined for what is no text; a file that is not there is an empty one. */
+function textOf(bytes: Uint8Array | undefined): string | undefined {
+  if (bytes === undefined) return '';
+  if (bytes.length > TEXT_FILE_LIMIT || bytes.includes(0)) return undefined;
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    // Not UTF-8.
+    return undefined;
+  }
+}

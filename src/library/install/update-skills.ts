@@ -1,0 +1,102 @@
+import type { Diagnostic } from '../../contracts/diagnostic.ts';
+import type { TreeCache } from '../../stores/cache/tree-cache.ts';
+import { changeSkills, recoverSkills, type SkillChange } from '../lock/change-skills.ts';
+import type { LockedSkill } from '../lock/lock-format.ts';
+import { lockPlaces } from '../lock/lock-places.ts';
+import { lockedByReference } from '../lock/locked-by-reference.ts';
+import { readLock } from '../lock/read-lock.ts';
+import { findInSource, type FoundSkill, type SourceContents } from '../sources/find-in-source.ts';
+import { lockedSource } from '../sources/locked-source.ts';
+import { assertReplaceable } from './assert-replaceable.ts';
+import { lockedSkill } from './locked-skill.ts';
+import { readInstalled } from './read-installed.ts';
+import { skillDifference, type SkillDifference } from './skill-difference.ts';
+
+/** What is updated. */
+export interface UpdateSkillsOptions {
+  /** Path of the lock file. */
+  lockFile: string;
+  /** Without any, all. */
+  refs?: readonly string[] | undefined;
+  cache: TreeCache;
+  /** Replaces also what somebody has changed. */
+  force?: boolean | undefined;
+  signal?: AbortSignal | undefined;
+}
+
+/** What the source of a locked skill has now. */
+export interface SkillUpdate {
+  id: string;
+  /** `gone`: the source has no such skill any more, or none that loads. */
+  state: 'current' | 'changed' | 'gone';
+  locked: LockedSkill;
+  found?: FoundSkill;
+  difference?: SkillDifference;
+  /** Why it is gone. */
+  diagnostics: Diagnostic[];
+}
+
+/**
+ * Looks what the sources of locked skills have now, and changes nothing.
+ *
+ * @throws SkillcellError `skills.reference-unknown`, `lock.invalid`, `source.refused`, `store.unavailable`
+ */
+export async function findUpdates(options: UpdateSkillsOptions): Promise<SkillUpdate[]> {
+  const { lockFile, refs = [], cache, signal } = options;
+  await recoverSkills(lockFile, { signal });
+  const lock = readLock(lockFile) ?? new Map<string, LockedSkill>();
+  const { folder: lockFolder } = lockPlaces(lockFile);
+  const chosen = refs.length === 0 ? [...lock.values()] : lockedByReference(lock, refs);
+  const updates: SkillUpdate[] = [];
+  const sources = new Map<string, Promise<SourceContents>>();
+  for (const locked of chosen) {
+    if (locked.place === null) continue;
+    const spec = lockedSource(locked.origin, lockFolder, 'ref');
+    const key = JSON.stringify([spec.kind, spec.source, spec.ref]);
+    const contents = sources.get(key) ?? findInSource(spec, { cache, lockFolder, nested: true, signal });
+    sources.set(key, contents);
+    updates.push(await updateOf(locked, await contents, lockFolder));
+  }
+  return updates;
+}
+
+async function updateOf(locked: LockedSkill, contents: SourceContents, root: string): Promise<SkillUpdate> {
+  const { id, digest, origin } = locked;
+  const found = contents.skills.find((one) => one.origin.folder === origin.folder && one.skill.id === id);
+  if (found === undefined) {
+    const about = contents.diagnostics.filter(({ path }) => path?.startsWith(`${origin.folder}/`) === true);
+    return { id, state: 'gone', locked, diagnostics: about };
+  }
+  if (found.skill.digest === digest) return { id, state: 'current', locked, found, diagnostics: [] };
+  const before = readInstalled(root, locked);
+  const difference = await skillDifference(before, { tree: found.read(), skill: found.skill });
+  return { id, state: 'changed', locked, found, difference, diagnostics: [] };
+}
+
+/**
+ * Takes what {@link findUpdates} has found, all or none. Changed bytes have no approval.
+ *
+ * @throws SkillcellError `lock.mismatch` where a folder was changed by somebody else; `lock.invalid`, `store.changed`, `store.conflict`
+ */
+export async function takeUpdates(updates: readonly SkillUpdate[], options: UpdateSkillsOptions): Promise<void> {
+  const { lockFile, force = false, signal } = options;
+  const arrived = updates.flatMap(({ id, state, found }) =>
+    found === undefined ? [] : [{ id, found, tree: state === 'changed' ? found.read() : undefined }],
+  );
+  await changeSkills(
+    lockFile,
+    async (lock, { folder: root }) => {
+      const changes = arrived.flatMap(({ id, found, tree }): SkillChange[] => {
+        const before = lock.get(id);
+        if (before === undefined || before.place === null) return [];
+        const { place } = before;
+        const entry = lockedSkill(found, place, before);
+        if (tree === undefined) return before.digest === entry.digest ? [{ id, entry }] : [];
+        if (!force) assertReplaceable({ root, place, id, files: entry.files, locked: before });
+        return [{ id, entry, folder: { place, tree } }];
+      });
+      return { changes, result: undefined };
+    },
+    { signal },
+  );
+}

@@ -1,0 +1,13 @@
+import { SkillcellError } from '../../contracts/skillcell-error.ts';
+import type { LockedSkill } from './lock-format.ts';
+
+/** Whether somebody has approved the bytes that are locked. */
+export function isApproved({ approval, digest }: Pick<LockedSkill, 'approval' | 'digest'>): boolean {
+  return approval !== null && approval.digest === digest;
+}
+
+/** @throws SkillcellError `lock.unapproved` */
+export function assertApproved(skill: LockedSkill): void {
+  if (isApproved(skill)) return;
+  throw new SkillcellError('lock.unapproved', `Cannot use the skill: nobody has approved its bytes, got ${skill.id}.`);
+}

@@ -1,0 +1,166 @@
+import { chmodSync, existsSync, lstatSync, mkdirSync, readFileSync, renameSync, rmSync, type Stats } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import * as z from 'zod/mini';
+import { checkOptions } from '../../contracts/check-options.ts';
+import type { SkillTree } from '../../contracts/skill.ts';
+import { SkillcellError } from '../../contracts/skillcell-error.ts';
+import { syncFolder, writeAside } from '../../durable/durable-file.ts';
+import { removeTree } from '../../durable/remove-tree.ts';
+import { writeTree } from '../../durable/write-tree.ts';
+import { type LockedSkill, type SkillLock, writeLock } from './lock-format.ts';
+import { type LockPlaces, lockPlaces } from './lock-places.ts';
+import { placeFault } from './place-fault.ts';
+import { readLock } from './read-lock.ts';
+import { type ExclusiveOptions, withExclusive } from './with-exclusive.ts';
+
+/** What becomes of one skill. */
+export interface SkillChange {
+  id: string;
+  /** What is locked from now on; null for nothing. */
+  entry: LockedSkill | null;
+  /** What its folder holds from now on: null for no folder, and undefined for what it held. */
+  folder?: { place: string; tree: SkillTree | null } | undefined;
+}
+
+interface Move {
+  place: string;
+  /** Whether there is a new folder, or only an old one that goes. */
+  isNew: boolean;
+}
+
+const journalSchema = z.strictObject({
+  lock: z.string(),
+  moves: z.array(
+    z.strictObject({
+      place: z.string().check(z.refine((path) => placeFault(path) === undefined)),
+      isNew: z.boolean(),
+    }),
+  ),
+});
+
+/**
+ * Changes skills with their lock file, as one: whoever looks after a kill at any point finds all of the change or nothing of it, once
+ * {@link recoverSkills} was called. Processes that change the same lock file do it one after the other.
+ *
+ * @param path of the lock file
+ * @param plan is given what is locked now, while nobody changes it
+ * @returns what `plan` has given beside its changes
+ * @throws SkillcellError `lock.invalid`, `lock.mismatch`, `store.conflict`
+ */
+export async function changeSkills<Result>(
+  path: string,
+  plan: (lock: SkillLock, places: LockPlaces) => Promise<{ changes: readonly SkillChange[]; result: Result }>,
+  options: ExclusiveOptions = {},
+): Promise<Result> {
+  const places = lockPlaces(path);
+  return await withExclusive(
+    places.busy,
+    async () => {
+      finish(places);
+      const lock = readLock(places.file) ?? new Map<string, LockedSkill>();
+      const { changes, result } = await plan(lock, places);
+      if (changes.length > 0) commit(places, lock, changes);
+      return result;
+    },
+    options,
+  );
+}
+
+/**
+ * Ends what somebody began to change and did not end. Whoever reads a lock file, or skills beside one, calls this first.
+ *
+ * @throws SkillcellError `store.conflict` where another process is at it and does not end
+ */
+export async function recoverSkills(path: string, options: ExclusiveOptions = {}): Promise<void> {
+  if (!existsSync(dirname(path))) return;
+  const places = lockPlaces(path);
+  if (existsSync(places.staging) || existsSync(places.busy))
+    await withExclusive(places.busy, () => finish(places), options);
+}
+
+function commit(places: LockPlaces, lock: SkillLock, changes: readonly SkillChange[]): void {
+  const { staging, folders, journal } = places;
+  const next = new Map(lock);
+  for (const { id, entry } of changes) {
+    if (entry === null) next.delete(id);
+    else next.set(id, entry);
+  }
+  const moved = changes.flatMap(({ folder }) => (folder === undefined ? [] : [folder]));
+  for (const { place } of moved) refuseLinks(places.folder, place);
+  mkdirSync(staging, { mode: 0o700 });
+  try {
+    mkdirSync(folders, { mode: 0o700 });
+    for (const [index, { tree }] of moved.entries())
+      if (tree !== null) writeTree(folders, `new-${index}`, tree, 'plain');
+    const moves = moved.map(({ place, tree }): Move => ({ place, isNew: tree !== null }));
+    renameSync(writeAside(staging, JSON.stringify({ lock: writeLock(next), moves })), journal);
+    syncFolder(staging);
+  } catch (error) {
+    removeTree(staging);
+    throw error;
+  }
+  finish(places);
+}
+
+/** Without a journal nothing was changed yet; with one all of it is done, however much of it was. */
+function finish(places: LockPlaces): void {
+  const { file, folder, staging, folders, journal } = places;
+  const stats = lstatSync(staging, { throwIfNoEntry: false });
+  if (stats === undefined) return;
+  if (existsSync(journal)) {
+    refuseForeign(stats, staging);
+    const { lock, moves } = readJournal(journal);
+    for (const [index, { place, isNew }] of moves.entries()) move(folder, place, folders, index, isNew);
+    const aside = writeAside(staging, lock);
+    chmodSync(aside, modeOf(file));
+    renameSync(aside, file);
+    syncFolder(folder);
+    rmSync(journal);
+  }
+  removeTree(staging);
+}
+
+function move(root: string, place: string, folders: string, index: number, isNew: boolean): void {
+  const [target, next, old] = [join(root, place), join(folders, `new-${index}`), join(folders, `old-${index}`)];
+  if (isNew && !existsSync(next)) return;
+  refuseLinks(root, place);
+  if (isNew) mkdirSync(dirname(target), { recursive: true });
+  if (lstatSync(target, { throwIfNoEntry: false }) !== undefined && !existsSync(old)) renameSync(target, old);
+  if (isNew) renameSync(next, target);
+  if (existsSync(dirname(target))) syncFolder(dirname(target));
+}
+
+/** A link on the way would have the skill written to where nobody named. */
+function refuseLinks(root: string, place: string): void {
+  const parts = place.split('/');
+  for (const length of parts.keys()) {
+    const path = parts.slice(0, length + 1).join('/');
+    const stats = lstatSync(join(root, path), { throwIfNoEntry: false });
+    if (stats === undefined) return;
+    if (!stats.isDirectory())
+      throw new SkillcellError(
+        'lock.mismatch',
+        `Cannot write skills: there is no folder but a file or a link, got ${path}.`,
+        {
+          hint: 'Move it away, or name another folder by --into.',
+        },
+      );
+  }
+}
+
+/** A journal that came with a repository would move folders by the word of whoever made it. */
+function refuseForeign(stats: Stats, staging: string): void {
+  if (stats.isDirectory() && stats.uid === process.getuid?.() && (stats.mode & 0o077) === 0) return;
+  const message = `Cannot go on with a change of skills: this user did not begin it here, got ${basename(staging)}.`;
+  throw new SkillcellError('lock.invalid', message, { hint: 'Look at what it holds, and remove it.' });
+}
+
+function readJournal(path: string): { lock: string; moves: Move[] } {
+  const value: unknown = JSON.parse(readFileSync(path, 'utf8'));
+  return checkOptions(journalSchema, value, { action: `read ${path}`, whole: 'the journal', code: 'lock.invalid' });
+}
+
+/** It is for a repository, and its rights are its owner's to change. */
+function modeOf(file: string): number {
+  return (lstatSync(file, { throwIfNoEntry: false })?.mode ?? 0o644) & 0o777;
+}

@@ -1,0 +1,140 @@
+import * as z from 'zod/mini';
+import { checkOptions } from '../../contracts/check-options.ts';
+import { quotedText } from '../../contracts/quoted-text.ts';
+import { relativePathFault } from '../../contracts/relative-path.ts';
+import type { SkillFile } from '../../contracts/skill.ts';
+import { SkillcellError } from '../../contracts/skillcell-error.ts';
+import type { Origin } from '../../contracts/store.ts';
+import { JsonRefused, parseBoundedJson } from '../../protocol/bounded-json.ts';
+import { skillDigest } from '../../skills/text/digest.ts';
+import { isSlug } from '../../skills/text/slug.ts';
+import { compareCodePoints } from '../../skills/text/text.ts';
+import { placeFault } from './place-fault.ts';
+
+/** What the file is called unless it is named. */
+export const LOCK_FILE = 'skillcell.lock.json';
+
+const SCHEMA = 'skillcell/lock@1';
+const LOCK_CAPS = { maxBytes: 64 * 1024 * 1024, maxValues: 4_000_000 };
+
+/** Where a locked skill comes from: a source of skills, or the package itself. */
+export interface LockedOrigin extends Omit<Origin, 'type'> {
+  type: Origin['type'] | 'builtin';
+}
+
+/** Who looked at which bytes. */
+export interface Approval {
+  by: string;
+  /** Digest of the skill that was looked at; for another one it says nothing. */
+  digest: string;
+}
+
+/** One skill as it was taken. */
+export interface LockedSkill {
+  /** Full id. */
+  id: string;
+  version: string | null;
+  /** Path of its folder below that of the lock file; null for a skill of the package. */
+  place: string | null;
+  origin: LockedOrigin;
+  digest: string;
+  /** Sorted by path in code-point order. */
+  files: readonly SkillFile[];
+  approval: Approval | null;
+}
+
+/** Locked skills by their ids. */
+export type SkillLock = ReadonlyMap<string, LockedSkill>;
+
+const digest = z.string().check(z.regex(/^sha256:[0-9a-f]{64}$/));
+const text = z.string().check(z.minLength(1), z.maxLength(4_096));
+const file = z.strictObject({
+  path: z.string().check(z.refine((path) => relativePathFault(path) === undefined)),
+  digest,
+  bytes: z.number().check(z.int(), z.nonnegative()),
+  executable: z.boolean(),
+});
+const skill = z.strictObject({
+  version: z.nullable(z.string()),
+  place: z.nullable(z.string().check(z.refine((path) => placeFault(path) === undefined))),
+  origin: z.strictObject({
+    type: z.enum(['directory', 'archive', 'git', 's3', 'web', 'mcp', 'builtin']),
+    source: text,
+    folder: text,
+    commit: z.optional(z.string().check(z.regex(/^(?:[0-9a-f]{40}|[0-9a-f]{64})$/))),
+    ref: z.optional(text),
+    plugin: z.optional(text),
+  }),
+  digest,
+  files: z.array(file),
+  approval: z.nullable(z.strictObject({ by: text, digest })),
+});
+const lock = z.strictObject({ schema: z.literal(SCHEMA), skills: z.record(z.string(), skill) });
+
+/**
+ * Reads the text of a lock file.
+ *
+ * @param shown the file as messages name it
+ * @throws SkillcellError `lock.invalid`
+ */
+export function parseLock(bytes: Uint8Array, shown: string): SkillLock {
+  const action = `read ${quotedText(shown)}`;
+  const value = parsed(bytes, action);
+  const newer = /^skillcell\/lock@(\d{1,9})$/.exec(String((value as { schema?: unknown } | null)?.schema ?? ''))?.[1];
+  if (newer !== undefined && Number(newer) > 1)
+    throw invalid(action, `it is of form ${newer}, and this version reads form 1`, newer, {
+      hint: 'Use the version of skillcell that wrote it, or a later one.',
+    });
+  const { skills } = checkOptions(lock, value, { action, whole: 'the lock file', code: 'lock.invalid' });
+  const places = new Set<string>();
+  const entries = Object.entries(skills).map(([id, given]): [string, LockedSkill] => {
+    const one: LockedSkill = { id, ...given, origin: given.origin as LockedOrigin };
+    const fault = faultOf(one, places);
+    if (fault !== undefined) throw invalid(action, fault, id);
+    return [id, one];
+  });
+  return new Map(entries.toSorted(([a], [b]) => compareCodePoints(a, b)));
+}
+
+function parsed(bytes: Uint8Array, action: string): unknown {
+  try {
+    return parseBoundedJson(bytes, LOCK_CAPS);
+  } catch (cause) {
+    if (!(cause instanceof JsonRefused)) throw cause;
+    throw new SkillcellError('lock.invalid', `Cannot ${action}: it must hold JSON, got ${cause.message}.`, { cause });
+  }
+}
+
+function invalid(action: string, reason: string, got: string, options: { hint?: string } = {}): SkillcellError {
+  return new SkillcellError('lock.invalid', `Cannot ${action}: ${reason}, got ${quotedText(got)}.`, options);
+}
+
+/** What the schema cannot say. */
+function faultOf({ id, place, origin, digest: of, files }: LockedSkill, places: Set<string>): string | undefined {
+  const dot = id.indexOf('.');
+  if (!isSlug(id.slice(0, dot)) || !isSlug(id.slice(dot + 1))) return 'a key of `skills` must be a full id';
+  if ((place === null) !== (origin.type === 'builtin'))
+    return 'skills of the package have no place, and all others have one';
+  if (place !== null && places.has(place)) return 'two skills have one place';
+  if (place !== null) places.add(place);
+  if (new Set(files.map(({ path }) => path)).size < files.length) return 'a file is listed twice';
+  return skillDigest(files) === of ? undefined : 'the digest must be that of the files';
+}
+
+/** Writes a lock file: the same skills give the same bytes. */
+export function writeLock(skills: SkillLock): string {
+  const rows = [...skills.values()].toSorted((a, b) => compareCodePoints(a.id, b.id));
+  const entries = rows.map(({ id, files, ...rest }) => [
+    id,
+    { ...rest, files: files.toSorted((a, b) => compareCodePoints(a.path, b.path)) },
+  ]);
+  return `${JSON.stringify(sorted({ schema: SCHEMA, skills: Object.fromEntries(entries) }), null, 2)}\n`;
+}
+
+/** The same value with the keys of its objects in code-point order. */
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (typeof value !== 'object' || value === null) return value;
+  const members = Object.entries(value).toSorted(([a], [b]) => compareCodePoints(a, b));
+  return Object.fromEntries(members.map(([key, member]) => [key, sorted(member)]));
+}

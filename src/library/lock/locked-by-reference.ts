@@ -1,0 +1,26 @@
+import { quotedText } from '../../contracts/quoted-text.ts';
+import { SkillcellError } from '../../contracts/skillcell-error.ts';
+import { bareReference } from '../../skills/select/resolve-reference.ts';
+import type { LockedSkill, SkillLock } from './lock-format.ts';
+
+/**
+ * Finds locked skills by references: a full id, or the part behind the dot where that is of one locked skill only.
+ *
+ * @returns each once, in the order of the references
+ * @throws SkillcellError `skills.reference-unknown`
+ */
+export function lockedByReference(lock: SkillLock, refs: readonly string[]): LockedSkill[] {
+  const found = refs.map((ref) => {
+    const text = bareReference(ref);
+    const known = [...lock.values()];
+    const named = known.filter(({ id }) => id === text);
+    const rows = named.length > 0 ? named : known.filter(({ id }) => id.slice(id.indexOf('.') + 1) === text);
+    const [skill] = rows;
+    if (skill !== undefined && rows.length === 1) return skill;
+    const reason = rows.length === 0 ? 'it is not locked' : `it may be ${rows.map(({ id }) => id).join(' or ')}`;
+    throw new SkillcellError('skills.reference-unknown', `Cannot find the skill: ${reason}, got ${quotedText(ref)}.`, {
+      hint: '`skillcell skills verify` names what is locked.',
+    });
+  });
+  return [...new Set(found)];
+}

@@ -1,0 +1,111 @@
+import type { SkillsDescriptor } from '../contracts/descriptor.ts';
+import type { Diagnostic } from '../contracts/diagnostic.ts';
+import type { RootKind, Skill, SkillFields } from '../contracts/skill.ts';
+import type { Call, Origin, SkillStore } from '../contracts/store.ts';
+import type { SkillsSubsystem } from '../skills/load-subsystem.ts';
+import type { StoreState } from './look-at-store.ts';
+
+/** Says why a skill may not be loaded; undefined where it may. Its digest is known. */
+export type Admit = (skill: Skill, origin: Origin) => Diagnostic | undefined;
+
+/** What is not read at all, and why. */
+export interface GateVerdict {
+  /** Stores of which nothing is loaded, with what is said of each. */
+  closed: ReadonlyMap<SkillStore, Diagnostic>;
+  /** What is said beside that. */
+  diagnostics: readonly Diagnostic[];
+}
+
+/** Options of `openSkillLibrary`. */
+export interface SkillLibraryOptions {
+  /** Where skills come from; precedence goes by the kind of each skill, and of one kind the later store wins. `close()` closes them. */
+  stores: readonly SkillStore[];
+  /** Adds its custom root, its policy and its overrides. */
+  descriptor?: SkillsDescriptor | undefined;
+  /** Absolute path that relative roots of the descriptor resolve against. */
+  bundleRoot?: string | undefined;
+  /** Absolute path of the built-in skills. @default none */
+  builtinRoot?: string | null | undefined;
+  /** Where what was fetched is kept; processes share it. @default `$XDG_CACHE_HOME/skillcell` or `~/.cache/skillcell` */
+  cacheDir?: string | undefined;
+  /** What happens when a store is out of reach: the call is refused, or the last good list serves, and says how old it is. @default 'refuse' */
+  stale?: 'refuse' | 'use' | undefined;
+  /** Absolute path of the lock file that `frozen` reads. @default skillcell.lock.json in the working folder */
+  lockFile?: string | undefined;
+  /** Loads only skills whose bytes are locked and approved, from stores and roots alike. @default false */
+  frozen?: boolean | undefined;
+  /** Decides what of the stores is loaded at all. */
+  admit?: Admit | undefined;
+  /** Decides which stores count, by all that they hold. Asked after each change. */
+  gate?: ((states: readonly StoreState[]) => GateVerdict) | undefined;
+  /** Milliseconds between two looks while somebody has subscribed; 0 for none but those by hints of the stores. @default 30,000 ms */
+  lookIntervalMs?: number | undefined;
+}
+
+/** Who asks a library. */
+export interface LibraryConsumer extends Call {
+  /** Id of the generator; without one only the rule of `"*"` applies. */
+  consumer?: string | undefined;
+  /** Whether internal skills are listed, and may be asked for. @default false */
+  includeInternal?: boolean | undefined;
+}
+
+/** What a library tells of a skill without fetching it. */
+export interface LibraryHead {
+  id: string;
+  name: string;
+  brief: string;
+  fields: SkillFields;
+  kind: RootKind;
+  /** Tokens of the body: a quarter of its UTF-8 bytes. */
+  tokens: number;
+  /** Absent where that takes every byte of it, and it was never fetched. */
+  digest?: string;
+  files: readonly { path: string; bytes: number }[];
+  /** Where it comes from; absent for a built-in skill and one of the descriptor's root. */
+  origin?: Origin;
+  revision?: string;
+}
+
+/** What a library is asked for. */
+export interface LibraryRequest extends LibraryConsumer {
+  /**
+   * Skills that are fetched whole, with what they import; of all others the head is there, for catalogs and matches. Without it all are fetched
+   * that the consumer may load.
+   */
+  refs?: readonly string[] | undefined;
+  /**
+   * False: skills of folders stay where they are and are read from there, as those of a root are; a file that has changed since is refused by its
+   * digest. Skills of other stores are fetched all the same. @default true
+   */
+  copy?: boolean | undefined;
+}
+
+/** Skills from anywhere, behind one face. What it gives is a snapshot: nothing changes it any more. */
+export interface SkillLibrary extends AsyncDisposable {
+  /**
+   * The skills that a consumer may see, as far as their heads tell.
+   *
+   * @throws SkillcellError `store.unavailable` where a store is out of reach and `stale` is `refuse`
+   */
+  heads(options?: LibraryConsumer): Promise<LibraryHead[]>;
+  /**
+   * The skills as a subsystem, which is synchronous: what it is to give has been fetched when this resolves.
+   *
+   * @throws SkillcellError `store.unavailable`
+   */
+  subsystem(options?: LibraryRequest): Promise<SkillsSubsystem>;
+  /**
+   * Looks at every store. Whoever asks meanwhile gets the earlier snapshot, and afterwards the new one.
+   *
+   * @returns whether anything has changed
+   * @throws SkillcellError `store.unavailable` where a store is out of reach and `stale` is `refuse`; the snapshot stays
+   */
+  refresh(options?: Call): Promise<boolean>;
+  /** Everything that was found while looking. */
+  diagnostics(): readonly Diagnostic[];
+  /** Calls after each change. While somebody has subscribed the library looks by itself: when a store hints at a change, and now and then. */
+  subscribe(listener: () => void): Disposable;
+  /** Ends the looking, and closes the stores. */
+  close(): Promise<void>;
+}

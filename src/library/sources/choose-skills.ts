@@ -1,0 +1,44 @@
+import { quotedText } from '../../contracts/quoted-text.ts';
+import { SkillcellError } from '../../contracts/skillcell-error.ts';
+import { bareReference } from '../../skills/select/resolve-reference.ts';
+import type { FoundSkill } from './find-in-source.ts';
+
+/**
+ * Chooses skills of a source by id, by the part of it behind the dot, or by folder; without names, all. One that lies in two places with the
+ * same bytes is one skill.
+ *
+ * @throws SkillcellError `skills.reference-unknown` for a name of no skill; `source.refused` where two skills have one id
+ */
+export function chooseSkills(found: readonly FoundSkill[], names: readonly string[]): FoundSkill[] {
+  for (const name of names) {
+    if (found.some((one) => isNamed(one, name))) continue;
+    const ids = found.map(({ skill }) => skill.skillId).join(', ');
+    throw new SkillcellError(
+      'skills.reference-unknown',
+      `Cannot add the skill: the source has ${ids}, got ${quotedText(name)}.`,
+      { hint: '`skillcell skills add SOURCE --list` says what it holds.' },
+    );
+  }
+  const chosen = names.length === 0 ? found : found.filter((one) => names.some((name) => isNamed(one, name)));
+  const byId = new Map<string, FoundSkill>();
+  for (const one of chosen) {
+    const first = byId.get(one.skill.id);
+    if (first === undefined) byId.set(one.skill.id, one);
+    else if (first.skill.digest !== one.skill.digest) {
+      const places = [first, one].map(({ origin }) => quotedText(origin.folder)).join(' and ');
+      throw new SkillcellError(
+        'source.refused',
+        `Cannot add ${one.skill.id}: two skills have this id, got ${places}.`,
+        {
+          hint: 'Name the folder of one of them by --skill.',
+        },
+      );
+    }
+  }
+  return [...byId.values()];
+}
+
+function isNamed({ skill, origin }: FoundSkill, name: string): boolean {
+  const text = bareReference(name);
+  return skill.id === text || skill.skillId === text || origin.folder === name;
+}

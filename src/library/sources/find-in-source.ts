@@ -1,0 +1,135 @@
+import { basename, join, relative, sep } from 'node:path';
+import type { Diagnostic } from '../../contracts/diagnostic.ts';
+import { libraryDiagnostic } from '../../contracts/library-diagnostic.ts';
+import { quotedText } from '../../contracts/quoted-text.ts';
+import type { Skill, SkillTree } from '../../contracts/skill.ts';
+import { SkillcellError } from '../../contracts/skillcell-error.ts';
+import type { Origin, SkillView } from '../../contracts/store.ts';
+import { loadStoreRoot } from '../../skills/load/load-store-root.ts';
+import { readRegularFile } from '../../skills/load/read-regular-file.ts';
+import { SKILL_BYTES } from '../../skills/load/read-manifest.ts';
+import { skillDigest } from '../../skills/text/digest.ts';
+import { listFiles } from '../../stores/cache/tree-cache.ts';
+import type { PluginElsewhere } from '../../stores/contents/source-contents.ts';
+import type { LockedOrigin } from '../lock/lock-format.ts';
+import { openSource, type OpenSourceOptions } from './open-source.ts';
+import type { SourceSpec } from './source-spec.ts';
+
+/** A skill of a source, as it would be locked. */
+export interface FoundSkill {
+  skill: Skill;
+  origin: LockedOrigin;
+  /** Its bytes, which have the digest that was found. @throws SkillcellError `store.changed` */
+  read(): SkillTree;
+}
+
+/** What a source holds. */
+export interface SourceContents {
+  skills: FoundSkill[];
+  /** What isn't taken, and what was found in what is, each with its reason. */
+  diagnostics: Diagnostic[];
+}
+
+/** How a source is looked into. */
+export interface FindInSourceOptions extends Omit<OpenSourceOptions, 'kind'> {
+  /** Absolute path of the folder that the lock file is in: paths of sources are locked relative to it. */
+  lockFolder: string;
+  /** Folders of skills in the source; without it all. */
+  only?: ReadonlySet<string> | undefined;
+  signal?: AbortSignal | undefined;
+}
+
+/**
+ * Fetches the skills of a source, each byte of them.
+ *
+ * @throws SkillcellError `source.refused`, `store.unavailable`, `store.changed`
+ */
+export async function findInSource(spec: SourceSpec, options: FindInSourceOptions): Promise<SourceContents> {
+  const { lockFolder, only, plugin, signal } = options;
+  const store = await openSource(spec, { ...options, kind: 'project' });
+  try {
+    const { items, diagnostics } = await store.list({ signal });
+    // What a plugin elsewhere says of still others is its own affair.
+    const elsewhere = only === undefined && plugin === undefined ? ((await store.elsewhere?.({ signal })) ?? []) : [];
+    const inside = items.filter(
+      ({ origin: { folder } }) => isBelow(folder, spec.folder) && (only === undefined || only.has(folder)),
+    );
+    if (spec.folder !== undefined && inside.length + elsewhere.length === 0 && only === undefined)
+      throw new SkillcellError(
+        'source.refused',
+        `Cannot use the source: it has no skill in that folder, got ${JSON.stringify(spec.folder)}.`,
+        { diagnostics },
+      );
+    const found: SourceContents = { skills: [], diagnostics: [...diagnostics] };
+    for (const item of inside) {
+      const view = await store.open(item, { signal });
+      const loaded = loadStoreRoot(
+        { kind: 'project', name: sourceName(spec), skills: [{ dir: item.path, place: view.folder }] },
+        { overrides: new Set(), customNamespaces: new Set() },
+        0,
+      );
+      found.diagnostics.push(...loaded.diagnostics);
+      const [skill] = loaded.skills;
+      if (skill?.digest !== view.digest) continue;
+      found.skills.push({ skill, origin: lockedOrigin(spec, item.origin, lockFolder), read: () => readView(view) });
+    }
+    for (const one of elsewhere) append(found, await findElsewhere(one, options));
+    return found;
+  } finally {
+    await store.close();
+  }
+}
+
+/** A marketplace that names what cannot be reached still brings the rest. */
+async function findElsewhere(plugin: PluginElsewhere, options: FindInSourceOptions): Promise<SourceContents> {
+  const { url, commit, ref } = plugin;
+  const wanted = commit ?? ref;
+  const spec: SourceSpec = { kind: 'git', source: url, ...(wanted === undefined ? {} : { ref: wanted }) };
+  try {
+    return await findInSource(spec, { ...options, plugin });
+  } catch (error) {
+    if (!SkillcellError.isInstance(error)) throw error;
+    const message = `The plugin ${quotedText(plugin.plugin)} is not taken: ${error.message}`;
+    return { skills: [], diagnostics: [libraryDiagnostic('source.unavailable', message)] };
+  }
+}
+
+function append(found: SourceContents, more: SourceContents): void {
+  found.skills.push(...more.skills);
+  found.diagnostics.push(...more.diagnostics);
+}
+
+function isBelow(path: string, folder: string | undefined): boolean {
+  return folder === undefined || path === folder || path.startsWith(`${folder}/`);
+}
+
+/** The id of a skill that is the source itself comes from the name of the source. */
+function sourceName({ source }: SourceSpec): string {
+  return basename(source).replace(/\.(?:zip|skill|tar\.gz|tgz|git)$/i, '');
+}
+
+/** Paths of this machine mean nothing to the next one: they are locked relative to the lock file. */
+function lockedOrigin({ kind, source, ref }: SourceSpec, origin: Origin, lockFolder: string): LockedOrigin {
+  const { folder, commit, plugin } = origin;
+  const shown = source.startsWith('/') ? relative(lockFolder, source).split(sep).join('/') || '.' : source;
+  return {
+    type: kind,
+    source: source.startsWith('/') && !shown.startsWith('.') ? `./${shown}` : shown,
+    folder,
+    ...(commit === undefined ? {} : { commit }),
+    ...(ref === undefined ? {} : { ref }),
+    ...(plugin === undefined ? {} : { plugin }),
+  };
+}
+
+function readView(view: SkillView): SkillTree {
+  const tree: SkillTree = new Map();
+  let left = SKILL_BYTES;
+  for (const { path } of view.files) {
+    const { content, executable, bytes } = readRegularFile(join(view.folder, path), { keep: left, limit: left });
+    left -= bytes;
+    tree.set(path, { bytes: content ?? Buffer.alloc(0), executable });
+  }
+  if (skillDigest(listFiles(tree)) === view.digest) return tree;
+  throw new SkillcellError('store.changed', `Cannot read the skill: the cache has changed, got ${view.digest}.`);
+}

@@ -1,0 +1,22 @@
+import { visibleText } from '../contracts/quoted-text.ts';
+import { SkillcellError } from '../contracts/skillcell-error.ts';
+
+/** The error of an address that nothing is sent to, or whose answer is not read. */
+export function outgoingRefused(reason: string, shown: string): SkillcellError {
+  return new SkillcellError('source.refused', `Cannot read the source: ${reason}, got ${visibleText(shown)}.`);
+}
+
+/** The error of an address that does not answer as it should. */
+export function outgoingUnavailable(reason: string, shown: string, cause?: unknown): SkillcellError {
+  const options = cause === undefined ? {} : { cause };
+  return new SkillcellError(
+    'store.unavailable',
+    `Cannot read the source: ${reason}, got ${visibleText(shown)}.`,
+    options,
+  );
+}
+
+/** An address as a message shows it: what stands in its query may be a secret. */
+export function shownUrl({ origin, pathname }: URL): string {
+  return `${origin}${pathname}`.slice(0, 200);
+}

@@ -1,0 +1,150 @@
+import { lstatSync, readdirSync } from 'node:fs';
+import { FileTooLarge, readRegularFile } from '../../skills/load/read-regular-file.ts';
+import { isSkillFileName } from '../../skills/load/skill-file-name.ts';
+import { compareCodePoints } from '../../skills/text/text.ts';
+import type { ScanSource } from './scan-source.ts';
+
+/** What is read of a file, and of all files that are looked at together. Beyond it, they are named. */
+export interface ReadLimits {
+  fileBytes: number;
+  sourceBytes: number;
+}
+
+const MIB = 1024 * 1024;
+const LIMITS: ReadLimits = { fileBytes: 64 * MIB, sourceBytes: 256 * MIB };
+
+/** Folders that the loader passes over. */
+const NOT_LOADED: ReadonlySet<string> = new Set(['.git', 'node_modules']);
+/** Of them, what git runs by itself. */
+const RUN_BY_GIT = /^(?:config|hooks\/[^/]+)$/;
+
+interface Folder {
+  /** Path below the root, empty or ending in `/`. */
+  below: string;
+  /** The skill that the folder lies in. */
+  skill: ScanSource | undefined;
+}
+
+/**
+ * Reads a folder for a scan, one skill after the other, in path order: every folder that holds a SKILL.md with all below it, and what lies outside
+ * of skills folder by folder. Nothing is passed over in silence: what is not read is named. No link is followed. Of `.git` and `node_modules`, which no
+ * skill is loaded from, only what git runs is read.
+ *
+ * @param root absolute path of the folder, links resolved
+ * @param limits for tests
+ * @throws Error when the folder itself can't be read
+ */
+export function* readFolder(root: string, limits: ReadLimits = LIMITS): Generator<ScanSource> {
+  readdirSync(root);
+  const pending: Folder[] = [{ below: '', skill: undefined }];
+  let current: { source: ScanSource; left: number } | undefined;
+  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
+    const { below } = next;
+    const entries = entriesOf(root, below);
+    const isSkill =
+      next.skill === undefined && entries.some(({ name, kind }) => kind === 'file' && isSkillFileName(name));
+    const skill = next.skill ?? (isSkill ? emptySource(below, true) : undefined);
+    const source = skill ?? emptySource(below, false);
+    if (current?.source !== source) {
+      if (current !== undefined && !isEmpty(current.source)) yield current.source;
+      current = { source, left: limits.sourceBytes };
+    }
+    const folders: Folder[] = [];
+    for (const { name, kind } of entries) {
+      const path = `${below}${name}`;
+      const own = path.slice(source.folder === '.' ? 0 : source.folder.length + 1);
+      if (kind === 'folder' && NOT_LOADED.has(name)) addNotLoaded(source, root, path, own);
+      else if (kind === 'folder') folders.push({ below: `${path}/`, skill });
+      else if (kind === 'file')
+        current.left -= readInto(source, own, `${root}/${path}`, { ...limits, sourceBytes: current.left });
+      else {
+        const isLink = kind === 'link';
+        source.unread.push({
+          path: own,
+          bytes: 0,
+          reason: isLink ? 'a link' : kind === 'unreadable' ? name : 'no regular file',
+        });
+        if (isLink)
+          source.found.push({
+            path: own,
+            found: { code: 'scan.link', message: 'This is a link, which is not followed.' },
+          });
+      }
+    }
+    pending.push(...folders.toReversed());
+  }
+  if (current !== undefined && !isEmpty(current.source)) yield current.source;
+}
+
+function emptySource(below: string, isSkill: boolean): ScanSource {
+  return { folder: below === '' ? '.' : below.slice(0, -1), isSkill, tree: new Map(), unread: [], found: [] };
+}
+
+function isEmpty({ tree, unread, found }: ScanSource): boolean {
+  return tree.size + unread.length + found.length === 0;
+}
+
+interface FolderEntry {
+  name: string;
+  kind: 'file' | 'folder' | 'link' | 'other' | 'unreadable';
+}
+
+function entriesOf(root: string, below: string): FolderEntry[] {
+  try {
+    return readdirSync(`${root}/${below}`, { withFileTypes: true })
+      .map((entry): FolderEntry => {
+        const kind = entry.isSymbolicLink()
+          ? 'link'
+          : entry.isDirectory()
+            ? 'folder'
+            : entry.isFile()
+              ? 'file'
+              : 'other';
+        return { name: entry.name, kind };
+      })
+      .toSorted((a, b) => compareCodePoints(a.name, b.name));
+  } catch (cause) {
+    // One folder that can't be read is named as what was not looked at.
+    return [{ name: `(${(cause as NodeJS.ErrnoException).code ?? 'unreadable'})`, kind: 'unreadable' }];
+  }
+}
+
+/** Reads a file into a source; gives its bytes, or 0 where it is only named. */
+function readInto(
+  { tree, unread }: ScanSource,
+  path: string,
+  place: string,
+  { fileBytes, sourceBytes }: ReadLimits,
+): number {
+  const limit = Math.max(0, Math.min(fileBytes, sourceBytes));
+  try {
+    const { content, bytes, executable } = readRegularFile(place, { keep: limit, limit });
+    tree.set(path, { bytes: content ?? new Uint8Array(), executable });
+    return bytes;
+  } catch (cause) {
+    // What can't be read is named, with the size that it says.
+    const size = lstatSync(place, { throwIfNoEntry: false })?.size ?? 0;
+    const reason =
+      cause instanceof FileTooLarge
+        ? `over ${size > fileBytes ? `${fileBytes} bytes` : 'what is read of one skill'}`
+        : `it cannot be read (${(cause as NodeJS.ErrnoException).code ?? 'it changed'})`;
+    unread.push({ path, bytes: size, reason });
+    return 0;
+  }
+}
+
+/** Names a folder that no skill is loaded from, with the bytes of all that is in it, and reads what git would run. */
+function addNotLoaded(source: ScanSource, root: string, path: string, own: string): void {
+  const rest = { path: own, bytes: 0, reason: 'a folder that no skill is loaded from' };
+  const pending = [''];
+  for (let below = pending.pop(); below !== undefined; below = pending.pop()) {
+    for (const { name, kind } of entriesOf(root, `${path}/${below}`)) {
+      const place = `${root}/${path}/${below}${name}`;
+      if (kind === 'folder') pending.push(`${below}${name}/`);
+      else if (kind === 'file' && own.endsWith('.git') && RUN_BY_GIT.test(below + name))
+        readInto(source, `${own}/${below}${name}`, place, LIMITS);
+      else if (kind === 'file') rest.bytes += lstatSync(place, { throwIfNoEntry: false })?.size ?? 0;
+    }
+  }
+  source.unread.push(rest);
+}

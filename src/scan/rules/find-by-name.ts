@@ -1,0 +1,86 @@
+import type { FoundInFile } from '../scan-finding.ts';
+import type { ScannedFile } from '../scanned-file.ts';
+
+/** Files that a tool runs by itself, by their paths in lower case, with who does. */
+const RUN_BY_THEMSELVES: readonly (readonly [pattern: RegExp, by: string])[] = [
+  [/^conftest\.py$/, 'pytest runs it wherever it collects tests'],
+  [/\.pth$/, 'Python runs its lines when it starts, where it lies in a folder of packages'],
+  [/^(?:site|user)customize\.py$/, 'Python runs it when it starts'],
+  [/^\.envrc$/, 'direnv runs it when somebody enters the folder'],
+  [/^binding\.gyp$/, 'npm builds it when the package is installed'],
+  [/^\.pnpmfile\.c?js$/, 'pnpm runs it when packages are installed'],
+  [/^\.yarnrc\.ya?ml$/, 'yarn runs what it names'],
+  [/^\.pre-commit-config\.ya?ml$/, 'git runs what it names before a commit'],
+  [/^(?:autorun\.inf|desktop\.ini)$/, 'Windows reads it when the folder is opened'],
+];
+/** The same for files in a folder of a name. */
+const RUN_IN_FOLDER: readonly (readonly [pattern: RegExp, by: string])[] = [
+  [/(?:^|\/)(?:\.git\/hooks|\.githooks|\.husky)\/(?!.*\.sample$)[^/]+$/, 'git runs it'],
+  [/(?:^|\/)\.git\/config$/, 'git runs what it names'],
+  [/(?:^|\/)\.github\/workflows\/[^/]+\.ya?ml$/, 'GitHub runs it for whoever copies the repository'],
+  [
+    /(?:^|\/)\.(?:claude|cursor|gemini|codex)\/(?:settings(?:\.local)?\.json|hooks(?:\.json|\/.+)|mcp\.json|config\.toml)$/,
+    'an agent runs what it names',
+  ],
+  [/(?:^|\/)(?:\.mcp\.json|hooks\/hooks\.json)$/, 'an agent runs what it names'],
+  [
+    /(?:^|\/)\.devcontainer\/.*\.json$|(?:^|\/)\.devcontainer\.json$/,
+    'editors run what it names when the folder is opened',
+  ],
+];
+const BUILD_FILES =
+  /^(?:makefile|gnumakefile|.*\.mk|setup\.py|noxfile\.py|fabfile\.py|tasks\.py|dodo\.py|rakefile|gruntfile\.[cm]?[jt]s|gulpfile\.[cm]?[jt]s|justfile|build\.rs|build\.gradle(?:\.kts)?|cmakelists\.txt|dockerfile|.*\.dockerfile|vagrantfile|jenkinsfile|meson\.build|(?:vite|vitest|jest|webpack|rollup|babel|eslint|prettier|postcss|tailwind|next|nuxt|svelte|astro|playwright|karma|metro)\.config\.[cm]?[jt]s|\.eslintrc\.[cm]?js)$/;
+/** Scripts that npm runs by itself. */
+const LIFECYCLE =
+  /^(?:pre|post)?(?:install|prepare|pack|publish|uninstall|shrinkwrap)$|^(?:prepublishonly|preprepare|dependencies)$/;
+
+/** Finds files that tools run: by themselves, or when they are called in the folder. */
+export function findByName(file: ScannedFile): FoundInFile[] {
+  const { path, name } = file;
+  const lower = path.toLowerCase();
+  const rule =
+    RUN_BY_THEMSELVES.find(([pattern]) => pattern.test(name)) ?? RUN_IN_FOLDER.find(([pattern]) => pattern.test(lower));
+  if (rule !== undefined) return [{ code: 'scan.runs-by-itself', message: `${capitalized(rule[1])}.` }];
+  if (name === 'package.json') return lifecycleScripts(file);
+  if (name === 'tasks.json' && /(?:^|\/)\.vscode\/tasks\.json$/.test(lower)) return editorTasks(file);
+  if (name === 'settings.json' && /(?:^|\/)\.vscode\/settings\.json$/.test(lower))
+    return [{ code: 'scan.build-file', message: 'An editor takes the programs that it starts from it.' }];
+  if (BUILD_FILES.test(name))
+    return [{ code: 'scan.build-file', message: 'A tool runs it when it is called in this folder.' }];
+  return [];
+}
+
+function capitalized(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+/** JSON that npm would not read either runs nothing; what cannot be read is a finding of its own. */
+function lifecycleScripts({ text, path }: ScannedFile): FoundInFile[] {
+  const scripts = recordOf(recordOf(parsed(text))['scripts']);
+  return Object.keys(scripts)
+    .filter((name) => LIFECYCLE.test(name.toLowerCase()))
+    .map((name) => {
+      const at = text.indexOf(JSON.stringify(name));
+      const message = `npm runs the script ${JSON.stringify(name)} of ${path} by itself.`;
+      return { code: 'scan.runs-by-itself', message, ...(at < 0 ? {} : { at }) };
+    });
+}
+
+function editorTasks({ text }: ScannedFile): FoundInFile[] {
+  const at = text.search(/"runOn"\s{0,8}:\s{0,8}"folderOpen"/i);
+  if (at >= 0) return [{ code: 'scan.runs-by-itself', message: 'An editor runs it when the folder is opened.', at }];
+  return [{ code: 'scan.build-file', message: 'An editor runs its tasks when it is asked to.' }];
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    // npm refuses it as well.
+    return undefined;
+  }
+}
+
+function recordOf(value: unknown): Record<string, unknown> {
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+}

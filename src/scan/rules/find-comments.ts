@@ -1,0 +1,20 @@
+import type { FoundInFile } from '../scan-finding.ts';
+import type { ScannedFile } from '../scanned-file.ts';
+import { codeRanges } from '../../skills/render/code-ranges.ts';
+import { isInRanges } from '../text/text-ranges.ts';
+
+/** What tools write into Markdown for themselves. */
+const OF_TOOLS = /^<!--\s*(?:prettier-ignore|markdownlint|toc|\/?tocstop|vale|textlint|eslint|spdx|omit in toc)/i;
+
+/** Finds comments of Markdown, outside of code: a model reads them as it does the rest. */
+export function findComments({ text, isMarkdown, comments }: ScannedFile): FoundInFile[] {
+  if (!isMarkdown || !text.includes('<!--')) return [];
+  const code = codeRanges(text);
+  return comments()
+    .filter(({ start, end }) => !isInRanges(code, start) && !OF_TOOLS.test(text.slice(start, end)))
+    .map(({ start }) => ({
+      code: 'scan.comment',
+      message: 'A comment stands here, which is not shown and is read.',
+      at: start,
+    }));
+}

@@ -1,0 +1,66 @@
+import type { FoundInFile } from '../scan-finding.ts';
+import type { ScannedFile } from '../scanned-file.ts';
+import { codeRanges } from '../../skills/render/code-ranges.ts';
+import { isInRanges } from '../text/text-ranges.ts';
+
+/** `](target` of a link or an image; a title may follow. */
+const INLINE = /\]\(\s{0,4}<?([^\s<>()]{1,1000})/g;
+/** `[name]: target` at the beginning of a line. */
+const DEFINITION = /^ {0,3}\[[^\]\n]{1,200}\]:[ \t]{1,8}<?([^\s<>]{1,1000})/gm;
+const ELSEWHERE = /^(?:[a-z][a-z0-9+.-]{1,30}:|#|\?|\/\/)/i;
+const OF_THE_MACHINE = /^(?:file:|\/|~\/|[a-z]:[\\/])/i;
+/** A name that somebody is to fill in, or a pattern. */
+const PLACEHOLDER = /[{}$*…]|\.\.\.|%[^0-9a-f]|^(?:url|link|path|href|target|file|image|src|source|address)$/i;
+
+/** Finds links of Markdown that lead out of the skill, or to no file of it. What stands in code leads nowhere. */
+export function findReferences(
+  { path, text, isMarkdown, frontMatter }: ScannedFile,
+  paths: ReadonlySet<string>,
+): FoundInFile[] {
+  if (!isMarkdown || !(text.includes('](') || text.includes(']:'))) return [];
+  const found: FoundInFile[] = [];
+  const code = codeRanges(text);
+  for (const pattern of [INLINE, DEFINITION]) {
+    for (const { index, 1: target = '' } of text.matchAll(pattern)) {
+      if (index < frontMatter.end || isInRanges(code, index) || PLACEHOLDER.test(target)) continue;
+      const shown = JSON.stringify(target);
+      if (OF_THE_MACHINE.test(target) && !target.startsWith('//'))
+        found.push({
+          code: 'scan.reference-outside',
+          message: `A link leads to a file of the machine, ${shown}.`,
+          at: index,
+        });
+      if (ELSEWHERE.test(target) || OF_THE_MACHINE.test(target)) continue;
+      const resolved = resolvePath(path, target);
+      if (resolved === undefined)
+        found.push({ code: 'scan.reference-outside', message: `A link leads out of the skill, ${shown}.`, at: index });
+      else if (!paths.has(resolved))
+        found.push({
+          code: 'scan.reference-missing',
+          message: `A link leads to no file of the skill, ${shown}.`,
+          at: index,
+        });
+    }
+  }
+  return found;
+}
+
+/** A path below the skill; undefined when it leaves. */
+function resolvePath(from: string, target: string): string | undefined {
+  const parts = from.split('/').slice(0, -1);
+  for (const part of decoded(target.replace(/[#?].*$/s, '')).split(/[/\\]/)) {
+    if (part === '' || part === '.') continue;
+    if (part !== '..') parts.push(part);
+    else if (parts.pop() === undefined) return undefined;
+  }
+  return parts.join('/');
+}
+
+function decoded(target: string): string {
+  try {
+    return decodeURIComponent(target);
+  } catch {
+    // A percent sign that is no escape stands for itself.
+    return target;
+  }
+}

@@ -1,0 +1,78 @@
+import type { ScanFinding } from './scan-finding.ts';
+import { SCAN_RULES, type ScanCode, type ScanSeverity } from './scan-rules.ts';
+import type { Unscanned } from './scan-tree.ts';
+
+const LEVELS: Readonly<Record<ScanSeverity, 'error' | 'warning' | 'note'>> = {
+  high: 'error',
+  medium: 'warning',
+  low: 'note',
+};
+const CODES = Object.keys(SCAN_RULES) as ScanCode[];
+
+/**
+ * Findings as a log of SARIF 2.1.0 (https://docs.oasis-open.org/sarif/sarif/v2.1.0/), which editors and hosts of code show at their places.
+ *
+ * @param version of this package
+ * @param findings with paths as they are to be shown
+ * @param unscanned what was not looked at; it becomes notifications
+ */
+export function sarifLog(version: string, findings: readonly ScanFinding[], unscanned: readonly Unscanned[]): object {
+  return {
+    $schema: 'https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json',
+    version: '2.1.0',
+    runs: [
+      {
+        tool: {
+          driver: {
+            name: 'skillcell',
+            version,
+            rules: CODES.map((code) => ({
+              id: code,
+              shortDescription: { text: sentence(SCAN_RULES[code].meaning) },
+              help: { text: SCAN_RULES[code].advice },
+              defaultConfiguration: { level: LEVELS[SCAN_RULES[code].severity] },
+            })),
+          },
+        },
+        columnKind: 'unicodeCodePoints',
+        invocations: [
+          {
+            executionSuccessful: true,
+            toolExecutionNotifications: unscanned.map(({ path, bytes, reason }) => ({
+              level: 'note',
+              message: { text: `Not looked at: ${bytes} bytes, ${reason}.` },
+              locations: [{ physicalLocation: { artifactLocation: { uri: uriOf(path) } } }],
+            })),
+          },
+        ],
+        results: findings.map(({ code, severity, message, path, line, column }) => ({
+          ruleId: code,
+          ruleIndex: CODES.indexOf(code),
+          level: LEVELS[severity],
+          message: { text: message },
+          locations: [
+            {
+              physicalLocation: {
+                artifactLocation: { uri: uriOf(path) },
+                ...(line === undefined || column === undefined
+                  ? {}
+                  : { region: { startLine: line, startColumn: column } }),
+              },
+            },
+          ],
+        })),
+      },
+    ],
+  };
+}
+
+function sentence(text: string): string {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
+}
+
+const LONE_SURROGATES = /\p{Cs}/gu;
+
+/** A path as an address relative to where the command ran. A lone surrogate has no UTF-8, and no address. */
+function uriOf(path: string): string {
+  return path.replace(LONE_SURROGATES, '\ufffd').split('/').map(encodeURIComponent).join('/');
+}

@@ -1,0 +1,36 @@
+import type { TextPlace } from '../skills/text/text-place.ts';
+import { SCAN_RULES, type ScanCode, type ScanSeverity } from './scan-rules.ts';
+
+/** Something in a skill that whoever takes it should look at. */
+export interface ScanFinding {
+  code: ScanCode;
+  severity: ScanSeverity;
+  /** Path below the folder that was scanned. */
+  path: string;
+  /** From 1; absent where the finding is about the file as a whole. */
+  line?: number;
+  /** From 1, by code point. */
+  column?: number;
+  /** One line for people. It may hold text of the skill, and never what looks like a secret. */
+  message: string;
+  /** One line. */
+  advice: string;
+}
+
+/** A finding within one file, before its place is known. */
+export interface FoundInFile {
+  code: ScanCode;
+  message: string;
+  /** Offset in the text of the file; absent for the file as a whole. */
+  at?: number;
+}
+
+/** A finding with all that its code says. */
+export function scanFinding(
+  code: ScanCode,
+  message: string,
+  place: { path: string } & Partial<TextPlace>,
+): ScanFinding {
+  const { severity, advice } = SCAN_RULES[code];
+  return { code, severity, ...place, message, advice };
+}

@@ -1,0 +1,106 @@
+import type { SkillTree } from '../contracts/skill.ts';
+import { compareCodePoints } from '../skills/text/text.ts';
+import { placeFinder } from '../skills/text/text-place.ts';
+import { ACCESS_PATTERNS } from './rules/access-patterns.ts';
+import { findBinaries } from './rules/find-binaries.ts';
+import { findBlobs } from './rules/find-blobs.ts';
+import { findByName } from './rules/find-by-name.ts';
+import { findComments } from './rules/find-comments.ts';
+import { findCredentials } from './rules/find-credentials.ts';
+import { findHidden } from './rules/find-hidden.ts';
+import { findLicences } from './rules/find-licences.ts';
+import { findLookAlikes } from './rules/find-look-alikes.ts';
+import { findOverrides } from './rules/find-overrides.ts';
+import { findPatterns } from './rules/find-patterns.ts';
+import { findPipedCode } from './rules/find-piped-code.ts';
+import { findReferences } from './rules/find-references.ts';
+import { MARKER_PATTERNS } from './rules/marker-patterns.ts';
+import { WRITE_PATTERNS } from './rules/write-patterns.ts';
+import { type FoundInFile, scanFinding, type ScanFinding } from './scan-finding.ts';
+import { scannedFile, type ScannedFile } from './scanned-file.ts';
+
+/** A file, or something else that has a name, in which not everything was looked at. */
+export interface Unscanned {
+  path: string;
+  bytes: number;
+  /** One line for people. */
+  reason: string;
+}
+
+/** What was found in the files of one skill. */
+export interface TreeScan {
+  /** In the order of paths, and in a file of places. */
+  findings: ScanFinding[];
+  /** Bytes that were read as text by every rule; with those of `unscanned` they are all. */
+  scannedBytes: number;
+  unscanned: Unscanned[];
+}
+
+const PATTERNS = [...MARKER_PATTERNS, ...ACCESS_PATTERNS, ...WRITE_PATTERNS];
+
+/**
+ * Looks for what whoever takes a skill should know. It makes nothing safe: it knows plain forms, and says what it did not read. Takes time in
+ * proportion to the bytes.
+ *
+ * @param tree the files by their paths
+ */
+export function scanTree(tree: SkillTree): TreeScan {
+  const scan: TreeScan = { findings: [], scannedBytes: 0, unscanned: [] };
+  const paths = pathsWithFolders(tree.keys());
+  for (const path of [...tree.keys()].toSorted(compareCodePoints)) {
+    const content = tree.get(path);
+    if (content === undefined) continue;
+    const file = scannedFile(path, content);
+    scan.findings.push(...placed(file, foundIn(file, paths)));
+    if (file.isText) scan.scannedBytes += content.bytes.length;
+    else
+      scan.unscanned.push({ path, bytes: content.bytes.length, reason: file.binary?.name ?? 'neither text nor known' });
+  }
+  return scan;
+}
+
+/** What can be read of a file that is no text is searched for words as well: a shell runs it whatever it begins with. */
+function foundIn(file: ScannedFile, paths: ReadonlySet<string>): FoundInFile[] {
+  const found = [
+    ...findByName(file),
+    ...findBinaries(file, paths),
+    ...findLicences(file),
+    ...findOverrides(file),
+    ...findPatterns(file, PATTERNS),
+    ...findPipedCode(file),
+    ...findCredentials(file),
+  ];
+  if (!file.isText) return found;
+  return [
+    ...found,
+    ...findHidden(file),
+    ...findLookAlikes(file),
+    ...findBlobs(file),
+    ...findReferences(file, paths),
+    ...findComments(file),
+  ];
+}
+
+function placed({ path, text, isText }: ScannedFile, found: readonly FoundInFile[]): ScanFinding[] {
+  const placeAt = placeFinder(text);
+  return found
+    .toSorted((a, b) => (a.at ?? -1) - (b.at ?? -1))
+    .map(({ code, message, at }) =>
+      scanFinding(code, message, { path, ...(at === undefined || !isText ? {} : placeAt(at)) }),
+    );
+}
+
+/** Every path, and every folder above one: a link may name a folder. */
+function pathsWithFolders(paths: Iterable<string>): Set<string> {
+  const all = new Set<string>(['']);
+  for (const path of paths) {
+    all.add(path);
+    for (
+      let slash = path.lastIndexOf('/');
+      slash > 0 && !all.has(path.slice(0, slash));
+      slash = path.lastIndexOf('/', slash - 1)
+    )
+      all.add(path.slice(0, slash));
+  }
+  return all;
+}

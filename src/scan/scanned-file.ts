@@ -1,0 +1,100 @@
+import { isSkillFileName } from '../skills/load/skill-file-name.ts';
+import { binaryKind, type BinaryKind } from './text/binary-kind.ts';
+import { commentRanges } from './text/comment-ranges.ts';
+import { foldForScan, type FoldedText } from './text/fold-for-scan.ts';
+import type { TextRange } from './text/text-ranges.ts';
+import { type WordSieve, wordSieve } from './text/word-sieve.ts';
+import { isAscii } from '../skills/text/ascii.ts';
+
+/** One file as the rules look at it. */
+export interface ScannedFile {
+  path: string;
+  /** The name in lower case, without folders. */
+  name: string;
+  /** The ending in lower case, with its dot; empty without one. */
+  ending: string;
+  bytes: Uint8Array;
+  executable: boolean;
+  /** What it is by its first bytes, where it is no text. */
+  binary: BinaryKind | undefined;
+  /** With LF as line end, without a byte order mark. Of what is no text, what can be read of it. */
+  text: string;
+  /** Whether `text` is the whole file, read as it is meant. */
+  isText: boolean;
+  isMarkdown: boolean;
+  isSkillFile: boolean;
+  /** Whether `text` holds nothing outside of ASCII. */
+  isAscii: boolean;
+  folded: FoldedText;
+  /** Whether a word is in the folded text. */
+  holds: WordSieve;
+  /** What stands between the fences of a SKILL.md; empty else. */
+  frontMatter: TextRange;
+  /** Computed when asked for. */
+  comments(): readonly TextRange[];
+}
+
+const strict = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+const lenient = new TextDecoder('utf-8', { ignoreBOM: true });
+const UTF16 = {
+  le: new TextDecoder('utf-16le', { ignoreBOM: true }),
+  be: new TextDecoder('utf-16be', { ignoreBOM: true }),
+};
+/** Endings of files whose text people read. */
+const MARKDOWN: ReadonlySet<string> = new Set(['.md', '.markdown', '.mdx']);
+
+/** Reads a file of a skill, so that nothing of it stays unread. */
+export function scannedFile(
+  path: string,
+  { bytes, executable }: { bytes: Uint8Array; executable: boolean },
+): ScannedFile {
+  const name = path.slice(path.lastIndexOf('/') + 1).toLowerCase();
+  const ending = name.includes('.') ? name.slice(name.lastIndexOf('.')) : '';
+  const binary = binaryKind(path, bytes);
+  const decoded = binary === undefined ? decodeWhole(bytes) : undefined;
+  const text = lineEnds((decoded ?? lenient.decode(bytes).replaceAll('\0', '')).replace(/^\ufeff/, ''));
+  const isSkillFile = isSkillFileName(name);
+  const ascii = isAscii(text);
+  const folded = ascii ? { text: text.toLowerCase(), offsetOf: (at: number) => at } : foldForScan(text);
+  let comments: TextRange[] | undefined;
+  return {
+    path,
+    name,
+    ending,
+    bytes,
+    executable,
+    binary,
+    text,
+    isText: decoded !== undefined,
+    isMarkdown: MARKDOWN.has(ending),
+    isSkillFile,
+    isAscii: ascii,
+    folded,
+    holds: wordSieve(folded.text),
+    frontMatter: isSkillFile ? frontMatterRange(text) : { start: 0, end: 0 },
+    comments: () => (comments ??= commentRanges(path, text)),
+  };
+}
+
+function lineEnds(text: string): string {
+  return text.includes('\r') ? text.replaceAll('\r\n', '\n') : text;
+}
+
+function decodeWhole(bytes: Uint8Array): string | undefined {
+  const wide =
+    bytes[0] === 0xff && bytes[1] === 0xfe ? 'le' : bytes[0] === 0xfe && bytes[1] === 0xff ? 'be' : undefined;
+  if (wide !== undefined && bytes.length % 2 === 0) return UTF16[wide].decode(bytes);
+  if (bytes.includes(0)) return undefined;
+  try {
+    return strict.decode(bytes);
+  } catch {
+    // No UTF-8: the file is named as what was not read whole.
+    return undefined;
+  }
+}
+
+function frontMatterRange(text: string): TextRange {
+  if (!text.startsWith('---')) return { start: 0, end: 0 };
+  const close = text.indexOf('\n---', 3);
+  return close < 0 ? { start: 0, end: 0 } : { start: 0, end: close };
+}

@@ -1,0 +1,59 @@
+import type { TextRange } from './text-ranges.ts';
+
+/** How comments are written: to the end of the line, and between two marks. */
+interface CommentSyntax {
+  line: readonly string[];
+  block: readonly (readonly [open: string, close: string])[];
+}
+
+const HASH: CommentSyntax = { line: ['#'], block: [] };
+const SLASHES: CommentSyntax = { line: ['//'], block: [['/*', '*/']] };
+const MARKUP: CommentSyntax = { line: [], block: [['<!--', '-->']] };
+const DASHES: CommentSyntax = { line: ['--'], block: [['/*', '*/']] };
+/** Most scripts without an ending are of a shell. */
+const OTHERS: CommentSyntax = HASH;
+
+const BY_ENDING: Readonly<Record<string, CommentSyntax>> = {
+  ...Object.fromEntries(['md', 'markdown', 'html', 'htm', 'xml', 'svg', 'mdx'].map((ending) => [ending, MARKUP])),
+  ...Object.fromEntries(
+    'js mjs cjs ts mts cts jsx tsx c h cc cpp cs java go rs swift kt scala dart css scss less php jsonc json'
+      .split(' ')
+      .map((ending) => [ending, SLASHES]),
+  ),
+  sql: DASHES,
+  lua: { line: ['--'], block: [['--[[', ']]']] },
+  ps1: { line: ['#'], block: [['<#', '#>']] },
+};
+
+/**
+ * Finds comments, by the ending of a file's name. Quotes are not known: what looks like a comment in a quoted text counts as one.
+ *
+ * @returns ranges in order
+ */
+export function commentRanges(path: string, text: string): TextRange[] {
+  const name = path.slice(path.lastIndexOf('/') + 1);
+  const { line, block } = BY_ENDING[name.slice(name.lastIndexOf('.') + 1).toLowerCase()] ?? OTHERS;
+  const ranges: TextRange[] = [];
+  const marks = [...block.map(([open, close]) => ({ open, close })), ...line.map((open) => ({ open, close: '\n' }))];
+  /** Where each mark stands next; one that is not there any more is looked for once. */
+  const next = marks.map(({ open }) => text.indexOf(open));
+  for (let at = 0; ;) {
+    for (const [index, { open }] of marks.entries())
+      if ((next[index] ?? -1) >= 0 && (next[index] ?? -1) < at) next[index] = text.indexOf(open, at);
+    const first = marks
+      .map((mark, index) => ({ ...mark, start: next[index] ?? -1 }))
+      .filter(({ start }) => start >= 0)
+      .toSorted((a, b) => a.start - b.start || b.open.length - a.open.length)[0];
+    if (first === undefined) return ranges;
+    const { open, close, start } = first;
+    if (close === '\n' && !/[\s;{(]/.test(text[start - 1] ?? ' ')) {
+      // Within a word or an address it begins no comment.
+      at = start + open.length;
+      continue;
+    }
+    const closing = text.indexOf(close, start + open.length);
+    const end = closing < 0 ? text.length : closing + (close === '\n' ? 0 : close.length);
+    ranges.push({ start, end });
+    at = end;
+  }
+}

@@ -1,0 +1,60 @@
+/** Letters of other alphabets that look like one of ASCII, by that one. From the confusables of Unicode (UTS 39), the ones of modern alphabets. */
+const BY_LETTER: Readonly<Record<string, string>> = {
+  a: 'аɑα',
+  b: 'ЬƄ',
+  c: 'сϲ',
+  d: 'ԁ',
+  e: 'еҽ',
+  g: 'ɡց',
+  h: 'һհ',
+  i: 'іıӏι',
+  j: 'јϳ',
+  k: 'κк',
+  l: 'ⅼ',
+  n: 'ոռ',
+  o: 'оοօσ',
+  p: 'рρ',
+  q: 'ԛզ',
+  r: 'гᴦ',
+  s: 'ѕ',
+  t: 'τт',
+  u: 'υսս',
+  v: 'νѵ',
+  w: 'ԝա',
+  x: 'хχ',
+  y: 'уγү',
+  A: 'АΑᎪ',
+  B: 'ВΒᏴ',
+  C: 'СᏟ',
+  D: 'Ꭰ',
+  E: 'ЕΕᎬ',
+  G: 'Ԍ',
+  H: 'НΗᎻ',
+  I: 'ІΙӀ',
+  J: 'ЈᎫ',
+  K: 'КΚᏦ',
+  L: 'Ꮮ',
+  M: 'МΜᎷ',
+  N: 'Ν',
+  O: 'ОΟՕ',
+  P: 'РΡᏢ',
+  R: 'Ꭱ',
+  S: 'ЅՏᏚ',
+  T: 'ТΤᎢ',
+  U: 'Ս',
+  V: 'Ѵ',
+  W: 'ԜᎳ',
+  X: 'ХΧ',
+  Y: 'УΥҮ',
+  Z: 'ΖᏃ',
+};
+
+/** The letter of ASCII by a letter that looks like it. */
+export const CONFUSABLE_LETTERS: ReadonlyMap<string, string> = new Map(
+  Object.entries(BY_LETTER).flatMap(([letter, others]) =>
+    [...others].map((other): [string, string] => [other, letter]),
+  ),
+);
+
+/** Letters that stand beside Latin ones in formulas and names of science as what they are. */
+export const LETTERS_OF_SCIENCE: ReadonlySet<string> = new Set('αγικνρστυχı');

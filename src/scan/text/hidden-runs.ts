@@ -1,0 +1,33 @@
+import { HIDDEN_EACH } from '../../skills/text/hidden-characters.ts';
+import type { TextRange } from './text-ranges.ts';
+
+/** What an emoji of a flag is written with: a black flag, tags, and the tag that ends them. */
+const FLAG = 0x1f3f4;
+const FLAG_TAGS = /^[\u{e0061}-\u{e007a}\u{e0030}-\u{e0039}]{3,6}\u{e007f}/u;
+/** Selects one of several forms of an ideograph that stands before it. */
+const IDEOGRAPHIC_SELECTOR = /^[\u{e0100}-\u{e01ef}]$/u;
+const IDEOGRAPH = /\p{Unified_Ideograph}/u;
+
+/** Finds runs of characters that nobody sees, but for those that a flag or an ideograph is written with. */
+export function hiddenRuns(text: string): TextRange[] {
+  const runs: TextRange[] = [];
+  for (const { index, 0: character } of text.matchAll(HIDDEN_EACH())) {
+    const last = runs.at(-1);
+    const end = index + character.length;
+    if (last?.end === index) last.end = end;
+    else runs.push({ start: index, end });
+  }
+  return runs.flatMap(({ start, end }) => {
+    const before = characterBefore(text, start);
+    const run = text.slice(start, end);
+    const flag = before === FLAG ? (FLAG_TAGS.exec(run)?.[0].length ?? 0) : 0;
+    if (IDEOGRAPHIC_SELECTOR.test(run) && IDEOGRAPH.test(String.fromCodePoint(before))) return [];
+    return start + flag === end ? [] : [{ start: start + flag, end }];
+  });
+}
+
+function characterBefore(text: string, at: number): number {
+  if (at === 0) return 0;
+  const low = text.charCodeAt(at - 1);
+  return low >= 0xdc00 && low <= 0xdfff && at > 1 ? (text.codePointAt(at - 2) ?? 0) : low;
+}

@@ -1,0 +1,104 @@
+/** The command of a stage: its name without folders, and its arguments. */
+export interface ShellCommand {
+  name: string;
+  arguments: readonly string[];
+}
+
+/** Commands that run another one, which stands behind them and their options. */
+const CARRIERS: ReadonlySet<string> = new Set(
+  'sudo doas env nohup exec command time nice setsid stdbuf busybox xargs then do else if while ! & builtin'.split(' '),
+);
+/** Options of theirs that have a value behind them. */
+const WITH_VALUE: ReadonlySet<string> = new Set([
+  '-u',
+  '-g',
+  '-h',
+  '-p',
+  '-c',
+  '-r',
+  '-t',
+  '-n',
+  '-i',
+  '-o',
+  '--user',
+  '--group',
+]);
+const ASSIGNMENT = /^[a-z_][a-z0-9_]*=/;
+/** What stands before a command in prose, quotes and prompts. */
+const OPENING = /^(?:[\s`"'($>*-]|\{\s)+/;
+const WORD_BORDER = /\s+/;
+/** Where the code of a stage ends in prose. */
+const CLOSING = /[`"')\]}*,]/;
+
+/** The most words that are looked at: an interpreter that reads its input has few. */
+const WORDS = 24;
+
+/**
+ * Reads the command of a stage of a pipeline, without those that only carry it.
+ *
+ * @param stage text between pipes, in lower case
+ */
+export function shellCommand(stage: string): ShellCommand | undefined {
+  const words = firstWords(stage.replace(OPENING, ''));
+  while (words.length > 0) {
+    const [word = ''] = words;
+    if (ASSIGNMENT.test(word)) words.shift();
+    else if (CARRIERS.has(baseName(word))) {
+      words.shift();
+      while (words[0]?.startsWith('-') === true || (words[0] !== undefined && ASSIGNMENT.test(words[0]))) {
+        const option = words.shift() ?? '';
+        if (WITH_VALUE.has(option)) words.shift();
+      }
+    } else break;
+  }
+  const [name, ...rest] = words;
+  if (name === undefined) return undefined;
+  const ended = CLOSING.exec(name);
+  if (ended !== null) return { name: baseName(name.slice(0, ended.index)), arguments: [] };
+  const end = rest.findIndex((word) => CLOSING.test(word));
+  const last = end < 0 ? undefined : rest[end]?.replace(/[`"')\]}*,].*$/s, '');
+  const kept = end < 0 ? rest : [...rest.slice(0, end), ...(last === undefined || last === '' ? [] : [last])];
+  return { name: baseName(name), arguments: kept };
+}
+
+function firstWords(text: string): string[] {
+  const words: string[] = [];
+  let at = 0;
+  while (at < text.length && words.length < WORDS) {
+    while (at < text.length && WORD_BORDER.test(text[at] ?? '')) at += 1;
+    let end = at;
+    while (end < text.length && !WORD_BORDER.test(text[end] ?? '')) end += 1;
+    if (end > at) words.push(text.slice(at, end));
+    at = end;
+  }
+  return words;
+}
+
+function baseName(word: string): string {
+  return word.slice(word.lastIndexOf('/') + 1);
+}
+
+const INTERPRETERS =
+  /^(?:(?:ba|z|da|k|a|fi|c|tc|mk)?sh|python[23]?(?:\.\d{1,2})?|pypy3?|node|deno|bun|perl|ruby|php|pwsh|powershell|iex|invoke-expression|osascript|lua|tclsh|rscript)(?:\.exe)?$/;
+/** With one of these, code stands in an argument, and the input is data. */
+const DATA_OPTIONS = /^-(?:-eval|-execute|-print|-version|-help|[a-z]*[cemnp])(?:$|=)/;
+
+/** Whether a command is an interpreter, whatever it is given. */
+export function isInterpreter(name: string): boolean {
+  return INTERPRETERS.test(name);
+}
+
+/** Whether a command runs what comes in on its input. */
+export function runsItsInput(command: ShellCommand): boolean {
+  const { name, arguments: given } = command;
+  if ((name === 'source' || name === '.') && given[0] === '/dev/stdin') return true;
+  if (!isInterpreter(name)) return false;
+  for (const word of given) {
+    if (word === '-' || word === '/dev/stdin' || /^-[a-z]*s$/.test(word)) return true;
+    if (/^\d?[<>&]/.test(word) || word === '&') return true;
+    if (DATA_OPTIONS.test(word)) return false;
+    // A program in a file: the input is what it works on.
+    if (!word.startsWith('-') && !/^(?:run|eval)$/.test(word)) return !/[./]|^\w+$/.test(word);
+  }
+  return true;
+}

@@ -1,0 +1,50 @@
+import { randomBytes } from 'node:crypto';
+import { readFileSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { currentOwner, ownerName } from '../../durable/owner.ts';
+import { digestOf } from '../../skills/text/digest.ts';
+
+const DIGEST_LENGTH = 'sha256:'.length + 64;
+
+/**
+ * Writes a file of the cache that begins with the digest of its content. It is there whole or not at all for whoever reads it, and need not
+ * outlive the machine: what a crash leaves has another digest than it says.
+ *
+ * @throws the system's error
+ */
+export function writeChecked(folder: string, name: string, content: Uint8Array): void {
+  const aside = join(folder, `.${ownerName(currentOwner())}-${randomBytes(8).toString('hex')}.part`);
+  try {
+    writeFileSync(aside, Buffer.concat([Buffer.from(digestOf(content)), content]), { flag: 'wx', mode: 0o600 });
+    renameSync(aside, join(folder, name));
+  } catch (error) {
+    rmSync(aside, { force: true });
+    throw error;
+  }
+}
+
+/** Reads such a file; undefined where it is not there, or not what was written. */
+export function readChecked(folder: string, name: string, touch = true): Buffer | undefined {
+  const path = join(folder, name);
+  let bytes: Buffer;
+  try {
+    bytes = readFileSync(path);
+  } catch {
+    // Never written, or evicted: it is fetched again.
+    return undefined;
+  }
+  const content = bytes.subarray(DIGEST_LENGTH);
+  if (bytes.toString('latin1', 0, DIGEST_LENGTH) !== digestOf(content)) {
+    rmSync(path, { force: true });
+    return undefined;
+  }
+  if (touch) {
+    const now = new Date();
+    try {
+      utimesSync(path, now, now);
+    } catch {
+      // Evicted meanwhile.
+    }
+  }
+  return content;
+}

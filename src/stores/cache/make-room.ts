@@ -1,0 +1,90 @@
+import { lstatSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { claimTree } from './claims.ts';
+import { heldTrees, namesIn } from './leases.ts';
+
+/** Where the parts of a cache are. */
+export interface CacheFolders {
+  trees: string;
+  leases: string;
+  claims: string;
+  /** Folders of single files, which nobody holds: they are read whole. */
+  files: readonly string[];
+}
+
+/** Something that can be evicted. */
+interface Entry {
+  path: string;
+  bytes: number;
+  usedAt: number;
+  /** Name of the tree; absent for a file. */
+  tree?: string;
+}
+
+/** A tree is named by the digest of a skill. */
+const TREE = /^[0-9a-f]{64}$/;
+/** As a share of the bound, so that not every skill makes room anew. */
+const LEFT = 0.9;
+
+/**
+ * Evicts what was not used for longest, until a cache has room again. What a living process needs stays, also where the cache then is over its bound.
+ *
+ * @param discard takes a tree away at once for whoever looks for it
+ * @returns bytes that are left
+ */
+export function makeRoom(folders: CacheFolders, maxBytes: number, discard: (place: string) => void): number {
+  const entries = [...treesIn(folders.trees), ...folders.files.flatMap(filesIn)];
+  let total = entries.reduce((sum, { bytes }) => sum + bytes, 0);
+  if (total <= maxBytes) return total;
+  const held = heldTrees(folders.leases);
+  for (const { path, bytes, tree } of entries.toSorted((a, b) => a.usedAt - b.usedAt)) {
+    if (total <= maxBytes * LEFT) break;
+    if (tree === undefined) rmSync(path, { force: true });
+    else if (held.has(tree) || !evict(folders, path, tree, discard)) continue;
+    total -= bytes;
+  }
+  return total;
+}
+
+function evict(
+  { leases, claims }: CacheFolders,
+  path: string,
+  tree: string,
+  discard: (place: string) => void,
+): boolean {
+  const unclaim = claimTree(claims, tree);
+  try {
+    if (heldTrees(leases).has(tree)) return false;
+    discard(path);
+    return true;
+  } finally {
+    unclaim();
+  }
+}
+
+function treesIn(folder: string): Entry[] {
+  return namesIn(folder)
+    .filter((name) => TREE.test(name))
+    .map((name) => {
+      const path = join(folder, name);
+      const usedAt = lstatSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+      return { path, bytes: sizeOf(path), usedAt, tree: name };
+    });
+}
+
+function filesIn(folder: string): Entry[] {
+  return namesIn(folder)
+    .filter((name) => TREE.test(name))
+    .flatMap((name) => {
+      const path = join(folder, name);
+      const stats = lstatSync(path, { throwIfNoEntry: false });
+      return stats === undefined ? [] : [{ path, bytes: stats.size, usedAt: stats.mtimeMs }];
+    });
+}
+
+function sizeOf(path: string): number {
+  const stats = lstatSync(path, { throwIfNoEntry: false });
+  if (stats === undefined) return 0;
+  if (!stats.isDirectory()) return stats.size;
+  return namesIn(path).reduce((sum, name) => sum + sizeOf(join(path, name)), 0);
+}

@@ -1,0 +1,138 @@
+import { SkillcellError } from '../../contracts/skillcell-error.ts';
+import { withinDeadline } from '../../protocol/within-deadline.ts';
+import type { TreeCache } from '../cache/tree-cache.ts';
+import { findContents, type FindOptions } from '../contents/find-contents.ts';
+import type { SourceContents } from '../contents/source-contents.ts';
+import type { SourceFiles } from '../contents/source-files.ts';
+import { gitEnvironment } from './git-environment.ts';
+import { COMMAND_MS, OUTPUT_BYTES } from './git-limits.ts';
+import { findGit } from './git-program.ts';
+import type { GitRemote, RemoteRef } from './git-remote.ts';
+import { repositoryOf } from './git-repositories.ts';
+import { type ListedTree, readTreeList } from './list-tree.ts';
+import { type ObjectReader, openObjectReader } from './object-reader.ts';
+import { GitFailure, runGit } from './run-git.ts';
+
+/** A folder of a repository as it is in one commit, which never changes. */
+export interface GitSnapshot {
+  commit: string;
+  contents: SourceContents;
+  /** Id of a folder by its path, `.` for the whole. */
+  treeOf(folder: string): string;
+  /** Reads files of it. @throws SkillcellError `store.unavailable`; the signal's reason */
+  reading<Result>(read: (files: SourceFiles) => Promise<Result>, signal: AbortSignal): Promise<Result>;
+  close(): void;
+}
+
+/** What is opened. */
+export interface SnapshotOptions {
+  remote: GitRemote;
+  at: RemoteRef;
+  folder: string;
+  cache: TreeCache;
+  find: FindOptions;
+  signal: AbortSignal | undefined;
+}
+
+/** Fetches a commit where it is not kept yet, and lists what it holds. @throws SkillcellError `store.unavailable`, `source.refused` */
+export async function openSnapshot({ remote, at, folder, cache, find, signal }: SnapshotOptions): Promise<GitSnapshot> {
+  const { folder: repository, commit } = await repositoryOf(remote, at, cache.folder, signal);
+  const program = await findGit();
+  const reader = openObjectReader(program, repository);
+  const { url } = remote.address;
+  try {
+    const top = await sourceAnswer(topFolder(reader, commit, folder, url), url, signal);
+    const listed = await listTree(program, repository, top, url, signal);
+    const files: SourceFiles = { entries: listed.entries, read: readerOf(reader, listed) };
+    return {
+      commit,
+      contents: await sourceAnswer(findContents(files, find), url, signal),
+      treeOf: (path) => (path === '.' ? top : (listed.folders.get(path) ?? '')),
+      reading: async (read, until) => await sourceAnswer(read(files), url, until),
+      close: reader.close,
+    };
+  } catch (error) {
+    reader.close();
+    throw error;
+  }
+}
+
+/** What a repository answers; where it does not, that is an outage of the source. */
+async function sourceAnswer<Result>(
+  answer: Promise<Result>,
+  url: string,
+  signal: AbortSignal | undefined,
+): Promise<Result> {
+  try {
+    return await withinDeadline(answer, { signal });
+  } catch (error) {
+    signal?.throwIfAborted();
+    if (SkillcellError.isInstance(error)) throw error;
+    const reason = (error as Error).message;
+    throw new SkillcellError('store.unavailable', `Cannot read the repository ${url}: ${reason}.`, { cause: error });
+  }
+}
+
+async function topFolder(reader: ObjectReader, commit: string, folder: string, url: string): Promise<string> {
+  const refused = (reason: string): SkillcellError =>
+    new SkillcellError('source.refused', `Cannot read the repository ${url}: ${reason}.`);
+  const header = await reader.read(commit, 1024 * 1024).catch(() => undefined);
+  const tree = /^tree ([0-9a-f]{40,64})\n/.exec(header?.content.toString('latin1') ?? '')?.[1];
+  if (header?.type !== 'commit' || tree === undefined) throw refused(`there is no such commit, got ${commit}`);
+  let id = tree;
+  for (const name of folder === '.' ? [] : folder.split('/')) {
+    const { content } = await reader.read(id, OUTPUT_BYTES);
+    const below = folderIn(content, name, id.length / 2);
+    if (below === undefined) throw refused(`it has no such folder, got ${folder}`);
+    id = below;
+  }
+  return id;
+}
+
+/** The id of a folder in a tree, whose rows are a mode, a name, a zero and the bytes of the id. */
+function folderIn(tree: Buffer, name: string, idBytes: number): string | undefined {
+  const row = Buffer.from(`40000 ${name}\0`);
+  for (let offset = 0; offset < tree.length;) {
+    const end = tree.indexOf(0, offset) + 1;
+    if (end === 0) return undefined;
+    if (tree.subarray(offset, end).equals(row)) return tree.subarray(end, end + idBytes).toString('hex');
+    offset = end + idBytes;
+  }
+  return undefined;
+}
+
+async function listTree(
+  program: string,
+  repository: string,
+  tree: string,
+  url: string,
+  signal: AbortSignal | undefined,
+): Promise<ListedTree> {
+  try {
+    const printed = await runGit({
+      program,
+      args: [`--git-dir=${repository}`, 'ls-tree', '-r', '-t', '-l', '-z', '--full-tree', tree],
+      env: gitEnvironment({}),
+      timeoutMs: COMMAND_MS,
+      outputBytes: OUTPUT_BYTES,
+      fileBytes: 0,
+      signal,
+    });
+    return readTreeList(printed);
+  } catch (error) {
+    if (!(error instanceof GitFailure)) throw error;
+    const reason =
+      error.reason === 'output' ? `it has more than ${OUTPUT_BYTES} bytes of names` : 'it cannot be listed';
+    throw new SkillcellError('source.refused', `Cannot read the repository ${url}: ${reason}.`);
+  }
+}
+
+function readerOf(reader: ObjectReader, { files }: ListedTree): SourceFiles['read'] {
+  return async (path, limit) => {
+    const id = files.get(path);
+    if (id === undefined) throw new Error(`there is no such file: ${path}`);
+    const { type, content } = await reader.read(id, limit);
+    if (type !== 'blob') throw new Error(`it is no file: ${path}`);
+    return content;
+  };
+}

@@ -1,0 +1,37 @@
+import { visibleText } from '../../contracts/quoted-text.ts';
+import { SkillcellError } from '../../contracts/skillcell-error.ts';
+
+/** What a request came to, where it gave nothing. */
+export interface S3Failure {
+  /** `moved`: no longer what was asked for. `absent`: not there. `again`: may succeed later. `refused`: will not. */
+  kind: 'moved' | 'absent' | 'again' | 'refused';
+  /** For people; nothing that signs a request is in it. */
+  reason: string;
+}
+
+/** The service answered, or was silent, in a way that another try may mend. */
+export class FaultyAnswer extends Error {}
+
+/** Names that services give to what passes. */
+const PASSING = new Set(['SlowDown', 'ServiceUnavailable', 'RequestTimeTooSkewed', 'RequestTimeout', 'InternalError']);
+
+/** Reads an error of the client. What it holds of the request, signature and all, goes no further. */
+export function failureOf(error: unknown): S3Failure {
+  if (error instanceof FaultyAnswer) return { kind: 'again', reason: error.message };
+  const { name, code, $metadata } = error as { name?: string; code?: string; $metadata?: { httpStatusCode?: number } };
+  const status = $metadata?.httpStatusCode;
+  // A message may quote the request; a name is one word.
+  const word = visibleText((name ?? 'Error').slice(0, 60));
+  if (status === undefined) return { kind: 'again', reason: typeof code === 'string' ? code : word };
+  const reason = word === 'Error' || word === 'UnknownError' ? `status ${status}` : `${word}, status ${status}`;
+  if (status === 412 || status === 304) return { kind: 'moved', reason };
+  if (status === 409) return { kind: 'again', reason };
+  if (status === 404 && word !== 'NoSuchBucket') return { kind: 'absent', reason };
+  if (status >= 500 || status === 429 || status === 408 || PASSING.has(word)) return { kind: 'again', reason };
+  return { kind: 'refused', reason };
+}
+
+/** What a caller is told of it. */
+export function unavailable(action: string, address: string, reason: string): SkillcellError {
+  return new SkillcellError('store.unavailable', `Cannot ${action}: the service says ${reason}, got ${address}.`);
+}

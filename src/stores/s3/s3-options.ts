@@ -1,0 +1,49 @@
+import type { S3ClientConfig } from '@aws-sdk/client-s3';
+import * as z from 'zod/mini';
+import { checkOptions } from '../../contracts/check-options.ts';
+import { SkillcellError } from '../../contracts/skillcell-error.ts';
+
+/** How a bucket is reached. */
+export interface S3Connection {
+  bucket: string;
+  /** Default: `us-east-1`, which is what most services but Amazon's take. */
+  region?: string | undefined;
+  /** Address of a service that is not Amazon's, `https://…` or `http://…`; without user and password. */
+  endpoint?: string | undefined;
+  /** What signs the requests: keys, or a provider of them. Default: what Amazon's SDK finds in the environment. */
+  credentials?: S3ClientConfig['credentials'];
+  /** Whether the bucket stands in the path of an address. @default true where there is an `endpoint` */
+  forcePathStyle?: boolean | undefined;
+  /** How long a request may go without a byte, in milliseconds. @default 15000 */
+  timeoutMs?: number | undefined;
+  /** How often what is read is asked for, where the service fails. @default 3 */
+  tries?: number | undefined;
+}
+
+/** The schema of {@link S3Connection}, for those that take more beside it. */
+export const CONNECTION_SHAPE: Readonly<Record<keyof S3Connection, z.ZodMiniType>> = {
+  bucket: z.string().check(z.regex(/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/)),
+  region: z.optional(z.string().check(z.regex(/^[a-z0-9-]{1,64}$/))),
+  endpoint: z.optional(z.string().check(z.maxLength(2_048))),
+  credentials: z.optional(z.unknown()),
+  forcePathStyle: z.optional(z.boolean()),
+  timeoutMs: z.optional(z.number().check(z.int(), z.minimum(1), z.maximum(600_000))),
+  tries: z.optional(z.number().check(z.int(), z.minimum(1), z.maximum(10))),
+};
+
+/** @throws SkillcellError `options.invalid` */
+export function checkConnection(connection: S3Connection): void {
+  checkOptions(z.strictObject(CONNECTION_SHAPE), connection, { action: 'open the bucket' });
+  addressOf(connection);
+}
+
+/** What a bucket is called in messages and in the cache: where it is, and nothing that signs a request. */
+export function addressOf({ bucket, endpoint }: S3Connection): string {
+  if (endpoint === undefined) return `s3://${bucket}/`;
+  const url = URL.parse(endpoint);
+  if (url === null || !['http:', 'https:'].includes(url.protocol) || url.username !== '' || url.password !== '') {
+    const message = 'Cannot open the bucket: the endpoint is an address of http or https without user and password';
+    throw new SkillcellError('options.invalid', `${message}, got ${url === null ? 'no address' : url.host}.`);
+  }
+  return `s3+${url.protocol}//${url.host}${url.pathname.replace(/\/$/, '')}/${bucket}/`;
+}

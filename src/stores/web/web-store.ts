@@ -1,0 +1,120 @@
+import type { Agent } from 'undici';
+import type { Diagnostic } from '../../contracts/diagnostic.ts';
+import type { RootKind } from '../../contracts/skill.ts';
+import { SkillcellError } from '../../contracts/skillcell-error.ts';
+import type { Call, SkillStore, SkillView, StoreItem } from '../../contracts/store.ts';
+import { openConnections } from '../../outgoing/checked-connections.ts';
+import type { OutgoingRequest } from '../../outgoing/checked-fetch.ts';
+import type { OutgoingRules } from '../../outgoing/outgoing-rules.ts';
+import { SKILL_FILE } from '../../skills/load/skill-file-name.ts';
+import { skillDigest } from '../../skills/text/digest.ts';
+import { headOfView } from '../cache/head-of-view.ts';
+import type { TreeCache } from '../cache/tree-cache.ts';
+import { fetchIndex } from './fetch-index.ts';
+import { fetchTree } from './fetch-tree.ts';
+import type { WebEntry } from './web-entry.ts';
+import { webPlace } from './web-place.ts';
+
+/** Skills of a web site. */
+export interface WebStoreOptions extends OutgoingRules {
+  /** `https://host`, or a folder of it that has `.well-known/` below. */
+  url: string;
+  kind: RootKind;
+  cache: TreeCache;
+  /** Of each request. @default 30,000 */
+  timeoutMs?: number | undefined;
+}
+
+/**
+ * Reads the skills that a web site lists below `/.well-known/agent-skills/`.
+ *
+ * @throws SkillcellError `source.refused` for an address that may not be one
+ */
+export function createWebStore({ url, kind, cache, timeoutMs, ...rules }: WebStoreOptions): SkillStore {
+  const place = webPlace(url);
+  const entries = new Map<string, WebEntry>();
+  /** Digests of skills, and what was left out of them, by the revisions of their items. */
+  const fetched = new Map<string, { digest: string; diagnostics: Diagnostic[] }>();
+  let opening: Promise<Agent> | undefined;
+
+  const requestOf = async ({ signal }: Call): Promise<OutgoingRequest> => {
+    signal?.throwIfAborted();
+    opening ??= openConnections(rules);
+    return { ...rules, timeoutMs, signal, connections: await opening };
+  };
+
+  const fetchView = async (entry: WebEntry, request: OutgoingRequest): Promise<SkillView> => {
+    const { tree, diagnostics } = await fetchTree(entry, request);
+    const view = cache.keep(tree);
+    const { digest } = view;
+    fetched.set(entry.digest ?? digest, { digest, diagnostics: diagnostics.map((each) => inEntry(each, entry)) });
+    return view;
+  };
+
+  const list = async (call: Call): Promise<{ items: StoreItem[]; diagnostics: Diagnostic[] }> => {
+    const request = await requestOf(call);
+    const index = await fetchIndex(place, request);
+    const items: StoreItem[] = [];
+    for (const entry of index.entries) {
+      // Without a digest in the list, only the bytes say whether they are the same.
+      const revision = entry.digest ?? (await fetchView(entry, request)).digest;
+      const origin = { type: 'web', source: place, folder: entry.name } as const;
+      items.push({ path: entry.name, revision, origin, kind });
+    }
+    entries.clear();
+    for (const entry of index.entries) entries.set(entry.name, entry);
+    // An archive says what was left out of it once it was fetched.
+    const leftOut = items.flatMap(({ revision }) => fetched.get(revision)?.diagnostics ?? []);
+    return { items, diagnostics: [...index.diagnostics, ...leftOut] };
+  };
+
+  const open = async (item: StoreItem, call: Call): Promise<SkillView> => {
+    const request = await requestOf(call);
+    let entry = entries.get(item.path);
+    if (!isOf(item, entry)) {
+      await list(call);
+      entry = entries.get(item.path);
+    }
+    if (entry === undefined || !isOf(item, entry)) throw changed(item);
+    const view = cachedView(item, entry) ?? (await fetchView(entry, request));
+    if (entry.digest === undefined && view.digest !== item.revision) throw changed(item);
+    return view;
+  };
+
+  const cachedView = ({ revision }: StoreItem, { type }: WebEntry): SkillView | undefined => {
+    const digest =
+      type === 'skill-md'
+        ? skillDigest([{ path: SKILL_FILE, digest: revision, executable: false }])
+        : (fetched.get(revision)?.digest ?? (type === 'files' ? revision : undefined));
+    return digest === undefined ? undefined : cache.find(digest);
+  };
+
+  return {
+    id: `web:${place}`,
+    list: async (call = {}) => await list(call),
+    open: async (item, call = {}) => await open(item, call),
+    async head(item, call = {}) {
+      const head = headOfView(item, await open(item, call));
+      if (head === undefined) throw changed(item);
+      return head;
+    },
+    async close() {
+      const connections = await opening;
+      opening = undefined;
+      await connections?.destroy();
+    },
+  };
+}
+
+function inEntry({ path, ...diagnostic }: Diagnostic, { name }: WebEntry): Diagnostic {
+  return { ...diagnostic, path: path === undefined ? name : `${name}/${path}` };
+}
+
+/** Whether an entry may have the bytes of an item. */
+function isOf({ revision }: StoreItem, entry: WebEntry | undefined): boolean {
+  return entry !== undefined && (entry.digest ?? revision) === revision;
+}
+
+function changed({ path }: StoreItem): SkillcellError {
+  return new SkillcellError('store.changed', `Cannot read the skill: it changed after it was listed, got ${path}.`);
+}

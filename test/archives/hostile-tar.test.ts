@@ -1,0 +1,190 @@
+import { gzipSync } from 'node:zlib';
+import { describe, expect, it } from 'vitest';
+import type { ArchiveRefusal } from '../../src/archives/archive-refused.ts';
+import { readTar, type ReadTarOptions } from '../../src/archives/read-tar.ts';
+import { attributes, longName, rawTar, rawTarGz, type RawTarEntry } from '../fixtures/archives/raw-tar.ts';
+
+const SKILL = { name: 'SKILL.md', content: '---\nname: a\ndescription: A.\n---\nBody.\n' };
+const MIB = 1024 * 1024;
+type Check = NonNullable<ReadTarOptions['without']>;
+
+/** What an archive is refused for, or the paths of its files. */
+async function come(bytes: Uint8Array, without?: Check): Promise<string | string[]> {
+  return await readTar(bytes, { without }).then(
+    ({ tree }) => [...tree.keys()],
+    (error: ArchiveRefusal) => error.fault ?? String(error.stack),
+  );
+}
+
+type Case = [id: string, what: string, check: Check, archive: () => Uint8Array];
+const tar = (id: string, what: string, check: Check, ...entries: RawTarEntry[]): Case => [
+  id,
+  what,
+  check,
+  () => rawTarGz([SKILL, ...entries]),
+];
+const zeros = Buffer.alloc(1024);
+/** As one that some tool wrote, and some bytes behind it. */
+const behind = (more: Uint8Array): Buffer => Buffer.concat([rawTarGz([SKILL]), more]);
+
+const CASES: Case[] = [
+  ...['../../evil', 'a/../../b', '..\\..\\evil', 'C:/x', '/abs', '//x', 'a//b', '././a', 'a/.'].map((name) =>
+    tar('H01', JSON.stringify(name), 'name', { name }),
+  ),
+  tar('H01', 'a path from attributes', 'name', attributes([['path', '../evil']]), { name: 'a' }),
+  tar('H01', "a path from GNU's long name", 'name', longName('../evil'), { name: 'a', magic: 'ustar  \0' }),
+  tar('H01', 'a path from a prefix', 'name', { name: 'evil', prefix: '..' }),
+  tar('H02', 'a link', 'link', { name: 'link', type: '2', link: '/etc' }),
+  tar('H02', 'a hard link', 'link', { name: 'a', type: '1', link: '/etc/passwd' }),
+  tar('H02', 'a device of characters', 'link', { name: 'a', type: '3' }),
+  tar('H02', 'a device of blocks', 'link', { name: 'a', type: '4' }),
+  tar('H02', 'a fifo', 'link', { name: 'a', type: '6' }),
+  tar('H02', 'a file with holes, as GNU writes it', 'link', { name: 'a', type: 'S', magic: 'ustar  \0' }),
+  tar('H02', 'a part of another archive', 'link', { name: 'a', type: 'M', magic: 'ustar  \0' }),
+  tar('H03', 'a SKILL.md that is a link', 'link', { name: 'b/SKILL.md', type: '2', link: '/etc/passwd' }),
+  tar('H04', 'two entries of one name', 'duplicate', { name: 'a', content: '1' }, { name: './a', content: '2' }),
+  ...(
+    [
+      ['A', 'a'],
+      ['é', 'e\u0301'],
+      ['straße', 'strasse'],
+      ['ｆｕｌｌ', 'full'],
+      ['A/x', 'a/y'],
+    ] as const
+  ).map(([a, b]) => tar('H05', `${a} and ${b}`, 'collision', { name: a }, { name: b })),
+  ...['trailing.', 'trailing ', 'CON', 'a:b', 'a\nb', 'a\u001b[31mb', 'a\u202eb', 'a\u200bb'].map((name) =>
+    tar(name.length > 3 && /[\n\u001b\u202e\u200b]/.test(name) ? 'H06' : 'H05', JSON.stringify(name), 'name', { name }),
+  ),
+  tar('H06', 'a name over 255 bytes', 'name', attributes([['path', 'x'.repeat(256)]]), { name: 'a' }),
+  tar('H06', 'a path of 17 names', 'name', longName(`${'x/'.repeat(16)}y`), { name: 'a', magic: 'ustar  \0' }),
+  tar('H06', 'a name with a zero', 'name', attributes([['path', 'a\0b']]), { name: 'a' }),
+  tar('H06', 'a name that is no UTF-8', 'name', { name: Buffer.from([0x61, 0xff]) }),
+  tar('H07', 'a file and a folder of one name', 'file-folder', { name: 'a' }, { name: 'a/b' }),
+  [
+    'H08',
+    'more than 50 MiB that are declared',
+    'size',
+    () => rawTarGz([SKILL, { name: 'bomb', content: Buffer.alloc(51 * MIB) }]),
+  ],
+  ['H11', '501 entries', 'entries', () => rawTarGz(Array.from({ length: 501 }, (_, index) => ({ name: `f${index}` })))],
+  tar('H15', 'a size in attributes that differs', 'header', attributes([['size', '1']]), { name: 'a', content: '12' }),
+  tar('H15', 'a file with holes, as attributes have it', 'header', attributes([['GNU.sparse.major', '1']]), SKILL2()),
+  tar('H15', 'another set of characters', 'header', attributes([['hdrcharset', 'BINARY']]), SKILL2()),
+  tar(
+    'H15',
+    'a key that is given twice',
+    'header',
+    attributes([
+      ['path', 'a'],
+      ['path', 'b'],
+    ]),
+    SKILL2(),
+  ),
+  tar('H15', 'a path for all that follow', 'header', attributes([['path', 'a']], 'g'), SKILL2()),
+  tar('H15', 'attributes of a length that lies', 'header', { name: 'x', type: 'x', content: '10 path=ab' }, SKILL2()),
+  tar('H15', 'a file with the name of a folder', 'header', attributes([['path', 'a/']]), { name: 'a', content: 'x' }),
+  tar('H15', 'a name in two forms', 'ambiguous', longName('a'), attributes([['path', 'b']]), { name: 'c' }),
+  tar('H15', 'a long name twice', 'ambiguous', longName('a'), longName('b'), { name: 'c', magic: 'ustar  \0' }),
+  tar('H15', 'attributes twice', 'ambiguous', attributes([['path', 'a']]), attributes([['mtime', '1']]), { name: 'c' }),
+  [
+    'H16',
+    'a second archive behind the end',
+    'ambiguous',
+    () => gzipSync(Buffer.concat([rawTar([SKILL]), rawTar([SKILL2()])])),
+  ],
+  [
+    'H16',
+    'an entry behind one block of zeros',
+    'ambiguous',
+    () => rawTarGz([SKILL], { end: Buffer.concat([zeros.subarray(512), rawTar([SKILL2()])]) }),
+  ],
+  ['H16', 'a second member of gzip', 'ambiguous', () => behind(rawTarGz([SKILL2()]))],
+  ['H16', 'something behind gzip', 'ambiguous', () => behind(Buffer.from('more'))],
+  ['H16', 'zeros behind gzip', 'ambiguous', () => behind(zeros)],
+  ['H17', 'an archive without an end', 'ambiguous', () => rawTarGz([SKILL], { end: Buffer.alloc(0) })],
+  ['H17', 'an archive with half an end', 'ambiguous', () => rawTarGz([SKILL], { end: Buffer.alloc(512) })],
+  ['H16', 'a name without an entry', 'ambiguous', () => rawTarGz([SKILL, attributes([['path', 'a']])])],
+  [
+    'H18',
+    'another checksum',
+    'checksum',
+    () => {
+      const bytes = rawTarGz([SKILL]);
+      bytes.writeUInt32LE(7, bytes.length - 8);
+      return bytes;
+    },
+  ],
+];
+
+function SKILL2(): RawTarEntry {
+  return { name: 'b', content: 'b' };
+}
+
+describe('hostile archives', () => {
+  it.each(CASES)('%s %s (TAR)', async (_id, _what, check, archive) => {
+    const bytes = archive();
+    expect(await come(bytes)).toBe(`tar.${check}`);
+    expect(await come(bytes, check), 'with that one check off').toBeInstanceOf(Array);
+  });
+
+  const BROKEN: [string, string, string, () => Uint8Array][] = [
+    ['H10', 'a declared size of 8 GiB', 'tar.size', () => rawTarGz([SKILL, { name: 'a', size: 2 ** 33 - 1 }])],
+    ['H10', 'more than is there', 'tar.format', () => rawTarGz([SKILL, { name: 'a', size: 40 * MIB, content: 'x' }])],
+    ['H10', 'a size below zero', 'tar.header', () => rawTarGz([SKILL, { name: 'a', size: '-0000000001' }])],
+    ['H10', 'a size of base 256', 'tar.header', () => rawTarGz([SKILL, { name: 'a', size: '\u0080' }])],
+    [
+      'H10',
+      'a folder with data',
+      'tar.header',
+      () => rawTarGz([SKILL, { name: 'a/', type: '5', content: 'x'.repeat(512) }]),
+    ],
+    ['H08', 'zeros without an end', 'tar.size', () => rawTarGz([SKILL], { end: Buffer.alloc(40 * MIB) })],
+    [
+      'H08',
+      'attributes of 40 MiB',
+      'tar.header',
+      () => rawTarGz([SKILL, { name: 'a', type: 'x', content: Buffer.alloc(40 * MIB) }]),
+    ],
+    ['H17', 'nothing', 'tar.format', () => Buffer.alloc(0)],
+    ['H17', 'two bytes', 'tar.format', () => Buffer.from([0x1f, 0x8b])],
+    ['H17', 'no entries', 'tar.format', () => rawTarGz([])],
+    ['H17', 'a text', 'tar.format', () => gzipSync('text')],
+    ['H17', 'a page of 512 bytes', 'tar.header', () => gzipSync('<p>'.repeat(300))],
+    ['H17', 'another format of headers', 'tar.format', () => rawTarGz([{ ...SKILL, magic: '' }])],
+    ['H17', 'another checksum of a header', 'tar.format', () => rawTarGz([{ ...SKILL, checksum: 7 }])],
+    ['H17', 'a cut archive', 'tar.format', () => rawTarGz([SKILL]).subarray(0, -9)],
+    ['H17', 'a cut trailer', 'tar.format', () => rawTarGz([SKILL]).subarray(0, -1)],
+    ['H17', 'cut within a file', 'tar.format', () => gzipSync(rawTar([SKILL]).subarray(0, 600))],
+    [
+      'H13',
+      'a method that gzip does not have',
+      'tar.format',
+      () => Buffer.concat([Buffer.from([0x1f, 0x8b, 7, 0]), zeros]),
+    ],
+  ];
+  it.each(BROKEN)('%s %s (TAR)', async (_id, _what, fault, archive) => expect(await come(archive())).toBe(fault));
+
+  it('H19 keep of a mode whether the file may be run, and nothing else (TAR)', async () => {
+    const { tree } = await readTar(
+      rawTarGz([
+        SKILL,
+        { name: 'setuid', mode: 0o6_755 },
+        { name: 'open', mode: 0o1_666 },
+        { name: 'd/', type: '5', mode: 0o777 },
+      ]),
+    );
+    expect([...tree].map(([path, { executable }]) => [path, executable])).toEqual([
+      ['SKILL.md', false],
+      ['setuid', true],
+      ['open', false],
+    ]);
+  });
+
+  it('H20 have names that objects have as well, and change none (TAR)', async () => {
+    const names = ['__proto__/x', 'constructor', 'toString'];
+    const entries = [attributes([['comment', 'x']]), ...names.map((name) => ({ name, content: name }))];
+    expect(await come(rawTarGz(entries))).toEqual(names);
+    expect(Object.keys(Object.prototype)).toEqual([]);
+    expect(({} as { x?: unknown }).x).toBeUndefined();
+  });
+});

@@ -1,0 +1,306 @@
+import { mkdirSync, mkdtempSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { diagnostic } from '../../src/contracts/diagnostic.ts';
+import type { RootKind, Skill } from '../../src/contracts/skill.ts';
+import type { SkillStore } from '../../src/contracts/store.ts';
+import { openSkillLibrary } from '../../src/library/open-skill-library.ts';
+import type { SkillLibrary, SkillLibraryOptions } from '../../src/library/skill-library.ts';
+import { loadSkillsSubsystem } from '../../src/skills/index.ts';
+import { openTreeCache } from '../../src/stores/cache/tree-cache.ts';
+import { createDirectoryStore } from '../../src/stores/directory/directory-store.ts';
+import { writeTree, type Tree } from '../conformance/write-tree.ts';
+
+let home: string;
+let opened: SkillLibrary[];
+beforeEach(() => {
+  home = realpathSync(mkdtempSync(join(tmpdir(), 'library-')));
+  opened = [];
+});
+afterEach(async () => {
+  await Promise.all(opened.map((library) => library.close()));
+  rmSync(home, { recursive: true, force: true });
+});
+
+const skill = (name: string, { body = 'Text.\n', more = '' } = {}): string =>
+  `---\nname: ${name}\ndescription: Is about ${name}.\n${more}---\n${body}`;
+
+const cacheDir = (): string => join(home, 'cache');
+
+/** A folder as a store. */
+function storeAt(name: string, kind: RootKind = 'user'): SkillStore {
+  return createDirectoryStore({ path: join(home, name), kind, cache: openTreeCache(cacheDir()) });
+}
+
+/** A new folder of skills as a store. */
+function folderStore(name: string, files: Tree, kind: RootKind = 'user'): SkillStore {
+  writeTree(join(home, name), files);
+  return storeAt(name, kind);
+}
+
+async function open(stores: SkillStore[], options: Partial<SkillLibraryOptions> = {}): Promise<SkillLibrary> {
+  const library = await openSkillLibrary({ stores, cacheDir: cacheDir(), ...options });
+  opened.push(library);
+  return library;
+}
+
+/** Knows no more of a skill than its head, as a store does that is far away; counts what is asked of it. */
+function farAway(store: SkillStore, asked: string[] = []): SkillStore {
+  return {
+    ...store,
+    list: (call) => (asked.push('list'), store.list(call)),
+    async head(item, call) {
+      asked.push(`head ${item.path}`);
+      const { whole: _whole, ...head } = await store.head(item, call);
+      return head;
+    },
+    open: (item, call) => (asked.push(`open ${item.path}`), store.open(item, call)),
+  };
+}
+
+const UNITS: Tree = {
+  'units/SKILL.md': skill('units', { more: 'import: [custom.dates]\n' }),
+  'units/data.csv': 'a,b\n',
+  'dates/SKILL.md': skill('dates'),
+  'dates/sources.yaml': 'sources:\n  - sid: 1\n    url: https://example.com/dates\n',
+  'maps/SKILL.md': skill('maps'),
+};
+
+describe('openSkillLibrary()', () => {
+  it('gives of a folder what the load of a root gives, byte by byte', async () => {
+    const files: Tree = {
+      ...UNITS,
+      'public/claims/SKILL.md': skill('claims', { more: 'namespace: internal\n' }),
+      'broken/SKILL.md': 'no frontmatter\n',
+      'odd Name/SKILL.md': skill('other'),
+      'copy/dates/SKILL.md': skill('dates'),
+      'again/maps/SKILL.md': skill('maps', { body: 'Other text.\n' }),
+      'numbers/SKILL.md': skill('numbers', { more: 'extra: [.inf, .nan, 12345678901234567890]\n' }),
+      'maps/compact.md': 'Short.\n',
+      'maps/tools.yaml': '{{',
+      'units/inner/SKILL.md': skill('inner'),
+      'units/link': { symlink: 'data.csv' },
+    };
+    const store = folderStore('skills', files);
+    const plain = loadSkillsSubsystem({ roots: [{ kind: 'user', path: join(home, 'skills') }] });
+    const withoutPlace = ({ folder: _folder, rootPath: _rootPath, ...rest }: Skill): unknown => rest;
+    const sorted = (rows: readonly unknown[]): string[] => rows.map((row) => JSON.stringify(row)).toSorted();
+    // Once from the folder, once from the cache.
+    for (let turn = 0; turn < 2; turn += 1) {
+      const library = await open([turn === 0 ? store : storeAt('skills')]);
+      const subsystem = await library.subsystem();
+      const shown = subsystem.skills.map(withoutPlace) as Skill[];
+      const expected = plain.skills.map(withoutPlace) as Skill[];
+      expect(shown.map(({ diagnostics: _diagnostics, ...rest }) => rest)).toEqual(
+        expected.map(({ diagnostics: _diagnostics, ...rest }) => rest),
+      );
+      expect(sorted(subsystem.diagnostics)).toEqual(sorted(plain.diagnostics));
+      for (const { id } of plain.skills) expect(subsystem.skillTree(id)).toEqual(plain.skillTree(id));
+    }
+  });
+
+  it('fetches heads first, and only the closure of what is asked for whole', async () => {
+    const asked: string[] = [];
+    const library = await open([farAway(folderStore('skills', UNITS), asked)]);
+    expect(asked).toEqual(['list', 'head dates', 'head maps', 'head units']);
+    expect((await library.heads()).map(({ id, digest }) => [id, digest])).toEqual([
+      ['custom.dates', undefined],
+      ['custom.maps', undefined],
+      ['custom.units', undefined],
+    ]);
+    const subsystem = await library.subsystem({ refs: ['custom.units'] });
+    expect(asked.slice(4).toSorted()).toEqual(['open dates', 'open units']);
+    expect(subsystem.catalog().ids).toEqual(['custom.dates', 'custom.maps', 'custom.units']);
+    expect(subsystem.loadSkill('custom.dates').pool).toMatchObject([{ url: 'https://example.com/dates' }]);
+    expect([...subsystem.skillTree('custom.units').keys()]).toEqual(['SKILL.md', 'data.csv']);
+    for (const use of [
+      () => subsystem.importSkillset(['custom.maps']),
+      () => subsystem.loadSkill('custom.maps'),
+      () => subsystem.readSkillFile('custom.maps', 'SKILL.md'),
+      () => subsystem.skillTree('custom.maps'),
+      () => subsystem.descriptor({ portable: true }),
+      () => subsystem.buildSkillsInstructionBlock({ refs: ['custom.maps'] }),
+    ]) {
+      expect(use).toThrow(/only its head was fetched, got custom\.maps/);
+    }
+  });
+
+  it('asks a store for nothing that the cache has, also in another process', async () => {
+    const first = await open([farAway(folderStore('skills', UNITS))]);
+    await first.subsystem();
+    await first.close();
+    const asked: string[] = [];
+    const second = await open([farAway(storeAt('skills'), asked)]);
+    expect((await second.subsystem()).skillTree('custom.units').size).toBe(2);
+    expect(asked).toEqual(['list']);
+  });
+
+  it('takes no entry of the cache for a store of another name', async () => {
+    const tenant = (id: string, asked: string[]): SkillStore => ({
+      ...farAway(folderStore('skills', UNITS), asked),
+      id,
+    });
+    await (await open([tenant('s3:bucket/alice', [])])).close();
+    const asked: string[] = [];
+    await open([tenant('s3:bucket/bob', asked)]);
+    expect(asked).toContain('head units');
+  });
+
+  it('refuses during an outage, and never takes it for an empty library', async () => {
+    const library = await open([folderStore('skills', UNITS)]);
+    renameSync(join(home, 'skills'), join(home, 'away'));
+    await expect(library.refresh()).rejects.toMatchObject({ code: 'store.unavailable' });
+    await expect(library.heads()).rejects.toMatchObject({ code: 'store.unavailable' });
+    await expect(library.subsystem()).rejects.toMatchObject({ code: 'store.unavailable' });
+    renameSync(join(home, 'away'), join(home, 'skills'));
+    expect((await library.heads()).map(({ id }) => id)).toEqual(['custom.dates', 'custom.maps', 'custom.units']);
+    await expect(openSkillLibrary({ stores: [folderStoreGone()], cacheDir: cacheDir() })).rejects.toMatchObject({
+      code: 'store.unavailable',
+    });
+  });
+
+  const folderStoreGone = (): SkillStore => storeAt('nowhere');
+
+  it('serves the last good list during an outage where that is asked for, and says how old it is', async () => {
+    const library = await open([folderStore('skills', UNITS)], { stale: 'use' });
+    await library.subsystem();
+    renameSync(join(home, 'skills'), join(home, 'away'));
+    expect(await library.refresh()).toBe(true);
+    expect((await library.heads()).length).toBe(3);
+    expect(library.diagnostics()).toMatchObject([
+      {
+        code: 'store.stale',
+        message: expect.stringMatching(/are those of 20\d\d-[^ ]+Z, \d+ s ago: it is out of reach/),
+      },
+    ]);
+    expect((await library.subsystem()).skillTree('custom.units').size).toBe(2);
+    // Another process, which has never reached the store.
+    const other = await open([storeAt('skills')], { stale: 'use' });
+    expect((await other.subsystem()).skills.map(({ id }) => id)).toEqual([
+      'custom.dates',
+      'custom.maps',
+      'custom.units',
+    ]);
+    renameSync(join(home, 'away'), join(home, 'skills'));
+    expect(await library.refresh()).toBe(true);
+    expect(library.diagnostics()).toEqual([]);
+    await expect(
+      openSkillLibrary({ stores: [folderStoreGone()], cacheDir: cacheDir(), stale: 'use' }),
+    ).rejects.toMatchObject({
+      code: 'store.unavailable',
+    });
+  });
+
+  it('lets the higher kind win, whatever the order of the stores, and says what it shadows', async () => {
+    const user = folderStore('user', { 'units/SKILL.md': skill('units', { body: 'Of the user.\n' }) }, 'user');
+    const company = folderStore(
+      'company',
+      { 'units/SKILL.md': skill('units', { body: 'Of the company.\n' }) },
+      'company',
+    );
+    const library = await open([user, company]);
+    const { skills, diagnostics } = await library.subsystem();
+    expect(skills.map(({ id, body, rootKind }) => [id, body, rootKind])).toEqual([
+      ['custom.units', 'Of the user.\n', 'user'],
+    ]);
+    expect(diagnostics.map(({ code }) => code)).toEqual(['skill.shadowed']);
+  });
+
+  it('holds policy and internal in heads and subsystems', async () => {
+    const store = folderStore('skills', { ...UNITS, 'internal/secret/SKILL.md': skill('secret') }, 'builtin');
+    const agents_config = { writer: { disabled: ['public.maps'] }, reader: { enabled: ['public.dates'] } };
+    const library = await open([store], { descriptor: { agents_config } as never });
+    const ids = async (options: object): Promise<string[]> => (await library.heads(options)).map(({ id }) => id);
+    expect(await ids({ consumer: 'writer' })).toEqual(['public.dates', 'public.units']);
+    expect(await ids({ consumer: 'reader' })).toEqual(['public.dates']);
+    expect(await ids({})).not.toContain('internal.secret');
+    expect(await ids({ includeInternal: true })).toContain('internal.secret');
+    const reader = await library.subsystem({ consumer: 'reader' });
+    expect(reader.resolve(['public.maps'], { consumer: 'reader' }).rows).toMatchObject([{ status: 'denied' }]);
+    expect(() => reader.skillTree('public.maps')).toThrow(/only its head was fetched/);
+    const writer = await library.subsystem({ consumer: 'writer', refs: ['public.maps', 'internal.secret'] });
+    expect(() => writer.skillTree('public.maps')).toThrow(/only its head was fetched/);
+    expect(() => writer.skillTree('internal.secret')).toThrow(/only its head was fetched/);
+  });
+
+  it('leaves out what is not admitted before precedence, by digest', async () => {
+    const low = folderStore('low', { 'units/SKILL.md': skill('units', { body: 'Approved.\n' }) }, 'company');
+    const high = folderStore('high', { 'units/SKILL.md': skill('units', { body: 'Changed.\n' }) }, 'user');
+    const approved = (await (await open([low])).heads())[0]?.digest;
+    const seen: string[] = [];
+    const library = await open([farAway(low), farAway(high)], {
+      admit: ({ id, digest }) => {
+        seen.push(digest);
+        return digest === approved ? undefined : diagnostic('root.missing', `${id} is not approved.`);
+      },
+    });
+    expect(seen.every((digest) => /^sha256:[0-9a-f]{64}$/.test(digest))).toBe(true);
+    expect((await library.subsystem()).skills.map(({ body }) => body)).toEqual(['Approved.\n']);
+    expect(library.diagnostics()).toMatchObject([{ code: 'root.missing', message: 'custom.units is not approved.' }]);
+  });
+
+  it('gives snapshots that no later change touches', async () => {
+    const library = await open([folderStore('skills', UNITS)]);
+    const before = await library.subsystem();
+    expect(await library.refresh()).toBe(false);
+    writeFileSync(join(home, 'skills', 'maps', 'SKILL.md'), skill('maps', { body: 'New.\n' }));
+    rmSync(join(home, 'skills', 'dates'), { recursive: true });
+    expect(await library.refresh()).toBe(true);
+    expect(before.skillTree('custom.dates').size).toBe(2);
+    expect(before.loadSkill('custom.maps').text).toBe('Text.');
+    const after = await library.subsystem();
+    expect(after.skills.map(({ id }) => id)).toEqual(['custom.maps', 'custom.units']);
+    expect(after.loadSkill('custom.maps').text).toBe('New.');
+  });
+
+  it('refuses bytes that another store gives for one revision', async () => {
+    const store = folderStore('skills', UNITS);
+    const other = folderStore('other', { ...UNITS, 'units/data.csv': 'c,d\n' });
+    const library = await open([
+      {
+        ...store,
+        open: async (item) =>
+          await other.open((await other.list()).items.find(({ path }) => path === item.path) as typeof item),
+      },
+    ]);
+    await expect(library.subsystem({ refs: ['custom.units'] })).rejects.toMatchObject({ code: 'store.changed' });
+  });
+
+  it('tells its subscribers of a change by a hint, and by itself where no hint comes', async () => {
+    for (const [name, lookIntervalMs] of [
+      ['hinted', 0],
+      ['silent', 20],
+    ] as const) {
+      const store = folderStore(name, UNITS);
+      const library = await open(
+        [lookIntervalMs === 0 ? store : { ...store, watch: () => ({ [Symbol.dispose]() {} }) }],
+        { lookIntervalMs },
+      );
+      let changes = 0;
+      using _subscription = library.subscribe(() => (changes += 1));
+      // A watch begins a moment after it was asked for, and a folder that is always edited is never at rest.
+      for (let edits = 0; changes === 0 && edits < 200; edits += 1) {
+        writeFileSync(join(home, name, 'maps', 'SKILL.md'), skill('maps', { body: `Edit ${edits}.\n` }));
+        await sleep(200);
+      }
+      expect(changes).toBeGreaterThan(0);
+    }
+  });
+
+  it('is closed once, and refuses afterwards', async () => {
+    const library = await open([folderStore('skills', UNITS)]);
+    await library.close();
+    await library.close();
+    await expect(library.heads()).rejects.toMatchObject({ code: 'store.unavailable' });
+    await expect(library.subsystem()).rejects.toMatchObject({ code: 'store.unavailable' });
+  });
+
+  it('reads an empty library as empty', async () => {
+    mkdirSync(join(home, 'none'));
+    const library = await open([folderStore('none', {})]);
+    expect(await library.heads()).toEqual([]);
+    expect(library.diagnostics()).toEqual([]);
+  });
+});

@@ -1,0 +1,543 @@
+import type { RequestListener } from 'node:http';
+import { networkInterfaces } from 'node:os';
+import { gzipSync } from 'node:zlib';
+import { Agent } from 'undici';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { SkillcellError } from '../../src/contracts/skillcell-error.ts';
+import { checkedFetch, type OutgoingRequest } from '../../src/outgoing/checked-fetch.ts';
+import type { Lookup, OutgoingCheck } from '../../src/outgoing/outgoing-rules.ts';
+import { resolveChecked } from '../../src/outgoing/resolve-checked.ts';
+import { requireHere } from '../fixtures/describe-with.ts';
+import { type LocalServer, serveLocally, trustLocalServers } from '../fixtures/outgoing/local-server.ts';
+import { until } from '../fixtures/until.ts';
+
+/** Status and text of an answer, or code and message of the error. */
+async function come(url: string, request: OutgoingRequest = {}): Promise<string> {
+  try {
+    const { status, body } = await checkedFetch(url, request);
+    const pieces: Buffer[] = [];
+    for await (const piece of body) pieces.push(piece);
+    return `${status} ${Buffer.concat(pieces)}`;
+  } catch (error) {
+    const { code, message } = error as SkillcellError;
+    return `${code}: ${message}`;
+  }
+}
+
+/** Names are looked up in turns: the first answer, then the next one, and the last one for ever. */
+function names(...answers: string[]): Lookup & { asked: string[] } {
+  const asked: string[] = [];
+  const lookup = async (host: string): Promise<{ address: string; family: number }[]> => {
+    asked.push(host);
+    const address = answers[Math.min(asked.length, answers.length) - 1] ?? '';
+    return [{ address, family: address.includes(':') ? 6 : 4 }];
+  };
+  return Object.assign(lookup, { asked });
+}
+
+/** What many resolvers say of `localhost.`, and some do not know. */
+const rooted = (host: string): OutgoingRequest => (host === 'localhost.' ? { lookup: names('127.0.0.1') } : {});
+
+const HELLO: RequestListener = (_, response) => response.end('hello');
+/** Every check of addresses: what they are for shows only without all of them. */
+const ADDRESSES: readonly OutgoingCheck[] = ['resolved', 'connected'];
+
+let plain: LocalServer;
+let secure: LocalServer;
+beforeAll(async () => {
+  trustLocalServers();
+  plain = await serveLocally(HELLO);
+  secure = await serveLocally(HELLO, { secure: true });
+});
+afterAll(async () => {
+  await plain[Symbol.asyncDispose]();
+  await secure[Symbol.asyncDispose]();
+});
+
+describe('K01 addresses of this machine', () => {
+  const hosts = [
+    '127.0.0.1',
+    'localhost',
+    'localhost.',
+    'LOCALHOST',
+    '0',
+    '0x7f.1',
+    '0177.0.0.1',
+    '2130706433',
+    '127.1',
+    '127%2e0.0.1',
+    '①②⑦.⓪.⓪.①',
+  ];
+  it.each(hosts)('are refused before anything is connected: %s', async (host) => {
+    const before = secure.connections;
+    const request = { ports: [secure.port], ...rooted(host) };
+    expect(await come(`https://${host}:${secure.port}/`, request)).toMatch(
+      /^source\.refused: .* not for everybody \((?:loopback|unspecified)\)/,
+    );
+    expect(secure.connections).toBe(before);
+  });
+
+  it.each(hosts)('would be asked without the checks of addresses: %s', async (host) => {
+    const before = plain.seen.length;
+    const request = { ports: [plain.port], without: [...ADDRESSES, 'scheme' as const], ...rooted(host) };
+    expect(await come(`http://${host}:${plain.port}/`, request)).toBe('200 hello');
+    expect(plain.seen.length).toBe(before + 1);
+  });
+
+  it.each(['[::1]', '[::]', '[::ffff:127.0.0.1]', '[::ffff:7f00:1]', '[::7f00:1]'])(
+    'of the sixth version are refused: %s',
+    async (host) => expect(await come(`https://${host}/`)).toMatch(/^source\.refused: .* not for everybody \(/),
+  );
+
+  it('of the sixth version would be asked without the checks of addresses', async (context) => {
+    requireHere(
+      context,
+      Object.values(networkInterfaces())
+        .flat()
+        .some((each) => each?.address === '::1')
+        ? undefined
+        : '::1',
+    );
+    await using server = await serveLocally(HELLO, { address: '::1' });
+    const request = { ports: [server.port], without: ['scheme' as const] };
+    const url = `http://[::1]:${server.port}/`;
+    expect(await come(url, request)).toContain('(loopback)');
+    expect(await come(url, { ...request, without: [...ADDRESSES, 'scheme'] })).toBe('200 hello');
+    expect(server.seen).toHaveLength(1);
+  });
+});
+
+describe('K02 metadata of clouds, and addresses that carry another one', () => {
+  it.each([
+    ['169.254.169.254', 'linkLocal'],
+    ['168.63.129.16', 'metadata'],
+    ['100.100.100.200', 'carrierGradeNat'],
+    ['[fd00:ec2::254]', 'uniqueLocal'],
+    ['[::ffff:a9fe:a9fe]', 'ipv4Mapped'],
+    ['[::ffff:8.8.8.8]', 'ipv4Mapped'],
+    ['[64:ff9b::a9fe:a9fe]', 'rfc6052'],
+    ['[64:ff9b:1::a9fe:a9fe]', 'rfc6052'],
+    ['[2002:a9fe:a9fe::]', '6to4'],
+    ['[2001:0:a9fe:a9fe::1]', 'teredo'],
+    ['[fe80::1]', 'linkLocal'],
+    ['[fec0::1]', 'deprecatedSiteLocal'],
+    ['[4000::1]', 'reserved'],
+    ['224.0.0.1', 'multicast'],
+    ['255.255.255.255', 'broadcast'],
+    ['192.0.2.1', 'reserved'],
+    ['198.18.0.1', 'reserved'],
+  ])('%s is refused as %s', async (host, range) => {
+    expect(await come(`https://${host}/`)).toContain(`(${range})`);
+  });
+
+  it('a name of them is refused, also where the name is allowed', async () => {
+    const request = { lookup: names('169.254.169.254'), allowPrivate: ['metadata.google.internal'] };
+    expect(await come('https://metadata.google.internal/', request)).toContain('(linkLocal)');
+  });
+
+  it.each(['8.8.8.8', '1.1.1.1', '2606:4700:4700::1111'])('%s is for everybody', async (address) => {
+    expect(await resolveChecked('skills.test', { lookup: names(address) })).toEqual([address]);
+  });
+
+  it('would be asked without the checks of addresses, mapped into the sixth version', async () => {
+    const request = { ports: [plain.port], without: ['scheme' as const] };
+    const url = `http://[::ffff:127.0.0.1]:${plain.port}/`;
+    expect(await come(url, request)).toContain('(ipv4Mapped)');
+    expect(await come(url, { ...request, without: ['scheme', ...ADDRESSES] })).toBe('200 hello');
+  });
+});
+
+describe('K03 names that lead to private addresses', () => {
+  const url = (): string => `https://skills.test:${secure.port}/`;
+
+  it('a name at a private address is refused, and would be asked without the checks of addresses', async () => {
+    const request = { ports: [secure.port], lookup: names('127.0.0.1') };
+    expect(await come(url(), request)).toContain('got skills.test at 127.0.0.1.');
+    expect(await come(url(), { ...request, without: ADDRESSES })).toBe('200 hello');
+  });
+
+  it('one private address among others refuses the name', async () => {
+    const lookup: Lookup = async () => [
+      { address: '8.8.8.8', family: 4 },
+      { address: '10.0.0.7', family: 4 },
+    ];
+    await expect(resolveChecked('skills.test', { lookup })).rejects.toThrow('(private), got skills.test at 10.0.0.7');
+    expect(await resolveChecked('skills.test', { lookup, without: ['resolved'] })).toHaveLength(2);
+  });
+
+  it('a name that changes between its check and the connection is asked for once', async () => {
+    // The one stands for an address of everybody, the other for a private one.
+    await using good = await serveLocally((_, response) => response.end('good'), {
+      address: '127.0.0.2',
+      secure: true,
+    });
+    await using bad = await serveLocally((_, response) => response.end('bad'), { port: good.port, secure: true });
+    const request = { ports: [good.port], allowPrivate: ['127.0.0.2'] };
+    const changing = names('127.0.0.2', '127.0.0.1');
+    const at = `https://skills.test:${good.port}/`;
+    expect(await come(at, { ...request, lookup: changing })).toBe('200 good');
+    expect(changing.asked).toEqual(['skills.test']);
+
+    const lookup = (): Lookup => names('127.0.0.2', '127.0.0.1');
+    expect(await come(at, { ...request, lookup: lookup(), without: ['pinned'] })).toContain(
+      'its connection ends at an address that is not for everybody (loopback)',
+    );
+    expect(bad.seen).toEqual([]);
+    expect(await come(at, { ...request, lookup: lookup(), without: ['pinned', 'connected'] })).toBe('200 bad');
+    expect(bad.seen).toHaveLength(1);
+  });
+});
+
+describe('K04 redirects', () => {
+  const to =
+    (location: () => string): RequestListener =>
+    (_, response) =>
+      response.writeHead(302, { location: location() }).end();
+
+  it('to a private address are refused, and would be followed without the checks of addresses', async () => {
+    await using first = await serveLocally(to(() => `http://127.0.0.3:${target.port}/`));
+    await using target = await serveLocally(HELLO, { address: '127.0.0.3' });
+    const request = { ports: [first.port, target.port], allowPrivate: ['127.0.0.1'] };
+    const url = `http://127.0.0.1:${first.port}/`;
+    // The scheme stands in the way first.
+    expect(await come(url, request)).toContain('only https is asked');
+    const unschemed = { ...request, without: ['scheme' as const] };
+    expect(await come(url, unschemed)).toContain('(loopback), got 127.0.0.3.');
+    expect(target.connections).toBe(0);
+    expect(await come(url, { ...unschemed, without: ['scheme', ...ADDRESSES] })).toBe('200 hello');
+    expect(target.seen).toHaveLength(1);
+  });
+
+  it.each(['file:///etc/passwd', 'ftp://skills.test/', 'data:text/plain,x', 'gopher://skills.test/'])(
+    'to another protocol are refused: %s',
+    async (location) => {
+      await using server = await serveLocally(to(() => location));
+      const request = { ports: [server.port], allowPrivate: ['127.0.0.1'] };
+      expect(await come(`http://127.0.0.1:${server.port}/`, request)).toContain('only https is asked');
+    },
+  );
+
+  it('from https to http are refused, and would be followed without the check', async () => {
+    await using server = await serveLocally(
+      to(() => `http://127.0.0.1:${plain.port}/down`),
+      { secure: true },
+    );
+    const request = { ports: [server.port, plain.port], allowPrivate: ['127.0.0.1'] };
+    const url = `https://127.0.0.1:${server.port}/`;
+    expect(await come(url, request)).toContain('it redirects from https to http');
+    expect(plain.seen.join()).not.toContain('/down');
+    expect(await come(url, { ...request, without: ['downgrade'] })).toBe('200 hello');
+    expect(plain.seen.join()).toContain('/down');
+  });
+
+  it('are followed three times and not four times, or without end', async () => {
+    await using server = await serveLocally(({ url = '' }, response) => {
+      const left = Number(url.slice(1));
+      if (left === 0) response.end('there');
+      else response.writeHead(307, { location: `/${left - 1}` }).end();
+    });
+    const request = { ports: [server.port], allowPrivate: ['127.0.0.1'] };
+    const url = `http://127.0.0.1:${server.port}`;
+    expect(await come(`${url}/3`, request)).toBe('200 there');
+    expect(await come(`${url}/4`, request)).toContain('it redirects more than 3 times');
+    expect(await come(`${url}/20`, request)).toContain('it redirects more than 3 times');
+    expect(server.seen).toHaveLength(4 * 3);
+    expect(await come(`${url}/20`, { ...request, without: ['redirects'] })).toBe('200 there');
+  });
+
+  it('take no header of the caller to another host, and no body anywhere', async () => {
+    const headers: unknown[] = [];
+    await using target = await serveLocally((request, response) => {
+      headers.push(request.headers.authorization);
+      response.end('there');
+    });
+    await using server = await serveLocally(to(() => `http://localhost:${target.port}/`));
+    const request = {
+      ports: [server.port, target.port],
+      allowPrivate: ['127.0.0.1', 'localhost'],
+      headers: { authorization: 'Bearer secret' },
+    };
+    expect(await come(`http://127.0.0.1:${server.port}/`, request)).toBe('200 there');
+    expect(await come(`http://127.0.0.1:${target.port}/`, request)).toBe('200 there');
+    expect(headers).toEqual([undefined, 'Bearer secret']);
+    expect(await come(`http://127.0.0.1:${server.port}/`, { ...request, method: 'POST', body: 'x' })).toContain(
+      'it redirects what is not only read',
+    );
+    expect(headers).toHaveLength(2);
+  });
+});
+
+describe('K05 other protocols', () => {
+  it.each([
+    'file:///etc/passwd',
+    'ftp://skills.test/a',
+    'gopher://skills.test/',
+    'data:text/plain,x',
+    'unix:/var/run/docker.sock',
+    'ext::sh -c id',
+    'ssh://-oProxyCommand=id/x',
+    'http://skills.test/',
+    'HTTP://8.8.8.8/',
+    'javascript:1',
+    'blob:https://skills.test/x',
+  ])('are refused: %s', async (url) => {
+    expect(await come(url, { lookup: names('8.8.8.8') })).toMatch(/^source\.refused: .*only https is asked/);
+  });
+
+  it('plain http goes to what is allowed by its name, and would go elsewhere without the check', async () => {
+    const request = { ports: [plain.port], lookup: names('127.0.0.1'), allowPrivate: ['127.0.0.0/8'] };
+    const url = `http://skills.test:${plain.port}/`;
+    expect(await come(url, request)).toContain('only https is asked');
+    expect(await come(url, { ...request, allowPrivate: ['skills.test'] })).toBe('200 hello');
+    expect(await come(url, { ...request, without: ['scheme'] })).toBe('200 hello');
+  });
+});
+
+describe('K06 addresses that two parsers read in two ways, credentials, ports', () => {
+  const allowed = (): OutgoingRequest => ({ ports: [plain.port], allowPrivate: ['127.0.0.1'] });
+
+  it.each([
+    ['a backslash', (host: string) => `http://${host}\\@example.com/`],
+    ['a tabulator in the host', (host: string) => `http://127.0.\t0.1:${host.split(':')[1]}/`],
+    ['a newline', (host: string) => `http://${host}/\n`],
+    ['a blank before it', (host: string) => ` http://${host}/`],
+    ['no slashes', (host: string) => `http:${host}/`],
+    ['three slashes', (host: string) => `http:///${host}/`],
+  ])('with %s are refused, and would be asked without the check', async (_, text) => {
+    const url = text(`127.0.0.1:${plain.port}`);
+    expect(await come(url, allowed())).toContain('it has a blank, a control character or a backslash, or no host');
+    expect(await come(url, { ...allowed(), without: ['form'] })).toBe('200 hello');
+  });
+
+  it.each([
+    'user@127.0.0.1:80\\@example.com',
+    '//127.0.0.1/',
+    '127.0.0.1',
+    '',
+    'https://',
+    'https://[::1',
+    'https://a b/',
+  ])('without a host are refused: %j', async (url) => expect(await come(url)).toMatch(/^source\.refused: /));
+
+  it('with a credential are refused, and the message has none of it', async () => {
+    for (const credential of ['user:secret', 'secret', ':secret']) {
+      const url = `http://${credential}@127.0.0.1:${plain.port}/?token=secret`;
+      const message = await come(url, allowed());
+      expect(message).toContain('it has a user name or a password in it');
+      expect(message).not.toContain('secret');
+      expect(await come(url, { ...allowed(), without: ['credentials'] })).toBe('200 hello');
+    }
+  });
+
+  it.each([22, 80, 6379, 2375, 8443])('with port %i are refused', async (port) => {
+    expect(await come(`https://skills.test:${port}/`, { lookup: names('8.8.8.8') })).toContain(
+      'a port that is not asked',
+    );
+  });
+
+  it('with another port would be asked without the check', async () => {
+    const request = { allowPrivate: ['127.0.0.1'] };
+    const url = `http://127.0.0.1:${plain.port}/`;
+    expect(await come(url, request)).toContain('a port that is not asked');
+    expect(await come(url, { ...request, without: ['port'] })).toBe('200 hello');
+  });
+});
+
+describe('K07 answers without an end or a measure', () => {
+  const serve = async (
+    answer: RequestListener,
+  ): Promise<{ server: LocalServer; url: string; request: OutgoingRequest }> => {
+    const server = await serveLocally(answer);
+    return {
+      server,
+      url: `http://127.0.0.1:${server.port}/`,
+      request: { ports: [server.port], allowPrivate: ['127.0.0.1'], maxBytes: 1_000 },
+    };
+  };
+
+  it('end at the cap of bytes, and would be read without it', async () => {
+    const { server, url, request } = await serve((_, response) => response.end('x'.repeat(1_001)));
+    await using _ = server;
+    expect(await come(url, request)).toContain('it sends more than 1000 bytes');
+    expect(await come(url, { ...request, without: ['bytes'] })).toHaveLength(4 + 1_001);
+    expect(await come(url, { ...request, maxBytes: 1_001 })).toHaveLength(4 + 1_001);
+  });
+
+  it('without an end end at the cap, and the connection with them', async () => {
+    let closed = false;
+    const { server, url, request } = await serve((_, response) => {
+      const write = (): void => {
+        while (response.write('x'.repeat(1_000)));
+        response.once('drain', write);
+      };
+      response.once('close', () => (closed = true));
+      write();
+    });
+    await using _ = server;
+    expect(await come(url, request)).toContain('it sends more than 1000 bytes');
+    await until(() => closed, 'the end of the connection');
+  });
+
+  it('that inflate end at the cap of what is inflated', async () => {
+    const bomb = gzipSync(Buffer.alloc(500_000));
+    const { server, url, request } = await serve((_, response) =>
+      response.writeHead(200, { 'content-encoding': 'gzip' }).end(bomb),
+    );
+    await using _ = server;
+    expect(bomb.length).toBeLessThan(1_000);
+    expect(await come(url, request)).toContain('its answer inflates to more than 1000 bytes');
+    expect(await come(url, { ...request, without: ['inflated'] })).toHaveLength(4 + 500_000);
+    expect(await come(url, { ...request, maxInflatedBytes: 500_000 })).toHaveLength(4 + 500_000);
+  });
+
+  it('that cannot be inflated, or are packed in another way, are refused', async () => {
+    const { server, url, request } = await serve(({ url: path }, response) => {
+      const encoding = path === '/br' ? 'br' : 'gzip';
+      response
+        .writeHead(200, { 'content-encoding': encoding })
+        .end(gzipSync('hello').subarray(0, path === '/cut' ? 9 : 0));
+    });
+    await using _ = server;
+    expect(await come(`${url}br`, request)).toContain('an encoding that was not asked for, got br');
+    expect(await come(`${url}cut`, request)).toContain('its answer cannot be inflated');
+  });
+
+  it.each([
+    ['no answer', (): void => undefined],
+    ['headers and no body', (response: Parameters<RequestListener>[1]) => response.writeHead(200).flushHeaders()],
+    ['a body that stalls', (response: Parameters<RequestListener>[1]) => response.write('x')],
+  ])('that take too long end at the deadline: %s', async (_, begin) => {
+    const waiting: Parameters<RequestListener>[1][] = [];
+    const { server, url, request } = await serve((_request, response) => {
+      waiting.push(response);
+      begin(response);
+    });
+    await using _server = server;
+    expect(await come(url, { ...request, timeoutMs: 150 })).toMatch(
+      /^store\.unavailable: .*it gave no whole answer within 150 ms/,
+    );
+    const patient = come(url, { ...request, timeoutMs: 1, without: ['time'] });
+    await until(() => waiting.length > 1, 'the second request');
+    // Longer than the deadline, by what is on its way at least.
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    waiting[1]?.end('late');
+    expect(await patient).toMatch(/^200 x?late$/);
+  });
+
+  it('of another type are refused, and would be read without the check', async () => {
+    const { server, url, request } = await serve((_, response) =>
+      response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' }).end('<p>'),
+    );
+    await using _ = server;
+    const typed = { ...request, types: ['application/json'] };
+    expect(await come(url, typed)).toContain('another type than application/json, got text/html of http://127.0.0.1');
+    expect(await come(url, { ...typed, without: ['type'] })).toBe('200 <p>');
+    expect(await come(url, { ...typed, types: ['text/html'] })).toBe('200 <p>');
+  });
+
+  it('with headers that are too long are refused, and would be read without the check', async () => {
+    const { server, url, request } = await serve((_, response) =>
+      response.writeHead(200, { 'x-long': 'x'.repeat(17 * 1_024) }).end('hello'),
+    );
+    await using _ = server;
+    expect(await come(url, request)).toContain('it sends headers that are too long');
+    expect(await come(url, { ...request, without: ['headers'] })).toBe('200 hello');
+  });
+
+  it('end with an abort, at each of their steps', async () => {
+    const { server, url, request } = await serve(({ url: path }, response) => {
+      if (path === '/body') response.write('x');
+    });
+    await using _ = server;
+    for (const path of ['', 'body']) {
+      const controller = new AbortController();
+      const asked = come(`${url}${path}`, { ...request, signal: controller.signal });
+      await until(() => server.seen.some((line) => line.endsWith(`/${path}`)), 'the request');
+      controller.abort(new Error('enough'));
+      expect(await asked).toContain('enough');
+    }
+    expect(await come(url, { ...request, signal: AbortSignal.abort(new Error('never')) })).toContain('never');
+  });
+
+  it('that break off are an outage', async () => {
+    const { server, url, request } = await serve(({ url: path }, response) => {
+      if (path === '/cut') response.writeHead(200, { 'content-length': '10' }).write('hello');
+      setImmediate(() => response.destroy());
+    });
+    await using _ = server;
+    expect(await come(`${url}cut`, request)).toMatch(/^store\.unavailable: .*it broke off/);
+    expect(await come(url, request)).toMatch(/^store\.unavailable: .*it broke off the connection/);
+  });
+});
+
+describe('K08 endpoints that a tenant names', () => {
+  it('go by the list of what is allowed, which opens nothing beside it', async () => {
+    await using other = await serveLocally(HELLO, { address: '127.0.0.4' });
+    const request = { ports: [plain.port, other.port], allowPrivate: ['127.0.0.1'] };
+    expect(await come(`http://127.0.0.1:${plain.port}/bucket/key`, request)).toBe('200 hello');
+    const endpoint = `http://127.0.0.4:${other.port}/bucket/key`;
+    expect(await come(endpoint, request)).toContain('only https is asked');
+    expect(await come(endpoint, { ...request, without: ['scheme'] })).toContain('(loopback)');
+    expect(other.connections).toBe(0);
+    expect(await come(endpoint, { ...request, without: ['scheme', ...ADDRESSES] })).toBe('200 hello');
+  });
+
+  it('a range allows what lies in it, and an address itself', async () => {
+    const resolve = async (host: string, allowPrivate: string[]): Promise<unknown> =>
+      await resolveChecked(host, { allowPrivate }).catch((error: SkillcellError) => error.code);
+    expect(await resolve('10.1.2.3', ['10.0.0.0/8'])).toEqual(['10.1.2.3']);
+    expect(await resolve('11.1.2.3', ['10.0.0.0/8'])).toEqual(['11.1.2.3']);
+    expect(await resolve('192.168.0.1', ['10.0.0.0/8'])).toBe('source.refused');
+    expect(await resolve('fd00::1', ['fd00::/8', '10.0.0.0/8'])).toEqual(['fd00::1']);
+    expect(await resolve('fd00::1', ['10.0.0.1'])).toBe('source.refused');
+    expect(await resolve('[::ffff:10.0.0.1]', ['10.0.0.0/8'])).toBe('source.refused');
+  });
+});
+
+describe('K09 the address that is connected to', () => {
+  it('Node looks no literal up, so that a lookup alone lets it through', async () => {
+    const looked: string[] = [];
+    const connections = new Agent({
+      connect: {
+        lookup(host, _, callback) {
+          looked.push(host);
+          callback(new Error('refused'), '');
+        },
+      },
+    });
+    const { statusCode, body } = await connections.request({
+      origin: `http://127.0.0.1:${plain.port}`,
+      path: '/',
+      method: 'GET',
+    });
+    expect([statusCode, await body.text(), looked]).toEqual([200, 'hello', []]);
+    await expect(
+      connections.request({ origin: `http://localhost:${plain.port}`, path: '/', method: 'GET' }),
+    ).rejects.toThrow('refused');
+    expect(looked).toEqual(['localhost']);
+    await connections.close();
+  });
+
+  it.each(['2130706433', '127.0.0.1', 'localhost'])(
+    'is checked where the first check is not made: %s',
+    async (host) => {
+      const before = [plain.connections, plain.seen.length];
+      const request = { ports: [plain.port], without: ['scheme', 'resolved'] as OutgoingCheck[] };
+      const url = `http://${host}:${plain.port}/`;
+      expect(await come(url, request)).toContain(
+        'its connection ends at an address that is not for everybody (loopback)',
+      );
+      // It was connected to, and never asked.
+      expect([plain.connections, plain.seen.length]).toEqual([(before[0] ?? 0) + 1, before[1]]);
+      expect(await come(url, { ...request, without: [...ADDRESSES, 'scheme'] })).toBe('200 hello');
+    },
+  );
+
+  it('both checks are made for each connection', async () => {
+    const request = { ports: [plain.port], allowPrivate: ['localhost'] };
+    expect(await come(`http://localhost:${plain.port}/`, request)).toBe('200 hello');
+    expect(
+      await come(`http://localhost:${plain.port}/`, { ...request, allowPrivate: [], without: ['scheme'] }),
+    ).toContain('got localhost at ');
+  });
+});
