@@ -109,11 +109,6 @@ export const LIBRARY_TEXTS: Readonly<Record<LibraryCode, DiagnosticText>> = {
     meaning: 'the archive holds files beside the folder of the skill; they are no part of it, and left out',
     advice: 'Nothing has to be done; pack the folder of the skill alone.',
   },
-  ...LOCK_TEXTS,
-  'archive.beside': {
-    meaning: 'the archive holds files beside the folder of the skill; they are no part of it, and left out',
-    advice: 'Nothing has to be done; pack the folder of the skill alone.',
-  },
   ...SOURCE_TEXTS,
   ...INDEX_TEXTS,
   'store.stale': {
@@ -128,8 +123,6 @@ export const LIBRARY_TEXTS: Readonly<Record<LibraryCode, DiagnosticText>> = {
     meaning: 'the skills of a project are other ones than those that were trusted; none of them is loaded',
     advice: 'Look at what has changed, then `skillcell skills trust`; with --follow changes are trusted as well.',
   },
-  ...SOURCE_TEXTS,
-  ...INDEX_TEXTS,
   'search.not-kept': {
     meaning: 'the index of a search cannot be written to the cache; the search has answered all the same',
     advice: 'Name a folder that can be written by XDG_CACHE_HOME, or each process builds the index again.',
