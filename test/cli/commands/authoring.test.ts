@@ -116,7 +116,7 @@ describe('skillcell skills explain', () => {
     const yes = await skills(...argv, '--consumer', 'other');
     expect(yes).toMatchObject({ code: 0, stderr: '' });
     expect(yes.stdout).toMatch(
-      /^public\.a: offered and loaded for other\n[^]*approval: nothing is locked\ntokens: ~2, /,
+      /^public\.a: offered and loaded for other\n[^]*approval: it is not locked\ntokens: ~2, /,
     );
     const no = await skills(...argv, '--consumer', 'desk');
     expect(no).toEqual({
@@ -125,6 +125,21 @@ describe('skillcell skills explain', () => {
       stdout: 'public.a: denied for desk\n  - agents_config["desk"].disabled "a": the pattern matches public.a\n',
     });
     expect(await skills('explain', 'none', '--root', 'root')).toMatchObject({ code: 2, stdout: '' });
+  });
+
+  it('says who has approved the bytes that are loaded, by the lock file', async () => {
+    writeTree(cwd, { 'source/a/SKILL.md': skillText({ name: 'a', description: 'x' }, 'Hush.\n') });
+    const added = await skills('add', './source', '--into', 'skills');
+    expect(added.stderr).toBe('');
+    const explain = async (): Promise<string> => {
+      writeTree(cwd, { 'policy.json': JSON.stringify({ custom_skills_root: 'skills' }) });
+      return (await skills('explain', 'custom.a', '--descriptor', 'policy.json')).stdout;
+    };
+    expect(await explain()).toContain('approval: nobody approved these bytes\n');
+    await skills('approve', 'custom.a', '--as', 'Ada');
+    expect(await explain()).toMatch(/origin: custom root, a, from directory [^]*approval: by Ada\n/);
+    writeTree(cwd, { 'skills/a/more.md': 'changed' });
+    expect(await explain()).toContain('approval: nobody approved these bytes\n');
   });
 });
 
