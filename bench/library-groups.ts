@@ -5,7 +5,7 @@ export const LIBRARY_GROUPS: Readonly<Record<string, () => Promise<BenchmarkGrou
   'library.reload1000': async () => (await import('./library-reload.ts')).libraryReload,
   'library.git200': async () => (await import('./library-git.ts')).libraryGit,
   'library.s3': async () => (await import('./library-s3.ts')).libraryS3,
-  'library.search': async () => (await import('./search-speed.ts')).searchSpeed,
-  'library.search.quality': async () => (await import('./search-quality.ts')).searchQuality,
   'library.archives': async () => (await import('./library-archives.ts')).libraryArchives,
+  'library.search10k': async () => (await import('./search-speed.ts')).searchSpeed,
+  'library.search.quality': async () => (await import('./search-quality.ts')).searchQuality,
 };
