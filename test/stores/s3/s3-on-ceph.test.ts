@@ -444,9 +444,9 @@ describeWith('s3 on ceph', MISSING_CEPH, () => {
       await raw.put(`${user}/skills/deeds`, 'file');
       const store = open(`${user}/skills`);
       const { items, diagnostics } = await store.list();
-      expect(diagnostics.map(({ code, path }) => [code, path]).toSorted()).toEqual([
-        ['s3.shadowed', 'deeds'],
-        ['s3.shadowed', 'deeds/sale/blue'],
+      expect(diagnostics.map(({ code, path }) => `${code} ${path}`).toSorted()).toEqual([
+        's3.shadowed deeds',
+        's3.shadowed deeds/sale/blue',
       ]);
       const view = await store.open(items[0] as StoreItem);
       expect(view.files.map(({ path }) => path)).toEqual(['SKILL.md', 'blue/image.jpg']);
