@@ -3,6 +3,7 @@ import type { Tool } from '../broker/tool.ts';
 import { SkillcellError } from '../contracts/skillcell-error.ts';
 import { findLanguage } from '../languages/languages.ts';
 import { toolPatterns } from '../orchestrator/asked-tools.ts';
+import { knownSkills } from '../orchestrator/present-skills.ts';
 import { createDisclosureTools } from '../orchestrator/disclosure-tools.ts';
 import type { Orchestrator } from '../orchestrator/orchestrator.ts';
 import { createJobCodeRunner } from './job-code-runner.ts';
@@ -98,6 +99,6 @@ function chosenTools(
   { tools: asked, consumer }: SandboxToolsSettings,
 ): Tool[] {
   const own = asked.filter((each) => typeof each !== 'string') as Tool[];
-  const ofSkills = skills === undefined ? [] : createDisclosureTools({ skills, consumer }).tools;
+  const ofSkills = skills === undefined ? [] : createDisclosureTools({ skills: knownSkills(skills), consumer }).tools;
   return selectTools([...ofHost, ...own, ...ofSkills], toolPatterns(asked)).tools;
 }

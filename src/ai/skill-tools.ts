@@ -6,7 +6,7 @@ import {
   SEARCHED_CHARACTERS,
   SEARCHED_SKILLS,
 } from '../orchestrator/disclosure-tools.ts';
-import type { SkillsSubsystem } from '../skills/index.ts';
+import { type GivenSkills, knownSkills, presentSkills } from '../orchestrator/present-skills.ts';
 import { READ_LINES, type SkillFileContent } from '../skills/load/read-skill-file.ts';
 import { cutLines } from './cut-lines.ts';
 import { cutText } from './cut-text.ts';
@@ -17,7 +17,7 @@ import { takeFitting } from './take-fitting.ts';
 
 /** Options of {@link createSkillTools}. */
 export interface SkillToolsOptions {
-  skills: SkillsSubsystem;
+  skills: GivenSkills;
   consumer: string;
   /** Characters of a list, of instructions, or of a file that the model is shown. */
   outputCharacters: number;
@@ -34,8 +34,10 @@ const AROUND = { context: undefined, signal: new AbortController().signal, jobId
 
 /** Makes the tools by which a model finds and reads skills: those that the consumer may have, and nothing of the rest. */
 export function createSkillTools({ skills, consumer, outputCharacters, known }: SkillToolsOptions): SkillTools {
-  const disclosure = createDisclosureTools({ skills, consumer });
+  const disclosure = createDisclosureTools({ skills: knownSkills(skills), consumer });
   const call: Call = async (id, input) => {
+    const { skill } = input as { skill?: string };
+    disclosure.use(await presentSkills(skills, { consumer, refs: skill === undefined ? [] : [skill] }));
     // Instructions that one conversation has read, another one has not. Citations keep their numbers.
     disclosure.begin({ active: [], pool: disclosure.pool, tools: known() });
     return (await disclosure.tools.find((tool) => tool.id === id)?.execute(input, AROUND)) as never;

@@ -1,4 +1,3 @@
-import { crc32, inflateRaw } from 'node:zlib';
 import type { Entry, FileEntry, ZipReaderConstructorOptions } from '@zip.js/zip.js';
 import { quotedText } from '../contracts/quoted-text.ts';
 import type { SkillTree } from '../contracts/skill.ts';
@@ -7,10 +6,19 @@ import { ArchiveRefusal } from './archive-refused.ts';
 import { ENTRY_CHECKS, type EntryCheck } from './entry-checks.ts';
 import { isLeftOut } from './left-out.ts';
 import type { ListedEntry } from './listed-entry.ts';
-import { overlapFault } from './zip-overlap.ts';
+import { type PackedEntry, probeZipEntry, readZipEntry } from './read-zip-entry.ts';
+import { dataOffset, overlapFault } from './zip-overlap.ts';
 
 /** Of what a ZIP archive may be refused. */
-export type ZipCheck = EntryCheck | 'ambiguous' | 'header' | 'unicode-path' | 'overlap' | 'checksum';
+export type ZipCheck =
+  | EntryCheck
+  | 'ambiguous'
+  | 'header'
+  | 'unicode-path'
+  | 'overlap'
+  | 'checksum'
+  | 'declared'
+  | 'data';
 
 /** What an archive holds. */
 export interface ReadArchive {
@@ -53,21 +61,35 @@ export async function readZip(bytes: Uint8Array, options: ReadZipOptions = {}): 
       const fault = check === without ? undefined : faultOf(listed);
       if (fault !== undefined) throw new ArchiveRefusal(`zip.${check}`, fault);
     }
+    if (without !== 'file-folder') refuseOddFolders(entries);
     if (without !== 'unicode-path') refuseOtherNames(entries);
-    const overlap = without === 'overlap' ? undefined : overlapFault(entries);
+    const overlap = without === 'overlap' ? undefined : overlapFault(bytes, entries);
     if (overlap !== undefined) throw new ArchiveRefusal('zip.overlap', overlap);
-    const leftOut = listed.filter(({ name }) => isLeftOut(name)).map(({ name }) => name);
+    const files: [ListedEntry, PackedEntry][] = [];
     for (const [index, entry] of entries.entries()) {
-      const { name, executable } = listed[index] as ListedEntry;
-      if (entry.directory || isLeftOut(name)) continue;
-      tree.set(name, { bytes: await contentOf(entry, options), executable });
+      if (entry.directory) continue;
+      // Compares what stands in front of the data and behind them with the directory, and reads nothing.
+      await entry.getData(new WritableStream(), {
+        passThrough: true,
+        checkOverlappingEntryOnly: without !== 'overlap',
+      });
+      files.push([listed[index] as ListedEntry, packedEntry(bytes, entry)]);
     }
-    return { tree, leftOut };
+    const total = listed.reduce((sum, entry) => sum + entry.bytes, 0);
+    if (total > UNPROBED_BYTES) for (const [, entry] of files) await probeZipEntry(entry, options);
+    for (const [{ name, executable }, entry] of files) {
+      const content = await readZipEntry(entry, options);
+      if (!isLeftOut(name)) tree.set(name, { bytes: content, executable });
+    }
+    return { tree, leftOut: listed.filter(({ name }) => isLeftOut(name)).map(({ name }) => name) };
   } catch (error) {
     signal?.throwIfAborted();
     throw await refusalOf(error);
   }
 }
+
+/** An archive that says it has more is gone through once before anything of it is kept. */
+const UNPROBED_BYTES = 8 * 1024 * 1024;
 
 const OPTIONS: ZipReaderConstructorOptions = {
   strictness: 'strict',
@@ -105,6 +127,19 @@ function listedEntry(entry: Entry): ListedEntry {
   };
 }
 
+function packedEntry(bytes: Uint8Array, entry: FileEntry): PackedEntry {
+  const { filename, compressionMethod: method, uncompressedSize: size, crc32: checksum = 0, compressedSize } = entry;
+  const begin = dataOffset(bytes, entry);
+  return { shown: quotedText(filename), method, size, checksum, packed: bytes.subarray(begin, begin + compressedSize) };
+}
+
+/** What is a folder by its attributes, and a file by its name to whoever looks at names only. */
+function refuseOddFolders(entries: readonly Entry[]): void {
+  const odd = entries.find(({ directory, filename }) => directory !== filename.endsWith('/'));
+  if (odd !== undefined)
+    throw new ArchiveRefusal('zip.file-folder', `a folder with the name of a file, got ${quotedText(odd.filename)}`);
+}
+
 /** A second name, in a field beside the first one, that some tools take and others do not. */
 function refuseOtherNames(entries: readonly Entry[]): void {
   for (const { rawFilename, extraFieldUnicodePath: other } of entries) {
@@ -112,45 +147,6 @@ function refuseOtherNames(entries: readonly Entry[]): void {
     if (other !== undefined && (other.valid !== true || other.filename !== name))
       throw new ArchiveRefusal('zip.header', `a second name that differs from the first one, got ${quotedText(name)}`);
   }
-}
-
-/** The content of a file, which is what it declares to be, or nothing. */
-async function contentOf(entry: FileEntry, { signal, without }: ReadZipOptions): Promise<Buffer> {
-  const { filename, uncompressedSize: size, compressionMethod: method, crc32: declared } = entry;
-  const shown = quotedText(filename);
-  const packed = Buffer.from(
-    await entry.arrayBuffer({ passThrough: true, ...(signal === undefined ? {} : { signal }) }),
-  );
-  if (method !== STORED && method !== DEFLATED)
-    throw new ArchiveRefusal('zip.method', `a method of compression that is not read, got ${method} of ${shown}`);
-  const content = method === STORED ? packed : await inflate(packed, size, shown);
-  if (content.length !== size)
-    throw new ArchiveRefusal(
-      'zip.size',
-      `other bytes than are declared, got ${content.length} for ${size} of ${shown}`,
-    );
-  if (without !== 'checksum' && crc32(content) !== declared)
-    throw new ArchiveRefusal('zip.checksum', `another checksum than is declared, got ${shown}`);
-  return content;
-}
-
-const STORED = 0;
-const DEFLATED = 8;
-
-/** Never gives more than is declared: whatever would follow is not made. */
-async function inflate(packed: Buffer, size: number, shown: string): Promise<Buffer> {
-  const { promise, resolve, reject } = Promise.withResolvers<{ buffer: Buffer; engine: { bytesWritten: number } }>();
-  const options = { maxOutputLength: Math.max(size, 1), info: true };
-  inflateRaw(packed, options, (error, given) => (error === null ? resolve(given as never) : reject(error)));
-  const { buffer, engine } = await promise.catch((cause: NodeJS.ErrnoException) => {
-    const isLarge = cause.code === 'ERR_BUFFER_TOO_LARGE';
-    throw isLarge
-      ? new ArchiveRefusal('zip.size', `more bytes than are declared, ${size}, got ${shown}`, cause)
-      : new ArchiveRefusal('zip.data', `data that cannot be inflated, got ${shown}`, cause);
-  });
-  if (engine.bytesWritten !== packed.length)
-    throw new ArchiveRefusal('zip.data', `bytes behind the end of the data, got ${shown}`);
-  return buffer;
 }
 
 async function refusalOf(error: unknown): Promise<ArchiveRefusal> {

@@ -37,7 +37,6 @@ export const LIBRARY_SEVERITIES = {
   'archive.beside': 'warning',
   'store.stale': 'warning',
   'store.missing': 'error',
-  'library.not-admitted': 'error',
   'lock.changed': 'error',
   'lock.missing': 'error',
   'lock.added': 'error',
@@ -51,6 +50,7 @@ export const LIBRARY_SEVERITIES = {
   'source.left-out': 'warning',
   'source.submodule': 'warning',
   'source.lfs': 'warning',
+  'source.unavailable': 'error',
   'index.entry': 'warning',
   'index.duplicate': 'warning',
   'index.no-digest': 'warning',
@@ -60,6 +60,9 @@ export const LIBRARY_SEVERITIES = {
   's3.shadowed': 'warning',
   's3.too-many': 'error',
   's3.publication': 'warning',
+  'trust.changed': 'warning',
+  'trust.outside': 'warning',
+  'trust.ignored': 'warning',
 } as const;
 
 /** A code of what is found where skills come from. */

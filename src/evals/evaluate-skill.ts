@@ -7,6 +7,8 @@ import type { JobResult } from '../contracts/result.ts';
 import { createOrchestrator } from '../orchestrator/create-orchestrator.ts';
 import { consumerSchema } from '../orchestrator/job-schema.ts';
 import type { Orchestrator, OrchestratorOptions } from '../orchestrator/orchestrator.ts';
+import { type GivenSkills, presentSkills } from '../orchestrator/present-skills.ts';
+import type { SkillLibrary } from '../library/skill-library.ts';
 import type { SkillsSubsystem } from '../skills/load-subsystem.ts';
 import { CheckUnmade } from './assertions/assertion.ts';
 import { conductEval, type EvalProgress } from './conduct-eval.ts';
@@ -30,7 +32,8 @@ export type OnEvalRun = (made: MadeEvalRun, progress: EvalProgress) => void | Pr
 
 /** What a skill is evaluated with. */
 export interface EvaluateSkillOptions {
-  skills: SkillsSubsystem;
+  /** Of a library, what it holds when the evaluation begins. */
+  skills: SkillsSubsystem | SkillLibrary;
   /** The skill, by a reference. Its evals are in its file `evals/evals.json`. */
   skill: string;
   /** Who writes the programs. */
@@ -56,9 +59,9 @@ export interface EvaluateSkillOptions {
 }
 
 const optionsSchema = z.strictObject({
-  skills: z.custom<SkillsSubsystem>(
-    (value) => typeof (value as SkillsSubsystem | null)?.importSkillset === 'function',
-    'must be what loadSkillsSubsystem gives',
+  skills: z.custom<GivenSkills>(
+    (value) => ['importSkillset', 'subsystem'].some((name) => typeof Object(value)[name] === 'function'),
+    'must be what loadSkillsSubsystem or openSkillLibrary gives',
   ),
   skill: z.string().check(z.minLength(1)),
   model: z.custom<ModelGateway | SdkModel>(
@@ -122,7 +125,7 @@ const optionsSchema = z.strictObject({
 export async function evaluateSkill(options: EvaluateSkillOptions): Promise<SkillEvalReport> {
   checkOptions(optionsSchema, options, { action: 'evaluate a skill' });
   const {
-    skills: all,
+    skills: given,
     skill: ref,
     consumer,
     includeInternal,
@@ -131,6 +134,7 @@ export async function evaluateSkill(options: EvaluateSkillOptions): Promise<Skil
     seed = 1,
   } = options;
   const { job = {}, signal, onRun } = options;
+  const all = await presentSkills(given, { includeInternal: true, signal });
   const model = observeModel(modelGateway(options.model));
   const { skills, plan } = await prepareEval(all, ref, { consumer, includeInternal }, job.language, (check) =>
     runCheck(orchestrator, check, options),

@@ -2,14 +2,13 @@ import type { SkillsDescriptor } from '../contracts/descriptor.ts';
 import type { Diagnostic } from '../contracts/diagnostic.ts';
 import { libraryDiagnostic } from '../contracts/library-diagnostic.ts';
 import type { RootKind, Skill } from '../contracts/skill.ts';
-import type { StoreItem } from '../contracts/store.ts';
 import { firstOfEachId } from '../skills/load/first-of-each-id.ts';
 import { skillOfParts } from '../skills/load/load-skill-folder.ts';
 import type { LoadMoreRoots, RootGrants } from '../skills/load/load-roots.ts';
 import { loadUnchecked, type SkillsSubsystem } from '../skills/load-subsystem.ts';
 import { type HeadRecord, rootName } from './head-record.ts';
 import type { StoreState } from './look-at-store.ts';
-import type { Admit } from './skill-library.ts';
+import type { Admit, SkillLibraryOptions } from './skill-library.ts';
 
 /** What the skills of a snapshot are made of, beside what the stores hold. */
 export interface AssembleOptions {
@@ -17,6 +16,9 @@ export interface AssembleOptions {
   bundleRoot: string | undefined;
   builtinRoot: string | null | undefined;
   admit: Admit | undefined;
+  /** Says what is not approved, wherever it comes from. */
+  frozen: RootGrants['admit'];
+  gate: SkillLibraryOptions['gate'];
 }
 
 /** Where a skill of a snapshot comes from. */
@@ -34,14 +36,18 @@ export interface Assembled {
 
 /** Makes skills of what the stores hold, by precedence, policy and approval. */
 export function assemble(
-  states: readonly StoreState[],
-  { admit, descriptor, bundleRoot, builtinRoot }: AssembleOptions,
+  all: readonly StoreState[],
+  { admit, frozen, gate, descriptor, bundleRoot, builtinRoot }: AssembleOptions,
 ): Assembled {
+  const verdict = gate?.(all);
+  const states = all.map((state) => closedBy(state, verdict?.closed.get(state.store)));
   const sources = new Map<Skill, SkillSource>();
-  const loadMore: LoadMoreRoots = (grants, index) =>
-    states.flatMap((state) =>
+  const loadMore: LoadMoreRoots = (grants, index) => [
+    { kind: 'builtin', skills: [], diagnostics: [...(verdict?.diagnostics ?? [])] },
+    ...states.flatMap((state) =>
       kindsOf(state).map((kind) => ({ kind, ...loadState(state, kind, grants, index + states.indexOf(state)) })),
-    );
+    ),
+  ];
 
   const loadState = (state: StoreState, kind: RootKind, grants: RootGrants, index: number) => {
     const diagnostics: Diagnostic[] = kind === kindsOf(state)[0] ? [...state.diagnostics, ...outageOf(state)] : [];
@@ -50,8 +56,8 @@ export function assemble(
       if (record.item.kind !== kind) continue;
       const made = skillOf(state, record, { kind, index, ...grants });
       diagnostics.push(...made.diagnostics);
-      const refusal = made.skill && admit?.(made.skill, record.item.origin);
-      if (refusal !== undefined) diagnostics.push(refused(made.skill as Skill, refusal, record.item));
+      const refusal = made.skill && (frozen?.(made.skill) ?? admit?.(made.skill, record.item.origin));
+      if (refusal !== undefined) diagnostics.push(refusal);
       else if (made.skill !== undefined) {
         sources.set(made.skill, { state, record });
         skills.push(made.skill);
@@ -64,7 +70,7 @@ export function assemble(
     };
   };
 
-  return { subsystem: loadUnchecked({ descriptor, bundleRoot, builtinRoot, loadMore }), sources };
+  return { subsystem: loadUnchecked({ descriptor, bundleRoot, builtinRoot, loadMore, admit: frozen }), sources };
 }
 
 function skillOf(
@@ -88,6 +94,10 @@ function skillOf(
   );
 }
 
+function closedBy(state: StoreState, reason: Diagnostic | undefined): StoreState {
+  return reason === undefined ? state : { ...state, items: [], records: [], diagnostics: [reason] };
+}
+
 function kindsOf({ items }: StoreState): RootKind[] {
   const kinds = [...new Set(items.map(({ kind }) => kind))];
   return kinds.length === 0 ? ['builtin'] : kinds;
@@ -107,10 +117,6 @@ function ageOf(ms: number): string {
   if (minutes < 120) return `${minutes} min`;
   const hours = Math.round(minutes / 60);
   return hours < 48 ? `${hours} h` : `${Math.round(hours / 24)} days`;
-}
-
-function refused({ id }: Skill, reason: string, { path }: StoreItem): Diagnostic {
-  return libraryDiagnostic('library.not-admitted', `${id} is not loaded: ${reason}.`, { path });
 }
 
 /** A list tells of a skill what its text tells as well. */

@@ -1,10 +1,8 @@
-import { join } from 'node:path';
 import { hash } from 'node:crypto';
 import type { StoreItem } from '../contracts/store.ts';
 import { packageVersion } from '../contracts/package-version.ts';
 import { readChecked, writeChecked } from '../stores/cache/checked-file.ts';
-import { removeTorn } from '../durable/durable-file.ts';
-import { privateFolder } from '../stores/cache/private-folder.ts';
+import { folderOf } from './cache-part.ts';
 import type { TreeCache } from '../stores/cache/tree-cache.ts';
 import type { HeadParts } from './head-record.ts';
 
@@ -23,31 +21,28 @@ interface EntryHead extends Pick<HeadParts, 'skillFile' | 'files' | 'names' | 'c
 
 /** Opens the index of a cache. */
 export function openHeadIndex(cache: TreeCache): HeadIndex {
-  let folder: string | undefined;
-  const opened = (): string => (folder ??= openFolder(cache.folder));
+  let folder: string | null | undefined;
+  const opened = (): string | null => (folder === undefined ? (folder = folderOf(cache.folder, 'index')) : folder);
   return {
     find(storeId, item) {
       const key = keyOf(storeId, item);
-      const content = readChecked(opened(), nameOf(key));
+      const place = opened();
+      const content = place === null ? undefined : readChecked(place, nameOf(key));
       return content && readEntry(content, key, item);
     },
     keep(storeId, parts) {
       const key = keyOf(storeId, parts.item);
+      const place = opened();
+      if (place === null) return;
       try {
         const entry = writeEntry(parts, key);
-        writeChecked(opened(), nameOf(key), entry);
+        writeChecked(place, nameOf(key), entry);
         cache.added(entry.length);
       } catch {
         // A full disk, say: nothing is lost but time.
       }
     },
   };
-}
-
-function openFolder(cacheFolder: string): string {
-  const folder = privateFolder(join(privateFolder(cacheFolder), 'index'));
-  removeTorn(folder);
-  return folder;
 }
 
 function keyOf(storeId: string, { origin, path, revision }: StoreItem): string[] {

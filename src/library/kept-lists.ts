@@ -1,9 +1,8 @@
 import { hash } from 'node:crypto';
-import { join } from 'node:path';
 import type { Diagnostic } from '../contracts/diagnostic.ts';
 import type { StoreItem } from '../contracts/store.ts';
 import { readChecked, writeChecked } from '../stores/cache/checked-file.ts';
-import { privateFolder } from '../stores/cache/private-folder.ts';
+import { folderOf } from './cache-part.ts';
 
 /** What a store listed, and when. */
 export interface KeptList {
@@ -24,13 +23,14 @@ const RENEW_MS = 60_000;
 
 /** Opens the lists of a cache. */
 export function openKeptLists(cacheFolder: string): KeptLists {
-  let folder: string | undefined;
-  const opened = (): string => (folder ??= privateFolder(join(privateFolder(cacheFolder), 'lists')));
+  let folder: string | null | undefined;
+  const opened = (): string | null => (folder === undefined ? (folder = folderOf(cacheFolder, 'lists')) : folder);
   const nameOf = (storeId: string): string => hash('sha256', storeId);
   const written = new Map<string, KeptList>();
   return {
     find(storeId) {
-      const content = readChecked(opened(), nameOf(storeId));
+      const place = opened();
+      const content = place === null ? undefined : readChecked(place, nameOf(storeId));
       if (content === undefined) return undefined;
       const { storeId: own, ...list } = JSON.parse(content.toString('utf8')) as KeptList & { storeId: string };
       return own === storeId ? list : undefined;
@@ -38,8 +38,10 @@ export function openKeptLists(cacheFolder: string): KeptLists {
     keep(storeId, list) {
       const last = written.get(storeId);
       if (last?.items === list.items && list.listedAt - last.listedAt < RENEW_MS) return;
+      const place = opened();
+      if (place === null) return;
       try {
-        writeChecked(opened(), nameOf(storeId), Buffer.from(JSON.stringify({ storeId, ...list })));
+        writeChecked(place, nameOf(storeId), Buffer.from(JSON.stringify({ storeId, ...list })));
         written.set(storeId, list);
       } catch {
         // A full disk, say: then this list is no help in an outage.

@@ -1,3 +1,5 @@
+import { resolve } from 'node:path';
+import { realpathSync } from 'node:fs';
 import type { Diagnostic } from '../contracts/diagnostic.ts';
 import { SkillcellError } from '../contracts/skillcell-error.ts';
 import type { Skill } from '../contracts/skill.ts';
@@ -16,6 +18,8 @@ import { openKeptLists } from './kept-lists.ts';
 import { LibrarySubsystem } from './library-subsystem.ts';
 import { lookAtStore, type StoreState } from './look-at-store.ts';
 import type { LibraryHead, LibraryRequest, SkillLibrary, SkillLibraryOptions } from './skill-library.ts';
+import { LOCK_FILE } from './lock/lock-format.ts';
+import { openFrozen } from './lock/open-frozen.ts';
 import { watchStores } from './watch-stores.ts';
 
 /** Skills that are fetched at once. */
@@ -26,6 +30,8 @@ const LOOKS = 5;
 /** A snapshot of all stores. */
 interface Snapshot extends Assembled {
   states: readonly StoreState[];
+  /** Digest of the lock file, where only what it approves is loaded. */
+  locked: string | undefined;
   /** Skills that were fetched whole, by id. */
   whole: Map<string, Promise<Skill>>;
 }
@@ -35,12 +41,18 @@ interface Snapshot extends Assembled {
  *
  * @throws SkillcellError `store.unavailable` where a store is out of reach and `stale` is `refuse`
  * @throws SkillcellError `skills.descriptor-invalid` for a descriptor that isn't accepted
+ * @throws SkillcellError `lock.invalid` where `frozen` finds no lock file, or none that holds
  */
 export async function openSkillLibrary(options: SkillLibraryOptions): Promise<SkillLibrary> {
   const { stores, cacheDir = defaultCacheFolder(), stale = 'refuse', admit, lookIntervalMs = 30_000 } = options;
-  const { descriptor, bundleRoot, builtinRoot } = options;
+  const { descriptor, bundleRoot, builtinRoot, gate, frozen = false, lockFile = resolve(LOCK_FILE) } = options;
   const cache = openTreeCache(cacheDir);
-  const look = { index: openHeadIndex(cache), lists: openKeptLists(cacheDir), stale, digests: admit !== undefined };
+  const look = {
+    index: openHeadIndex(cache),
+    lists: openKeptLists(cacheDir),
+    stale,
+    digests: admit !== undefined || frozen,
+  };
   const views = new Map<string, SkillView>();
   const listeners = new Set<() => void>();
   let snapshot: Snapshot | undefined;
@@ -54,10 +66,19 @@ export async function openSkillLibrary(options: SkillLibraryOptions): Promise<Sk
       const states = await Promise.all(
         stores.map((store, place) => lookAtStore(store, snapshot?.states[place], { ...look, ...call })),
       );
+      const locked = frozen ? await openFrozen(lockFile, call) : undefined;
       const earlier = snapshot;
-      const changed = earlier === undefined || states.some((state, place) => isOther(state, earlier.states[place]));
+      const changed =
+        earlier === undefined ||
+        earlier.locked !== locked?.digest ||
+        states.some((state, place) => isOther(state, earlier.states[place]));
       if (changed) {
-        snapshot = { states, whole: new Map(), ...assemble(states, { descriptor, bundleRoot, builtinRoot, admit }) };
+        snapshot = {
+          states,
+          locked: locked?.digest,
+          whole: new Map(),
+          ...assemble(states, { descriptor, bundleRoot, builtinRoot, admit, frozen: locked?.admit, gate }),
+        };
       }
       failure = undefined;
       if (changed && earlier !== undefined) for (const listener of [...listeners]) listener();
@@ -104,7 +125,12 @@ export async function openSkillLibrary(options: SkillLibraryOptions): Promise<Sk
     const wanted = wantedSkills(subsystem, request);
     const { signal } = request;
     const whole = new Map<Skill, Skill>();
-    await eachAtOnce(wanted, AT_ONCE, async (skill) => {
+    for (const skill of request.copy === false ? subsystem.skills : []) {
+      const here = inPlace(skill, sources);
+      if (here !== undefined) whole.set(skill, here);
+    }
+    const missing = wanted.filter((skill) => !whole.has(skill));
+    await eachAtOnce(missing, AT_ONCE, async (skill) => {
       whole.set(skill, await wholeOf(of, skill, { signal }));
     });
     const heads = subsystem.skills.filter((skill) => sources.has(skill) && !whole.has(skill));
@@ -186,6 +212,13 @@ export async function openSkillLibrary(options: SkillLibraryOptions): Promise<Sk
     throw error;
   }
   return library;
+}
+
+/** A skill of a folder that stays where it is. */
+function inPlace(skill: Skill, sources: Assembled['sources']): Skill | undefined {
+  const record = sources.get(skill)?.record;
+  if (record?.complete !== true || record.item.origin.type !== 'directory') return undefined;
+  return { ...skill, rootPath: realpathSync.native(record.item.origin.source) };
 }
 
 /** What only a whole skill tells of itself. */

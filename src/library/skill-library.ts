@@ -3,9 +3,18 @@ import type { Diagnostic } from '../contracts/diagnostic.ts';
 import type { RootKind, Skill, SkillFields } from '../contracts/skill.ts';
 import type { Call, Origin, SkillStore } from '../contracts/store.ts';
 import type { SkillsSubsystem } from '../skills/load-subsystem.ts';
+import type { StoreState } from './look-at-store.ts';
 
 /** Says why a skill may not be loaded; undefined where it may. Its digest is known. */
-export type Admit = (skill: Skill, origin: Origin | undefined) => string | undefined;
+export type Admit = (skill: Skill, origin?: Origin) => Diagnostic | undefined;
+
+/** What is not read at all, and why. */
+export interface GateVerdict {
+  /** Stores of which nothing is loaded, with what is said of each. */
+  closed: ReadonlyMap<SkillStore, Diagnostic>;
+  /** What is said beside that. */
+  diagnostics: readonly Diagnostic[];
+}
 
 /** Options of `openSkillLibrary`. */
 export interface SkillLibraryOptions {
@@ -21,8 +30,14 @@ export interface SkillLibraryOptions {
   cacheDir?: string | undefined;
   /** What happens when a store is out of reach: the call is refused, or the last good list serves, and says how old it is. @default 'refuse' */
   stale?: 'refuse' | 'use' | undefined;
+  /** Absolute path of the lock file that `frozen` reads. @default skillcell.lock.json in the working folder */
+  lockFile?: string | undefined;
+  /** Loads only skills whose bytes are locked and approved, from stores and roots alike. @default false */
+  frozen?: boolean | undefined;
   /** Decides what of the stores is loaded at all. */
   admit?: Admit | undefined;
+  /** Decides which stores count, by all that they hold. Asked after each change. */
+  gate?: ((states: readonly StoreState[]) => GateVerdict) | undefined;
   /** Milliseconds between two looks while somebody has subscribed; 0 for none but those by hints of the stores. @default 30,000 ms */
   lookIntervalMs?: number | undefined;
 }
@@ -59,6 +74,11 @@ export interface LibraryRequest extends LibraryConsumer {
    * that the consumer may load.
    */
   refs?: readonly string[] | undefined;
+  /**
+   * False: skills of folders stay where they are and are read from there, as those of a root are; a file that has changed since is refused by its
+   * digest. Skills of other stores are fetched all the same. @default true
+   */
+  copy?: boolean | undefined;
 }
 
 /** Skills from anywhere, behind one face. What it gives is a snapshot: nothing changes it any more. */

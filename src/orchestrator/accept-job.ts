@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { createModelBudget } from '../broker/model-budget.ts';
 import type { JobResult } from '../contracts/result.ts';
+import type { SkillsSubsystem } from '../skills/load-subsystem.ts';
 import { SkillcellError } from '../contracts/skillcell-error.ts';
 import { canceledBeforeStart, withReasons } from './canceled-result.ts';
 import type { EmitEvent, EventStream } from './event-stream.ts';
@@ -13,6 +14,7 @@ import { prepareJob, type PreparedJob } from './prepare-job.ts';
 import { preparationOptions } from './preparation-options.ts';
 import { runInSandbox } from './run-in-sandbox.ts';
 import type { SessionPort } from './session/session-port.ts';
+import { skillsOfJob } from './skills-of-job.ts';
 import { inSpan } from './tracing/in-span.ts';
 import { jobEnding } from './tracing/job-attributes.ts';
 import type { TraceSpan } from './tracing/trace-span.ts';
@@ -29,6 +31,8 @@ export interface AcceptOptions {
   session?: SessionPort;
   /** The job's own, where it has begun already. Default: one that begins below what is active here. */
   span?: TraceSpan;
+  /** The skills that it has. Default: those of the host as they are now. */
+  skills?: SkillsSubsystem | undefined;
   /** Refuses the job before anything else of it is looked at. */
   check?: () => void;
 }
@@ -70,7 +74,7 @@ async function accept(
   try {
     // Before the fields are checked, which may take as long as the code of skills takes to say what it is.
     if (request.signal instanceof AbortSignal) unfollow = cancellation.follow(request.signal);
-    const job = await prepare(host, request, cancellation.signal);
+    const job = await prepare(host, request, options.skills, cancellation.signal);
     const emit: EmitEvent = (event) => events?.push(event) ?? Promise.resolve();
     return await recorded(host, job, { emit, attempt }, () =>
       runUnlessCanceled(host, job, { ...options, attempt, cancellation, emit }),
@@ -85,9 +89,18 @@ async function accept(
   }
 }
 
-async function prepare(host: JobHost, request: JobRequest, signal: AbortSignal): Promise<PreparedJob> {
-  const { model } = host.settings;
-  const job = await prepareJob(request, preparationOptions(host, signal)).catch((error: unknown) => {
+async function prepare(
+  host: JobHost,
+  request: JobRequest,
+  given: SkillsSubsystem | undefined,
+  signal: AbortSignal,
+): Promise<PreparedJob> {
+  const { model, skills: present } = host.settings;
+  const prepared = async (): Promise<PreparedJob> => {
+    const skills = given ?? (await skillsOfJob(present, request, signal));
+    return await prepareJob(request, preparationOptions(host, skills, signal));
+  };
+  const job = await prepared().catch((error: unknown) => {
     throw signal.aborted && error === signal.reason ? CANCELED_EARLY : error;
   });
   if (job.kind === 'codegen' && job.globals.JOB.codegen?.dryRun !== true && model === undefined) {

@@ -9,8 +9,8 @@ export function builtInTools(host: JobHost): Tool[] {
   if (settings.skills === undefined) return [];
   const runScript = createRunScriptTool({
     jobOf: (jobId) => running.get(jobId),
-    run(request, queue) {
-      const result = acceptJob(host, request, undefined, { queue });
+    run(request, queue, skills) {
+      const result = acceptJob(host, request, undefined, { queue, skills });
       // A job that ends earlier leaves its scripts to be ended; a host that closes waits for that.
       leaving.add(
         result.then(

@@ -18,6 +18,7 @@ import { openJobJournal, type JobJournal } from './job-journal.ts';
 import { createJobQueue } from './job-queue.ts';
 import { invalid, type JobRequest } from './job-schema.ts';
 import type { JobStream, Orchestrator, OrchestratorOptions } from './orchestrator.ts';
+import { isLibrary, presentSkills } from './present-skills.ts';
 import { readSettings, type OrchestratorSettings } from './orchestrator-settings.ts';
 import { startRegularSweep } from './regular-sweep.ts';
 import { createSandboxSupply } from './sandbox-supply.ts';
@@ -51,6 +52,9 @@ export function createOrchestrator(options: OrchestratorOptions = {}): Orchestra
   const host = createHost(settings);
   const endSweep = startRegularSweep({ runners, intervalMs: settings.sweepIntervalMs, log: logger });
   const jobs = createBackgroundWork(() => undefined);
+  // Whoever has subscribed hears of changes soon; what they are is asked with each job.
+  const watching =
+    settings.skills !== undefined && isLibrary(settings.skills) ? settings.skills.subscribe(() => {}) : undefined;
   let closing: Promise<void> | undefined;
   const needsClose = settings.pool.size > 0 || settings.stateDir !== undefined;
   const forget = needsClose ? closeBeforeExit(() => orchestrator.close()) : () => undefined;
@@ -73,11 +77,15 @@ export function createOrchestrator(options: OrchestratorOptions = {}): Orchestra
 
   const generating = new AbortController();
   const generate = async (given: GenerateOptions): Promise<Generation> => {
-    const { model, skills } = settings;
+    const { model } = settings;
     const span = host.tracing.begin('job', { 'skillcell.job.kind': 'generate' });
     const answer = async (): Promise<Generation> => {
       requireOpen('generate an answer');
-      return await generateAnswer(given, { model, skills, signal: generating.signal, span });
+      const { signal } = generating;
+      const { skills: refs = [], consumer, includeInternal } = Object(given) as GenerateOptions;
+      const asked = { consumer, includeInternal, signal, ...(Array.isArray(refs) ? { refs } : {}) };
+      const skills = await presentSkills(settings.skills, asked);
+      return await generateAnswer(given, { model, skills, signal, span });
     };
     const generation = inSpan(span, answer, { ended: generationEnding });
     jobs.add(generation);
@@ -109,6 +117,7 @@ export function createOrchestrator(options: OrchestratorOptions = {}): Orchestra
     sweep: () => sweepRunners(runners),
     close() {
       forget();
+      watching?.[Symbol.dispose]();
       generating.abort(closed('go on'));
       return (closing ??= closeHost(host, jobs, endSweep));
     },

@@ -39,6 +39,8 @@ export interface KnownSkills {
 /** The tools by which a job finds and reads skills while it runs. */
 export interface DisclosureTools {
   tools: Tool[];
+  /** From now on these are the skills. */
+  use(skills: SkillsSubsystem): void;
   begin(known: KnownSkills): void;
   /** Skills have been read by another way, with the sources pool afterwards. */
   join(active: readonly string[], pool: readonly SourceRow[]): void;
@@ -86,7 +88,8 @@ const readInput = z
  * nothing of the rest: what is denied reads like what is unknown.
  */
 export function createDisclosureTools(options: DisclosureOptions): DisclosureTools {
-  const { skills, consumer, includeInternal } = options;
+  const { consumer, includeInternal } = options;
+  let { skills } = options;
   let who: ConsumerOptions = { consumer, includeInternal };
   let active = new Set<string>();
   let pool: readonly SourceRow[] = [];
@@ -146,6 +149,9 @@ export function createDisclosureTools(options: DisclosureOptions): DisclosureToo
       ),
       skillTool('skills.read', 'Reads a file of a skill, by lines, or as bytes.', readInput, read),
     ],
+    use(present) {
+      skills = present;
+    },
     begin(known) {
       active = new Set(known.active);
       ({ pool } = known);

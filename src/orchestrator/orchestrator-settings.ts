@@ -17,7 +17,7 @@ import { createDockerRunner } from '../runners/docker/docker-runner.ts';
 import { createLocalRunner } from '../runners/local/local-runner.ts';
 import { RUNNER_CONTRACT, type Runner } from '../runners/runner.ts';
 import { sandboxLimits } from '../runners/sandbox-limits.ts';
-import type { SkillsSubsystem } from '../skills/load-subsystem.ts';
+import type { GivenSkills } from './present-skills.ts';
 import { effectiveLimits } from './effective-limits.ts';
 import { languageSchema } from './language-schema.ts';
 import type { OrchestratorOptions, PoolOptions } from './orchestrator.ts';
@@ -30,7 +30,7 @@ const ACTION = 'create the orchestrator';
 
 /** Options as they hold: checked, with every default. */
 export interface OrchestratorSettings {
-  skills: SkillsSubsystem | undefined;
+  skills: GivenSkills | undefined;
   model: ModelGateway | undefined;
   tools: readonly Tool[];
   approve: Approve | undefined;
@@ -85,7 +85,12 @@ const poolSchema = z.strictObject({
 });
 
 const optionsSchema = z.strictObject({
-  skills: z.optional(z.custom(has('importSkillset'), 'must be what loadSkillsSubsystem gives')),
+  skills: z.optional(
+    z.custom(
+      (value) => has('importSkillset')(value) || has('subsystem', 'heads')(value),
+      'must be what loadSkillsSubsystem or openSkillLibrary gives',
+    ),
+  ),
   model: z.optional(
     z.custom(
       (value) => isModelGateway(value) || isSdkModel(value),

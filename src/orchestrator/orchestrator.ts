@@ -15,6 +15,7 @@ import type { Session, SessionOptions } from '../contracts/session.ts';
 import type { WarmPoolCounts } from '../runners/warm-pool.ts';
 import type { Runner, RunnerReport, SandboxLimits } from '../runners/runner.ts';
 import type { SweepSummary } from './sweep-runners.ts';
+import type { SkillLibrary } from '../library/skill-library.ts';
 import type { SkillsSubsystem } from '../skills/load-subsystem.ts';
 
 /** Warm sandboxes that are started ahead. */
@@ -43,8 +44,11 @@ export interface PoolMetrics extends WarmPoolCounts {
 
 /** Options of `createOrchestrator`. */
 export interface OrchestratorOptions {
-  /** The skills that jobs may ask for. Without it jobs have none. */
-  skills?: SkillsSubsystem;
+  /**
+   * The skills that jobs may ask for. Without it jobs have none. Of a library, a job keeps to its end what it was when the job was submitted; it
+   * is watched until the orchestrator is closed, and closed by whoever opened it.
+   */
+  skills?: SkillsSubsystem | SkillLibrary;
   /**
    * Where codegen jobs ask for code: a gateway, or a model of the AI SDK such as `anthropic('claude-sonnet-4-5')`. Its key stays
    * in this process.
@@ -107,7 +111,7 @@ export interface JobStream extends AsyncIterable<JobEvent> {
 /** Accepts jobs, runs them in sandboxes, and gives each exactly one result. */
 export interface Orchestrator extends AsyncDisposable {
   /** The skills that jobs may ask for; undefined where there are none. */
-  readonly skills: SkillsSubsystem | undefined;
+  readonly skills: SkillsSubsystem | SkillLibrary | undefined;
   /** What jobs may name as their tools, as far as it does not depend on the job. */
   readonly tools: readonly Tool[];
   /**

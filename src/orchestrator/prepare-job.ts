@@ -40,6 +40,8 @@ export interface PreparedJob {
   language: Language;
   limits: JobLimits;
   globals: RuntimeGlobals;
+  /** Those of its submission, to its end. */
+  subsystem: SkillsSubsystem | undefined;
   trees: SkillTrees;
   files: PreparedFile[];
   stdin: Uint8Array | undefined;
@@ -143,6 +145,7 @@ export async function prepareJob(given: unknown, options: PreparationOptions, kn
       subsystem: options.skills,
       budgetTokens: request.kind === 'codegen' ? request.toolBudgetTokens : undefined,
     }),
+    subsystem: options.skills,
     trees,
     files: inputs.files,
     stdin,

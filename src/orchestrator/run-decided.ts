@@ -61,12 +61,12 @@ async function decideOn(
 ): Promise<{ record: JobDecision; next: Next }> {
   // Few jobs are decided on.
   const { createDecision } = await import('../decision/decide.ts');
-  const { skills } = host.settings;
+  const { subsystem: skills } = job;
   const overdue = new AbortController();
   const timer = setTimeout(() => overdue.abort(), job.limits.jobTimeoutMs);
   const deadline = AbortSignal.any([signal, overdue.signal]);
   const { record, run } = createDecision(
-    decisionOptions(host, job, {
+    decisionOptions(job, {
       gateway,
       signal: deadline,
       budget,
@@ -83,7 +83,7 @@ async function decideOn(
     }
     const action = decided.action.value;
     if (action.action === 'text') return { record, next: { ended: textResult(job, attempt, action.text, decided) } };
-    const handed = await handOver(job, decided, action, preparationOptions(host, deadline));
+    const handed = await handOver(job, decided, action, preparationOptions(host, skills, deadline));
     record.handover = handed.handover;
     return { record, next: { job: handed.job } };
   } catch (error) {
@@ -96,7 +96,6 @@ async function decideOn(
 }
 
 function decisionOptions(
-  host: JobHost,
   job: CodegenJob,
   asking: Pick<AskModelOptions, 'gateway' | 'signal' | 'budget' | 'observe' | 'around'>,
 ): DecideOptions {
@@ -108,7 +107,7 @@ function decisionOptions(
     expect: globals.JOB.expect,
     value: globals.JOB.codegen?.value,
     tools: globals.TOOLS,
-    skills: host.settings.skills,
+    skills: job.subsystem,
     consumer: select.consumer ?? DECISION_CONSUMER,
     variant: globals.JOB.skills.variant,
     pool: globals.SOURCES_POOL,

@@ -74,8 +74,8 @@ async function runWith(
   { session, warm, diagnostics }: SuppliedSandbox,
   options: AttemptOptions,
 ): Promise<JobResult> {
-  const { skills, approve, model, logger: log } = settings;
-  const { jobId } = job;
+  const { approve, model, logger: log } = settings;
+  const { jobId, subsystem: skills } = job;
   const { sandbox } = session;
   log?.debug({ jobId, runner: sandbox.runner, isolation: sandbox.isolation, warm }, 'sandbox taken');
   const { runner, isolation } = sandbox;

@@ -5,6 +5,7 @@ import { SCRIPT_ARGUMENTS, SCRIPT_LIMITS } from '../contracts/limits.ts';
 import { quotedText } from '../contracts/quoted-text.ts';
 import type { JobResult } from '../contracts/result.ts';
 import { SkillcellError } from '../contracts/skillcell-error.ts';
+import type { SkillsSubsystem } from '../skills/load-subsystem.ts';
 import { sandboxLimits } from '../runners/sandbox-limits.ts';
 import { createJobQueue, type JobQueue } from './job-queue.ts';
 import { listFitting } from './list-fitting.ts';
@@ -35,8 +36,8 @@ const inputSchema = z.strictObject({
 export interface RunScriptToolOptions {
   /** The job that runs under an id. */
   jobOf(jobId: string): PreparedJob | undefined;
-  /** Runs a job that waits for its place in this queue. */
-  run(request: JobRequest, queue: JobQueue): Promise<JobResult>;
+  /** Runs a job that waits for its place in this queue, with the skills of the job that calls. */
+  run(request: JobRequest, queue: JobQueue, skills: SkillsSubsystem | undefined): Promise<JobResult>;
 }
 
 /**
@@ -62,7 +63,7 @@ export function createRunScriptTool({ jobOf, run }: RunScriptToolOptions): Tool 
       const job = jobOf(jobId);
       if (job === undefined) throw new ToolError('The job is over.');
       try {
-        return shown(await run({ ...requestOf(job, input), signal }, queueOf(job)));
+        return shown(await run({ ...requestOf(job, input), signal }, queueOf(job), job.subsystem));
       } catch (error) {
         if (SkillcellError.isInstance(error) && OF_THE_CALL.has(error.code)) throw new ToolError(error.message);
         throw error;

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { diagnostic } from '../../src/contracts/diagnostic.ts';
 import type { RootKind, Skill } from '../../src/contracts/skill.ts';
 import type { SkillStore } from '../../src/contracts/store.ts';
 import { openSkillLibrary } from '../../src/library/open-skill-library.ts';
@@ -230,13 +231,14 @@ describe('openSkillLibrary()', () => {
     const approved = (await (await open([low])).heads())[0]?.digest;
     const seen: string[] = [];
     const library = await open([farAway(low), farAway(high)], {
-      admit: ({ digest }) => (seen.push(digest), digest === approved ? undefined : 'nobody has approved these bytes'),
+      admit: ({ id, digest }) => {
+        seen.push(digest);
+        return digest === approved ? undefined : diagnostic('root.missing', `${id} is not approved.`);
+      },
     });
     expect(seen.every((digest) => /^sha256:[0-9a-f]{64}$/.test(digest))).toBe(true);
     expect((await library.subsystem()).skills.map(({ body }) => body)).toEqual(['Approved.\n']);
-    expect(library.diagnostics()).toMatchObject([
-      { code: 'library.not-admitted', message: 'custom.units is not loaded: nobody has approved these bytes.' },
-    ]);
+    expect(library.diagnostics()).toMatchObject([{ code: 'root.missing', message: 'custom.units is not approved.' }]);
   });
 
   it('gives snapshots that no later change touches', async () => {

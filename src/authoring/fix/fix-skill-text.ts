@@ -32,7 +32,7 @@ export function fixSkillText(bytes: Uint8Array, options: SetNameOptions): FixedT
     const next = { lines: [...file.lines], ends: [...file.ends] };
     const made = step(next);
     // What would change more than it says is not done.
-    if (made.length === 0 || !saysTheSame(bytes, Buffer.from(joinedText(next)), options.folder)) continue;
+    if (made.length === 0 || !saysTheSame(joinedText(file), joinedText(next), options.folder)) continue;
     changes.push(...made);
     file = next;
   }
@@ -55,8 +55,10 @@ export function fixPlainText(bytes: Uint8Array): FixedText {
 }
 
 /** Whether a mended file gives all that the old one gave, but for the name and what nobody sees. */
-function saysTheSame(before: Uint8Array, after: Uint8Array, folder: string): boolean {
-  const [old, fixed] = [before, after].map((bytes) => parseSkillMarkdown(bytes, { folder, tryPatterns: false }));
+function saysTheSame(before: string, after: string, folder: string): boolean {
+  const [old, fixed] = [before, after].map((text) =>
+    parseSkillMarkdown(Buffer.from(text), { folder, tryPatterns: false }),
+  );
   if (old === undefined || fixed === undefined || !old.readable) return true;
   const told = ({ fields, extra, body }: typeof old): unknown => {
     const { name: _name, displayName: _shown, ...others } = fields;

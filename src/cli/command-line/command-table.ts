@@ -14,6 +14,7 @@ import { AUTHORING_COMMANDS } from './authoring-commands.ts';
 import { BUDGET_FLAGS } from '../options/budget-flags.ts';
 import { LOCK_COMMANDS } from './lock-commands.ts';
 import { ARCHIVE_COMMANDS } from './archive-commands.ts';
+import { LIBRARY_COMMANDS } from './library-commands.ts';
 
 const EXEC: CommandSpecification = {
   path: ['exec'],
@@ -88,7 +89,7 @@ const MCP: CommandSpecification = {
 
 /** What a session takes of what a job does. */
 const SESSION_FLAG_NAMES: ReadonlySet<string> = new Set(
-  'language runner isolation file env timeout memory cpus pids workspace descriptor skills-root consumer mcp tool skill frozen lock json'.split(
+  'language runner isolation file env timeout memory cpus pids workspace descriptor skills-root sources consumer mcp tool skill frozen lock json'.split(
     ' ',
   ),
 );
@@ -258,6 +259,7 @@ export const COMMANDS: readonly CommandSpecification[] = [
   MCP,
   ...SKILLS,
   ...LOCK_COMMANDS,
+  ...LIBRARY_COMMANDS,
   {
     path: ['image', 'build'],
     summary: 'build the image of the docker runner',

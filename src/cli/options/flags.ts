@@ -27,9 +27,17 @@ const CONSUMER_FLAG: FlagSpecification = {
   summary: 'whose policy of the descriptor holds',
 };
 
+/** Where skills come from beside the descriptor; every command that loads skills takes it. */
+const SOURCES_FLAG: FlagSpecification = {
+  name: 'sources',
+  value: 'LIST',
+  summary: 'builtin, user and project, with commas between (default: builtin); see `skillcell skills sources`',
+};
+
 /** Flags of commands that load skills. */
 export const SKILLS_FLAGS: readonly FlagSpecification[] = [
   { name: 'root', value: 'DIR', summary: 'the built-in skills (default: those of this package)' },
+  SOURCES_FLAG,
   DESCRIPTOR_FLAG,
   CONSUMER_FLAG,
   ...FROZEN_FLAGS,
@@ -102,6 +110,7 @@ export const JOB_FLAGS: readonly FlagSpecification[] = [
   { name: 'workspace', value: 'MIB', summary: 'size of the working folder (default: 128)' },
   DESCRIPTOR_FLAG,
   { name: 'skills-root', value: 'DIR', summary: 'the built-in skills (default: those of this package)' },
+  SOURCES_FLAG,
   { ...CONSUMER_FLAG, summary: `${CONSUMER_FLAG.summary} (default: solver.codegen)` },
   {
     name: 'tool',
@@ -142,6 +151,7 @@ const SERVER_FLAG_SUMMARIES: Readonly<Record<string, string>> = {
   'skills-root': '',
   frozen: '',
   lock: '',
+  sources: '',
   consumer: 'whose policy of the descriptor holds for clients and their jobs (default: solver.codegen)',
   mcp: '',
   tool: 'a tool that programs may call, by id or pattern, such as skills.read or skills.*',
@@ -184,7 +194,7 @@ const OF_EVALS = ['language', 'runner', 'isolation', 'timeout', 'memory', 'cpus'
 
 /** Flags of the command that evaluates a skill. */
 export const EVAL_JOB_FLAGS: readonly FlagSpecification[] = JOB_FLAGS.filter(({ name }) =>
-  [...OF_EVALS, 'skills-root', 'consumer', 'frozen', 'lock', 'json'].includes(name),
+  [...OF_EVALS, 'skills-root', 'sources', 'consumer', 'frozen', 'lock', 'json'].includes(name),
 ).flatMap((flag) => {
   if (flag.name === 'language') return [{ ...flag, summary: `${languageNames().join(', ')} (default: javascript)` }];
   return [flag, ...(flag.name === 'skills-root' ? [ROOT_FLAG] : [])];

@@ -1,20 +1,16 @@
 import type { Diagnostic } from '../../contracts/diagnostic.ts';
 import { SkillcellError } from '../../contracts/skillcell-error.ts';
-import type { LoadUncheckedOptions } from '../../skills/load-subsystem.ts';
 import type { CommandContext } from './command.ts';
 
 /**
- * Reads what `--frozen` lets through. Nothing of it loads without the flag.
+ * The lock file of `--frozen`; undefined without the flag. Nothing of it loads then.
  *
- * @throws SkillcellError `lock.invalid`, also where there is no lock file
+ * @throws SkillcellError `lock.invalid` where there is no lock file
  */
-export async function admitFrozen(context: CommandContext): Promise<LoadUncheckedOptions['admit']> {
+export async function frozenLockFile(context: CommandContext): Promise<string | undefined> {
   if (!context.arguments.flags.has('frozen')) return undefined;
-  const [{ existingLock }, { openFrozen }] = await Promise.all([
-    import('./existing-lock.ts'),
-    import('../../library/lock/open-frozen.ts'),
-  ]);
-  return await openFrozen(existingLock(context), { signal: context.interruption.signal });
+  const { existingLock } = await import('./existing-lock.ts');
+  return existingLock(context);
 }
 
 /** The error of a reference to a skill that `--frozen` has left out; undefined where it is about none. */

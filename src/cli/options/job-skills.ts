@@ -2,7 +2,8 @@ import { SkillcellError } from '../../contracts/skillcell-error.ts';
 import type { SkillsSubsystem } from '../../skills/load-subsystem.ts';
 import { type CommandContext, flagValue, flagValues } from './command.ts';
 import { folderId } from '../../skills/text/slug.ts';
-import { admitFrozen, unapprovedError } from './frozen-flag.ts';
+import { frozenLockFile, unapprovedError } from './frozen-flag.ts';
+import { sourcesFromFlags } from './sources-flag.ts';
 import { usageError } from '../terminal/usage-error.ts';
 
 /**
@@ -19,11 +20,13 @@ export async function jobSkills(context: CommandContext, needed = false): Promis
   const rootFlag = own === undefined && root !== undefined ? '--root' : '--skills-root';
   const named =
     ['skill', 'tool'].some((name) => flagValues(given, name).length > 0) ||
+    given.flags.has('sources') ||
     given.flags.has('select') ||
     given.flags.has('match');
   if (root === undefined && descriptor === undefined && !named && !needed) return undefined;
   const { loadSkills } = await import('./load-skills.ts');
-  const subsystem = loadSkills({ root, rootFlag, descriptor, admit: await admitFrozen(context) }, io);
+  const names = sourcesFromFlags(given);
+  const subsystem = await loadSkills({ root, rootFlag, descriptor, names, frozen: await frozenLockFile(context) }, io);
   checkConsumer(flagValue(given, 'consumer'), subsystem);
   return subsystem;
 }

@@ -5,7 +5,8 @@ import type { SkillsDescriptor } from '../../contracts/descriptor.ts';
 import { SkillcellError } from '../../contracts/skillcell-error.ts';
 import { JsonRefused, parseBoundedJson } from '../../protocol/bounded-json.ts';
 import '../../skills/match-on-host.ts';
-import { loadUnchecked, type LoadUncheckedOptions, type SkillsSubsystem } from '../../skills/load-subsystem.ts';
+import { loadUnchecked, type SkillsSubsystem, type SkillsSubsystemOptions } from '../../skills/load-subsystem.ts';
+import type { SourceName } from '../../library/trust/source-folders.ts';
 import type { CliIo } from '../terminal/cli-io.ts';
 import { readInputFile } from '../terminal/input-file.ts';
 import { quoted } from '../terminal/usage-error.ts';
@@ -19,24 +20,39 @@ export interface SkillSources {
   rootFlag: '--root' | '--skills-root';
   /** Value of `--descriptor`. */
   descriptor: string | undefined;
-  /** What `--frozen` lets through; undefined without the flag. */
-  admit: LoadUncheckedOptions['admit'];
+  /** Value of `--sources`. */
+  names: ReadonlySet<SourceName>;
+  /** The lock file of `--frozen`; undefined without the flag. */
+  frozen: string | undefined;
 }
 
 /**
- * Loads the skills that flags name: the built-in root, and what the bundle's descriptor adds.
+ * Loads the skills that flags name: the built-in root, what the user and the project have, and what the bundle's descriptor adds.
  *
  * @throws SkillcellError `skills.root-missing`, `skills.descriptor-invalid`, `skills.digest-mismatch` or `file.unreadable`
  */
-export function loadSkills(sources: SkillSources, io: CliIo): SkillsSubsystem {
-  const builtinRoot = builtinSkills(sources, io);
-  const { admit } = sources;
-  if (sources.descriptor === undefined) return loadUnchecked({ builtinRoot, admit });
-  const descriptor = readJsonFile('--descriptor', sources.descriptor, io) as SkillsDescriptor;
-  const bundleRoot = dirname(resolve(io.cwd(), sources.descriptor));
-  const subsystem = loadUnchecked({ builtinRoot, descriptor, bundleRoot, admit });
-  checkListed(descriptor, subsystem, sources.descriptor);
+export async function loadSkills(sources: SkillSources, io: CliIo): Promise<SkillsSubsystem> {
+  const builtinRoot = sources.names.has('builtin') ? builtinSkills(sources, io) : undefined;
+  const path = sources.descriptor;
+  if (path === undefined) return await load({ builtinRoot }, sources, io);
+  const descriptor = readJsonFile('--descriptor', path, io) as SkillsDescriptor;
+  const subsystem = await load({ builtinRoot, descriptor, bundleRoot: dirname(resolve(io.cwd(), path)) }, sources, io);
+  checkListed(descriptor, subsystem, path);
   return subsystem;
+}
+
+async function load(
+  options: Pick<SkillsSubsystemOptions, 'builtinRoot' | 'descriptor' | 'bundleRoot'>,
+  { names, frozen }: SkillSources,
+  io: CliIo,
+): Promise<SkillsSubsystem> {
+  if (!names.has('user') && !names.has('project')) {
+    if (frozen === undefined) return loadUnchecked(options);
+    const { openFrozen } = await import('../../library/lock/open-frozen.ts');
+    return loadUnchecked({ ...options, admit: (await openFrozen(frozen)).admit });
+  }
+  const { loadSources } = await import('./load-sources.ts');
+  return await loadSources({ ...options, lockFile: frozen, frozen: frozen !== undefined }, names, io);
 }
 
 /** Reads a file of JSON with caps. @throws SkillcellError `file.unreadable` or `skills.descriptor-invalid` */

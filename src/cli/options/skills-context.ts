@@ -4,8 +4,9 @@ import { type CommandContext, flagValue } from './command.ts';
 import { consumerFromFlags } from './consumer-flag.ts';
 import { diagnosticLine } from '../terminal/diagnostic-line.ts';
 import { usageError } from '../terminal/usage-error.ts';
-import { admitFrozen } from './frozen-flag.ts';
+import { frozenLockFile } from './frozen-flag.ts';
 import { loadSkills } from './load-skills.ts';
+import { sourcesFromFlags } from './sources-flag.ts';
 
 /** What the `skills` commands begin with. */
 export interface SkillsContext {
@@ -25,7 +26,9 @@ export async function openSkills(context: CommandContext, about: 'all' | 'none' 
   const { arguments: given, io, json } = context;
   const consumer = consumerFromFlags(given);
   const [root, descriptor] = [flagValue(given, 'root'), flagValue(given, 'descriptor')];
-  const subsystem = loadSkills({ root, rootFlag: '--root', descriptor, admit: await admitFrozen(context) }, io);
+  const names = sourcesFromFlags(given);
+  const frozen = await frozenLockFile(context);
+  const subsystem = await loadSkills({ root, rootFlag: '--root', descriptor, names, frozen }, io);
   if (!json && about === 'all') await noteDiagnostics(context, subsystem.diagnostics);
   const tools = given.flags.get('tool');
   const blank = tools?.find((id) => id.trim() === '');

@@ -109,6 +109,8 @@ export const LIBRARY_TEXTS: Readonly<Record<LibraryCode, DiagnosticText>> = {
     meaning: 'the archive holds files beside the folder of the skill; they are no part of it, and left out',
     advice: 'Nothing has to be done; pack the folder of the skill alone.',
   },
+  ...SOURCE_TEXTS,
+  ...INDEX_TEXTS,
   'store.stale': {
     meaning: 'a store is out of reach, and its skills are those of its last good list',
     advice: 'Nothing, if that will do; `stale: "refuse"` refuses instead.',
@@ -117,15 +119,21 @@ export const LIBRARY_TEXTS: Readonly<Record<LibraryCode, DiagnosticText>> = {
     meaning: 'a store is out of reach, and what a skill of it says is not in the cache; it is not loaded',
     advice: 'Try again when the store answers.',
   },
-  'library.not-admitted': {
-    meaning: 'a skill is not loaded, as its bytes are not those that were locked and approved',
-    advice: 'Look at the skill, then `skillcell skills approve REF --as WHO`.',
+  'trust.changed': {
+    meaning: 'the skills of a project are other ones than those that were trusted; none of them is loaded',
+    advice: 'Look at what has changed, then `skillcell skills trust`; with --follow changes are trusted as well.',
   },
-  ...SOURCE_TEXTS,
-  ...INDEX_TEXTS,
   'search.not-kept': {
     meaning: 'the index of a search cannot be written to the cache; the search has answered all the same',
     advice: 'Name a folder that can be written by XDG_CACHE_HOME, or each process builds the index again.',
   },
   ...S3_TEXTS,
+  'trust.outside': {
+    meaning: 'a folder of skills of a project lies outside the project, behind a link; it is not read',
+    advice: 'Put the skills into the project, or name their folder by --root.',
+  },
+  'trust.ignored': {
+    meaning: 'what says which projects are trusted cannot be relied on, so that none is',
+    advice: 'Look at the file that the message names; remove it, and trust the projects anew.',
+  },
 };

@@ -42,4 +42,8 @@ export const SOURCE_TEXTS: Readonly<Record<Extract<LibraryCode, `source.${string
     meaning: 'a file is only a pointer of Git LFS; the content that it stands for is not fetched',
     advice: 'Keep files that a skill needs in the repository itself.',
   },
+  'source.unavailable': {
+    meaning: 'a plugin that lies in another repository is not taken: that cannot be read',
+    advice: 'Try again later, or add that repository by itself; the message says what is wrong.',
+  },
 };

@@ -1,5 +1,7 @@
+import { SkillcellError } from '../../contracts/skillcell-error.ts';
 import { changeSkills } from '../lock/change-skills.ts';
 import { compareLocked } from '../lock/compare-locked.ts';
+import type { LockedSkill } from '../lock/lock-format.ts';
 import type { FoundSkill } from '../sources/find-in-source.ts';
 import { assertReplaceable } from './assert-replaceable.ts';
 import { lockedSkill } from './locked-skill.ts';
@@ -40,6 +42,7 @@ export async function addSkills(found: readonly FoundSkill[], options: AddSkills
         const { id, skillId, files, digest } = one.skill;
         const place = into === '.' ? skillId : `${into}/${skillId}`;
         const before = lock.get(id);
+        if (before !== undefined && before.place !== place) throw elsewhere(before);
         const entry = lockedSkill(one, place, before);
         if (!force) assertReplaceable({ root, place, id, files, locked: before });
         const isThere = compareLocked(root, entry).length === 0;
@@ -51,5 +54,16 @@ export async function addSkills(found: readonly FoundSkill[], options: AddSkills
       return { changes: rows.map(({ change }) => change), result: rows.map(({ result }) => result) };
     },
     { signal },
+  );
+}
+
+/** One lock file holds one skill of an id; its folder must not stay behind. */
+function elsewhere({ id, place }: LockedSkill): SkillcellError {
+  return new SkillcellError(
+    'lock.mismatch',
+    `Cannot add ${id}: it is locked in another folder, got ${place ?? 'the package'}.`,
+    {
+      hint: 'Remove it first, or give this folder a lock file of its own by --lock.',
+    },
   );
 }

@@ -6,7 +6,11 @@ import type { FoundSkill } from '../sources/find-in-source.ts';
  *
  * @param before what was locked under its id
  */
-export function lockedSkill({ skill, origin }: FoundSkill, place: string, before: LockedSkill | undefined): LockedSkill {
+export function lockedSkill(
+  { skill, origin }: FoundSkill,
+  place: string,
+  before: LockedSkill | undefined,
+): LockedSkill {
   const { id, fields, digest, files } = skill;
   const approval = before?.approval?.digest === digest ? before.approval : null;
   return { id, version: fields.version ?? null, place, origin, digest, files, approval };

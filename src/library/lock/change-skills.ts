@@ -74,7 +74,8 @@ export async function changeSkills<Result>(
 export async function recoverSkills(path: string, options: ExclusiveOptions = {}): Promise<void> {
   if (!existsSync(dirname(path))) return;
   const places = lockPlaces(path);
-  if (existsSync(places.staging) || existsSync(places.busy)) await withExclusive(places.busy, () => finish(places), options);
+  if (existsSync(places.staging) || existsSync(places.busy))
+    await withExclusive(places.busy, () => finish(places), options);
 }
 
 function commit(places: LockPlaces, lock: SkillLock, changes: readonly SkillChange[]): void {
@@ -89,7 +90,8 @@ function commit(places: LockPlaces, lock: SkillLock, changes: readonly SkillChan
   mkdirSync(staging, { mode: 0o700 });
   try {
     mkdirSync(folders, { mode: 0o700 });
-    for (const [index, { tree }] of moved.entries()) if (tree !== null) writeTree(folders, `new-${index}`, tree, 'plain');
+    for (const [index, { tree }] of moved.entries())
+      if (tree !== null) writeTree(folders, `new-${index}`, tree, 'plain');
     const moves = moved.map(({ place, tree }): Move => ({ place, isNew: tree !== null }));
     renameSync(writeAside(staging, JSON.stringify({ lock: writeLock(next), moves })), journal);
     syncFolder(staging);
@@ -136,9 +138,13 @@ function refuseLinks(root: string, place: string): void {
     const stats = lstatSync(join(root, path), { throwIfNoEntry: false });
     if (stats === undefined) return;
     if (!stats.isDirectory())
-      throw new SkillcellError('lock.mismatch', `Cannot write skills: there is no folder but a file or a link, got ${path}.`, {
-        hint: 'Move it away, or name another folder by --into.',
-      });
+      throw new SkillcellError(
+        'lock.mismatch',
+        `Cannot write skills: there is no folder but a file or a link, got ${path}.`,
+        {
+          hint: 'Move it away, or name another folder by --into.',
+        },
+      );
   }
 }
 

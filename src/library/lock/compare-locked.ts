@@ -68,7 +68,12 @@ function visit(top: string, rest: Map<string, SkillFile>): Row[] {
   return rows;
 }
 
-function compareFile(place: string, then: SkillFile | undefined, path: string, limit: number): { row?: Row; read: number } {
+function compareFile(
+  place: string,
+  then: SkillFile | undefined,
+  path: string,
+  limit: number,
+): { row?: Row; read: number } {
   if (then === undefined) return { row: { path, state: 'added' }, read: 0 };
   try {
     const now = readRegularFile(place, { keep: 0, limit });

@@ -6,6 +6,7 @@ import type { SkillsSubsystem } from '../../skills/subsystem.ts';
 import type { ConsumerOptions } from '../../skills/subsystem-contract.ts';
 import { defaultCacheFolder } from '../../stores/cache/tree-cache.ts';
 import { askIndex } from './ask-index.ts';
+import { FUNCTION_WORDS } from './function-words.ts';
 import { openIndex } from './open-index.ts';
 import { explainHit, type SearchMatch, type SearchSnippet } from './search-snippet.ts';
 import { wordsOf } from './search-words.ts';
@@ -42,7 +43,7 @@ export interface SkillSearch {
   searched: number;
   /** Words that counted, as the index has them, and how many skills hold each; the rarest first. */
   words: { word: string; skills: number }[];
-  /** Words of the text that did not count: no skill holds them, or rarer ones were enough. */
+  /** Words of the text that did not count: no skill holds them, rarer ones were enough, or they only hold the sentence together. */
   ignored: number;
   diagnostics: Diagnostic[];
 }
@@ -95,8 +96,9 @@ export async function searchSkills(
   const offered = offeredSkills(skills, who);
   const words = new Set<string>();
   for (const { word } of wordsOf(text)) words.add(word);
+  const telling = new Set([...words].filter((word) => !FUNCTION_WORDS.has(word)));
   const { database, diagnostics } = await openIndex(offered, cacheFolder, signal);
-  const answer = askIndex(database, words, { skills: offered.length, most: max });
+  const answer = askIndex(database, telling.size > 0 ? telling : words, { skills: offered.length, most: max });
   const worth = new Map(answer.words.map((asked) => [asked.word, asked.worth]));
   const hits = answer.rows.flatMap(({ row, score }): SkillHit[] => {
     const skill = offered[row];

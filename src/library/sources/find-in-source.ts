@@ -1,5 +1,7 @@
 import { basename, join, relative, sep } from 'node:path';
 import type { Diagnostic } from '../../contracts/diagnostic.ts';
+import { libraryDiagnostic } from '../../contracts/library-diagnostic.ts';
+import { quotedText } from '../../contracts/quoted-text.ts';
 import type { Skill, SkillTree } from '../../contracts/skill.ts';
 import { SkillcellError } from '../../contracts/skillcell-error.ts';
 import type { Origin, SkillView } from '../../contracts/store.ts';
@@ -8,6 +10,7 @@ import { readRegularFile } from '../../skills/load/read-regular-file.ts';
 import { SKILL_BYTES } from '../../skills/load/read-manifest.ts';
 import { skillDigest } from '../../skills/text/digest.ts';
 import { listFiles } from '../../stores/cache/tree-cache.ts';
+import type { PluginElsewhere } from '../../stores/contents/source-contents.ts';
 import type { LockedOrigin } from '../lock/lock-format.ts';
 import { openSource, type OpenSourceOptions } from './open-source.ts';
 import type { SourceSpec } from './source-spec.ts';
@@ -31,7 +34,7 @@ export interface SourceContents {
 export interface FindInSourceOptions extends Omit<OpenSourceOptions, 'kind'> {
   /** Absolute path of the folder that the lock file is in: paths of sources are locked relative to it. */
   lockFolder: string;
-  /** Paths of skills in the source; without it all. */
+  /** Folders of skills in the source; without it all. */
   only?: ReadonlySet<string> | undefined;
   signal?: AbortSignal | undefined;
 }
@@ -42,12 +45,16 @@ export interface FindInSourceOptions extends Omit<OpenSourceOptions, 'kind'> {
  * @throws SkillcellError `source.refused`, `store.unavailable`, `store.changed`
  */
 export async function findInSource(spec: SourceSpec, options: FindInSourceOptions): Promise<SourceContents> {
-  const { lockFolder, only, signal } = options;
+  const { lockFolder, only, plugin, signal } = options;
   const store = await openSource(spec, { ...options, kind: 'project' });
   try {
     const { items, diagnostics } = await store.list({ signal });
-    const inside = items.filter(({ path }) => isBelow(path, spec.folder) && (only === undefined || only.has(path)));
-    if (spec.folder !== undefined && inside.length === 0 && only === undefined)
+    // What a plugin elsewhere says of still others is its own affair.
+    const elsewhere = only === undefined && plugin === undefined ? ((await store.elsewhere?.({ signal })) ?? []) : [];
+    const inside = items.filter(
+      ({ origin: { folder } }) => isBelow(folder, spec.folder) && (only === undefined || only.has(folder)),
+    );
+    if (spec.folder !== undefined && inside.length + elsewhere.length === 0 && only === undefined)
       throw new SkillcellError(
         'source.refused',
         `Cannot use the source: it has no skill in that folder, got ${JSON.stringify(spec.folder)}.`,
@@ -64,13 +71,32 @@ export async function findInSource(spec: SourceSpec, options: FindInSourceOption
       found.diagnostics.push(...loaded.diagnostics);
       const [skill] = loaded.skills;
       if (skill?.digest !== view.digest) continue;
-      const origin = lockedOrigin(spec, { ...item.origin, folder: item.path }, lockFolder);
-      found.skills.push({ skill, origin, read: () => readView(view) });
+      found.skills.push({ skill, origin: lockedOrigin(spec, item.origin, lockFolder), read: () => readView(view) });
     }
+    for (const one of elsewhere) append(found, await findElsewhere(one, options));
     return found;
   } finally {
     await store.close();
   }
+}
+
+/** A marketplace that names what cannot be reached still brings the rest. */
+async function findElsewhere(plugin: PluginElsewhere, options: FindInSourceOptions): Promise<SourceContents> {
+  const { url, commit, ref } = plugin;
+  const wanted = commit ?? ref;
+  const spec: SourceSpec = { kind: 'git', source: url, ...(wanted === undefined ? {} : { ref: wanted }) };
+  try {
+    return await findInSource(spec, { ...options, plugin });
+  } catch (error) {
+    if (!SkillcellError.isInstance(error)) throw error;
+    const message = `The plugin ${quotedText(plugin.plugin)} is not taken: ${error.message}`;
+    return { skills: [], diagnostics: [libraryDiagnostic('source.unavailable', message)] };
+  }
+}
+
+function append(found: SourceContents, more: SourceContents): void {
+  found.skills.push(...more.skills);
+  found.diagnostics.push(...more.diagnostics);
 }
 
 function isBelow(path: string, folder: string | undefined): boolean {

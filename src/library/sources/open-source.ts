@@ -1,6 +1,7 @@
 import type { RootKind } from '../../contracts/skill.ts';
 import type { SkillStore } from '../../contracts/store.ts';
 import type { TreeCache } from '../../stores/cache/tree-cache.ts';
+import type { PluginElsewhere } from '../../stores/contents/source-contents.ts';
 import { refused } from './parse-source.ts';
 import type { SourceSpec } from './source-spec.ts';
 
@@ -10,6 +11,15 @@ export interface OpenSourceOptions {
   cache: TreeCache;
   /** Whether a SKILL.md below another one is a skill of its own. */
   nested?: boolean | undefined;
+  /** Hosts and ranges that may be private ones. */
+  allowPrivate?: readonly string[] | undefined;
+  /** Takes the source for one plugin, as a marketplace elsewhere describes it. */
+  plugin?: PluginElsewhere | undefined;
+}
+
+/** A store of a source, which may know of plugins that lie in other ones. */
+export interface OpenedSource extends SkillStore {
+  elsewhere?(call: { signal?: AbortSignal | undefined }): Promise<readonly PluginElsewhere[]>;
 }
 
 /**
@@ -17,13 +27,53 @@ export interface OpenSourceOptions {
  *
  * @throws SkillcellError `source.refused`, `store.unavailable`
  */
-export async function openSource(spec: SourceSpec, { kind, cache }: OpenSourceOptions): Promise<SkillStore> {
+export async function openSource(spec: SourceSpec, options: OpenSourceOptions): Promise<OpenedSource> {
+  const { kind, cache, allowPrivate = [] } = options;
   switch (spec.kind) {
     case 'directory': {
       const { createDirectoryStore } = await import('../../stores/directory/directory-store.ts');
       return createDirectoryStore({ path: spec.source, kind, cache });
     }
+    case 'archive': {
+      const { createArchiveStore } = await import('../../stores/archive/archive-store.ts');
+      return createArchiveStore({ path: spec.source, kind, cache });
+    }
+    case 'git':
+      return await openGit(spec, options);
+    case 'web': {
+      const { createWebStore } = await import('../../stores/web/web-store.ts');
+      return createWebStore({ url: spec.source, kind, cache, allowPrivate });
+    }
+    case 'mcp': {
+      const { createMcpStore } = await import('../../stores/mcp/mcp-store.ts');
+      return createMcpStore({ url: spec.source, kind, cache, allowPrivate });
+    }
     default:
-      throw refused(`sources of this kind (${spec.kind}) are not read yet`, spec.source);
+      throw refused(`sources of this kind (${spec.kind}) are not read by this version`, spec.source);
   }
+}
+
+async function openGit(spec: SourceSpec, options: OpenSourceOptions): Promise<OpenedSource> {
+  const { kind, cache, nested, allowPrivate = [], plugin } = options;
+  const [{ createGitStore }, { resolveChecked }] = await Promise.all([
+    import('../../stores/git/git-store.ts'),
+    import('../../outgoing/resolve-checked.ts'),
+  ]);
+  const store = createGitStore({
+    url: spec.source,
+    ref: spec.ref,
+    folder: plugin?.folder,
+    kind,
+    cache,
+    nested,
+    plugin,
+    allowPrivate,
+    resolve: resolveChecked,
+  });
+  return {
+    ...store,
+    async elsewhere({ signal }) {
+      return (await store.contents({ signal })).elsewhere;
+    },
+  };
 }

@@ -34,7 +34,10 @@ export function parseSource(text: string, cwd: string): SourceSpec {
   const isPath = /^(?:\.{1,2}(?:\/|$)|\/|~)/.test(source) || !REPOSITORY.test(source);
   if (isPath || ARCHIVE.test(source)) return local(source, rest, text, cwd);
   if (existsSync(resolve(cwd, source)))
-    throw refused(`it may be a folder here or a repository of GitHub: write ./${source}, or https://github.com/${source}`, text);
+    throw refused(
+      `it may be a folder here or a repository of GitHub: write ./${source}, or https://github.com/${source}`,
+      text,
+    );
   return { ...rest, kind: 'git', source: `https://github.com/${source.replace(/\.git$/, '')}` };
 }
 
@@ -71,7 +74,8 @@ function address(source: string, text: string): URL {
   if (url.username !== '' || url.password !== '') throw refused('it holds a credential', withoutSecrets(text));
   if (url.protocol !== 'https:' && !(url.protocol === 'http:' && LOOPBACK.has(url.hostname)))
     throw refused('only https addresses are read', withoutSecrets(text));
-  if (url.search !== '' || url.hash !== '') throw refused('an address with a query may hold a credential', withoutSecrets(text));
+  if (url.search !== '' || url.hash !== '')
+    throw refused('an address with a query may hold a credential', withoutSecrets(text));
   return url;
 }
 
@@ -83,7 +87,8 @@ function withoutSecrets(text: string): string {
 }
 
 function local(source: string, rest: Pick<SourceSpec, 'ref' | 'folder'>, text: string, cwd: string): SourceSpec {
-  if (source.startsWith('~')) throw refused('the shell replaces ~ only at the beginning of a word; write the path', text);
+  if (source.startsWith('~'))
+    throw refused('the shell replaces ~ only at the beginning of a word; write the path', text);
   const path = resolve(cwd, source);
   if (rest.ref !== undefined || isBareRepository(path)) return { ...rest, kind: 'git', source: path };
   if (ARCHIVE.test(path)) return { ...rest, kind: 'archive', source: path };
@@ -91,7 +96,9 @@ function local(source: string, rest: Pick<SourceSpec, 'ref' | 'folder'>, text: s
 }
 
 function isBareRepository(path: string): boolean {
-  return ['HEAD', 'objects', 'refs'].every((name) => statSync(join(path, name), { throwIfNoEntry: false }) !== undefined);
+  return ['HEAD', 'objects', 'refs'].every(
+    (name) => statSync(join(path, name), { throwIfNoEntry: false }) !== undefined,
+  );
 }
 
 function withoutRef({ ref, ...rest }: Pick<SourceSpec, 'ref' | 'folder'>, text: string): Pick<SourceSpec, 'folder'> {

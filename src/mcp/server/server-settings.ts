@@ -1,11 +1,11 @@
 import type { JobOptions } from '../../contracts/job.ts';
 import type { Orchestrator } from '../../orchestrator/orchestrator.ts';
-import type { SkillsSubsystem } from '../../skills/index.ts';
+import type { GivenSkills } from '../../orchestrator/present-skills.ts';
 
 /** What an MCP server is made of. */
 export interface McpServerSettings {
   orchestrator: Orchestrator;
-  skills: SkillsSubsystem;
+  skills: GivenSkills;
   /** Whose policy decides which skills clients, and the jobs that they start, may have. */
   consumer: string;
   /** What all jobs of the server have, whoever asks for them: no client can widen it. */

@@ -6,13 +6,15 @@ import {
 } from '@modelcontextprotocol/server/ext/skills';
 import type { Skill } from '../../contracts/skill.ts';
 import type { SkillsSubsystem } from '../../skills/index.ts';
+import { presentSkills } from '../../orchestrator/present-skills.ts';
 import type { McpServerSettings } from './server-settings.ts';
 
 /**
  * The skills of the server's consumer as the protocol's extension serves them (SEP-2640), each below `skill://NAMESPACE/NAME/`. Files are
  * read when a client asks for them, and the policy holds then as well.
  */
-export async function loadSkillCatalog({ skills, consumer, log }: McpServerSettings): Promise<SkillCatalog> {
+export async function loadSkillCatalog({ skills: given, consumer, log }: McpServerSettings): Promise<SkillCatalog> {
+  const skills = await presentSkills(given, { consumer });
   const left = new Map(skills.visible({ consumer }).map((skill) => [folderOf(skill.id), skill]));
   const tell = ({ path, message }: { path: string; message: string }): void =>
     log(`${path} is not served as a skill: ${message}`);

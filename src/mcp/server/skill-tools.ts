@@ -2,6 +2,7 @@ import * as z from 'zod/mini';
 import { ToolError } from '../../broker/tool-errors.ts';
 import { SkillcellError } from '../../contracts/skillcell-error.ts';
 import { createDisclosureTools, SEARCHED_CHARACTERS, SEARCHED_SKILLS } from '../../orchestrator/disclosure-tools.ts';
+import { presentSkills } from '../../orchestrator/present-skills.ts';
 import { READ_LINES } from '../../skills/load/read-skill-file.ts';
 import { beginningOf } from './linked-content.ts';
 import { skillFileUri } from './skill-catalog.ts';
@@ -104,7 +105,9 @@ export function readSkillFileTool(state: ServerState): ServerTool {
     annotations: READING,
     async run(input) {
       const read = (await disclosed(state, 'skills.read', input)) as Record<string, unknown>;
-      const id = state.settings.skills.resolve([input.skill]).rows[0]?.id ?? input.skill;
+      const { skills: given, consumer } = state.settings;
+      const skills = await presentSkills(given, { consumer, refs: [] });
+      const id = skills.resolve([input.skill]).rows[0]?.id ?? input.skill;
       return whole({ skill: id, ...read }, 'text', id, input.path);
     },
   });
@@ -117,7 +120,10 @@ async function disclosed(
   input: unknown,
   signal?: AbortSignal,
 ): Promise<unknown> {
-  const { skills, consumer } = settings;
+  const { consumer } = settings;
+  const { skill } = input as { skill?: string };
+  const refs = skill === undefined ? [] : [skill];
+  const skills = await presentSkills(settings.skills, { consumer, refs, signal });
   const tool = createDisclosureTools({ skills, consumer }).tools.find((each) => each.id === id);
   try {
     return await tool?.execute(input, { signal } as never);

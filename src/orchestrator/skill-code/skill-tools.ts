@@ -5,12 +5,13 @@ import { SkillcellError } from '../../contracts/skillcell-error.ts';
 import { withinDeadline } from '../../protocol/within-deadline.ts';
 import type { SkillsSubsystem } from '../../skills/index.ts';
 import type { CheckedRequest } from '../job-schema.ts';
+import { type GivenSkills, isLibrary } from '../present-skills.ts';
 import { requestedSkills } from '../requested-skills.ts';
 import type { SkillCodeJob, SkillCodeSource } from './skill-code-source.ts';
 
-/** Whether any of the skills brings code. */
-export function bringsCode(subsystem: SkillsSubsystem | undefined): boolean {
-  return subsystem?.skills.some(hasCode) ?? false;
+/** Whether any of the skills brings code; those of a library may at any time. */
+export function bringsCode(skills: GivenSkills | undefined): boolean {
+  return skills !== undefined && (isLibrary(skills) || skills.skills.some(hasCode));
 }
 
 function hasCode({ fields: { toolsets, provider } }: Skill): boolean {

@@ -6,7 +6,7 @@ export interface GitLimits {
   bytes: number;
   /** Objects of what is fetched: commits, folders and files. @default 250,000 */
   objects: number;
-  /** Milliseconds of one fetch. @default 120,000 */
+  /** Milliseconds of one fetch, and of asking what there is. @default 120,000, of which 60,000 for asking */
   fetchMs: number;
 }
 

@@ -1,4 +1,6 @@
+import { readdirSync, statSync } from 'node:fs';
 import { isIP } from 'node:net';
+import { join } from 'node:path';
 import { quotedText } from '../../contracts/quoted-text.ts';
 import { SkillcellError } from '../../contracts/skillcell-error.ts';
 import { oneLine } from '../../skills/text/text.ts';
@@ -6,7 +8,7 @@ import type { GitAddress } from './git-address.ts';
 import { gitEnvironment } from './git-environment.ts';
 import { COMMAND_MS, type GitLimits, OUTPUT_BYTES } from './git-limits.ts';
 import { findGit } from './git-program.ts';
-import type { GitRef } from './git-ref.ts';
+import { type GitRef, isCommit } from './git-ref.ts';
 import { type GitCommand, GitFailure, runGit } from './run-git.ts';
 
 /** Resolves a host to addresses that may be connected to. @throws SkillcellError `source.refused`, `store.unavailable` */
@@ -48,7 +50,7 @@ export async function askRemote(remote: GitRemote, ref: GitRef, signal: AbortSig
     program,
     env,
     args: ['ls-remote', '--quiet', '--end-of-options', url, ...patterns],
-    timeoutMs: COMMAND_MS,
+    timeoutMs: Math.min(COMMAND_MS, remote.limits.fetchMs),
     outputBytes: OUTPUT_BYTES,
     fileBytes: 0,
     signal,
@@ -63,8 +65,7 @@ export async function askRemote(remote: GitRemote, ref: GitRef, signal: AbortSig
   const fetched = ref.names.find((name) => ids.has(name));
   // A tag of its own leads to its commit.
   const commit = fetched === undefined ? undefined : (ids.get(`${fetched}^{}`) ?? ids.get(fetched));
-  if (fetched !== undefined && commit !== undefined && /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(commit))
-    return { commit, fetched };
+  if (fetched !== undefined && commit !== undefined && isCommit(commit)) return { commit, fetched };
   const name = ref.names[0]?.replace('refs/heads/', '') ?? '';
   throw new SkillcellError(
     'source.refused',
@@ -81,27 +82,37 @@ export async function fetchRemote(
   signal: AbortSignal | undefined,
 ): Promise<void> {
   const { program, env, url } = await reach(remote, signal);
-  await toRemote(remote, {
-    program,
-    env,
-    args: [
-      `--git-dir=${repository}`,
-      'fetch',
-      '--quiet',
-      '--depth=1',
-      '--no-tags',
-      '--no-write-fetch-head',
-      '--no-auto-maintenance',
-      '--no-recurse-submodules',
-      '--end-of-options',
-      url,
-      `+${fetched}:${target}`,
-    ],
-    timeoutMs: remote.limits.fetchMs,
-    outputBytes: OUTPUT_BYTES,
-    fileBytes: remote.limits.bytes,
-    signal,
-  });
+  await toRemote(
+    remote,
+    {
+      program,
+      env,
+      args: [
+        `--git-dir=${repository}`,
+        'fetch',
+        '--quiet',
+        '--depth=1',
+        '--no-tags',
+        '--no-write-fetch-head',
+        '--no-auto-maintenance',
+        '--no-recurse-submodules',
+        '--end-of-options',
+        url,
+        `+${fetched}:${target}`,
+      ],
+      timeoutMs: remote.limits.fetchMs,
+      outputBytes: OUTPUT_BYTES,
+      fileBytes: remote.limits.bytes,
+      signal,
+    },
+    () => isFilled(repository, remote.limits.bytes),
+  );
+}
+
+/** Whether git has written as much as one file may have, at which the system ends it: it says nothing of that itself. */
+function isFilled(repository: string, bytes: number): boolean {
+  const packs = join(repository, 'objects', 'pack');
+  return readdirSync(packs).some((name) => statSync(join(packs, name)).size >= bytes);
 }
 
 /** Resolves the host anew each time, and holds git to what was judged. */
@@ -128,11 +139,11 @@ function bracketed(address: string): string {
   return isIP(address) === 6 ? `[${address}]` : address;
 }
 
-async function toRemote(remote: GitRemote, command: GitCommand): Promise<Buffer> {
+async function toRemote(remote: GitRemote, command: GitCommand, isFull: () => boolean = () => false): Promise<Buffer> {
   try {
     return await runGit(command);
   } catch (error) {
-    if (error instanceof GitFailure) throw asError(error, remote);
+    if (error instanceof GitFailure) throw asError(error, remote, isFull());
     throw error;
   }
 }
@@ -140,12 +151,16 @@ async function toRemote(remote: GitRemote, command: GitCommand): Promise<Buffer>
 const SHOWN_CHARACTERS = 300;
 
 /** What git says is the server's word as well: one line of it is shown. */
-function asError({ reason, words }: GitFailure, { address: { url }, limits }: GitRemote): SkillcellError {
+function asError(
+  { reason, words }: GitFailure,
+  { address: { url }, limits }: GitRemote,
+  isFull: boolean,
+): SkillcellError {
   const start = `Cannot read the repository ${url}:`;
   if (reason === 'time') return new SkillcellError('store.unavailable', `${start} it takes too long.`);
   if (reason === 'output')
     return new SkillcellError('source.refused', `${start} it lists more than ${OUTPUT_BYTES} bytes of names.`);
-  if (/\bsignal 25\b|File too large/.test(words))
+  if (isFull)
     return new SkillcellError(
       'source.refused',
       `${start} it is larger than may be fetched, got over ${limits.bytes} bytes.`,

@@ -1,5 +1,7 @@
 import { ARCHIVE_LIMITS } from '../../archives/archive-limits.ts';
-import { ArchiveRefusal, archiveRefused } from '../../archives/archive-refused.ts';
+import { archiveRefused } from '../../archives/archive-refused.ts';
+import { onlySkill, openArchive } from '../../archives/open-archive.ts';
+import type { Diagnostic } from '../../contracts/diagnostic.ts';
 import type { SkillTree } from '../../contracts/skill.ts';
 import { SkillcellError } from '../../contracts/skillcell-error.ts';
 import type { OutgoingRequest } from '../../outgoing/checked-fetch.ts';
@@ -7,18 +9,24 @@ import { fetchBytes } from '../../outgoing/fetch-bytes.ts';
 import { SKILL_FILE } from '../../skills/load/skill-file-name.ts';
 import { TEXT_FILE_LIMIT } from '../../skills/text/decode-text.ts';
 import { digestOf } from '../../skills/text/digest.ts';
-import { archiveTree } from './archive-tree.ts';
 import { badStatus } from './fetch-index.ts';
 import type { WebEntry } from './web-entry.ts';
+
+/** What was fetched of a skill. */
+export interface FetchedTree {
+  tree: SkillTree;
+  /** What was left out of an archive. */
+  diagnostics: Diagnostic[];
+}
 
 /**
  * Fetches the files of a skill, and checks the bytes by the digest that is listed.
  *
  * @throws SkillcellError `store.changed` for other bytes than are listed, `archive.refused`, `store.unavailable`, `source.refused`
  */
-export async function fetchTree(entry: WebEntry, request: OutgoingRequest): Promise<SkillTree> {
+export async function fetchTree(entry: WebEntry, request: OutgoingRequest): Promise<FetchedTree> {
   const { name, type, url, digest } = entry;
-  if (type === 'files') return await fetchFiles(entry, request);
+  if (type === 'files') return { tree: await fetchFiles(entry, request), diagnostics: [] };
   const isArchive = type === 'archive';
   const maxBytes = isArchive ? ARCHIVE_LIMITS.packedBytes : TEXT_FILE_LIMIT;
   // Servers call a .tar.gz packed on its way as well, and the digest is that of the archive.
@@ -28,11 +36,13 @@ export async function fetchTree(entry: WebEntry, request: OutgoingRequest): Prom
       'store.changed',
       `Cannot read the skill: its bytes have another digest than is listed, got ${name}.`,
     );
-  if (!isArchive) return new Map([[SKILL_FILE, { bytes, executable: false }]]);
+  if (!isArchive) return { tree: new Map([[SKILL_FILE, { bytes, executable: false }]]), diagnostics: [] };
+  const { signal } = request;
   try {
-    return await archiveTree(bytes, request.signal);
+    const opened = await openArchive(bytes, signal === undefined ? {} : { signal });
+    return { tree: onlySkill(opened).tree, diagnostics: opened.diagnostics };
   } catch (error) {
-    throw error instanceof ArchiveRefusal ? archiveRefused(error, name) : error;
+    throw archiveRefused(error, name);
   }
 }
 

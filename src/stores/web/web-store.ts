@@ -1,5 +1,6 @@
 import type { Agent } from 'undici';
-import type { RootKind, SkillTree } from '../../contracts/skill.ts';
+import type { Diagnostic } from '../../contracts/diagnostic.ts';
+import type { RootKind } from '../../contracts/skill.ts';
 import { SkillcellError } from '../../contracts/skillcell-error.ts';
 import type { Call, SkillStore, SkillView, StoreItem } from '../../contracts/store.ts';
 import { openConnections } from '../../outgoing/checked-connections.ts';
@@ -7,8 +8,7 @@ import type { OutgoingRequest } from '../../outgoing/checked-fetch.ts';
 import type { OutgoingRules } from '../../outgoing/outgoing-rules.ts';
 import { SKILL_FILE } from '../../skills/load/skill-file-name.ts';
 import { skillDigest } from '../../skills/text/digest.ts';
-import { headOfTree } from '../cache/head-of-tree.ts';
-import { readView } from '../cache/read-view.ts';
+import { headOfView } from '../cache/head-of-view.ts';
 import type { TreeCache } from '../cache/tree-cache.ts';
 import { fetchIndex } from './fetch-index.ts';
 import { fetchTree } from './fetch-tree.ts';
@@ -33,73 +33,68 @@ export interface WebStoreOptions extends OutgoingRules {
 export function createWebStore({ url, kind, cache, timeoutMs, ...rules }: WebStoreOptions): SkillStore {
   const place = webPlace(url);
   const entries = new Map<string, WebEntry>();
-  /** Digests of skills, by the revision of their items. */
-  const digests = new Map<string, string>();
+  /** Digests of skills, and what was left out of them, by the revisions of their items. */
+  const fetched = new Map<string, { digest: string; diagnostics: Diagnostic[] }>();
   let opening: Promise<Agent> | undefined;
 
   const requestOf = async ({ signal }: Call): Promise<OutgoingRequest> => {
+    signal?.throwIfAborted();
     opening ??= openConnections(rules);
     return { ...rules, timeoutMs, signal, connections: await opening };
   };
 
-  const list = async (call: Call): Promise<Awaited<ReturnType<SkillStore['list']>>> => {
+  const fetchView = async (entry: WebEntry, request: OutgoingRequest): Promise<SkillView> => {
+    const { tree, diagnostics } = await fetchTree(entry, request);
+    const view = cache.keep(tree);
+    const { digest } = view;
+    fetched.set(entry.digest ?? digest, { digest, diagnostics: diagnostics.map((each) => inEntry(each, entry)) });
+    return view;
+  };
+
+  const list = async (call: Call): Promise<{ items: StoreItem[]; diagnostics: Diagnostic[] }> => {
     const request = await requestOf(call);
     const index = await fetchIndex(place, request);
     const items: StoreItem[] = [];
-    for (const entry of index.entries) items.push(itemOf(entry, await revisionOf(entry, request)));
+    for (const entry of index.entries) {
+      // Without a digest in the list, only the bytes say whether they are the same.
+      const revision = entry.digest ?? (await fetchView(entry, request)).digest;
+      const origin = { type: 'web', source: place, folder: entry.name } as const;
+      items.push({ path: entry.name, revision, origin, kind });
+    }
     entries.clear();
     for (const entry of index.entries) entries.set(entry.name, entry);
-    return { items, diagnostics: index.diagnostics };
-  };
-
-  const itemOf = ({ name }: WebEntry, revision: string): StoreItem => ({
-    path: name,
-    revision,
-    origin: { type: 'web', source: place, folder: name },
-    kind,
-  });
-
-  /** Without a digest in the list, only the bytes say whether they are the same. */
-  const revisionOf = async (entry: WebEntry, request: OutgoingRequest): Promise<string> => {
-    if (entry.digest !== undefined) return entry.digest;
-    const { digest } = cache.keep(await fetchTree(entry, request));
-    digests.set(digest, digest);
-    return digest;
+    // An archive says what was left out of it once it was fetched.
+    const leftOut = items.flatMap(({ revision }) => fetched.get(revision)?.diagnostics ?? []);
+    return { items, diagnostics: [...index.diagnostics, ...leftOut] };
   };
 
   const open = async (item: StoreItem, call: Call): Promise<SkillView> => {
-    const known = cachedView(item);
-    if (known !== undefined) return known;
+    const request = await requestOf(call);
     let entry = entries.get(item.path);
     if (!isOf(item, entry)) {
       await list(call);
       entry = entries.get(item.path);
     }
     if (entry === undefined || !isOf(item, entry)) throw changed(item);
-    const view = cache.keep(await treeOf(entry, call));
+    const view = cachedView(item, entry) ?? (await fetchView(entry, request));
     if (entry.digest === undefined && view.digest !== item.revision) throw changed(item);
-    digests.set(item.revision, view.digest);
     return view;
   };
 
-  const cachedView = ({ path, revision }: StoreItem): SkillView | undefined => {
-    const isOneFile = entries.get(path)?.type === 'skill-md';
-    const digest = isOneFile
-      ? skillDigest([{ path: SKILL_FILE, digest: revision, executable: false }])
-      : digests.get(revision);
+  const cachedView = ({ revision }: StoreItem, { type }: WebEntry): SkillView | undefined => {
+    const digest =
+      type === 'skill-md'
+        ? skillDigest([{ path: SKILL_FILE, digest: revision, executable: false }])
+        : (fetched.get(revision)?.digest ?? (type === 'files' ? revision : undefined));
     return digest === undefined ? undefined : cache.find(digest);
   };
-
-  const treeOf = async (entry: WebEntry, call: Call): Promise<SkillTree> =>
-    await fetchTree(entry, await requestOf(call));
 
   return {
     id: `web:${place}`,
     list: async (call = {}) => await list(call),
     open: async (item, call = {}) => await open(item, call),
     async head(item, call = {}) {
-      const view = await open(item, call);
-      const head = headOfTree(item, readView(view));
+      const head = headOfView(item, await open(item, call));
       if (head === undefined) throw changed(item);
       return head;
     },
@@ -109,6 +104,10 @@ export function createWebStore({ url, kind, cache, timeoutMs, ...rules }: WebSto
       await connections?.destroy();
     },
   };
+}
+
+function inEntry({ path, ...diagnostic }: Diagnostic, { name }: WebEntry): Diagnostic {
+  return { ...diagnostic, path: path === undefined ? name : `${name}/${path}` };
 }
 
 /** Whether an entry may have the bytes of an item. */

@@ -74,8 +74,8 @@ describe('searchSkills()', () => {
     const [hit] = (await search('letter to the customer')).hits;
     expect(hit?.snippet).toEqual({
       field: 'body',
-      text: '# Invoices Read the ledger. ## Dunning letters Write one letter a customer. ```sh # No heading at all: zeppelin ```',
-      line: 8,
+      text: '…Read the ledger. ## Dunning letters Write one letter a customer. ```sh # No heading at all: zeppelin ```',
+      line: 10,
     });
   });
 

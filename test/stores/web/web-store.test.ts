@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,6 +7,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { packSkill } from '../../../src/archives/pack-skill.ts';
 import type { SkillcellError } from '../../../src/contracts/skillcell-error.ts';
 import type { SkillStore, StoreItem } from '../../../src/contracts/store.ts';
+import { removeTree } from '../../../src/durable/remove-tree.ts';
 import { digestOf } from '../../../src/skills/text/digest.ts';
 import { openTreeCache } from '../../../src/stores/cache/tree-cache.ts';
 import { createWebStore, type WebStoreOptions } from '../../../src/stores/web/web-store.ts';
@@ -30,7 +31,7 @@ beforeEach(async () => {
 afterEach(async () => {
   await store.close();
   await server[Symbol.asyncDispose]();
-  rmSync(folder, { recursive: true, force: true });
+  removeTree(folder);
 });
 
 function openStore(options: Partial<WebStoreOptions> = {}): SkillStore {

@@ -1,0 +1,50 @@
+import type { SkillTree } from '../../contracts/skill.ts';
+import { readYaml } from '../../skills/parse/read-yaml.ts';
+import { entriesOf, isNull, writtenText } from '../../skills/parse/yaml-values.ts';
+import { KEPT } from './export-skill.ts';
+import { flowText, quotedText } from './flow-text.ts';
+import { readSource, writeSource } from './skill-source.ts';
+
+/**
+ * Reads a skill that was exported, and gives it back the keys that `metadata` has kept. One of others stays what it is.
+ *
+ * @param name of its folder
+ * @param tree files of the skill
+ * @throws SkillcellError `skills.invalid` for a SKILL.md that cannot be read
+ */
+export function importSkill(name: string, tree: SkillTree): SkillTree {
+  const source = readSource(name, tree);
+  const metadata = entriesOf(source.nodes.get('metadata')) ?? [];
+  const kept = metadata.flatMap(({ key, node }) => {
+    const value = key.startsWith(KEPT) ? readKept(node) : undefined;
+    return value === undefined ? [] : [{ key: key.slice(KEPT.length), value }];
+  });
+  if (kept.length === 0) return tree;
+  const values = new Map(
+    [...source.nodes].filter(([key]) => key !== 'metadata').map(([key, node]) => [key, flowText(node)]),
+  );
+  const taken = new Set(kept.map(({ key }) => `${KEPT}${key}`));
+  const rest = metadata.filter(({ key }) => !taken.has(key));
+  const pairs = rest.map(({ key, node }) => `${quotedText(key)}: ${flowText(node)}`);
+  for (const { key, value } of kept) {
+    const entries = key === 'metadata' ? entriesOf(value) : undefined;
+    if (entries !== undefined) pairs.push(...entries.map((each) => `${quotedText(each.key)}: ${flowText(each.node)}`));
+    // Only the name is always written: of a skill that has none, nothing is kept.
+    else if (key === 'name' && isNull(value)) values.delete(key);
+    else values.set(key, flowText(value));
+  }
+  if (pairs.length > 0) values.set('metadata', `{${pairs.join(', ')}}`);
+  return writeSource(
+    name,
+    [...values].map(([key, text]) => `${quotedText(key)}: ${text}`),
+    source,
+  );
+}
+
+/** The node that a text of the metadata stands for; undefined for one that somebody else has written. */
+function readKept(node: unknown): unknown {
+  const text = writtenText(node);
+  if (text === undefined || text.includes('\n')) return undefined;
+  const read = readYaml(text);
+  return read.ok ? (read.root ?? undefined) : undefined;
+}

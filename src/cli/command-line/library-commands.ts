@@ -1,0 +1,35 @@
+import type { CommandSpecification } from '../options/command.ts';
+import { JSON_FLAG } from '../options/flags.ts';
+
+/** Commands about where skills come from. */
+export const LIBRARY_COMMANDS: readonly CommandSpecification[] = [
+  {
+    path: ['skills', 'sources'],
+    summary: 'say where skills of the user and of this project are looked for, and what of it is read',
+    flags: [JSON_FLAG],
+    notes: ['`--sources` of other commands chooses among them; of two skills with one id the later source wins.'],
+    load: async () => (await import('../commands/run-sources.ts')).runSources,
+  },
+  {
+    path: ['skills', 'trust'],
+    summary: 'trust the skills of a project as they are now',
+    operands: '[DIR]',
+    maximumOperands: 1,
+    flags: [
+      { name: 'follow', summary: 'trust whatever these folders will hold later as well' },
+      { name: 'list', summary: 'only say which projects are trusted' },
+      JSON_FLAG,
+    ],
+    notes: ['DIR is this folder unless it is given. Without --follow, a changed byte of a skill takes the trust away.'],
+    load: async () => (await import('../commands/run-trust.ts')).runTrust,
+  },
+  {
+    path: ['skills', 'untrust'],
+    summary: 'trust the skills of a project no more',
+    operands: '[DIR]',
+    maximumOperands: 1,
+    flags: [JSON_FLAG],
+    notes: ['DIR is this folder unless it is given. Exit code 1 when it was not trusted.'],
+    load: async () => (await import('../commands/run-trust.ts')).runUntrust,
+  },
+];

@@ -1,0 +1,19 @@
+import { openSkillLibrary } from '../../library/open-skill-library.ts';
+import { chooseSources } from '../../library/trust/choose-sources.ts';
+import type { SourceName } from '../../library/trust/source-folders.ts';
+import type { SkillLibraryOptions } from '../../library/skill-library.ts';
+import type { SkillsSubsystem } from '../../skills/load-subsystem.ts';
+import { defaultCacheFolder, openTreeCache } from '../../stores/cache/tree-cache.ts';
+import type { CliIo } from '../terminal/cli-io.ts';
+
+/** Loads skills with those of the user or the project. They stay where they are; the cache has what was read of them before. */
+export async function loadSources(
+  options: Pick<SkillLibraryOptions, 'builtinRoot' | 'descriptor' | 'bundleRoot' | 'lockFile' | 'frozen'>,
+  names: ReadonlySet<SourceName>,
+  io: CliIo,
+): Promise<SkillsSubsystem> {
+  const cacheDir = defaultCacheFolder(io.env);
+  const { stores, gate } = chooseSources({ names, env: io.env, cwd: io.cwd(), cache: openTreeCache(cacheDir) });
+  await using library = await openSkillLibrary({ ...options, stores, gate, cacheDir });
+  return await library.subsystem({ copy: false, includeInternal: true });
+}

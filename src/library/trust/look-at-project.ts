@@ -1,0 +1,42 @@
+import type { TreeCache } from '../../stores/cache/tree-cache.ts';
+import { createDirectoryStore } from '../../stores/directory/directory-store.ts';
+import { openHeadIndex } from '../head-index.ts';
+import { openKeptLists } from '../kept-lists.ts';
+import { lookAtStore } from '../look-at-store.ts';
+import { projectDigest } from './project-digest.ts';
+import { projectFolders } from './source-folders.ts';
+
+/** What a project holds that can be trusted. */
+export interface ProjectSkills {
+  digest: string;
+  /** Every folder with a SKILL.md, below the project. */
+  skills: { path: string; digest: string }[];
+}
+
+/**
+ * Looks at all skills of a project, and loads none.
+ *
+ * @param project canonical path
+ * @throws SkillcellError `store.unavailable`
+ */
+export async function lookAtProject(project: string, cache: TreeCache): Promise<ProjectSkills> {
+  const look = {
+    index: openHeadIndex(cache),
+    lists: openKeptLists(cache.folder),
+    stale: 'refuse' as const,
+    digests: true,
+  };
+  const folders = projectFolders(project).filter(({ isOutside }) => !isOutside);
+  const stores = folders.flatMap(({ real }) =>
+    real === undefined ? [] : [createDirectoryStore({ path: real, kind: 'project', cache })],
+  );
+  const states = await Promise.all(stores.map((store) => lookAtStore(store, undefined, look)));
+  const skills = states.flatMap(({ records }) =>
+    records.map(({ item, digest = '' }) => {
+      const folder = item.origin.source.slice(project.length + 1);
+      return { path: item.path === '.' ? folder : `${folder}/${item.path}`, digest };
+    }),
+  );
+  cache.close();
+  return { digest: projectDigest(project, states), skills };
+}

@@ -1,0 +1,15 @@
+import { outgoingRefused, shownUrl } from './outgoing-refused.ts';
+
+/**
+ * The address of a source as it stands in messages, in the lock and in names of the cache: without what may hold a secret.
+ *
+ * @throws SkillcellError `source.refused` for one that has a credential, a query or a fragment
+ */
+export function outgoingPlace(text: string): string {
+  const url = URL.parse(text);
+  if (url === null || url.host === '') throw outgoingRefused('it is no address', 'a text without a host');
+  if (url.search !== '' || url.hash !== '') throw outgoingRefused('it has a query or a fragment', shownUrl(url));
+  if (url.username !== '' || url.password !== '')
+    throw outgoingRefused('it has a user name or a password in it', shownUrl(url));
+  return `${url.origin}${url.pathname.replace(/\/$/, '')}`;
+}

@@ -1,0 +1,176 @@
+import { libraryDiagnostic } from '../../contracts/library-diagnostic.ts';
+import type { Diagnostic } from '../../contracts/diagnostic.ts';
+import { quotedText } from '../../contracts/quoted-text.ts';
+import type { RootKind, SkillTree } from '../../contracts/skill.ts';
+import { SkillcellError } from '../../contracts/skillcell-error.ts';
+import type { Call, SkillHead, SkillStore, SkillView, StoreItem } from '../../contracts/store.ts';
+import { outgoingPlace } from '../../outgoing/outgoing-place.ts';
+import type { OutgoingRules } from '../../outgoing/outgoing-rules.ts';
+import { withinDeadline } from '../../protocol/within-deadline.ts';
+import { TOOLS_FILE } from '../../skills/load/read-skill-parts.ts';
+import { SKILL_FILE } from '../../skills/load/skill-file-name.ts';
+import { digestOf, skillDigest } from '../../skills/text/digest.ts';
+import type { TreeCache } from '../cache/tree-cache.ts';
+import { type ListedSkill, listedSkill } from './listed-skill.ts';
+import { changed, serverFault } from './server-fault.ts';
+import { connectSkillServer, type SkillServer } from './skill-server.ts';
+
+/** Skills of an MCP server. */
+export interface McpStoreOptions extends OutgoingRules {
+  /** Where the server listens, by streamable HTTP. */
+  url: string;
+  kind: RootKind;
+  cache: TreeCache;
+  /** Sent with each request, such as `authorization`. No message and no name holds them. */
+  headers?: Readonly<Record<string, string>> | undefined;
+  /** Of each request. @default 30,000 */
+  timeoutMs?: number | undefined;
+}
+
+const MAX_SKILLS = 5_000;
+
+/**
+ * Reads the skills of an MCP server by the extension `io.modelcontextprotocol/skills` (SEP-2640). A skill is known by the uri of its SKILL.md,
+ * together with the server.
+ *
+ * @throws SkillcellError `source.refused` for an address that may not be one
+ */
+export function createMcpStore(options: McpStoreOptions): SkillStore {
+  const { url, kind, cache, headers, timeoutMs = 30_000, ...rules } = options;
+  const place = outgoingPlace(url);
+  const known = new Map<string, ListedSkill>();
+  let connecting: Promise<SkillServer> | undefined;
+
+  /** Makes a call, and takes what goes wrong for an outage unless it says more. A connection that failed is not used again. */
+  const ask = async <Result>(
+    shown: string,
+    { signal }: Call,
+    act: (skills: SkillServer['skills'], call: { timeout: number; signal?: AbortSignal }) => Promise<Result>,
+  ): Promise<Result> => {
+    signal?.throwIfAborted();
+    let server: SkillServer | undefined;
+    try {
+      // Others may wait for the same connection: the abort of one call does not end it.
+      connecting ??= connect();
+      server = await withinDeadline(connecting, { signal });
+      if (!server.skills.supported)
+        throw new SkillcellError(
+          'source.refused',
+          `Cannot read the source: the server offers no skills, got ${place}.`,
+        );
+      server.begin();
+      return await act(server.skills, { timeout: timeoutMs, ...(signal === undefined ? {} : { signal }) });
+    } catch (error) {
+      signal?.throwIfAborted();
+      const fault = serverFault(error, server, shown);
+      if (SkillcellError.isInstance(fault) && fault.code === 'store.unavailable') await disconnect();
+      throw fault;
+    }
+  };
+
+  const connect = async (): Promise<SkillServer> => {
+    try {
+      return await connectSkillServer({ url, headers, rules, timeoutMs });
+    } catch (error) {
+      connecting = undefined;
+      throw error;
+    }
+  };
+
+  const disconnect = async (): Promise<void> => {
+    const last = connecting;
+    connecting = undefined;
+    // One that never was connected has nothing to close.
+    await (await last?.catch(() => undefined))?.close();
+  };
+
+  const list = async (call: Call): Promise<{ items: StoreItem[]; diagnostics: Diagnostic[] }> => {
+    const { skills, invalid } = await ask(place, call, async (client, options) => await client.list({}, options));
+    if (skills.length + invalid.length > MAX_SKILLS)
+      throw new SkillcellError(
+        'source.refused',
+        `Cannot read the source: more than ${MAX_SKILLS} skills, got ${place}.`,
+      );
+    const diagnostics = invalid.map(({ index, uri = '' }) =>
+      leftOut(`skills/${index}`, `${quotedText(uri)} is not as the extension says`),
+    );
+    const listed = new Map<string, ListedSkill>();
+    for (const entry of skills) {
+      const skill = listedSkill(entry);
+      if (typeof skill === 'string') diagnostics.push(leftOut(entry.uri, skill));
+      else if (listed.has(skill.path))
+        diagnostics.push(
+          libraryDiagnostic('index.duplicate', `A second skill of ${place} has the path ${quotedText(skill.path)}.`, {
+            path: skill.uri,
+          }),
+        );
+      else listed.set(skill.path, skill);
+    }
+    known.clear();
+    for (const skill of listed.values()) known.set(skill.uri, skill);
+    return { items: [...listed.values()].map(itemOf), diagnostics };
+  };
+
+  const leftOut = (path: string, reason: string): Diagnostic =>
+    libraryDiagnostic('index.entry', `A skill of ${place} is left out: ${reason}.`, { path });
+
+  const itemOf = ({ path, revision, uri }: ListedSkill): StoreItem => ({
+    path,
+    revision,
+    origin: { type: 'mcp', source: place, folder: uri },
+    kind,
+  });
+
+  /** What the server lists of an item, by its uri. */
+  const skillOf = async (item: StoreItem, call: Call): Promise<ListedSkill> => {
+    const uri = item.origin.folder;
+    const held = known.get(uri);
+    call.signal?.throwIfAborted();
+    if (held?.revision === item.revision && held.path === item.path) return held;
+    const { skill } = await ask(uri, call, async (client, options) => await client.get(uri, options));
+    const listed = listedSkill(skill);
+    if (typeof listed === 'string' || listed.revision !== item.revision || listed.path !== item.path)
+      throw changed('it changed after it was listed', item.path);
+    known.set(uri, listed);
+    return listed;
+  };
+
+  const read = async ({ entry, uri, files }: ListedSkill, path: string, call: Call): Promise<Uint8Array> => {
+    const root = uri.slice(0, -SKILL_FILE.length);
+    const file = Array.isArray(entry.resources)
+      ? entry.resources.find((resource) => decodeURIComponent(resource.uri.slice(root.length)) === path)
+      : undefined;
+    const target = file?.uri ?? `${root}${path}`;
+    const { bytes } = await ask(target, call, async (client, options) =>
+      client.read(entry, target, { ...options, cacheMode: 'bypass' }),
+    );
+    if (digestOf(bytes) !== files.find((each) => each.path === path)?.digest)
+      throw changed('its bytes have another digest than is listed', target);
+    return bytes;
+  };
+
+  const open = async (item: StoreItem, call: Call): Promise<SkillView> => {
+    const skill = await skillOf(item, call);
+    const kept = cache.find(skillDigest(skill.files));
+    if (kept !== undefined) return kept;
+    const tree: SkillTree = new Map();
+    for (const { path } of skill.files) tree.set(path, { bytes: await read(skill, path, call), executable: false });
+    return cache.keep(tree);
+  };
+
+  const head = async (item: StoreItem, call: Call): Promise<SkillHead> => {
+    const skill = await skillOf(item, call);
+    const skillFile = { path: SKILL_FILE, bytes: await read(skill, SKILL_FILE, call) };
+    const names = skill.files.map(({ path, bytes }) => ({ path, bytes }));
+    const hasTools = skill.files.some(({ path }) => path === TOOLS_FILE);
+    return { item, names, skillFile, ...(hasTools ? { tools: await read(skill, TOOLS_FILE, call) } : {}) };
+  };
+
+  return {
+    id: `mcp:${place}`,
+    list: async (call = {}) => await list(call),
+    head: async (item, call = {}) => await head(item, call),
+    open: async (item, call = {}) => await open(item, call),
+    close: disconnect,
+  };
+}

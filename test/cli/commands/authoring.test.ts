@@ -1,0 +1,197 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { writeTree } from '../../conformance/write-tree.ts';
+import { runMain } from '../../fixtures/run-main.ts';
+import { skillText } from '../../fixtures/skill-library.ts';
+
+let cwd: string;
+beforeEach(() => {
+  cwd = mkdtempSync(join(tmpdir(), 'cli-authoring-'));
+});
+afterEach(() => rmSync(cwd, { recursive: true }));
+const skills = (...argv: string[]): ReturnType<typeof runMain> => runMain(['skills', ...argv], { cwd });
+
+describe('skillcell skills new', () => {
+  it.each(['pdf-press', '7', 'true', 'größe', '表格'])(
+    'begins %s, which is valid by the specification',
+    async (name) => {
+      expect(await skills('new', name, '--into', 'a/b')).toEqual({
+        code: 0,
+        stdout: `a/b/${name}/SKILL.md\n`,
+        stderr: '',
+      });
+      expect(await skills('validate', 'a', '--strict')).toMatchObject({ code: 0 });
+      expect((await skills('validate', 'a')).stdout).toBe(`valid a/b/${name} (custom.${name})\n`);
+    },
+  );
+
+  it.each(['', 'PDF Press', '../up', 'a/b', 'a--b', '-a', 'x'.repeat(65), '.hidden', 'a\nb'])(
+    'refuses %j',
+    async (name) => {
+      const run = await skills('new', `--into=.`, '--', name);
+      expect(run).toMatchObject({ code: 2, stdout: '' });
+      expect(readdirSync(cwd)).toEqual([]);
+    },
+  );
+
+  it('leaves what is there', async () => {
+    await skills('new', 'one');
+    writeFileSync(join(cwd, 'one/SKILL.md'), 'mine');
+    expect(await skills('new', 'one')).toMatchObject({ code: 2, stderr: expect.stringContaining('already') as string });
+    expect(readdirSync(cwd)).toEqual(['one']);
+  });
+});
+
+describe('skillcell skills graph', () => {
+  beforeEach(() => {
+    const skill = (name: string, imports: string[]): string =>
+      skillText({ name, description: 'x', import: imports }, 'x\n');
+    writeTree(cwd, {
+      'root/public/a/SKILL.md': skill('a', ['public.b', 'internal.c']),
+      'root/public/b/SKILL.md': skill('b', ['public.a', 'public."\u001b[31m', 'public.d']),
+      'root/public/d/SKILL.md': skill('d', []),
+      'root/internal/c/SKILL.md': skill('c', []),
+      'policy.json': JSON.stringify({ agents_config: { desk: { disabled: ['public.d'] } } }),
+    });
+  });
+
+  it('shows imports, cycles, and what is unknown or denied', async () => {
+    const run = await skills('graph', '--root', 'root', '--descriptor', 'policy.json', '--consumer', 'desk');
+    expect(run).toEqual({
+      code: 0,
+      stderr: '',
+      stdout: `internal.c
+public.a
+  → public.b
+  → internal.c
+public.b
+  → public.a (cycle: dropped)
+  → public." [31m (unknown: dropped)
+  → public.d (denied: dropped)
+cycle: public.a → public.b → public.a
+`,
+    });
+  });
+
+  it('is written for Graphviz and as JSON, of some skills', async () => {
+    const dot = await skills('graph', 'b', '--root', 'root', '--format', 'dot');
+    expect(dot.stdout).toContain('  "public.b" -> "public.\\" [31m" [style=dotted, label="unknown"];\n');
+    expect(dot.stdout).toMatch(/^digraph skills \{\n {2}"internal\.c";\n[^]*\}\n$/);
+    const json = JSON.parse(
+      (await skills('graph', 'd', 'public.c', '--root', 'root', '--json').then(({ stdout }) => stdout)) || '{}',
+    ) as unknown;
+    expect(json).toMatchObject({ error: { code: 'skills.reference-unknown' } });
+    expect(JSON.parse((await skills('graph', 'd', '--root', 'root', '--json')).stdout)).toEqual({
+      skills: ['public.d'],
+      imports: [],
+      cycles: [],
+    });
+  });
+
+  it('draws nothing of what the consumer may not have', async () => {
+    const run = await skills('graph', 'd', '--root', 'root', '--descriptor', 'policy.json', '--consumer', 'desk');
+    expect(run).toMatchObject({ code: 2, stdout: '' });
+  });
+
+  it('follows chains of any length', async () => {
+    const chain = Array.from({ length: 3_000 }, (_, at) => [
+      `c-${at}/SKILL.md`,
+      `---\ndescription: x\nimport: [public.c-${at + 1}]\n---\nx\n`,
+    ]);
+    writeTree(join(cwd, 'chain'), Object.fromEntries(chain) as Record<string, string>);
+    const { stdout } = await skills('graph', 'c-0', '--root', 'chain', '--json');
+    expect((JSON.parse(stdout) as { imports: unknown[] }).imports).toHaveLength(3_000);
+  });
+});
+
+describe('skillcell skills explain', () => {
+  it('says yes with all that is known, or no and why', async () => {
+    writeTree(cwd, {
+      'root/a/SKILL.md': skillText({ name: 'a', description: 'x' }, 'Hush.\n'),
+      'policy.json': JSON.stringify({ agents_config: { desk: { disabled: ['a'] } } }),
+    });
+    const argv = ['explain', 'a', '--root', 'root', '--descriptor', 'policy.json'];
+    const yes = await skills(...argv, '--consumer', 'other');
+    expect(yes).toMatchObject({ code: 0, stderr: '' });
+    expect(yes.stdout).toMatch(
+      /^public\.a: offered and loaded for other\n[^]*approval: it is not locked\ntokens: ~2, /,
+    );
+    const no = await skills(...argv, '--consumer', 'desk');
+    expect(no).toEqual({
+      code: 1,
+      stderr: '',
+      stdout: 'public.a: denied for desk\n  - agents_config["desk"].disabled "a": the pattern matches public.a\n',
+    });
+    expect(await skills('explain', 'none', '--root', 'root')).toMatchObject({ code: 2, stdout: '' });
+  });
+
+  it('says who has approved the bytes that are loaded, by the lock file', async () => {
+    writeTree(cwd, { 'source/a/SKILL.md': skillText({ name: 'a', description: 'x' }, 'Hush.\n') });
+    const added = await skills('add', './source', '--into', 'skills');
+    expect(added.stderr).toBe('');
+    const explain = async (): Promise<string> => {
+      writeTree(cwd, { 'policy.json': JSON.stringify({ custom_skills_root: 'skills' }) });
+      return (await skills('explain', 'custom.a', '--descriptor', 'policy.json')).stdout;
+    };
+    expect(await explain()).toContain('approval: nobody approved these bytes\n');
+    await skills('approve', 'custom.a', '--as', 'Ada');
+    expect(await explain()).toMatch(/origin: custom root, a, from directory [^]*approval: by Ada\n/);
+    writeTree(cwd, { 'skills/a/more.md': 'changed' });
+    expect(await explain()).toContain('approval: nobody approved these bytes\n');
+  });
+});
+
+describe('skillcell skills export and import', () => {
+  beforeEach(() => {
+    writeTree(cwd, {
+      'root/a/SKILL.md': '---\nname: A\ndescription: Use: it\nversion: 1.0\nimport: b\n---\nHush.\n',
+      'root/a/run.sh': { base64: 'IyEK' },
+      'root/b/SKILL.md': skillText({ name: 'b', description: 'x' }, 'x\n'),
+      'policy.json': JSON.stringify({ agents_config: { desk: { disabled: ['a'] } } }),
+    });
+  });
+
+  it.each([
+    ['agentskills', '.agents/skills'],
+    ['claude', '.claude/skills'],
+  ])('write for %s below %s, valid by the specification, and read it back', async (to, folder) => {
+    expect(await skills('export', 'a', '--to', to, '--root', 'root')).toEqual({
+      code: 0,
+      stdout: `${folder}/a\n`,
+      stderr: 'What they import is not exported with them: public.b.\n',
+    });
+    expect(await skills('validate', folder, '--strict')).toMatchObject({ code: 0 });
+    expect(await skills('import', folder, '--into', 'back')).toEqual({ code: 0, stdout: 'back/a\n', stderr: '' });
+    const shown = async (root: string): Promise<Record<string, unknown>> => {
+      const { fields, extra, body, files } = JSON.parse(
+        (await skills('show', 'a', '--json', '--root', root)).stdout,
+      ) as Record<string, unknown>;
+      return { fields, extra, body, paths: (files as { path: string }[]).map(({ path }) => path) };
+    };
+    expect(await shown('back')).toEqual(await shown('root'));
+  });
+
+  it('write an AGENTS.md beside skills', async () => {
+    const run = await skills('export', 'b', 'a', '--to', 'agents-md', '-o', 'out', '--root', 'root');
+    expect(run).toMatchObject({ code: 0, stdout: 'out/AGENTS.md\nout/skills/a\nout/skills/b\n' });
+    expect(readFileSync(join(cwd, 'out/AGENTS.md'), 'utf8')).toContain('- **a** (`skills/a/SKILL.md`): Use: it\n');
+  });
+
+  it('write over nothing, and nothing that the consumer may not have', async () => {
+    const argv = ['export', 'a', 'b', '--to', 'claude', '-o', 'out', '--root', 'root'];
+    expect(await skills(...argv, '--descriptor', 'policy.json', '--consumer', 'desk')).toMatchObject({
+      code: 2,
+      stdout: '',
+    });
+    writeTree(cwd, { 'out/b/mine': 'mine' });
+    expect(await skills(...argv)).toMatchObject({ code: 2, stdout: '' });
+    expect(readdirSync(join(cwd, 'out'))).toEqual(['b']);
+    expect(await skills('export', 'a', '--root', 'root')).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('--to') as string,
+    });
+    expect(await skills('import', 'out')).toMatchObject({ code: 2, stdout: '' });
+  });
+});
