@@ -20,6 +20,7 @@ import { lookAtStore, type StoreState } from './look-at-store.ts';
 import type { LibraryHead, LibraryRequest, SkillLibrary, SkillLibraryOptions } from './skill-library.ts';
 import { LOCK_FILE } from './lock/lock-format.ts';
 import { openFrozen } from './lock/open-frozen.ts';
+import { versionsFor } from './versions-for.ts';
 import { watchStores } from './watch-stores.ts';
 
 /** Skills that are fetched at once. */
@@ -32,8 +33,8 @@ interface Snapshot extends Assembled {
   states: readonly StoreState[];
   /** Digest of the lock file, where only what it approves is loaded. */
   locked: string | undefined;
-  /** Skills that were fetched whole, by id. */
-  whole: Map<string, Promise<Skill>>;
+  /** Skills that were fetched whole, by what their heads told. */
+  whole: Map<Skill, Promise<Skill>>;
 }
 
 /**
@@ -123,21 +124,24 @@ export async function openSkillLibrary(options: SkillLibraryOptions): Promise<Sk
   const wholeOf = async (of: Snapshot, skill: Skill, call: Call): Promise<Skill> => {
     const source = of.sources.get(skill);
     if (source === undefined) return skill;
-    const known = of.whole.get(skill.id);
+    const known = of.whole.get(skill);
     if (known !== undefined) return await known;
     const fetched = fetchWhole(skill, source, { cache, index: look.index, views, ...call });
-    of.whole.set(skill.id, fetched);
+    of.whole.set(skill, fetched);
     // The next one tries anew.
-    fetched.catch(() => of.whole.delete(skill.id));
+    fetched.catch(() => of.whole.delete(skill));
     return await fetched;
   };
 
   const fetchFor = async (of: Snapshot, request: LibraryRequest): Promise<SkillsSubsystem> => {
     const { subsystem, sources } = of;
-    const wanted = wantedSkills(subsystem, request);
+    const chosen = versionsFor(of, request);
+    const present = subsystem.skills.map((skill) => chosen.get(skill.id) ?? skill);
+    const wanted =
+      chosen.size > 0 && request.refs !== undefined ? [...chosen.values()] : wantedSkills(subsystem, request);
     const { signal } = request;
     const whole = new Map<Skill, Skill>();
-    for (const skill of request.copy === false ? subsystem.skills : []) {
+    for (const skill of request.copy === false ? present : []) {
       const here = inPlace(skill, sources);
       if (here !== undefined) whole.set(skill, here);
     }
@@ -145,9 +149,9 @@ export async function openSkillLibrary(options: SkillLibraryOptions): Promise<Sk
     await eachAtOnce(missing, AT_ONCE, async (skill) => {
       whole.set(skill, await wholeOf(of, skill, { signal }));
     });
-    const heads = subsystem.skills.filter((skill) => sources.has(skill) && !whole.has(skill));
+    const heads = present.filter((skill) => sources.has(skill) && !whole.has(skill));
     const { diagnostics, agentsConfig, overrides, customNamespaces, customSkillsRoot, bundleRoot: root } = subsystem;
-    const skills = subsystem.skills.map((skill) => whole.get(skill) ?? skill);
+    const skills = present.map((skill) => whole.get(skill) ?? skill);
     return new LibrarySubsystem(
       {
         ...{

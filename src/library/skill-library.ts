@@ -77,6 +77,8 @@ export interface LibraryRequest extends LibraryConsumer {
    * that the consumer may load.
    */
   refs?: readonly string[] | undefined;
+  /** Without `refs`: references whose ranges decide which version of a skill is there, such as `custom.units@^1.2`. */
+  versionsFor?: readonly string[] | undefined;
   /**
    * False: skills of folders stay where they are and are read from there, as those of a root are; a file that has changed since is refused by its
    * digest. Skills of other stores are fetched all the same. @default true

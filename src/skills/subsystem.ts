@@ -30,6 +30,7 @@ import type {
   SubsystemParts,
 } from './subsystem-contract.ts';
 import { offeredMatching } from './match/offered-matching.ts';
+import { checkVersions } from './select/version-check.ts';
 import { writeCatalog } from './catalog/write-catalog.ts';
 
 export type * from './subsystem-contract.ts';
@@ -205,6 +206,7 @@ export class SkillsSubsystem {
     const { rows } = this.resolve(refs, options);
     const requested = rows.flatMap((row) => (row.status === 'loaded' && row.id !== undefined ? [row.id] : []));
     const { skills, diagnostics } = expandImports(requested, this.#byId, this.#policy(options.consumer));
+    checkVersions(refs, skills);
     return { skills, rows, diagnostics };
   }
 

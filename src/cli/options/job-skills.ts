@@ -26,7 +26,11 @@ export async function jobSkills(context: CommandContext, needed = false): Promis
   if (root === undefined && descriptor === undefined && !named && !needed) return undefined;
   const { loadSkills } = await import('./load-skills.ts');
   const names = sourcesFromFlags(given);
-  const subsystem = await loadSkills({ root, rootFlag, descriptor, names, frozen: await frozenLockFile(context) }, io);
+  const refs = [...flagValues(given, 'skill'), ...given.operands];
+  const subsystem = await loadSkills(
+    { root, rootFlag, descriptor, names, frozen: await frozenLockFile(context), refs },
+    io,
+  );
   checkConsumer(flagValue(given, 'consumer'), subsystem);
   return subsystem;
 }

@@ -24,6 +24,8 @@ export interface SkillSources {
   names: ReadonlySet<SourceName>;
   /** The lock file of `--frozen`; undefined without the flag. */
   frozen: string | undefined;
+  /** References whose ranges decide on versions. */
+  refs: readonly string[];
 }
 
 /**
@@ -43,7 +45,7 @@ export async function loadSkills(sources: SkillSources, io: CliIo): Promise<Skil
 
 async function load(
   options: Pick<SkillsSubsystemOptions, 'builtinRoot' | 'descriptor' | 'bundleRoot'>,
-  { names, frozen }: SkillSources,
+  { names, frozen, refs }: SkillSources,
   io: CliIo,
 ): Promise<SkillsSubsystem> {
   if (!names.has('user') && !names.has('project')) {
@@ -52,7 +54,7 @@ async function load(
     return loadUnchecked({ ...options, admit: (await openFrozen(frozen)).admit });
   }
   const { loadSources } = await import('./load-sources.ts');
-  return await loadSources({ ...options, lockFile: frozen, frozen: frozen !== undefined }, names, io);
+  return await loadSources({ ...options, lockFile: frozen, frozen: frozen !== undefined }, { names, refs }, io);
 }
 
 /** Reads a file of JSON with caps. @throws SkillcellError `file.unreadable` or `skills.descriptor-invalid` */

@@ -9,11 +9,11 @@ import type { CliIo } from '../terminal/cli-io.ts';
 /** Loads skills with those of the user or the project. They stay where they are; the cache has what was read of them before. */
 export async function loadSources(
   options: Pick<SkillLibraryOptions, 'builtinRoot' | 'descriptor' | 'bundleRoot' | 'lockFile' | 'frozen'>,
-  names: ReadonlySet<SourceName>,
+  { names, refs }: { names: ReadonlySet<SourceName>; refs: readonly string[] },
   io: CliIo,
 ): Promise<SkillsSubsystem> {
   const cacheDir = defaultCacheFolder(io.env);
   const { stores, gate } = chooseSources({ names, env: io.env, cwd: io.cwd(), cache: openTreeCache(cacheDir) });
   await using library = await openSkillLibrary({ ...options, stores, gate, cacheDir });
-  return await library.subsystem({ copy: false, includeInternal: true });
+  return await library.subsystem({ copy: false, includeInternal: true, versionsFor: refs });
 }

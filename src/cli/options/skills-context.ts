@@ -28,7 +28,7 @@ export async function openSkills(context: CommandContext, about: 'all' | 'none' 
   const [root, descriptor] = [flagValue(given, 'root'), flagValue(given, 'descriptor')];
   const names = sourcesFromFlags(given);
   const frozen = await frozenLockFile(context);
-  const subsystem = await loadSkills({ root, rootFlag: '--root', descriptor, names, frozen }, io);
+  const subsystem = await loadSkills({ root, rootFlag: '--root', descriptor, names, frozen, refs: given.operands }, io);
   if (!json && about === 'all') await noteDiagnostics(context, subsystem.diagnostics);
   const tools = given.flags.get('tool');
   const blank = tools?.find((id) => id.trim() === '');

@@ -1,6 +1,6 @@
 import { quotedText } from '../../contracts/quoted-text.ts';
 import { SkillcellError } from '../../contracts/skillcell-error.ts';
-import { bareReference } from '../../skills/select/resolve-reference.ts';
+import { bareReference } from '../../skills/text/bare-reference.ts';
 import type { FoundSkill } from './find-in-source.ts';
 
 /**

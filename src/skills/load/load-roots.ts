@@ -22,6 +22,11 @@ export interface PublishGrants {
 
 const PRECEDENCE: Readonly<Record<RootKind, number>> = { builtin: 0, company: 1, user: 2, project: 3, custom: 4 };
 
+/** The skill of a kind with a higher number stands in front. */
+export function precedenceOf(kind: RootKind): number {
+  return PRECEDENCE[kind];
+}
+
 /** Loads what comes from elsewhere than folders of skills. `index` is the number of its first root. */
 export type LoadMoreRoots = (grants: RootGrants, index: number) => (LoadedRoot & { kind: RootKind })[];
 

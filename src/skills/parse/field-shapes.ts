@@ -1,4 +1,5 @@
 import { isScalar } from './lazy-yaml.ts';
+import { bareReference, fullId } from '../text/bare-reference.ts';
 import { dataOf, entriesOf, isNull, itemsOf, setOwn, writtenText } from './yaml-values.ts';
 
 /** What a value of a known key gives. No `value`: it is empty and counts as absent. */
@@ -167,11 +168,8 @@ function withoutHyphen(item: string): string {
 }
 
 function importedId(item: string): string {
-  const id = withoutHyphen(item)
-    .normalize('NFKC')
-    .replace(/^(?:sk|skill):/, '')
-    .replace(/^skills\./, '');
-  return id === '' || id.includes('.') ? id : `public.${id}`;
+  const bare = bareReference(withoutHyphen(item));
+  return bare && fullId(bare);
 }
 
 function cutOutsideParentheses(text: string): string[] {

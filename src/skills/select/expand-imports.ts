@@ -5,6 +5,7 @@ import { sluggedIds } from './slugged-ids.ts';
 import { type Diagnostic, diagnostic, type DiagnosticCode, type DiagnosticPlace } from '../../contracts/diagnostic.ts';
 import type { Skill } from '../../contracts/skill.ts';
 import type { Policy } from './policy.ts';
+import { withoutRange } from '../text/bare-reference.ts';
 
 /** Imports deeper than this below a requested skill are dropped. */
 export const IMPORT_DEPTH = 32;
@@ -58,7 +59,7 @@ export function expandImports(
     if (depth > IMPORT_DEPTH) return dropped.add('import.depth', importer, id);
     if (state.size >= IMPORT_SKILLS) return dropped.add('import.limit', importer, id);
     state.set(id, 'open');
-    for (const imported of skill.fields.imports ?? []) begin(imported, depth + 1, skill);
+    for (const imported of skill.fields.imports ?? []) begin(withoutRange(imported), depth + 1, skill);
     state.set(id, 'done');
     skills.push(skill);
   };

@@ -1,5 +1,6 @@
 import type { Skill } from '../../contracts/skill.ts';
 import type { Policy } from './policy.ts';
+import { withoutRange } from '../text/bare-reference.ts';
 
 /**
  * Finds every skill that a consumer may load, by itself or by an import.
@@ -16,7 +17,8 @@ export function reachableIds(
 ): ReadonlySet<string> {
   const reached = new Set<string>(visible);
   for (const id of reached) {
-    for (const imported of byId.get(id)?.fields.imports ?? []) {
+    for (const written of byId.get(id)?.fields.imports ?? []) {
+      const imported = withoutRange(written);
       if (byId.has(imported) && !policy.denies(imported)) reached.add(imported);
     }
   }

@@ -1,3 +1,5 @@
+import { fullId, withoutRange, withoutScheme } from '../text/bare-reference.ts';
+
 /** What a reference can be looked up in. */
 export interface ReferenceScope {
   /** Whether a skill of this full id is loaded. */
@@ -17,28 +19,12 @@ const SHORT_ID = /^sk([1-9][0-9]{0,8})$/i;
  * @returns the full id of a loaded skill, or undefined
  */
 export function resolveReference(reference: string, scope: ReferenceScope): string | undefined {
-  let text = reference.trim().normalize('NFKC');
-  text = stripPrefix(text, ['sk:', 'skill:']);
+  const text = withoutScheme(withoutRange(reference));
   const shortId = SHORT_ID.exec(text);
   const shown = shortId === null ? undefined : scope.shortIds?.[Number(shortId[1]) - 1];
   if (shown !== undefined) return scope.has(shown) ? shown : undefined;
-  text = stripPrefix(text, ['skills.']);
-  if (scope.has(text)) return text;
-  const short = text.includes('.') ? undefined : `public.${text}`;
-  return short !== undefined && scope.has(short) ? short : undefined;
-}
-
-/**
- * Takes from a reference what stands before the id.
- *
- * @param reference as it was given
- * @returns what would be looked up among the ids
- */
-export function bareReference(reference: string): string {
-  return stripPrefix(stripPrefix(reference.trim().normalize('NFKC'), ['sk:', 'skill:']), ['skills.']);
-}
-
-function stripPrefix(text: string, prefixes: readonly string[]): string {
-  const prefix = prefixes.find((candidate) => text.startsWith(candidate));
-  return prefix === undefined ? text : text.slice(prefix.length);
+  const bare = text.replace(/^skills\./, '');
+  if (scope.has(bare)) return bare;
+  const id = fullId(bare);
+  return scope.has(id) ? id : undefined;
 }

@@ -1,6 +1,7 @@
 import type { ReferenceRow } from '../../contracts/skill.ts';
 import type { Policy } from './policy.ts';
-import { bareReference, resolveReference, type ReferenceScope } from './resolve-reference.ts';
+import { bareReference } from '../text/bare-reference.ts';
+import { resolveReference, type ReferenceScope } from './resolve-reference.ts';
 
 /** Why an internal skill is not there for a consumer. */
 export const INTERNAL_ONLY = 'internal skills are loaded by import only';

@@ -1,0 +1,198 @@
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { currentOwner, ownerName } from '../../../src/durable/owner.ts';
+import { addSkills } from '../../../src/library/install/add-skills.ts';
+import { approveSkills } from '../../../src/library/install/approve-skills.ts';
+import { installSkills } from '../../../src/library/install/install-skills.ts';
+import { removeSkills } from '../../../src/library/install/remove-skills.ts';
+import { findUpdates, takeUpdates } from '../../../src/library/install/update-skills.ts';
+import { verifySkills } from '../../../src/library/install/verify-skills.ts';
+import { recoverSkills } from '../../../src/library/lock/change-skills.ts';
+import { readLock } from '../../../src/library/lock/read-lock.ts';
+import { findInSource } from '../../../src/library/sources/find-in-source.ts';
+import { parseSource } from '../../../src/library/sources/parse-source.ts';
+import { openTreeCache, type TreeCache } from '../../../src/stores/cache/tree-cache.ts';
+
+const PROGRAM = fileURLToPath(new URL('../../fixtures/library/add-program.ts', import.meta.url));
+const run = promisify(execFile);
+
+let home: string;
+let project: string;
+let lockFile: string;
+let cache: TreeCache;
+
+beforeEach(() => {
+  home = realpathSync(mkdtempSync(join(tmpdir(), 'lock-')));
+  project = join(home, 'project');
+  mkdirSync(project);
+  lockFile = join(project, 'skillcell.lock.json');
+  cache = openTreeCache(join(home, 'cache'));
+  write('units', 'Give SI units.');
+});
+afterEach(() => {
+  cache.close();
+  rmSync(home, { recursive: true, force: true });
+});
+
+function write(name: string, body: string, more = ''): void {
+  mkdirSync(join(home, 'source', name, 'scripts'), { recursive: true });
+  writeFileSync(
+    join(home, 'source', name, 'SKILL.md'),
+    `---\nname: ${name}\ndescription: About ${name}.\n${more}---\n${body}\n`,
+  );
+  writeFileSync(join(home, 'source', name, 'scripts', 'run.sh'), 'true\n', { mode: 0o755 });
+}
+
+async function add(options: { force?: boolean } = {}): Promise<string[]> {
+  const { skills } = await findInSource(parseSource('../source', project), { cache, lockFolder: project });
+  return (await addSkills(skills, { lockFile, into: '.agents/skills', ...options })).map(
+    ({ id, state }) => `${state} ${id}`,
+  );
+}
+
+const installed = (...path: string[]): string => join(project, '.agents/skills', ...path);
+const deviations = async (): Promise<string[]> =>
+  ((await verifySkills({ lockFile })) ?? []).flatMap((row) =>
+    row.deviations.map(({ state, path }) => `${state} ${path}`),
+  );
+
+describe('locked skills', () => {
+  it('are named file by file where they are not as they were locked, and are brought back', async () => {
+    expect(await add()).toEqual(['added custom.units']);
+    expect(await deviations()).toEqual([]);
+    writeFileSync(installed('units', 'SKILL.md'), 'x');
+    chmodSync(installed('units', 'scripts/run.sh'), 0o644);
+    symlinkSync('/etc', installed('units', 'link'));
+    mkdirSync(installed('units', 'node_modules'));
+    writeFileSync(installed('units', 'node_modules/a.js'), '');
+    expect(await deviations()).toEqual([
+      'changed SKILL.md',
+      'added link',
+      'added node_modules/a.js',
+      'changed scripts/run.sh',
+    ]);
+    const [row] = await installSkills({ lockFile, cache });
+    expect([row?.state, row?.deviations.length]).toEqual(['restored', 4]);
+    expect(await deviations()).toEqual([]);
+    rmSync(installed('units'), { recursive: true });
+    expect(await deviations()).toEqual(['missing SKILL.md', 'missing scripts/run.sh']);
+    expect((await installSkills({ lockFile, cache })).map(({ state }) => state)).toEqual(['installed']);
+  });
+
+  it('are not replaced where somebody has changed them, or has made the folder', async () => {
+    mkdirSync(installed('units'), { recursive: true });
+    writeFileSync(installed('units', 'SKILL.md'), 'mine');
+    await expect(add()).rejects.toMatchObject({ code: 'lock.mismatch' });
+    await add({ force: true });
+    writeFileSync(installed('units', 'notes.txt'), 'mine');
+    write('units', 'Give other units.');
+    await expect(add()).rejects.toMatchObject({ code: 'lock.mismatch', diagnostics: [{ code: 'lock.added' }] });
+    const updates = await findUpdates({ lockFile, cache });
+    await expect(takeUpdates(updates, { lockFile, cache })).rejects.toMatchObject({ code: 'lock.mismatch' });
+    await expect(removeSkills({ lockFile, refs: ['units'] })).rejects.toMatchObject({ code: 'lock.mismatch' });
+    expect(readFileSync(installed('units', 'notes.txt'), 'utf8')).toBe('mine');
+    expect(await removeSkills({ lockFile, refs: ['units'], force: true })).toEqual(['custom.units']);
+    expect(existsSync(installed('units'))).toBe(false);
+  });
+
+  it('keep an approval as long as they keep their bytes', async () => {
+    await add();
+    await approveSkills({ lockFile, refs: ['sk:units'], as: 'Ana' });
+    await add();
+    expect(readLock(lockFile)?.get('custom.units')?.approval?.by).toBe('Ana');
+    await installSkills({ lockFile, cache, frozen: true });
+    write('units', 'Give other units.', 'allowed-tools: Bash\n');
+    const updates = await findUpdates({ lockFile, cache });
+    expect(updates[0]?.difference?.tools.added).toEqual(['Bash']);
+    expect(updates[0]?.difference?.files.map(({ path }) => path)).toEqual(['SKILL.md']);
+    expect(updates[0]?.difference?.files[0]?.lines).toContain('+Give other units.');
+    await takeUpdates(updates, { lockFile, cache });
+    expect(readLock(lockFile)?.get('custom.units')?.approval).toBeNull();
+    await expect(installSkills({ lockFile, cache, frozen: true })).rejects.toMatchObject({ code: 'lock.unapproved' });
+    writeFileSync(installed('units', 'SKILL.md'), 'x');
+    await expect(approveSkills({ lockFile, refs: ['units'], as: 'Ana' })).rejects.toMatchObject({
+      code: 'lock.mismatch',
+    });
+  });
+
+  it('are refused where their source has other bytes by now, and nothing is written', async () => {
+    await add();
+    cache.close();
+    rmSync(join(home, 'cache'), { recursive: true });
+    cache = openTreeCache(join(home, 'cache'));
+    rmSync(installed('units'), { recursive: true });
+    write('units', 'Give other units.');
+    await expect(installSkills({ lockFile, cache })).rejects.toMatchObject({ code: 'lock.mismatch' });
+    expect(existsSync(installed('units'))).toBe(false);
+  });
+
+  it('are not written through a link', async () => {
+    mkdirSync(join(home, 'elsewhere'));
+    symlinkSync(join(home, 'elsewhere'), join(project, '.agents'));
+    await expect(add()).rejects.toMatchObject({ code: 'lock.mismatch' });
+    expect(readdirSync(join(home, 'elsewhere'))).toEqual([]);
+    expect(readdirSync(project)).toEqual(['.agents']);
+  });
+
+  it('are all there when several processes add at once', async () => {
+    const names = Array.from({ length: 6 }, (_, index) => `skill-${index}`);
+    for (const name of names) write(name, name);
+    await Promise.all(names.map((name) => run(process.execPath, [PROGRAM, project, name])));
+    expect([...(readLock(lockFile)?.keys() ?? [])]).toEqual(names.map((name) => `custom.${name}`));
+    expect(await deviations()).toEqual([]);
+    expect(readdirSync(project).toSorted()).toEqual(['.agents', 'skillcell.lock.json']);
+  });
+});
+
+describe('what changes skills', () => {
+  it('takes over from a process that died, and waits for one that lives', async () => {
+    const child = spawn('sleep', ['60']);
+    const busy = join(project, '.skillcell.lock.json.busy');
+    try {
+      const stat = readFileSync(`/proc/${child.pid}/stat`, 'latin1');
+      const startTime = stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? '';
+      writeFileSync(busy, `${ownerName({ ...currentOwner(), pid: child.pid ?? 0, startTime })}-0011223344556677`);
+      await expect(recoverSkills(lockFile, { patienceMs: 0 })).rejects.toMatchObject({ code: 'store.conflict' });
+    } finally {
+      child.kill('SIGKILL');
+      await once(child, 'exit');
+    }
+    expect(await add()).toEqual(['added custom.units']);
+    expect(existsSync(busy)).toBe(false);
+  });
+
+  it('does not go on with a journal that came with a repository', async () => {
+    await add();
+    const staging = join(project, '.skillcell.lock.json.staging');
+    mkdirSync(staging);
+    chmodSync(staging, 0o755);
+    writeFileSync(
+      join(staging, 'journal.json'),
+      JSON.stringify({ lock: '{}', moves: [{ place: 'other', isNew: true }] }),
+    );
+    await expect(verifySkills({ lockFile })).rejects.toMatchObject({ code: 'lock.invalid' });
+    chmodSync(staging, 0o700);
+    writeFileSync(
+      join(staging, 'journal.json'),
+      JSON.stringify({ lock: '{}', moves: [{ place: '.git/hooks', isNew: true }] }),
+    );
+    await expect(verifySkills({ lockFile })).rejects.toMatchObject({ code: 'lock.invalid' });
+  });
+});

@@ -1,0 +1,60 @@
+import { describe, expect, it } from 'vitest';
+import { type LockedSkill, parseLock, writeLock } from '../../../src/library/lock/lock-format.ts';
+import { digestOf, skillDigest } from '../../../src/skills/text/digest.ts';
+import { codeOf } from '../../skills/code-of.ts';
+
+const files = [
+  { path: 'SKILL.md', digest: digestOf('a'), bytes: 1, executable: false },
+  { path: 'run.sh', digest: digestOf('b'), bytes: 1, executable: true },
+];
+
+function locked(id: string, more: Partial<LockedSkill> = {}): LockedSkill {
+  return {
+    id,
+    version: '1.0',
+    place: `.agents/skills/${id.slice(id.indexOf('.') + 1)}`,
+    origin: { type: 'git', source: 'https://example.test/a', folder: '.', commit: '0'.repeat(40), ref: 'main' },
+    digest: skillDigest(files),
+    files,
+    approval: null,
+    ...more,
+  };
+}
+
+const parse = (text: string): unknown => parseLock(Buffer.from(text), 'skillcell.lock.json');
+const written = (...skills: LockedSkill[]): string => writeLock(new Map(skills.map((one) => [one.id, one])));
+
+describe('the lock file', () => {
+  it('has the same bytes for the same skills, in whatever order they come, and no time in it', () => {
+    const [a, b] = [locked('custom.a'), locked('custom.b', { files: files.toReversed() })];
+    expect(written(b, a)).toBe(written(a, b));
+    const read = parseLock(Buffer.from(written(b, a)), 'skillcell.lock.json');
+    expect([...read.keys()]).toEqual(['custom.a', 'custom.b']);
+    expect(writeLock(read)).toBe(written(a, b));
+    expect(read.get('custom.b')).toEqual(locked('custom.b'));
+  });
+
+  it.each<[string, string, string]>([
+    ['no JSON', '<<<<<<< ours\n{}', 'it must hold JSON'],
+    ['a later form', '{"schema":"skillcell/lock@2","new":1}', 'it is of form 2, and this version reads form 1'],
+    ['another schema', '{"schema":"other@1","skills":{}}', 'schema'],
+    ['a key that reaches a prototype', '{"schema":"skillcell/lock@1","skills":{"__proto__":{}}}', 'it must hold JSON'],
+    ['an id without a namespace', written(locked('custom.a')).replace('"custom.a"', '"a"'), 'full id'],
+    [
+      'a file that has other bytes',
+      written(locked('custom.a')).replace(digestOf('a'), digestOf('c')),
+      'digest must be',
+    ],
+    ['a place above', written(locked('custom.a')).replace('.agents/skills/a', '../a'), 'place'],
+    ['a place in a folder of git', written(locked('custom.a')).replace('.agents/skills/a', '.GIT/hooks'), 'place'],
+    [
+      'two skills in one place',
+      written(locked('custom.a'), locked('custom.b', { place: '.agents/skills/a' })),
+      'one place',
+    ],
+    ['a field that nobody knows', written(locked('custom.a')).replace('"version"', '"verzion"'), 'version is missing'],
+  ])('is refused with %s', (_, text, reason) => {
+    expect(codeOf(() => parse(text))).toBe('lock.invalid');
+    expect(() => parse(text)).toThrow(reason);
+  });
+});

@@ -1,0 +1,142 @@
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { addSkills } from '../../src/library/install/add-skills.ts';
+import { approveSkills } from '../../src/library/install/approve-skills.ts';
+import { openSkillLibrary } from '../../src/library/open-skill-library.ts';
+import { findInSource } from '../../src/library/sources/find-in-source.ts';
+import { parseSource } from '../../src/library/sources/parse-source.ts';
+import { exportRuntimeGlobals, loadSkillsSubsystem, setSkillsDescriptor } from '../../src/skills/index.ts';
+import { meetsRange } from '../../src/skills/select/version-range.ts';
+import type { SkillsSubsystem } from '../../src/skills/subsystem.ts';
+import { openTreeCache } from '../../src/stores/cache/tree-cache.ts';
+import { createDirectoryStore } from '../../src/stores/directory/directory-store.ts';
+import { writeTree, type Tree } from '../conformance/write-tree.ts';
+import { codeOf } from '../skills/code-of.ts';
+
+let home: string;
+beforeEach(() => {
+  home = realpathSync(mkdtempSync(join(tmpdir(), 'versions-')));
+});
+afterEach(() => rmSync(home, { recursive: true, force: true }));
+
+const text = (name: string, version: string | undefined, imports: string[] = []): string =>
+  `---\nname: ${name}\ndescription: About ${name}.\n${version === undefined ? '' : `version: ${version}\n`}` +
+  `${imports.length === 0 ? '' : `import: ${JSON.stringify(imports)}\n`}---\nVersion ${version}.\n`;
+
+/** Skills of several stores; the last stands in front. */
+async function subsystemOf(stores: Tree[], refs: string[]): Promise<SkillsSubsystem> {
+  const opened = stores.map((files, index) => {
+    writeTree(join(home, `store-${index}`), files);
+    const cache = openTreeCache(join(home, 'cache'));
+    return createDirectoryStore({ path: join(home, `store-${index}`), kind: 'user', cache });
+  });
+  await using library = await openSkillLibrary({ stores: opened, cacheDir: join(home, 'cache') });
+  return await library.subsystem({ refs });
+}
+
+const versions = (subsystem: SkillsSubsystem, refs: string[]): string[] =>
+  subsystem
+    .importSkillset(refs)
+    .skills.map(({ id, fields }) => `${id} ${fields.version}`)
+    .toSorted();
+
+describe('versions', () => {
+  it.each<[string | undefined, string, boolean]>([
+    ['1.2.3', '^1.2', true],
+    ['1.0', '1.0.0', true],
+    ['1', '>=1.0.0 <2', true],
+    ['2.0.0', '^1.2', false],
+    ['1.2.3-beta', '^1.2', false],
+    ['v1.2.3', '~1.2.0', true],
+    ['2024-05', '2024-05', true],
+    ['2024-05', '*', false],
+    ['spring', '^1', false],
+    [undefined, '*', false],
+    ['1.0.0', 'spring', false],
+  ])('%s is in the range %s: %s', (version, range, expected) => {
+    expect(meetsRange(version, range)).toBe(expected);
+  });
+
+  it('lie side by side in stores, and one of each skill is in a closure, whatever is asked for first', async () => {
+    const old = { 'x/SKILL.md': text('x', '1.4.0'), 'a/SKILL.md': text('a', '1.0', ['custom.x@^1.2', 'custom.b']) };
+    const now = { 'x/SKILL.md': text('x', '2.0.0'), 'b/SKILL.md': text('b', undefined, ['custom.x']) };
+    const stores = [old, now];
+    expect(versions(await subsystemOf(stores, ['custom.b']), ['custom.b'])).toContain('custom.x 2.0.0');
+    for (const refs of [
+      ['custom.a', 'custom.b'],
+      ['custom.b', 'custom.a'],
+      ['custom.b', 'custom.x@<2'],
+    ])
+      expect(versions(await subsystemOf(stores, refs), refs), refs.join()).toContain('custom.x 1.4.0');
+    const subsystem = await subsystemOf(stores, ['custom.a']);
+    expect(Buffer.from(subsystem.skillTree('custom.x').get('SKILL.md')?.bytes ?? []).toString()).toContain(
+      'Version 1.4.0.',
+    );
+  });
+
+  it('take an older importer where the newer one goes with nothing', async () => {
+    const one = { 'x/SKILL.md': text('x', '1.0.0'), 'y/SKILL.md': text('y', '1.0.0', ['custom.x@^1']) };
+    const two = { 'x/SKILL.md': text('x', '2.0.0'), 'y/SKILL.md': text('y', '2.0.0', ['custom.x@^3']) };
+    expect(versions(await subsystemOf([one, two], ['custom.y']), ['custom.y'])).toEqual([
+      'custom.x 1.0.0',
+      'custom.y 1.0.0',
+    ]);
+  });
+
+  it('that do not go together are refused with both sides', async () => {
+    const files = {
+      'x/SKILL.md': text('x', '1.0'),
+      'a/SKILL.md': text('a', '1.0', ['custom.x@^1']),
+      'b/SKILL.md': text('b', '1.0', ['custom.x@^2']),
+    };
+    const refs = ['custom.a', 'custom.b'];
+    for (const given of [refs, refs.toReversed()])
+      await expect(subsystemOf([files], given)).rejects.toMatchObject({
+        code: 'skills.version-unmet',
+        message: expect.stringMatching(/(?=.*custom\.a asks for "\^1")(?=.*custom\.b asks for "\^2")/) as string,
+      });
+    const plain = loadSkillsSubsystem({ roots: [{ kind: 'user', path: join(home, 'store-0') }] });
+    expect(versions(plain, ['custom.x@~1.0'])).toEqual(['custom.x 1.0']);
+    expect(codeOf(() => plain.importSkillset(['custom.b']))).toBe('skills.version-unmet');
+    expect(codeOf(() => plain.importSkillset(['custom.x@^2']))).toBe('skills.version-unmet');
+  });
+
+  it('of imports are there in a sandbox by their ids', async () => {
+    const files = { 'x/SKILL.md': text('x', '1.0'), 'a/SKILL.md': text('a', '1.0', ['custom.x@^1']) };
+    const { descriptor, trees } = exportRuntimeGlobals(await subsystemOf([files], ['custom.a']), {
+      refs: ['custom.a@1'],
+      consumer: 'solver.codegen',
+    });
+    expect(setSkillsDescriptor(descriptor, { arrived: trees }).importSkillset(['custom.a']).skills).toHaveLength(2);
+  });
+});
+
+describe('openSkillLibrary({ frozen })', () => {
+  it('loads what is approved, also where something else stands in front, and follows the lock file', async () => {
+    const project = join(home, 'project');
+    mkdirSync(project);
+    writeTree(join(home, 'source'), { 'x/SKILL.md': text('x', '1.0') });
+    writeTree(join(home, 'front'), { 'x/SKILL.md': text('x', '6.6.6'), 'y/SKILL.md': text('y', '1.0') });
+    const lockFile = join(project, 'skillcell.lock.json');
+    const cache = openTreeCache(join(home, 'cache'));
+    const { skills } = await findInSource(parseSource('../source', project), { cache, lockFolder: project });
+    await addSkills(skills, { lockFile, into: '.agents/skills' });
+    const stores = ['source', 'front'].map((name) =>
+      createDirectoryStore({ path: join(home, name), kind: 'user', cache }),
+    );
+    await using library = await openSkillLibrary({ stores, cacheDir: join(home, 'cache'), lockFile, frozen: true });
+    const loaded = async (): Promise<string[]> =>
+      (await library.subsystem()).skills.map(({ id, fields }) => `${id} ${fields.version}`);
+    expect(await loaded()).toEqual([]);
+    expect(await library.heads()).toEqual([]);
+    await approveSkills({ lockFile, refs: ['x'], as: 'Ana' });
+    expect(await library.refresh()).toBe(true);
+    expect(await loaded()).toEqual(['custom.x 1.0']);
+    expect(library.diagnostics().map(({ code }) => code)).toContain('lock.not-approved');
+    writeFileSync(join(home, 'source/x/SKILL.md'), `${text('x', '1.0')} `);
+    await library.refresh();
+    expect(await loaded()).toEqual([]);
+  });
+});
