@@ -18,6 +18,7 @@ export const GROUPS: Readonly<Record<string, () => Promise<BenchmarkGroup>>> = {
   'skills.load1000': async () => (await import('./skills-load.ts')).skillsLoad,
   'skills.rebuild5': async () => (await import('./skills-rebuild.ts')).skillsRebuild,
   'skills.match1000': async () => (await import('./skills-match.ts')).skillsMatch,
+  'library.scan1000': async () => (await import('./library-scan.ts')).libraryScan,
   otel: async () => (await import('./job-spans.ts')).jobSpans,
   skillcode: async () => (await import('./skill-code.ts')).skillCode,
   skills: async () => (await import('./skills-prompt.ts')).skillsPrompt,
