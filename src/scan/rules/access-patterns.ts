@@ -110,8 +110,9 @@ export const ACCESS_PATTERNS: readonly ScanPattern[] = [
   {
     code: 'scan.network',
     needs: [['ncat', 'netcat', 'nc ', 'scp ', 'ssh ', 'rsync ', 'sftp ']],
-    pattern: /(?:nc|ncat|netcat) (?:-\w{1,8} )?[\w.$-]{1,80} \d|(?:scp|rsync|ssh|sftp) (?:-\w{1,8} )?[\w.-]{1,40}@/g,
+    pattern: /(?:nc|ncat|netcat|scp|rsync|ssh|sftp) /g,
     apart: 'command',
+    then: /^(?:-\w+ )?(?:[\w.$-]+ \d|[\w.-]+@)/,
     message: COMMAND,
   },
   {
@@ -119,7 +120,7 @@ export const ACCESS_PATTERNS: readonly ScanPattern[] = [
     needs: [['curl']],
     pattern: /curl\s/g,
     apart: 'command',
-    then: /\s(?:(?:-d|--data|--data-binary|--data-raw|--data-urlencode|--json)[\s=]?['"]?(?:\w{1,30}=)?@|(?:-f|--form)[\s=]?['"]?\w{1,30}=@|--upload-file\b|-t [^-])/,
+    then: /\s(?:-d|--data|--data-binary|--data-raw|--data-urlencode|--json|-f|--form)[\s=]['"]?(?:\w+=)?@|\s--upload-file\b|\s-t [^-]/,
     message: 'A file is sent to an address.',
   },
   {

@@ -6,8 +6,10 @@ const BLOB_LENGTH = 300;
 /** Base64 is wrapped at 64 or 76 columns. */
 const WRAPPED_LENGTH = 56;
 const WRAPPED_LINES = 5;
-const BASE64 = /^["'`]?[A-Za-z0-9+/_-]+[="'`,;)+\\]*$/;
-const HEX = /^["'`]?[0-9a-fA-Fx]+["'`,;)+\\]*$/;
+const BASE64 = /^[A-Za-z0-9+/_-]+$/;
+const HEX = /^[0-9a-fA-Fx]+$/;
+/** What stands around coded text in a program, and pads it. */
+const AROUND: ReadonlySet<string> = new Set('"\'`,;)+=\ 	');
 const CODED = /[A-Za-z0-9+/_=-]+/g;
 /** Each stands for one byte or character. */
 const ESCAPE = /\\x[0-9a-f]{2}|\\u[0-9a-f]{4}|\\[0-7]{3}|0x[0-9a-f]{2},?|&#x?[0-9a-f]{2,5};|\b\d{1,5},/g;
@@ -25,7 +27,7 @@ export function findBlobs({ text, folded }: ScannedFile): FoundInFile[] {
     if (end - start >= WRAPPED_LENGTH) {
       const line = text.slice(start, end);
       if (end - start >= BLOB_LENGTH) found.push(...longRuns(line, start));
-      else if (isCoded(line.trim())) {
+      else if (isCoded(bare(line))) {
         if (wrapped === 0) wrappedFrom = start;
         wrapped += 1;
         if (wrapped === WRAPPED_LINES) found.push(blob('Lines of base64 or hexadecimal digits', wrappedFrom));
@@ -41,17 +43,23 @@ function blob(what: string, at: number): FoundInFile {
   return { code: 'scan.blob', message: `${what} stands here; what they say was not looked at.`, at };
 }
 
+function bare(line: string): string {
+  let start = 0;
+  let end = line.length;
+  while (start < end && AROUND.has(line[start] ?? '')) start += 1;
+  while (end > start && AROUND.has(line[end - 1] ?? '')) end -= 1;
+  return line.slice(start, end);
+}
+
 function isCoded(line: string): boolean {
   // A line of a table of contents or a path has no digits and both cases.
   return (BASE64.test(line) && /\d/.test(line) && /[a-z]/.test(line) && /[A-Z]/.test(line)) || HEX.test(line);
 }
 
-const IMAGE = /^[^]*data:(?:image|font)\/[\w.+-]+;base64,$/;
-
 function longRuns(line: string, offset: number): FoundInFile[] {
   const found: FoundInFile[] = [];
   for (const { index, 0: run } of line.matchAll(CODED)) {
-    if (run.length < BLOB_LENGTH || IMAGE.test(line.slice(Math.max(0, index - 80), index))) continue;
+    if (run.length < BLOB_LENGTH || isImage(line.slice(Math.max(0, index - 80), index))) continue;
     // A ruled line is one character again and again.
     if (new Set(run.slice(0, BLOB_LENGTH)).size < 8) continue;
     found.push(blob(`${run.length} characters of base64 or hexadecimal digits`, offset + index));
@@ -75,4 +83,10 @@ function escapeRuns(text: string): number[] {
     if (count === ESCAPES) starts.push(start);
   }
   return starts;
+}
+
+/** Whether `data:image/…;base64,` stands at the end. */
+function isImage(before: string): boolean {
+  const start = before.lastIndexOf('data:');
+  return start >= 0 && before.endsWith(';base64,') && /^data:(?:image|font)\//.test(before.slice(start));
 }

@@ -12,7 +12,7 @@ export interface ScanPattern {
   /** What may not stand before a match: a part of a word, or of a path or an option as well. */
   apart?: 'word' | 'command';
   /** What has to stand behind the first match of a line, on that line or on those that continue it. */
-  then?: RegExp;
+  then?: RegExp | ((rest: string) => boolean);
   message: string;
 }
 
@@ -31,11 +31,15 @@ export function findPatterns({ folded, holds }: ScannedFile, patterns: readonly 
       if (apart !== undefined && index > 0 && (apart === 'word' ? WORD : COMMAND).test(text[index - 1] ?? '')) continue;
       const end = index + match.length;
       lineEnd = logicalLineEnd(text, end);
-      if (then === undefined || then.test(text.slice(end, lineEnd)))
+      if (then === undefined || stands(then, text.slice(end, lineEnd)))
         found.push({ code, message, at: folded.offsetOf(end - match.trimStart().length) });
     }
   }
   return found;
+}
+
+function stands(then: RegExp | ((rest: string) => boolean), rest: string): boolean {
+  return typeof then === 'function' ? then(rest) : then.test(rest);
 }
 
 /** The end of a line, or of the last one that continues it. */

@@ -1,4 +1,31 @@
 import type { ScanPattern } from './find-patterns.ts';
+import { firstWordHas, isLastWord, isWritten, namesInCommand } from './places-in-commands.ts';
+
+/** Folders that hold everything of somebody. */
+const WHOLE: ReadonlySet<string> = new Set([
+  '/',
+  '/*',
+  '~',
+  '~/',
+  '~/*',
+  '*',
+  '.',
+  './',
+  '..',
+  '../',
+  '$home',
+  '${home}',
+  '$home/',
+  '$home/*',
+  '${home}/*',
+]);
+
+/** `rm` with its options, and then a folder that holds everything. */
+function removesAll(rest: string): boolean {
+  const words = rest.split(/[\s"'`;&|]+/).slice(1);
+  const target = words.find((word) => !word.startsWith('-'));
+  return target !== undefined && WHOLE.has(target);
+}
 
 /** Files that a shell, a system or an agent reads when it starts. */
 const START_FILES =
@@ -50,8 +77,8 @@ const OUTSIDE_WORDS = [
   '../../',
   'c:\\',
 ];
-/** The rest of a path, and then the end of the command. */
-const LAST = '[^\\s;&|]*\\s?(?:$|[;&|`#)])';
+const START_FILE = new RegExp(START_FILES, 'g');
+const PLACE_OUTSIDE = new RegExp(OUTSIDE, 'g');
 
 const STARTS = 'Something is written to a file that is read when a shell, a system or an agent starts.';
 const CHANGES = 'A command changes something outside of the working folder.';
@@ -64,7 +91,7 @@ export const WRITE_PATTERNS: readonly ScanPattern[] = [
     code: 'scan.persistence',
     needs: [START_WORDS, ['>', 'tee']],
     pattern: />{1,2}\s?["']?|\btee (?:-\w )?["']?/g,
-    then: new RegExp(`^[^\\s;&|"']*${START_FILES}|^${START_FILES}`),
+    then: (rest) => firstWordHas(rest, START_FILE),
     message: STARTS,
   },
   {
@@ -72,14 +99,14 @@ export const WRITE_PATTERNS: readonly ScanPattern[] = [
     needs: [START_WORDS, ['cp ', 'mv ', 'ln ', 'install ', 'sed ']],
     pattern: /(?:cp|mv|ln|install|sed -i)\s/g,
     apart: 'command',
-    then: new RegExp(`${START_FILES}${LAST}`),
+    then: (rest) => isLastWord(rest, START_FILE),
     message: STARTS,
   },
   {
     code: 'scan.persistence',
     needs: [START_WORDS, ['open', 'path', 'write', 'append']],
     pattern: /(?:open|path|home|join|expanduser|writefile|writefilesync|appendfile|appendfilesync|write_text)\s?\(/g,
-    then: new RegExp(`${START_FILES}[^"'\`]*["'\`]\\s?\\)?(?:\\s?,|\\.(?:write|open|append))`),
+    then: (rest) => isWritten(rest, START_FILE),
     message: STARTS,
   },
   {
@@ -104,7 +131,7 @@ export const WRITE_PATTERNS: readonly ScanPattern[] = [
     ],
     pattern: /(?:tee|mkdir|rm|rmdir|chmod|chown|touch|truncate|mv|sed -i|dd) /g,
     apart: 'command',
-    then: new RegExp(`^[^;&|]*?[ =]["']?${OUTSIDE}|^["']?${OUTSIDE}`),
+    then: (rest) => namesInCommand(rest, PLACE_OUTSIDE),
     message: CHANGES,
   },
   {
@@ -112,15 +139,15 @@ export const WRITE_PATTERNS: readonly ScanPattern[] = [
     needs: [['cp ', 'ln ', 'install '], OUTSIDE_WORDS],
     pattern: /(?:cp|ln|install) /g,
     apart: 'command',
-    then: new RegExp(` ["']?${OUTSIDE}${LAST}`),
+    then: (rest) => isLastWord(rest, PLACE_OUTSIDE),
     message: CHANGES,
   },
   {
     code: 'scan.writes-outside',
-    needs: [['rm -', 'mkfs']],
-    pattern:
-      /rm (?:-[\w-]{1,20} ){1,4}["']?(?:\/|~|\$\{?home\}?|\*|\.\.)["']?\/?\*?(?:\s|$|[;&|`"'])|mkfs(?:\.\w{1,8})? \/dev\//g,
+    needs: [['rm -']],
+    pattern: /rm -/g,
     apart: 'command',
+    then: removesAll,
     message: REMOVES,
   },
   {

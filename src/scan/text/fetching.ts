@@ -34,22 +34,27 @@ export function isFetcher({ word }: CommandToken): boolean {
   );
 }
 
-const DECODERS: Readonly<Record<string, RegExp>> = {
-  base64: /^(?:-[a-z]*d[a-z]*|--decode)$/,
-  gbase64: /^(?:-[a-z]*d[a-z]*|--decode)$/,
-  base32: /^(?:-[a-z]*d[a-z]*|--decode)$/,
-  xxd: /^-[a-z]*r[a-z]*$/,
-  openssl: /^-d$/,
-  uudecode: /^/,
-};
+/** By the name of a command: the letter and the word of the option with which it decodes. */
+const DECODERS: ReadonlyMap<string, readonly [letter: string, word: string]> = new Map([
+  ['base64', ['d', '--decode']],
+  ['gbase64', ['d', '--decode']],
+  ['base32', ['d', '--decode']],
+  ['xxd', ['r', '-revert']],
+  ['openssl', ['d', '-d']],
+]);
 
 /** Whether a command makes bytes of text again: its name, and the option for it. */
 export function decodes(tokens: readonly CommandToken[]): boolean {
   return tokens.some(({ word }, index) => {
-    const option = Object.hasOwn(DECODERS, baseName(word)) ? DECODERS[baseName(word)] : undefined;
+    const option = DECODERS.get(baseName(word));
+    if (option === undefined) return baseName(word) === 'uudecode';
     // What follows in the same command is few words.
-    return option !== undefined && tokens.slice(index, index + OPTIONS).some((each) => option.test(each.word));
+    return tokens.slice(index + 1, index + OPTIONS).some((each) => isOption(each.word, option));
   });
+}
+
+function isOption(word: string, [letter, long]: readonly [string, string]): boolean {
+  return word === long || (/^-[a-z]+$/.test(word) && word.includes(letter));
 }
 
 const OPTIONS = 12;
