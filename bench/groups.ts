@@ -20,8 +20,6 @@ export const GROUPS: Readonly<Record<string, () => Promise<BenchmarkGroup>>> = {
   'skills.rebuild5': async () => (await import('./skills-rebuild.ts')).skillsRebuild,
   'skills.match1000': async () => (await import('./skills-match.ts')).skillsMatch,
   ...LIBRARY_GROUPS,
-  'library.search': async () => (await import('./search-speed.ts')).searchSpeed,
-  'library.search.quality': async () => (await import('./search-quality.ts')).searchQuality,
   otel: async () => (await import('./job-spans.ts')).jobSpans,
   skillcode: async () => (await import('./skill-code.ts')).skillCode,
   skills: async () => (await import('./skills-prompt.ts')).skillsPrompt,

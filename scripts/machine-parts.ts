@@ -12,7 +12,7 @@ export interface MachinePart {
 }
 
 /** A name that the groups of `test-outlook.ts` use. */
-export type PartName = 'engine' | 'bubblewrap' | 'python' | 'strace' | 'gvisor' | 'crun' | 'root';
+export type PartName = 'engine' | 'bubblewrap' | 'python' | 'strace' | 'gvisor' | 'crun' | 'ceph' | 'root';
 
 /** What can be missing. */
 export const MACHINE_PARTS: Readonly<Record<PartName, MachinePart>> = {
@@ -22,6 +22,7 @@ export const MACHINE_PARTS: Readonly<Record<PartName, MachinePart>> = {
   strace: program('strace', '/usr/bin/strace'),
   gvisor: program('runsc', '/usr/bin/runsc'),
   crun: program('crun', '/usr/bin/crun'),
+  ceph: { ...program('radosgw', '/usr/bin/radosgw'), name: 'Ceph' },
   root: { name: 'the rights of root', package: null, isHere: async () => process.getuid?.() === 0 },
 };
 

@@ -73,6 +73,8 @@ function twin(entries: readonly ListedEntry[]): string | undefined {
 function fileThatIsFolder(entries: readonly ListedEntry[]): string | undefined {
   const files = new Set(entries.filter(({ kind }) => kind !== 'folder').map(({ name }) => name));
   const folders = entries.flatMap(({ name, kind }) => [...foldersAbove(name), ...(kind === 'folder' ? [name] : [])]);
+  const filled = entries.find(({ kind, bytes }) => kind === 'folder' && bytes > 0);
+  if (filled !== undefined) return `a folder with data, got ${quotedText(filled.name)}`;
   const both = folders.find((folder) => files.has(folder));
   return both === undefined ? undefined : `a name that is a file and a folder, got ${quotedText(both)}`;
 }

@@ -61,6 +61,7 @@ export async function readZip(bytes: Uint8Array, options: ReadZipOptions = {}): 
       const fault = check === without ? undefined : faultOf(listed);
       if (fault !== undefined) throw new ArchiveRefusal(`zip.${check}`, fault);
     }
+    if (without !== 'file-folder') refuseOddFolders(entries);
     if (without !== 'unicode-path') refuseOtherNames(entries);
     const overlap = without === 'overlap' ? undefined : overlapFault(bytes, entries);
     if (overlap !== undefined) throw new ArchiveRefusal('zip.overlap', overlap);
@@ -76,8 +77,10 @@ export async function readZip(bytes: Uint8Array, options: ReadZipOptions = {}): 
     }
     const total = listed.reduce((sum, entry) => sum + entry.bytes, 0);
     if (total > UNPROBED_BYTES) for (const [, entry] of files) await probeZipEntry(entry, options);
-    for (const [{ name, executable }, entry] of files)
-      if (!isLeftOut(name)) tree.set(name, { bytes: await readZipEntry(entry, options), executable });
+    for (const [{ name, executable }, entry] of files) {
+      const content = await readZipEntry(entry, options);
+      if (!isLeftOut(name)) tree.set(name, { bytes: content, executable });
+    }
     return { tree, leftOut: listed.filter(({ name }) => isLeftOut(name)).map(({ name }) => name) };
   } catch (error) {
     signal?.throwIfAborted();
@@ -128,6 +131,13 @@ function packedEntry(bytes: Uint8Array, entry: FileEntry): PackedEntry {
   const { filename, compressionMethod: method, uncompressedSize: size, crc32: checksum = 0, compressedSize } = entry;
   const begin = dataOffset(bytes, entry);
   return { shown: quotedText(filename), method, size, checksum, packed: bytes.subarray(begin, begin + compressedSize) };
+}
+
+/** What is a folder by its attributes, and a file by its name to whoever looks at names only. */
+function refuseOddFolders(entries: readonly Entry[]): void {
+  const odd = entries.find(({ directory, filename }) => directory !== filename.endsWith('/'));
+  if (odd !== undefined)
+    throw new ArchiveRefusal('zip.file-folder', `a folder with the name of a file, got ${quotedText(odd.filename)}`);
 }
 
 /** A second name, in a field beside the first one, that some tools take and others do not. */

@@ -26,11 +26,12 @@ export type Lookup = (host: string) => Promise<LookupAddress[]>;
 /** Where requests may go. By default that is port 443 of addresses that everybody can reach. */
 export interface OutgoingRules {
   /**
-   * What may be reached beside that, also by plain http: a host name such as `git.corp.example`, an address, or a range such as `10.0.0.0/8`. A host name
-   * allows the networks of companies and this machine, and never link-local addresses, where clouds have their metadata.
+   * What may be reached beside that, also by plain http: a host name such as `git.corp.example`, an address, or a range such as `10.0.0.0/8`, with a port
+   * where that is another one: `127.0.0.1:8080`, `[::1]:8080`. A host name allows the networks of companies and this machine, and never link-local
+   * addresses, where clouds have their metadata.
    */
   allowPrivate?: readonly string[] | undefined;
-  /** Ports beside 443, and beside 80 of what may be reached by plain http. */
+  /** Ports beside 443 that may be asked anywhere. */
   ports?: readonly number[] | undefined;
   /** How host names become addresses. @default the system's way */
   lookup?: Lookup | undefined;

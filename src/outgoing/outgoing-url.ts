@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { createAddressJudge } from './address-judge.ts';
+import { allowedPlaces } from './allowed-places.ts';
 import { outgoingRefused, shownUrl } from './outgoing-refused.ts';
 import type { OutgoingRules } from './outgoing-rules.ts';
 
@@ -22,24 +22,29 @@ export async function outgoingUrl(
   const url = URL.parse(text, base?.href);
   if (url === null) throw outgoingRefused('it is no address', base === undefined ? 'a text without a host' : 'another');
   const isConfusing = CONFUSING.test(text) || (base === undefined && !WITH_HOST.test(text));
+  const host = url.hostname.replace(/^\[(.*)\]$/, '$1');
+  const opened = await openedPorts(host, allowPrivate);
   if (url.protocol !== 'https:' && !without.includes('scheme')) {
-    const isAllowed = url.protocol === 'http:' && (await isAllowedHost(url.hostname, allowPrivate));
-    if (!isAllowed) throw outgoingRefused('only https is asked', url.protocol);
+    if (url.protocol !== 'http:' || opened === undefined) throw outgoingRefused('only https is asked', url.protocol);
   }
   if (isConfusing && !without.includes('form'))
     throw outgoingRefused('it has a blank, a control character or a backslash, or no host', shownUrl(url));
   if ((url.username !== '' || url.password !== '') && !without.includes('credentials'))
     throw outgoingRefused('it has a user name or a password in it', shownUrl(url));
-  if (url.port !== '' && !ports.includes(Number(url.port)) && !without.includes('port'))
-    throw outgoingRefused('it has a port that is not asked', shownUrl(url));
+  const isOpen = url.port === '' || [...ports, ...(opened ?? [])].includes(Number(url.port));
+  if (!isOpen && !without.includes('port')) throw outgoingRefused('it has a port that is not asked', shownUrl(url));
   return url;
 }
 
-async function isAllowedHost(hostname: string, allowPrivate: readonly string[]): Promise<boolean> {
-  const host = hostname.replace(/^\[(.*)\]$/, '$1');
-  if (isIP(host) === 0) return allowPrivate.some((entry) => entry.toLowerCase() === host);
-  const judge = await createAddressJudge(allowPrivate);
-  // One for everybody has no fault, and is asked by https all the same.
-  const judgeAlone = await createAddressJudge([]);
-  return judge(host, host) === undefined && judgeAlone(host, host) !== undefined;
+/** Ports that are named for a host; undefined for one that is not allowed by its name or address. */
+async function openedPorts(host: string, allowPrivate: readonly string[]): Promise<number[] | undefined> {
+  if (allowPrivate.length === 0) return undefined;
+  const { default: ipaddr } = await import('ipaddr.js');
+  const address = isIP(host) === 0 ? undefined : ipaddr.parse(host);
+  const places = (await allowedPlaces(allowPrivate)).filter(({ host: allowed }) =>
+    typeof allowed === 'string'
+      ? allowed === host
+      : address !== undefined && address.kind() === allowed[0].kind() && address.match(allowed),
+  );
+  return places.length === 0 ? undefined : places.flatMap(({ port }) => port ?? []);
 }

@@ -25,10 +25,10 @@ export async function resolveChecked(
   { allowPrivate = [], lookup = systemAddresses, without = [], signal }: ResolveOptions,
 ): Promise<string[]> {
   const name = plainHost(host);
+  const judge = await createAddressJudge(allowPrivate);
   const found = isIP(name) === 0 ? await withinDeadline(lookupOf(lookup, name), { signal }) : [name];
   if (found.length === 0) throw outgoingUnavailable('its host has no address', name);
   if (without.includes('resolved')) return found;
-  const judge = await createAddressJudge(allowPrivate);
   for (const address of found) {
     const fault = judge(address, name);
     if (fault !== undefined)

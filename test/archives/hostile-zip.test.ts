@@ -1,8 +1,9 @@
-import { deflateRawSync, gzipSync } from 'node:zlib';
+import { constants, deflateRawSync, gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import type { ArchiveRefusal } from '../../src/archives/archive-refused.ts';
 import { readZip, type ZipCheck } from '../../src/archives/read-zip.ts';
-import { rawZip, unicodePath, type RawZipEntry, type RawZipEnd } from '../fixtures/archives/raw-zip.ts';
+import { forgetPeak, peakMemory } from '../fixtures/peak-memory.ts';
+import { extraField, rawZip, unicodePath, type RawZipEntry, type RawZipEnd } from '../fixtures/archives/raw-zip.ts';
 
 const SKILL = { name: 'SKILL.md', content: '---\nname: a\ndescription: A.\n---\nBody.\n' };
 const MIB = 1024 * 1024;
@@ -24,6 +25,26 @@ function nested(): Uint8Array {
     { name: 'outer', content: whole },
     { ...inner, elsewhere: true, offset: 30 + 5 },
   ]);
+}
+
+/** The second entry's header and data are a field behind the name of the first one, which no program reads. */
+function nestedInField(): Uint8Array {
+  const inner = { name: 'inner', content: 'x' };
+  const field = extraField(0x7777, rawZip([inner]).subarray(0, 30 + 5 + 1));
+  return rawZip([
+    { name: 'outer', local: { extra: field } },
+    { ...inner, elsewhere: true, offset: 30 + 5 + 4 },
+  ]);
+}
+
+/** Each entry has the data of the first one; in front of them stands a header with one name only. */
+function overlapping(): Uint8Array {
+  const kernel = { name: 'a', content: Buffer.alloc(MIB), method: 8 };
+  return rawZip(
+    [kernel, ...Array.from({ length: 40 }, () => ({ ...kernel, name: 'a', elsewhere: true, offset: 0 }))].map(
+      (entry, index) => ({ ...entry, name: String.fromCodePoint(0x4e00 + index), local: { name: '一' } }),
+    ),
+  );
 }
 
 type Case = [id: string, what: string, fault: string, without: ZipCheck, archive: () => Uint8Array];
@@ -95,10 +116,19 @@ const CASES: Case[] = [
     () => rawZip([SKILL, { name: Buffer.from([0x61, 0xff]), flags: 0 }]),
   ],
   zip('H07', 'a file and a folder of one name', 'zip.file-folder', 'file-folder', [{ name: 'a' }, { name: 'a/b' }]),
+  zip('H07', 'a folder with data', 'zip.file-folder', 'file-folder', [{ name: 'a/', content: 'x', mode: 0o040_755 }]),
+  zip('H07', 'a folder with the name of a file', 'zip.file-folder', 'file-folder', [{ name: 'a', mode: 0o040_755 }]),
   zip('H08', 'more than 50 MiB that are declared', 'zip.size', 'size', [
     { name: 'bomb', content: Buffer.alloc(51 * MIB), method: 8 },
   ]),
   ['H09', 'an entry that lies in the data of another one', 'zip.overlap', 'overlap', nested],
+  ['H09', 'an entry that lies behind the name of another one', 'zip.overlap', 'overlap', nestedInField],
+  zip('H10', 'ten bytes that are 40 MiB', 'zip.size', 'declared', [
+    { name: 'a', content: Buffer.alloc(40 * MIB), method: 8, size: 10 },
+  ]),
+  zip('H10', '40 MiB that are ten bytes', 'zip.size', 'declared', [
+    { name: 'a', content: 'ten bytes.', method: 8, size: 7 * MIB },
+  ]),
   zip(
     'H11',
     '501 entries',
@@ -113,6 +143,9 @@ const CASES: Case[] = [
   ['H16', 'a script in front', 'zip.ambiguous', 'ambiguous', () => rawZip([SKILL], { before: '#!/bin/sh\n' })],
   ['H16', 'something behind', 'zip.ambiguous', 'ambiguous', () => rawZip([SKILL], { after: 'more' })],
   ['H16', 'two archives', 'zip.ambiguous', 'ambiguous', () => Buffer.concat([rawZip([SKILL]), rawZip([SKILL])])],
+  zip('H18', 'bytes behind the end of deflate', 'zip.data', 'data', [
+    { name: 'a', content: 'abc', method: 8, packed: Buffer.concat([deflateRawSync('abc'), Buffer.from('garbage')]) },
+  ]),
   zip('H18', 'another checksum', 'zip.checksum', 'checksum', [{ name: 'a', content: 'abc', crc: 7 }]),
 ];
 
@@ -126,12 +159,6 @@ describe('hostile archives', () => {
   const BROKEN: [string, string, string, () => Uint8Array][] = [
     [
       'H10',
-      'ten bytes that are 40 MiB',
-      'zip.size',
-      () => rawZip([SKILL, { name: 'a', content: Buffer.alloc(40 * MIB), method: 8, size: 10 }]),
-    ],
-    [
-      'H10',
       '4 GiB that are ten bytes',
       'zip.size',
       () => rawZip([SKILL, { name: 'a', content: 'ten bytes.', method: 8, size: 0xffff_fffe }]),
@@ -142,6 +169,7 @@ describe('hostile archives', () => {
       'zip.size',
       () => rawZip([SKILL, { name: 'a', content: 'ten bytes.', method: 8, size: 40 * MIB }]),
     ],
+    ['H09', 'many entries of the same data', 'zip.overlap', overlapping],
     [
       'H11',
       '70,000 entries',
@@ -176,25 +204,78 @@ describe('hostile archives', () => {
     ['H17', 'a cut archive', 'zip.format', () => rawZip([SKILL]).subarray(0, -30)],
     [
       'H18',
-      'bytes behind the end of deflate',
-      'zip.data',
-      () =>
-        rawZip([
-          SKILL,
-          {
-            name: 'a',
-            content: 'abc',
-            method: 8,
-            packed: Buffer.concat([deflateRawSync('abc'), Buffer.from('garbage')]),
-          },
-        ]),
-    ],
-    [
-      'H18',
       'deflate that is none',
       'zip.data',
       () => rawZip([SKILL, { name: 'a', content: 'abc', method: 8, packed: Buffer.from([7, 255, 1, 2, 3]) }]),
     ],
   ];
   it.each(BROKEN)('%s %s', async (_id, _what, fault, archive) => expect(await come(archive())).toBe(fault));
+
+  it.each([
+    ['H08', 'zeros that are declared to be 49 MiB and are 10 GiB', 49 * MIB],
+    ['H10', 'zeros that are declared to be ten bytes and are 10 GiB', 10],
+  ])('%s %s end at the declared size', async (_id, _what, size) => {
+    const bytes = rawZip([SKILL, { name: 'bomb', method: 8, packed: endlessZeros(9.5 * MIB), size, crc: 0 }]);
+    await readZip(rawZip([SKILL]));
+    globalThis.gc?.();
+    const before = forgetPeak(process.pid);
+    expect(await come(bytes)).toBe('zip.size');
+    expect((peakMemory(process.pid) - before) / MIB).toBeLessThan(32);
+  });
+
+  it('H12 do not unpack archives within them', async () => {
+    const inner = rawZip([{ name: '../evil', content: 'x' }]);
+    const { tree } = await readZip(
+      rawZip([SKILL, { name: 'inner.zip', content: inner }, { name: 'b.gz', content: gzipSync('x') }]),
+    );
+    expect(tree.get('inner.zip')?.bytes).toEqual(inner);
+    expect([...tree.keys()]).toEqual(['SKILL.md', 'inner.zip', 'b.gz']);
+  });
+
+  it('H19 keep of a mode whether the file may be run, and nothing else', async () => {
+    const { tree } = await readZip(
+      rawZip([
+        SKILL,
+        { name: 'setuid', mode: 0o106_755 },
+        { name: 'open', mode: 0o101_666 },
+        { name: 'none', mode: 0 },
+      ]),
+    );
+    expect([...tree].map(([path, { executable }]) => [path, executable])).toEqual([
+      ['SKILL.md', false],
+      ['setuid', true],
+      ['open', false],
+      ['none', false],
+    ]);
+  });
+
+  it('H20 have names that objects have as well, and change none', async () => {
+    const names = ['__proto__/x', 'constructor', 'toString'];
+    expect(await come(rawZip(names.map((name) => ({ name, content: name }))))).toEqual(names);
+    expect(Object.keys(Object.prototype)).toEqual([]);
+  });
+
+  it('H21 lose what tools read by themselves, which is named', async () => {
+    const names = [
+      '.git/hooks/pre-commit',
+      'a/.GIT/config',
+      'git~1/x',
+      '.npmrc',
+      'node_modules/a/index.js',
+      '.env',
+      '._a',
+      'b/.DS_Store',
+      '__MACOSX/x',
+    ];
+    const { tree, leftOut } = await readZip(rawZip([SKILL, { name: '.hidden' }, ...names.map((name) => ({ name }))]));
+    expect([...tree.keys()]).toEqual(['SKILL.md', '.hidden']);
+    expect(leftOut).toEqual(names);
+  });
 });
+
+/** Deflate of zeros, about a thousand times as many as it has bytes, made of one block over and over. */
+function endlessZeros(bytes: number): Buffer {
+  const options = { level: 9, finishFlush: constants.Z_FULL_FLUSH };
+  const block = deflateRawSync(Buffer.alloc(MIB), options);
+  return Buffer.concat([...Array.from({ length: Math.floor(bytes / block.length) }, () => block), deflateRawSync('')]);
+}

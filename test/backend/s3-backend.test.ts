@@ -2,9 +2,20 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createS3Backend, type S3Backend, type S3BackendOptions } from '../../src/backend/index.ts';
+import { generateText, wrapLanguageModel } from 'ai';
+import { MockLanguageModelV4 } from 'ai/test';
+import {
+  createS3Backend,
+  loadSkillTool,
+  type S3Backend,
+  type S3BackendOptions,
+  skillsMiddleware,
+  type SkillsState,
+} from '../../src/backend/index.ts';
 import { type Ceph, type CephUser, MISSING_CEPH, startCeph } from '../fixtures/ceph.ts';
 import { describeWith } from '../fixtures/describe-with.ts';
+import { requireLevel } from '../fixtures/levels.ts';
+import { pdfDocument, shown } from '../fixtures/pdf-document.ts';
 import { openRawBucket, type RawBucket } from '../fixtures/raw-bucket.ts';
 
 const BUCKET = 'deeds';
@@ -348,6 +359,55 @@ describeWith('createS3Backend() on ceph', MISSING_CEPH, () => {
       () => backend.glob('**'),
     ])
       await expect(call()).rejects.toMatchObject({ code: 'store.unavailable' });
+  });
+
+  test('readText() with convert gives the text of a PDF, and of other files what they are', async (context) => {
+    requireLevel(context, 'namespace');
+    const { user, backend } = await openSeeded();
+    await raw.put(`${user}/skills/escrituras/compraventa/resources/real.pdf`, pdfDocument([shown('Clause one')]));
+    const path = '/skills/escrituras/compraventa/resources/real.pdf';
+    expect(await backend.readText(path, { convert: true })).toBe('Clause one\n');
+    expect(await backend.readText('/workspace/notes', { convert: true })).toBe('# Notes\n');
+    await expect(backend.readText(path)).rejects.toMatchObject({ code: 'file.unreadable' });
+  });
+
+  test('skillsMiddleware() shows a model the frontmatters, and what loadSkillTool() has loaded', async () => {
+    const { user, backend } = await openSeeded();
+    await raw.put(`${user}/skills/escrituras/hipoteca/SKILL.md`, skillText('hipoteca', 'Mort\u202egage deeds'));
+    const state: SkillsState = { category: 'escrituras' };
+    const prompts: unknown[] = [];
+    const model = wrapLanguageModel({
+      model: new MockLanguageModelV4({
+        doGenerate: async ({ prompt }) => {
+          prompts.push(prompt.filter(({ role }) => role === 'system').map(({ content }) => content));
+          const usage = { inputTokens: { total: 1 }, outputTokens: { total: 1 } };
+          return {
+            content: [{ type: 'text', text: 'done' }],
+            finishReason: { unified: 'stop', raw: 'stop' },
+            usage,
+            warnings: [],
+          } as never;
+        },
+      }),
+      middleware: skillsMiddleware(backend, state),
+    });
+    await generateText({ model, system: 'You write deeds.', prompt: 'One, please.' });
+    const loader = loadSkillTool(backend, state);
+    const call = { toolCallId: '1', messages: [], context: {} } as never;
+    expect(await loader.execute?.({ skill_path: 'escrituras/compraventa' }, call)).toEqual({
+      loaded: 'escrituras/compraventa',
+    });
+    await generateText({ model, prompt: 'Another.' });
+    expect(prompts).toEqual([
+      [
+        `You write deeds.\n\n---\n# escrituras/compraventa\n${SALE.split('---\n')[1]}---\n---\n# escrituras/hipoteca\nname: hipoteca\ndescription: Mortgage deeds\n---`,
+      ],
+      [`---\n${SALE}\n---`],
+    ]);
+    await expect(loader.execute?.({ skill_path: 'escrituras/none' }, call)).rejects.toThrow(
+      /there is none of this path/,
+    );
+    expect(state.currentSkill).toBe('escrituras/compraventa');
   });
 
   test('nothing of the bucket is left in the cache that others could read', async () => {

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it, type TestContext } from 'vitest';
-import { MISSING_PYTHON, requireHere } from '../fixtures/describe-with.ts';
+import { MISSING_GIT, MISSING_PYTHON, requireHere } from '../fixtures/describe-with.ts';
 import { asShown, consoleEntries } from '../fixtures/documents/console-session.ts';
 import { documentBlocks, documents, parseBlocks, type DocumentBlock } from '../fixtures/documents/document-blocks.ts';
 import { missingIsolation } from '../fixtures/documents/missing-isolation.ts';
@@ -20,9 +20,11 @@ const isolation = await missingIsolation();
 
 /** What this machine lacks for a block. */
 function missingFor({ text, language }: DocumentBlock): string | undefined {
+  if (/\bgit init\b|[./ ]press\b/.test(text) && MISSING_GIT !== undefined) return MISSING_GIT;
   const runsJob =
     language === 'ts' || /\b(skillcell (exec|codegen|repl|skills run|skills eval)|node \S+\.mts)\b/.test(text);
   if (runsJob && isolation !== undefined) return isolation;
+  if (/\bgit (init|-C)\b/.test(text) && MISSING_GIT !== undefined) return MISSING_GIT;
   return runsJob && /python|\.py\b/.test(text) ? MISSING_PYTHON : undefined;
 }
 
@@ -144,6 +146,8 @@ describe('blocks that no test runs', () => {
         "docs/mcp.md: skillcell mcp --descriptor bundle.json                       # on standard input and output (another program starts it, and speaks to it)",
         "docs/models.md: printf 'month,celsius\\n2024-01,2.4\\n2024-07,19.1\\n' > data.csv (it asks a model)",
         "docs/models.md: skillcell codegen "Which month was the warmest? Write report.md." --file data.csv --expect report.md --record answers.json (the first line asks a model, and the second needs what it wrote)",
+        "docs/web-sources.md: skillcell skills add mcp:https://docs.example.com/mcp (it needs an MCP server, which a test of its own has)",
+        "docs/s3.md: import { createS3Backend, loadSkillTool, skillsMiddleware } from 'skillcell/backend'; (it needs a bucket)",
       ]
     `);
   });

@@ -1,4 +1,5 @@
 import { seededRandom, type SeededRandom } from '../chaos/seeded-random.ts';
+import { fuzzArchives } from './fuzz-archives.ts';
 import { fuzzCalls } from './fuzz-calls.ts';
 import { fuzzChannel } from './fuzz-channel.ts';
 import { fuzzProgram } from './fuzz-program.ts';
@@ -17,6 +18,7 @@ export const FUZZ_TARGETS: Record<string, FuzzTarget> = {
   values: fuzzValues,
   schemas: fuzzSchemas,
   sessions: fuzzSessions,
+  archives: fuzzArchives,
 };
 
 /** Options of {@link runFuzz}. */

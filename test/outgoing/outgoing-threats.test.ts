@@ -491,6 +491,36 @@ describe('K08 endpoints that a tenant names', () => {
     expect(await resolve('fd00::1', ['fd00::/8', '10.0.0.0/8'])).toEqual(['fd00::1']);
     expect(await resolve('fd00::1', ['10.0.0.1'])).toBe('source.refused');
     expect(await resolve('[::ffff:10.0.0.1]', ['10.0.0.0/8'])).toBe('source.refused');
+    expect(await resolve('10.1.2.3', ['10.1.2.3:8080'])).toEqual(['10.1.2.3']);
+    expect(await resolve('::1', ['[::1]:8080'])).toEqual(['::1']);
+  });
+
+  it('an entry with a port opens that port of that host alone', async () => {
+    await using other = await serveLocally(HELLO);
+    const request = { allowPrivate: [`127.0.0.1:${plain.port}`, `localhost:${other.port}`] };
+    expect(await come(`http://127.0.0.1:${plain.port}/`, request)).toBe('200 hello');
+    expect(await come(`http://localhost:${other.port}/`, request)).toBe('200 hello');
+    expect(await come(`http://127.0.0.1:${other.port}/`, request)).toContain('a port that is not asked');
+    expect(await come(`http://localhost:${plain.port}/`, request)).toContain('a port that is not asked');
+  });
+
+  it.each([
+    '',
+    'a b',
+    'http://host',
+    'host:port',
+    'host:123456',
+    'host:1:2',
+    '10.0.0.0/33',
+    '[::1',
+    '[::1]x',
+    'a..b',
+    '*',
+  ])('an entry that says nothing is refused: %j', async (entry) => {
+    expect(await come('https://skills.test/', { allowPrivate: [entry] })).toMatch(/^options\.invalid: /);
+    await expect(resolveChecked('skills.test', { allowPrivate: [entry] })).rejects.toThrow(
+      'Cannot allow a private host',
+    );
   });
 });
 

@@ -63,4 +63,41 @@ export const AUTHORING_COMMANDS: readonly CommandSpecification[] = [
     ],
     load: async () => (await import('../commands/run-new.ts')).runNew,
   },
+  {
+    path: ['skills', 'export'],
+    summary: 'write skills so that other agents read them',
+    operands: 'REF...',
+    minimumOperands: 1,
+    maximumOperands: Number.POSITIVE_INFINITY,
+    flags: [
+      {
+        name: 'to',
+        value: 'NAME',
+        choices: ['agentskills', 'claude', 'agents-md'],
+        summary: 'agentskills (by the specification), claude (Claude Code) or agents-md (AGENTS.md beside skills/)',
+      },
+      {
+        name: 'output',
+        short: 'o',
+        value: 'DIR',
+        summary: 'the folder that gets them (default: .agents/skills, .claude/skills or the working folder)',
+      },
+      ...SKILLS_FLAGS,
+      JSON_FLAG,
+    ],
+    notes: ['What the specification has no key for stays in metadata, for `skills import`. Nothing is written over.'],
+    load: async () => (await import('../commands/run-export.ts')).runExport,
+  },
+  {
+    path: ['skills', 'import'],
+    summary: 'take over skills of others, and exported ones with all that their metadata has kept',
+    operands: 'PATH',
+    minimumOperands: 1,
+    maximumOperands: 1,
+    flags: [
+      { name: 'into', value: 'DIR', summary: 'the folder that gets them (default: the working folder)' },
+      JSON_FLAG,
+    ],
+    load: async () => (await import('../commands/run-import.ts')).runImport,
+  },
 ];

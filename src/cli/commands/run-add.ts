@@ -7,9 +7,11 @@ import { findInSource, type FoundSkill } from '../../library/sources/find-in-sou
 import { parseSource } from '../../library/sources/parse-source.ts';
 import { bodyTokens } from '../../skills/catalog/catalog-entry.ts';
 import { oneLine } from '../../skills/text/text.ts';
+import type { TreeCache } from '../../stores/cache/tree-cache.ts';
 import { type CommandContext, flagValues } from '../options/command.ts';
 import { lockPlace, makeLockFolder } from '../options/lock-place.ts';
-import { openCache } from '../options/open-cache.ts';
+import { privateHosts } from '../options/private-hosts.ts';
+import { withCache } from '../options/with-cache.ts';
 import { noteDiagnostics } from '../options/skills-context.ts';
 import { diagnosticLine } from '../terminal/diagnostic-line.ts';
 import { escapeLine } from '../terminal/escape-controls.ts';
@@ -17,6 +19,10 @@ import { quoted } from '../terminal/usage-error.ts';
 
 /** `skillcell skills add`: takes skills from a source, or lists what it holds. */
 export async function runAdd(context: CommandContext): Promise<number> {
+  return await withCache(context.io, async (cache) => await add(context, cache));
+}
+
+async function add(context: CommandContext, cache: TreeCache): Promise<number> {
   const { arguments: given, io, output, json, interruption } = context;
   const [source = ''] = given.operands;
   const place = lockPlace(context);
@@ -24,7 +30,13 @@ export async function runAdd(context: CommandContext): Promise<number> {
   const { signal } = interruption;
   const lockFolder = dirname(place.lockFile);
   const nested = given.flags.has('nested');
-  const found = await findInSource(spec, { cache: openCache(io), lockFolder, nested, signal });
+  const found = await findInSource(spec, {
+    cache,
+    lockFolder,
+    nested,
+    allowPrivate: privateHosts(io),
+    signal,
+  });
   if (given.flags.has('list')) return await list(context, found.skills, found.diagnostics);
   if (!json) await noteDiagnostics(context, found.diagnostics);
   if (found.skills.length === 0)

@@ -1,7 +1,8 @@
 import { installSkills } from '../../library/install/install-skills.ts';
 import type { CommandContext } from '../options/command.ts';
 import { existingLock } from '../options/existing-lock.ts';
-import { openCache } from '../options/open-cache.ts';
+import { privateHosts } from '../options/private-hosts.ts';
+import { withCache } from '../options/with-cache.ts';
 import { deviationLine } from '../options/deviation-line.ts';
 import { escapeLine } from '../terminal/escape-controls.ts';
 
@@ -10,7 +11,12 @@ export async function runInstall(context: CommandContext): Promise<number> {
   const { arguments: given, io, output, json, interruption } = context;
   const lockFile = existingLock(context);
   const frozen = given.flags.has('frozen');
-  const rows = await installSkills({ lockFile, cache: openCache(io), frozen, signal: interruption.signal });
+  const { signal } = interruption;
+  const allowPrivate = privateHosts(io);
+  const rows = await withCache(
+    io,
+    async (cache) => await installSkills({ lockFile, cache, allowPrivate, frozen, signal }),
+  );
   if (json) await output.json({ skills: rows });
   else
     for (const { id, place, state, deviations } of rows) {

@@ -1,17 +1,24 @@
 import { findUpdates, type SkillUpdate, takeUpdates } from '../../library/install/update-skills.ts';
+import type { TreeCache } from '../../stores/cache/tree-cache.ts';
 import type { CommandContext } from '../options/command.ts';
 import { existingLock } from '../options/existing-lock.ts';
-import { openCache } from '../options/open-cache.ts';
+import { privateHosts } from '../options/private-hosts.ts';
+import { withCache } from '../options/with-cache.ts';
 import { diagnosticLine } from '../terminal/diagnostic-line.ts';
 import { escapeControls, escapeLine } from '../terminal/escape-controls.ts';
 
 /** `skillcell skills update`: prints what changes, then takes it. */
 export async function runUpdate(context: CommandContext): Promise<number> {
-  const { arguments: given, io, output, json, interruption } = context;
+  return await withCache(context.io, async (cache) => await update(context, cache));
+}
+
+async function update(context: CommandContext, cache: TreeCache): Promise<number> {
+  const { arguments: given, output, json, interruption } = context;
   const options = {
     lockFile: existingLock(context),
     refs: given.operands,
-    cache: openCache(io),
+    cache,
+    allowPrivate: privateHosts(context.io),
     force: given.flags.has('force'),
     signal: interruption.signal,
   };

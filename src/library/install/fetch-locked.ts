@@ -13,6 +13,8 @@ export interface FetchLockedOptions {
   cache: TreeCache;
   /** Absolute path of the folder that the lock file is in. */
   lockFolder: string;
+  /** Hosts and ranges that may be private ones. */
+  allowPrivate?: readonly string[] | undefined;
   signal?: AbortSignal | undefined;
 }
 
@@ -22,7 +24,7 @@ export interface FetchLockedOptions {
  * @throws SkillcellError `lock.mismatch` where the source has other ones; `source.refused`, `store.unavailable`
  */
 export async function fetchLocked(locked: LockedSkill, options: FetchLockedOptions): Promise<SkillTree> {
-  const { cache, lockFolder, signal } = options;
+  const { cache, lockFolder, allowPrivate, signal } = options;
   const kept = cache.find(locked.digest);
   if (kept !== undefined) {
     const tree: SkillTree = new Map();
@@ -34,7 +36,14 @@ export async function fetchLocked(locked: LockedSkill, options: FetchLockedOptio
   }
   const { folder } = locked.origin;
   const spec = lockedSource(locked.origin, lockFolder, 'commit');
-  const { skills } = await findInSource(spec, { cache, lockFolder, only: new Set([folder]), nested: true, signal });
+  const { skills } = await findInSource(spec, {
+    cache,
+    lockFolder,
+    only: new Set([folder]),
+    nested: true,
+    allowPrivate,
+    signal,
+  });
   const found = skills.find(({ origin, skill }) => origin.folder === folder && skill.digest === locked.digest);
   if (found !== undefined) return found.read();
   const got = skills.find(({ origin }) => origin.folder === folder)?.skill.digest ?? 'no such skill';

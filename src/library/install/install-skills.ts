@@ -13,6 +13,8 @@ export interface InstallSkillsOptions {
   /** Path of the lock file. */
   lockFile: string;
   cache: TreeCache;
+  /** Hosts and ranges that may be private ones. */
+  allowPrivate?: readonly string[] | undefined;
   /** Refuses before anything is written where a skill is not approved. */
   frozen?: boolean | undefined;
   signal?: AbortSignal | undefined;
@@ -33,7 +35,7 @@ export interface InstalledSkill {
  * @throws SkillcellError `lock.mismatch`, `lock.unapproved`, `lock.invalid`, `store.unavailable`, `store.conflict`
  */
 export async function installSkills(options: InstallSkillsOptions): Promise<InstalledSkill[]> {
-  const { lockFile, cache, frozen = false, signal } = options;
+  const { lockFile, cache, allowPrivate, frozen = false, signal } = options;
   await recoverSkills(lockFile, { signal });
   const lock = readLock(lockFile);
   if (lock === undefined) return [];
@@ -42,7 +44,7 @@ export async function installSkills(options: InstallSkillsOptions): Promise<Inst
   for (const skill of lock.values()) {
     if (frozen) assertApproved(skill);
     if (skill.place === null || compareLocked(lockFolder, skill).length === 0) continue;
-    trees.set(skill.digest, await fetchLocked(skill, { cache, lockFolder, signal }));
+    trees.set(skill.digest, await fetchLocked(skill, { cache, lockFolder, allowPrivate, signal }));
   }
   return await changeSkills(
     lockFile,

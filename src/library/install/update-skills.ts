@@ -19,6 +19,8 @@ export interface UpdateSkillsOptions {
   /** Without any, all. */
   refs?: readonly string[] | undefined;
   cache: TreeCache;
+  /** Hosts and ranges that may be private ones. */
+  allowPrivate?: readonly string[] | undefined;
   /** Replaces also what somebody has changed. */
   force?: boolean | undefined;
   signal?: AbortSignal | undefined;
@@ -42,7 +44,7 @@ export interface SkillUpdate {
  * @throws SkillcellError `skills.reference-unknown`, `lock.invalid`, `source.refused`, `store.unavailable`
  */
 export async function findUpdates(options: UpdateSkillsOptions): Promise<SkillUpdate[]> {
-  const { lockFile, refs = [], cache, signal } = options;
+  const { lockFile, refs = [], cache, allowPrivate, signal } = options;
   await recoverSkills(lockFile, { signal });
   const lock = readLock(lockFile) ?? new Map<string, LockedSkill>();
   const { folder: lockFolder } = lockPlaces(lockFile);
@@ -53,7 +55,7 @@ export async function findUpdates(options: UpdateSkillsOptions): Promise<SkillUp
     if (locked.place === null) continue;
     const spec = lockedSource(locked.origin, lockFolder, 'ref');
     const key = JSON.stringify([spec.kind, spec.source, spec.ref]);
-    const contents = sources.get(key) ?? findInSource(spec, { cache, lockFolder, nested: true, signal });
+    const contents = sources.get(key) ?? findInSource(spec, { cache, lockFolder, nested: true, allowPrivate, signal });
     sources.set(key, contents);
     updates.push(await updateOf(locked, await contents, lockFolder));
   }

@@ -44,6 +44,10 @@ export async function openSource(spec: SourceSpec, options: OpenSourceOptions): 
       const { createWebStore } = await import('../../stores/web/web-store.ts');
       return createWebStore({ url: spec.source, kind, cache, allowPrivate });
     }
+    case 'mcp': {
+      const { createMcpStore } = await import('../../stores/mcp/mcp-store.ts');
+      return createMcpStore({ url: spec.source, kind, cache, allowPrivate });
+    }
     default:
       throw refused(`sources of this kind (${spec.kind}) are not read by this version`, spec.source);
   }

@@ -6,12 +6,13 @@ const BLOB_LENGTH = 300;
 /** Base64 is wrapped at 64 or 76 columns. */
 const WRAPPED_LENGTH = 56;
 const WRAPPED_LINES = 5;
-const BASE64 = /^["'`]?[A-Za-z0-9+/_-]+={0,2}["'`]?[,;)+\\]?$/;
-const HEX = /^["'`]?(?:0x)?[0-9a-fA-F]+["'`]?[,;)+\\]?$/;
+const BASE64 = /^["'`]?[A-Za-z0-9+/_-]+[="'`,;)+\\]*$/;
+const HEX = /^["'`]?[0-9a-fA-Fx]+["'`,;)+\\]*$/;
 const CODED = /[A-Za-z0-9+/_=-]+/g;
-const ESCAPES =
-  /(?:\\x[0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|\\[0-7]{3}|0x[0-9a-fA-F]{2}\s{0,2},\s{0,2}|&#x?[0-9a-fA-F]{2,5};){40,}/g;
-const NUMBERS = /fromcharcode\s{0,4}\((?:\s{0,2}(?:0x)?[0-9a-f]{1,5}\s{0,2},){20}/g;
+/** Each stands for one byte or character. */
+const ESCAPE = /\\x[0-9a-f]{2}|\\u[0-9a-f]{4}|\\[0-7]{3}|0x[0-9a-f]{2},?|&#x?[0-9a-f]{2,5};|\b\d{1,5},/g;
+/** So many of them, with blanks between them at most, are a text. */
+const ESCAPES = 60;
 
 /** Finds long runs of coded bytes. Images that a page shows in place are left alone, and so are lists of digests. */
 export function findBlobs({ text, folded }: ScannedFile): FoundInFile[] {
@@ -32,11 +33,7 @@ export function findBlobs({ text, folded }: ScannedFile): FoundInFile[] {
     } else wrapped = 0;
     start = end + 1;
   }
-  for (const pattern of text.includes('\\') || text.includes('0x') || text.includes('&#') ? [ESCAPES] : [])
-    for (const { index } of text.matchAll(pattern)) found.push(blob('A long run of escaped bytes', index));
-  if (folded.text.includes('fromcharcode'))
-    for (const { index } of folded.text.matchAll(NUMBERS))
-      found.push(blob('A long list of the codes of characters', folded.offsetOf(index)));
+  found.push(...escapeRuns(folded.text).map((at) => blob('A long run of escaped bytes', folded.offsetOf(at))));
   return found;
 }
 
@@ -49,7 +46,7 @@ function isCoded(line: string): boolean {
   return (BASE64.test(line) && /\d/.test(line) && /[a-z]/.test(line) && /[A-Z]/.test(line)) || HEX.test(line);
 }
 
-const IMAGE = /data:(?:image|font)\/[\w.+-]{1,40};base64,$/;
+const IMAGE = /^[^]*data:(?:image|font)\/[\w.+-]+;base64,$/;
 
 function longRuns(line: string, offset: number): FoundInFile[] {
   const found: FoundInFile[] = [];
@@ -60,4 +57,22 @@ function longRuns(line: string, offset: number): FoundInFile[] {
     found.push(blob(`${run.length} characters of base64 or hexadecimal digits`, offset + index));
   }
   return found;
+}
+
+/** Where runs of escapes begin. Lists of numbers count only where something makes characters of them. */
+function escapeRuns(text: string): number[] {
+  const withNumbers = text.includes('fromcharcode') || text.includes('chr(');
+  if (!withNumbers && !text.includes('\\') && !text.includes('0x') && !text.includes('&#')) return [];
+  const starts: number[] = [];
+  let count = 0;
+  let start = 0;
+  let end = -1;
+  for (const { index, 0: escape } of text.matchAll(ESCAPE)) {
+    if (!withNumbers && escape.endsWith(',') && !escape.startsWith('0x')) continue;
+    if (index === end || (index === end + 1 && /\s/.test(text[end] ?? ''))) count += 1;
+    else [count, start] = [1, index];
+    end = index + escape.length;
+    if (count === ESCAPES) starts.push(start);
+  }
+  return starts;
 }

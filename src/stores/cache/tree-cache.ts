@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, renameSync, utimesSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, renameSync, utimesSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
 import { randomBytes } from 'node:crypto';
@@ -117,7 +117,11 @@ const DEFAULT_BYTES = 1024 ** 3;
  */
 export function openTreeCache(folder: string, { maxBytes = DEFAULT_BYTES }: TreeCacheOptions = {}): TreeCache {
   let opened: OpenedCache | undefined;
-  const open = (): OpenedCache => (opened ??= openFolders(folder));
+  const open = (): OpenedCache => {
+    // Whoever empties a cache takes the folders of those who have it open as well.
+    if (opened !== undefined && !existsSync(opened.folders.trees)) cache.close();
+    return (opened ??= openFolders(folder));
+  };
   // Another process may have filled it: the first skill that is kept finds out.
   let added = Number.POSITIVE_INFINITY;
 

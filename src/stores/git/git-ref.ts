@@ -2,6 +2,12 @@ import { quotedText } from '../../contracts/quoted-text.ts';
 import { SkillcellError } from '../../contracts/skillcell-error.ts';
 
 const COMMIT = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/;
+
+/** Whether a text is the full id of an object. */
+export function isCommit(text: string): boolean {
+  return COMMIT.test(text);
+}
+
 // What git takes for an operator, a pattern or an option, besides control characters.
 const UNUSABLE = /[\p{Cc}\p{Cs}\s~^:?*[\\]|\.\.|@\{|\/\/|^[-/]|[./]$/u;
 const BYTES = 255;
@@ -16,7 +22,7 @@ export type GitRef = { commit: string } | { names: readonly string[] };
  */
 export function readGitRef(ref: string | undefined): GitRef {
   if (ref === undefined || ref === 'HEAD') return { names: ['HEAD'] };
-  if (COMMIT.test(ref)) return { commit: ref };
+  if (isCommit(ref)) return { commit: ref };
   const parts = ref.split('/');
   const isName =
     ref !== '' &&

@@ -8,7 +8,7 @@ import type { GitAddress } from './git-address.ts';
 import { gitEnvironment } from './git-environment.ts';
 import { COMMAND_MS, type GitLimits, OUTPUT_BYTES } from './git-limits.ts';
 import { findGit } from './git-program.ts';
-import type { GitRef } from './git-ref.ts';
+import { type GitRef, isCommit } from './git-ref.ts';
 import { type GitCommand, GitFailure, runGit } from './run-git.ts';
 
 /** Resolves a host to addresses that may be connected to. @throws SkillcellError `source.refused`, `store.unavailable` */
@@ -65,8 +65,7 @@ export async function askRemote(remote: GitRemote, ref: GitRef, signal: AbortSig
   const fetched = ref.names.find((name) => ids.has(name));
   // A tag of its own leads to its commit.
   const commit = fetched === undefined ? undefined : (ids.get(`${fetched}^{}`) ?? ids.get(fetched));
-  if (fetched !== undefined && commit !== undefined && /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(commit))
-    return { commit, fetched };
+  if (fetched !== undefined && commit !== undefined && isCommit(commit)) return { commit, fetched };
   const name = ref.names[0]?.replace('refs/heads/', '') ?? '';
   throw new SkillcellError(
     'source.refused',

@@ -2,6 +2,7 @@ import type { RootKind } from '../../contracts/skill.ts';
 import { quotedText } from '../../contracts/quoted-text.ts';
 import { SkillcellError } from '../../contracts/skillcell-error.ts';
 import type { Call, SkillStore, StoreItem } from '../../contracts/store.ts';
+import { resolveChecked } from '../../outgoing/resolve-checked.ts';
 import type { TreeCache } from '../cache/tree-cache.ts';
 import type { FindOptions } from '../contents/find-contents.ts';
 import { readSkillHead, readSkillTree } from '../contents/read-skill-tree.ts';
@@ -9,7 +10,7 @@ import type { FoundSkill, SourceContents } from '../contents/source-contents.ts'
 import { pathInSource } from '../contents/source-path.ts';
 import { type GitProtocol, readGitAddress } from './git-address.ts';
 import { GIT_LIMITS, type GitLimits } from './git-limits.ts';
-import { readGitRef } from './git-ref.ts';
+import { isCommit, readGitRef } from './git-ref.ts';
 import { askRemote, type GitRemote, type ResolveHost } from './git-remote.ts';
 import { openSnapshot, type GitSnapshot } from './git-snapshot.ts';
 
@@ -30,8 +31,8 @@ export interface GitStoreOptions extends FindOptions {
   /** File of certificates that are trusted in place of the system's. */
   caFile?: string | undefined;
   limits?: Partial<GitLimits> | undefined;
-  /** How hosts become addresses that may be connected to. */
-  resolve: ResolveHost;
+  /** How hosts become addresses that may be connected to. @default the way of all that is fetched */
+  resolve?: ResolveHost | undefined;
 }
 
 /** A store that also says which plugins of its marketplaces lie elsewhere. */
@@ -56,7 +57,7 @@ export function createGitStore(options: GitStoreOptions): SkillStore & GitStore 
     limits: { ...GIT_LIMITS, ...options.limits },
     allowPrivate: options.allowPrivate ?? [],
     caFile: options.caFile,
-    resolve: options.resolve,
+    resolve: options.resolve ?? resolveChecked,
   };
   const id = `git:${address.url}${ref === undefined ? '' : `#${ref}`}${folder === '.' ? '' : `:${folder}`}`;
   const closing = new AbortController();
@@ -84,21 +85,21 @@ export function createGitStore(options: GitStoreOptions): SkillStore & GitStore 
   };
   const signalOf = ({ signal }: Call): AbortSignal =>
     signal === undefined ? closing.signal : AbortSignal.any([closing.signal, signal]);
-  const revisionOf = ({ commit, treeOf }: GitSnapshot, skill: FoundSkill): string =>
-    `${commit}:${treeOf(skill.folder)}`;
 
-  /** A skill as it was listed. A commit never changes, so that it is there or the store has lost it. */
+  /** A skill as it was listed: a commit never changes, and the id of the skill's folder in it is that of its bytes. */
   const listed = async (
     item: StoreItem,
-    { signal }: { signal: AbortSignal },
+    signal: AbortSignal,
   ): Promise<{ snapshot: GitSnapshot; skill: FoundSkill }> => {
-    const [commit = ''] = item.revision.split(':');
-    const snapshot = /^[0-9a-f]{40,64}$/.test(commit)
-      ? await snapshotAt({ commit, fetched: commit }, signal)
-      : undefined;
+    signal.throwIfAborted();
+    const { commit = '' } = item.origin;
+    const snapshot = isCommit(commit) ? await snapshotAt({ commit, fetched: commit }, signal) : undefined;
     const skill = snapshot?.contents.skills.find((each) => each.folder === item.path);
-    if (snapshot === undefined || skill === undefined || revisionOf(snapshot, skill) !== item.revision)
-      throw new SkillcellError('store.changed', `Cannot read the skill: it is not what was listed, got ${item.path}.`);
+    if (snapshot === undefined || skill === undefined || snapshot.treeOf(skill.folder) !== item.revision)
+      throw new SkillcellError(
+        'store.changed',
+        `Cannot read the skill: it is not what was listed, got ${quotedText(item.path)}.`,
+      );
     return { snapshot, skill };
   };
 
@@ -113,7 +114,7 @@ export function createGitStore(options: GitStoreOptions): SkillStore & GitStore 
       const { commit, contents } = snapshot;
       const items = contents.skills.map((skill): StoreItem => ({
         path: skill.folder,
-        revision: revisionOf(snapshot, skill),
+        revision: snapshot.treeOf(skill.folder),
         origin: {
           type: 'git',
           source: address.url,
@@ -128,12 +129,12 @@ export function createGitStore(options: GitStoreOptions): SkillStore & GitStore 
     },
     async head(item, call = {}) {
       const signal = signalOf(call);
-      const { snapshot, skill } = await listed(item, { signal });
+      const { snapshot, skill } = await listed(item, signal);
       return await snapshot.reading(async (files) => await readSkillHead(files, skill, item), signal);
     },
     async open(item, call = {}) {
       const signal = signalOf(call);
-      const { snapshot, skill } = await listed(item, { signal });
+      const { snapshot, skill } = await listed(item, signal);
       return cache.keep(await snapshot.reading(async (files) => await readSkillTree(files, skill), signal));
     },
     async close() {

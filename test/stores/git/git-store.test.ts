@@ -2,11 +2,13 @@ import { mkdirSync, readdirSync, readFileSync, renameSync, statSync } from 'node
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { SkillcellError } from '../../../src/contracts/skillcell-error.ts';
+import type { SkillTree } from '../../../src/contracts/skill.ts';
 import type { StoreItem } from '../../../src/contracts/store.ts';
 import type { GitStore } from '../../../src/stores/git/git-store.ts';
-import { describeWith, MISSING_GIT } from '../../fixtures/describe-with.ts';
+import { describeWith, MISSING_GIT, skipOrFail } from '../../fixtures/describe-with.ts';
 import { type GitScene, setUpGit } from '../../fixtures/git-scene.ts';
 import { skillText } from '../../fixtures/source-of.ts';
+import { describeStore } from '../conformance/store-conformance.ts';
 
 let scene: GitScene;
 
@@ -56,7 +58,7 @@ describeWith('git store', MISSING_GIT, () => {
     expect(items).toEqual([
       {
         path: 'skills/units',
-        revision: `${commit}:${tree}`,
+        revision: tree,
         origin: { type: 'git', source: repository.path, folder: 'skills/units', commit },
         kind: 'user',
       },
@@ -150,8 +152,18 @@ describeWith('git store', MISSING_GIT, () => {
       expect(await bodyOf(store, item)).toBe(skillText(name));
     }
     expect(await bodyOf(store, first)).toBe(skillText('first'));
-    const told = await fault(() => store.open({ ...first, revision: first.revision.replace(/.$/, 'x') }));
+    const told = await fault(() => store.open({ ...first, revision: '0'.repeat(40) }));
     expect(told.code).toBe('store.changed');
+  });
+
+  it('gives a skill the same revision in every commit that leaves it as it is', async () => {
+    scene.repository.commit({ 'a/SKILL.md': skillText('a') });
+    const before = await only(scene.open());
+    const commit = scene.repository.commit({ 'README.md': 'A text.\n' });
+    expect(await only(scene.open())).toEqual({ ...before, origin: { ...before.origin, commit } });
+    expect(
+      (await fault(() => scene.open().open({ ...before, origin: { type: 'git', source: '', folder: '' } }))).code,
+    ).toBe('store.changed');
   });
 
   it('fetches only what it has not kept', async () => {
@@ -333,3 +345,26 @@ describeWith('git store', MISSING_GIT, () => {
     expect((await fault(() => scene.open({ ref }))).code).toBe('source.refused');
   });
 });
+
+if (MISSING_GIT === undefined) {
+  describeStore('git', {
+    async open(trees) {
+      const opened = setUpGit();
+      const put = (path: string, tree: SkillTree): void => {
+        for (const [name, { bytes, executable }] of tree)
+          opened.repository.stage(executable ? '100755' : '100644', `${path}/${name}`, bytes);
+      };
+      for (const [path, tree] of trees) put(path, tree);
+      opened.repository.commit({});
+      return {
+        store: opened.open(),
+        change: async (path, tree) => {
+          opened.repository.git(['rm', '-r', '--quiet', '--cached', '--ignore-unmatch', '--', path]);
+          if (tree !== null) put(path, tree);
+          opened.repository.commit({});
+        },
+        close: async () => await opened.close(),
+      };
+    },
+  });
+} else skipOrFail('stores conformance: git', MISSING_GIT);

@@ -1,10 +1,13 @@
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { readdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { SkillcellError } from '../../../src/contracts/skillcell-error.ts';
+import { readGitAddress } from '../../../src/stores/git/git-address.ts';
+import { GIT_LIMITS } from '../../../src/stores/git/git-limits.ts';
+import { fetchRemote } from '../../../src/stores/git/git-remote.ts';
 import type { GitStoreOptions } from '../../../src/stores/git/git-store.ts';
 import { describeWith, MISSING_GIT, MISSING_STRACE } from '../../fixtures/describe-with.ts';
 import { prepareEvilGit } from '../../fixtures/evil-git.ts';
@@ -156,6 +159,27 @@ describeWith('git store', MISSING_GIT, () => {
       expect(refused).toMatch(/^source\.refused: .*larger than may be fetched, got over 1048576 bytes/);
       expect(readdirSync(join(scene.cacheFolder, 'git'))).toEqual([]);
       expect((await come()).skills).toEqual(['a']);
+    });
+
+    it('is ended by the system when it writes more, while it does', async () => {
+      scene.repository.commit({ 'a/large.bin': randomBytes(3 * 1024 * 1024) });
+      const limits = { ...GIT_LIMITS, bytes: 1024 * 1024 };
+      const aside = join(scene.folder, 'aside');
+      await run('git', ['init', '--quiet', '--bare', '--template=', aside]);
+      const remote = {
+        address: readGitAddress(scene.repository.path, []),
+        limits,
+        allowPrivate: [],
+        caFile: undefined,
+        resolve: async () => [],
+      };
+      const ref = { commit: scene.repository.git(['rev-parse', 'HEAD']), fetched: 'refs/heads/main' };
+      await expect(fetchRemote(remote, ref, aside, 'refs/fetched', undefined)).rejects.toMatchObject({
+        code: 'source.refused',
+      });
+      const packs = join(aside, 'objects', 'pack');
+      const sizes = readdirSync(packs).map((name) => statSync(join(packs, name)).size);
+      expect(Math.max(...sizes)).toBe(limits.bytes);
     });
 
     it('keeps no more objects than it may', async () => {

@@ -1,0 +1,12 @@
+import { defaultCacheFolder, openTreeCache, type TreeCache } from '../../stores/cache/tree-cache.ts';
+import type { CliIo } from '../terminal/cli-io.ts';
+
+/** Does some work with the cache of this user; what it gave may be evicted afterwards. */
+export async function withCache<Result>({ env }: CliIo, work: (cache: TreeCache) => Promise<Result>): Promise<Result> {
+  const cache = openTreeCache(defaultCacheFolder(env));
+  try {
+    return await work(cache);
+  } finally {
+    cache.close();
+  }
+}

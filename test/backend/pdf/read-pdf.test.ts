@@ -1,0 +1,107 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createPdfReader } from '../../../src/backend/pdf/read-pdf.ts';
+import type { ExecOptions } from '../../../src/contracts/job.ts';
+import { SkillcellError } from '../../../src/contracts/skillcell-error.ts';
+import { createOrchestrator } from '../../../src/orchestrator/create-orchestrator.ts';
+import type { Orchestrator } from '../../../src/orchestrator/orchestrator.ts';
+import { createLocalRunner } from '../../../src/runners/local/local-runner.ts';
+import { openTreeCache, type TreeCache } from '../../../src/stores/cache/tree-cache.ts';
+import { pdfDocument, shown } from '../../fixtures/pdf-document.ts';
+import { requireLevel } from '../../fixtures/levels.ts';
+
+describe('the reader of PDFs', () => {
+  let folder: string;
+  let cache: TreeCache;
+  let orchestrator: Orchestrator;
+  const jobs: { isolation: string }[] = [];
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), 'read-pdf-'));
+    cache = openTreeCache(join(folder, 'cache'));
+    orchestrator = createOrchestrator({ runners: [createLocalRunner()] });
+  });
+  afterAll(async () => {
+    await orchestrator.close();
+    cache.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  const read = (document: Uint8Array, limits = {}): Promise<string> => {
+    const counted: Pick<Orchestrator, 'exec' | 'readArtifact'> = {
+      async exec(options) {
+        const result = await orchestrator.exec(options);
+        jobs.push({ isolation: result.isolation });
+        return result;
+      },
+      readArtifact: orchestrator.readArtifact.bind(orchestrator),
+    };
+    return createPdfReader({ cache, orchestrator: counted, limits }).read(document, '/skills/a/b/form.pdf');
+  };
+
+  test('gives the text of each page, made in a sandbox once', async (context) => {
+    requireLevel(context, 'namespace');
+    jobs.length = 0;
+    const document = pdfDocument([shown('Hello deeds'), shown('page two')]);
+    expect(await read(document)).toBe('Hello deeds\n\npage two\n');
+    expect(await read(document)).toBe('Hello deeds\n\npage two\n');
+    expect(jobs).toEqual([{ isolation: 'namespace' }]);
+    // A text that is not the one that was kept is made anew.
+    const index = join(folder, 'cache', 'index');
+    for (const name of readdirSync(index))
+      writeFileSync(join(index, name), `${readFileSync(join(index, name), 'utf8')}more`);
+    expect(await read(document)).toBe('Hello deeds\n\npage two\n');
+    expect(jobs).toHaveLength(2);
+  });
+
+  test('says of one that is no PDF that it is none', async (context) => {
+    requireLevel(context, 'namespace');
+    await expect(read(Buffer.from('%PDF-1.4 garbage'))).rejects.toMatchObject({
+      code: 'file.unreadable',
+      message: expect.stringContaining('it is none that can be read (InvalidPDFException') as string,
+    });
+  });
+
+  test('ends one that takes too long, and says so', async (context) => {
+    requireLevel(context, 'namespace');
+    const endless = pdfDocument(['q Q '.repeat(10_000_000)]);
+    await expect(read(endless, { timeoutMs: 1_500, memoryMib: 1_024 })).rejects.toMatchObject({
+      code: 'file.unreadable',
+      message: 'Cannot take the text out of the PDF: reading it takes more than 1500 ms, got "/skills/a/b/form.pdf".',
+    });
+  });
+
+  test('ends one that takes too much memory, and says so', async (context) => {
+    requireLevel(context, 'namespace');
+    const bomb = pdfDocument([`${shown('x')}\n`.repeat(2_000_000)]);
+    await expect(read(bomb, { memoryMib: 192 })).rejects.toMatchObject({
+      code: 'file.unreadable',
+      message:
+        'Cannot take the text out of the PDF: reading it takes more than 192 MiB of memory, got "/skills/a/b/form.pdf".',
+    });
+  });
+
+  test('asks for a namespace at least', async () => {
+    const asked: unknown[] = [];
+    const refusing = {
+      exec: async ({ isolation, limits }: ExecOptions) => {
+        asked.push({ isolation, limits });
+        throw new SkillcellError('runner.isolation-unmet', 'Cannot start a sandbox: none isolates, got none.');
+      },
+      readArtifact: () => Promise.reject(new Error('there is none')),
+    };
+    const reader = createPdfReader({ cache, orchestrator: refusing });
+    await expect(reader.read(pdfDocument([shown('never seen')]), 'x.pdf')).rejects.toMatchObject({
+      code: 'runner.isolation-unmet',
+    });
+    expect(asked).toEqual([{ isolation: 'namespace', limits: { runTimeoutMs: 30_000, memoryMib: 512 } }]);
+  });
+
+  test('names the version of the package that it is made by', () => {
+    const manifest = join(dirname(createRequire(import.meta.url).resolve('unpdf')), '..', 'package.json');
+    const { version } = JSON.parse(readFileSync(manifest, 'utf8')) as { version: string };
+    expect(readFileSync('src/backend/pdf/read-pdf.ts', 'utf8')).toContain(`'unpdf-${version}'`);
+  });
+});

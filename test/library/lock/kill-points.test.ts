@@ -1,0 +1,239 @@
+import { execFile } from 'node:child_process';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { packSkill } from '../../../src/archives/pack-skill.ts';
+import { verifySkills } from '../../../src/library/install/verify-skills.ts';
+import { openTreeCache } from '../../../src/stores/cache/tree-cache.ts';
+import { digestOf } from '../../../src/skills/text/digest.ts';
+import { describeWith, MISSING_STRACE } from '../../fixtures/describe-with.ts';
+import { doWork, KEPT_TREE, type KilledWork } from '../../fixtures/library/kill-program.ts';
+
+const PROGRAM = fileURLToPath(new URL('../../fixtures/library/kill-program.ts', import.meta.url));
+/** System calls that change names; each is a point at which a process dies. */
+const NAMING = ['rename', 'link', 'unlink', 'unlinkat', 'rmdir', 'mkdir'] as const;
+const WRITES = 50;
+/** What a process that died leaves for the next one. */
+const TEMPORARY = /\/\.[^/]+\.(?:part|staging|busy)(?:[./]|$)/;
+const AT_ONCE = 3;
+
+let home: string;
+
+beforeAll(async () => {
+  home = realpathSync(mkdtempSync(join(tmpdir(), 'kill-points-')));
+  // It begins some hundred times: in one piece that takes a third of the time.
+  await build({
+    entryPoints: [PROGRAM],
+    outdir: join(home, 'program'),
+    outExtension: { '.js': '.mjs' },
+    banner: {
+      js: "import { createRequire as requireHere } from 'node:module'; const require = requireHere(import.meta.url);",
+    },
+    ...{
+      bundle: true,
+      splitting: true,
+      minify: true,
+      platform: 'node',
+      format: 'esm',
+      target: 'node24',
+      logLevel: 'error',
+    },
+  });
+  symlinkSync(fileURLToPath(new URL('../../../node_modules', import.meta.url)), join(home, 'program', 'node_modules'));
+});
+afterAll(() => rmSync(home, { recursive: true, force: true }));
+
+describeWith('kill points', MISSING_STRACE, () => {
+  it.each<[KilledWork, (folder: string) => Promise<void>]>([
+    ['add', async () => {}],
+    ['install', installable],
+    ['update', outdated],
+    ['unpack', async () => {}],
+    ['fill', async () => {}],
+    ['evict', crowded],
+  ])(
+    '%s leaves the old state or the new one at each of them, and the next run succeeds and cleans up',
+    async (work, prepare) => {
+      const before = join(home, `${work}-before`);
+      await makeScene(before);
+      await prepare(before);
+      const after = join(home, `${work}-after`);
+      cpSync(before, after, { recursive: true });
+      await doWork(work, after);
+      const [old, next] = [seen(before), seen(after)];
+      expect(next).not.toEqual(old);
+
+      const kills = { count: 0 };
+      const killAt = async (point: string): Promise<boolean> => {
+        const scene = join(home, `${work}-${point.replaceAll(':', '-')}`);
+        cpSync(before, scene, { recursive: true });
+        const isKilled = await runKilled(work, scene, point);
+        const where = `${work} killed at ${point}`;
+        const lockFile = join(scene, 'project', 'skillcell.lock.json');
+        // Who looks first ends what was begun.
+        const rows = (await verifySkills({ lockFile })) ?? [];
+        if (work !== 'install')
+          expect(
+            rows.flatMap(({ deviations }) => deviations),
+            where,
+          ).toEqual([]);
+        expect([old.project, next.project], where).toContainEqual(seen(scene).project);
+        assertKept(scene);
+        await doWork(work, scene);
+        assertKept(scene);
+        // Nothing that is there already makes room in a cache; the next new one does.
+        if (work === 'evict') expect(await oneMore(scene), where).toEqual(await oneMore(after));
+        else expect(seen(scene), `${where}, and run again`).toEqual(next);
+        expect(
+          names(scene).filter((name) => TEMPORARY.test(`/${name}`)),
+          where,
+        ).toEqual([]);
+        rmSync(scene, { recursive: true, force: true });
+        if (isKilled) kills.count += 1;
+        return isKilled;
+      };
+      await eachAtOnce(NAMING, async (call) => {
+        for (let when = 1; await killAt(`${call}:${when}`); when += 1);
+      });
+      const writes = await countWrites(work, before);
+      await eachAtOnce(seeded(writes, WRITES), async (when) => void (await killAt(`write:${when}`)));
+      expect(kills.count).toBeGreaterThan(5);
+    },
+  );
+});
+
+function bundled(): string {
+  return join(home, 'program', 'kill-program.mjs');
+}
+
+async function makeScene(folder: string): Promise<void> {
+  mkdirSync(join(folder, 'project'), { recursive: true });
+  for (const name of ['alpha', 'beta']) writeSkill(join(folder, 'source', name), name, 'First.');
+  const tree = new Map(KEPT_TREE);
+  writeFileSync(join(folder, 'source.zip'), (await packSkill('kept', tree, { store: true })).archive);
+}
+
+function writeSkill(folder: string, name: string, body: string): void {
+  mkdirSync(join(folder, 'scripts'), { recursive: true });
+  writeFileSync(join(folder, 'SKILL.md'), `---\nname: ${name}\ndescription: The skill ${name}.\n---\n${body}\n`);
+  writeFileSync(join(folder, 'scripts', 'run.sh'), 'true\n', { mode: 0o755 });
+}
+
+async function added(folder: string): Promise<void> {
+  await doWork('add', folder);
+}
+
+async function installable(folder: string): Promise<void> {
+  await added(folder);
+  rmSync(join(folder, 'project', '.agents'), { recursive: true });
+}
+
+async function outdated(folder: string): Promise<void> {
+  await added(folder);
+  for (const name of ['alpha', 'beta']) writeSkill(join(folder, 'source', name), name, 'Second.');
+}
+
+/** What was kept last is all that has room. */
+async function crowded(folder: string): Promise<void> {
+  const cache = openTreeCache(join(folder, 'cache'));
+  for (const text of ['one', 'two', 'three'])
+    cache.keep(new Map([['SKILL.md', { bytes: Buffer.from(text), executable: false }]]));
+  cache.close();
+}
+
+/** Nothing half is kept under the digest of a whole. */
+function assertKept(folder: string): void {
+  const trees = join(folder, 'cache', 'trees');
+  const cache = openTreeCache(join(folder, 'cache'));
+  for (const name of existsSync(trees) ? readdirSync(trees) : [])
+    if (!name.startsWith('.')) expect(cache.find(`sha256:${name}`), name).toBeDefined();
+  cache.close();
+}
+
+async function oneMore(folder: string): Promise<Record<string, string>> {
+  const cache = openTreeCache(join(folder, 'cache'), { maxBytes: 1 });
+  cache.keep(new Map([['SKILL.md', { bytes: Buffer.from('one more'), executable: false }]]));
+  cache.close();
+  return seen(folder).cache;
+}
+
+/** Runs the work under strace, which kills it at one system call. @returns whether it was killed */
+async function runKilled(work: KilledWork, folder: string, point: string): Promise<boolean> {
+  const [call, when] = point.split(':');
+  const args = ['-f', '-qq', '-o', '/dev/null', '-e', `trace=${call}`, '-e', `inject=${call}:signal=KILL:when=${when}`];
+  return await new Promise((resolve, reject) => {
+    execFile('strace', [...args, process.execPath, bundled(), work, folder], (error, _stdout, stderr) => {
+      // strace ends as what it runs does.
+      if (error === null) resolve(false);
+      else if (error.signal === 'SIGKILL' || error.code === 137) resolve(true);
+      else reject(new Error(`${work} at ${point}: ${stderr}`));
+    });
+  });
+}
+
+async function countWrites(work: KilledWork, before: string): Promise<number> {
+  const scene = join(home, `${work}-counted`);
+  cpSync(before, scene, { recursive: true });
+  const log = join(home, `${work}.log`);
+  await new Promise<void>((resolve, reject) => {
+    execFile('strace', ['-qq', '-o', log, '-e', 'trace=write', process.execPath, bundled(), work, scene], (error) =>
+      error === null ? resolve() : reject(error),
+    );
+  });
+  rmSync(scene, { recursive: true, force: true });
+  return readFileSync(log, 'utf8')
+    .split('\n')
+    .filter((line) => line.startsWith('write(')).length;
+}
+
+/** Some of the numbers up to a last one, the same in each run. */
+function seeded(last: number, count: number): number[] {
+  const all = Array.from({ length: last }, (_, index) => index + 1);
+  return all.toSorted((a, b) => digestOf(`seed 1 ${a}`).localeCompare(digestOf(`seed 1 ${b}`))).slice(0, count);
+}
+
+async function eachAtOnce<Item>(items: readonly Item[], work: (item: Item) => Promise<void>): Promise<void> {
+  const rest = [...items];
+  await Promise.all(
+    Array.from({ length: AT_ONCE }, async () => {
+      for (let item = rest.shift(); item !== undefined; item = rest.shift()) await work(item);
+    }),
+  );
+}
+
+/** What there is for whoever looks, by name: files with digest and mode. What serves processes among each other is no part of it. */
+function seen(folder: string): { project: Record<string, string>; cache: Record<string, string> } {
+  return { project: filesBelow(join(folder, 'project')), cache: filesBelow(join(folder, 'cache', 'trees')) };
+}
+
+function filesBelow(folder: string): Record<string, string> {
+  if (!existsSync(folder)) return {};
+  const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+  return Object.fromEntries(
+    files.flatMap((entry) => {
+      const path = join(entry.parentPath, entry.name);
+      return TEMPORARY.test(path.slice(folder.length))
+        ? []
+        : [[path.slice(folder.length), `${digestOf(readFileSync(path))} ${statSync(path).mode.toString(8)}`]];
+    }),
+  );
+}
+
+function names(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' });
+}
