@@ -5,6 +5,8 @@ import { SkillcellError } from '../contracts/skillcell-error.ts';
 import type { Skill } from '../contracts/skill.ts';
 import type { Call, SkillView } from '../contracts/store.ts';
 import '../skills/match-on-host.ts';
+import { offerQuickYaml } from '../skills/parse/lazy-yaml.ts';
+import { quickYaml } from '../skills/parse/quick-yaml.ts';
 import { bodyTokens } from '../skills/catalog/catalog-entry.ts';
 import { policyFor } from '../skills/select/policy.ts';
 import { reachableIds } from '../skills/select/reachable-ids.ts';
@@ -22,6 +24,8 @@ import { LOCK_FILE } from './lock/lock-format.ts';
 import { openFrozen } from './lock/open-frozen.ts';
 import { versionsFor } from './versions-for.ts';
 import { watchStores } from './watch-stores.ts';
+
+offerQuickYaml(quickYaml);
 
 /** Skills that are fetched at once. */
 const AT_ONCE = 8;
