@@ -48,8 +48,8 @@ export async function openSource(spec: SourceSpec, options: OpenSourceOptions): 
       const { createMcpStore } = await import('../../stores/mcp/mcp-store.ts');
       return createMcpStore({ url: spec.source, kind, cache, allowPrivate });
     }
-    default:
-      throw refused(`sources of this kind (${spec.kind}) are not read by this version`, spec.source);
+    case 's3':
+      throw refused('a bucket is opened by createS3Store or createS3Backend, which know who may read it', spec.source);
   }
 }
 

@@ -108,7 +108,7 @@ describe('skillcell skills scan', () => {
 
   it('looks into an archive, and at one file', async () => {
     const tree = new Map([['SKILL.md', { bytes: Buffer.from(`${SKILL}A\u200b word.\n`), executable: false }]]);
-    save('a.skill', await packSkill('a', tree, { store: true }));
+    save('a.skill', (await packSkill('a', tree, { store: true })).archive);
     save('x.md', 'A\u200b word. See [that](b.md).\n');
     expect((await scan('a.skill')).stdout).toContain('medium scan.hidden-text a.skill/a/SKILL.md:5:2');
     expect((await scan('x.md')).stdout).toMatch(
