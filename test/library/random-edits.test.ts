@@ -7,6 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { removeTree } from '../../src/durable/remove-tree.ts';
 import { openSkillLibrary } from '../../src/library/open-skill-library.ts';
+import { compareCodePoints } from '../../src/skills/text/text.ts';
 import { openTreeCache } from '../../src/stores/cache/tree-cache.ts';
 import { createDirectoryStore } from '../../src/stores/directory/directory-store.ts';
 import { writeTree } from '../conformance/write-tree.ts';
@@ -96,7 +97,9 @@ describe('a library beside random edits', () => {
     await library.refresh();
     await look();
     const sorted = (text: string): string =>
-      JSON.stringify(Object.fromEntries(Object.entries(JSON.parse(text) as object).toSorted()));
+      JSON.stringify(
+        Object.fromEntries(Object.entries(JSON.parse(text) as object).toSorted(([a], [b]) => compareCodePoints(a, b))),
+      );
     const states = (existsSync(log) ? readFileSync(log, 'utf8') : '').trim().split('\n').map(sorted);
     const existed = new Set([JSON.stringify(first), ...states]);
     expect([...seen].filter((state) => !existed.has(state))).toEqual([]);
