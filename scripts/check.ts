@@ -19,6 +19,7 @@ const STEPS: Record<string, string[][]> = {
   generated: [
     ['scripts/generate-errors.ts', '--check'],
     ['scripts/generate-diagnostics.ts', '--check'],
+    ['scripts/generate-schemas.ts', '--check'],
   ],
   unused: [[bin('knip/bin/knip.js')]],
   package: [['scripts/build.ts'], [bin('publint/src/cli.js'), '--strict', '--pack', 'npm']],
