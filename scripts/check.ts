@@ -20,6 +20,7 @@ const STEPS: Record<string, string[][]> = {
     ['scripts/generate-errors.ts', '--check'],
     ['scripts/generate-diagnostics.ts', '--check'],
     ['scripts/generate-scan-rules.ts', '--check'],
+    ['scripts/generate-schemas.ts', '--check'],
   ],
   expressions: [['scripts/check-expressions.ts']],
   unused: [[bin('knip/bin/knip.js')]],

@@ -52,6 +52,15 @@ export const AUTHORING_COMMANDS: readonly CommandSpecification[] = [
     load: async () => (await import('../commands/run-graph.ts')).runGraph,
   },
   {
+    path: ['skills', 'schema'],
+    summary: 'print the JSON Schema of a format, for editors and programs',
+    operands: '[NAME]',
+    maximumOperands: 1,
+    flags: [JSON_FLAG],
+    notes: ['Without NAME, which there are. A schema is JSON with and without --json.'],
+    load: async () => (await import('../commands/run-schema.ts')).runSchema,
+  },
+  {
     path: ['skills', 'new'],
     summary: 'begin a skill that is valid by the Agent Skills specification',
     operands: 'NAME',

@@ -195,3 +195,26 @@ describe('skillcell skills export and import', () => {
     expect(await skills('import', 'out')).toMatchObject({ code: 2, stdout: '' });
   });
 });
+
+describe('skillcell skills schema', () => {
+  it('names the schemas, and prints one', async () => {
+    const names = ['descriptor', 'lock', 'skill', 'skill-strict', 'sources', 'tools'];
+    const { code, stdout } = await skills('schema', '--json');
+    expect(code).toBe(0);
+    expect((JSON.parse(stdout) as { schemas: { name: string }[] }).schemas.map(({ name }) => name)).toEqual(names);
+    expect((await skills('schema')).stdout.split('\n').map((line) => line.split(' ')[0])).toEqual([...names, '']);
+    for (const name of names) {
+      const committed = readFileSync(new URL(`../../../docs/schemas/${name}.json`, import.meta.url), 'utf8');
+      expect(await skills('schema', name)).toEqual({ code: 0, stdout: committed, stderr: '' });
+      expect((await skills('schema', name, '--json')).stdout).toBe(committed);
+    }
+  });
+
+  it.each(['nope', '../errors', '', 'skill.json'])('refuses %j', async (name) => {
+    expect(await skills('schema', name)).toMatchObject({
+      code: 2,
+      stdout: '',
+      stderr: expect.stringContaining('it must be one of descriptor, lock, skill,') as string,
+    });
+  });
+});
