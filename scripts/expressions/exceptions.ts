@@ -15,8 +15,6 @@ const KERNEL = 'it reads a file of the kernel, and the part that is not known is
 
 /** Each is tried at its bound, with texts on which one that goes back would take minutes. */
 export const EXPRESSION_EXCEPTIONS: readonly ExpressionException[] = [
-  { file: 'src/skills/parse/front-matter.ts', part: '\\s{200,}', bound: 16_384, reason: FRONT_MATTER },
-  { file: 'src/skills/parse/repair-block.ts', part: '', bound: 16_384, reason: FRONT_MATTER },
   { file: 'src/skills/text/first-sentence.ts', part: '', bound: 16_384, reason: FRONT_MATTER },
   { file: 'src/skills/match/asks-for-skills.ts', part: '', bound: 200, reason: 'a longer query asks for nothing' },
   { file: 'src/scan/rules/override-phrases.ts', part: '', bound: 300, reason: 'it sees twelve words of 24 letters' },
@@ -36,7 +34,6 @@ export const EXPRESSION_EXCEPTIONS: readonly ExpressionException[] = [
   { file: 'src/protocol/control-group-usage.ts', part: '', bound: 65_536, reason: KERNEL },
   { file: 'runtime/sandbox/group-memory.ts', part: '', bound: 65_536, reason: KERNEL },
   { file: 'runtime/sandbox/process-table.ts', part: '', bound: 65_536, reason: KERNEL },
-  { file: 'src/runners/seccomp/system-call-numbers.ts', part: '', bound: 32_768, reason: 'it reads a table of ours' },
   { file: 'src/cli/repl/is-open.ts', part: '', bound: 16_384, reason: 'it reads a piece that somebody types' },
   {
     file: 'src/cli/options/expand-variables.ts',
@@ -50,13 +47,6 @@ export const EXPRESSION_EXCEPTIONS: readonly ExpressionException[] = [
     bound: MIB,
     reason: 'it reads one line of an error; what it begins with ends at the first character that it does not take',
   },
-  {
-    file: 'src/skills/render/escape-markers.ts',
-    part: '',
-    bound: MIB,
-    reason: 'blanks at the beginning of a line are looked at once',
-  },
-  { file: 'src/skills/text/markdown-fences.ts', part: '', bound: MIB, reason: 'it reads one line, from its beginning' },
   {
     file: 'src/scan/rules/find-look-alikes.ts',
     part: 'CONFUSABLE',

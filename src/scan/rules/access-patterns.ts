@@ -120,7 +120,7 @@ export const ACCESS_PATTERNS: readonly ScanPattern[] = [
     needs: [['curl']],
     pattern: /curl\s/g,
     apart: 'command',
-    then: /\s(?:-d|--data|--data-binary|--data-raw|--data-urlencode|--json|-f|--form)[\s=]['"]?(?:\w+=)?@|\s--upload-file\b|\s-t [^-]/,
+    then: /\s(?:-d|--data|--data-binary|--data-raw|--data-urlencode|--json|-f|--form)[\s=]['"]?\w*=?@|\s--upload-file\b|\s-t [^-]/,
     message: 'A file is sent to an address.',
   },
   {

@@ -30,7 +30,7 @@ const RUN_IN_FOLDER: readonly (readonly [folders: readonly string[], pattern: Re
   [['.devcontainer'], /\.json$/, 'editors run what it names when the folder is opened'],
 ];
 const BUILD_FILES =
-  /^(?:makefile|gnumakefile|.*\.mk|setup\.py|noxfile\.py|fabfile\.py|tasks\.py|dodo\.py|rakefile|gruntfile\.[cm]?[jt]s|gulpfile\.[cm]?[jt]s|justfile|build\.rs|build\.gradle(?:\.kts)?|cmakelists\.txt|dockerfile|.*\.dockerfile|vagrantfile|jenkinsfile|meson\.build|(?:vite|vitest|jest|webpack|rollup|babel|eslint|prettier|postcss|tailwind|next|nuxt|svelte|astro|playwright|karma|metro)\.config\.[cm]?[jt]s|\.eslintrc\.[cm]?js)$/;
+  /^(?:makefile|gnumakefile|setup\.py|noxfile\.py|fabfile\.py|tasks\.py|dodo\.py|rakefile|gruntfile\.[cm]?[jt]s|gulpfile\.[cm]?[jt]s|justfile|build\.rs|build\.gradle(?:\.kts)?|cmakelists\.txt|dockerfile|vagrantfile|jenkinsfile|meson\.build|(?:vite|vitest|jest|webpack|rollup|babel|eslint|prettier|postcss|tailwind|next|nuxt|svelte|astro|playwright|karma|metro)\.config\.[cm]?[jt]s|\.eslintrc\.[cm]?js)$/;
 /** Scripts that npm runs by itself. */
 const LIFECYCLE =
   /^(?:pre|post)?(?:install|prepare|pack|publish|uninstall|shrinkwrap)$|^(?:prepublishonly|preprepare|dependencies)$/;
@@ -51,7 +51,7 @@ export function findByName(file: ScannedFile): FoundInFile[] {
   if (name === 'tasks.json' && folder.endsWith('/.vscode/')) return editorTasks(file);
   if (name === 'settings.json' && folder.endsWith('/.vscode/'))
     return [{ code: 'scan.build-file', message: 'An editor takes the programs that it starts from it.' }];
-  if (BUILD_FILES.test(name))
+  if (BUILD_FILES.test(name) || file.ending === '.mk' || file.ending === '.dockerfile')
     return [{ code: 'scan.build-file', message: 'A tool runs it when it is called in this folder.' }];
   return [];
 }
