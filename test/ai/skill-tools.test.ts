@@ -85,7 +85,7 @@ describe('tools of skills', () => {
     const hit = { id: 'custom.units', name: 'units', brief: 'Units in reports.', snippet: 'Units in reports.' };
     expect(units).toEqual({ skills: [{ ...hit, score: expect.any(Number) as number }] });
     expect(secret).toEqual({ skills: [] });
-    const [cut] = await outputs([['search_skills', { text: 'word give cite' }]], { outputCharacters: 1_000 });
+    const [cut] = await outputs([['search_skills', { text: 'word units cite' }]], { outputCharacters: 1_000 });
     expect((cut as { skills: unknown[] }).skills).toHaveLength(3);
   });
 

@@ -81,8 +81,8 @@ describe('createArchiveStore()', () => {
     write(skill('units/', 'units'), { name: 'README.md', content: 'new' });
     expect((await store.open(item)).digest).toBe(item.revision);
     write(skill('units/', 'changed'));
-    for (const use of [store.open(item), store.head(item)])
-      await expect(use).rejects.toMatchObject({ code: 'store.changed' });
+    for (const use of [() => store.open(item), () => store.head(item)])
+      await expect(use()).rejects.toMatchObject({ code: 'store.changed' });
     write(skill('other/', 'units'));
     await expect(store.open(item)).rejects.toMatchObject({ code: 'store.changed' });
     expect((await only()).path).toBe('other');
@@ -93,8 +93,8 @@ describe('createArchiveStore()', () => {
     write(skill('units/', 'units'));
     const item = await only();
     rmSync(path);
-    for (const use of [store.list(), store.open(item), store.head(item)])
-      await expect(use).rejects.toMatchObject({ code: 'store.unavailable' });
+    for (const use of [() => store.list(), () => store.open(item), () => store.head(item)])
+      await expect(use()).rejects.toMatchObject({ code: 'store.unavailable' });
   });
 
   it('refuses a hostile archive, and keeps nothing of it', async () => {

@@ -160,8 +160,8 @@ export function describeStore(name: string, scene: StoreScene): void {
       await within(async ({ store }, item) => {
         const units = await item('public/units');
         for (const path of ['public/none', '../outside']) {
-          for (const call of [store.head({ ...units, path }), store.open({ ...units, path })]) {
-            const error = await call.then(
+          for (const call of [() => store.head({ ...units, path }), () => store.open({ ...units, path })]) {
+            const error = await call().then(
               () => undefined,
               (cause: unknown) => cause,
             );
