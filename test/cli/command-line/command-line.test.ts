@@ -37,7 +37,7 @@ describe('readCommandLine()', () => {
     [['nope'], 'got "nope"'],
     [
       ['skills'],
-      'a command is one of list, show, render, match, validate, descriptor, run, eval, pack, unpack, new, got nothing',
+      'a command is one of list, show, render, match, validate, descriptor, run, eval, scan, pack, unpack, new, got nothing',
     ],
     [['skills', 'nope'], 'got "nope"'],
     [['--json'], 'got "--json"'],
