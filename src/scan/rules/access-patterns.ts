@@ -112,7 +112,7 @@ export const ACCESS_PATTERNS: readonly ScanPattern[] = [
     needs: [['ncat', 'netcat', 'nc ', 'scp ', 'ssh ', 'rsync ', 'sftp ']],
     pattern: /(?:nc|ncat|netcat|scp|rsync|ssh|sftp) /g,
     apart: 'command',
-    then: /^(?:-\w+ )?(?:[\w.$-]+ \d|[\w.-]+@)/,
+    behind: /^(?:-\w+ )?(?:[\w.$-]+ \d|[\w.-]+@)/,
     message: COMMAND,
   },
   {
@@ -120,7 +120,8 @@ export const ACCESS_PATTERNS: readonly ScanPattern[] = [
     needs: [['curl']],
     pattern: /curl\s/g,
     apart: 'command',
-    then: /\s(?:-d|--data|--data-binary|--data-raw|--data-urlencode|--json|-f|--form)[\s=]['"]?\w*=?@|\s--upload-file\b|\s-t [^-]/,
+    behind:
+      /\s(?:-d|--data|--data-binary|--data-raw|--data-urlencode|--json|-f|--form)[\s=]['"]?\w*=?@|\s--upload-file\b|\s-t [^-]/,
     message: 'A file is sent to an address.',
   },
   {
@@ -128,7 +129,7 @@ export const ACCESS_PATTERNS: readonly ScanPattern[] = [
     needs: [['wget']],
     pattern: /wget\s/g,
     apart: 'command',
-    then: /--(?:post|body)-file\b/,
+    behind: /--(?:post|body)-file\b/,
     message: 'A file is sent to an address.',
   },
   {
@@ -136,7 +137,7 @@ export const ACCESS_PATTERNS: readonly ScanPattern[] = [
     needs: [['nc ', 'ncat ', 'netcat ']],
     pattern: /(?:nc|ncat|netcat) /g,
     apart: 'command',
-    then: /<\s?[\w$~./]/,
+    behind: /<\s?[\w$~./]/,
     message: 'A file is sent to an address.',
   },
   {
@@ -153,14 +154,14 @@ export const ACCESS_PATTERNS: readonly ScanPattern[] = [
     ],
     pattern: /(?:requests|httpx|axios|session|client)\s?\.\s?(?:post|put)\s?\(/g,
     apart: 'word',
-    then: /\bopen\s?\(|\bos\.environ\b|\bprocess\.env\b|\breadfile/,
+    behind: /\bopen\s?\(|\bos\.environ\b|\bprocess\.env\b|\breadfile/,
     message: 'What was read is sent to an address.',
   },
   {
     code: 'scan.image-address',
     needs: [['](http', '](<http', '= "http', "= 'http", '="http', "='http", '=http']],
     pattern: /(?:\]\(\s?<?|\bsrc\s?=\s?['"]?)https?:\/\//g,
-    then: /^[^\s)'"{<[%]*(?:\{|<|%7b|\[[a-z])/,
+    behind: /^[^\s)'"{<[%]*(?:\{|<|%7b|\[[a-z])/,
     message: 'The address of an image or link has a place for data.',
   },
 ];

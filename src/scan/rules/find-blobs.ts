@@ -9,7 +9,7 @@ const WRAPPED_LINES = 5;
 const BASE64 = /^[A-Za-z0-9+/_-]+$/;
 const HEX = /^[0-9a-fA-Fx]+$/;
 /** What stands around coded text in a program, and pads it. */
-const AROUND: ReadonlySet<string> = new Set('"\'`,;)+=\ 	');
+const AROUND: ReadonlySet<string> = new Set('"\'`,;)+= \t\\');
 const CODED = /[A-Za-z0-9+/_=-]+/g;
 /** Each stands for one byte or character. */
 const ESCAPE = /\\x[0-9a-f]{2}|\\u[0-9a-f]{4}|\\[0-7]{3}|0x[0-9a-f]{2},?|&#x?[0-9a-f]{2,5};|\b\d{1,5},/g;

@@ -12,7 +12,7 @@ export interface ScanPattern {
   /** What may not stand before a match: a part of a word, or of a path or an option as well. */
   apart?: 'word' | 'command';
   /** What has to stand behind the first match of a line, on that line or on those that continue it. */
-  then?: RegExp | ((rest: string) => boolean);
+  behind?: RegExp | ((rest: string) => boolean);
   message: string;
 }
 
@@ -23,7 +23,7 @@ const COMMAND = /[\w./-]/;
 export function findPatterns({ folded, holds }: ScannedFile, patterns: readonly ScanPattern[]): FoundInFile[] {
   const found: FoundInFile[] = [];
   const { text } = folded;
-  for (const { code, needs, pattern, apart, then, message } of patterns) {
+  for (const { code, needs, pattern, apart, behind, message } of patterns) {
     if (!needs.every((words) => words.some(holds))) continue;
     let lineEnd = -1;
     for (const { index, 0: match } of text.matchAll(pattern)) {
@@ -31,15 +31,15 @@ export function findPatterns({ folded, holds }: ScannedFile, patterns: readonly 
       if (apart !== undefined && index > 0 && (apart === 'word' ? WORD : COMMAND).test(text[index - 1] ?? '')) continue;
       const end = index + match.length;
       lineEnd = logicalLineEnd(text, end);
-      if (then === undefined || stands(then, text.slice(end, lineEnd)))
+      if (behind === undefined || stands(behind, text.slice(end, lineEnd)))
         found.push({ code, message, at: folded.offsetOf(end - match.trimStart().length) });
     }
   }
   return found;
 }
 
-function stands(then: RegExp | ((rest: string) => boolean), rest: string): boolean {
-  return typeof then === 'function' ? then(rest) : then.test(rest);
+function stands(behind: RegExp | ((rest: string) => boolean), rest: string): boolean {
+  return typeof behind === 'function' ? behind(rest) : behind.test(rest);
 }
 
 /** The end of a line, or of the last one that continues it. */

@@ -10,13 +10,20 @@ const LETTER = /[\p{L}\p{N}]/u;
 export function findPhrases(folded: FoldedText, holds: WordSieve): FoundInFile[] {
   const found: FoundInFile[] = [];
   const { text } = folded;
+  /** Several phrases begin with one word. */
+  const phrases = new Map<number, string>();
+  const phraseAt = (at: number): string => {
+    let words = phrases.get(at);
+    if (words === undefined) phrases.set(at, (words = wordsFrom(text, at)));
+    return words;
+  };
   for (const { begins, pattern, message } of OVERRIDE_PHRASES) {
     for (const word of begins) {
       if (!holds(word)) continue;
       let lineEnd = -1;
       for (let at = text.indexOf(word); at >= 0; at = text.indexOf(word, at + word.length)) {
         if (at < lineEnd || (at > 0 && LETTER.test(text[at - 1] ?? '') && word < '\u0080')) continue;
-        if (!pattern.test(wordsFrom(text, at))) continue;
+        if (!pattern.test(phraseAt(at))) continue;
         found.push({ code: 'scan.override-text', message, at: folded.offsetOf(at) });
         const newline = text.indexOf('\n', at);
         lineEnd = newline < 0 ? text.length : newline;

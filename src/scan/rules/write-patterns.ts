@@ -91,7 +91,7 @@ export const WRITE_PATTERNS: readonly ScanPattern[] = [
     code: 'scan.persistence',
     needs: [START_WORDS, ['>', 'tee']],
     pattern: />{1,2}\s?["']?|\btee (?:-\w )?["']?/g,
-    then: (rest) => firstWordHas(rest, START_FILE),
+    behind: (rest) => firstWordHas(rest, START_FILE),
     message: STARTS,
   },
   {
@@ -99,14 +99,14 @@ export const WRITE_PATTERNS: readonly ScanPattern[] = [
     needs: [START_WORDS, ['cp ', 'mv ', 'ln ', 'install ', 'sed ']],
     pattern: /(?:cp|mv|ln|install|sed -i)\s/g,
     apart: 'command',
-    then: (rest) => isLastWord(rest, START_FILE),
+    behind: (rest) => isLastWord(rest, START_FILE),
     message: STARTS,
   },
   {
     code: 'scan.persistence',
     needs: [START_WORDS, ['open', 'path', 'write', 'append']],
     pattern: /(?:open|path|home|join|expanduser|writefile|writefilesync|appendfile|appendfilesync|write_text)\s?\(/g,
-    then: (rest) => isWritten(rest, START_FILE),
+    behind: (rest) => isWritten(rest, START_FILE),
     message: STARTS,
   },
   {
@@ -131,7 +131,7 @@ export const WRITE_PATTERNS: readonly ScanPattern[] = [
     ],
     pattern: /(?:tee|mkdir|rm|rmdir|chmod|chown|touch|truncate|mv|sed -i|dd) /g,
     apart: 'command',
-    then: (rest) => namesInCommand(rest, PLACE_OUTSIDE),
+    behind: (rest) => namesInCommand(rest, PLACE_OUTSIDE),
     message: CHANGES,
   },
   {
@@ -139,7 +139,7 @@ export const WRITE_PATTERNS: readonly ScanPattern[] = [
     needs: [['cp ', 'ln ', 'install '], OUTSIDE_WORDS],
     pattern: /(?:cp|ln|install) /g,
     apart: 'command',
-    then: (rest) => isLastWord(rest, PLACE_OUTSIDE),
+    behind: (rest) => isLastWord(rest, PLACE_OUTSIDE),
     message: CHANGES,
   },
   {
@@ -147,14 +147,14 @@ export const WRITE_PATTERNS: readonly ScanPattern[] = [
     needs: [['rm -']],
     pattern: /rm -/g,
     apart: 'command',
-    then: removesAll,
+    behind: removesAll,
     message: REMOVES,
   },
   {
     code: 'scan.writes-outside',
     needs: [['remove-item'], ['recurse']],
     pattern: /remove-item\b/g,
-    then: /c:\\|\$home|\$env:userprofile|~/,
+    behind: /c:\\|\$home|\$env:userprofile|~/,
     message: REMOVES,
   },
   {
@@ -162,7 +162,7 @@ export const WRITE_PATTERNS: readonly ScanPattern[] = [
     needs: [['open'], [...OUTSIDE_WORDS, 'path.home', 'homedir']],
     pattern: new RegExp(`open\\s?\\(\\s?(?:os\\.path\\.expanduser\\s?\\(\\s?)?[fr]?["'\`]${OUTSIDE}`, 'g'),
     apart: 'word',
-    then: /^[^"'`]*["'`]\s?\)?\s?,\s?(?:mode\s?=\s?)?["'][wax]/,
+    behind: /^[^"'`]*["'`]\s?\)?\s?,\s?(?:mode\s?=\s?)?["'][wax]/,
     message: PROGRAM,
   },
   {
@@ -197,7 +197,7 @@ export const WRITE_PATTERNS: readonly ScanPattern[] = [
     needs: [['path'], ['write', 'unlink', 'mkdir', 'touch', 'rename', 'rmdir'], [...OUTSIDE_WORDS, 'home']],
     pattern: new RegExp(`path\\s?(?:\\(\\s?["']${OUTSIDE}|\\.\\s?home\\s?\\()`, 'g'),
     apart: 'word',
-    then: /\.\s?(?:write_text|write_bytes|unlink|mkdir|touch|rename|rmdir)\s?\(/,
+    behind: /\.\s?(?:write_text|write_bytes|unlink|mkdir|touch|rename|rmdir)\s?\(/,
     message: PROGRAM,
   },
 ];

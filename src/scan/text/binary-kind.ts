@@ -55,6 +55,7 @@ const SIGNATURES: readonly Signature[] = [
 
 const LONGEST = 262;
 /** A version number in two bytes, carriage return, line feed, and the flags, of which there are three. */
+// oxlint-disable-next-line no-control-regex -- bytes are what this looks for
 const PYTHON_BYTECODE = /^[\x00-\xff]{2}\r\n[\x00-\x03]\x00{3}/;
 const OFFICE_NAMES = /\.(?:doc|dot|xls|xlt|ppt|pot|pps)[xm]$|\.od[tsp]$|\.xlsb$/;
 
