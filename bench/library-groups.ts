@@ -3,6 +3,7 @@ import type { BenchmarkGroup } from './benchmark-group.ts';
 /** The groups of the library of skills: `npm run -s bench -- library` runs all of them. */
 export const LIBRARY_GROUPS: Readonly<Record<string, () => Promise<BenchmarkGroup>>> = {
   'library.reload1000': async () => (await import('./library-reload.ts')).libraryReload,
+  'library.verify1000': async () => (await import('./library-verify.ts')).libraryVerify,
   'library.git200': async () => (await import('./library-git.ts')).libraryGit,
   'library.s3': async () => (await import('./library-s3.ts')).libraryS3,
   'library.search': async () => (await import('./search-speed.ts')).searchSpeed,

@@ -48,7 +48,8 @@ export async function openSource(spec: SourceSpec, options: OpenSourceOptions): 
       const { createMcpStore } = await import('../../stores/mcp/mcp-store.ts');
       return createMcpStore({ url: spec.source, kind, cache, allowPrivate });
     }
-    default:
+    case 's3':
+    case 'mcp':
       throw refused(`sources of this kind (${spec.kind}) are not read by this version`, spec.source);
   }
 }
