@@ -2,6 +2,7 @@ import { lstatSync, readdirSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { openSkillLibrary } from '../src/library/open-skill-library.ts';
 import { openTreeCache } from '../src/stores/cache/tree-cache.ts';
 import { createDirectoryStore } from '../src/stores/directory/directory-store.ts';
 import type { BenchmarkGroup, BenchmarkOptions } from './benchmark-group.ts';
@@ -22,10 +23,12 @@ async function run({ samples = ROUNDS, progress }: BenchmarkOptions): Promise<Me
   const root = join(folder, 'skills');
   try {
     await writeSkills(root, COUNT);
-    const store = createDirectoryStore({ path: root, kind: 'user', cache: openTreeCache(join(folder, 'cache')) });
+    const cacheDir = join(folder, 'cache');
+    const store = createDirectoryStore({ path: root, kind: 'user', cache: openTreeCache(cacheDir) });
+    await using library = await openSkillLibrary({ stores: [store], cacheDir });
     const subjects = [
       { id: BASELINE, sample: timed(async () => loopThrough(root) / SKILL_FILES.length) },
-      { id: ID, sample: timed(async () => (await store.list()).items.length) },
+      { id: ID, sample: timed(async () => ((await library.refresh()) ? Number.NaN : (await library.heads()).length)) },
     ];
     const values = await takeTurns(subjects, samples, progress);
     const baseline = { id: BASELINE, values: values.get(BASELINE) ?? [] };

@@ -24,6 +24,14 @@ export interface S3Outcome {
   bytes: number;
   /** Memory at the peak, beyond that of a process that has loaded the client. */
   memoryBytes: number;
+  /** Memory that is still held once all is read and garbage is collected, beyond the same. */
+  keptBytes: number;
+}
+
+interface Read {
+  skills: number;
+  bytes: number;
+  close(): Promise<void>;
 }
 
 const AT_ONCE = 16;
@@ -36,20 +44,20 @@ if (import.meta.main) {
     requests += 1;
     if ((message as { request: { path: string } }).request.path.includes('list-type=2')) pages += 1;
   });
+  const heldBefore = heldBytes();
   const before = forgetPeak(process.pid);
   const started = performance.now();
-  const { skills, bytes } = await (task.who === 'bare' ? readBare(task) : readOurs(task));
+  const { skills, bytes, close } = await (task.who === 'bare' ? readBare(task) : readOurs(task));
   const ms = performance.now() - started;
   const memoryBytes = peakMemory(process.pid) - before;
-  process.stdout.write(JSON.stringify({ ms, requests, pages, skills, bytes, memoryBytes } satisfies S3Outcome));
+  const keptBytes = heldBytes() - heldBefore;
+  await close();
+  process.stdout.write(
+    JSON.stringify({ ms, requests, pages, skills, bytes, memoryBytes, keptBytes } satisfies S3Outcome),
+  );
 }
 
-async function readBare({
-  endpoint,
-  credentials,
-  bucket: Bucket,
-  prefix: Prefix,
-}: S3Task): Promise<{ skills: number; bytes: number }> {
+async function readBare({ endpoint, credentials, bucket: Bucket, prefix: Prefix }: S3Task): Promise<Read> {
   const client = new S3Client({ region: 'us-east-1', endpoint, credentials, forcePathStyle: true });
   const keys: string[] = [];
   let token: string | undefined;
@@ -69,17 +77,10 @@ async function readBare({
     }
   };
   await Promise.all(Array.from({ length: AT_ONCE }, work));
-  client.destroy();
-  return { skills: keys.length, bytes };
+  return { skills: keys.length, bytes, close: async () => client.destroy() };
 }
 
-async function readOurs({
-  endpoint,
-  credentials,
-  bucket,
-  prefix,
-  cache,
-}: S3Task): Promise<{ skills: number; bytes: number }> {
+async function readOurs({ endpoint, credentials, bucket, prefix, cache }: S3Task): Promise<Read> {
   const trees = openTreeCache(cache);
   const store = createS3Store({ bucket, prefix, endpoint, credentials, kind: 'user', cache: trees });
   const { items } = await store.list();
@@ -90,7 +91,15 @@ async function readOurs({
       bytes += (await store.head(item)).skillFile.bytes.length;
   };
   await Promise.all(Array.from({ length: AT_ONCE }, work));
-  await store.close();
-  trees.close();
-  return { skills: items.length, bytes };
+  const close = async (): Promise<void> => {
+    await store.close();
+    trees.close();
+  };
+  return { skills: items.length, bytes, close };
+}
+
+function heldBytes(): number {
+  (globalThis as { gc?: () => void }).gc?.();
+  const { heapUsed, external } = process.memoryUsage();
+  return heapUsed + external;
 }

@@ -15,7 +15,7 @@ import { type Subject, takeTurns } from './take-turns.ts';
 const COLD = 'library.s3.cold10k';
 const WARM = 'library.s3.warm10k';
 const BASELINE = 's3.bare10k';
-const IDS = [COLD, `${COLD}.requests`, `${COLD}.memory`, WARM, `${WARM}.requests`];
+const IDS = [COLD, `${COLD}.requests`, `${COLD}.memory`, `${COLD}.kept`, WARM, `${WARM}.requests`];
 const COUNT = 10_000;
 const ROUNDS = 3;
 const BUCKET = 'bench';
@@ -71,7 +71,8 @@ async function run({ samples = ROUNDS, progress }: BenchmarkOptions): Promise<Me
       ...(ready
         ? [
             count(`${COLD}.requests`, 'requests', 'ratio ≤ 1', first.requests, bare.requests),
-            count(`${COLD}.memory`, 'MiB', 'median ≤ 50', first.memoryBytes / MIB, bare.memoryBytes / MIB),
+            count(`${COLD}.memory`, 'MiB', 'ratio ≤ 1.1', first.memoryBytes / MIB, bare.memoryBytes / MIB),
+            count(`${COLD}.kept`, 'MiB', 'median ≤ 50', first.keptBytes / MIB, bare.keptBytes / MIB),
             count(`${WARM}.requests`, 'requests', `median ≤ ${bare.pages}`, second.requests, bare.pages),
           ]
         : []),
@@ -103,7 +104,7 @@ async function fill(
 
 async function once(task: S3Task): Promise<S3Outcome> {
   const program = fileURLToPath(new URL('library-s3-once.ts', import.meta.url));
-  const { stdout } = await promisify(execFile)(process.execPath, [program, JSON.stringify(task)]);
+  const { stdout } = await promisify(execFile)(process.execPath, ['--expose-gc', program, JSON.stringify(task)]);
   const outcome = JSON.parse(stdout) as S3Outcome;
   if (outcome.skills !== COUNT) throw new Error(`Cannot measure: not all skills were read, got ${outcome.skills}.`);
   return outcome;

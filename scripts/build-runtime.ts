@@ -187,7 +187,7 @@ const withoutEngines: Plugin = {
 };
 
 /** Codes of errors that only a host has. */
-const HOST_CODES = /'(?:archive|engine|eval|image|lock|mcp|search|session|source|store)\.[\w-]+': \{[^{}]*\},/g;
+const HOST_CODES = /'(?:archive|engine|eval|image|mcp|session)\.[\w-]+': \{[^{}]*\},/g;
 
 /** What helps people and callers with an error stands on the host, which knows the codes as well; a sandbox needs the exit codes of its own only. */
 const withoutAdvice: Plugin = {
@@ -202,6 +202,7 @@ const withoutAdvice: Plugin = {
       if (contents.length > source.length * 0.75) throw new Error(`Cannot bundle ${path}: its advice was not found.`);
       return { contents, loader: 'ts' };
     });
+    onLoad({ filter: /[\\/]library-errors\.ts$/ }, () => ({ contents: 'export const LIBRARY_ERRORS = {};' }));
   },
 };
 

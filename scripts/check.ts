@@ -19,7 +19,10 @@ const STEPS: Record<string, string[][]> = {
   generated: [
     ['scripts/generate-errors.ts', '--check'],
     ['scripts/generate-diagnostics.ts', '--check'],
+    ['scripts/generate-scan-rules.ts', '--check'],
+    ['scripts/generate-schemas.ts', '--check'],
   ],
+  expressions: [['scripts/check-expressions.ts']],
   unused: [[bin('knip/bin/knip.js')]],
   package: [['scripts/build.ts'], [bin('publint/src/cli.js'), '--strict', '--pack', 'npm']],
 };

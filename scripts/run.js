@@ -21,6 +21,7 @@ const COMMANDS = {
   chaos: ['scripts/chaos.ts'],
   fuzz: ['scripts/fuzz.ts'],
   vectors: ['scripts/vectors.ts'],
+  corpus: ['scripts/corpus.ts'],
   format: ['node_modules/oxfmt/bin/oxfmt', '.'],
 };
 

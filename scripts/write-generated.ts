@@ -1,5 +1,6 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { basename } from 'node:path';
+import { basename, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
 
 /** A page of `docs/` that a script makes. */
 export interface GeneratedPage {
@@ -14,8 +15,9 @@ export interface GeneratedPage {
 export function writeGenerated({ path, page, check }: GeneratedPage): void {
   if (!check) writeFileSync(path, page);
   else if (!existsSync(path) || readFileSync(path, 'utf8') !== page) {
+    const shown = relative(fileURLToPath(new URL('..', import.meta.url)), path).replaceAll('\\', '/');
     const script = basename(process.argv[1] ?? '');
-    process.stderr.write(`docs/${basename(path)} differs from its registry. Run \`node scripts/${script}\`.\n`);
+    process.stderr.write(`${shown} differs from what it is made of. Run \`node scripts/${script}\`.\n`);
     process.exitCode = 1;
   }
 }

@@ -63,6 +63,7 @@ export type {
   SessionStream,
 } from './contracts/session.ts';
 export type * from './contracts/skill.ts';
+export type * from './contracts/store.ts';
 export { SkillcellError, type SkillcellErrorOptions } from './contracts/skillcell-error.ts';
 export type { SandboxUsage } from './contracts/usage.ts';
 export type { SweepSummary } from './orchestrator/sweep-runners.ts';
@@ -79,6 +80,15 @@ export type * from './evals/eval-report.ts';
 export { evaluateSkill, type EvaluateSkillOptions, type OnEvalRun } from './evals/evaluate-skill.ts';
 export type { EvalProgress } from './evals/conduct-eval.ts';
 export type { EvalJobOptions, MadeEvalRun } from './evals/make-run.ts';
+export { openSkillLibrary } from './library/open-skill-library.ts';
+export type {
+  Admit,
+  LibraryConsumer,
+  LibraryHead,
+  LibraryRequest,
+  SkillLibrary,
+  SkillLibraryOptions,
+} from './library/skill-library.ts';
 export {
   searchSkills,
   type SearchSkillsOptions,
@@ -98,4 +108,6 @@ export type * from './runners/runner.ts';
 export { RUNNER_CONTRACT } from './runners/runner.ts';
 export { ensureRuntime, type RuntimeBundle } from './runners/runtime-bundle.ts';
 export type { WarmPoolCounts } from './runners/warm-pool.ts';
+export { openTreeCache, type TreeCache, type TreeCacheOptions } from './stores/cache/tree-cache.ts';
+export { createDirectoryStore, type DirectoryStoreOptions } from './stores/directory/directory-store.ts';
 export * from './skills/index.ts';

@@ -1,3 +1,4 @@
+import { withoutEnd } from '../../src/contracts/without-end.ts';
 import { createHash } from 'node:crypto';
 import { stripVTControlCharacters } from 'node:util';
 import { escapeMarkers } from '../../src/skills/render/escape-markers.ts';
@@ -17,7 +18,7 @@ const CONTROLS = /[\u0000-\u0008\u000b-\u001f\u007f]/g;
  */
 export function wrapData(label: string, text: string): string {
   const visible = stripVTControlCharacters(text).replace(CONTROLS, '');
-  const body = escapeMarkers(visible).text.replace(/\n*$/, '\n');
+  const body = `${withoutEnd(escapeMarkers(visible).text, '\n')}\n`;
   const boundary = createHash('sha256').update(`${label}\0${body}`).digest('hex').slice(0, 32);
   return `----- begin ${label} ${boundary} -----\n${body}----- end ${label} ${boundary} -----`;
 }

@@ -27,20 +27,19 @@ export interface OpenedArchive {
 export async function openArchive(bytes: Uint8Array, options: { signal?: AbortSignal } = {}): Promise<OpenedArchive> {
   const { tree, leftOut } = isGzip(bytes) ? await readTar(bytes, options) : await readZip(bytes, options);
   const { skills, beside } = findArchiveSkills(tree);
-  if (skills.length === 0) throw new ArchiveRefusal('archive.skill', 'it holds no SKILL.md');
   return { skills, diagnostics: [...leftOutDiagnostics(leftOut), ...besideDiagnostics(beside)] };
 }
 
 /**
  * The one skill of an archive, at its root or in one folder.
  *
- * @throws ArchiveRefusal where there are more, or it lies deeper
+ * @throws ArchiveRefusal where there is none, or more than one, or it lies deeper
  */
 export function onlySkill({ skills }: OpenedArchive): ArchiveSkill {
   const [skill] = skills;
   const folders = listNames(skills, NAMED, ({ folder }) => quotedText(folder));
-  if (skill === undefined || skills.length > 1)
-    throw new ArchiveRefusal('archive.skill', `it holds more than one skill, in ${folders}`);
+  if (skill === undefined) throw new ArchiveRefusal('archive.skill', 'it holds no SKILL.md');
+  if (skills.length > 1) throw new ArchiveRefusal('archive.skill', `it holds more than one skill, in ${folders}`);
   if (skill.folder.includes('/'))
     throw new ArchiveRefusal(
       'archive.skill',

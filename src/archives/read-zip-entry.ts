@@ -64,9 +64,14 @@ export async function probeZipEntry(entry: PackedEntry, { signal }: ReadEntryOpt
   refuseOther(entry, size, checksum);
 }
 
+/** What every engine of this version has, and the types of an older one have not. */
+interface Transferable extends ArrayBuffer {
+  transfer(bytes: number): ArrayBuffer;
+}
+
 /** Frees the memory of a piece that fills what was allocated for it; a collector would wait until there are many of them. */
 function giveBack({ buffer, byteOffset, byteLength }: Buffer): void {
-  if (byteOffset + byteLength === buffer.byteLength) structuredClone(buffer, { transfer: [buffer as ArrayBuffer] });
+  if (byteOffset + byteLength === buffer.byteLength) (buffer as Transferable).transfer(0);
 }
 
 async function inflate(entry: PackedEntry, { without }: ReadEntryOptions): Promise<Buffer> {

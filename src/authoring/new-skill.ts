@@ -19,7 +19,7 @@ export function newSkill(into: string, name: string): void {
   if (fault !== undefined) {
     const { id } = folderId(name);
     const hint = id === '' ? undefined : `${JSON.stringify(id)} is a name.`;
-    throw refusal(fault.message.replace(/(?:, got .*)?\.$/, ''), name, hint);
+    throw refusal((fault.message.split(', got ', 1)[0] ?? '').replace(/\.$/, ''), name, hint);
   }
   mkdirSync(into, { recursive: true });
   if (!writeTree(into, name, new Map([[SKILL_FILE, { bytes, executable: false }]]), 'plain'))

@@ -1,3 +1,4 @@
+import { withoutEnd } from '../contracts/without-end.ts';
 import { SkillcellError } from '../contracts/skillcell-error.ts';
 import type { ModelProvider, ModelSettings } from './model-settings.ts';
 import { parseModelName } from './parse-model-name.ts';
@@ -79,7 +80,7 @@ function checkBaseUrl(text: string, variable: string): string {
       `Cannot use ${variable}: it must be an http or https address without user and password, got another text.`,
     );
   }
-  return url.href.replace(/\/+$/, '');
+  return withoutEnd(url.href, '/');
 }
 
 /** A key travels in a header; a control character in it would only fail later, with the key in the error. */

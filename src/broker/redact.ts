@@ -1,3 +1,4 @@
+import { withoutEnd } from '../contracts/without-end.ts';
 import { cutTo } from '../skills/text/text.ts';
 
 /** Of an error text that crosses into a sandbox. */
@@ -24,7 +25,7 @@ export function redact(text: string, secrets: readonly string[]): string {
 function writtenForms(secret: string): string[] {
   const bytes = Buffer.from(secret);
   // The padding of base64 is left out by some, and no secret.
-  const encoded = [bytes.toString('base64').replace(/=+$/, ''), bytes.toString('base64url')];
+  const encoded = [withoutEnd(bytes.toString('base64'), '='), bytes.toString('base64url')];
   return [secret, encodeURIComponent(secret), JSON.stringify(secret).slice(1, -1), ...encoded];
 }
 

@@ -27,7 +27,7 @@ export async function main(argv: readonly string[], io: CliIo): Promise<number> 
   try {
     const line = readCommandLine(argv);
     if (line.kind === 'run') {
-      const run = await line.load();
+      const run = await line.command.load();
       code = await run({ io, output, interruption, arguments: line.arguments, json });
     } else {
       await output.text(line.kind === 'help' ? helpText(line.path) : `${packageVersion()}\n`);

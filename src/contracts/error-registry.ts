@@ -1,3 +1,5 @@
+import { LIBRARY_ERRORS } from './library-errors.ts';
+
 /** What every error code means to a caller. `exitCode` is the CLI's, `http` the service's status. */
 export interface ErrorEntry {
   http: number;
@@ -10,8 +12,7 @@ export interface ErrorEntry {
   ofRunner?: true;
 }
 
-/** The closed list of error codes. `docs/errors.md` is generated from it. */
-export const ERROR_REGISTRY = {
+const OWN_ERRORS = {
   'usage.invalid': {
     http: 400,
     exitCode: 2,
@@ -43,12 +44,6 @@ export const ERROR_REGISTRY = {
     exitCode: 2,
     retry: false,
     advice: 'Give the MCP server another alias, or leave one of the two tools out.',
-  },
-  'feature.later': {
-    http: 501,
-    exitCode: 2,
-    retry: false,
-    advice: 'Not in this version; see CHANGELOG.md for what is.',
   },
   'skills.root-missing': {
     http: 400,
@@ -336,74 +331,11 @@ export const ERROR_REGISTRY = {
     retry: false,
     advice: 'Give an archive of regular files and folders, within the limits; docs/archives.md has those of skills.',
   },
-  'store.unavailable': {
-    http: 503,
-    exitCode: 3,
-    retry: true,
-    advice:
-      "Try again when the source answers; the message says what it said. `stale: 'use'` goes on with what was read before.",
-  },
-  'store.changed': {
-    http: 409,
-    exitCode: 2,
-    retry: true,
-    advice: 'The skill changed while it was read: list the store again.',
-  },
-  'store.conflict': {
-    http: 409,
-    exitCode: 2,
-    retry: true,
-    advice: 'Another one wrote first: read the present revision, and write onto that.',
-  },
-  'store.read-only': {
-    http: 405,
-    exitCode: 2,
-    retry: false,
-    advice: 'Write to a store that takes it, such as a bucket; this one is only read.',
-  },
-  'store.key-invalid': {
-    http: 400,
-    exitCode: 2,
-    retry: false,
-    advice: 'Name the file by a plain path: no `..`, no empty name, no backslash, no control character.',
-  },
-  'source.refused': {
-    http: 400,
-    exitCode: 2,
-    retry: false,
-    advice: 'Name a source that may be read from here; docs/sources.md has the kinds and what is refused.',
-  },
-  'lock.invalid': {
-    http: 400,
-    exitCode: 2,
-    retry: false,
-    advice:
-      'Mend skillcell.lock.json, or take it from version control; it is written by `skillcell skills add` and not by hand.',
-  },
-  'lock.mismatch': {
-    http: 409,
-    exitCode: 2,
-    retry: false,
-    advice:
-      '`skillcell skills verify` names what differs; `install` brings back what is locked, `update` locks what is there.',
-  },
-  'lock.unapproved': {
-    http: 403,
-    exitCode: 2,
-    retry: false,
-    advice: 'Look at the skill, then `skillcell skills approve REF --as WHO`.',
-  },
   'skills.version-unmet': {
     http: 409,
     exitCode: 2,
     retry: false,
     advice: 'Ask for versions that go together; the message names both sides.',
-  },
-  'search.unavailable': {
-    http: 503,
-    exitCode: 3,
-    retry: false,
-    advice: "Use a Node whose `node:sqlite` has FTS5; the project's own has.",
   },
   'mcp.invalid': {
     http: 400,
@@ -442,6 +374,9 @@ export const ERROR_REGISTRY = {
     advice: 'This is a fault of skillcell; please report it with the message.',
   },
 } as const;
+
+/** The closed list of error codes. `docs/errors.md` is generated from it. */
+export const ERROR_REGISTRY: typeof OWN_ERRORS & typeof LIBRARY_ERRORS = { ...OWN_ERRORS, ...LIBRARY_ERRORS };
 
 /** A code of the closed registry. */
 export type ErrorCode = keyof typeof ERROR_REGISTRY;

@@ -91,7 +91,14 @@ function count(tokens: TokenCount, part: keyof TokenCount): string {
 
 /** Rows with columns of equal width, the first to the left, the others to the right. */
 function aligned(rows: readonly (readonly string[])[]): string[] {
-  const shown = rows.map((row) => row.map((cell) => cutTo(cell.replaceAll(/\s*\n\s*/g, ' '), CELL)));
+  const shown = rows.map((row) =>
+    row.map((cell) =>
+      cutTo(
+        cell.replaceAll(/\s+/g, (run) => (run.includes('\n') ? ' ' : run)),
+        CELL,
+      ),
+    ),
+  );
   const widths = (shown[0] ?? []).map((_, index) => Math.max(...shown.map((row) => row[index]?.length ?? 0)));
   return shown.map((row) =>
     row

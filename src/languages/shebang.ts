@@ -13,8 +13,18 @@ export function readShebang(code: string): Shebang | undefined {
   const words = line.trim().split(/\s+/);
   const first =
     baseName(words[0] ?? '') === 'env' ? words.findIndex((word, index) => index > 0 && !/^-|=/.test(word)) : 0;
-  const interpreter = baseName(words[first] ?? '').replace(/(?:\.\d+)+$/, '');
+  const interpreter = withoutVersion(baseName(words[first] ?? ''));
   return { interpreter, options: first < 0 ? [] : words.slice(first + 1) };
+}
+
+/** `python3.12` is `python3`: dots with digits behind them, at the end. */
+function withoutVersion(name: string): string {
+  let end = name.length;
+  for (let dot = end; ; end = dot) {
+    while (/\d/.test(name[dot - 1] ?? '')) dot -= 1;
+    if (dot === end || name[dot - 1] !== '.') return name.slice(0, end);
+    dot -= 1;
+  }
 }
 
 function baseName(path: string): string {

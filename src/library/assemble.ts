@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import type { SkillsDescriptor } from '../contracts/descriptor.ts';
 import type { Diagnostic } from '../contracts/diagnostic.ts';
 import { libraryDiagnostic } from '../contracts/library-diagnostic.ts';
@@ -89,7 +90,8 @@ function skillOf(
       skillFile,
       place: undefined,
       files: [...(files ?? names.map(({ path, bytes }) => ({ path, bytes, digest: '', executable: false })))],
-      digest: digest ?? '',
+      // Of other bytes it is another one, as long as the real one is not known.
+      digest: digest ?? `head:${hash('sha256', JSON.stringify([store.id, item.path, item.revision]))}`,
     },
   );
 }

@@ -45,9 +45,11 @@ export function openHeadIndex(cache: TreeCache): HeadIndex {
   };
 }
 
+const version = packageVersion();
+
 function keyOf(storeId: string, { origin, path, revision }: StoreItem): string[] {
   // Another version may read another part of a head.
-  return [packageVersion(), storeId, origin.type, origin.source, path, revision];
+  return [version, storeId, origin.type, origin.source, path, revision];
 }
 
 function nameOf(key: readonly string[]): string {

@@ -2,6 +2,7 @@ import type { Diagnostic } from '../contracts/diagnostic.ts';
 import { libraryDiagnostic } from '../contracts/library-diagnostic.ts';
 import { SkillcellError } from '../contracts/skillcell-error.ts';
 import type { Call, SkillStore, StoreItem } from '../contracts/store.ts';
+import { expectManyTexts } from '../skills/parse/lazy-yaml.ts';
 import { eachAtOnce } from './each-at-once.ts';
 import type { HeadIndex } from './head-index.ts';
 import { headParts, type HeadRecord, readHead } from './head-record.ts';
@@ -9,6 +10,8 @@ import type { KeptList, KeptLists } from './kept-lists.ts';
 
 /** Requests for heads that are under way at once. */
 const AT_ONCE = 16;
+/** From so many skills on, the quick build of the YAML package is worth its loading. */
+const MANY = 500;
 /** How often a store is listed anew because it changed while its skills were read. */
 const LOOKS = 5;
 
@@ -95,6 +98,7 @@ async function withHeads(
   earlier: StoreState | undefined,
   look: StoreLook,
 ): Promise<StoreState> {
+  if (items.length >= MANY) expectManyTexts();
   const known = new Map(earlier?.records.map((record) => [record.item.path, record]));
   const found = [...diagnostics];
   const heads = await eachAtOnce(items, AT_ONCE, async (item) => {

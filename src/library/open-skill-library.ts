@@ -5,6 +5,8 @@ import { SkillcellError } from '../contracts/skillcell-error.ts';
 import type { Skill } from '../contracts/skill.ts';
 import type { Call, SkillView } from '../contracts/store.ts';
 import '../skills/match-on-host.ts';
+import { offerQuickYaml } from '../skills/parse/lazy-yaml.ts';
+import { quickYaml } from '../skills/parse/quick-yaml.ts';
 import { bodyTokens } from '../skills/catalog/catalog-entry.ts';
 import { policyFor } from '../skills/select/policy.ts';
 import { reachableIds } from '../skills/select/reachable-ids.ts';
@@ -22,6 +24,8 @@ import { LOCK_FILE } from './lock/lock-format.ts';
 import { openFrozen } from './lock/open-frozen.ts';
 import { versionsFor } from './versions-for.ts';
 import { watchStores } from './watch-stores.ts';
+
+offerQuickYaml(quickYaml);
 
 /** Skills that are fetched at once. */
 const AT_ONCE = 8;
@@ -43,6 +47,18 @@ interface Snapshot extends Assembled {
  * @throws SkillcellError `store.unavailable` where a store is out of reach and `stale` is `refuse`
  * @throws SkillcellError `skills.descriptor-invalid` for a descriptor that isn't accepted
  * @throws SkillcellError `lock.invalid` where `frozen` finds no lock file, or none that holds
+ * @example
+ * ```ts
+ * import { mkdirSync, writeFileSync } from 'node:fs';
+ * import { createDirectoryStore, openSkillLibrary, openTreeCache } from 'skillcell';
+ *
+ * mkdirSync('skills/units', { recursive: true });
+ * writeFileSync('skills/units/SKILL.md', '---\nname: units\ndescription: Units in reports.\n---\nGive SI units.\n');
+ * const stores = [createDirectoryStore({ path: 'skills', kind: 'user', cache: openTreeCache('cache') })];
+ * await using library = await openSkillLibrary({ stores, cacheDir: 'cache' });
+ * console.log((await library.heads()).map(({ id }) => id));
+ * // prints: [ 'custom.units' ]
+ * ```
  */
 export async function openSkillLibrary(options: SkillLibraryOptions): Promise<SkillLibrary> {
   const { stores, cacheDir = defaultCacheFolder(), stale = 'refuse', admit, lookIntervalMs = 30_000 } = options;
@@ -161,6 +177,16 @@ export async function openSkillLibrary(options: SkillLibraryOptions): Promise<Sk
       const { subsystem, sources } = await present({ signal });
       return subsystem.visible({ consumer, includeInternal }).map((skill) => headOf(skill, sources));
     },
+    async search(text, { signal, ...options } = {}) {
+      const { subsystem } = await present({ signal });
+      const { searchSkills } = await import('./search/search-skills.ts');
+      return await searchSkills(subsystem, text, { ...options, signal, cacheFolder: cacheDir });
+    },
+    async explain(ref, { signal, ...who } = {}) {
+      const { subsystem, sources } = await present({ signal });
+      const { explainSkill } = await import('../authoring/explain-skill.ts');
+      return explainSkill(subsystem, ref, who, (skill) => ({ origin: sources.get(skill)?.record.item.origin }));
+    },
     async subsystem(request = {}) {
       for (let looks = 1; ; looks += 1) {
         const of = await present(request);
@@ -244,12 +270,13 @@ function wantedSkills(subsystem: SkillsSubsystem, { refs, consumer, includeInter
 }
 
 function headOf(skill: Skill, sources: Assembled['sources']): LibraryHead {
-  const { id, name, brief, fields, rootKind: kind, digest, files } = skill;
-  const item = sources.get(skill)?.record.item;
+  const { id, name, brief, fields, rootKind: kind, files } = skill;
+  const record = sources.get(skill)?.record;
+  const digest = record === undefined ? skill.digest : record.digest;
   return {
     ...{ id, name, brief, fields, kind, tokens: bodyTokens(skill) },
-    ...(digest === '' ? {} : { digest }),
+    ...(digest === undefined ? {} : { digest }),
     files: files.map(({ path, bytes }) => ({ path, bytes })),
-    ...(item === undefined ? {} : { origin: item.origin, revision: item.revision }),
+    ...(record === undefined ? {} : { origin: record.item.origin, revision: record.item.revision }),
   };
 }

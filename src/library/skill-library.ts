@@ -1,12 +1,15 @@
+import type { SkillExplanation } from '../authoring/explain-skill.ts';
 import type { SkillsDescriptor } from '../contracts/descriptor.ts';
 import type { Diagnostic } from '../contracts/diagnostic.ts';
 import type { RootKind, Skill, SkillFields } from '../contracts/skill.ts';
 import type { Call, Origin, SkillStore } from '../contracts/store.ts';
 import type { SkillsSubsystem } from '../skills/load-subsystem.ts';
+import type { ConsumerOptions } from '../skills/subsystem-contract.ts';
 import type { StoreState } from './look-at-store.ts';
+import type { SearchSkillsOptions, SkillSearch } from './search/search-skills.ts';
 
 /** Says why a skill may not be loaded; undefined where it may. Its digest is known. */
-export type Admit = (skill: Skill, origin: Origin) => Diagnostic | undefined;
+export type Admit = (skill: Skill, origin?: Origin) => Diagnostic | undefined;
 
 /** What is not read at all, and why. */
 export interface GateVerdict {
@@ -89,12 +92,75 @@ export interface SkillLibrary extends AsyncDisposable {
    * The skills that a consumer may see, as far as their heads tell.
    *
    * @throws SkillcellError `store.unavailable` where a store is out of reach and `stale` is `refuse`
+   * @example
+   * ```ts
+   * import { mkdirSync, writeFileSync } from 'node:fs';
+   * import { createDirectoryStore, openSkillLibrary, openTreeCache } from 'skillcell';
+   *
+   * mkdirSync('skills/units', { recursive: true });
+   * writeFileSync('skills/units/SKILL.md', '---\nname: units\ndescription: Units in reports.\n---\nGive SI units.\n');
+   * const stores = [createDirectoryStore({ path: 'skills', kind: 'user', cache: openTreeCache('cache') })];
+   * await using library = await openSkillLibrary({ stores, cacheDir: 'cache' });
+   * for (const { id, tokens, origin } of await library.heads()) console.log(id, tokens, origin?.folder);
+   * // prints: custom.units 4 units
+   * ```
    */
   heads(options?: LibraryConsumer): Promise<LibraryHead[]>;
+  /**
+   * Finds skills by words, by their heads.
+   *
+   * @throws SkillcellError `store.unavailable`, `search.unavailable`, `options.invalid`
+   * @example
+   * ```ts
+   * import { mkdirSync, writeFileSync } from 'node:fs';
+   * import { createDirectoryStore, openSkillLibrary, openTreeCache } from 'skillcell';
+   *
+   * mkdirSync('skills/units', { recursive: true });
+   * writeFileSync('skills/units/SKILL.md', '---\nname: units\ndescription: Units in reports.\n---\nGive SI units.\n');
+   * const stores = [createDirectoryStore({ path: 'skills', kind: 'user', cache: openTreeCache('cache') })];
+   * await using library = await openSkillLibrary({ stores, cacheDir: 'cache' });
+   * const { hits } = await library.search('which unit does a report need?');
+   * console.log(hits.map(({ id }) => id));
+   * // prints: [ 'custom.units' ]
+   * ```
+   */
+  search(text: string, options?: Omit<SearchSkillsOptions, 'cacheFolder'>): Promise<SkillSearch>;
+  /**
+   * Explains why a consumer has a skill, or has it not, and where it comes from.
+   *
+   * @throws SkillcellError `store.unavailable`
+   * @example
+   * ```ts
+   * import { mkdirSync, writeFileSync } from 'node:fs';
+   * import { createDirectoryStore, openSkillLibrary, openTreeCache } from 'skillcell';
+   *
+   * mkdirSync('skills/units', { recursive: true });
+   * writeFileSync('skills/units/SKILL.md', '---\nname: units\ndescription: Units in reports.\n---\nGive SI units.\n');
+   * const stores = [createDirectoryStore({ path: 'skills', kind: 'user', cache: openTreeCache('cache') })];
+   * await using library = await openSkillLibrary({ stores, cacheDir: 'cache' });
+   * const { status, skill } = await library.explain('custom.units', { consumer: 'solver.codegen' });
+   * console.log(status, skill?.origin.from?.type, skill?.origin.folder);
+   * // prints: loaded directory units
+   * ```
+   */
+  explain(ref: string, options?: ConsumerOptions & Call): Promise<SkillExplanation>;
   /**
    * The skills as a subsystem, which is synchronous: what it is to give has been fetched when this resolves.
    *
    * @throws SkillcellError `store.unavailable`
+   * @example
+   * ```ts
+   * import { mkdirSync, writeFileSync } from 'node:fs';
+   * import { createDirectoryStore, openSkillLibrary, openTreeCache } from 'skillcell';
+   *
+   * mkdirSync('skills/units', { recursive: true });
+   * writeFileSync('skills/units/SKILL.md', '---\nname: units\ndescription: Units in reports.\n---\nGive SI units.\n');
+   * const stores = [createDirectoryStore({ path: 'skills', kind: 'user', cache: openTreeCache('cache') })];
+   * await using library = await openSkillLibrary({ stores, cacheDir: 'cache' });
+   * const skills = await library.subsystem({ consumer: 'solver.codegen', refs: ['custom.units'] });
+   * console.log(skills.loadSkill('custom.units').text);
+   * // prints: Give SI units.
+   * ```
    */
   subsystem(options?: LibraryRequest): Promise<SkillsSubsystem>;
   /**
@@ -102,12 +168,77 @@ export interface SkillLibrary extends AsyncDisposable {
    *
    * @returns whether anything has changed
    * @throws SkillcellError `store.unavailable` where a store is out of reach and `stale` is `refuse`; the snapshot stays
+   * @example
+   * ```ts
+   * import { mkdirSync, writeFileSync } from 'node:fs';
+   * import { createDirectoryStore, openSkillLibrary, openTreeCache } from 'skillcell';
+   *
+   * mkdirSync('skills/units', { recursive: true });
+   * writeFileSync('skills/units/SKILL.md', '---\nname: units\ndescription: Units in reports.\n---\nGive SI units.\n');
+   * const stores = [createDirectoryStore({ path: 'skills', kind: 'user', cache: openTreeCache('cache') })];
+   * await using library = await openSkillLibrary({ stores, cacheDir: 'cache' });
+   * const before = await library.subsystem();
+   * writeFileSync('skills/units/SKILL.md', '---\nname: units\ndescription: Units.\n---\nGive US units.\n');
+   * console.log(await library.refresh(), before.loadSkill('custom.units').text);
+   * // prints: true Give SI units.
+   * ```
    */
   refresh(options?: Call): Promise<boolean>;
-  /** Everything that was found while looking. */
+  /**
+   * Everything that was found while looking.
+   *
+   * @example
+   * ```ts
+   * import { mkdirSync, writeFileSync } from 'node:fs';
+   * import { createDirectoryStore, openSkillLibrary, openTreeCache } from 'skillcell';
+   *
+   * mkdirSync('skills/units', { recursive: true });
+   * writeFileSync('skills/units/SKILL.md', '---\nname: units\ndescription: Units in reports.\n---\nGive SI units.\n');
+   * const stores = [createDirectoryStore({ path: 'skills', kind: 'user', cache: openTreeCache('cache') })];
+   * await using library = await openSkillLibrary({ stores, cacheDir: 'cache' });
+   * mkdirSync('skills/empty');
+   * writeFileSync('skills/empty/SKILL.md', '---\nname: empty\n---\nNothing.\n');
+   * await library.refresh();
+   * for (const { code, path } of library.diagnostics()) console.log(code, path);
+   * // prints: skill.description-missing empty/SKILL.md
+   * ```
+   */
   diagnostics(): readonly Diagnostic[];
-  /** Calls after each change. While somebody has subscribed the library looks by itself: when a store hints at a change, and now and then. */
+  /**
+   * Calls after each change. While somebody has subscribed the library looks by itself: when a store hints at a change, and now and then.
+   *
+   * @example
+   * ```ts
+   * import { mkdirSync, writeFileSync } from 'node:fs';
+   * import { createDirectoryStore, openSkillLibrary, openTreeCache } from 'skillcell';
+   *
+   * mkdirSync('skills/units', { recursive: true });
+   * writeFileSync('skills/units/SKILL.md', '---\nname: units\ndescription: Units in reports.\n---\nGive SI units.\n');
+   * const stores = [createDirectoryStore({ path: 'skills', kind: 'user', cache: openTreeCache('cache') })];
+   * await using library = await openSkillLibrary({ stores, cacheDir: 'cache' });
+   * using subscription = library.subscribe(() => console.log('changed'));
+   * writeFileSync('skills/units/SKILL.md', '---\nname: units\ndescription: Units.\n---\nGive US units.\n');
+   * await library.refresh();
+   * // prints: changed
+   * ```
+   */
   subscribe(listener: () => void): Disposable;
-  /** Ends the looking, and closes the stores. */
+  /**
+   * Ends the looking, and closes the stores.
+   *
+   * @example
+   * ```ts
+   * import { mkdirSync, writeFileSync } from 'node:fs';
+   * import { createDirectoryStore, openSkillLibrary, openTreeCache } from 'skillcell';
+   *
+   * mkdirSync('skills/units', { recursive: true });
+   * writeFileSync('skills/units/SKILL.md', '---\nname: units\ndescription: Units in reports.\n---\nGive SI units.\n');
+   * const stores = [createDirectoryStore({ path: 'skills', kind: 'user', cache: openTreeCache('cache') })];
+   * await using library = await openSkillLibrary({ stores, cacheDir: 'cache' });
+   * await library.close();
+   * await library.heads().catch(({ code }) => console.log(code));
+   * // prints: store.unavailable
+   * ```
+   */
   close(): Promise<void>;
 }

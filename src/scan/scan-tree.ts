@@ -7,6 +7,7 @@ import { findBlobs } from './rules/find-blobs.ts';
 import { findByName } from './rules/find-by-name.ts';
 import { findComments } from './rules/find-comments.ts';
 import { findCredentials } from './rules/find-credentials.ts';
+import { findEvaluatedCode } from './rules/find-evaluated-code.ts';
 import { findHidden } from './rules/find-hidden.ts';
 import { findLicences } from './rules/find-licences.ts';
 import { findLookAlikes } from './rules/find-look-alikes.ts';
@@ -68,6 +69,7 @@ function foundIn(file: ScannedFile, paths: ReadonlySet<string>): FoundInFile[] {
     ...findOverrides(file),
     ...findPatterns(file, PATTERNS),
     ...findPipedCode(file),
+    ...findEvaluatedCode(file),
     ...findCredentials(file),
   ];
   if (!file.isText) return found;

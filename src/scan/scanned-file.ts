@@ -55,7 +55,7 @@ export function scannedFile(
   const text = lineEnds((decoded ?? lenient.decode(bytes).replaceAll('\0', '')).replace(/^\ufeff/, ''));
   const isSkillFile = isSkillFileName(name);
   const ascii = isAscii(text);
-  const folded = ascii ? { text: text.toLowerCase(), offsetOf: (at: number) => at } : foldForScan(text);
+  const folded = foldForScan(text);
   let comments: TextRange[] | undefined;
   return {
     path,

@@ -192,8 +192,7 @@ export class SkillsSubsystem {
    * ```ts
    * import { mkdirSync, writeFileSync } from 'node:fs';
    * import { loadSkillsSubsystem } from 'skillcell/skills';
-   * mkdirSync('skills/units', { recursive: true });
-   * mkdirSync('skills/report', { recursive: true });
+   * for (const id of ['units', 'report']) mkdirSync(`skills/${id}`, { recursive: true });
    * writeFileSync('skills/units/SKILL.md', '---\nname: units\ndescription: Units.\n---\nGive SI units.\n');
    * const front = 'name: report\ndescription: Reports.\nimport: [custom.units]';
    * writeFileSync('skills/report/SKILL.md', `---\n${front}\n---\nBegin with the result.\n`);

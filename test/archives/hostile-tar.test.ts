@@ -52,9 +52,8 @@ const CASES: Case[] = [
       ['A/x', 'a/y'],
     ] as const
   ).map(([a, b]) => tar('H05', `${a} and ${b}`, 'collision', { name: a }, { name: b })),
-  ...['trailing.', 'trailing ', 'CON', 'a:b', 'a\nb', 'a\u001b[31mb', 'a\u202eb', 'a\u200bb'].map((name) =>
-    tar(name.length > 3 && /[\n\u001b\u202e\u200b]/.test(name) ? 'H06' : 'H05', JSON.stringify(name), 'name', { name }),
-  ),
+  ...['trailing.', 'trailing ', 'CON', 'a:b'].map((name) => tar('H05', JSON.stringify(name), 'name', { name })),
+  ...['a\nb', 'a\u001b[31mb', 'a\u202eb', 'a\u200bb'].map((name) => tar('H06', JSON.stringify(name), 'name', { name })),
   tar('H06', 'a name over 255 bytes', 'name', attributes([['path', 'x'.repeat(256)]]), { name: 'a' }),
   tar('H06', 'a path of 17 names', 'name', longName(`${'x/'.repeat(16)}y`), { name: 'a', magic: 'ustar  \0' }),
   tar('H06', 'a name with a zero', 'name', attributes([['path', 'a\0b']]), { name: 'a' }),

@@ -220,7 +220,7 @@ describe('hostile archives', () => {
     globalThis.gc?.();
     const before = forgetPeak(process.pid);
     expect(await come(bytes)).toBe('zip.size');
-    expect((peakMemory(process.pid) - before) / MIB).toBeLessThan(48);
+    expect((peakMemory(process.pid) - before) / MIB).toBeLessThan(32);
   });
 
   it('H12 do not unpack archives within them', async () => {

@@ -121,4 +121,18 @@ describe('what a command loads', () => {
     const { packages } = await loadedBy([...argv, '--mcp', join(folder, 'mcp.json')], 'console.log(1)');
     expect(packages).toContain('@modelcontextprotocol/client');
   });
+
+  it('skills list loads no client of a store, whatever sources it reads', async () => {
+    const { packages, files } = await loadedBy(['skills', 'list', '--sources', 'builtin,user,project']);
+    const clients = /^(?:@aws-sdk|@smithy|undici|@modelcontextprotocol|@zip\.js|yazl|unpdf|dockerode|ai$)/;
+    expect(packages.filter((name) => clients.test(name))).toEqual([]);
+    expect(
+      files.filter((path) =>
+        /^src\/(?:outgoing|archives|stores\/(?:s3|git|web|mcp|archive)|library\/(?:search|sources|install))\//.test(
+          path,
+        ),
+      ),
+    ).toEqual([]);
+    expect(files).toContain('src/stores/directory/directory-store.ts');
+  });
 });

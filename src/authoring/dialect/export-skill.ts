@@ -45,7 +45,7 @@ export function exportSkill(name: string, tree: SkillTree, dialect: Dialect): Sk
   if (nodes.has('allowed-tools')) {
     const list = permissionListShape.read(tools)?.value as string[] | undefined;
     if (list !== undefined) lines.push(`allowed-tools: ${quotedText(list.join(' '))}`);
-    if (writtenText(tools) !== list?.join(' ')) kept.set('allowed-tools', flowText(tools));
+    if (list === undefined || writtenText(tools) !== list.join(' ')) kept.set('allowed-tools', flowText(tools));
   }
   const plain = metadataOf(nodes.get('metadata'), kept);
   const known = new Set(['name', 'metadata', 'allowed-tools', ...Object.keys(TEXT_LIMITS)]);

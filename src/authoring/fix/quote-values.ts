@@ -32,7 +32,10 @@ export function quoteValues(file: FileLines): TextChange[] {
 }
 
 function quoted({ lines }: FileLines, index: number): TextChange {
-  const key = /^[ \t-]*([^:]*):/.exec(lines[index] ?? '')?.[1];
+  const key = /^[^:]*:/
+    .exec(lines[index] ?? '')?.[0]
+    .slice(0, -1)
+    .replace(/^[ \t-]+/, '');
   const what = key === undefined ? 'indented a value that goes on' : `put the value of ${key} in quotes`;
   return { line: index + 1, what: lines[index] === '' ? 'joined with the line above, in quotes' : what };
 }

@@ -49,13 +49,16 @@ function inserted(file: FileLines, index: number, line: string, what: string): T
   return [{ line: index + 1, what }];
 }
 
+/** What stands behind a key that has no value. */
+const NO_VALUE: ReadonlySet<string> = new Set(['', '~', 'null']);
+
 /** The line with another value; undefined for a key that does not stand alone at its beginning, or a value that goes on below. */
 function lineWith({ keyNode, node }: YamlEntry, block: string, line: string, text: string): string | undefined {
   const [start = -1] = (keyNode as Node).range ?? [];
   const end = isNull(node) ? undefined : (node as Node).range?.[1];
   const lineStart = block.lastIndexOf('\n', start - 1) + 1;
   if (start !== lineStart) return undefined;
-  if (end === undefined) return /^\S+:[ \t]*(?:~|null)?[ \t]*$/.test(line) ? text : undefined;
+  if (end === undefined) return NO_VALUE.has(line.slice(line.indexOf(':') + 1).trim()) ? text : undefined;
   if (end > lineStart + line.length) return undefined;
   return `${text}${line.slice(end - lineStart)}`;
 }

@@ -14,7 +14,7 @@ export interface PythonTypes {
 }
 
 /** Names with two underscores in front are changed by classes. */
-const IDENTIFIER = /^(?!__)[A-Za-z_][A-Za-z0-9_]*$/;
+const IDENTIFIER = /^(?:[A-Za-z][A-Za-z0-9_]*|_(?:[A-Za-z0-9][A-Za-z0-9_]*)?)$/;
 
 /**
  * Writes a type in Python (3.11). Objects with keys are classes of their own, since Python has no expression for them.

@@ -52,6 +52,15 @@ export const AUTHORING_COMMANDS: readonly CommandSpecification[] = [
     load: async () => (await import('../commands/run-graph.ts')).runGraph,
   },
   {
+    path: ['skills', 'schema'],
+    summary: 'print the JSON Schema of a format, for editors and programs',
+    operands: '[NAME]',
+    maximumOperands: 1,
+    flags: [JSON_FLAG],
+    notes: ['Without NAME, which there are. A schema is JSON with and without --json.'],
+    load: async () => (await import('../commands/run-schema.ts')).runSchema,
+  },
+  {
     path: ['skills', 'new'],
     summary: 'begin a skill that is valid by the Agent Skills specification',
     operands: 'NAME',
@@ -62,5 +71,42 @@ export const AUTHORING_COMMANDS: readonly CommandSpecification[] = [
       JSON_FLAG,
     ],
     load: async () => (await import('../commands/run-new.ts')).runNew,
+  },
+  {
+    path: ['skills', 'export'],
+    summary: 'write skills so that other agents read them',
+    operands: 'REF...',
+    minimumOperands: 1,
+    maximumOperands: Number.POSITIVE_INFINITY,
+    flags: [
+      {
+        name: 'to',
+        value: 'NAME',
+        choices: ['agentskills', 'claude', 'agents-md'],
+        summary: 'agentskills (by the specification), claude (Claude Code) or agents-md (AGENTS.md beside skills/)',
+      },
+      {
+        name: 'output',
+        short: 'o',
+        value: 'DIR',
+        summary: 'the folder that gets them (default: .agents/skills, .claude/skills or the working folder)',
+      },
+      ...SKILLS_FLAGS,
+      JSON_FLAG,
+    ],
+    notes: ['What the specification has no key for stays in metadata, for `skills import`. Nothing is written over.'],
+    load: async () => (await import('../commands/run-export.ts')).runExport,
+  },
+  {
+    path: ['skills', 'import'],
+    summary: 'take over skills of others, and exported ones with all that their metadata has kept',
+    operands: 'PATH',
+    minimumOperands: 1,
+    maximumOperands: 1,
+    flags: [
+      { name: 'into', value: 'DIR', summary: 'the folder that gets them (default: the working folder)' },
+      JSON_FLAG,
+    ],
+    load: async () => (await import('../commands/run-import.ts')).runImport,
   },
 ];

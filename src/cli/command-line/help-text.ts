@@ -21,25 +21,22 @@ export function helpText(path: readonly string[]): string {
   return command === undefined ? groupHelp(path) : commandHelp(command);
 }
 
-function commandHelp({ path, summary, operands, takesRest, flags, notes = [], load }: CommandSpecification): string {
+function commandHelp({ path, summary, operands, takesRest, flags, notes = [] }: CommandSpecification): string {
   const usage = ['skillcell', ...path, ...(operands === undefined ? [] : [operands])].join(' ');
-  const later = load === undefined ? '\nNot in this version.\n' : '';
   const options = flags.length === 0 ? '' : `\nFlags:\n${flags.map(flagLine).join('')}`;
   const more = notes.length === 0 ? '' : `\n${notes.map((note) => `${note}\n`).join('')}`;
   const title = `${summary.slice(0, 1).toUpperCase()}${summary.slice(1)}.`;
   const rest = takesRest === true ? ' [-- ARGS...]' : '';
-  return `Usage: ${usage}${flags.length === 0 ? '' : ' [FLAGS]'}${rest}\n\n${title}\n${later}${options}${more}`;
+  return `Usage: ${usage}${flags.length === 0 ? '' : ' [FLAGS]'}${rest}\n\n${title}\n${options}${more}`;
 }
 
 function groupHelp(path: readonly string[]): string {
   const commands = COMMANDS.filter((command) => path.every((word, index) => command.path[index] === word));
-  const [now, later] = [commands.filter(({ load }) => load), commands.filter(({ load }) => load === undefined)];
   const program = ['skillcell', ...path].join(' ');
   const parts = [
     `Usage: ${program} COMMAND [FLAGS]\n`,
     ...(path.length === 0 ? ['Runs untrusted code in isolated sandboxes, with Agent Skills.\n'] : []),
-    ...(now.length === 0 ? [] : [`Commands:\n${now.map(commandLine).join('')}`]),
-    ...(later.length === 0 ? [] : [`Not in this version:\n${later.map(commandLine).join('')}`]),
+    `Commands:\n${commands.map(commandLine).join('')}`,
     `Flags:\n${GENERAL.map(flagLine).join('')}`,
     EXIT_CODES,
   ];

@@ -1,5 +1,5 @@
 import { SkillcellError } from '../../contracts/skillcell-error.ts';
-import type { CommandArguments, CommandRun, CommandSpecification } from '../options/command.ts';
+import type { CommandArguments, CommandSpecification } from '../options/command.ts';
 import { COMMANDS } from './command-table.ts';
 import { parseArguments } from './parse-arguments.ts';
 import { quoted } from '../terminal/usage-error.ts';
@@ -8,13 +8,13 @@ import { quoted } from '../terminal/usage-error.ts';
 export type CommandLine =
   | { kind: 'help'; path: readonly string[] }
   | { kind: 'version' }
-  | { kind: 'run'; command: CommandSpecification; load: () => Promise<CommandRun>; arguments: CommandArguments };
+  | { kind: 'run'; command: CommandSpecification; arguments: CommandArguments };
 
 /**
  * Reads a command line.
  *
  * @param argv what follows the program's name
- * @throws SkillcellError `usage.invalid`, or `feature.later` for a command that a later version has
+ * @throws SkillcellError `usage.invalid`
  */
 export function readCommandLine(argv: readonly string[]): CommandLine {
   const command = COMMANDS.find(({ path }) => path.every((word, index) => argv[index] === word));
@@ -27,12 +27,7 @@ export function readCommandLine(argv: readonly string[]): CommandLine {
     throw unknownCommand(group, argv);
   }
   if (wantsHelp) return { kind: 'help', path: command.path };
-  const { load, path } = command;
-  if (load === undefined) {
-    const message = `Cannot run skillcell ${path.join(' ')}: it is not in this version, got ${quoted(path.join(' '))}.`;
-    throw new SkillcellError('feature.later', message);
-  }
-  return { kind: 'run', command, load, arguments: parseArguments(command, argv.slice(path.length)) };
+  return { kind: 'run', command, arguments: parseArguments(command, argv.slice(command.path.length)) };
 }
 
 /** Whether errors are to be printed as JSON, before it is known whether the command line can be read. */

@@ -1,5 +1,10 @@
-import { explainSkill, type SkillExplanation } from '../../authoring/explain-skill.ts';
+import { explainSkill, type KnownProvenance, type SkillExplanation } from '../../authoring/explain-skill.ts';
+import type { Skill } from '../../contracts/skill.ts';
+import { isApproved } from '../../library/lock/approval.ts';
+import type { SkillLock } from '../../library/lock/lock-format.ts';
+import { readLock } from '../../library/lock/read-lock.ts';
 import type { CommandContext } from '../options/command.ts';
+import { lockPlace } from '../options/lock-place.ts';
 import { referenceError } from '../options/reference-error.ts';
 import { openSkills } from '../options/skills-context.ts';
 import { diagnosticLine } from '../terminal/diagnostic-line.ts';
@@ -12,12 +17,24 @@ export async function runExplain(context: CommandContext): Promise<number> {
   // Whoever names no consumer is the host itself, which may look at internal skills.
   const who = { consumer, tools, includeInternal: consumer === undefined };
   const ref = given.operands[0] ?? '';
-  const explanation = explainSkill(subsystem, ref, who);
+  const explanation = explainSkill(subsystem, ref, who, provenanceBy(readLock(lockPlace(context).lockFile)));
   if (explanation.status === 'unknown')
     throw referenceError('explain the skill', subsystem.resolve([ref], who).rows, subsystem);
   if (json) await output.json(explanation);
   else await output.text(describe(explanation, consumer));
   return explanation.status === 'loaded' ? 0 : 1;
+}
+
+/** What the lock file says of a skill: who has approved the bytes that are loaded, and where they come from. */
+function provenanceBy(lock: SkillLock | undefined): (skill: Skill) => KnownProvenance {
+  return ({ id, digest }) => {
+    const locked = lock?.get(id);
+    if (locked === undefined) return {};
+    const isSame = locked.digest === digest;
+    const by = isSame && isApproved(locked) ? (locked.approval?.by ?? null) : null;
+    const { type, ...rest } = locked.origin;
+    return { approval: { by }, origin: isSame && type !== 'builtin' ? { type, ...rest } : undefined };
+  };
 }
 
 const SIGNS = { for: '+', against: '-', nothing: ' ' } as const;
@@ -41,7 +58,7 @@ function describe({ id, status, offered, rules, skill }: SkillExplanation, consu
       `name: ${name}${version === null ? '' : ` v${version}`}`,
       `origin: ${origin.root} root, ${origin.folder}${source}`,
       `digest: ${digest}`,
-      `approval: ${approval === undefined ? 'nothing is locked' : approval.by === null ? 'nobody approved these bytes' : `by ${approval.by}`}`,
+      `approval: ${approval === undefined ? 'it is not locked' : approval.by === null ? 'nobody approved these bytes' : `by ${approval.by}`}`,
       `tokens: ~${tokens.body}, with what it imports ~${tokens.withImports}`,
       ...loads.map((each) => `loads: ${each.id} (~${each.tokens} tokens)`),
       ...imports.map(({ from: importer, to, state }) => `import: ${importer} → ${to} (${state})`),

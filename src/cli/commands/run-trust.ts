@@ -22,7 +22,9 @@ export async function runTrust(context: CommandContext): Promise<number> {
   if (json) await output.json({ project, digest, follow, skills });
   else {
     const later = follow ? ', and whatever comes later' : '';
-    await output.text(`${escapeLine(project)} is trusted: ${skills.length} skills${later}.\n`);
+    await output.text(
+      `${escapeLine(project)} is trusted: ${skills.length} skill${skills.length === 1 ? '' : 's'}${later}.\n`,
+    );
     for (const skill of skills) await output.text(`  ${escapeLine(skill.path)} ${skill.digest}\n`);
   }
   return 0;

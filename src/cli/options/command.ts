@@ -54,8 +54,8 @@ export interface CommandSpecification {
   flags: readonly FlagSpecification[];
   /** More lines for its help text. */
   notes?: readonly string[];
-  /** Loads the code of the command, and only of that one; absent for what this version does not have. */
-  load?: () => Promise<CommandRun>;
+  /** Loads the code of the command, and only of that one. */
+  load: () => Promise<CommandRun>;
 }
 
 /** The value of a flag that may be given once. */

@@ -27,7 +27,7 @@ function isOpenPython(code: string): boolean {
   return isBlock && last.trim() !== '';
 }
 
-const BASH_WORDS = /(?:^|[;&|\n]|\b(?:then|do|else)\b)\s*(if|for|while|until|case|select|fi|done|esac)\b/g;
+const BASH_WORDS = /(?:^|[;&|\n]|\b(?:then|do|else)\b)[^\S\n]*(if|for|while|until|case|select|fi|done|esac)\b/g;
 const BASH_CLOSES: ReadonlySet<string> = new Set(['fi', 'done', 'esac']);
 
 function isOpenBash(code: string): boolean {
@@ -37,7 +37,7 @@ function isOpenBash(code: string): boolean {
   for (const [, word = ''] of code.matchAll(BASH_WORDS)) depth += BASH_CLOSES.has(word) ? -1 : 1;
   if (depth > 0 || /(?:\||&&)\s*$/.test(code)) return true;
   return unclosed(
-    code.replace(/\$#|[^\s;]\)|[\w*]+\)/g, (text) => (text.endsWith(')') ? text.slice(0, -1) : '')).replaceAll('(', ''),
+    code.replace(/\$#|[^\s;]\)/g, (text) => (text.endsWith(')') ? text.slice(0, -1) : '')).replaceAll('(', ''),
     /(?:^|\s)#.*/g,
     /'[^']*(?:'|$)|"(?:[^"\\]|\\[^])*(?:"|$)/g,
   );

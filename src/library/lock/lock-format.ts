@@ -43,6 +43,12 @@ export interface LockedSkill {
   approval: Approval | null;
 }
 
+/** What a lock file holds. */
+interface LockContent {
+  schema: typeof SCHEMA;
+  skills: Record<string, Omit<LockedSkill, 'id'>>;
+}
+
 /** Locked skills by their ids. */
 export type SkillLock = ReadonlyMap<string, LockedSkill>;
 
@@ -69,7 +75,11 @@ const skill = z.strictObject({
   files: z.array(file),
   approval: z.nullable(z.strictObject({ by: text, digest })),
 });
-const lock = z.strictObject({ schema: z.literal(SCHEMA), skills: z.record(z.string(), skill) });
+/** Schema of a lock file; what it cannot say, `parseLock` does. */
+export const lockSchema: z.ZodMiniType<LockContent> = z.strictObject({
+  schema: z.literal(SCHEMA),
+  skills: z.record(z.string(), skill),
+}) as unknown as z.ZodMiniType<LockContent>;
 
 function isFile(value: unknown): boolean {
   if (typeof value !== 'object' || value === null || Object.keys(value).length !== 4) return false;
@@ -99,10 +109,10 @@ export function parseLock(bytes: Uint8Array, shown: string): SkillLock {
     throw invalid(action, `it is of form ${newer}, and this version reads form 1`, newer, {
       hint: 'Use the version of skillcell that wrote it, or a later one.',
     });
-  const { skills } = checkOptions(lock, value, { action, whole: 'the lock file', code: 'lock.invalid' });
+  const { skills } = checkOptions(lockSchema, value, { action, whole: 'the lock file', code: 'lock.invalid' });
   const places = new Set<string>();
   const entries = Object.entries(skills).map(([id, given]): [string, LockedSkill] => {
-    const one: LockedSkill = { id, ...given, origin: given.origin as LockedOrigin };
+    const one: LockedSkill = { id, ...given };
     const fault = faultOf(one, places);
     if (fault !== undefined) throw invalid(action, fault, id);
     return [id, one];

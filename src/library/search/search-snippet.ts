@@ -48,8 +48,10 @@ export function explainHit(
     const text = texts[field];
     const places = [...wordsOf(text)].filter(({ word }) => worth.has(word));
     if (places.length === 0) continue;
-    const written = new Map(places.toReversed().map(({ word, start, end }) => [word, text.slice(start, end)]));
-    matches.push({ field, words: [...written.values()].toReversed().map(oneLine) });
+    const written = new Map<string, string>();
+    for (const { word, start, end } of places)
+      if (!written.has(word)) written.set(word, oneLine(text.slice(start, end)));
+    matches.push({ field, words: [...written.values()] });
     const window = bestWindow(places, worth);
     if (best === undefined || window.worth > best.window.worth) best = { field, window };
   }

@@ -49,8 +49,7 @@ export async function openSource(spec: SourceSpec, options: OpenSourceOptions): 
       return createMcpStore({ url: spec.source, kind, cache, allowPrivate });
     }
     case 's3':
-    case 'mcp':
-      throw refused(`sources of this kind (${spec.kind}) are not read by this version`, spec.source);
+      throw refused('a bucket is opened by createS3Store or createS3Backend, which know who may read it', spec.source);
   }
 }
 

@@ -62,9 +62,15 @@ function cut(text: string, cwd: string): { source: string; ref?: string; folder?
 function addressed(source: string, rest: Pick<SourceSpec, 'ref' | 'folder'>, text: string): SourceSpec {
   const url = address(source, text);
   if (ARCHIVE.test(url.pathname)) throw refused('an archive behind an address has to be fetched first', text);
-  if (url.pathname !== '/') return { ...rest, kind: 'git', source: url.href.replace(/\/+$/, '') };
+  if (url.pathname !== '/') return { ...rest, kind: 'git', source: withoutSlashes(url.href) };
   if (rest.folder !== undefined) throw refused('a host has no folders: choose by --skill', text);
   return { ...withoutRef(rest, text), kind: 'web', source: url.origin };
+}
+
+function withoutSlashes(address: string): string {
+  let end = address.length;
+  while (address[end - 1] === '/') end -= 1;
+  return address.slice(0, end);
 }
 
 function address(source: string, text: string): URL {

@@ -122,7 +122,8 @@ async function disclosed(
 ): Promise<unknown> {
   const { consumer } = settings;
   const { skill } = input as { skill?: string };
-  const skills = await presentSkills(settings.skills, { consumer, refs: skill === undefined ? [] : [skill] });
+  const refs = skill === undefined ? [] : [skill];
+  const skills = await presentSkills(settings.skills, { consumer, refs, signal });
   const tool = createDisclosureTools({ skills, consumer }).tools.find((each) => each.id === id);
   try {
     return await tool?.execute(input, { signal } as never);

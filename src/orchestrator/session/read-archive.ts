@@ -1,3 +1,4 @@
+import { withoutEnd } from '../../contracts/without-end.ts';
 import type { InputFile } from '../../contracts/job.ts';
 import { SkillcellError } from '../../contracts/skillcell-error.ts';
 import { shownPathFault } from '../../protocol/shown-path.ts';
@@ -53,10 +54,7 @@ export async function readArchive(archive: Uint8Array, caps: ArchiveCaps): Promi
 
 /** As `tar` writes names: `./data/a.csv`, `data/`. */
 function plainPath(name: string): string {
-  return name
-    .replace(/^(?:\.\/)+/, '')
-    .replace(/^\.$/, '')
-    .replace(/\/+$/, '');
+  return withoutEnd(name.replace(/^(?:\.\/)+/, '').replace(/^\.$/, ''), '/');
 }
 
 function requireName(path: string): void {

@@ -84,7 +84,7 @@ rseq_slice_yield 471 471
  */
 export function systemCallNumbers(architecture: SeccompArchitecture): ReadonlyMap<string, number> {
   const numbers = new Map<string, number>();
-  for (const [, name, x64, arm64] of TABLE.matchAll(/(\w+) (\d+|-) (\d+|-)/g)) {
+  for (const [, name, x64, arm64] of TABLE.matchAll(/\b(\w+) (\d+|-) (\d+|-)/g)) {
     const number = Number(architecture === 'x64' ? x64 : arm64);
     if (name !== undefined && !Number.isNaN(number)) numbers.set(name, number);
   }

@@ -6,12 +6,15 @@ const BLOB_LENGTH = 300;
 /** Base64 is wrapped at 64 or 76 columns. */
 const WRAPPED_LENGTH = 56;
 const WRAPPED_LINES = 5;
-const BASE64 = /^["'`]?[A-Za-z0-9+/_-]+={0,2}["'`]?[,;)+\\]?$/;
-const HEX = /^["'`]?(?:0x)?[0-9a-fA-F]+["'`]?[,;)+\\]?$/;
+const BASE64 = /^[A-Za-z0-9+/_-]+$/;
+const HEX = /^[0-9a-fA-Fx]+$/;
+/** What stands around coded text in a program, and pads it. */
+const AROUND: ReadonlySet<string> = new Set('"\'`,;)+=\ 	');
 const CODED = /[A-Za-z0-9+/_=-]+/g;
-const ESCAPES =
-  /(?:\\x[0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|\\[0-7]{3}|0x[0-9a-fA-F]{2}\s{0,2},\s{0,2}|&#x?[0-9a-fA-F]{2,5};){40,}/g;
-const NUMBERS = /fromcharcode\s{0,4}\((?:\s{0,2}(?:0x)?[0-9a-f]{1,5}\s{0,2},){20}/g;
+/** Each stands for one byte or character. */
+const ESCAPE = /\\x[0-9a-f]{2}|\\u[0-9a-f]{4}|\\[0-7]{3}|0x[0-9a-f]{2},?|&#x?[0-9a-f]{2,5};|\b\d{1,5},/g;
+/** So many of them, with blanks between them at most, are a text. */
+const ESCAPES = 60;
 
 /** Finds long runs of coded bytes. Images that a page shows in place are left alone, and so are lists of digests. */
 export function findBlobs({ text, folded }: ScannedFile): FoundInFile[] {
@@ -24,7 +27,7 @@ export function findBlobs({ text, folded }: ScannedFile): FoundInFile[] {
     if (end - start >= WRAPPED_LENGTH) {
       const line = text.slice(start, end);
       if (end - start >= BLOB_LENGTH) found.push(...longRuns(line, start));
-      else if (isCoded(line.trim())) {
+      else if (isCoded(bare(line))) {
         if (wrapped === 0) wrappedFrom = start;
         wrapped += 1;
         if (wrapped === WRAPPED_LINES) found.push(blob('Lines of base64 or hexadecimal digits', wrappedFrom));
@@ -32,11 +35,7 @@ export function findBlobs({ text, folded }: ScannedFile): FoundInFile[] {
     } else wrapped = 0;
     start = end + 1;
   }
-  for (const pattern of text.includes('\\') || text.includes('0x') || text.includes('&#') ? [ESCAPES] : [])
-    for (const { index } of text.matchAll(pattern)) found.push(blob('A long run of escaped bytes', index));
-  if (folded.text.includes('fromcharcode'))
-    for (const { index } of folded.text.matchAll(NUMBERS))
-      found.push(blob('A long list of the codes of characters', folded.offsetOf(index)));
+  found.push(...escapeRuns(folded.text).map((at) => blob('A long run of escaped bytes', folded.offsetOf(at))));
   return found;
 }
 
@@ -44,20 +43,50 @@ function blob(what: string, at: number): FoundInFile {
   return { code: 'scan.blob', message: `${what} stands here; what they say was not looked at.`, at };
 }
 
+function bare(line: string): string {
+  let start = 0;
+  let end = line.length;
+  while (start < end && AROUND.has(line[start] ?? '')) start += 1;
+  while (end > start && AROUND.has(line[end - 1] ?? '')) end -= 1;
+  return line.slice(start, end);
+}
+
 function isCoded(line: string): boolean {
   // A line of a table of contents or a path has no digits and both cases.
   return (BASE64.test(line) && /\d/.test(line) && /[a-z]/.test(line) && /[A-Z]/.test(line)) || HEX.test(line);
 }
 
-const IMAGE = /data:(?:image|font)\/[\w.+-]{1,40};base64,$/;
-
 function longRuns(line: string, offset: number): FoundInFile[] {
   const found: FoundInFile[] = [];
   for (const { index, 0: run } of line.matchAll(CODED)) {
-    if (run.length < BLOB_LENGTH || IMAGE.test(line.slice(Math.max(0, index - 80), index))) continue;
+    if (run.length < BLOB_LENGTH || isImage(line.slice(Math.max(0, index - 80), index))) continue;
     // A ruled line is one character again and again.
     if (new Set(run.slice(0, BLOB_LENGTH)).size < 8) continue;
     found.push(blob(`${run.length} characters of base64 or hexadecimal digits`, offset + index));
   }
   return found;
+}
+
+/** Where runs of escapes begin. Lists of numbers count only where something makes characters of them. */
+function escapeRuns(text: string): number[] {
+  const withNumbers = text.includes('fromcharcode') || text.includes('chr(');
+  if (!withNumbers && !text.includes('\\') && !text.includes('0x') && !text.includes('&#')) return [];
+  const starts: number[] = [];
+  let count = 0;
+  let start = 0;
+  let end = -1;
+  for (const { index, 0: escape } of text.matchAll(ESCAPE)) {
+    if (!withNumbers && escape.endsWith(',') && !escape.startsWith('0x')) continue;
+    if (index === end || (index === end + 1 && /\s/.test(text[end] ?? ''))) count += 1;
+    else [count, start] = [1, index];
+    end = index + escape.length;
+    if (count === ESCAPES) starts.push(start);
+  }
+  return starts;
+}
+
+/** Whether `data:image/…;base64,` stands at the end. */
+function isImage(before: string): boolean {
+  const start = before.lastIndexOf('data:');
+  return start >= 0 && before.endsWith(';base64,') && /^data:(?:image|font)\//.test(before.slice(start));
 }

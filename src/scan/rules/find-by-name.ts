@@ -11,25 +11,26 @@ const RUN_BY_THEMSELVES: readonly (readonly [pattern: RegExp, by: string])[] = [
   [/^\.pnpmfile\.c?js$/, 'pnpm runs it when packages are installed'],
   [/^\.yarnrc\.ya?ml$/, 'yarn runs what it names'],
   [/^\.pre-commit-config\.ya?ml$/, 'git runs what it names before a commit'],
+  [/^\.mcp\.json$/, 'an agent runs what it names'],
+  [/^\.devcontainer\.json$/, 'editors run what it names when the folder is opened'],
   [/^(?:autorun\.inf|desktop\.ini)$/, 'Windows reads it when the folder is opened'],
 ];
-/** The same for files in a folder of a name. */
-const RUN_IN_FOLDER: readonly (readonly [pattern: RegExp, by: string])[] = [
-  [/(?:^|\/)(?:\.git\/hooks|\.githooks|\.husky)\/(?!.*\.sample$)[^/]+$/, 'git runs it'],
-  [/(?:^|\/)\.git\/config$/, 'git runs what it names'],
-  [/(?:^|\/)\.github\/workflows\/[^/]+\.ya?ml$/, 'GitHub runs it for whoever copies the repository'],
+/** The same for files in a folder of a name: the end of the path above the file, and the file. */
+const RUN_IN_FOLDER: readonly (readonly [folders: readonly string[], pattern: RegExp, by: string])[] = [
+  [['.git/hooks', '.githooks', '.husky'], /^[^_]/, 'git runs it'],
+  [['.git'], /^config$/, 'git runs what it names'],
+  [['.github/workflows'], /\.ya?ml$/, 'GitHub runs it for whoever copies the repository'],
   [
-    /(?:^|\/)\.(?:claude|cursor|gemini|codex)\/(?:settings(?:\.local)?\.json|hooks(?:\.json|\/.+)|mcp\.json|config\.toml)$/,
+    ['.claude', '.cursor', '.gemini', '.codex'],
+    /^(?:settings\.json|settings\.local\.json|hooks\.json|mcp\.json|config\.toml)$/,
     'an agent runs what it names',
   ],
-  [/(?:^|\/)(?:\.mcp\.json|hooks\/hooks\.json)$/, 'an agent runs what it names'],
-  [
-    /(?:^|\/)\.devcontainer\/.*\.json$|(?:^|\/)\.devcontainer\.json$/,
-    'editors run what it names when the folder is opened',
-  ],
+  [['.claude/hooks', '.cursor/hooks'], /./, 'an agent runs it'],
+  [['hooks'], /^hooks\.json$/, 'an agent runs what it names'],
+  [['.devcontainer'], /\.json$/, 'editors run what it names when the folder is opened'],
 ];
 const BUILD_FILES =
-  /^(?:makefile|gnumakefile|.*\.mk|setup\.py|noxfile\.py|fabfile\.py|tasks\.py|dodo\.py|rakefile|gruntfile\.[cm]?[jt]s|gulpfile\.[cm]?[jt]s|justfile|build\.rs|build\.gradle(?:\.kts)?|cmakelists\.txt|dockerfile|.*\.dockerfile|vagrantfile|jenkinsfile|meson\.build|(?:vite|vitest|jest|webpack|rollup|babel|eslint|prettier|postcss|tailwind|next|nuxt|svelte|astro|playwright|karma|metro)\.config\.[cm]?[jt]s|\.eslintrc\.[cm]?js)$/;
+  /^(?:makefile|gnumakefile|setup\.py|noxfile\.py|fabfile\.py|tasks\.py|dodo\.py|rakefile|gruntfile\.[cm]?[jt]s|gulpfile\.[cm]?[jt]s|justfile|build\.rs|build\.gradle(?:\.kts)?|cmakelists\.txt|dockerfile|vagrantfile|jenkinsfile|meson\.build|(?:vite|vitest|jest|webpack|rollup|babel|eslint|prettier|postcss|tailwind|next|nuxt|svelte|astro|playwright|karma|metro)\.config\.[cm]?[jt]s|\.eslintrc\.[cm]?js)$/;
 /** Scripts that npm runs by itself. */
 const LIFECYCLE =
   /^(?:pre|post)?(?:install|prepare|pack|publish|uninstall|shrinkwrap)$|^(?:prepublishonly|preprepare|dependencies)$/;
@@ -38,14 +39,19 @@ const LIFECYCLE =
 export function findByName(file: ScannedFile): FoundInFile[] {
   const { path, name } = file;
   const lower = path.toLowerCase();
-  const rule =
-    RUN_BY_THEMSELVES.find(([pattern]) => pattern.test(name)) ?? RUN_IN_FOLDER.find(([pattern]) => pattern.test(lower));
-  if (rule !== undefined) return [{ code: 'scan.runs-by-itself', message: `${capitalized(rule[1])}.` }];
+  const folder = `/${lower.slice(0, -name.length)}`;
+  const by =
+    RUN_BY_THEMSELVES.find(([pattern]) => pattern.test(name))?.[1] ??
+    RUN_IN_FOLDER.find(
+      ([folders, pattern]) =>
+        folders.some((each) => folder.endsWith(`/${each}/`)) && pattern.test(name) && !name.endsWith('.sample'),
+    )?.[2];
+  if (by !== undefined) return [{ code: 'scan.runs-by-itself', message: `${capitalized(by)}.` }];
   if (name === 'package.json') return lifecycleScripts(file);
-  if (name === 'tasks.json' && /(?:^|\/)\.vscode\/tasks\.json$/.test(lower)) return editorTasks(file);
-  if (name === 'settings.json' && /(?:^|\/)\.vscode\/settings\.json$/.test(lower))
+  if (name === 'tasks.json' && folder.endsWith('/.vscode/')) return editorTasks(file);
+  if (name === 'settings.json' && folder.endsWith('/.vscode/'))
     return [{ code: 'scan.build-file', message: 'An editor takes the programs that it starts from it.' }];
-  if (BUILD_FILES.test(name))
+  if (BUILD_FILES.test(name) || file.ending === '.mk' || file.ending === '.dockerfile')
     return [{ code: 'scan.build-file', message: 'A tool runs it when it is called in this folder.' }];
   return [];
 }
@@ -67,7 +73,7 @@ function lifecycleScripts({ text, path }: ScannedFile): FoundInFile[] {
 }
 
 function editorTasks({ text }: ScannedFile): FoundInFile[] {
-  const at = text.search(/"runOn"\s{0,8}:\s{0,8}"folderOpen"/i);
+  const at = text.search(/"folderOpen"/i);
   if (at >= 0) return [{ code: 'scan.runs-by-itself', message: 'An editor runs it when the folder is opened.', at }];
   return [{ code: 'scan.build-file', message: 'An editor runs its tasks when it is asked to.' }];
 }

@@ -4,7 +4,7 @@ import { codeRanges } from '../../skills/render/code-ranges.ts';
 import { isInRanges } from '../text/text-ranges.ts';
 
 /** What tools write into Markdown for themselves. */
-const OF_TOOLS = /^<!--\s*(?:prettier-ignore|markdownlint|toc|\/?tocstop|vale|textlint|eslint|spdx|omit in toc)/i;
+const OF_TOOLS = /^<!--\s?(?:prettier-ignore|markdownlint|toc|\/?tocstop|vale|textlint|eslint|spdx|omit in toc)/i;
 
 /** Finds comments of Markdown, outside of code: a model reads them as it does the rest. */
 export function findComments({ text, isMarkdown, comments }: ScannedFile): FoundInFile[] {

@@ -4,36 +4,46 @@ import type { ScannedFile } from '../scanned-file.ts';
 const LICENCE_FILE = /^(?:licen[cs]e|copying|copyright|notice|terms|eula|legal)(?:[-_. ].*)?$/;
 /** What gives leave to copy; where it stands, the rest are conditions. */
 const GRANTS =
-  /permission\s+is\s+hereby\s+granted|redistribution\s+and\s+use\s+in\s+source|(?:licensed|available|released|distributed)\s+under\s+(?:the\s+)?(?:terms\s+of\s+(?:the\s+)?)?(?:apache|mit|bsd|gnu|mozilla|isc|creative\s+commons|cc)|apache\s+license\s+version\s+2|gnu\s+(?:\w+\s+)?general\s+public\s+license|mozilla\s+public\s+license|creative\s+commons|public\s+domain|permission\s+to\s+use,?\s+copy/;
+  /permission is hereby granted|redistribution and use in source|(?:licensed|available|released|distributed) under (?:the )?(?:terms of (?:the )?)?(?:apache|mit|bsd|gnu|mozilla|isc|creative commons|cc)|apache license,? version 2|gnu (?:lesser |affero )?general public license|mozilla public license|creative commons|public domain|permission to use,? copy/;
 const KEEPS =
-  /all\s+rights\s+reserved|\bproprietary\b|\bconfidential\b|(?:may|must|shall|can)\s+not\s+(?:be\s+)?(?:\w+,?\s+(?:or\s+|and\s+)?){0,3}(?:cop(?:y|ied)|reproduced?|distributed?|redistributed?|modif(?:y|ied)|extract(?:ed)?|shared?|retain(?:ed)?)\b|no\s+(?:part|permission)\s+(?:of\s+)?(?:\w+\s+){0,6}(?:cop(?:y|ied)|reproduced|granted)|\bunlicensed\b|no\s+licen[cs]e\s+(?:is\s+)?granted|not\s+(?:for|to\s+be)\s+(?:redistribut|cop)\w+/g;
-const FIELD = /^licen[cs]e[ \t]{0,8}:[ \t]{0,8}([^\n]{1,500})/m;
+  /all rights reserved|proprietary|confidential|unlicensed|no licen[cs]e (?:is )?granted|not (?:for|to be) (?:redistribut|cop)/;
+/** What stands before and behind words that forbid. */
+const FORBIDS = /(?:may|must|shall|can) ?not /g;
+const COPYING =
+  /^(?:[^.]*? )?(?:cop(?:y|ied)|reproduced?|distributed?|redistributed?|modif(?:y|ied)|extract(?:ed)?|shared?)\b/;
+/** So far the verb may stand from the word that forbids. */
+const CLAUSE = 200;
 const FIELD_KEEPS =
-  /proprietary|all\s+rights\s+reserved|unlicensed|confidential|commercial|no[ -]?licen[cs]e|\bnone\b|(?:cc-)?by(?:-nc)?-nd|source[ -]available/;
+  /proprietary|all rights reserved|unlicensed|confidential|commercial|no[ -]?licen[cs]e|\bnone\b|by-nd|by-nc-nd|source[ -]available/;
 
 /** Finds licences under which the skill may not be copied: in files of licences, and in the frontmatter. */
-export function findLicences({
-  name,
-  folded: { text, offsetOf },
-  isText,
-  frontMatter,
-  isSkillFile,
-}: ScannedFile): FoundInFile[] {
+export function findLicences(file: ScannedFile): FoundInFile[] {
+  const { name, isText, isSkillFile } = file;
+  const { text: folded, offsetOf } = file.folded;
+  const text = folded.replaceAll('\n', ' ');
   if (isSkillFile) {
-    const field = FIELD.exec(text.slice(0, frontMatter.end));
-    if (field === null || !FIELD_KEEPS.test(field[1] ?? '')) return [];
-    return [
-      {
-        code: 'scan.licence',
-        message: 'The licence of the skill keeps rights that are needed to copy it.',
-        at: offsetOf(field.index),
-      },
-    ];
+    const at = fieldAt(file.text.slice(0, file.frontMatter.end));
+    if (at < 0) return [];
+    const newline = file.text.indexOf('\n', at);
+    if (!FIELD_KEEPS.test(file.text.slice(at, newline < 0 ? undefined : newline).toLowerCase())) return [];
+    return [{ code: 'scan.licence', message: 'The licence of the skill keeps rights that are needed to copy it.', at }];
   }
   if (!isText || !LICENCE_FILE.test(name) || GRANTS.test(text)) return [];
-  const [first] = text.matchAll(KEEPS);
-  if (first === undefined) return [];
-  return [
-    { code: 'scan.licence', message: 'This licence forbids copying, or keeps all rights.', at: offsetOf(first.index) },
-  ];
+  const at = keepsAt(text);
+  return at < 0
+    ? []
+    : [{ code: 'scan.licence', message: 'This licence forbids copying, or keeps all rights.', at: offsetOf(at) }];
+}
+
+/** Where the field `license` begins a line of the frontmatter, or -1. */
+function fieldAt(block: string): number {
+  return Math.max(...['\nlicense:', '\nlicence:'].map((field) => block.indexOf(field) + 1)) || -1;
+}
+
+function keepsAt(text: string): number {
+  const forbidden = [...text.matchAll(FORBIDS)].find(({ index, 0: word }) =>
+    COPYING.test(text.slice(index + word.length, index + word.length + CLAUSE)),
+  );
+  const found = [text.search(KEEPS), forbidden?.index ?? -1].filter((at) => at >= 0);
+  return found.length === 0 ? -1 : Math.min(...found);
 }

@@ -1,17 +1,16 @@
 import type { FoundInFile } from '../scan-finding.ts';
-import { type ScannedFile } from '../scanned-file.ts';
+import type { ScannedFile } from '../scanned-file.ts';
 import { foldForScan } from '../text/fold-for-scan.ts';
 import { isInRanges } from '../text/text-ranges.ts';
 import { wordSieve } from '../text/word-sieve.ts';
-import { findPatterns } from './find-patterns.ts';
-import { OVERRIDE_PATTERNS } from './override-patterns.ts';
+import { findPhrases } from './find-phrases.ts';
 
 const ESCAPE = /\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8}))/g;
-const WITH_LINE_END = /\\\n[ \t]{0,100}/g;
+const ANY_ESCAPE = /\\[xuU\n]/;
 
 /** Finds phrases that talk a model out of its instructions; where people seldom look they are graver. */
 export function findOverrides(file: ScannedFile): FoundInFile[] {
-  const found = findPatterns(file, OVERRIDE_PATTERNS);
+  const found = findPhrases(file.folded, file.holds);
   for (const each of found) {
     const at = each.at ?? 0;
     if (at < file.frontMatter.end || isInRanges(file.comments(), at)) each.code = 'scan.override';
@@ -22,21 +21,18 @@ export function findOverrides(file: ScannedFile): FoundInFile[] {
 /** Phrases of the frontmatter that YAML makes of escapes. */
 function escapedOverrides(file: ScannedFile): FoundInFile[] {
   const block = file.text.slice(0, file.frontMatter.end);
-  if (!block.includes('\\')) return [];
-  const at = block.search(/\\(?:[xuU][0-9a-fA-F]{2}|\n)/);
+  const at = block.search(ANY_ESCAPE);
   if (at < 0) return [];
-  const text = block.replace(WITH_LINE_END, '').replace(ESCAPE, (whole, two: string, four: string, eight: string) => {
-    const code = Number.parseInt(two ?? four ?? eight, 16);
+  const text = block.replaceAll('\\\n', '').replace(ESCAPE, (whole, two?: string, four?: string, eight?: string) => {
+    const code = Number.parseInt(two ?? four ?? eight ?? '', 16);
     return code <= 0x10ffff ? String.fromCodePoint(code) : whole;
   });
-  const found = phrasesIn(text);
-  const known = phrasesIn(block).length;
-  return found
-    .slice(known)
+  return phrasesIn(text)
+    .slice(phrasesIn(block).length)
     .map(({ message }) => ({ code: 'scan.override', message: `${message} It is written with escapes.`, at }));
 }
 
 function phrasesIn(text: string): FoundInFile[] {
   const folded = foldForScan(text);
-  return findPatterns({ folded, holds: wordSieve(folded.text) }, OVERRIDE_PATTERNS);
+  return findPhrases(folded, wordSieve(folded.text));
 }

@@ -7,31 +7,39 @@ export interface ScanPattern {
   code: ScanCode;
   /** Of each list one word has to be in the folded text, else nothing is looked for: that takes a fraction of the time. */
   needs: readonly (readonly string[])[];
-  /** With the flag `g`. It sees the folded text: lower case, and neither hidden characters nor look-alikes. */
+  /** With the flag `g`. It sees the folded text: lower case, one blank a gap, and neither hidden characters nor look-alikes. */
   pattern: RegExp;
+  /** What may not stand before a match: a part of a word, or of a path or an option as well. */
+  apart?: 'word' | 'command';
   /** What has to stand behind the first match of a line, on that line or on those that continue it. */
-  then?: RegExp;
+  then?: RegExp | ((rest: string) => boolean);
   message: string;
 }
 
-/** Finds all places of the patterns, of one code one a line. */
-export function findPatterns(
-  { folded, holds }: Pick<ScannedFile, 'folded' | 'holds'>,
-  patterns: readonly ScanPattern[],
-): FoundInFile[] {
+const WORD = /\w/;
+const COMMAND = /[\w./-]/;
+
+/** Finds all places of the patterns, of one pattern one a line. */
+export function findPatterns({ folded, holds }: ScannedFile, patterns: readonly ScanPattern[]): FoundInFile[] {
   const found: FoundInFile[] = [];
-  for (const { code, needs, pattern, then, message } of patterns) {
+  const { text } = folded;
+  for (const { code, needs, pattern, apart, then, message } of patterns) {
     if (!needs.every((words) => words.some(holds))) continue;
     let lineEnd = -1;
-    for (const { index, 0: match } of folded.text.matchAll(pattern)) {
+    for (const { index, 0: match } of text.matchAll(pattern)) {
       if (index < lineEnd) continue;
+      if (apart !== undefined && index > 0 && (apart === 'word' ? WORD : COMMAND).test(text[index - 1] ?? '')) continue;
       const end = index + match.length;
-      lineEnd = logicalLineEnd(folded.text, end);
-      if (then === undefined || then.test(folded.text.slice(end, lineEnd)))
-        found.push({ code, message, at: folded.offsetOf(index) });
+      lineEnd = logicalLineEnd(text, end);
+      if (then === undefined || stands(then, text.slice(end, lineEnd)))
+        found.push({ code, message, at: folded.offsetOf(end - match.trimStart().length) });
     }
   }
   return found;
+}
+
+function stands(then: RegExp | ((rest: string) => boolean), rest: string): boolean {
+  return typeof then === 'function' ? then(rest) : then.test(rest);
 }
 
 /** The end of a line, or of the last one that continues it. */

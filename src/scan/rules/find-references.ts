@@ -4,9 +4,9 @@ import { codeRanges } from '../../skills/render/code-ranges.ts';
 import { isInRanges } from '../text/text-ranges.ts';
 
 /** `](target` of a link or an image; a title may follow. */
-const INLINE = /\]\(\s{0,4}<?([^\s<>()]{1,1000})/g;
-/** `[name]: target` at the beginning of a line. */
-const DEFINITION = /^ {0,3}\[[^\]\n]{1,200}\]:[ \t]{1,8}<?([^\s<>]{1,1000})/gm;
+const INLINE = /\]\(\s?<?([^\s<>()[\]]+)/g;
+/** `[name]: target`; whether a line begins with it is looked at when it is found. */
+const DEFINITION = /\]:[ \t]<?([^\s<>[\]]+)/g;
 const ELSEWHERE = /^(?:[a-z][a-z0-9+.-]{1,30}:|#|\?|\/\/)/i;
 const OF_THE_MACHINE = /^(?:file:|\/|~\/|[a-z]:[\\/])/i;
 /** A name that somebody is to fill in, or a pattern. */
@@ -23,6 +23,7 @@ export function findReferences(
   for (const pattern of [INLINE, DEFINITION]) {
     for (const { index, 1: target = '' } of text.matchAll(pattern)) {
       if (index < frontMatter.end || isInRanges(code, index) || PLACEHOLDER.test(target)) continue;
+      if (pattern === DEFINITION && !beginsLine(text, index)) continue;
       const shown = JSON.stringify(target);
       if (OF_THE_MACHINE.test(target) && !target.startsWith('//'))
         found.push({
@@ -48,12 +49,26 @@ export function findReferences(
 /** A path below the skill; undefined when it leaves. */
 function resolvePath(from: string, target: string): string | undefined {
   const parts = from.split('/').slice(0, -1);
-  for (const part of decoded(target.replace(/[#?].*$/s, '')).split(/[/\\]/)) {
+  for (const part of decoded(withoutQuery(target)).split(/[/\\]/)) {
     if (part === '' || part === '.') continue;
     if (part !== '..') parts.push(part);
     else if (parts.pop() === undefined) return undefined;
   }
   return parts.join('/');
+}
+
+function withoutQuery(target: string): string {
+  const end = target.search(/[#?]/);
+  return end < 0 ? target : target.slice(0, end);
+}
+
+/** The longest name of a link. */
+const NAME = 200;
+
+function beginsLine(text: string, at: number): boolean {
+  const before = text.slice(Math.max(0, at - NAME), at);
+  const start = before.lastIndexOf('\n') + 1;
+  return (start > 0 || at <= NAME) && before.slice(start).trimStart().startsWith('[');
 }
 
 function decoded(target: string): string {

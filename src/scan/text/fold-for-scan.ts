@@ -1,10 +1,9 @@
-import { isAscii } from '../../skills/text/ascii.ts';
 import { removeHidden } from '../../skills/text/hidden-characters.ts';
 import { CONFUSABLE_LETTERS } from './confusable-letters.ts';
 
 /** A text as its phrases are looked for, with the way back to where they stand. */
 export interface FoldedText {
-  /** Lower case, without hidden characters, look-alikes as the letters that they look like. */
+  /** Lower case, one blank or line end a gap, without hidden characters, look-alikes as the letters that they look like. */
   text: string;
   /** The offset in the text before of an offset in this one. */
   offsetOf(at: number): number;
@@ -17,55 +16,108 @@ const OUTSIDE_ASCII = /[\u0080-\uffff]+/g;
 const IDEOGRAPHS = 0x2e80;
 const IDEOGRAPHS_END = 0xe000;
 
+/** A run that stays as it is; most gaps are one blank or one line end. */
+const NEEDS_FOLDING = /\s\s|[\u0080-\uffff]|[^\S\n ]/;
+
 /**
- * Folds a text, so that a phrase is found in whatever case and letters it is written. Takes time in proportion to the text.
+ * Folds a text, so that a phrase is found in whatever case, letters and spacing it is written. Takes time in proportion to the text.
  *
  * @param text any text
  */
 export function foldForScan(text: string): FoldedText {
-  if (isAscii(text)) return { text: text.toLowerCase(), offsetOf: (at) => at };
-  const folded: string[] = [];
+  if (!NEEDS_FOLDING.test(text)) return { text: text.toLowerCase(), offsetOf: (at) => at };
+  const pieces = createPieces(text);
+  let end = 0;
+  for (const { 0: run, index } of text.matchAll(OUTSIDE_ASCII)) {
+    addPlain(pieces, text.slice(end, index), end);
+    end = index + run.length;
+    addBeyondAscii(pieces, text, index, end);
+  }
+  addPlain(pieces, text.slice(end), end);
+  return pieces.folded();
+}
+
+interface Pieces {
+  /** Adds a piece whose units stand one by one from an offset on. */
+  add(piece: string, from: number): void;
+  folded(): FoldedText;
+}
+
+function createPieces(whole: string): Pieces {
+  const pieces: string[] = [];
   /** Where pieces begin, before and after; within a piece one unit is one unit. */
   const before: number[] = [];
   const after: number[] = [];
   let length = 0;
-  const add = (piece: string, from: number): void => {
-    if (piece === '') return;
-    folded.push(piece);
-    before.push(from);
-    after.push(length);
-    length += piece.length;
-  };
-  let end = 0;
-  for (const { 0: run, index } of text.matchAll(OUTSIDE_ASCII)) {
-    add(text.slice(end, index).toLowerCase(), end);
-    end = index + run.length;
-    let plain = index;
-    for (let at = index; at < end;) {
-      const code = text.codePointAt(at) ?? 0;
-      const next = at + (code > 0xffff ? 2 : 1);
-      if (code < IDEOGRAPHS || code >= IDEOGRAPHS_END) {
-        add(text.slice(plain, at), plain);
-        add(foldedCharacter(String.fromCodePoint(code)), at);
-        plain = next;
-      }
-      at = next;
-    }
-    add(text.slice(plain, end), plain);
-  }
-  add(text.slice(end).toLowerCase(), end);
   return {
-    text: folded.join(''),
-    offsetOf(at) {
-      let low = 0;
-      for (let high = after.length; high - low > 1;) {
-        const middle = (low + high) >> 1;
-        if ((after[middle] ?? 0) <= at) low = middle;
-        else high = middle;
-      }
-      return Math.min((before[low] ?? 0) + at - (after[low] ?? 0), text.length);
+    add(piece, from) {
+      if (piece === '') return;
+      pieces.push(piece);
+      before.push(from);
+      after.push(length);
+      length += piece.length;
     },
+    folded: () => ({
+      text: pieces.join(''),
+      offsetOf(at) {
+        let low = 0;
+        for (let high = after.length; high - low > 1;) {
+          const middle = (low + high) >> 1;
+          if ((after[middle] ?? 0) <= at) low = middle;
+          else high = middle;
+        }
+        return Math.min((before[low] ?? 0) + at - (after[low] ?? 0), whole.length);
+      },
+    }),
   };
+}
+
+/** Lower case, with one blank or one line end a gap. */
+function addPlain(pieces: Pieces, text: string, from: number): void {
+  const lower = text.toLowerCase();
+  let end = 0;
+  for (let at = nextGap(lower, 0); at < lower.length; at = nextGap(lower, end)) {
+    pieces.add(lower.slice(end, at), from + end);
+    end = at;
+    while (end < lower.length && isBlank(lower.charCodeAt(end))) end += 1;
+    const newline = lower.indexOf('\n', at);
+    if (newline >= 0 && newline < end) pieces.add('\n', from + newline);
+    else pieces.add(' ', from + at);
+  }
+  pieces.add(lower.slice(end), from + end);
+}
+
+/** The next gap that is not one blank or one line end already. */
+function nextGap(text: string, from: number): number {
+  for (let at = from; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code > SPACE || !isBlank(code)) continue;
+    if (isBlank(text.charCodeAt(at + 1))) return at;
+    if (code !== SPACE && code !== NEWLINE) return at;
+  }
+  return text.length;
+}
+
+const SPACE = 0x20;
+const NEWLINE = 0x0a;
+
+function isBlank(code: number): boolean {
+  return code === SPACE || (code >= 0x09 && code <= 0x0d);
+}
+
+function addBeyondAscii(pieces: Pieces, text: string, start: number, end: number): void {
+  let plain = start;
+  for (let at = start; at < end;) {
+    const code = text.codePointAt(at) ?? 0;
+    const next = at + (code > 0xffff ? 2 : 1);
+    if (code < IDEOGRAPHS || code >= IDEOGRAPHS_END) {
+      pieces.add(text.slice(plain, at), plain);
+      pieces.add(foldedCharacter(String.fromCodePoint(code)), at);
+      plain = next;
+    }
+    at = next;
+  }
+  pieces.add(text.slice(plain, end), plain);
 }
 
 const known = new Map<string, string>();

@@ -25,7 +25,7 @@ const WITH_VALUE: ReadonlySet<string> = new Set([
 ]);
 const ASSIGNMENT = /^[a-z_][a-z0-9_]*=/;
 /** What stands before a command in prose, quotes and prompts. */
-const OPENING = /^(?:[\s`"'($>*-]|\{\s)+/;
+const OPENING = /^[\s`"'($>*{-]+/;
 const WORD_BORDER = /\s+/;
 /** Where the code of a stage ends in prose. */
 const CLOSING = /[`"')\]}*,]/;
@@ -56,9 +56,13 @@ export function shellCommand(stage: string): ShellCommand | undefined {
   const ended = CLOSING.exec(name);
   if (ended !== null) return { name: baseName(name.slice(0, ended.index)), arguments: [] };
   const end = rest.findIndex((word) => CLOSING.test(word));
-  const last = end < 0 ? undefined : rest[end]?.replace(/[`"')\]}*,].*$/s, '');
+  const last = end < 0 ? undefined : upToClosing(rest[end] ?? '');
   const kept = end < 0 ? rest : [...rest.slice(0, end), ...(last === undefined || last === '' ? [] : [last])];
   return { name: baseName(name), arguments: kept };
+}
+
+function upToClosing(word: string): string {
+  return word.slice(0, Math.max(0, word.search(CLOSING)));
 }
 
 function firstWords(text: string): string[] {

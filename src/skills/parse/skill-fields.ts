@@ -18,7 +18,7 @@ import type { Fault, Shape } from './field-shapes.ts';
 import { dataOf, entriesOf, isNull, setOwn } from './yaml-values.ts';
 
 /** Every known key of the frontmatter, of all dialects: the field that it sets, and its shape. */
-const RULES: ReadonlyMap<string, { field: keyof SkillFields; shape: Shape }> = new Map([
+export const FIELD_RULES: ReadonlyMap<string, { field: keyof SkillFields; shape: Shape }> = new Map([
   ['name', { field: 'name', shape: textShape }],
   ['description', { field: 'description', shape: textShape }],
   ['version', { field: 'version', shape: textShape }],
@@ -73,7 +73,7 @@ export function readFields(root: YAMLMap): FieldsReading {
   const keyNodes = new Map<string, unknown>();
   for (const { key, keyNode, node } of entriesOf(root) ?? []) {
     keyNodes.set(key, keyNode);
-    const rule = RULES.get(key);
+    const rule = FIELD_RULES.get(key);
     if (rule === undefined) {
       setOwn(extra, key, dataOf(node));
       continue;

@@ -3,7 +3,7 @@ import type { SourceRow } from '../../contracts/skill.ts';
 import { normalizeUrl } from './normalize-url.ts';
 
 /** Optional fields of a row that are kept as they are. */
-const KEPT_FIELDS: readonly string[] = [
+export const KEPT_FIELDS: readonly string[] = [
   'title',
   'text',
   'published_time_iso',
@@ -22,7 +22,8 @@ const KEPT_FIELDS: readonly string[] = [
   'base64',
 ];
 
-const BASE64_LIMIT = 4000;
+/** The most UTF-16 units of `base64` in a row. */
+export const BASE64_LIMIT = 4000;
 
 /** A row in the form that the pool takes. */
 export interface SourceRowReading {

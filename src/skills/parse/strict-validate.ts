@@ -5,7 +5,8 @@ import { readFrontMatter } from './front-matter.ts';
 import { codePointLength } from '../text/text.ts';
 import { entriesOf, isNull, writtenText } from './yaml-values.ts';
 
-const KEYS: ReadonlySet<string> = new Set([
+/** The keys of the specification. */
+export const STRICT_KEYS: ReadonlySet<string> = new Set([
   'name',
   'description',
   'license',
@@ -16,6 +17,13 @@ const KEYS: ReadonlySet<string> = new Set([
 const NAME_LIMIT = 64;
 const DESCRIPTION_LIMIT = 1024;
 const COMPATIBILITY_LIMIT = 500;
+
+/** The most code points of each text. */
+export const STRICT_LIMITS: Readonly<Record<'name' | 'description' | 'compatibility', number>> = {
+  name: NAME_LIMIT,
+  description: DESCRIPTION_LIMIT,
+  compatibility: COMPATIBILITY_LIMIT,
+};
 
 type Report = (code: OwnCode, message: string, place?: Partial<TextPlace>) => void;
 
@@ -57,7 +65,8 @@ export function validateStrict(folder: string, bytes: Uint8Array | null, fileNam
     (code, message) =>
       report(code, message, keyNodes.has(key) ? frontMatter.placeOf(keyNodes.get(key)) : {});
   for (const key of nodes.keys()) {
-    if (!KEYS.has(key)) reportOf(key)('strict.field-unknown', `The specification has no key ${JSON.stringify(key)}.`);
+    if (!STRICT_KEYS.has(key))
+      reportOf(key)('strict.field-unknown', `The specification has no key ${JSON.stringify(key)}.`);
   }
   checkName(trimmedText(nodes.get('name')), folder, reportOf('name'));
   checkDescription(trimmedText(nodes.get('description')), reportOf('description'));

@@ -10,7 +10,7 @@ export interface FencedBlock {
   closed: boolean;
 }
 
-const OPENING = /^([^\S\n]*(?:(?:[-*+]|\d{1,9}[.)])[^\S\n]+)*)(`{3,}|~{3,})([^\n]*)$/;
+const OPENING = /^([^\S\n]*(?:(?:[-*+]|\d{1,9}[.)])[^\S\n]+)*)(`{3,}|~{3,})([^]*)$/;
 /** A closing fence that is indented further than this belongs to the code. */
 const CLOSING_INDENTATION = 3;
 const THINKING = /^\s*<(think|thinking|reasoning)>[\s\S]*?<\/\1>/;

@@ -1,3 +1,4 @@
+import { withoutEnd } from '../../contracts/without-end.ts';
 import { latePattern } from './late-pattern.ts';
 import { codePointLength, hasHidden } from './text.ts';
 
@@ -50,5 +51,5 @@ function isHidden(character: string): boolean {
 }
 
 function trimHyphens(text: string): string {
-  return text.replace(/^-+/, '').replace(/-+$/, '');
+  return withoutEnd(text.replace(/^-+/, ''), '-');
 }

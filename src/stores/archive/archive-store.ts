@@ -40,6 +40,7 @@ export function createArchiveStore({ path, kind, cache }: ArchiveStoreOptions): 
 
   /** Reads the file where it is another than before; its skills are then in the cache. */
   const read = async (signal: AbortSignal | undefined, again = false): Promise<ReadOnce> => {
+    signal?.throwIfAborted();
     if (!again && last !== undefined && (await available(source, archiveIdentity(source))) === last.identity)
       return last;
     const { bytes, identity } = await available(source, readArchiveFile(source));

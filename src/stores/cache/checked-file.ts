@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { readFileSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { currentOwner, ownerName } from '../../durable/owner.ts';
 import { digestOf } from '../../skills/text/digest.ts';
 
+const HOUR_MS = 3_600_000;
 const DIGEST_LENGTH = 'sha256:'.length + 64;
 
 /**
@@ -38,13 +39,17 @@ export function readChecked(folder: string, name: string, touch = true): Buffer 
     rmSync(path, { force: true });
     return undefined;
   }
-  if (touch) {
-    const now = new Date();
-    try {
-      utimesSync(path, now, now);
-    } catch {
-      // Evicted meanwhile.
-    }
-  }
+  if (touch) touchOld(path);
   return content;
+}
+
+/** What was used last is evicted last; an hour more or less makes no difference there, and a write for each read does. */
+function touchOld(path: string): void {
+  try {
+    const now = Date.now();
+    if (statSync(path).mtimeMs > now - HOUR_MS) return;
+    utimesSync(path, now / 1000, now / 1000);
+  } catch {
+    // Evicted meanwhile.
+  }
 }

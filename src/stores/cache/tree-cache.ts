@@ -18,13 +18,68 @@ import { privateFolder } from './private-folder.ts';
 /** Skills by their digests, each in a folder that nobody changes. Processes share it. */
 export interface TreeCache {
   readonly folder: string;
-  /** The skill of a digest, each byte of which was looked at; undefined where it is not there, or no longer what it was. */
+  /**
+   * The skill of a digest, each byte of which was looked at; undefined where it is not there, or no longer what it was.
+   *
+   * @example
+   * ```ts
+   * import { openTreeCache } from 'skillcell';
+   *
+   * const cache = openTreeCache('cache');
+   * const tree = new Map([['SKILL.md', { bytes: Buffer.from('Text.'), executable: false }]]);
+   * const { digest } = cache.keep(tree);
+   * console.log(cache.find(digest)?.digest === digest);
+   * // prints: true
+   * ```
+   */
   find(digest: string): SkillView | undefined;
-  /** Keeps a skill. @throws the system's error */
+  /**
+   * Keeps a skill. @throws the system's error
+   *
+   * @example
+   * ```ts
+   * import { openTreeCache } from 'skillcell';
+   *
+   * const cache = openTreeCache('cache');
+   * const tree = new Map([['SKILL.md', { bytes: Buffer.from('Text.'), executable: false }]]);
+   * console.log(cache.keep(tree).files.map(({ path, bytes }) => `${path} ${bytes}`));
+   * // prints: [ 'SKILL.md 5' ]
+   * ```
+   */
   keep(tree: SkillTree): SkillView;
-  /** Tells it of bytes that were kept beside its trees, so that it makes room for them. */
+  /**
+   * Tells it of bytes that were kept beside its trees, so that it makes room for them.
+   *
+   * @example
+   * ```ts
+   * import { openTreeCache } from 'skillcell';
+   *
+   * const cache = openTreeCache('cache');
+   * const tree = new Map([['SKILL.md', { bytes: Buffer.from('Text.'), executable: false }]]);
+   * cache.keep(tree);
+   * // An index of 2 MiB was written beside its trees.
+   * cache.added(2 * 1024 * 1024);
+   * console.log('there is room');
+   * // prints: there is room
+   * ```
+   */
   added(bytes: number): void;
-  /** Says that what it gave is no longer needed: only then may it be evicted. */
+  /**
+   * Says that what it gave is no longer needed: only then may it be evicted.
+   *
+   * @example
+   * ```ts
+   * import { openTreeCache } from 'skillcell';
+   *
+   * const cache = openTreeCache('cache');
+   * const tree = new Map([['SKILL.md', { bytes: Buffer.from('Text.'), executable: false }]]);
+   * const { folder } = cache.keep(tree);
+   * // Until here nobody evicts it.
+   * cache.close();
+   * console.log(folder.startsWith(process.cwd()));
+   * // prints: true
+   * ```
+   */
   close(): void;
 }
 
@@ -46,7 +101,20 @@ export interface TreeCacheOptions {
 
 const DEFAULT_BYTES = 1024 ** 3;
 
-/** Opens a cache, whose folder is made at the first use. Others may not look into it. */
+/**
+ * Opens a cache, whose folder is made at the first use. Others may not look into it.
+ *
+ * @example
+ * ```ts
+ * import { openTreeCache } from 'skillcell';
+ *
+ * const cache = openTreeCache('cache', { maxBytes: 64 * 1024 * 1024 });
+ * const { digest } = cache.keep(new Map([['SKILL.md', { bytes: Buffer.from('Text.'), executable: false }]]));
+ * console.log(cache.find(digest)?.files.map(({ path, bytes }) => `${path} ${bytes}`));
+ * // prints: [ 'SKILL.md 5' ]
+ * cache.close();
+ * ```
+ */
 export function openTreeCache(folder: string, { maxBytes = DEFAULT_BYTES }: TreeCacheOptions = {}): TreeCache {
   let opened: OpenedCache | undefined;
   const open = (): OpenedCache => {

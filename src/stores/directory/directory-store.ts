@@ -24,6 +24,18 @@ export interface DirectoryStoreOptions {
 /**
  * Reads skills from a folder, by the same walk as a root: no link is followed, and what is left out is named. A list is the folder as it was at
  * one moment.
+ * @example
+ * ```ts
+ * import { mkdirSync, writeFileSync } from 'node:fs';
+ * import { createDirectoryStore, openTreeCache } from 'skillcell';
+ *
+ * mkdirSync('skills/units', { recursive: true });
+ * writeFileSync('skills/units/SKILL.md', '---\nname: units\ndescription: Units in reports.\n---\nGive SI units.\n');
+ * const store = createDirectoryStore({ path: 'skills', kind: 'user', cache: openTreeCache('cache') });
+ * const { items } = await store.list();
+ * for (const item of items) console.log(item.path, (await store.open(item)).files.map(({ path }) => path));
+ * // prints: units [ 'SKILL.md' ]
+ * ```
  */
 export function createDirectoryStore({ path, kind, cache }: DirectoryStoreOptions): SkillStore {
   const source = resolve(path);

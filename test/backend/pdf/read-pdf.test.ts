@@ -92,7 +92,7 @@ describe('the reader of PDFs', () => {
       },
       readArtifact: () => Promise.reject(new Error('there is none')),
     };
-    const reader = createPdfReader({ cache, orchestrator: refusing as never });
+    const reader = createPdfReader({ cache, orchestrator: refusing });
     await expect(reader.read(pdfDocument([shown('never seen')]), 'x.pdf')).rejects.toMatchObject({
       code: 'runner.isolation-unmet',
     });

@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -116,7 +116,7 @@ describe('skillcell skills explain', () => {
     const yes = await skills(...argv, '--consumer', 'other');
     expect(yes).toMatchObject({ code: 0, stderr: '' });
     expect(yes.stdout).toMatch(
-      /^public\.a: offered and loaded for other\n[^]*approval: nothing is locked\ntokens: ~2, /,
+      /^public\.a: offered and loaded for other\n[^]*approval: it is not locked\ntokens: ~2, /,
     );
     const no = await skills(...argv, '--consumer', 'desk');
     expect(no).toEqual({
@@ -125,5 +125,96 @@ describe('skillcell skills explain', () => {
       stdout: 'public.a: denied for desk\n  - agents_config["desk"].disabled "a": the pattern matches public.a\n',
     });
     expect(await skills('explain', 'none', '--root', 'root')).toMatchObject({ code: 2, stdout: '' });
+  });
+
+  it('says who has approved the bytes that are loaded, by the lock file', async () => {
+    writeTree(cwd, { 'source/a/SKILL.md': skillText({ name: 'a', description: 'x' }, 'Hush.\n') });
+    const added = await skills('add', './source', '--into', 'skills');
+    expect(added.stderr).toBe('');
+    const explain = async (): Promise<string> => {
+      writeTree(cwd, { 'policy.json': JSON.stringify({ custom_skills_root: 'skills' }) });
+      return (await skills('explain', 'custom.a', '--descriptor', 'policy.json')).stdout;
+    };
+    expect(await explain()).toContain('approval: nobody approved these bytes\n');
+    await skills('approve', 'custom.a', '--as', 'Ada');
+    expect(await explain()).toMatch(/origin: custom root, a, from directory [^]*approval: by Ada\n/);
+    writeTree(cwd, { 'skills/a/more.md': 'changed' });
+    expect(await explain()).toContain('approval: nobody approved these bytes\n');
+  });
+});
+
+describe('skillcell skills export and import', () => {
+  beforeEach(() => {
+    writeTree(cwd, {
+      'root/a/SKILL.md': '---\nname: A\ndescription: Use: it\nversion: 1.0\nimport: b\n---\nHush.\n',
+      'root/a/run.sh': { base64: 'IyEK' },
+      'root/b/SKILL.md': skillText({ name: 'b', description: 'x' }, 'x\n'),
+      'policy.json': JSON.stringify({ agents_config: { desk: { disabled: ['a'] } } }),
+    });
+  });
+
+  it.each([
+    ['agentskills', '.agents/skills'],
+    ['claude', '.claude/skills'],
+  ])('write for %s below %s, valid by the specification, and read it back', async (to, folder) => {
+    expect(await skills('export', 'a', '--to', to, '--root', 'root')).toEqual({
+      code: 0,
+      stdout: `${folder}/a\n`,
+      stderr: 'What they import is not exported with them: public.b.\n',
+    });
+    expect(await skills('validate', folder, '--strict')).toMatchObject({ code: 0 });
+    expect(await skills('import', folder, '--into', 'back')).toEqual({ code: 0, stdout: 'back/a\n', stderr: '' });
+    const shown = async (root: string): Promise<Record<string, unknown>> => {
+      const { fields, extra, body, files } = JSON.parse(
+        (await skills('show', 'a', '--json', '--root', root)).stdout,
+      ) as Record<string, unknown>;
+      return { fields, extra, body, paths: (files as { path: string }[]).map(({ path }) => path) };
+    };
+    expect(await shown('back')).toEqual(await shown('root'));
+  });
+
+  it('write an AGENTS.md beside skills', async () => {
+    const run = await skills('export', 'b', 'a', '--to', 'agents-md', '-o', 'out', '--root', 'root');
+    expect(run).toMatchObject({ code: 0, stdout: 'out/AGENTS.md\nout/skills/a\nout/skills/b\n' });
+    expect(readFileSync(join(cwd, 'out/AGENTS.md'), 'utf8')).toContain('- **a** (`skills/a/SKILL.md`): Use: it\n');
+  });
+
+  it('write over nothing, and nothing that the consumer may not have', async () => {
+    const argv = ['export', 'a', 'b', '--to', 'claude', '-o', 'out', '--root', 'root'];
+    expect(await skills(...argv, '--descriptor', 'policy.json', '--consumer', 'desk')).toMatchObject({
+      code: 2,
+      stdout: '',
+    });
+    writeTree(cwd, { 'out/b/mine': 'mine' });
+    expect(await skills(...argv)).toMatchObject({ code: 2, stdout: '' });
+    expect(readdirSync(join(cwd, 'out'))).toEqual(['b']);
+    expect(await skills('export', 'a', '--root', 'root')).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('--to') as string,
+    });
+    expect(await skills('import', 'out')).toMatchObject({ code: 2, stdout: '' });
+  });
+});
+
+describe('skillcell skills schema', () => {
+  it('names the schemas, and prints one', async () => {
+    const names = ['descriptor', 'lock', 'skill', 'skill-strict', 'sources', 'tools'];
+    const { code, stdout } = await skills('schema', '--json');
+    expect(code).toBe(0);
+    expect((JSON.parse(stdout) as { schemas: { name: string }[] }).schemas.map(({ name }) => name)).toEqual(names);
+    expect((await skills('schema')).stdout.split('\n').map((line) => line.split(' ')[0])).toEqual([...names, '']);
+    for (const name of names) {
+      const committed = readFileSync(new URL(`../../../docs/schemas/${name}.json`, import.meta.url), 'utf8');
+      expect(await skills('schema', name)).toEqual({ code: 0, stdout: committed, stderr: '' });
+      expect((await skills('schema', name, '--json')).stdout).toBe(committed);
+    }
+  });
+
+  it.each(['nope', '../errors', '', 'skill.json'])('refuses %j', async (name) => {
+    expect(await skills('schema', name)).toMatchObject({
+      code: 2,
+      stdout: '',
+      stderr: expect.stringContaining('it must be one of descriptor, lock, skill,') as string,
+    });
   });
 });

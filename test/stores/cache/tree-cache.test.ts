@@ -166,7 +166,7 @@ describe('openTreeCache()', () => {
         return [code, text];
       }),
     );
-    expect(outcomes).toEqual(Array(3).fill([0, String(turns)]));
+    expect(outcomes).toEqual(children.map(() => [0, String(turns)]));
     expect(trees().filter((name) => name.startsWith('.'))).toEqual([]);
   });
 

@@ -8,6 +8,7 @@ import {
   rmSync,
   symlinkSync,
   writeFileSync,
+  truncateSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -139,7 +140,7 @@ describe('createDirectoryStore()', () => {
     const root = join(folder, 'skills');
     writeTree(root, { 'large/SKILL.md': skill('large'), 'small/SKILL.md': skill('small') });
     writeFileSync(join(root, 'large', 'hole.bin'), '');
-    execFileSync('truncate', ['-s', '257M', join(root, 'large', 'hole.bin')]);
+    truncateSync(join(root, 'large', 'hole.bin'), 257 * 1024 * 1024);
     const { items, diagnostics } = await storeAt(root).list();
     expect(items.map(({ path }) => path)).toEqual(['small']);
     expect(diagnostics).toMatchObject([{ code: 'skill.too-large', path: 'large/' }]);

@@ -1,0 +1,71 @@
+/**
+ * Refuses regular expressions whose time is not in proportion to the text: `recheck` judges each of `src/` and `runtime/` that it has not judged before, and
+ * `scripts/expressions/judged.json` keeps what it said. `--write` keeps new verdicts, `--all` asks it about every expression anew.
+ */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { EXPRESSION_EXCEPTIONS } from './expressions/exceptions.ts';
+import { type Expression, findExpressions } from './expressions/find-expressions.ts';
+
+const TIMEOUT_MS = 20_000;
+
+/** What `recheck` said of an expression: `linear`, or what it found. */
+export type Verdict = string;
+
+/** Says what is wrong with expressions, by their verdicts. An exception that no expression needs is wrong as well. */
+export function expressionFaults(
+  expressions: readonly Expression[],
+  verdicts: Readonly<Record<string, Verdict>>,
+  exceptions: readonly { file: string; part: string }[] = EXPRESSION_EXCEPTIONS,
+): string[] {
+  const used = new Set<object>();
+  const faults = expressions.flatMap((expression) => {
+    const { file, line, written, pattern } = expression;
+    const verdict = pattern === undefined ? 'not known before it runs' : (verdicts[keyOf(pattern)] ?? 'not judged');
+    if (verdict === 'linear') return [];
+    const exception = exceptions.find((each) => each.file === file && written.includes(each.part));
+    if (exception === undefined)
+      return [`${file}:${line}: an expression is linear, got one that is ${verdict}: ${written.slice(0, 200)}`];
+    used.add(exception);
+    return [];
+  });
+  const unused = exceptions.filter((each) => !used.has(each));
+  return [
+    ...faults,
+    ...unused.map(({ file, part }) => `${file}: no expression needs the exception, got ${JSON.stringify(part)}`),
+  ];
+}
+
+/** How an expression is known in the list of verdicts. */
+export function keyOf({ source, flags }: { source: string; flags: string }): string {
+  return `/${source}/${flags}`;
+}
+
+async function judge({ source, flags }: { source: string; flags: string }): Promise<Verdict> {
+  const { checkSync } = await import('recheck');
+  const found = checkSync(source, flags, { timeout: TIMEOUT_MS, randomSeed: 1 });
+  if (found.status === 'safe') return 'linear';
+  return found.status === 'vulnerable' ? found.complexity.type : `unknown: ${found.error.kind}`;
+}
+
+if (import.meta.main) {
+  // Nothing but JavaScript: the other ways start programs for one system each.
+  process.env['RECHECK_BACKEND'] = 'pure';
+  const root = fileURLToPath(new URL('..', import.meta.url));
+  const path = fileURLToPath(new URL('expressions/judged.json', import.meta.url));
+  const known = process.argv.includes('--all')
+    ? {}
+    : (JSON.parse(readFileSync(path, 'utf8')) as Record<string, Verdict>);
+  const expressions = findExpressions(root);
+  const verdicts: Record<string, Verdict> = {};
+  for (const { pattern } of expressions) {
+    if (pattern === undefined) continue;
+    const key = keyOf(pattern);
+    verdicts[key] ??= known[key] ?? (await judge(pattern));
+  }
+  const sorted = Object.fromEntries(Object.entries(verdicts).toSorted(([a], [b]) => (a < b ? -1 : 1)));
+  if (process.argv.includes('--write')) writeFileSync(path, `${JSON.stringify(sorted, null, 2)}\n`);
+  const faults = expressionFaults(expressions, verdicts);
+  for (const fault of faults) process.stderr.write(`${fault}\n`);
+  if (faults.length > 0) process.exitCode = 1;
+}

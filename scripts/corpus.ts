@@ -1,0 +1,34 @@
+/**
+ * Loads every SKILL.md below a folder, whatever else lies there, and compares what came of each with what the rules say:
+ * `npm run -s corpus -- DIR [--json]`. Exit code 1 when a rule is broken, 2 when the folder can't be read.
+ */
+import { resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { runCorpus } from './corpus/run-corpus.ts';
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { json: { type: 'boolean', default: false } },
+});
+const [folder, ...more] = positionals;
+if (folder === undefined || more.length > 0) {
+  process.stderr.write('Usage: npm run -s corpus -- DIR [--json]\n');
+  process.exitCode = 2;
+} else {
+  try {
+    const report = runCorpus(resolve(process.env['INIT_CWD'] ?? '.', folder));
+    if (values.json) process.stdout.write(`${JSON.stringify(report, null, 2)}\n`);
+    else {
+      const { files, loaded, keptOut, codes, exceptions } = report;
+      process.stdout.write(`${files} SKILL.md: ${loaded} loaded, ${keptOut} named\n`);
+      for (const [code, count] of Object.entries(codes))
+        process.stdout.write(`${String(count).padStart(8)}  ${code}\n`);
+      for (const { path, rule, reason } of exceptions)
+        process.stdout.write(`${rule}: ${JSON.stringify(path)}: ${JSON.stringify(reason)}\n`);
+    }
+    process.exitCode = report.exceptions.length === 0 ? 0 : 1;
+  } catch (cause) {
+    process.stderr.write(`Cannot read the corpus: ${(cause as Error).message}\n`);
+    process.exitCode = 2;
+  }
+}

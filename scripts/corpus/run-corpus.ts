@@ -1,0 +1,157 @@
+import { readdirSync, realpathSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import type { Diagnostic } from '../../src/contracts/diagnostic.ts';
+import type { Skill } from '../../src/contracts/skill.ts';
+import { loadSkillFolder } from '../../src/skills/load/load-skill-folder.ts';
+import { skillFolderAt } from '../../src/skills/load/find-skill-folders.ts';
+import { readRegularFile } from '../../src/skills/load/read-regular-file.ts';
+import { isSkillFileName } from '../../src/skills/load/skill-file-name.ts';
+import { compareCodePoints } from '../../src/skills/text/text.ts';
+import { referenceReading } from './reference-reading.ts';
+
+/** What keeps a SKILL.md out by the rules: no description, no frontmatter, broken YAML, or what is no text of a bearable size. */
+const KEEP_OUT: ReadonlySet<string> = new Set([
+  'frontmatter.missing',
+  'frontmatter.unclosed',
+  'frontmatter.language',
+  'frontmatter.too-large',
+  'frontmatter.yaml',
+  'frontmatter.not-a-mapping',
+  'skill.description-missing',
+  'skill.encoding',
+  'skill.too-large',
+  // Not of the text: a folder whose name makes no id, and what is no file or can't be read.
+  'skill.id-invalid',
+  'skill.missing',
+  'skill.unreadable',
+]);
+
+/** A rule that is broken. */
+export interface CorpusException {
+  /** Path below the folder. */
+  path: string;
+  rule: 'crash' | 'unnamed' | 'kept-out' | 'description';
+  reason: string;
+}
+
+/** What came of a tree of files. */
+export interface CorpusReport {
+  /** Every SKILL.md, in any spelling. */
+  files: number;
+  loaded: number;
+  keptOut: number;
+  /** How many files each code was found in, sorted. */
+  codes: Record<string, number>;
+  exceptions: CorpusException[];
+}
+
+const NOTHING: ReadonlySet<string> = new Set();
+
+/** Loads every SKILL.md of a tree by itself, at any depth, and compares what came of it with a plain reading by `yaml`. */
+export function runCorpus(given: string): CorpusReport {
+  const root = realpathSync.native(given);
+  readdirSync(root);
+  const report: CorpusReport = { files: 0, loaded: 0, keptOut: 0, codes: {}, exceptions: [] };
+  const counts = new Map<string, number>();
+  for (const { folder, name } of skillFiles(root)) {
+    const path = join(folder, name);
+    report.files += 1;
+    const { skill, codes, exceptions } = judge(root, folder, name);
+    if (skill) report.loaded += 1;
+    else report.keptOut += 1;
+    for (const code of new Set(codes)) counts.set(code, (counts.get(code) ?? 0) + 1);
+    report.exceptions.push(...exceptions.map((each) => ({ path, ...each })));
+  }
+  report.codes = Object.fromEntries([...counts].toSorted(([a], [b]) => compareCodePoints(a, b)));
+  return report;
+}
+
+interface Judged {
+  skill: boolean;
+  codes: string[];
+  exceptions: Omit<CorpusException, 'path'>[];
+}
+
+function judge(root: string, folder: string, name: string): Judged {
+  let found: { skill?: Skill; diagnostics: Diagnostic[] };
+  try {
+    const listed = skillFolderAt(join(root, folder), '.');
+    if (listed === undefined || listed.skillFile !== name) {
+      // Another spelling of it counts there, or it is no file; the folder says so.
+      const why = listed?.diagnostics.map(({ code }) => code) ?? ['skill.unreadable'];
+      return { skill: false, codes: [...why, 'skill.file-name'], exceptions: [] };
+    }
+    const place = { kind: 'custom' as const, index: 0, path: join(root, folder), name: basename(join(root, folder)) };
+    found = loadSkillFolder({ ...place, overrides: NOTHING, customNamespaces: NOTHING }, listed);
+  } catch (cause) {
+    // The loader has no error to throw for what a folder holds.
+    return { skill: false, codes: ['crash'], exceptions: [{ rule: 'crash', reason: String(cause) }] };
+  }
+  const { skill, diagnostics } = found;
+  const codes = diagnostics.map(({ code }) => code);
+  const errors = diagnostics.filter(({ severity }) => severity === 'error').map(({ code }) => code);
+  const exceptions: Judged['exceptions'] = [];
+  if (skill === undefined && errors.length === 0)
+    exceptions.push({ rule: 'unnamed', reason: 'it is not loaded, and no error says why' });
+  if (skill === undefined && errors.length > 0 && !errors.some((code) => KEEP_OUT.has(code)))
+    exceptions.push({ rule: 'kept-out', reason: `only ${errors.join(', ')} keeps it out` });
+  exceptions.push(...againstReference(join(root, folder, name), skill, errors));
+  return { skill: skill !== undefined, codes, exceptions };
+}
+
+/** What `yaml` alone makes of the frontmatter, against what was loaded. */
+function againstReference(place: string, skill: Skill | undefined, errors: readonly string[]): Judged['exceptions'] {
+  const bytes = bytesOf(place);
+  const reading = bytes === undefined ? undefined : referenceReading(bytes);
+  if (reading === undefined) return [];
+  if (skill === undefined) {
+    // A folder without a usable name is no fault of the text.
+    const isNamed = errors.every((code) => code !== 'skill.id-invalid');
+    return isNamed
+      ? [{ rule: 'kept-out', reason: `yaml reads a description, and ${errors.join(', ')} keeps it out` }]
+      : [];
+  }
+  const own = skill.fields.description?.trim();
+  const other = reading.description.trim();
+  return own === other
+    ? []
+    : [{ rule: 'description', reason: `yaml reads ${other.slice(0, 200)}, it is ${own?.slice(0, 200)}` }];
+}
+
+function bytesOf(place: string): Buffer | undefined {
+  const limit = 1024 * 1024;
+  try {
+    return readRegularFile(place, { keep: limit, limit }).content;
+  } catch {
+    // What can't be read is named by its code.
+    return undefined;
+  }
+}
+
+/** Every SKILL.md below a folder, in path order; links are not followed. */
+function skillFiles(root: string): { folder: string; name: string }[] {
+  const found: { folder: string; name: string }[] = [];
+  const pending = [''];
+  for (let folder = pending.pop(); folder !== undefined; folder = pending.pop()) {
+    const below: string[] = [];
+    for (const entry of entriesOf(join(root, folder))) {
+      if (entry.isDirectory()) below.push(join(folder, entry.name));
+      else if (isSkillFileName(entry.name)) found.push({ folder, name: entry.name });
+    }
+    pending.push(...below.toSorted(compareCodePoints).toReversed());
+  }
+  return found;
+}
+
+function entriesOf(folder: string): ReturnType<typeof readEntries> {
+  try {
+    return readEntries(folder);
+  } catch {
+    // A folder that can't be read holds nothing that could be loaded.
+    return [];
+  }
+}
+
+function readEntries(folder: string) {
+  return readdirSync(folder, { withFileTypes: true }).toSorted((a, b) => compareCodePoints(a.name, b.name));
+}

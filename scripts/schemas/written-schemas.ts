@@ -1,0 +1,13 @@
+import type { JsonSchema } from './json-schema.ts';
+
+/** A scalar of YAML: readers take it as the text that was written. */
+export const SCALAR: JsonSchema = { type: ['string', 'number', 'boolean'] };
+/** A scalar, or nothing: that counts as if the key were not there. */
+export const SCALAR_OR_NOTHING: JsonSchema = { type: ['string', 'number', 'boolean', 'null'] };
+/** A scalar that is not blank. */
+export const PRESENT: JsonSchema = { ...SCALAR, pattern: String.raw`\S` };
+/** A list of scalars, or one scalar. */
+export const SCALARS: JsonSchema = {
+  type: ['string', 'number', 'boolean', 'null', 'array'],
+  items: SCALAR_OR_NOTHING,
+};

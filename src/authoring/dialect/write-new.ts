@@ -1,0 +1,49 @@
+import { lstatSync, mkdirSync, renameSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import type { SkillTree } from '../../contracts/skill.ts';
+import { SkillcellError } from '../../contracts/skillcell-error.ts';
+import { syncFolder, writeAside } from '../../durable/durable-file.ts';
+import { writeTree } from '../../durable/write-tree.ts';
+
+/**
+ * Writes folders that are there whole or not at all, and over nothing.
+ *
+ * @param parent absolute path; made where it is not there
+ * @param trees files by names of folders
+ * @throws SkillcellError `usage.invalid` where there is something of one of the names: then nothing is written
+ */
+export function writeNewFolders(parent: string, trees: readonly (readonly [string, SkillTree])[]): void {
+  const names = trees.map(([name]) => name);
+  const twice = names.find((name, index) => names.indexOf(name) !== index);
+  if (twice !== undefined) throw refusal('two of them would have one folder', twice);
+  for (const [name] of trees) refuseThere(parent, name);
+  mkdirSync(parent, { recursive: true });
+  for (const [name, tree] of trees) if (!writeTree(parent, name, tree, 'plain')) throw thereAlready(name);
+}
+
+/** The same for one file. */
+export function writeNewFile(parent: string, name: string, text: string): void {
+  refuseThere(parent, name);
+  mkdirSync(parent, { recursive: true });
+  const aside = writeAside(parent, text);
+  try {
+    refuseThere(parent, name);
+    renameSync(aside, join(parent, name));
+    syncFolder(parent);
+  } finally {
+    rmSync(aside, { force: true });
+  }
+}
+
+function refuseThere(parent: string, name: string): void {
+  if (lstatSync(join(parent, name), { throwIfNoEntry: false }) !== undefined) throw thereAlready(name);
+}
+
+function thereAlready(name: string): SkillcellError {
+  return refusal('there is something of this name already', name);
+}
+
+function refusal(what: string, name: string): SkillcellError {
+  const hint = 'Choose another folder, or remove what is there.';
+  return new SkillcellError('usage.invalid', `Cannot write skills: ${what}, got ${JSON.stringify(name)}.`, { hint });
+}

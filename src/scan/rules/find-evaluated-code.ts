@@ -1,0 +1,42 @@
+import type { FoundInFile } from '../scan-finding.ts';
+import type { ScannedFile } from '../scanned-file.ts';
+
+const WORDS = ['exec', 'eval', 'new function', 'compile', 'system', 'popen', 'subprocess', 'vm.run', 'child_process'];
+/** What runs a text as code, or as a command. */
+const EVALUATES =
+  /(?:exec|eval|execfile|new function|compile|system|popen|run|call|check_call|check_output|getoutput|execsync|runinnewcontext|runinthiscontext)\s?\(/g;
+/** Modules whose functions of these names do so; methods of other things do not. */
+const MODULES = ['os.', 'subprocess.', 'child_process.', 'vm.'];
+/** Names that do so of no module. */
+const BY_THEMSELVES = /^(?:exec|eval|execfile|new function|compile|system|popen|execsync)\b/;
+const FETCHES =
+  /(?:requests\.(?:get|post|request)|urlopen|httpx\.get|fetch|b64decode|atob|fromhex|marshal\.loads|zlib\.decompress)\s?\(|\baxios\b|["']base64/;
+/** The most characters of one call that are looked at as one; a longer one is looked at in pieces. */
+const CALL_LENGTH = 4_000;
+
+/** Finds programs that evaluate what they fetch or decode in the same call. */
+export function findEvaluatedCode({ folded: { text, offsetOf }, holds }: ScannedFile): FoundInFile[] {
+  if (!WORDS.some(holds)) return [];
+  const found: FoundInFile[] = [];
+  let judged = 0;
+  for (const { index, 0: call } of text.matchAll(EVALUATES)) {
+    const before = text.slice(Math.max(0, index - 16), index);
+    // The method `exec` of an expression evaluates nothing; that of a module does.
+    const isOfModule = MODULES.some((name) => before.endsWith(name));
+    if (index < judged || (!isOfModule && (/[\w.]$/.test(before) || !BY_THEMSELVES.test(call)))) continue;
+    judged = closingParenthesis(text, index + call.length);
+    if (!FETCHES.test(text.slice(index + call.length, judged))) continue;
+    const message = 'What is fetched or decoded is evaluated at once.';
+    found.push({ code: 'scan.pipe-to-shell', message, at: offsetOf(index) });
+  }
+  return found;
+}
+
+function closingParenthesis(text: string, from: number): number {
+  const end = Math.min(text.length, from + CALL_LENGTH);
+  for (let at = from, open = 1; at < end; at += 1) {
+    if (text[at] === '(') open += 1;
+    else if (text[at] === ')' && (open -= 1) === 0) return at;
+  }
+  return end;
+}

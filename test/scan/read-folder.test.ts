@@ -1,0 +1,84 @@
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { readFolder } from '../../src/scan/read/read-folder.ts';
+import { scanSources } from '../../src/scan/scan-sources.ts';
+
+let root: string;
+
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), 'scan-read-'));
+});
+afterEach(() => rmSync(root, { recursive: true }));
+
+function save(path: string, content: string): void {
+  mkdirSync(dirname(join(root, path)), { recursive: true });
+  writeFileSync(join(root, path), content);
+}
+
+const read = (): { folder: string; isSkill: boolean; paths: string[]; unread: string[] }[] =>
+  [...readFolder(root)].map(({ folder, isSkill, tree, unread }) => ({
+    folder,
+    isSkill,
+    paths: [...tree.keys()],
+    unread: unread.map(({ path, bytes, reason }) => `${path} ${bytes} ${reason}`),
+  }));
+
+describe('readFolder()', () => {
+  it('gives one skill after the other in path order, and what lies outside folder by folder', () => {
+    save('b/SKILL.md', 'b');
+    save('b/x/y.txt', 'y');
+    save('b/x/SKILL.md', 'nested');
+    save('a/c/skill.md', 'c');
+    save('a/note.txt', 'n');
+    save('top.txt', 't');
+    expect(read()).toEqual([
+      { folder: '.', isSkill: false, paths: ['top.txt'], unread: [] },
+      { folder: 'a', isSkill: false, paths: ['note.txt'], unread: [] },
+      { folder: 'a/c', isSkill: true, paths: ['skill.md'], unread: [] },
+      { folder: 'b', isSkill: true, paths: ['SKILL.md', 'x/SKILL.md', 'x/y.txt'], unread: [] },
+    ]);
+  });
+
+  it('names links and never follows one', () => {
+    save('SKILL.md', 's');
+    symlinkSync('/etc/passwd', join(root, 'file'));
+    symlinkSync(root, join(root, 'folder'));
+    expect(read()).toMatchObject([{ paths: ['SKILL.md'], unread: ['file 0 a link', 'folder 0 a link'] }]);
+    const [scan] = scanSources(readFolder(root));
+    expect(scan?.findings).toMatchObject([
+      { code: 'scan.link', path: 'file' },
+      { code: 'scan.link', path: 'folder' },
+    ]);
+  });
+
+  it('names files that are too large, alone or together, with their bytes', () => {
+    save('SKILL.md', 's');
+    save('a.txt', 'x'.repeat(50));
+    save('b.txt', 'x'.repeat(20));
+    save('c.txt', 'x'.repeat(20));
+    const [source] = readFolder(root, { fileBytes: 30, sourceBytes: 30 });
+    expect([...(source?.tree.keys() ?? [])]).toEqual(['SKILL.md', 'b.txt']);
+    expect(source?.unread).toEqual([
+      { path: 'a.txt', bytes: 50, reason: 'over 30 bytes' },
+      { path: 'c.txt', bytes: 20, reason: 'over what is read of one skill' },
+    ]);
+  });
+
+  it('reads what git runs by itself, and names the rest of .git and node_modules', () => {
+    save('SKILL.md', 's');
+    save('.git/hooks/post-checkout', 'x');
+    save('.git/objects/ab/cd', 'objects');
+    save('node_modules/a/index.js', 'module');
+    expect(read()).toMatchObject([
+      {
+        paths: ['.git/hooks/post-checkout', 'SKILL.md'],
+        unread: [
+          '.git 7 a folder that no skill is loaded from',
+          'node_modules 6 a folder that no skill is loaded from',
+        ],
+      },
+    ]);
+  });
+});

@@ -1,0 +1,122 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { expressionFaults } from '../../scripts/check-expressions.ts';
+import { EXPRESSION_EXCEPTIONS } from '../../scripts/expressions/exceptions.ts';
+import { type Expression, findExpressions } from '../../scripts/expressions/find-expressions.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+
+/** The expressions of a few files. */
+function expressionsOf(files: Readonly<Record<string, string>>): Expression[] {
+  const folder = mkdtempSync(join(tmpdir(), 'expressions-'));
+  try {
+    for (const [path, text] of Object.entries(files)) {
+      mkdirSync(dirname(join(folder, path)), { recursive: true });
+      writeFileSync(join(folder, path), text);
+    }
+    return findExpressions(folder);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+describe('findExpressions()', () => {
+  it('finds literals, and what RegExp makes of constants, with those of other files', () => {
+    const found = expressionsOf({
+      'src/a.ts':
+        "import { B as C } from './b.ts';\nconst A = 'x' + `y`;\nconst D = /d+/;\nnew RegExp(`^${A}${C}${D.source}`, 'gu');\n",
+      'src/b.ts': "export const B = 'b{2}';\n",
+      'runtime/c.mts': 'const make = (x: string): RegExp => new RegExp(`^${x}`);\n',
+    });
+    expect(found.map(({ file, line, pattern }) => [file, line, pattern])).toEqual([
+      ['src/a.ts', 3, { source: 'd+', flags: '' }],
+      ['src/a.ts', 4, { source: '^xyb{2}d+', flags: 'gu' }],
+      ['runtime/c.mts', 1, undefined],
+    ]);
+  });
+});
+
+describe('expressionFaults()', () => {
+  const found = expressionsOf({ 'src/a.ts': 'export const A = /^(a+)+$/;\nexport const B = /b+/g;\n' });
+
+  it('names what is not linear, what nobody has judged, and exceptions that nothing needs', () => {
+    expect(expressionFaults(found, { '/^(a+)+$/': 'exponential', '/b+/g': 'linear' }, [])).toEqual([
+      'src/a.ts:1: an expression is linear, got one that is exponential: /^(a+)+$/',
+    ]);
+    expect(expressionFaults(found, { '/^(a+)+$/': 'linear' }, [{ file: 'src/c.ts', part: 'x' }])).toEqual([
+      'src/a.ts:2: an expression is linear, got one that is not judged: /b+/g',
+      'src/c.ts: no expression needs the exception, got "x"',
+    ]);
+    expect(
+      expressionFaults(found, { '/^(a+)+$/': 'exponential', '/b+/g': 'linear' }, [{ file: 'src/a.ts', part: '(a+)+' }]),
+    ).toEqual([]);
+  });
+});
+
+/** What expressions are made to go back by: runs of what their classes and repetitions take, and an end that they do not. */
+const PUMPS = [
+  'a',
+  '1',
+  ' ',
+  '\t',
+  '\n',
+  '.',
+  '-',
+  '_',
+  '/',
+  '`',
+  "'",
+  '"',
+  '#',
+  '~',
+  '{',
+  '=',
+  '!',
+  'a.',
+  '.1',
+  '- ',
+  '1. ',
+  'a ',
+  'a-',
+  "'/",
+  '${A:-',
+  '${A',
+  '"""',
+  "<<'a",
+  '\n ',
+  'sk-',
+  'Bearer ',
+  '/a',
+  'Skill:',
+  '1Y',
+  'P1',
+  '(',
+  '\\',
+  '\u00e9',
+];
+const ENDS = ['', '\u0000', '!', '\n'];
+
+/** One that takes the square of its text would need minutes for this already. */
+const TRIED = 128 * 1024;
+
+describe('each exception takes a text of its bound in stride', () => {
+  const known = findExpressions(root);
+  it.each(EXPRESSION_EXCEPTIONS)('$file $part', ({ file, part, bound }) => {
+    const own = known.filter((each) => each.file === file && each.written.includes(part));
+    expect(own.length).toBeGreaterThan(0);
+    const length = Math.min(bound, TRIED);
+    for (const { pattern } of own) {
+      // Where a part is not known, nothing but a word of ours ever stands there.
+      const { source, flags } = pattern ?? { source: '^\\t*name:?\\s+(\\d+)( kB)?$', flags: 'm' };
+      const expression = new RegExp(source, flags.includes('g') ? flags : `${flags}g`);
+      for (const pump of PUMPS)
+        for (const end of ENDS) {
+          const text = pump.repeat(Math.floor(length / pump.length)).slice(0, length - end.length) + end;
+          expect(text.replace(expression, '').length).toBeLessThanOrEqual(text.length);
+        }
+    }
+  });
+});
