@@ -4,6 +4,7 @@ import type { BenchmarkGroup } from './benchmark-group.ts';
 export const LIBRARY_GROUPS: Readonly<Record<string, () => Promise<BenchmarkGroup>>> = {
   'library.start1000': async () => (await import('./library-start.ts')).libraryStart,
   'library.reload1000': async () => (await import('./library-reload.ts')).libraryReload,
+  'library.verify1000': async () => (await import('./library-verify.ts')).libraryVerify,
   'library.scan1000': async () => (await import('./library-scan.ts')).libraryScan,
   'library.git200': async () => (await import('./library-git.ts')).libraryGit,
   'library.s3': async () => (await import('./library-s3.ts')).libraryS3,

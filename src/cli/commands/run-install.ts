@@ -1,22 +1,34 @@
+import { existsSync } from 'node:fs';
+import { importSkillsLock } from '../../library/install/import-skills-lock.ts';
 import { installSkills } from '../../library/install/install-skills.ts';
+import type { TreeCache } from '../../stores/cache/tree-cache.ts';
 import type { CommandContext } from '../options/command.ts';
 import { existingLock } from '../options/existing-lock.ts';
 import { privateHosts } from '../options/private-hosts.ts';
+import { lockPlace } from '../options/lock-place.ts';
 import { withCache } from '../options/with-cache.ts';
 import { deviationLine } from '../options/deviation-line.ts';
 import { escapeLine } from '../terminal/escape-controls.ts';
 
 /** `skillcell skills install`: brings back what is locked. */
 export async function runInstall(context: CommandContext): Promise<number> {
+  return await withCache(context.io, async (cache) => await install(context, cache));
+}
+
+async function install(context: CommandContext, cache: TreeCache): Promise<number> {
   const { arguments: given, io, output, json, interruption } = context;
-  const lockFile = existingLock(context);
-  const frozen = given.flags.has('frozen');
   const { signal } = interruption;
-  const allowPrivate = privateHosts(io);
-  const rows = await withCache(
-    io,
-    async (cache) => await installSkills({ lockFile, cache, allowPrivate, frozen, signal }),
-  );
+  const frozen = given.flags.has('frozen');
+  const options = { cache, allowPrivate: privateHosts(io), signal };
+  const { lockFile: asked } = lockPlace(context);
+  // Nothing of another tool's file is approved.
+  const imported = existsSync(asked) || frozen ? undefined : await importSkillsLock({ lockFile: asked, ...options });
+  if (imported !== undefined) {
+    if (json) await output.json({ skills: imported });
+    else for (const { id, place, state } of imported) await output.text(`${state} ${id} in ${escapeLine(place)}\n`);
+    return 0;
+  }
+  const rows = await installSkills({ lockFile: existingLock(context), ...options, frozen });
   if (json) await output.json({ skills: rows });
   else
     for (const { id, place, state, deviations } of rows) {

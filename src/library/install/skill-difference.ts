@@ -42,7 +42,7 @@ export async function skillDifference(
     files.push({
       path,
       state: old === undefined ? 'added' : now === undefined ? 'removed' : 'changed',
-      ...(isMode || (old === undefined && now?.executable === true) ? { executable: now?.executable ?? false } : {}),
+      ...(now !== undefined && (isMode || (old === undefined && now.executable)) ? { executable: now.executable } : {}),
       ...(lines === undefined ? {} : { lines: lines.slice(Math.max(0, lines.indexOf('@@'))) }),
     });
   }

@@ -1,10 +1,10 @@
-import { type Dirent, lstatSync, readdirSync, realpathSync } from 'node:fs';
+import { type Dirent, lstatSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { SkillFile } from '../../contracts/skill.ts';
 import { SKILL_ENTRIES } from '../../skills/load/list-skill-files.ts';
 import { SKILL_BYTES } from '../../skills/load/read-manifest.ts';
-import { readRegularFile } from '../../skills/load/read-regular-file.ts';
 import { compareCodePoints } from '../../skills/text/text.ts';
+import { hashFile } from './hash-file.ts';
 import type { LockedSkill } from './lock-format.ts';
 
 /** What of a skill is no longer as it is locked. */
@@ -32,7 +32,7 @@ export function compareLocked(root: string, skill: Pick<LockedSkill, 'id' | 'pla
   if (stats === undefined) return files.map(({ path }) => ({ id, path, state: 'missing' }));
   if (!stats.isDirectory()) return [{ id, path: '.', state: 'changed', reason: 'no folder' }];
   const rest = new Map(files.map((file) => [file.path, file]));
-  const rows = visit(realpathSync.native(folder), rest);
+  const rows = visit(folder, rest);
   for (const path of rest.keys()) rows.push({ path, state: 'missing' });
   return rows.map((row) => ({ id, ...row })).toSorted((a, b) => compareCodePoints(a.path, b.path));
 }
@@ -76,7 +76,7 @@ function compareFile(
 ): { row?: Row; read: number } {
   if (then === undefined) return { row: { path, state: 'added' }, read: 0 };
   try {
-    const now = readRegularFile(place, { keep: 0, limit });
+    const now = hashFile(place, limit);
     const read = now.bytes;
     if (now.digest !== then.digest) return { row: { path, state: 'changed' }, read };
     if (now.executable === then.executable) return { read };

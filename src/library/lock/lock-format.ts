@@ -52,14 +52,14 @@ interface LockContent {
 /** Locked skills by their ids. */
 export type SkillLock = ReadonlyMap<string, LockedSkill>;
 
-const digest = z.string().check(z.regex(/^sha256:[0-9a-f]{64}$/));
+const DIGEST = /^sha256:[0-9a-f]{64}$/;
+const digest = z.string().check(z.regex(DIGEST));
 const text = z.string().check(z.minLength(1), z.maxLength(4_096));
-const file = z.strictObject({
-  path: z.string().check(z.refine((path) => relativePathFault(path) === undefined)),
-  digest,
-  bytes: z.number().check(z.int(), z.nonnegative()),
-  executable: z.boolean(),
-});
+/** One check for the whole row: a lock file has thousands. */
+const file = z.custom<SkillFile>(
+  isFile,
+  'must be a file: { "bytes", "digest", "executable", "path" }, with a path below its skill',
+);
 const skill = z.strictObject({
   version: z.nullable(z.string()),
   place: z.nullable(z.string().check(z.refine((path) => placeFault(path) === undefined))),
@@ -80,6 +80,20 @@ export const lockSchema: z.ZodMiniType<LockContent> = z.strictObject({
   schema: z.literal(SCHEMA),
   skills: z.record(z.string(), skill),
 }) as unknown as z.ZodMiniType<LockContent>;
+
+function isFile(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null || Object.keys(value).length !== 4) return false;
+  const { path, digest: of, bytes, executable } = value as Partial<Record<keyof SkillFile, unknown>>;
+  return (
+    typeof path === 'string' &&
+    relativePathFault(path) === undefined &&
+    typeof of === 'string' &&
+    DIGEST.test(of) &&
+    Number.isSafeInteger(bytes) &&
+    (bytes as number) >= 0 &&
+    typeof executable === 'boolean'
+  );
+}
 
 /**
  * Reads the text of a lock file.
@@ -138,7 +152,19 @@ export function writeLock(skills: SkillLock): string {
     id,
     { ...rest, files: files.toSorted((a, b) => compareCodePoints(a.path, b.path)) },
   ]);
-  return `${JSON.stringify(sorted({ schema: SCHEMA, skills: Object.fromEntries(entries) }), null, 2)}\n`;
+  return `${lines(sorted({ schema: SCHEMA, skills: Object.fromEntries(entries) }), '')}\n`;
+}
+
+/** Each member on a line of its own, and each file, which is a member of a list: so a change of one is a change of one line. */
+function lines(value: unknown, indent: string): string {
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  const within = `${indent}  `;
+  const isList = Array.isArray(value);
+  const rows = isList
+    ? value.map((item) => within + JSON.stringify(item))
+    : Object.entries(value).map(([key, member]) => `${within}${JSON.stringify(key)}: ${lines(member, within)}`);
+  const [open, close] = isList ? '[]' : '{}';
+  return rows.length === 0 ? `${open}${close}` : `${open}\n${rows.join(',\n')}\n${indent}${close}`;
 }
 
 /** The same value with the keys of its objects in code-point order. */

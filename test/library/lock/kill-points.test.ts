@@ -192,7 +192,7 @@ async function countWrites(work: KilledWork, before: string): Promise<number> {
   const log = join(home, `${work}.log`);
   await new Promise<void>((resolve, reject) => {
     execFile('strace', ['-qq', '-o', log, '-e', 'trace=write', process.execPath, bundled(), work, scene], (error) =>
-      error === null ? resolve() : reject(error),
+      error === null ? resolve() : reject(new Error('strace cannot count', { cause: error })),
     );
   });
   rmSync(scene, { recursive: true, force: true });
