@@ -251,6 +251,8 @@ describe('openSkillLibrary()', () => {
         offered: true,
         skill: { origin: { from: { type: 'directory' } } },
       });
+      // A digest takes every byte.
+      expect(may.skill?.digest?.startsWith('sha256:')).toBe(far ? undefined : true);
       const denied = await library.explain('public.maps', { consumer: 'writer' });
       expect(denied).toMatchObject({ status: 'denied', offered: false, rules: [{ says: 'against' }] });
       expect(denied).not.toHaveProperty('skill');
