@@ -23,7 +23,9 @@ describe('decodeFaultPlace()', () => {
     fc.assert(
       fc.property(
         fc.uint8Array({ maxLength: 12 }).map((bytes) => Buffer.concat([Buffer.from('é\n'), bytes])),
-        (bytes) => void expect(decodeFaultPlace(bytes) !== undefined).toBe('fault' in decodeText(bytes)),
+        (bytes) => {
+          expect(decodeFaultPlace(bytes) !== undefined).toBe('fault' in decodeText(bytes));
+        },
       ),
     );
   });
