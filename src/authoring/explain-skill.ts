@@ -21,6 +21,8 @@ export interface ExplainedRule {
 /** What is known of where a skill's bytes come from, beside its folder. */
 export interface KnownProvenance {
   origin?: Origin | undefined;
+  /** Whether only its head is known, and its digest is not. */
+  isHead?: boolean | undefined;
   /** What the lock says of these bytes: who approved them, null for nobody. */
   approval?: { by: string | null } | undefined;
 }
@@ -38,7 +40,8 @@ export interface SkillExplanation {
   skill?: {
     name: string;
     version: string | null;
-    digest: string;
+    /** Absent where that takes every byte of it, and it was never fetched. */
+    digest?: string;
     origin: { root: string; folder: string; from?: Origin };
     /** Undefined where nothing is locked. */
     approval?: { by: string | null };
@@ -73,13 +76,13 @@ export function explainSkill(
   if (row.status !== 'loaded') return told;
   const { skills, diagnostics } = subsystem.importSkillset([id], who);
   const loads = skills.map((each) => ({ id: each.id, tokens: bodyTokens(each) }));
-  const { origin, approval } = provenance(skill);
+  const { origin, approval, isHead = false } = provenance(skill);
   return {
     ...told,
     skill: {
       name: skill.name,
       version: skill.fields.version ?? null,
-      digest: skill.digest,
+      ...(isHead ? {} : { digest: skill.digest }),
       origin: { root: skill.rootKind, folder: skill.dir, ...(origin === undefined ? {} : { from: origin }) },
       ...(approval === undefined ? {} : { approval }),
       tokens: { body: bodyTokens(skill), withImports: loads.reduce((sum, { tokens }) => sum + tokens, 0) },

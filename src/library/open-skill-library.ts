@@ -185,7 +185,10 @@ export async function openSkillLibrary(options: SkillLibraryOptions): Promise<Sk
     async explain(ref, { signal, ...who } = {}) {
       const { subsystem, sources } = await present({ signal });
       const { explainSkill } = await import('../authoring/explain-skill.ts');
-      return explainSkill(subsystem, ref, who, (skill) => ({ origin: sources.get(skill)?.record.item.origin }));
+      return explainSkill(subsystem, ref, who, (skill) => {
+        const record = sources.get(skill)?.record;
+        return { origin: record?.item.origin, isHead: record !== undefined && record.digest === undefined };
+      });
     },
     async subsystem(request = {}) {
       for (let looks = 1; ; looks += 1) {

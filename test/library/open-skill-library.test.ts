@@ -225,6 +225,58 @@ describe('openSkillLibrary()', () => {
     expect(() => writer.skillTree('internal.secret')).toThrow(/only its head was fetched/);
   });
 
+  it('finds what the policy of the consumer lets it find, and explains no more than that', async () => {
+    const files = {
+      ...UNITS,
+      'internal/secret/SKILL.md': skill('secret', { body: 'A word that is nowhere: zyzzyva.\n' }),
+    };
+    const agents_config = { writer: { disabled: ['public.maps'] }, reader: { enabled: ['public.dates'] } };
+    for (const far of [false, true]) {
+      const asked: string[] = [];
+      const store = folderStore('skills', files, 'builtin');
+      const library = await open([far ? farAway(store, asked) : store], { descriptor: { agents_config } as never });
+      const find = async (text: string, options: object): Promise<[string[], number]> => {
+        const { hits, searched } = await library.search(text, options);
+        return [hits.map(({ id }) => id), searched];
+      };
+      expect(await find('maps', {})).toEqual([['public.maps'], 3]);
+      expect(await find('maps', { consumer: 'writer' })).toEqual([[], 2]);
+      expect(await find('maps units dates', { consumer: 'reader' })).toEqual([['public.dates'], 1]);
+      expect(await find('zyzzyva secret', {})).toEqual([[], 3]);
+      expect(await find('zyzzyva', { includeInternal: true })).toEqual([['internal.secret'], 4]);
+
+      const may = await library.explain('public.maps', { consumer: 'nobody' });
+      expect(may).toMatchObject({
+        status: 'loaded',
+        offered: true,
+        skill: { origin: { from: { type: 'directory' } } },
+      });
+      // A digest takes every byte.
+      expect(may.skill?.digest?.startsWith('sha256:')).toBe(far ? undefined : true);
+      const denied = await library.explain('public.maps', { consumer: 'writer' });
+      expect(denied).toMatchObject({ status: 'denied', offered: false, rules: [{ says: 'against' }] });
+      expect(denied).not.toHaveProperty('skill');
+      const internal = await library.explain('internal.secret', { consumer: 'writer' });
+      expect(internal.status).not.toBe('loaded');
+      expect(JSON.stringify(internal)).not.toContain('is about');
+      expect(await library.explain('public.nope')).toMatchObject({ status: 'unknown', rules: [] });
+      expect(asked.filter((call) => call.startsWith('open'))).toEqual([]);
+    }
+  });
+
+  it('finds what is there after a change, and refuses during an outage', async () => {
+    const library = await open([folderStore('skills', UNITS)]);
+    const find = async (): Promise<string[]> => (await library.search('zyzzyva')).hits.map(({ id }) => id);
+    expect(await find()).toEqual([]);
+    writeFileSync(join(home, 'skills', 'maps', 'SKILL.md'), skill('maps', { body: 'A zyzzyva.\n' }));
+    await library.refresh();
+    expect(await find()).toEqual(['custom.maps']);
+    renameSync(join(home, 'skills'), join(home, 'away'));
+    await expect(library.refresh()).rejects.toMatchObject({ code: 'store.unavailable' });
+    await expect(find()).rejects.toMatchObject({ code: 'store.unavailable' });
+    await expect(library.explain('custom.maps')).rejects.toMatchObject({ code: 'store.unavailable' });
+  });
+
   it('leaves out what is not admitted before precedence, by digest', async () => {
     const low = folderStore('low', { 'units/SKILL.md': skill('units', { body: 'Approved.\n' }) }, 'company');
     const high = folderStore('high', { 'units/SKILL.md': skill('units', { body: 'Changed.\n' }) }, 'user');

@@ -57,7 +57,7 @@ function describe({ id, status, offered, rules, skill }: SkillExplanation, consu
     lines.push(
       `name: ${name}${version === null ? '' : ` v${version}`}`,
       `origin: ${origin.root} root, ${origin.folder}${source}`,
-      `digest: ${digest}`,
+      `digest: ${digest ?? 'not known before it is fetched'}`,
       `approval: ${approval === undefined ? 'it is not locked' : approval.by === null ? 'nobody approved these bytes' : `by ${approval.by}`}`,
       `tokens: ~${tokens.body}, with what it imports ~${tokens.withImports}`,
       ...loads.map((each) => `loads: ${each.id} (~${each.tokens} tokens)`),

@@ -9,6 +9,7 @@ import { isNamespace } from './publish-id.ts';
 import { readManifest } from './read-manifest.ts';
 import { SKILL_FILE } from './skill-file-name.ts';
 import { validateStrict } from '../parse/strict-validate.ts';
+import { decodeFaultPlace } from '../text/decode-fault-place.ts';
 
 /** How skills are validated. */
 export interface ValidateOptions {
@@ -76,8 +77,9 @@ function validateFolder({ root, name, path, folder, strict }: FolderToValidate):
   const found = strict
     ? validateFile(join(root, folder.dir), folder.dir === '.' ? name : basename(folder.dir), folder)
     : diagnostics;
-  if (skill === undefined) return row(shown, null, found);
-  return { ...row(shown, ownId(skill, liesInNamespace(join(root, folder.dir), root)), found), skill };
+  const placed = withBytePlaces(found, root, folder);
+  if (skill === undefined) return row(shown, null, placed);
+  return { ...row(shown, ownId(skill, liesInNamespace(join(root, folder.dir), root)), placed), skill };
 }
 
 const NOTHING: ReadonlySet<string> = new Set();
@@ -92,6 +94,21 @@ function liesInNamespace(folder: string, root: string): boolean {
   const above = dirname(folder);
   const names = [basename(above), ...relative(root, above).split(sep)];
   return names.some((name) => name === 'public' || name === 'internal');
+}
+
+/** What a skill is loaded by says that a file is no text; where it ceases to be one is of use to its author only. */
+const NO_TEXT: ReadonlySet<string> = new Set(['skill.encoding', 'compact.invalid', 'tools.invalid', 'sources.invalid']);
+
+function withBytePlaces(found: Diagnostic[], root: string, { dir, listing }: SkillFolder): Diagnostic[] {
+  const isPlaceless = ({ code, line }: Diagnostic): boolean => line === undefined && NO_TEXT.has(code);
+  if (!found.some(isPlaceless)) return found;
+  const manifest = readManifest(join(root, dir), { listing });
+  if (manifest.files === undefined) return found;
+  return found.map((each) => {
+    const bytes = isPlaceless(each) ? manifest.texts.get(basename(each.path ?? '')) : undefined;
+    const place = bytes ? decodeFaultPlace(bytes) : undefined;
+    return place === undefined ? each : { ...each, ...place };
+  });
 }
 
 function validateFile(folder: string, name: string, { skillFile, listing }: SkillFolder): Diagnostic[] {

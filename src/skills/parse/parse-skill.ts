@@ -75,7 +75,8 @@ export function parseSkillMarkdown(bytes: Uint8Array, options: ParseSkillOptions
   };
   for (const { field, keyNode, allowed } of unusable)
     report('skill.field-type', `The value of ${field} must be ${allowed}.`, placeOf(keyNode));
-  checkDescription(fields.description, (code, message) => report(code, message, placeOfKey('description')));
+  // Where there is none, its place is the beginning of the block that lacks it.
+  checkDescription(fields.description, (code, message) => report(code, message, placeOf(keyNodes.get('description'))));
   if (
     fields.name !== undefined &&
     fields.name !== options.folder &&

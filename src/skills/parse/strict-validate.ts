@@ -63,7 +63,7 @@ export function validateStrict(folder: string, bytes: Uint8Array | null, fileNam
   const reportOf =
     (key: string): Report =>
     (code, message) =>
-      report(code, message, keyNodes.has(key) ? frontMatter.placeOf(keyNodes.get(key)) : {});
+      report(code, message, frontMatter.placeOf(keyNodes.get(key)));
   for (const key of nodes.keys()) {
     if (!STRICT_KEYS.has(key))
       reportOf(key)('strict.field-unknown', `The specification has no key ${JSON.stringify(key)}.`);

@@ -164,7 +164,7 @@ describe('a skill that is left out', () => {
     expect(found(files)).toEqual([
       'skill.link My_Skill/link.md',
       'skill.field-type My_Skill/SKILL.md 4 1',
-      'skill.description-missing My_Skill/SKILL.md',
+      'skill.description-missing My_Skill/SKILL.md 2 1',
       'skill.name-mismatch My_Skill/SKILL.md 2 1',
       'trigger.pattern My_Skill/SKILL.md 7 7',
       'compact.invalid My_Skill/compact.md',

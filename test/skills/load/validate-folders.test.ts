@@ -74,3 +74,45 @@ test('a SKILL.md over 1 MiB is too large in both modes', () => {
     }
   });
 });
+
+test.each<[string, Parameters<typeof writeTree>[1], boolean, (string | number)[]]>([
+  [
+    'no description',
+    { 'SKILL.md': '---\nname: a\n---\nText.\n' },
+    false,
+    ['skill.description-missing', 'a/SKILL.md', 2, 1],
+  ],
+  [
+    'an empty description',
+    { 'SKILL.md': '---\nname: a\ndescription:\n---\nText.\n' },
+    false,
+    ['skill.description-missing', 'a/SKILL.md', 3, 1],
+  ],
+  ['no name', { 'SKILL.md': '---\ndescription: x\n---\nText.\n' }, true, ['strict.name-missing', 'SKILL.md', 2, 1]],
+  [
+    'another encoding',
+    { 'SKILL.md': { base64: Buffer.from('---\nname: a\ndescription: caf\xe9\n---\n', 'latin1').toString('base64') } },
+    false,
+    ['skill.encoding', 'a/SKILL.md', 3, 17],
+  ],
+  [
+    'another encoding by the specification',
+    { 'SKILL.md': { base64: Buffer.from('---\nname: a\ndescription: caf\xe9\n---\n', 'latin1').toString('base64') } },
+    true,
+    ['skill.encoding', 'SKILL.md', 3, 17],
+  ],
+  ...(['compact.md', 'tools.yaml', 'sources.yaml'] as const).map(
+    (name): [string, Parameters<typeof writeTree>[1], boolean, (string | number)[]] => [
+      `a NUL in ${name}`,
+      { 'SKILL.md': skillText('a', 'Text.'), [name]: '# one\n#\0' },
+      false,
+      [`${name.split('.')[0]}.invalid`, `a/${name}`, 2, 2],
+    ],
+  ),
+])('validateSkills() says where there is %s', (_what, files, strict, expected) => {
+  withFolder((dir) => {
+    writeTree(join(dir, 'a'), files);
+    const found = validateSkills(dir, { strict }).flatMap(({ diagnostics }) => diagnostics);
+    expect(found.map(({ code, path, line, column }) => [code, path, line, column])).toEqual([expected]);
+  });
+});
