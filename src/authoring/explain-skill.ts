@@ -48,7 +48,7 @@ export interface SkillExplanation {
     /** Estimates: of the body, and of it with all that is loaded with it. */
     tokens: { body: number; withImports: number };
     /** What is loaded with it, in load order, itself last. */
-    loads: { id: string; tokens: number }[];
+    loads: { id: string; version: string | null; tokens: number }[];
     /** Each import on the way. */
     imports: ImportEdge[];
     diagnostics: Diagnostic[];
@@ -74,8 +74,12 @@ export function explainSkill(
   const rules = rulesOf(subsystem.agentsConfig, skill, who);
   const told = { ref, id, status: row.status, offered: catalog.ids.includes(id), rules };
   if (row.status !== 'loaded') return told;
-  const { skills, diagnostics } = subsystem.importSkillset([id], who);
-  const loads = skills.map((each) => ({ id: each.id, tokens: bodyTokens(each) }));
+  const { skills, diagnostics } = subsystem.importSkillset([ref], { ...who, catalog });
+  const loads = skills.map((each) => ({
+    id: each.id,
+    version: each.fields.version ?? null,
+    tokens: bodyTokens(each),
+  }));
   const { origin, approval, isHead = false } = provenance(skill);
   return {
     ...told,

@@ -1,4 +1,5 @@
 import { policyFor } from '../skills/select/policy.ts';
+import { withoutRange } from '../skills/text/bare-reference.ts';
 import type { SkillsSubsystem } from '../skills/subsystem.ts';
 
 /** What becomes of an import: followed, or dropped for a reason. */
@@ -37,7 +38,7 @@ export function importGraph(
   const state = new Map<string, 'open' | 'done'>();
   const imports = new Map<string, ImportEdge[]>();
   const cycles: string[][] = [];
-  const importsOf = (id: string): Iterator<string> => (byId.get(id)?.fields.imports ?? []).values();
+  const importsOf = (id: string): Iterator<string> => (byId.get(id)?.fields.imports ?? []).map(withoutRange).values();
 
   for (const root of roots) {
     if (state.has(root)) continue;

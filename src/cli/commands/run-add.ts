@@ -1,10 +1,12 @@
 import { dirname } from 'node:path';
 import type { Diagnostic } from '../../contracts/diagnostic.ts';
+import type { SkillTree } from '../../contracts/skill.ts';
 import { SkillcellError } from '../../contracts/skillcell-error.ts';
 import { addSkills } from '../../library/install/add-skills.ts';
 import { chooseSkills } from '../../library/sources/choose-skills.ts';
 import { findInSource, type FoundSkill } from '../../library/sources/find-in-source.ts';
 import { parseSource } from '../../library/sources/parse-source.ts';
+import { scanTree, type TreeScan } from '../../scan/scan-tree.ts';
 import { bodyTokens } from '../../skills/catalog/catalog-entry.ts';
 import { oneLine } from '../../skills/text/text.ts';
 import type { TreeCache } from '../../stores/cache/tree-cache.ts';
@@ -13,6 +15,7 @@ import { lockPlace, makeLockFolder } from '../options/lock-place.ts';
 import { privateHosts } from '../options/private-hosts.ts';
 import { withCache } from '../options/with-cache.ts';
 import { noteDiagnostics } from '../options/skills-context.ts';
+import { findingText } from '../options/finding-text.ts';
 import { diagnosticLine } from '../terminal/diagnostic-line.ts';
 import { escapeLine } from '../terminal/escape-controls.ts';
 import { quoted } from '../terminal/usage-error.ts';
@@ -57,7 +60,7 @@ async function list(
   skills: readonly FoundSkill[],
   diagnostics: readonly Diagnostic[],
 ): Promise<number> {
-  const rows = skills.map(({ skill, origin }) => ({
+  const rows = skills.map(({ skill, origin, read }) => ({
     id: skill.id,
     version: skill.fields.version ?? null,
     description: oneLine(skill.fields.description ?? ''),
@@ -65,12 +68,13 @@ async function list(
     plugin: origin.plugin ?? null,
     digest: skill.digest,
     tokens: bodyTokens(skill),
+    ...scanned(read()),
   }));
   if (json) {
     await output.json({ skills: rows, diagnostics });
     return 0;
   }
-  for (const { id, version, description, folder, plugin, digest, tokens } of rows) {
+  for (const { id, version, description, folder, plugin, digest, tokens, findings, unscanned } of rows) {
     const lines = [
       `${id}${version === null ? '' : ` v${oneLine(version)}`}`,
       `  ${description}`,
@@ -78,9 +82,16 @@ async function list(
       ...(plugin === null ? [] : [`  plugin: ${plugin}`]),
       `  digest: ${digest}`,
       `  tokens: ~${tokens}`,
+      ...findings.map((found) => `  ${findingText(found)}`),
+      ...unscanned.map(({ path, bytes, reason }) => `  unscanned ${path}: ${bytes} bytes, ${reason}`),
     ];
     await output.text(`${lines.map(escapeLine).join('\n')}\n`);
   }
   for (const found of new Set(diagnostics.map(diagnosticLine))) await output.text(`${found}\n`);
   return 0;
+}
+
+function scanned(tree: SkillTree): Pick<TreeScan, 'findings' | 'unscanned'> {
+  const { findings, unscanned } = scanTree(tree);
+  return { findings, unscanned };
 }

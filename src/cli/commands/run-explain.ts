@@ -4,6 +4,7 @@ import { isApproved } from '../../library/lock/approval.ts';
 import type { SkillLock } from '../../library/lock/lock-format.ts';
 import { readLock } from '../../library/lock/read-lock.ts';
 import type { CommandContext } from '../options/command.ts';
+import { oneLine } from '../../skills/text/text.ts';
 import { lockPlace } from '../options/lock-place.ts';
 import { referenceError } from '../options/reference-error.ts';
 import { openSkills } from '../options/skills-context.ts';
@@ -60,7 +61,10 @@ function describe({ id, status, offered, rules, skill }: SkillExplanation, consu
       `digest: ${digest ?? 'not known before it is fetched'}`,
       `approval: ${approval === undefined ? 'it is not locked' : approval.by === null ? 'nobody approved these bytes' : `by ${approval.by}`}`,
       `tokens: ~${tokens.body}, with what it imports ~${tokens.withImports}`,
-      ...loads.map((each) => `loads: ${each.id} (~${each.tokens} tokens)`),
+      ...loads.map(
+        (each) =>
+          `loads: ${each.id}${each.version === null ? '' : ` v${oneLine(each.version)}`} (~${each.tokens} tokens)`,
+      ),
       ...imports.map(({ from: importer, to, state }) => `import: ${importer} → ${to} (${state})`),
       ...diagnostics.map(diagnosticLine),
     );

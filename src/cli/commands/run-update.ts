@@ -3,6 +3,7 @@ import type { TreeCache } from '../../stores/cache/tree-cache.ts';
 import type { CommandContext } from '../options/command.ts';
 import { existingLock } from '../options/existing-lock.ts';
 import { privateHosts } from '../options/private-hosts.ts';
+import { findingText } from '../options/finding-text.ts';
 import { withCache } from '../options/with-cache.ts';
 import { diagnosticLine } from '../terminal/diagnostic-line.ts';
 import { escapeControls, escapeLine } from '../terminal/escape-controls.ts';
@@ -64,6 +65,8 @@ function describe({ id, state, locked, found, difference, diagnostics }: SkillUp
     `  digest ${locked.digest} → ${found.skill.digest}`,
     ...difference.tools.added.map((tool) => `  tool + ${tool}`),
     ...difference.tools.removed.map((tool) => `  tool - ${tool}`),
+    ...difference.findings.added.map((found) => `  finding + ${findingText(found)}`),
+    ...difference.findings.removed.map((found) => `  finding - ${findingText(found)}`),
   ].map(escapeLine);
   for (const { path, state: change, executable, lines: text } of difference.files) {
     const mode = executable === undefined ? '' : executable ? ', executable' : ', no longer executable';

@@ -1,4 +1,6 @@
 import type { Skill, SkillTree } from '../../contracts/skill.ts';
+import type { ScanFinding } from '../../scan/scan-finding.ts';
+import { scanTree } from '../../scan/scan-tree.ts';
 import { TEXT_FILE_LIMIT } from '../../skills/text/decode-text.ts';
 import { digestOf } from '../../skills/text/digest.ts';
 import { compareCodePoints } from '../../skills/text/text.ts';
@@ -21,6 +23,8 @@ export interface SkillDifference {
   files: FileDifference[];
   /** Ids of tools that the skill asks for. */
   tools: { added: string[]; removed: string[] };
+  /** What a scan finds in the new bytes alone, and in the old ones alone. */
+  findings: { added: ScanFinding[]; removed: ScanFinding[] };
 }
 
 /** Compares two states of a skill. */
@@ -48,11 +52,22 @@ export async function skillDifference(
   }
   const [had, has] = [toolsOf(before.skill), toolsOf(after.skill)];
   const tools = { added: has.filter((id) => !had.includes(id)), removed: had.filter((id) => !has.includes(id)) };
-  return { files, tools };
+  return { files, tools, findings: findingsOf(before.tree, after.tree) };
 }
 
 function toolsOf(skill: Pick<Skill, 'tools' | 'fields'> | undefined): string[] {
   return [...new Set([...(skill?.tools.map(({ id }) => id) ?? []), ...(skill?.fields.allowedTools ?? [])])];
+}
+
+/** A finding that only has another place is none that comes. */
+function findingsOf(before: SkillTree, after: SkillTree): SkillDifference['findings'] {
+  const [had, has] = [scanTree(before).findings, scanTree(after).findings];
+  const keyOf = ({ code, path, message }: ScanFinding): string => JSON.stringify([code, path, message]);
+  const without = (rows: ScanFinding[], others: ScanFinding[]): ScanFinding[] => {
+    const known = new Set(others.map(keyOf));
+    return rows.filter((row) => !known.has(keyOf(row)));
+  };
+  return { added: without(has, had), removed: without(had, has) };
 }
 
 /** Undefined for what is no text; a file that is not there is an empty one. */
