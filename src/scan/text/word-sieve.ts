@@ -3,29 +3,31 @@ export type WordSieve = (word: string) => boolean;
 
 /** Three characters, five bits each, share one of these. */
 const SLOTS = 1 << 15;
+/** Which sieve has filled a slot last. One table serves all: a new one for each text would be most of the work. */
+const filledBy = new Uint32Array(SLOTS);
+let latest = 0;
+/** In a shorter text, looking for a word takes no longer than looking it up. */
+const SHORT = 512;
 const slotsOfWord = new Map<string, readonly number[]>();
 
 /**
  * Rules look for a few hundred words, most of which a text does not hold. One pass over the text says so of nearly all of them; the others are
- * looked for.
+ * looked for. The answers are quick until the next sieve is made, and right for ever.
  *
  * @param text any text
  */
 export function wordSieve(text: string): WordSieve {
-  const filled = new Uint8Array(SLOTS);
+  if (text.length < SHORT) return (word) => text.includes(word);
+  latest = latest === 0xffff_ffff ? 1 : latest + 1;
+  const own = latest;
   let slot = 0;
   for (let at = 0; at < text.length; at += 1) {
     slot = ((slot << 5) | (text.charCodeAt(at) & 31)) & (SLOTS - 1);
-    filled[slot] = 1;
+    filledBy[slot] = own;
   }
-  const known = new Map<string, boolean>();
   return (word) => {
-    let isThere = known.get(word);
-    if (isThere === undefined) {
-      isThere = slotsOf(word).every((each) => filled[each] === 1) && text.includes(word);
-      known.set(word, isThere);
-    }
-    return isThere;
+    if (latest === own) for (const each of slotsOf(word)) if (filledBy[each] !== own) return false;
+    return text.includes(word);
   };
 }
 
