@@ -55,31 +55,38 @@ export type SkillLock = ReadonlyMap<string, LockedSkill>;
 const DIGEST = /^sha256:[0-9a-f]{64}$/;
 const digest = z.string().check(z.regex(DIGEST));
 const text = z.string().check(z.minLength(1), z.maxLength(4_096));
-/** One check for the whole row: a lock file has thousands. */
-const file = z.custom<SkillFile>(
-  isFile,
-  'must be a file: { "bytes", "digest", "executable", "path" }, with a path below its skill',
-);
-const skill = z.strictObject({
-  version: z.nullable(z.string()),
-  place: z.nullable(z.string().check(z.refine((path) => placeFault(path) === undefined))),
-  origin: z.strictObject({
-    type: z.enum(['directory', 'archive', 'git', 's3', 'web', 'mcp', 'builtin']),
-    source: text,
-    folder: text,
-    commit: z.optional(z.string().check(z.regex(/^(?:[0-9a-f]{40}|[0-9a-f]{64})$/))),
-    ref: z.optional(text),
-    plugin: z.optional(text),
-  }),
+const listedFile = z.strictObject({
+  path: z.string().check(z.refine((path) => relativePathFault(path) === undefined)),
   digest,
-  files: z.array(file),
-  approval: z.nullable(z.strictObject({ by: text, digest })),
+  bytes: z.number().check(z.int(), z.nonnegative()),
+  executable: z.boolean(),
 });
+/** One check for a whole row, which says nothing of what is wrong: a lock file has thousands. */
+const quickFile = z.custom<SkillFile>(isFile);
+
+function lockOf(file: z.ZodMiniType<SkillFile>): z.ZodMiniType<LockContent> {
+  const skill = z.strictObject({
+    version: z.nullable(z.string()),
+    place: z.nullable(z.string().check(z.refine((path) => placeFault(path) === undefined))),
+    origin: z.strictObject({
+      type: z.enum(['directory', 'archive', 'git', 's3', 'web', 'mcp', 'builtin']),
+      source: text,
+      folder: text,
+      commit: z.optional(z.string().check(z.regex(/^(?:[0-9a-f]{40}|[0-9a-f]{64})$/))),
+      ref: z.optional(text),
+      plugin: z.optional(text),
+    }),
+    digest,
+    files: z.array(file),
+    approval: z.nullable(z.strictObject({ by: text, digest })),
+  });
+  const schema = z.strictObject({ schema: z.literal(SCHEMA), skills: z.record(z.string(), skill) });
+  return schema as unknown as z.ZodMiniType<LockContent>;
+}
+
 /** Schema of a lock file; what it cannot say, `parseLock` does. */
-export const lockSchema: z.ZodMiniType<LockContent> = z.strictObject({
-  schema: z.literal(SCHEMA),
-  skills: z.record(z.string(), skill),
-}) as unknown as z.ZodMiniType<LockContent>;
+export const lockSchema: z.ZodMiniType<LockContent> = lockOf(listedFile);
+const quickLock = lockOf(quickFile);
 
 function isFile(value: unknown): boolean {
   if (typeof value !== 'object' || value === null || Object.keys(value).length !== 4) return false;
@@ -109,7 +116,10 @@ export function parseLock(bytes: Uint8Array, shown: string): SkillLock {
     throw invalid(action, `it is of form ${newer}, and this version reads form 1`, newer, {
       hint: 'Use the version of skillcell that wrote it, or a later one.',
     });
-  const { skills } = checkOptions(lockSchema, value, { action, whole: 'the lock file', code: 'lock.invalid' });
+  const quick = z.safeParse(quickLock, value);
+  const { skills } = quick.success
+    ? quick.data
+    : checkOptions(lockSchema, value, { action, whole: 'the lock file', code: 'lock.invalid' });
   const places = new Set<string>();
   const entries = Object.entries(skills).map(([id, given]): [string, LockedSkill] => {
     const one: LockedSkill = { id, ...given };
