@@ -23,26 +23,8 @@ export function lock(): NamedSchema {
   };
 }
 
-/** A file of a locked skill, whose row the reader checks in one go. */
-const LOCKED_FILE = z.strictObject({
-  path: z.string(),
-  digest: z.string().check(z.regex(/^sha256:[0-9a-f]{64}$/)),
-  bytes: z.int().check(z.minimum(0)),
-  executable: z.boolean(),
-});
-
 /** A refinement has no form in JSON Schema; it is left to the reader. */
 function jsonSchema(schema: z.core.$ZodType): JsonSchema {
-  const { $schema: _draft, ...rest } = z.toJSONSchema(schema, {
-    io: 'input',
-    reused: 'inline',
-    unrepresentable: 'any',
-    override({ zodSchema, jsonSchema: written }) {
-      const { type } = zodSchema._zod.def;
-      if (type === 'custom') Object.assign(written, jsonSchema(LOCKED_FILE));
-      else if (Object.keys(written).length === 0 && type !== 'unknown' && type !== 'any')
-        throw new Error(`Cannot write a JSON Schema: it has no form for ${type}.`);
-    },
-  });
+  const { $schema: _draft, ...rest } = z.toJSONSchema(schema, { io: 'input', reused: 'inline' });
   return rest;
 }
