@@ -54,8 +54,9 @@ export function scannedFile(
   const decoded = binary === undefined ? decodeWhole(bytes) : undefined;
   const text = lineEnds((decoded ?? lenient.decode(bytes).replaceAll('\0', '')).replace(/^\ufeff/, ''));
   const isSkillFile = isSkillFileName(name);
-  const ascii = isAscii(text);
-  const folded = foldForScan(text);
+  // Of UTF-8, as many units as bytes are characters of ASCII.
+  const ascii = (decoded !== undefined && text.length === bytes.length) || isAscii(text);
+  const folded = foldForScan(text, ascii);
   let comments: TextRange[] | undefined;
   return {
     path,

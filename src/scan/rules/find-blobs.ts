@@ -1,4 +1,5 @@
 import type { FoundInFile } from '../scan-finding.ts';
+import type { WordSieve } from '../text/word-sieve.ts';
 import type { ScannedFile } from '../scanned-file.ts';
 
 /** So many characters without a blank are no word, no address and no digest. */
@@ -13,11 +14,12 @@ const AROUND: ReadonlySet<string> = new Set('"\'`,;)+= \t\\');
 const CODED = /[A-Za-z0-9+/_=-]+/g;
 /** Each stands for one byte or character. */
 const ESCAPE = /\\x[0-9a-f]{2}|\\u[0-9a-f]{4}|\\[0-7]{3}|0x[0-9a-f]{2},?|&#x?[0-9a-f]{2,5};|\b\d{1,5},/g;
+const ESCAPE_BEGINS = ['\\x', '\\u', '\\0', '\\1', '\\2', '\\3', '0x', '&#'];
 /** So many of them, with blanks between them at most, are a text. */
 const ESCAPES = 60;
 
 /** Finds long runs of coded bytes. Images that a page shows in place are left alone, and so are lists of digests. */
-export function findBlobs({ text, folded }: ScannedFile): FoundInFile[] {
+export function findBlobs({ text, folded, holds }: ScannedFile): FoundInFile[] {
   const found: FoundInFile[] = [];
   let wrapped = 0;
   let wrappedFrom = 0;
@@ -35,7 +37,7 @@ export function findBlobs({ text, folded }: ScannedFile): FoundInFile[] {
     } else wrapped = 0;
     start = end + 1;
   }
-  found.push(...escapeRuns(folded.text).map((at) => blob('A long run of escaped bytes', folded.offsetOf(at))));
+  found.push(...escapeRuns(folded.text, holds).map((at) => blob('A long run of escaped bytes', folded.offsetOf(at))));
   return found;
 }
 
@@ -68,9 +70,9 @@ function longRuns(line: string, offset: number): FoundInFile[] {
 }
 
 /** Where runs of escapes begin. Lists of numbers count only where something makes characters of them. */
-function escapeRuns(text: string): number[] {
-  const withNumbers = text.includes('fromcharcode') || text.includes('chr(');
-  if (!withNumbers && !text.includes('\\') && !text.includes('0x') && !text.includes('&#')) return [];
+function escapeRuns(text: string, holds: WordSieve): number[] {
+  const withNumbers = holds('fromcharcode') || holds('chr(');
+  if (!withNumbers && !ESCAPE_BEGINS.some((begin) => text.includes(begin))) return [];
   const starts: number[] = [];
   let count = 0;
   let start = 0;

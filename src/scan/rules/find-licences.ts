@@ -20,7 +20,6 @@ const FIELD_KEEPS =
 export function findLicences(file: ScannedFile): FoundInFile[] {
   const { name, isText, isSkillFile } = file;
   const { text: folded, offsetOf } = file.folded;
-  const text = folded.replaceAll('\n', ' ');
   if (isSkillFile) {
     const at = fieldAt(file.text.slice(0, file.frontMatter.end));
     if (at < 0) return [];
@@ -28,7 +27,9 @@ export function findLicences(file: ScannedFile): FoundInFile[] {
     if (!FIELD_KEEPS.test(file.text.slice(at, newline < 0 ? undefined : newline).toLowerCase())) return [];
     return [{ code: 'scan.licence', message: 'The licence of the skill keeps rights that are needed to copy it.', at }];
   }
-  if (!isText || !LICENCE_FILE.test(name) || GRANTS.test(text)) return [];
+  if (!isText || !LICENCE_FILE.test(name)) return [];
+  const text = folded.replaceAll('\n', ' ');
+  if (GRANTS.test(text)) return [];
   const at = keepsAt(text);
   return at < 0
     ? []

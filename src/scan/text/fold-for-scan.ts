@@ -1,3 +1,4 @@
+import { isAscii } from '../../skills/text/ascii.ts';
 import { removeHidden } from '../../skills/text/hidden-characters.ts';
 import { CONFUSABLE_LETTERS } from './confusable-letters.ts';
 
@@ -16,17 +17,18 @@ const OUTSIDE_ASCII = /[\u0080-\uffff]+/g;
 const IDEOGRAPHS = 0x2e80;
 const IDEOGRAPHS_END = 0xe000;
 
-/** A run that stays as it is; most gaps are one blank or one line end. */
-const NEEDS_FOLDING = /\s\s|[\u0080-\uffff]|[^\S\n ]/;
-
 /**
  * Folds a text, so that a phrase is found in whatever case, letters and spacing it is written. Takes time in proportion to the text.
  *
  * @param text any text
+ * @param ascii whether it is known to hold nothing outside of ASCII
  */
-export function foldForScan(text: string): FoldedText {
-  if (!NEEDS_FOLDING.test(text)) return { text: text.toLowerCase(), offsetOf: (at) => at };
+export function foldForScan(text: string, ascii: boolean = isAscii(text)): FoldedText {
   const pieces = createPieces(text);
+  if (ascii) {
+    addPlain(pieces, text, 0);
+    return pieces.folded();
+  }
   let end = 0;
   for (const { 0: run, index } of text.matchAll(OUTSIDE_ASCII)) {
     addPlain(pieces, text.slice(end, index), end);

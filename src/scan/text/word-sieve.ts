@@ -26,7 +26,10 @@ export function wordSieve(text: string): WordSieve {
     filledBy[slot] = own;
   }
   return (word) => {
-    if (latest === own) for (const each of slotsOf(word)) if (filledBy[each] !== own) return false;
+    if (latest === own) {
+      const slots = slotsOf(word);
+      for (let index = 0; index < slots.length; index += 1) if (filledBy[slots[index] ?? 0] !== own) return false;
+    }
     return text.includes(word);
   };
 }
