@@ -17,6 +17,7 @@ import { eachAtOnce } from './each-at-once.ts';
 import { fetchWhole } from './fetch-whole.ts';
 import { openHeadIndex } from './head-index.ts';
 import { openKeptLists } from './kept-lists.ts';
+import { checkLibraryOptions } from './library-options.ts';
 import { LibrarySubsystem } from './library-subsystem.ts';
 import { lookAtStore, type StoreState } from './look-at-store.ts';
 import type { LibraryHead, LibraryRequest, SkillLibrary, SkillLibraryOptions } from './skill-library.ts';
@@ -44,6 +45,7 @@ interface Snapshot extends Assembled {
 /**
  * Opens a library: looks at every store, and reads the heads of its skills.
  *
+ * @throws SkillcellError `options.invalid`
  * @throws SkillcellError `store.unavailable` where a store is out of reach and `stale` is `refuse`
  * @throws SkillcellError `skills.descriptor-invalid` for a descriptor that isn't accepted
  * @throws SkillcellError `lock.invalid` where `frozen` finds no lock file, or none that holds
@@ -61,6 +63,7 @@ interface Snapshot extends Assembled {
  * ```
  */
 export async function openSkillLibrary(options: SkillLibraryOptions): Promise<SkillLibrary> {
+  checkLibraryOptions(options);
   const { stores, cacheDir = defaultCacheFolder(), stale = 'refuse', admit, lookIntervalMs = 30_000 } = options;
   const { descriptor, bundleRoot, builtinRoot, gate, frozen = false, lockFile = resolve(LOCK_FILE) } = options;
   const cache = openTreeCache(cacheDir);

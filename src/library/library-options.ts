@@ -1,0 +1,39 @@
+import * as z from 'zod/mini';
+import { checkOptions } from '../contracts/check-options.ts';
+import type { SkillLibraryOptions } from './skill-library.ts';
+
+/** The longest that a timer of Node waits; a longer one would fire at once. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
+const path = z.string().check(z.minLength(1));
+const isFunction = z.custom((value) => typeof value === 'function', 'must be a function');
+const store = z.custom(isStore, 'must be a store, such as createDirectoryStore()');
+
+// A descriptor has checks and codes of its own.
+const schema = z.strictObject({
+  stores: z.array(store),
+  descriptor: z.optional(z.unknown()),
+  bundleRoot: z.optional(path),
+  builtinRoot: z.optional(z.nullable(path)),
+  cacheDir: z.optional(path),
+  stale: z.optional(z.enum(['refuse', 'use'])),
+  lockFile: z.optional(path),
+  frozen: z.optional(z.boolean()),
+  admit: z.optional(isFunction),
+  gate: z.optional(isFunction),
+  lookIntervalMs: z.optional(z.number().check(z.int(), z.minimum(0), z.maximum(LONGEST_TIMER_MS))),
+}) as unknown as z.ZodMiniType<SkillLibraryOptions>;
+
+/** @throws SkillcellError `options.invalid`, naming the field, what is allowed there, and the value */
+export function checkLibraryOptions(options: SkillLibraryOptions): void {
+  checkOptions(schema, options, { action: 'open the library of skills' });
+}
+
+function isStore(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  const given = value as Record<string, unknown>;
+  return (
+    typeof given['id'] === 'string' &&
+    ['list', 'head', 'open', 'close'].every((name) => typeof given[name] === 'function')
+  );
+}
