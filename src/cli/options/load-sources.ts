@@ -1,4 +1,8 @@
+import { join } from 'node:path';
+import { recoverSkills } from '../../library/lock/change-skills.ts';
+import { LOCK_FILE } from '../../library/lock/lock-format.ts';
 import { openSkillLibrary } from '../../library/open-skill-library.ts';
+import { homeFolder } from '../../library/trust/config-folder.ts';
 import { chooseSources } from '../../library/trust/choose-sources.ts';
 import type { SourceName } from '../../library/trust/source-folders.ts';
 import type { SkillLibraryOptions } from '../../library/skill-library.ts';
@@ -12,6 +16,9 @@ export async function loadSources(
   { names, refs }: { names: ReadonlySet<SourceName>; refs: readonly string[] },
   io: CliIo,
 ): Promise<SkillsSubsystem> {
+  // A change of skills that was killed in the middle would leave one out without a word.
+  if (names.has('user')) await recoverSkills(join(homeFolder(io.env), '.agents', LOCK_FILE));
+  if (names.has('project')) await recoverSkills(join(io.cwd(), LOCK_FILE));
   const cacheDir = defaultCacheFolder(io.env);
   const { stores, gate } = chooseSources({ names, env: io.env, cwd: io.cwd(), cache: openTreeCache(cacheDir) });
   await using library = await openSkillLibrary({ ...options, stores, gate, cacheDir });

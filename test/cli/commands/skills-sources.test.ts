@@ -1,11 +1,13 @@
 import {
   chmodSync,
   chownSync,
+  existsSync,
   lstatSync,
   mkdirSync,
   mkdtempSync,
   readFileSync,
   realpathSync,
+  renameSync,
   rmSync,
   symlinkSync,
   writeFileSync,
@@ -57,6 +59,20 @@ describe('--sources', () => {
     );
     expect((await run('skills', 'trust')).code).toBe(0);
     expect((await run('skills', 'show', 'custom.b', '--sources', 'user,project')).stdout).toContain('Of the project.');
+  });
+
+  it('ends a change of skills that was killed between the old folder and the new one', async () => {
+    writeTree(project, { 'source/a/SKILL.md': skill('a') });
+    expect((await run('skills', 'add', './source', '--user')).code).toBe(0);
+    const agents = join(home, '.agents');
+    const staging = join(agents, '.skillcell.lock.json.staging');
+    const lock = readFileSync(join(agents, 'skillcell.lock.json'), 'utf8');
+    mkdirSync(join(staging, 'node_modules'), { recursive: true, mode: 0o700 });
+    writeFileSync(join(staging, 'journal.json'), JSON.stringify({ lock, moves: [{ place: 'skills/a', isNew: true }] }));
+    renameSync(join(agents, 'skills', 'a'), join(staging, 'node_modules', 'old-0'));
+    writeTree(join(staging, 'node_modules', 'new-0'), { 'SKILL.md': skill('a', 'New.\n') });
+    expect((await run('skills', 'show', 'custom.a', '--sources', 'user')).stdout).toContain('New.');
+    expect(existsSync(staging)).toBe(false);
   });
 
   it('refuses what is no source, and a root of built-in skills that are not among them', async () => {
