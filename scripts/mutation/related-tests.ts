@@ -43,8 +43,8 @@ const THROUGH_PROCESSES: readonly (readonly [prefix: string, tests: readonly str
 
 /** Never tried: they measure, they need what a copy of the checkout does not have, or they try everything at once. */
 const NEVER = /^test\/(chaos|e2e|scripts|fixtures)\/|docker-|\/docker\/(kernel|other|data)/;
-/** Those that start sandboxes, servers or programs. */
-export const SLOW: RegExp = /^test\/(attacks|cli|orchestrator|runners)\//;
+/** Those that start sandboxes, servers or programs, or write many files. */
+export const SLOW: RegExp = /^test\/(archives|attacks|backend|cli|library|orchestrator|outgoing|runners|stores)\//;
 /** What shows what it does only where it runs. */
 const ONLY_IN_A_SANDBOX = /^runtime\/(?!agent\/)/;
 const MOST_NEAR = 8;
