@@ -89,7 +89,7 @@ describe('createOrchestrator() refuses, naming field, value and what is allowed'
     [{ tools: { add: {} } }, 'tools must be a list, got an object.'],
     [{ tools: null }, 'tools must be a list, got null.'],
     [{ model: 'anthropic/claude' }, "model must be a gateway or a model of the AI SDK, such as anthropic('…'), got"],
-    [{ skills: '/skills' }, 'skills must be what loadSkillsSubsystem gives, got "/skills".'],
+    [{ skills: '/skills' }, 'skills must be what loadSkillsSubsystem or openSkillLibrary gives, got "/skills".'],
     [{ logger: console.log }, 'logger must be a pino logger, such as createLogger(), got a function.'],
     [
       { runners: [createLocalRunner()], pool: { size: 1, isolation: 'container' } },
