@@ -53,7 +53,13 @@ export function explainHit(
       if (!written.has(word)) written.set(word, oneLine(text.slice(start, end)));
     matches.push({ field, words: [...written.values()] });
     const window = bestWindow(places, worth);
-    if (best === undefined || window.worth > best.window.worth) best = { field, window };
+    // Of what holds the same, an id is shown last: it is told anyway.
+    if (
+      best === undefined ||
+      window.worth > best.window.worth ||
+      (best.field === 'id' && window.worth === best.window.worth)
+    )
+      best = { field, window };
   }
   return { matches, snippet: best === undefined ? null : snippetOf(skill, best.field, texts[best.field], best.window) };
 }
