@@ -216,7 +216,7 @@ export interface SkillLibrary extends AsyncDisposable {
    * writeFileSync('skills/units/SKILL.md', '---\nname: units\ndescription: Units in reports.\n---\nGive SI units.\n');
    * const stores = [createDirectoryStore({ path: 'skills', kind: 'user', cache: openTreeCache('cache') })];
    * await using library = await openSkillLibrary({ stores, cacheDir: 'cache' });
-   * using subscription = library.subscribe(() => console.log('changed'));
+   * using _subscription = library.subscribe(() => console.log('changed'));
    * writeFileSync('skills/units/SKILL.md', '---\nname: units\ndescription: Units.\n---\nGive US units.\n');
    * await library.refresh();
    * // prints: changed

@@ -116,3 +116,5 @@ function active(): SkillsSubsystem {
     hint: 'Call setSkillsDescriptor first, or run the code by runWithSkills.',
   });
 }
+export type { OwnCode } from '../contracts/diagnostic-severities.ts';
+export type { LibraryCode } from '../contracts/library-severities.ts';
