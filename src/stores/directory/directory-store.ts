@@ -5,7 +5,7 @@ import type { RootKind, SkillTree } from '../../contracts/skill.ts';
 import { SkillcellError } from '../../contracts/skillcell-error.ts';
 import type { SkillHead, SkillStore, StoreItem } from '../../contracts/store.ts';
 import { skillFolderAt } from '../../skills/load/find-skill-folders.ts';
-import { readManifest, SKILL_BYTES } from '../../skills/load/read-manifest.ts';
+import { type ManifestOptions, readManifest, SKILL_BYTES } from '../../skills/load/read-manifest.ts';
 import { readRegularFile } from '../../skills/load/read-regular-file.ts';
 import { TOOLS_FILE } from '../../skills/load/read-skill-parts.ts';
 import type { TreeCache } from '../cache/tree-cache.ts';
@@ -75,8 +75,7 @@ export function createDirectoryStore({ path, kind, cache }: DirectoryStoreOption
     async head(item, { signal } = {}): Promise<SkillHead> {
       signal?.throwIfAborted();
       const { place, found } = listed(item);
-      const shown = item.path === '.' ? '' : `${item.path}/`;
-      const { files, diagnostics, ...read } = readManifest(place, { listing: found.folder.listing, shown });
+      const { files, diagnostics, ...read } = readManifest(place, manifestOptions(item, found));
       if (files === undefined) throw unreadable(item, diagnostics);
       const { texts } = read as { texts: ReadonlyMap<string, Uint8Array | null> };
       // What was written while it was read would be of two revisions.
@@ -104,8 +103,7 @@ export function createDirectoryStore({ path, kind, cache }: DirectoryStoreOption
           tree.set(file.path, { bytes: content ?? Buffer.alloc(0), executable });
         } catch {
           // Gone, grown, swapped for a link, or not to be read: the manifest of it says which.
-          const { diagnostics } = readManifest(place, { shown: item.path === '.' ? '' : `${item.path}/` });
-          throw unreadable(item, diagnostics);
+          throw unreadable(item, readManifest(place, manifestOptions(item, found)).diagnostics);
         }
       }
       listed(item);
@@ -114,6 +112,11 @@ export function createDirectoryStore({ path, kind, cache }: DirectoryStoreOption
     watch: (hint) => watchFolder(source, hint),
     async close() {},
   };
+}
+
+/** With the listing of the look before, as the folder may be gone by now. */
+function manifestOptions({ path }: StoreItem, { folder: { listing } }: FoundSkill): ManifestOptions {
+  return { listing, shown: path === '.' ? '' : `${path}/` };
 }
 
 function existing(source: string): string {

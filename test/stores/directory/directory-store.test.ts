@@ -1,4 +1,5 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import {
   chmodSync,
   mkdirSync,
@@ -113,6 +114,38 @@ describe('createDirectoryStore()', () => {
       writeFileSync(join(root, 'units', 'SKILL.md'), skill('units', 'ZZZZ\n'));
       await expect(store.open(item as NonNullable<typeof item>)).rejects.toMatchObject({ code: 'store.changed' });
     }
+  });
+
+  it('says that a skill has changed whose folder goes away while it is read', async () => {
+    const root = join(folder, 'skills');
+    const files = Array.from({ length: 20 }, (_, file) => [`a/${file}.txt`, `${file}`] as const);
+    writeTree(root, { 'a/SKILL.md': skill('a'), ...Object.fromEntries(files) });
+    const store = storeAt(root);
+    const [item] = (await store.list()).items;
+    const mover = spawn(
+      process.execPath,
+      [
+        '-e',
+        `const { renameSync } = require('node:fs');
+        const [here, away] = process.argv.slice(1);
+        console.log('moves');
+        for (;;) { renameSync(here, away); renameSync(away, here); }`,
+        join(root, 'a'),
+        join(folder, 'away'),
+      ],
+      { stdio: ['ignore', 'pipe', 'inherit'] },
+    );
+    await once(mover.stdout, 'data');
+    const codes = new Set<unknown>();
+    for (let look = 0; look < 1000; look += 1) {
+      for (const read of [store.open(item!), store.head(item!)]) {
+        await read.catch((error: { code?: unknown }) => codes.add(error.code));
+      }
+    }
+    mover.kill('SIGKILL');
+    await once(mover, 'exit');
+    // It may be back, unchanged, by the time of the second look: then it could not be read.
+    expect([...codes].filter((code) => code !== 'store.unavailable')).toEqual(['store.changed']);
   });
 
   it('tells a skill that nobody may read from one that has changed', async (context) => {
