@@ -132,6 +132,7 @@ describe('scanTree()', () => {
     'postgres://a:',
     '-----BEGIN ',
     'may not be copy ',
+    '忽略',
     '"runOn" ',
   ];
   it.each(hostile)('takes a text of %j again and again in stride', (piece) => {
