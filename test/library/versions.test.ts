@@ -1,7 +1,8 @@
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, realpathSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { removeTree } from '../../src/durable/remove-tree.ts';
 import { addSkills } from '../../src/library/install/add-skills.ts';
 import { approveSkills } from '../../src/library/install/approve-skills.ts';
 import { openSkillLibrary } from '../../src/library/open-skill-library.ts';
@@ -19,7 +20,7 @@ let home: string;
 beforeEach(() => {
   home = realpathSync(mkdtempSync(join(tmpdir(), 'versions-')));
 });
-afterEach(() => rmSync(home, { recursive: true, force: true }));
+afterEach(() => removeTree(home));
 
 const text = (name: string, version: string | undefined, imports: string[] = []): string =>
   `---\nname: ${name}\ndescription: About ${name}.\n${version === undefined ? '' : `version: ${version}\n`}` +

@@ -17,6 +17,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { removeTree } from '../../../src/durable/remove-tree.ts';
 import { currentOwner, ownerName } from '../../../src/durable/owner.ts';
 import { addSkills } from '../../../src/library/install/add-skills.ts';
 import { approveSkills } from '../../../src/library/install/approve-skills.ts';
@@ -48,7 +49,7 @@ beforeEach(() => {
 });
 afterEach(() => {
   cache.close();
-  rmSync(home, { recursive: true, force: true });
+  removeTree(home);
 });
 
 function write(name: string, body: string, more = ''): void {

@@ -1,10 +1,11 @@
-import { existsSync, lstatSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, lstatSync, mkdtempSync, readdirSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { SkillTree } from '../../../src/contracts/skill.ts';
 import type { StoreItem } from '../../../src/contracts/store.ts';
+import { removeTree } from '../../../src/durable/remove-tree.ts';
 import { parseSkillMarkdown } from '../../../src/skills/parse/parse-skill.ts';
 import { openTreeCache } from '../../../src/stores/cache/tree-cache.ts';
 import { createS3Store, type S3StoreOptions, type WritableStore } from '../../../src/stores/s3/s3-store.ts';
@@ -33,7 +34,7 @@ describeWith('s3 on ceph', MISSING_CEPH, () => {
     await Promise.all(opened.map((store) => store.close()));
     raw?.close();
     await ceph?.[Symbol.asyncDispose]();
-    rmSync(folder, { recursive: true, force: true });
+    removeTree(folder);
   });
 
   /** A user of whom nobody has heard. */
