@@ -136,7 +136,7 @@ describe('locked skills', () => {
   it('are refused where their source has other bytes by now, and nothing is written', async () => {
     await add();
     cache.close();
-    rmSync(join(home, 'cache'), { recursive: true });
+    removeTree(join(home, 'cache'));
     cache = openTreeCache(join(home, 'cache'));
     rmSync(installed('units'), { recursive: true });
     write('units', 'Give other units.');
