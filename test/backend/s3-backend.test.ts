@@ -278,6 +278,13 @@ describeWith('createS3Backend() on ceph', MISSING_CEPH, () => {
     }
   });
 
+  test('diagnostics names what was left out of the files of a thread', async () => {
+    const { backend, user } = await openSeeded();
+    await raw.put(`threads/${user}/a%2fb`, 'x');
+    expect(await backend.ls('/workspace')).toEqual(['/workspace/notes.md']);
+    expect(backend.diagnostics).toContainEqual(expect.objectContaining({ code: 's3.key' }));
+  });
+
   test('a policy holds on every call', async () => {
     const user = await seeded();
     const agentsConfig = { 'solver.codegen': { disabled: ['custom.hipoteca'] } };

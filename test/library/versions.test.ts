@@ -86,6 +86,14 @@ describe('versions', () => {
     ]);
   });
 
+  it('are given up again where a skill that is chosen later asks for another one', async () => {
+    const one = { 'a/SKILL.md': text('a', '1.0.0'), 'z/SKILL.md': text('z', '1.0.0', ['custom.a@^1']) };
+    const two = { 'a/SKILL.md': text('a', '2.0.0') };
+    const refs = ['custom.a', 'custom.z'];
+    for (const given of [refs, refs.toReversed()])
+      expect(versions(await subsystemOf([one, two], given), given)).toEqual(['custom.a 1.0.0', 'custom.z 1.0.0']);
+  });
+
   it('that do not go together are refused with both sides', async () => {
     const files = {
       'x/SKILL.md': text('x', '1.0'),

@@ -97,6 +97,14 @@ describe('locked skills', () => {
     expect((await installSkills({ lockFile, cache })).map(({ state }) => state)).toEqual(['installed']);
   });
 
+  it('lack a file that is gone from a folder which is there', async () => {
+    await add();
+    rmSync(installed('units', 'scripts/run.sh'));
+    expect(await deviations()).toEqual(['missing scripts/run.sh']);
+    expect((await installSkills({ lockFile, cache })).map(({ state }) => state)).toEqual(['restored']);
+    expect(await deviations()).toEqual([]);
+  });
+
   it('are not replaced where somebody has changed them, or has made the folder', async () => {
     mkdirSync(installed('units'), { recursive: true });
     writeFileSync(installed('units', 'SKILL.md'), 'mine');
