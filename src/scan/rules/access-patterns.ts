@@ -160,8 +160,10 @@ export const ACCESS_PATTERNS: readonly ScanPattern[] = [
   },
   {
     code: 'scan.image-address',
-    needs: [['](http', '](<http', '= "http', "= 'http", '="http', "='http", '=http']],
-    pattern: /(?:\]\(\s?<?|\bsrc\s?=\s?['"]?)https?:\/\//g,
+    needs: [
+      ['](http', '](<http', ']: http', ']:\nhttp', ']: <http', '= "http', "= 'http", '="http', "='http", '=http'],
+    ],
+    pattern: /(?:\]\(\s?<?|\]:\s<?|\bsrc\s?=\s?['"]?)https?:\/\//g,
     behind: /^[^\s)'"{<[%]*(?:\{|<|%7b|\[[a-z])/,
     message: 'The address of an image or link has a place for data.',
   },
