@@ -26,6 +26,15 @@ import { formattedSkills, frontMatterText, skillText } from './skill-texts.ts';
  * Opens a bucket for an agent of one user: skills at `/skills`, files of its thread at `/workspace` and of its ticket at `/ticket`.
  * Nothing is asked before the first call.
  *
+ * @example
+ * ```ts
+ * import { createS3Backend } from 'skillcell/backend';
+ *
+ * await using backend = createS3Backend({ bucket: 'skills', userId: 'u1', threadId: 't1', company: 'acme' });
+ * console.log(await backend.ls('/'));
+ * // prints: [ '/skills', '/workspace' ]
+ * ```
+ *
  * @throws SkillcellError `options.invalid`; `store.key-invalid` for an id that is no plain name
  */
 export function createS3Backend(options: S3BackendOptions): S3Backend {

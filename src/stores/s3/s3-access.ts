@@ -72,8 +72,8 @@ export function openS3Access(connection: S3Connection): S3Access {
         return { found };
       } catch (error) {
         signal?.throwIfAborted();
-        const { kind, reason } = failureOf(error);
-        if (kind === 'refused') throw unavailable(action, address, reason);
+        const { kind, reason, hint } = failureOf(error);
+        if (kind === 'refused') throw unavailable(action, address, reason, hint);
         if (kind !== 'again' || tried >= times) return { kind, reason };
         await pause(PAUSE_MS * 4 ** (tried - 1), undefined, { ...(signal === undefined ? {} : { signal }) });
       }
