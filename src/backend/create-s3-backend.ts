@@ -6,7 +6,6 @@ import { policyFor } from '../skills/select/policy.ts';
 import { decodeText } from '../skills/text/decode-text.ts';
 import { compareCodePoints } from '../skills/text/text.ts';
 import { defaultCacheFolder, openTreeCache } from '../stores/cache/tree-cache.ts';
-import { PREFIX_LIMITS } from '../stores/s3/list-prefix.ts';
 import { openS3Access } from '../stores/s3/s3-access.ts';
 import { storeOf } from '../stores/s3/s3-store.ts';
 import { createPdfReader } from './pdf/read-pdf.ts';
@@ -49,7 +48,7 @@ export function createS3Backend(options: S3BackendOptions): S3Backend {
   const access = openS3Access(options);
   const cache = openTreeCache(cacheDir);
   const storeAt = (prefix: string, kind: 'user' | 'company'): ReturnType<typeof storeOf> =>
-    storeOf({ access, prefix, kind, cache, limits: PREFIX_LIMITS });
+    storeOf({ access, prefix, kind, cache });
   const { user, company, workspace, ticket } = prefixes;
   const stores = [storeAt(user, 'user'), ...(company === undefined ? [] : [storeAt(company, 'company')])];
   const shelf = shelveSkills(stores, policyFor(agentsConfig, consumer));

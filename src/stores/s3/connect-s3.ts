@@ -29,6 +29,8 @@ export async function connectS3(connection: S3Connection): Promise<ConnectedS3> 
     // Services that are not Amazon's refuse the checksums that it adds by itself.
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
+    // A service that names another one is not believed: what is signed goes where the operator said.
+    followRegionRedirects: false,
     // Tries are ours: it would send a write again that may have been done.
     maxAttempts: 1,
     requestHandler: {

@@ -42,13 +42,7 @@ function listedSkill({ revision, files, skillFile }: SkillState): ListedSkill {
 }
 
 /** Reads and writes skills below a prefix of a bucket. Nothing is loaded or asked before the first call. */
-export function createS3Store({
-  prefix: given,
-  kind,
-  cache,
-  limits = PREFIX_LIMITS,
-  ...connection
-}: S3StoreOptions): WritableStore {
+export function createS3Store({ prefix: given, kind, cache, limits, ...connection }: S3StoreOptions): WritableStore {
   checkConnection(connection);
   const prefix = checkedPrefix(given);
   return storeOf({ access: openS3Access(connection), prefix, kind, cache, limits });
@@ -60,13 +54,15 @@ export function storeOf({
   prefix,
   kind,
   cache,
-  limits,
+  limits = PREFIX_LIMITS,
+  takeOverMs,
 }: {
   access: S3Access;
   prefix: string;
   kind: RootKind;
   cache: TreeCache;
-  limits: { keys: number; pages: number };
+  limits?: { keys: number; pages: number } | undefined;
+  takeOverMs?: SkillFolder['takeOverMs'];
 }): WritableStore {
   const source = `${access.address}${prefix}`;
   const listed = new Map<string, ListedSkill>();
@@ -121,6 +117,7 @@ export function storeOf({
     key: keyOf(checkedKey(path, 'write a skill')),
     path,
     state: stateAt,
+    takeOverMs,
   });
 
   /** Reads from the skill as it was listed, and from where its files are now as long as it is the same. */
