@@ -67,7 +67,7 @@ export function storeOf({
   const source = `${access.address}${prefix}`;
   const listed = new Map<string, ListedSkill>();
   let index: Promise<ObjectIndex> | undefined;
-  const openIndex = (): Promise<ObjectIndex> => (index ??= openObjectIndex(cache.folder, source));
+  const openIndex = (): Promise<ObjectIndex> => (index ??= openObjectIndex(cache, source));
   const keyOf = (path: string): string => (path === '.' ? prefix : `${prefix}${path}/`);
 
   /** A small object, from the cache where that very one was read before. */
