@@ -7,7 +7,6 @@ import { policyFor } from '../skills/select/policy.ts';
 import { decodeText } from '../skills/text/decode-text.ts';
 import { compareCodePoints } from '../skills/text/text.ts';
 import { defaultCacheFolder, openTreeCache } from '../stores/cache/tree-cache.ts';
-import { PREFIX_LIMITS } from '../stores/s3/list-prefix.ts';
 import { openS3Access } from '../stores/s3/s3-access.ts';
 import { storeOf } from '../stores/s3/s3-store.ts';
 import { createPdfReader } from './pdf/read-pdf.ts';
@@ -27,6 +26,15 @@ import { formattedSkills, frontMatterText, skillText } from './skill-texts.ts';
  * Opens a bucket for an agent of one user: skills at `/skills`, files of its thread at `/workspace` and of its ticket at `/ticket`.
  * Nothing is asked before the first call.
  *
+ * @example
+ * ```ts
+ * import { createS3Backend } from 'skillcell/backend';
+ *
+ * await using backend = createS3Backend({ bucket: 'skills', userId: 'u1', threadId: 't1', company: 'acme' });
+ * console.log(await backend.ls('/'));
+ * // prints: [ '/skills', '/workspace' ]
+ * ```
+ *
  * @throws SkillcellError `options.invalid`; `store.key-invalid` for an id that is no plain name
  */
 export function createS3Backend(options: S3BackendOptions): S3Backend {
@@ -41,7 +49,7 @@ export function createS3Backend(options: S3BackendOptions): S3Backend {
   const access = openS3Access(options);
   const cache = openTreeCache(cacheDir);
   const storeAt = (prefix: string, kind: 'user' | 'company'): ReturnType<typeof storeOf> =>
-    storeOf({ access, prefix, kind, cache, limits: PREFIX_LIMITS });
+    storeOf({ access, prefix, kind, cache });
   const { user, company, workspace, ticket } = prefixes;
   const stores = [storeAt(user, 'user'), ...(company === undefined ? [] : [storeAt(company, 'company')])];
   const shelf = shelveSkills(stores, policyFor(agentsConfig, consumer));
