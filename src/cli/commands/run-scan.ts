@@ -4,6 +4,7 @@ import { SCAN_SEVERITIES, type ScanSeverity } from '../../scan/scan-rules.ts';
 import { scanSources, type SourceScan } from '../../scan/scan-sources.ts';
 import type { Unscanned } from '../../scan/scan-tree.ts';
 import { type CommandContext, flagValue } from '../options/command.ts';
+import { findingText } from '../options/finding-text.ts';
 import { openScanSources } from '../options/open-scan-sources.ts';
 import { escapeLine } from '../terminal/escape-controls.ts';
 import { writeJsonList } from '../terminal/json-list.ts';
@@ -50,10 +51,7 @@ function named<Row extends { path: string }>(rows: readonly Row[], shown: (path:
 }
 
 function describe({ findings, unscanned }: Pick<SourceScan, 'findings' | 'unscanned'>): string {
-  const lines = findings.flatMap(({ severity, code, path, line, column, message, advice }) => {
-    const place = [path, line, column].filter((part) => part !== undefined).join(':');
-    return [`${severity} ${code} ${place}: ${message}`, `  ${advice}`];
-  });
+  const lines = findings.flatMap((found) => [findingText(found), `  ${found.advice}`]);
   const rest = unscanned.map(({ path, bytes, reason }) => `unscanned ${path}: ${bytes} bytes, ${reason}`);
   return [...lines, ...rest].map((line) => `${escapeLine(line)}\n`).join('');
 }

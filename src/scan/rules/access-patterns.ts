@@ -118,7 +118,8 @@ export const ACCESS_PATTERNS: readonly ScanPattern[] = [
   {
     code: 'scan.upload',
     needs: [['curl']],
-    pattern: /curl\s/g,
+    // The blank belongs to the option behind it, which may be the first one.
+    pattern: /curl(?=\s)/g,
     apart: 'command',
     behind:
       /\s(?:-d|--data|--data-binary|--data-raw|--data-urlencode|--json|-f|--form)[\s=]['"]?\w*=?@|\s--upload-file\b|\s-t [^-]/,
