@@ -55,12 +55,11 @@ export function createSourceStore({ path, kind, cache, ...find }: SourceStoreOpt
     const found = skills.find((each) => each.found.folder === item.path)?.found;
     if (found === undefined || revisionNow(root, found) !== item.revision) throw changed(source, item);
     // What was written while it was read would be of two revisions; what cannot be read may be gone.
-    const outcome = await read(root, found).then(
-      (result) => ({ result }),
-      (error: unknown) => ({ error }),
-    );
+    const result = await readable(source, read(root, found)).catch((error: unknown) => {
+      throw revisionNow(root, found) === item.revision ? error : changed(source, item);
+    });
     if (revisionNow(root, found) !== item.revision) throw changed(source, item);
-    return 'result' in outcome ? outcome.result : await readable(source, Promise.reject(outcome.error));
+    return result;
   };
 
   return {

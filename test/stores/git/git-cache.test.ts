@@ -119,8 +119,8 @@ describeWith('git cache', MISSING_GIT, () => {
     await again.close();
     const last = fill();
     expect(await come(scene.open({ limits }))).toBe('a');
-    const left = readdirSync(kept()).map((name) => name.split('-')[1]);
-    expect(left.toSorted()).toEqual([first, last].toSorted());
+    const left = new Set(readdirSync(kept()).map((name) => name.split('-')[1]));
+    expect(left).toEqual(new Set([first, last]));
   });
 
   it('does not hold what a branch has left behind', async () => {
