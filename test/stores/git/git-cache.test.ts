@@ -27,10 +27,6 @@ import { until } from '../../fixtures/until.ts';
 const HOST = join(import.meta.dirname, '../../fixtures/git-host.ts');
 
 let scene: GitScene;
-beforeEach(() => {
-  scene = setUpGit();
-});
-afterEach(async () => await scene.close());
 
 const kept = (): string => join(scene.cacheFolder, 'git');
 
@@ -58,6 +54,11 @@ function startHost(url: string): { ended: Promise<{ code: number | null; printed
 }
 
 describeWith('git cache', MISSING_GIT, () => {
+  beforeEach(() => {
+    scene = setUpGit();
+  });
+  afterEach(async () => await scene.close());
+
   it.each([
     ['a byte of a pack is another', (pack: string) => flip(pack)],
     ['a pack is cut short', (pack: string) => truncateSync(pack, 100)],
@@ -153,6 +154,11 @@ describeWith('git cache', MISSING_GIT, () => {
 });
 
 describeWith('git cache', MISSING_GIT ?? MISSING_OPENSSL, () => {
+  beforeEach(() => {
+    scene = setUpGit();
+  });
+  afterEach(async () => await scene.close());
+
   it('is as if nothing had been where a process was killed in the middle of a fetch', async () => {
     scene.repository.commit({ 'a/SKILL.md': skillText('a'), 'a/x': randomBytes(1_000_000) });
     const server = await serveGit(scene.folder, join(scene.folder, 'tls'), { isPlain: true });
