@@ -47,6 +47,7 @@ export const LIBRARY_SEVERITIES = {
   'source.unsupported': 'warning',
   'source.elsewhere': 'info',
   'source.twice': 'info',
+  'source.collision': 'error',
   'source.left-out': 'warning',
   'source.submodule': 'warning',
   'source.lfs': 'warning',

@@ -29,6 +29,11 @@ export const SOURCE_TEXTS: Readonly<Record<Extract<LibraryCode, `source.${string
     meaning: 'more than one plugin lists the same skill; it is taken once',
     advice: 'Nothing has to be done.',
   },
+  'source.collision': {
+    meaning:
+      'a skill is left out that holds two names which are one on systems that fold case, compose accents or know no full-width letters',
+    advice: 'Rename one of the two.',
+  },
   'source.left-out': {
     meaning:
       'what is there is not taken: .git, node_modules, a device, or a skill that the plugin asked for does not bring',

@@ -1,10 +1,10 @@
-import { basename, relative, sep } from 'node:path';
+import { basename, dirname, relative, sep } from 'node:path';
 import type { Diagnostic } from '../../contracts/diagnostic.ts';
 import { libraryDiagnostic } from '../../contracts/library-diagnostic.ts';
 import { quotedText } from '../../contracts/quoted-text.ts';
 import type { Skill, SkillTree } from '../../contracts/skill.ts';
 import { SkillcellError } from '../../contracts/skillcell-error.ts';
-import type { Origin, SkillView } from '../../contracts/store.ts';
+import type { Origin, SkillView, StoreItem } from '../../contracts/store.ts';
 import { loadStoreRoot } from '../../skills/load/load-store-root.ts';
 import { skillDigest } from '../../skills/text/digest.ts';
 import { listFiles } from '../../stores/cache/tree-cache.ts';
@@ -60,6 +60,7 @@ export async function findInSource(spec: SourceSpec, options: FindInSourceOption
         { diagnostics },
       );
     const found: SourceContents = { skills: [], diagnostics: [...diagnostics] };
+    const isSaid = saidBy(diagnostics, items);
     for (const item of inside) {
       const view = await store.open(item, { signal });
       const loaded = loadStoreRoot(
@@ -67,7 +68,7 @@ export async function findInSource(spec: SourceSpec, options: FindInSourceOption
         { overrides: new Set(), customNamespaces: new Set() },
         0,
       );
-      found.diagnostics.push(...loaded.diagnostics);
+      found.diagnostics.push(...loaded.diagnostics.filter((one) => !isSaid(one)));
       const [skill] = loaded.skills;
       if (skill?.digest !== view.digest) continue;
       found.skills.push({ skill, origin: lockedOrigin(spec, item.origin, lockFolder), read: () => readView(view) });
@@ -77,6 +78,14 @@ export async function findInSource(spec: SourceSpec, options: FindInSourceOption
   } finally {
     await store.close();
   }
+}
+
+/** Whether a store has said of a skill what its load says again. A SKILL.md below another one that is taken is a skill of its own after all. */
+function saidBy(diagnostics: readonly Diagnostic[], items: readonly StoreItem[]): (found: Diagnostic) => boolean {
+  const keyOf = ({ code, path }: Diagnostic): string => `${code}\0${path}`;
+  const said = new Set(diagnostics.map(keyOf));
+  const taken = new Set(items.map(({ path }) => path));
+  return (found) => said.has(keyOf(found)) || (found.code === 'skill.nested' && taken.has(dirname(found.path ?? '')));
 }
 
 /** A marketplace that names what cannot be reached still brings the rest. */

@@ -27,11 +27,11 @@ export interface OpenedSource extends SkillStore {
  * @throws SkillcellError `source.refused`, `store.unavailable`
  */
 export async function openSource(spec: SourceSpec, options: OpenSourceOptions): Promise<OpenedSource> {
-  const { kind, cache, allowPrivate = [] } = options;
+  const { kind, cache, nested, allowPrivate = [] } = options;
   switch (spec.kind) {
     case 'directory': {
-      const { createDirectoryStore } = await import('../../stores/directory/directory-store.ts');
-      return createDirectoryStore({ path: spec.source, kind, cache });
+      const { createSourceStore } = await import('../../stores/directory/source-store.ts');
+      return createSourceStore({ path: spec.source, kind, cache, nested });
     }
     case 'archive': {
       const { createArchiveStore } = await import('../../stores/archive/archive-store.ts');

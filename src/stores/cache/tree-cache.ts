@@ -1,11 +1,9 @@
-import { existsSync, mkdirSync, readdirSync, renameSync, utimesSync } from 'node:fs';
+import { existsSync, mkdirSync, utimesSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
-import { randomBytes } from 'node:crypto';
 import type { SkillFile, SkillTree } from '../../contracts/skill.ts';
 import type { SkillView } from '../../contracts/store.ts';
-import { currentOwner, isDead, ownerName, parseOwnerName } from '../../durable/owner.ts';
-import { removeTree } from '../../durable/remove-tree.ts';
+import { discard, removeTorn } from '../../durable/durable-file.ts';
 import { writeTree } from '../../durable/write-tree.ts';
 import { readManifest } from '../../skills/load/read-manifest.ts';
 import { digestOf, skillDigest } from '../../skills/text/digest.ts';
@@ -88,7 +86,6 @@ export interface TreeCache {
 /** What was read of buckets, in the folder of a cache. */
 export const OBJECTS_FILE = 's3-objects.sqlite';
 
-const PART = /^\.(.+)\.part$/;
 const DIGEST = /^sha256:[0-9a-f]{64}$/;
 
 /** Where the cache is unless it is named. */
@@ -157,7 +154,7 @@ export function openTreeCache(folder: string, { maxBytes = DEFAULT_BYTES }: Tree
       const known = find(digest);
       if (known !== undefined) return known;
       const { trees } = open().folders;
-      removeTornTrees(trees);
+      removeTorn(trees);
       // Where another process was faster, what it has written is the same.
       writeTree(trees, treeOf(digest), tree, 'kept');
       cache.added(files.reduce((sum, { bytes }) => sum + bytes, 0));
@@ -166,7 +163,7 @@ export function openTreeCache(folder: string, { maxBytes = DEFAULT_BYTES }: Tree
     added(bytes) {
       added += bytes;
       if (added <= maxBytes * LOOK_AFTER) return;
-      makeRoom(open().folders, maxBytes, discard);
+      makeRoom(open().folders, maxBytes);
       added = 0;
     },
     close() {
@@ -213,25 +210,6 @@ function filesIn(place: string): readonly SkillFile[] | undefined {
   } catch {
     // Not there, or not to be read: it is fetched again.
     return undefined;
-  }
-}
-
-/** Out of the way at once, for whoever looks by digest; then from the disk. */
-function discard(place: string): void {
-  const aside = join(place, '..', `.${ownerName(currentOwner())}-${randomBytes(8).toString('hex')}.part`);
-  try {
-    renameSync(place, aside);
-  } catch {
-    // Another process was faster.
-    return;
-  }
-  removeTree(aside);
-}
-
-function removeTornTrees(trees: string): void {
-  for (const name of readdirSync(trees)) {
-    const owner = parseOwnerName(PART.exec(name)?.[1] ?? '');
-    if (owner !== undefined && isDead(owner)) removeTree(join(trees, name));
   }
 }
 

@@ -21,6 +21,8 @@ export interface OpenedScene {
   pathOf?(path: string): string;
   /** What the source cannot carry. */
   lacks?: readonly 'executable'[];
+  /** What was listed is at hand from then on, and needs no source. */
+  keepsListed?: boolean;
   /** Puts other files in the place of a skill, or takes it away. */
   change?(path: string, tree: SkillTree | null): Promise<void>;
   /** From now on nothing answers. */
@@ -258,8 +260,9 @@ export function describeStore(name: string, scene: StoreScene): void {
           const units = await item('public/units');
           await opened.down();
           expect(await rejection(opened.store.list())).toBe('store.unavailable');
-          expect(await rejection(opened.store.head(units))).toBe('store.unavailable');
-          expect(await rejection(opened.store.open(units))).toBe('store.unavailable');
+          const ofListed = opened.keepsListed === true ? undefined : 'store.unavailable';
+          expect(await rejection(opened.store.head(units))).toBe(ofListed);
+          expect(await rejection(opened.store.open(units))).toBe(ofListed);
         });
       });
 
@@ -269,9 +272,10 @@ export function describeStore(name: string, scene: StoreScene): void {
           const units = await item('public/units');
           await opened.slow();
           const reason = new Error('nobody waits for it');
+          const opening = (given: object): Promise<unknown> => opened.store.open(units, given);
           for (const call of [
             opened.store.list.bind(opened.store),
-            (given: object) => opened.store.open(units, given),
+            ...(opened.keepsListed === true ? [] : [opening]),
           ]) {
             const caller = new AbortController();
             const outcome = rejection(call({ signal: caller.signal }));
@@ -286,7 +290,8 @@ export function describeStore(name: string, scene: StoreScene): void {
           if (opened.cut === undefined) return expect(opened.cut).toBeUndefined();
           const units = await item('public/units');
           await opened.cut();
-          expect(await rejection(opened.store.open(units))).toBe('store.unavailable');
+          const broken = opened.keepsListed === true ? opened.store.list() : opened.store.open(units);
+          expect(await rejection(broken)).toBe('store.unavailable');
         });
       });
     });
