@@ -1,3 +1,4 @@
+import type { Diagnostic } from '../contracts/diagnostic.ts';
 import { quotedText } from '../contracts/quoted-text.ts';
 import { SkillcellError } from '../contracts/skillcell-error.ts';
 import { binaryKindOf } from '../skills/load/binary-kind.ts';
@@ -83,12 +84,15 @@ export function createS3Backend(options: S3BackendOptions): S3Backend {
     return linesOf(textOf(content, found), range);
   };
 
+  /** What was left out of each mount but that of skills when it was listed last. */
+  const leftOut = new Map<MountName, readonly Diagnostic[]>();
   const filesBelow = async (path: string, signal: AbortSignal | undefined): Promise<string[]> => {
     const at = mountPath(path, 'folder');
     const names = at === undefined ? [...mounts.keys()] : [at.mount];
     const lists = await Promise.all(
       names.map(async (mount) => {
-        const { files } = await filesOf(mount).list(at?.path ?? '', signal);
+        const { files, diagnostics } = await filesOf(mount).list(at?.path ?? '', signal);
+        leftOut.set(mount, diagnostics);
         return files.map((file) => `${mount}/${file.path}`);
       }),
     );
@@ -173,7 +177,7 @@ export function createS3Backend(options: S3BackendOptions): S3Backend {
       return skill !== undefined && isOffered(skill);
     },
     get diagnostics() {
-      return shelf.diagnostics;
+      return [...shelf.diagnostics, ...[...leftOut.values()].flat()];
     },
     async close() {
       await Promise.all([...stores.map((store) => store.close()), pdf.close()]);

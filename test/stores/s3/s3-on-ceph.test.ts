@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, lstatSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, lstatSync, mkdtempSync, readdirSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -8,6 +8,7 @@ import { inspect } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { SkillTree } from '../../../src/contracts/skill.ts';
 import type { StoreItem } from '../../../src/contracts/store.ts';
+import { removeTree } from '../../../src/durable/remove-tree.ts';
 import { parseSkillMarkdown } from '../../../src/skills/parse/parse-skill.ts';
 import { openTreeCache } from '../../../src/stores/cache/tree-cache.ts';
 import { openS3Access } from '../../../src/stores/s3/s3-access.ts';
@@ -39,7 +40,7 @@ describeWith('s3 on ceph', MISSING_CEPH, () => {
     await Promise.all(opened.map((store) => store.close()));
     raw?.close();
     await ceph?.[Symbol.asyncDispose]();
-    rmSync(folder, { recursive: true, force: true });
+    removeTree(folder);
   });
 
   /** A user of whom nobody has heard. */
