@@ -7,6 +7,7 @@ import type { SourceSpec } from './source-spec.ts';
 
 const ARCHIVE = /\.(?:zip|skill|tar\.gz|tgz)$/i;
 const REPOSITORY = /^[A-Za-z0-9][A-Za-z0-9-]{0,38}\/[A-Za-z0-9._-]{1,100}$/;
+const BUCKET = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/;
 const REF_BYTES = 255;
 // What git takes for no name of a ref, and what a terminal acts on.
 const NO_REF = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\s~^:?*[\\]|\.\.|@\{|\/\/|\.lock$|^[-./]|[./]$/u;
@@ -26,9 +27,10 @@ export function parseSource(text: string, cwd: string): SourceSpec {
   const { source, ref, folder } = cut(text, cwd);
   const rest = { ...(ref === undefined ? {} : { ref }), ...(folder === undefined ? {} : { folder }) };
   if (source.startsWith('s3://')) {
-    if (!/^s3:\/\/[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](?:\/[^?#]*)?$/.test(source))
+    const [bucket = ''] = source.slice('s3://'.length).split('/', 1);
+    if (!BUCKET.test(bucket) || source.includes('?'))
       throw refused('it must be s3://bucket/prefix', withoutSecrets(text));
-    return { ...withoutRef(rest, text), kind: 's3', source: source.replace(/\/$/, '') };
+    return { ...withoutRef(rest, text), kind: 's3', source: source.endsWith('/') ? source.slice(0, -1) : source };
   }
   if (/^[a-z][a-z0-9+.-]*:\/\//i.test(source) || source.startsWith('git@')) return addressed(source, rest, text);
   const isPath = /^(?:\.{1,2}(?:\/|$)|\/|~)/.test(source) || !REPOSITORY.test(source);
