@@ -192,12 +192,9 @@ export async function openSkillLibrary(options: SkillLibraryOptions): Promise<Sk
       return await searchSkills(subsystem, text, { ...options, signal, cacheFolder: cacheDir });
     },
     async explain(ref, { signal, ...who } = {}) {
-      const { subsystem, sources } = await present({ signal });
-      const { explainSkill } = await import('../authoring/explain-skill.ts');
-      return explainSkill(subsystem, ref, who, (skill) => {
-        const record = sources.get(skill)?.record;
-        return { origin: record?.item.origin, isHead: record !== undefined && record.digest === undefined };
-      });
+      const of = await present({ signal });
+      const { explainInLibrary } = await import('./explain-in-library.ts');
+      return explainInLibrary(of, ref, who, lockFile);
     },
     async subsystem(request = {}) {
       for (let looks = 1; ; looks += 1) {

@@ -36,7 +36,7 @@ async function listed(): Promise<string[]> {
   const { structuredContent } = await client.run('list_skills', {});
   return ((structuredContent['skills'] ?? []) as { id: string }[])
     .map(({ id }) => id)
-    .filter((id) => /^custom/.test(id));
+    .filter((id) => id.startsWith('custom.'));
 }
 
 async function instructions(): Promise<string> {

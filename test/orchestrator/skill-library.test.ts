@@ -265,7 +265,12 @@ console.log(await tools.skills.load({ skill: 'custom.units' }).catch((error) => 
         async generate({ system }) {
           seen.push(system);
           const usage = { inputTokens: null, outputTokens: null };
-          return { text: `\`\`\`skillcell-decision\n${answers.shift()}\n\`\`\``, model: 'x', usage, finishReason: 'stop' };
+          return {
+            text: `\`\`\`skillcell-decision\n${answers.shift()}\n\`\`\``,
+            model: 'x',
+            usage,
+            finishReason: 'stop',
+          };
         },
       };
       await using orchestrator = host({ skills: far, model });
