@@ -65,7 +65,7 @@ export interface TreeCache {
    */
   added(bytes: number): void;
   /**
-   * Says that what it gave is no longer needed: only then may it be evicted.
+   * Says that all that it gave is no longer needed: only then may it be evicted. Nothing else of it is open.
    *
    * @example
    * ```ts
@@ -127,38 +127,46 @@ export function openTreeCache(folder: string, { maxBytes = DEFAULT_BYTES }: Tree
   // Another process may have filled it: the first skill that is kept finds out.
   let added = Number.POSITIVE_INFINITY;
 
-  const find = (digest: string): SkillView | undefined => {
+  /** Holds a tree, and says whether it is there. */
+  const hold = (digest: string): { place: string; files: readonly SkillFile[] | undefined; release: () => void } => {
     const { folders, leases } = open();
     const tree = treeOf(digest);
     // In this order; see `claimTree`.
-    leases.hold(tree);
+    const release = leases.hold(tree);
     awaitUnclaimed(folders.claims, tree);
     const place = join(folders.trees, tree);
     const files = filesIn(place);
-    if (files === undefined) return undefined;
-    if (skillDigest(files) !== digest) {
-      discard(place);
-      return undefined;
-    }
-    touch(place);
-    return { digest, files, folder: place };
+    const isSame = files !== undefined && skillDigest(files) === digest;
+    if (files !== undefined && !isSame) discard(place);
+    if (isSame) touch(place);
+    return { place, files: isSame ? files : undefined, release };
   };
 
   const cache: TreeCache = {
     folder,
     maxBytes,
-    find,
+    find(digest) {
+      const { place, files, release } = hold(digest);
+      if (files !== undefined) return heldView({ digest, files, folder: place }, release);
+      release();
+      return undefined;
+    },
     keep(tree) {
-      const files = listFiles(tree);
-      const digest = skillDigest(files);
-      const known = find(digest);
-      if (known !== undefined) return known;
-      const { trees } = open().folders;
-      removeTorn(trees);
-      // Where another process was faster, what it has written is the same.
-      writeTree(trees, treeOf(digest), tree, 'kept');
-      cache.added(files.reduce((sum, { bytes }) => sum + bytes, 0));
-      return { digest, files, folder: join(trees, treeOf(digest)) };
+      const listed = listFiles(tree);
+      const digest = skillDigest(listed);
+      const { place, files = listed, release } = hold(digest);
+      if (files !== listed) return heldView({ digest, files, folder: place }, release);
+      try {
+        const { trees } = open().folders;
+        removeTorn(trees);
+        // Where another process was faster, what it has written is the same.
+        writeTree(trees, treeOf(digest), tree, 'kept');
+        cache.added(listed.reduce((sum, { bytes }) => sum + bytes, 0));
+      } catch (error) {
+        release();
+        throw error;
+      }
+      return heldView({ digest, files: listed, folder: place }, release);
     },
     added(bytes) {
       added += bytes;
@@ -172,6 +180,18 @@ export function openTreeCache(folder: string, { maxBytes = DEFAULT_BYTES }: Tree
     },
   };
   return cache;
+}
+
+const releases = new WeakMap<SkillView, () => void>();
+
+function heldView(view: SkillView, release: () => void): SkillView {
+  releases.set(view, release);
+  return view;
+}
+
+/** Says that a view of a cache is no longer needed, whoever's cache it is: what nobody else holds may be evicted. */
+export function releaseView(view: SkillView): void {
+  releases.get(view)?.();
 }
 
 /** As a share of the bound: how much may come before it is looked at anew how much there is. */
