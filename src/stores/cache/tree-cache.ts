@@ -19,6 +19,8 @@ import { privateFolder } from './private-folder.ts';
 /** Skills by their digests, each in a folder that nobody changes. Processes share it. */
 export interface TreeCache {
   readonly folder: string;
+  /** Bytes of all that may be kept. */
+  readonly maxBytes: number;
   /**
    * The skill of a digest, each byte of which was looked at; undefined where it is not there, or no longer what it was.
    *
@@ -83,6 +85,9 @@ export interface TreeCache {
    */
   close(): void;
 }
+
+/** What was read of buckets, in the folder of a cache. */
+export const OBJECTS_FILE = 's3-objects.sqlite';
 
 const PART = /^\.(.+)\.part$/;
 const DIGEST = /^sha256:[0-9a-f]{64}$/;
@@ -154,6 +159,7 @@ export function openTreeCache(folder: string, { maxBytes = DEFAULT_BYTES }: Tree
 
   const cache: TreeCache = {
     folder,
+    maxBytes,
     find,
     keep(tree) {
       const files = listFiles(tree);
@@ -202,8 +208,9 @@ function openFolders(folder: string): OpenedCache {
   mkdirSync(trees, { recursive: true, mode: 0o700 });
   const leases = join(real, 'leases');
   const files = ['index', 'lists'].map((name) => join(real, name));
+  const databases = [join(real, OBJECTS_FILE)];
   const [claims, owed] = ['claims', 'owed'].map((name) => join(real, name)) as [string, string];
-  return { folders: { trees, leases, claims, owed, files }, leases: openLeases(leases) };
+  return { folders: { trees, leases, claims, owed, files, databases }, leases: openLeases(leases) };
 }
 
 function treeOf(digest: string): string {

@@ -17,6 +17,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { removeTree } from '../../../src/durable/remove-tree.ts';
 import { packSkill } from '../../../src/archives/pack-skill.ts';
 import { verifySkills } from '../../../src/library/install/verify-skills.ts';
 import { openTreeCache } from '../../../src/stores/cache/tree-cache.ts';
@@ -65,7 +66,7 @@ beforeAll(async () => {
   // Where the sources find it as well: two folders up.
   cpSync(fileURLToPath(new URL('../../../package.json', import.meta.url)), join(home, 'package.json'));
 });
-afterAll(() => rmSync(home, { recursive: true, force: true }));
+afterAll(() => removeTree(home));
 
 describeWith('kill points', MISSING_STRACE, () => {
   it.each<[KilledWork, (folder: string) => Promise<unknown>]>([
@@ -131,7 +132,7 @@ async function killEverywhere(work: KilledWork, prepare: (folder: string) => Pro
       names(scene).filter((name) => TEMPORARY.test(`/${name}`)),
       where,
     ).toEqual([]);
-    rmSync(scene, { recursive: true, force: true });
+    removeTree(scene);
     if (isKilled) kills.count += 1;
     return isKilled;
   };
@@ -264,7 +265,7 @@ async function countWrites(work: KilledWork, before: string): Promise<number> {
       error === null ? resolve() : reject(new Error('strace cannot count', { cause: error })),
     );
   });
-  rmSync(scene, { recursive: true, force: true });
+  removeTree(scene);
   return readFileSync(log, 'utf8')
     .split('\n')
     .filter((line) => line.startsWith('write(')).length;
