@@ -19,12 +19,15 @@ if (folder === undefined || more.length > 0) {
     const report = runCorpus(resolve(process.env['INIT_CWD'] ?? '.', folder));
     if (values.json) process.stdout.write(`${JSON.stringify(report, null, 2)}\n`);
     else {
-      const { files, loaded, keptOut, codes, exceptions } = report;
+      const { files, loaded, keptOut, causes, codes, exceptions, unread } = report;
       process.stdout.write(`${files} SKILL.md: ${loaded} loaded, ${keptOut} named\n`);
+      for (const [cause, count] of Object.entries(causes))
+        process.stdout.write(`${String(count).padStart(8)}  kept out: ${cause}\n`);
       for (const [code, count] of Object.entries(codes))
         process.stdout.write(`${String(count).padStart(8)}  ${code}\n`);
       for (const { path, rule, reason } of exceptions)
         process.stdout.write(`${rule}: ${JSON.stringify(path)}: ${JSON.stringify(reason)}\n`);
+      for (const { path, reason } of unread) process.stdout.write(`not read: ${JSON.stringify(path)}: ${reason}\n`);
     }
     process.exitCode = report.exceptions.length === 0 ? 0 : 1;
   } catch (cause) {

@@ -129,7 +129,7 @@ function isInMemory(folder: string): boolean {
 }
 
 function field(text: string, name: string): number {
-  return Number(new RegExp(`^${name} (\\d+)$`, 'm').exec(text)?.[1] ?? 0);
+  return Number(`\n${text}`.split(`\n${name} `)[1]?.split('\n')[0] ?? 0);
 }
 
 /** The most that one file of counters holds. */

@@ -60,8 +60,8 @@ function readProcess(pid: number): ProcessRow | undefined {
 export function memoryShare(pid: number): number | undefined {
   try {
     const rollup = readFileSync(`/proc/${pid}/smaps_rollup`, 'latin1');
-    const kib = ['Pss_Anon', 'Pss_Shmem'].map((name) => new RegExp(`^${name}:\\s+(\\d+) kB$`, 'm').exec(rollup)?.[1]);
-    return kib.includes(undefined) ? undefined : kib.reduce((bytes, value) => bytes + Number(value) * 1024, 0);
+    const kib = [...rollup.matchAll(/^Pss_(?:Anon|Shmem): +(\d+) kB$/gm)];
+    return kib.length < 2 ? undefined : kib.reduce((bytes, [, value]) => bytes + Number(value) * 1024, 0);
   } catch (error) {
     // One that shut itself off from being looked into tells nothing; one that is ending has given its memory back.
     return (error as NodeJS.ErrnoException).code === 'EACCES' ? undefined : 0;

@@ -1,4 +1,4 @@
-import { readdirSync, realpathSync } from 'node:fs';
+import { type Dirent, readdirSync, realpathSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import type { Diagnostic } from '../../src/contracts/diagnostic.ts';
 import type { Skill } from '../../src/contracts/skill.ts';
@@ -9,21 +9,21 @@ import { isSkillFileName } from '../../src/skills/load/skill-file-name.ts';
 import { compareCodePoints } from '../../src/skills/text/text.ts';
 import { referenceReading } from './reference-reading.ts';
 
-/** What keeps a SKILL.md out by the rules: no description, no frontmatter, broken YAML, or what is no text of a bearable size. */
-const KEEP_OUT: ReadonlySet<string> = new Set([
-  'frontmatter.missing',
-  'frontmatter.unclosed',
-  'frontmatter.language',
-  'frontmatter.too-large',
-  'frontmatter.yaml',
-  'frontmatter.not-a-mapping',
-  'skill.description-missing',
-  'skill.encoding',
-  'skill.too-large',
-  // Not of the text: a folder whose name makes no id, and what is no file or can't be read.
-  'skill.id-invalid',
-  'skill.missing',
-  'skill.unreadable',
+/** What keeps a SKILL.md out by the rules, in the words of a report: first what its author left out or wrote wrong, then what is no text to read. */
+const KEEPS_OUT: ReadonlyMap<string, string> = new Map([
+  ['skill.description-missing', 'no description'],
+  ['frontmatter.missing', 'no frontmatter'],
+  ['frontmatter.unclosed', 'no frontmatter'],
+  ['frontmatter.language', 'no frontmatter'],
+  ['frontmatter.yaml', 'broken YAML'],
+  ['frontmatter.not-a-mapping', 'broken YAML'],
+  ['frontmatter.too-large', 'too large'],
+  ['skill.too-large', 'too large'],
+  ['skill.encoding', 'not UTF-8'],
+  ['skill.id-invalid', 'no id in its name'],
+  ['skill.missing', 'no file'],
+  ['skill.unreadable', 'no file'],
+  ['skill.file-name', 'another spelling beside it'],
 ]);
 
 /** A rule that is broken. */
@@ -40,9 +40,13 @@ export interface CorpusReport {
   files: number;
   loaded: number;
   keptOut: number;
+  /** How many were kept out for what. */
+  causes: Record<string, number>;
   /** How many files each code was found in, sorted. */
   codes: Record<string, number>;
   exceptions: CorpusException[];
+  /** Folders that could not be looked into, and why. */
+  unread: { path: string; reason: string }[];
 }
 
 const NOTHING: ReadonlySet<string> = new Set();
@@ -51,14 +55,19 @@ const NOTHING: ReadonlySet<string> = new Set();
 export function runCorpus(given: string): CorpusReport {
   const root = realpathSync.native(given);
   readdirSync(root);
-  const report: CorpusReport = { files: 0, loaded: 0, keptOut: 0, codes: {}, exceptions: [] };
+  const unread: CorpusReport['unread'] = [];
+  const report: CorpusReport = { files: 0, loaded: 0, keptOut: 0, causes: {}, codes: {}, exceptions: [], unread };
   const counts = new Map<string, number>();
-  for (const { folder, name } of skillFiles(root)) {
+  for (const { folder, name } of skillFiles(root, unread)) {
     const path = join(folder, name);
     report.files += 1;
     const { skill, codes, exceptions } = judge(root, folder, name);
     if (skill) report.loaded += 1;
-    else report.keptOut += 1;
+    else {
+      report.keptOut += 1;
+      const [, cause] = [...KEEPS_OUT].find(([code]) => codes.includes(code)) ?? [];
+      if (cause !== undefined) report.causes[cause] = (report.causes[cause] ?? 0) + 1;
+    }
     for (const code of new Set(codes)) counts.set(code, (counts.get(code) ?? 0) + 1);
     report.exceptions.push(...exceptions.map((each) => ({ path, ...each })));
   }
@@ -93,7 +102,7 @@ function judge(root: string, folder: string, name: string): Judged {
   const exceptions: Judged['exceptions'] = [];
   if (skill === undefined && errors.length === 0)
     exceptions.push({ rule: 'unnamed', reason: 'it is not loaded, and no error says why' });
-  if (skill === undefined && errors.length > 0 && !errors.some((code) => KEEP_OUT.has(code)))
+  if (skill === undefined && errors.length > 0 && !errors.some((code) => KEEPS_OUT.has(code)))
     exceptions.push({ rule: 'kept-out', reason: `only ${errors.join(', ')} keeps it out` });
   exceptions.push(...againstReference(join(root, folder, name), skill, errors));
   return { skill: skill !== undefined, codes, exceptions };
@@ -129,29 +138,21 @@ function bytesOf(place: string): Buffer | undefined {
 }
 
 /** Every SKILL.md below a folder, in path order; links are not followed. */
-function skillFiles(root: string): { folder: string; name: string }[] {
+function skillFiles(root: string, unread: CorpusReport['unread']): { folder: string; name: string }[] {
   const found: { folder: string; name: string }[] = [];
   const pending = [''];
   for (let folder = pending.pop(); folder !== undefined; folder = pending.pop()) {
-    const below: string[] = [];
-    for (const entry of entriesOf(join(root, folder))) {
-      if (entry.isDirectory()) below.push(join(folder, entry.name));
+    let entries: Dirent[];
+    try {
+      entries = readdirSync(join(root, folder), { withFileTypes: true });
+    } catch (cause) {
+      unread.push({ path: folder, reason: (cause as NodeJS.ErrnoException).code ?? String(cause) });
+      continue;
+    }
+    for (const entry of entries.toSorted((a, b) => compareCodePoints(b.name, a.name))) {
+      if (entry.isDirectory()) pending.push(join(folder, entry.name));
       else if (isSkillFileName(entry.name)) found.push({ folder, name: entry.name });
     }
-    pending.push(...below.toSorted(compareCodePoints).toReversed());
   }
   return found;
-}
-
-function entriesOf(folder: string): ReturnType<typeof readEntries> {
-  try {
-    return readEntries(folder);
-  } catch {
-    // A folder that can't be read holds nothing that could be loaded.
-    return [];
-  }
-}
-
-function readEntries(folder: string) {
-  return readdirSync(folder, { withFileTypes: true }).toSorted((a, b) => compareCodePoints(a.name, b.name));
 }

@@ -1,4 +1,4 @@
-import { ARCHIVE_LIMITS, PATH_BYTES } from './archive-limits.ts';
+import { ARCHIVE_LIMITS } from './archive-limits.ts';
 import { ArchiveRefusal } from './archive-refused.ts';
 import { readTarAttributes } from './tar-attributes.ts';
 
@@ -37,7 +37,7 @@ export function walkTar(without?: string): TarWalk {
   let ahead: Ahead = {};
   /** Bytes to go over; of data that is read, they are gathered. */
   let skipped = 0;
-  let gathered: { type: string; size: number; pieces: Buffer[]; length: number } | undefined;
+  let gathered: { type: string; size: number; pieces: Buffer[] } | undefined;
   let rest: Buffer = Buffer.alloc(0);
 
   const atHeader = (header: Buffer): void => {
@@ -54,7 +54,7 @@ export function walkTar(without?: string): TarWalk {
     skipped = Math.ceil(size / BLOCK) * BLOCK;
     if ('xgL'.includes(type)) {
       if (size > ATTRIBUTE_BYTES) throw new ArchiveRefusal('tar.header', `names or attributes of ${size} bytes`);
-      gathered = { type, size, pieces: [], length: skipped };
+      gathered = { type, size, pieces: [] };
       if (skipped === 0) atAttributes(type, Buffer.alloc(0));
       return;
     }
@@ -138,9 +138,7 @@ function entryFault(header: Buffer, type: string, size: number, { attributes, lo
   if (given !== undefined && given !== String(size)) return `two sizes, ${size} and another one`;
   const name = header.toString('latin1', 0, 100).replace(/\0[^]*$/, '');
   const isFolder = [name, longName, attributes?.get('path')].some((each) => each?.endsWith('/') === true);
-  if (isFolder) return 'a file with the name of a folder';
-  const bytes = Buffer.byteLength(longName ?? '');
-  return bytes > PATH_BYTES ? `a name of ${bytes} bytes` : undefined;
+  return isFolder ? 'a file with the name of a folder' : undefined;
 }
 
 /** A number in digits of base 8, which end with the field or with a blank or zero. */

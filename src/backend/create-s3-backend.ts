@@ -1,3 +1,4 @@
+import type { Diagnostic } from '../contracts/diagnostic.ts';
 import { quotedText } from '../contracts/quoted-text.ts';
 import { SkillcellError } from '../contracts/skillcell-error.ts';
 import { binaryKindOf } from '../skills/load/binary-kind.ts';
@@ -6,7 +7,6 @@ import { policyFor } from '../skills/select/policy.ts';
 import { decodeText } from '../skills/text/decode-text.ts';
 import { compareCodePoints } from '../skills/text/text.ts';
 import { defaultCacheFolder, openTreeCache } from '../stores/cache/tree-cache.ts';
-import { PREFIX_LIMITS } from '../stores/s3/list-prefix.ts';
 import { openS3Access } from '../stores/s3/s3-access.ts';
 import { storeOf } from '../stores/s3/s3-store.ts';
 import { createPdfReader } from './pdf/read-pdf.ts';
@@ -26,6 +26,15 @@ import { formattedSkills, frontMatterText, skillText } from './skill-texts.ts';
  * Opens a bucket for an agent of one user: skills at `/skills`, files of its thread at `/workspace` and of its ticket at `/ticket`.
  * Nothing is asked before the first call.
  *
+ * @example
+ * ```ts
+ * import { createS3Backend } from 'skillcell/backend';
+ *
+ * await using backend = createS3Backend({ bucket: 'skills', userId: 'u1', threadId: 't1', company: 'acme' });
+ * console.log(await backend.ls('/'));
+ * // prints: [ '/skills', '/workspace' ]
+ * ```
+ *
  * @throws SkillcellError `options.invalid`; `store.key-invalid` for an id that is no plain name
  */
 export function createS3Backend(options: S3BackendOptions): S3Backend {
@@ -40,7 +49,7 @@ export function createS3Backend(options: S3BackendOptions): S3Backend {
   const access = openS3Access(options);
   const cache = openTreeCache(cacheDir);
   const storeAt = (prefix: string, kind: 'user' | 'company'): ReturnType<typeof storeOf> =>
-    storeOf({ access, prefix, kind, cache, limits: PREFIX_LIMITS });
+    storeOf({ access, prefix, kind, cache });
   const { user, company, workspace, ticket } = prefixes;
   const stores = [storeAt(user, 'user'), ...(company === undefined ? [] : [storeAt(company, 'company')])];
   const shelf = shelveSkills(stores, policyFor(agentsConfig, consumer));
@@ -74,12 +83,15 @@ export function createS3Backend(options: S3BackendOptions): S3Backend {
     return linesOf(textOf(content, found), range);
   };
 
+  /** What was left out of each mount but that of skills when it was listed last. */
+  const leftOut = new Map<MountName, readonly Diagnostic[]>();
   const filesBelow = async (path: string, signal: AbortSignal | undefined): Promise<string[]> => {
     const at = mountPath(path, 'folder');
     const names = at === undefined ? [...mounts.keys()] : [at.mount];
     const lists = await Promise.all(
       names.map(async (mount) => {
-        const { files } = await filesOf(mount).list(at?.path ?? '', signal);
+        const { files, diagnostics } = await filesOf(mount).list(at?.path ?? '', signal);
+        leftOut.set(mount, diagnostics);
         return files.map((file) => `${mount}/${file.path}`);
       }),
     );
@@ -164,7 +176,7 @@ export function createS3Backend(options: S3BackendOptions): S3Backend {
       return skill !== undefined && isOffered(skill);
     },
     get diagnostics() {
-      return shelf.diagnostics;
+      return [...shelf.diagnostics, ...[...leftOut.values()].flat()];
     },
     async close() {
       await Promise.all([...stores.map((store) => store.close()), pdf.close()]);

@@ -15,6 +15,18 @@ export interface LoadedSkillNote {
  * A tool of the AI SDK by which a model loads a skill: from the next request on, `skillsMiddleware` shows it that one.
  *
  * @param state what the middleware was given as well
+ *
+ * @example
+ * ```ts
+ * import { loadSkillTool, type SkillsState } from 'skillcell/backend';
+ *
+ * // In place of a backend of a bucket.
+ * const backend = { offersSkill: async () => true, loadSkillContent: async () => 'Text.' };
+ * const state: SkillsState = {};
+ * const tool = loadSkillTool(backend, state);
+ * console.log(await tool.execute?.({ skill_path: 'deeds/sale' }, { toolCallId: '1', messages: [], context: {} }), state);
+ * // prints: { loaded: 'deeds/sale' } { currentSkill: 'deeds/sale' }
+ * ```
  */
 export function loadSkillTool(
   backend: Pick<S3Backend, 'loadSkillContent' | 'offersSkill'>,

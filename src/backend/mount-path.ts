@@ -4,6 +4,7 @@ import { keyFault } from '../stores/s3/key-fault.ts';
 
 /** Names under which an agent sees a bucket. */
 export const MOUNTS = ['/skills', '/ticket', '/workspace'] as const;
+/** One of them. */
 export type MountName = (typeof MOUNTS)[number];
 
 /** A path as an agent writes it, taken apart. */

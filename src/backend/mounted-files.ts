@@ -16,7 +16,7 @@ export interface ReadFile {
 
 /** What a mount can do; one that is only read cannot write. */
 export interface MountedFiles {
-  /** All files below a folder, or the whole mount by an empty path. */
+  /** All files below a folder, or the whole mount by an empty path, and what of it is left out. */
   list(folder: string, signal?: AbortSignal): Promise<{ files: MountedFile[]; diagnostics: Diagnostic[] }>;
   /** Undefined where there is no such file. @throws SkillcellError `file.unreadable` where it is too large */
   read(path: string, signal?: AbortSignal): Promise<ReadFile | undefined>;

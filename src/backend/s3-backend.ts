@@ -63,7 +63,7 @@ export interface S3Backend extends AsyncDisposable {
   loadSkillContent(path: string, call?: BackendCall): Promise<string | undefined>;
   /** Whether a model may load the skill by itself. */
   offersSkill(path: string, call?: BackendCall): Promise<boolean>;
-  /** What was left out when skills were looked at last, and why. */
+  /** What was left out when skills were looked at last, and when each of the other mounts was listed last, and why. */
   readonly diagnostics: readonly Diagnostic[];
   close(): Promise<void>;
 }

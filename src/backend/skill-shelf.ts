@@ -3,11 +3,15 @@ import { type Diagnostic, diagnostic } from '../contracts/diagnostic.ts';
 import type { RootKind } from '../contracts/skill.ts';
 import type { SkillHead, SkillStore, SkillView, StoreItem } from '../contracts/store.ts';
 import { SkillcellError } from '../contracts/skillcell-error.ts';
+import { eachAtOnce } from '../library/each-at-once.ts';
 import { publishId } from '../skills/load/publish-id.ts';
 import { readRegularFile } from '../skills/load/read-regular-file.ts';
 import { type ParsedSkill, parseSkillMarkdown } from '../skills/parse/parse-skill.ts';
 import type { Policy } from '../skills/select/policy.ts';
 import { compareCodePoints } from '../skills/text/text.ts';
+
+/** Heads that are asked for at once. */
+const AT_ONCE = 16;
 
 /** A skill that this consumer may have, as it was listed last. */
 export interface ShelvedSkill {
@@ -44,7 +48,7 @@ export function shelveSkills(stores: readonly SkillStore[], policy: Policy): Ski
     for (const store of stores) {
       const { items, diagnostics: listed } = await store.list({ signal });
       said.push(...listed);
-      const read = await Promise.all(items.map((item) => headOf(store, item, signal)));
+      const read = await eachAtOnce(items, AT_ONCE, async (item) => await headOf(store, item, signal));
       for (const [index, item] of items.entries()) {
         const known = read[index];
         const allowed = known === undefined ? undefined : judge(item, known.parsed, said);

@@ -15,6 +15,23 @@ export interface SkillsState {
  * of those that there are.
  *
  * @param state is read at each request; `loadSkillTool` writes to it
+ *
+ * @example
+ * ```ts
+ * import { skillsMiddleware } from 'skillcell/backend';
+ * import { generateText, wrapLanguageModel } from 'ai';
+ * import { MockLanguageModelV4 } from 'ai/test';
+ *
+ * // In place of a model, and of a backend of a bucket.
+ * const usage = { inputTokens: { total: 1, noCache: 1, cacheRead: 0, cacheWrite: 0 }, outputTokens: { total: 1, text: 1, reasoning: 0 } };
+ * const finishReason = { unified: 'stop', raw: 'stop' } as const;
+ * const asked = new MockLanguageModelV4({ doGenerate: { content: [{ type: 'text', text: 'Done.' }], finishReason, usage, warnings: [] } });
+ * const backend = { loadSkillContent: async () => 'How to write a deed.', loadSkillsFrontmatter: async () => '' };
+ * const middleware = skillsMiddleware(backend, { currentSkill: 'deeds/sale' });
+ * await generateText({ model: wrapLanguageModel({ model: asked, middleware }), prompt: 'A deed.' });
+ * console.log(asked.doGenerateCalls[0]?.prompt[0]);
+ * // prints: { role: 'system', content: '---\nHow to write a deed.\n---' }
+ * ```
  */
 export function skillsMiddleware(
   backend: Pick<S3Backend, 'loadSkillContent' | 'loadSkillsFrontmatter'>,

@@ -29,11 +29,16 @@ function writtenForms(secret: string): string[] {
   return [secret, encodeURIComponent(secret), JSON.stringify(secret).slice(1, -1), ...encoded];
 }
 
-/** Absolute paths of POSIX and Windows and file addresses, up to the next blank, quote or bracket. */
-const HOST_PATH = /(?:file:\/\/|(?<![\w.:/~-])[/\\]|(?<![\w])[A-Za-z]:[\\/]|~\/)[^\s'"`<>()[\]{},;]+/g;
+/** Absolute paths of POSIX and Windows and file addresses begin so, in a run of what a path may hold; what stands before is a group. */
+const HOST_PATH = /(?:(^|[^\w.:/~-])[/\\]|(^|\W)[A-Za-z]:[\\/]|file:\/\/|~\/)./;
+/** Up to the next blank, quote or bracket. */
+const PATH_RUN = /[^\s'"`<>()[\]{},;]+/g;
 /** The same between quotes, where blanks belong to the path. */
-const QUOTED_PATH = /(['"`])(?:file:\/\/|[/\\]|[A-Za-z]:[\\/]|~\/)[^'"`]*\1/g;
-const CREDENTIAL = /\b(?:Bearer\s+|sk-|ghp_|github_pat_|xox[abp]-|AKIA)[\w.~+/=-]{6,}/g;
+const QUOTED_PATH =
+  /'(?:file:\/\/|[/\\]|[A-Za-z]:[\\/]|~\/)[^'"`]*'|"(?:file:\/\/|[/\\]|[A-Za-z]:[\\/]|~\/)[^'"`]*"|`(?:file:\/\/|[/\\]|[A-Za-z]:[\\/]|~\/)[^'"`]*`/g;
+const BEARER = /\bBearer\s+[\w.~+/=-]{6,}/g;
+const CREDENTIAL = /\b(?:sk-|ghp_|github_pat_|xox[abp]-|AKIA).{6}/;
+const CREDENTIAL_RUN = /[\w.~+/=-]+/g;
 
 /**
  * Makes an error text fit to cross into a sandbox: its first line only, without paths of the host and without what
@@ -45,6 +50,16 @@ const CREDENTIAL = /\b(?:Bearer\s+|sk-|ghp_|github_pat_|xox[abp]-|AKIA)[\w.~+/=-
  */
 export function sanitizeErrorText(text: string, secrets: readonly string[] = []): string {
   const [firstLine = ''] = redact(text, secrets).split(/[\r\n\u2028\u2029]/, 1);
-  const safe = firstLine.replace(CREDENTIAL, REDACTED).replace(QUOTED_PATH, '$1[path]$1').replace(HOST_PATH, '[path]');
+  const safe = firstLine
+    .replace(BEARER, REDACTED)
+    .replace(CREDENTIAL_RUN, (run) => cutFrom(run, CREDENTIAL, REDACTED))
+    .replace(QUOTED_PATH, (text) => `${text[0]}[path]${text[0]}`)
+    .replace(PATH_RUN, (run) => cutFrom(run, HOST_PATH, '[path]'));
   return cutTo(safe, ERROR_CHARACTERS);
+}
+
+/** Puts a word in the place of what begins as the pattern says, up to the end of the run. */
+function cutFrom(run: string, beginning: RegExp, word: string): string {
+  const match = beginning.exec(run);
+  return match === null ? run : run.slice(0, match.index + (match[1] ?? match[2] ?? '').length) + word;
 }

@@ -43,6 +43,6 @@ function counter(folder: string, file: string, key?: string): number | null {
     // Not counted here, or the group is gone; the number is then unknown.
     return null;
   }
-  const value = key === undefined ? text.trim() : new RegExp(`^${key} (\\d+)$`, 'm').exec(text)?.[1];
+  const value = key === undefined ? text.trim() : `\n${text}`.split(`\n${key} `)[1]?.split('\n', 1)[0];
   return value === undefined || !/^\d+$/.test(value) ? null : Number(value);
 }

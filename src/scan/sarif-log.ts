@@ -10,13 +10,12 @@ const LEVELS: Readonly<Record<ScanSeverity, 'error' | 'warning' | 'note'>> = {
 const CODES = Object.keys(SCAN_RULES) as ScanCode[];
 
 /**
- * Findings as a log of SARIF 2.1.0 (https://docs.oasis-open.org/sarif/sarif/v2.1.0/), which editors and hosts of code show at their places.
+ * A log of SARIF 2.1.0 (https://docs.oasis-open.org/sarif/sarif/v2.1.0/) without its results, which editors and hosts of code show at their places.
  *
  * @param version of this package
- * @param findings with paths as they are to be shown
- * @param unscanned what was not looked at; it becomes notifications
+ * @param unscanned what was not looked at, with paths as they are to be shown; it becomes notifications
  */
-export function sarifLog(version: string, findings: readonly ScanFinding[], unscanned: readonly Unscanned[]): object {
+export function sarifLog(version: string, unscanned: readonly Unscanned[]): object {
   return {
     $schema: 'https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json',
     version: '2.1.0',
@@ -35,6 +34,7 @@ export function sarifLog(version: string, findings: readonly ScanFinding[], unsc
           },
         },
         columnKind: 'unicodeCodePoints',
+        results: [],
         invocations: [
           {
             executionSuccessful: true,
@@ -45,24 +45,20 @@ export function sarifLog(version: string, findings: readonly ScanFinding[], unsc
             })),
           },
         ],
-        results: findings.map(({ code, severity, message, path, line, column }) => ({
-          ruleId: code,
-          ruleIndex: CODES.indexOf(code),
-          level: LEVELS[severity],
-          message: { text: message },
-          locations: [
-            {
-              physicalLocation: {
-                artifactLocation: { uri: uriOf(path) },
-                ...(line === undefined || column === undefined
-                  ? {}
-                  : { region: { startLine: line, startColumn: column } }),
-              },
-            },
-          ],
-        })),
       },
     ],
+  };
+}
+
+/** A finding as a result of the log. */
+export function sarifResult({ code, severity, message, path, line, column }: ScanFinding): object {
+  const region = line === undefined || column === undefined ? {} : { region: { startLine: line, startColumn: column } };
+  return {
+    ruleId: code,
+    ruleIndex: CODES.indexOf(code),
+    level: LEVELS[severity],
+    message: { text: message },
+    locations: [{ physicalLocation: { artifactLocation: { uri: uriOf(path) }, ...region } }],
   };
 }
 

@@ -17,6 +17,7 @@ import { findPipedCode } from './rules/find-piped-code.ts';
 import { findReferences } from './rules/find-references.ts';
 import { MARKER_PATTERNS } from './rules/marker-patterns.ts';
 import { WRITE_PATTERNS } from './rules/write-patterns.ts';
+import type { ScanCode } from './scan-rules.ts';
 import { type FoundInFile, scanFinding, type ScanFinding } from './scan-finding.ts';
 import { scannedFile, type ScannedFile } from './scanned-file.ts';
 
@@ -52,7 +53,7 @@ export function scanTree(tree: SkillTree): TreeScan {
     const content = tree.get(path);
     if (content === undefined) continue;
     const file = scannedFile(path, content);
-    scan.findings.push(...placed(file, foundIn(file, paths)));
+    for (const finding of placed(file, foundIn(file, paths))) scan.findings.push(finding);
     if (file.isText) scan.scannedBytes += content.bytes.length;
     else
       scan.unscanned.push({ path, bytes: content.bytes.length, reason: file.binary?.name ?? 'neither text nor known' });
@@ -83,13 +84,26 @@ function foundIn(file: ScannedFile, paths: ReadonlySet<string>): FoundInFile[] {
   ];
 }
 
+/** So many findings of one code are told of one file; of more, how many. Nobody reads a million lines, and a report has to be held. */
+const TOLD = 1_000;
+
 function placed({ path, text, isText }: ScannedFile, found: readonly FoundInFile[]): ScanFinding[] {
   const placeAt = placeFinder(text);
-  return found
-    .toSorted((a, b) => (a.at ?? -1) - (b.at ?? -1))
-    .map(({ code, message, at }) =>
-      scanFinding(code, message, { path, ...(at === undefined || !isText ? {} : placeAt(at)) }),
-    );
+  const counts = new Map<ScanCode, number>();
+  const told: ScanFinding[] = [];
+  for (const { code, message, at } of found.toSorted((a, b) => (a.at ?? -1) - (b.at ?? -1))) {
+    const count = (counts.get(code) ?? 0) + 1;
+    counts.set(code, count);
+    if (count > TOLD) continue;
+    told.push(scanFinding(code, message, { path, ...(at === undefined || !isText ? {} : placeAt(at)) }));
+  }
+  const rests = [...counts].filter(([, count]) => count > TOLD);
+  return [
+    ...rests.map(([code, count]) =>
+      scanFinding(code, `${count} of these are in this file; the first ${TOLD} are told.`, { path }),
+    ),
+    ...told,
+  ];
 }
 
 /** Every path, and every folder above one: a link may name a folder. */

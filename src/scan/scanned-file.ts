@@ -17,7 +17,7 @@ export interface ScannedFile {
   executable: boolean;
   /** What it is by its first bytes, where it is no text. */
   binary: BinaryKind | undefined;
-  /** With LF as line end, without a byte order mark. Of what is no text, what can be read of it. */
+  /** With LF as line end, for CR as well, without a byte order mark. Of what is no text, what can be read of it. */
   text: string;
   /** Whether `text` is the whole file, read as it is meant. */
   isText: boolean;
@@ -78,7 +78,7 @@ export function scannedFile(
 }
 
 function lineEnds(text: string): string {
-  return text.includes('\r') ? text.replaceAll('\r\n', '\n') : text;
+  return text.includes('\r') ? text.replaceAll(/\r\n?/g, '\n') : text;
 }
 
 function decodeWhole(bytes: Uint8Array): string | undefined {

@@ -1,4 +1,4 @@
-import { gzipSync } from 'node:zlib';
+import { crc32, gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { randomBytes } from '../fixtures/archives/random-bytes.ts';
 import type { ArchiveRefusal } from '../../src/archives/archive-refused.ts';
@@ -84,6 +84,7 @@ const CASES: Case[] = [
   ),
   tar('H15', 'a path for all that follow', 'header', attributes([['path', 'a']], 'g'), SKILL2()),
   tar('H15', 'attributes of a length that lies', 'header', { name: 'x', type: 'x', content: '10 path=ab' }, SKILL2()),
+  tar('H15', 'a path of nothing', 'header', attributes([['path', '']]), SKILL2()),
   tar('H15', 'a file with the name of a folder', 'header', attributes([['path', 'a/']]), { name: 'a', content: 'x' }),
   tar('H15', 'a name in two forms', 'ambiguous', longName('a'), attributes([['path', 'b']]), { name: 'c' }),
   tar('H15', 'a long name twice', 'ambiguous', longName('a'), longName('b'), { name: 'c', magic: 'ustar  \0' }),
@@ -118,6 +119,13 @@ const CASES: Case[] = [
   ],
 ];
 
+/** The same bytes with one that is another; a place below zero counts from the end. */
+function withByte(bytes: Buffer, at: number, value: number): Buffer {
+  const changed = Buffer.from(bytes);
+  changed[at < 0 ? changed.length + at : at] = value;
+  return changed;
+}
+
 function SKILL2(): RawTarEntry {
   return { name: 'b', content: 'b' };
 }
@@ -140,6 +148,7 @@ const noArchive = (what: string, fault: string, bytes: Uint8Array): Broken => [
   () => rawTarGz([SKILL, { name: 'a', content: bytes }]),
 ];
 const cut = (what: string, archive: () => Uint8Array): Broken => ['H17', what, 'tar.format', archive, () => WHOLE];
+const files = (count: number): RawTarEntry[] => Array.from({ length: count }, (_, index) => ({ name: `f${index}` }));
 const WHOLE = rawTarGz([SKILL]);
 const random = randomBytes(1_000);
 
@@ -148,6 +157,30 @@ const BROKEN: Broken[] = [
   broken('H10', 'more than is there', 'tar.format', { name: 'a', size: 40 * MIB, content: 'x' }, { size: 1 }),
   broken('H10', 'a size below zero', 'tar.header', { name: 'a', size: '-0000000001' }, { size: '00000000000' }),
   broken('H10', 'a size of base 256', 'tar.header', { name: 'a', size: '\u0080' }, { size: '0' }),
+  broken('H10', 'a mode that is no number', 'tar.header', { name: 'a', mode: 'rw-r--r' }, { mode: 0o644 }),
+  [
+    'H11',
+    '501 entries, and behind them what is none',
+    'tar.entries',
+    () => rawTarGz([...files(501), { name: 'a', size: '-1' }]),
+    () => rawTarGz(files(500)),
+  ],
+  [
+    'H02',
+    'a file with holes, and behind it what is no entry',
+    'tar.link',
+    () => rawTarGz([SKILL, { name: 'a', type: 'S', magic: 'ustar  \0' }, { name: 'b', size: '-1' }]),
+    () => rawTarGz([SKILL, { name: 'a', magic: 'ustar  \0' }, { name: 'b' }]),
+  ],
+  [
+    'H08',
+    'attributes of 65 KiB that say nothing',
+    'tar.header',
+    () => rawTarGz([SKILL, attributes([['comment', 'x'.repeat(65 * 1024)]]), SKILL2()]),
+    () => rawTarGz([SKILL, attributes([['comment', 'x'.repeat(63 * 1024)]]), SKILL2()]),
+  ],
+  ['H18', 'another size than gzip says', 'tar.checksum', () => withByte(rawTarGz([SKILL]), -1, 7), () => WHOLE],
+  ['H17', 'a flag that gzip does not have', 'tar.format', () => withByte(rawTarGz([SKILL]), 3, 0x20), () => WHOLE],
   broken('H14', 'a size over 2^53, of base 256', 'tar.header', { name: 'a', size: HUGE }, { size: '0' }),
   [
     'H14',
@@ -225,6 +258,21 @@ describe('hostile archives', () => {
       ['setuid', true],
       ['open', false],
     ]);
+  });
+
+  it('are read where gzip has a field, a name, a comment and a checksum in front of the data (TAR)', async () => {
+    const packed = rawTarGz([SKILL]);
+    const header = Buffer.concat([
+      packed.subarray(0, 3),
+      Buffer.from([2 + 4 + 8 + 16]),
+      packed.subarray(4, 10),
+      // The field has bytes that end a name.
+      Buffer.from([3, 0, 0, 1, 0]),
+      Buffer.from('name\0comment\0'),
+    ]);
+    const checksum = Buffer.alloc(2);
+    checksum.writeUInt16LE(crc32(header) % 2 ** 16);
+    expect(await come(Buffer.concat([header, checksum, packed.subarray(10)]))).toEqual(['SKILL.md']);
   });
 
   it('H20 have names that objects have as well, and change none (TAR)', async () => {

@@ -144,6 +144,9 @@ const CASES: Case[] = [
   zip('H15', 'another name in a field beside', 'zip.header', 'unicode-path', [
     { name: 'a', extra: unicodePath('b', 'a') },
   ]),
+  zip('H15', 'a second name that was made for another first one', 'zip.header', 'unicode-path', [
+    { name: 'a', extra: unicodePath('a', 'b') },
+  ]),
   ['H16', 'a script in front', 'zip.ambiguous', 'ambiguous', () => rawZip([SKILL], { before: '#!/bin/sh\n' })],
   ['H16', 'something behind', 'zip.ambiguous', 'ambiguous', () => rawZip([SKILL], { after: 'more' })],
   ['H16', 'two archives', 'zip.ambiguous', 'ambiguous', () => Buffer.concat([rawZip([SKILL]), rawZip([SKILL])])],

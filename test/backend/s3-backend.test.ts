@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -12,6 +12,7 @@ import {
   skillsMiddleware,
   type SkillsState,
 } from '../../src/backend/index.ts';
+import { removeTree } from '../../src/durable/remove-tree.ts';
 import { type Ceph, type CephUser, MISSING_CEPH, startCeph } from '../fixtures/ceph.ts';
 import { describeWith } from '../fixtures/describe-with.ts';
 import { requireLevel } from '../fixtures/levels.ts';
@@ -49,7 +50,7 @@ describeWith('createS3Backend() on ceph', MISSING_CEPH, () => {
     await Promise.all(opened.map((backend) => backend.close()));
     raw?.close();
     await ceph?.[Symbol.asyncDispose]();
-    rmSync(folder, { recursive: true, force: true });
+    removeTree(folder);
   });
 
   const open = (more: Partial<S3BackendOptions> & { userId: string }): S3Backend => {
@@ -275,6 +276,13 @@ describeWith('createS3Backend() on ceph', MISSING_CEPH, () => {
         expect.objectContaining({ code: 'skill.shadowed', path: 'escrituras/compraventa' }),
       );
     }
+  });
+
+  test('diagnostics names what was left out of the files of a thread', async () => {
+    const { backend, user } = await openSeeded();
+    await raw.put(`threads/${user}/a%2fb`, 'x');
+    expect(await backend.ls('/workspace')).toEqual(['/workspace/notes.md']);
+    expect(backend.diagnostics).toContainEqual(expect.objectContaining({ code: 's3.key' }));
   });
 
   test('a policy holds on every call', async () => {

@@ -22,6 +22,15 @@ describe('redact()', () => {
   });
 });
 
+it.each([
+  ['no /etc/passwd, C:\\Users\\me or file:///root (~/x)', 'no [path], [path] or [path] ([path])'],
+  ['https://example.org/a and a/b and ./c', 'https://example.org/a and a/b and ./c'],
+  ['open "/a b/c" and `~/f g`, not \'/g h"', 'open "[path]" and `[path]`, not \'[path] h"'],
+  ['Bearer abcdef, x=sk-abcdef, task-abcdef, sk-abc', '[redacted], x=[redacted], task-abcdef, sk-abc'],
+])('an error text for a sandbox has no path and no credential: %s', (given, kept) => {
+  expect(sanitizeErrorText(given)).toBe(kept);
+});
+
 it('an error text that is too long for a sandbox ends in …', () => {
   expect(sanitizeErrorText('a'.repeat(500))).toBe('a'.repeat(500));
   expect(sanitizeErrorText('a'.repeat(501))).toBe(`${'a'.repeat(499)}…`);

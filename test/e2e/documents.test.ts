@@ -2,7 +2,9 @@ import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it, type TestContext } from 'vitest';
+import { MISSING_CEPH } from '../fixtures/ceph.ts';
 import { MISSING_GIT, MISSING_PYTHON, requireHere } from '../fixtures/describe-with.ts';
+import { type BucketOfDocument, openBucketOfDocument } from '../fixtures/documents/bucket-of-document.ts';
 import { asShown, consoleEntries } from '../fixtures/documents/console-session.ts';
 import { documentBlocks, documents, parseBlocks, type DocumentBlock } from '../fixtures/documents/document-blocks.ts';
 import { missingIsolation } from '../fixtures/documents/missing-isolation.ts';
@@ -18,8 +20,12 @@ const TIMEOUT_MS = 120_000;
 
 const isolation = await missingIsolation();
 
+/** The document whose blocks need a bucket. */
+const OF_BUCKET = 'docs/s3.md';
+
 /** What this machine lacks for a block. */
-function missingFor({ text, language }: DocumentBlock): string | undefined {
+function missingFor({ text, language, place }: DocumentBlock): string | undefined {
+  if (place.startsWith(`${OF_BUCKET}:`) && MISSING_CEPH !== undefined) return MISSING_CEPH;
   if (/\bgit init\b|[./ ]press\b/.test(text) && MISSING_GIT !== undefined) return MISSING_GIT;
   const runsJob =
     language === 'ts' || /\b(skillcell (exec|codegen|repl|skills run|skills eval)|node \S+\.mts)\b/.test(text);
@@ -39,10 +45,15 @@ const followed = documents()
 
 describe.each(followed)('$path', ({ path, blocks }) => {
   let newcomer: Newcomer;
-  beforeAll(() => {
-    newcomer = createNewcomer();
+  let bucket: BucketOfDocument | undefined;
+  beforeAll(async () => {
+    if (path === OF_BUCKET && MISSING_CEPH === undefined) bucket = await openBucketOfDocument();
+    newcomer = createNewcomer(bucket?.env);
+  }, TIMEOUT_MS);
+  afterAll(async () => {
+    newcomer[Symbol.dispose]();
+    await bucket?.[Symbol.asyncDispose]();
   });
-  afterAll(() => newcomer[Symbol.dispose]());
 
   /** Saves the files that the text has shown since the last block, and says what is to be run. */
   const steps = blocks.flatMap((block, index) => {
@@ -119,6 +130,19 @@ describe('TypeScript programs', () => {
   });
 });
 
+describe('the page of buckets', () => {
+  it('calls each method of a backend', () => {
+    const declared = readFileSync(join(root, 'src/backend/s3-backend.ts'), 'utf8');
+    const methods = [...declared.matchAll(/^ {2}(\w+)\(/gm)].map(([, name]) => name ?? '');
+    expect(methods).toContain('loadSkillContent');
+    const programs = documentBlocks(OF_BUCKET)
+      .filter((block) => isRun(block))
+      .map(({ text }) => text)
+      .join('');
+    expect(methods.filter((name) => !programs.includes(`backend.${name}(`))).toEqual([]);
+  });
+});
+
 describe('links', () => {
   it('lead to files that are there', () => {
     for (const path of ['CONTRIBUTING.md', 'CHANGELOG.md', 'bench/README.md', ...documents()]) {
@@ -146,7 +170,7 @@ describe('blocks that no test runs', () => {
         "docs/mcp.md: skillcell mcp --descriptor bundle.json                       # on standard input and output (another program starts it, and speaks to it)",
         "docs/models.md: printf 'month,celsius\\n2024-01,2.4\\n2024-07,19.1\\n' > data.csv (it asks a model)",
         "docs/models.md: skillcell codegen "Which month was the warmest? Write report.md." --file data.csv --expect report.md --record answers.json (the first line asks a model, and the second needs what it wrote)",
-        "docs/s3.md: import { createS3Backend, loadSkillTool, skillsMiddleware } from 'skillcell/backend'; (it needs a bucket)",
+        "docs/s3.md: import { createS3Backend, loadSkillTool, skillsMiddleware } from 'skillcell/backend'; (it asks a paid model)",
         "docs/web-sources.md: skillcell skills add mcp:https://docs.example.com/mcp (it needs an MCP server, which a test of its own has)",
       ]
     `);

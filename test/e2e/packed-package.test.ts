@@ -90,10 +90,15 @@ describe('the packed package', () => {
       import { createOrchestrator } from 'skillcell';
       import { SkillsSubsystem } from 'skillcell/skills';
       import { createSandboxTools } from 'skillcell/ai';
+      import { createS3Backend } from 'skillcell/backend';
       import manifest from 'skillcell/package.json' with { type: 'json' };
-      process.stdout.write([typeof createOrchestrator, typeof SkillsSubsystem, typeof createSandboxTools, manifest.name].join(' '));`;
+      const backend = createS3Backend({ bucket: 'skills', userId: 'u1', endpoint: 'http://127.0.0.1:9', credentials: { accessKeyId: 'a', secretAccessKey: 'b' }, tries: 1 });
+      // What reaches a bucket is there as well: the request is refused by nobody but the port.
+      const code = await backend.ls('/skills').catch((error) => error.code);
+      await backend.close();
+      process.stdout.write([typeof createOrchestrator, typeof SkillsSubsystem, typeof createSandboxTools, manifest.name, code].join(' '));`;
     const { stdout } = await execa(process.execPath, ['--input-type=module', '-e', code], { cwd: folder });
-    expect(stdout).toBe('function function function skillcell');
+    expect(stdout).toBe('function function function skillcell store.unavailable');
   });
 
   it('says in one sentence, under an older Node, which one it needs', async (context) => {
@@ -102,7 +107,7 @@ describe('the packed package', () => {
     context.skip(older === undefined, 'no Node before 24 is installed');
     if (older === undefined) return;
     const sentence = /: Node 24 or newer is needed, got \d+\.\d+\.\d+\.$/;
-    for (const name of ['skillcell', 'skillcell/skills', 'skillcell/ai']) {
+    for (const name of ['skillcell', 'skillcell/skills', 'skillcell/ai', 'skillcell/backend']) {
       const code = `import('${name}').then(() => console.log('it came'), ({ code, message }) => console.log(code, message))`;
       const { stdout } = await execa(older, ['-e', code], { cwd: folder, env: plainEnvironment(), extendEnv: false });
       expect(stdout).toMatch(/^runtime\.node-too-old Cannot import skillcell/);

@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { diagnostic } from '../../src/contracts/diagnostic.ts';
 import type { RootKind, Skill } from '../../src/contracts/skill.ts';
 import type { SkillStore } from '../../src/contracts/store.ts';
+import { removeTree } from '../../src/durable/remove-tree.ts';
 import { openSkillLibrary } from '../../src/library/open-skill-library.ts';
 import type { SkillLibrary, SkillLibraryOptions } from '../../src/library/skill-library.ts';
 import { loadSkillsSubsystem } from '../../src/skills/index.ts';
@@ -21,7 +22,7 @@ beforeEach(() => {
 });
 afterEach(async () => {
   await Promise.all(opened.map((library) => library.close()));
-  rmSync(home, { recursive: true, force: true });
+  removeTree(home);
 });
 
 const skill = (name: string, { body = 'Text.\n', more = '' } = {}): string =>

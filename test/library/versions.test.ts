@@ -1,7 +1,8 @@
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, realpathSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { removeTree } from '../../src/durable/remove-tree.ts';
 import { addSkills } from '../../src/library/install/add-skills.ts';
 import { approveSkills } from '../../src/library/install/approve-skills.ts';
 import { openSkillLibrary } from '../../src/library/open-skill-library.ts';
@@ -19,7 +20,7 @@ let home: string;
 beforeEach(() => {
   home = realpathSync(mkdtempSync(join(tmpdir(), 'versions-')));
 });
-afterEach(() => rmSync(home, { recursive: true, force: true }));
+afterEach(() => removeTree(home));
 
 const text = (name: string, version: string | undefined, imports: string[] = []): string =>
   `---\nname: ${name}\ndescription: About ${name}.\n${version === undefined ? '' : `version: ${version}\n`}` +
@@ -83,6 +84,14 @@ describe('versions', () => {
       'custom.x 1.0.0',
       'custom.y 1.0.0',
     ]);
+  });
+
+  it('are given up again where a skill that is chosen later asks for another one', async () => {
+    const one = { 'a/SKILL.md': text('a', '1.0.0'), 'z/SKILL.md': text('z', '1.0.0', ['custom.a@^1']) };
+    const two = { 'a/SKILL.md': text('a', '2.0.0') };
+    const refs = ['custom.a', 'custom.z'];
+    for (const given of [refs, refs.toReversed()])
+      expect(versions(await subsystemOf([one, two], given), given)).toEqual(['custom.a 1.0.0', 'custom.z 1.0.0']);
   });
 
   it('that do not go together are refused with both sides', async () => {

@@ -66,6 +66,19 @@ describe('readFolder()', () => {
     ]);
   });
 
+  it('reads no more of what git runs than of all the rest', () => {
+    save('SKILL.md', 's');
+    save('.git/hooks/a', 'x'.repeat(20));
+    save('.git/hooks/b', 'x'.repeat(20));
+    save('c.txt', 'x'.repeat(20));
+    const [source] = readFolder(root, { fileBytes: 30, sourceBytes: 45 });
+    expect([...(source?.tree.keys() ?? [])]).toEqual(['.git/hooks/a', '.git/hooks/b', 'SKILL.md']);
+    expect(source?.unread.map(({ path, bytes }) => [path, bytes])).toEqual([
+      ['.git', 0],
+      ['c.txt', 20],
+    ]);
+  });
+
   it('reads what git runs by itself, and names the rest of .git and node_modules', () => {
     save('SKILL.md', 's');
     save('.git/hooks/post-checkout', 'x');

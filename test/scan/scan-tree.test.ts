@@ -89,6 +89,19 @@ describe('scanTree()', () => {
     expect(scannedBytes).toBe(2 * long.length + 32);
   });
 
+  it('tells a thousand findings of one code in one file, and how many there are', () => {
+    const { findings } = scanTree(treeOf({ 'a.md': 'A\u200b word.\n'.repeat(30_000), 'b.md': 'A\u200b word.' }));
+    expect(findings).toHaveLength(1_002);
+    expect(findings[0]).toMatchObject({
+      code: 'scan.hidden-text',
+      path: 'a.md',
+      message: '30000 of these are in this file; the first 1000 are told.',
+    });
+    expect(findings[0]).not.toHaveProperty('line');
+    expect(findings[1_000]).toMatchObject({ path: 'a.md', line: 1_000 });
+    expect(findings[1_001]).toMatchObject({ path: 'b.md', line: 1 });
+  });
+
   /** Texts of which an expression or a loop that goes back makes minutes, or hours. */
   const hostile = [
     'curl ',
@@ -132,6 +145,7 @@ describe('scanTree()', () => {
     'postgres://a:',
     '-----BEGIN ',
     'may not be copy ',
+    '忽略',
     '"runOn" ',
   ];
   it.each(hostile)('takes a text of %j again and again in stride', (piece) => {

@@ -1,4 +1,7 @@
+import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -100,10 +103,66 @@ describe('npm run corpus', () => {
     mkdirSync(join(root, 'folder/SKILL.md'), { recursive: true });
     mkdirSync(join(root, 'link'));
     symlinkSync('/etc/passwd', join(root, 'link/SKILL.md'));
-    const { files, loaded, codes, exceptions } = runCorpus(root);
-    expect(exceptions).toEqual([]);
+    const { files, loaded, codes, causes, exceptions, unread } = runCorpus(root);
+    expect({ exceptions, unread }).toEqual({ exceptions: [], unread: [] });
     expect({ files, loaded }).toEqual({ files: 6, loaded: 2 });
+    expect(causes).toEqual({ 'too large': 2, 'no id in its name': 1, 'no file': 1 });
     expect(codes).toMatchObject({ 'skill.too-large': 1, 'frontmatter.too-large': 1, 'skill.id-invalid': 1 });
+  });
+
+  it('keeps what its author did not write apart from what is no text', () => {
+    save('no-description', '---\nname: x\n---\n');
+    save('no-frontmatter', 'Words');
+    save('unclosed', '---\ndescription: x\n');
+    save('broken', '---\ndescription: "x\n---\n');
+    save('latin', Buffer.from('---\ndescription: \xe9\n---\n', 'latin1'));
+    save('spelled', '---\ndescription: x\n---\n');
+    writeFileSync(join(root, 'spelled/Skill.md'), '---\ndescription: y\n---\n');
+    const { loaded, causes, exceptions } = runCorpus(root);
+    expect({ loaded, exceptions }).toEqual({ loaded: 1, exceptions: [] });
+    expect(causes).toEqual({
+      'no description': 1,
+      'no frontmatter': 2,
+      'broken YAML': 1,
+      'not UTF-8': 1,
+      'another spelling beside it': 1,
+    });
+  });
+
+  it('reads on beside links, fifos, sockets, names of any bytes, and YAML that is deep or grows', async () => {
+    const skill = '---\ndescription: A.\n---\n';
+    save('good', skill);
+    for (const name of ['linked-folder', 'loop', 'fifo', 'socket']) mkdirSync(join(root, name));
+    symlinkSync(join(root, 'good'), join(root, 'linked-folder/good'));
+    symlinkSync(root, join(root, 'loop/again'));
+    symlinkSync('SKILL.md', join(root, 'loop/SKILL.md'));
+    execFileSync('mkfifo', [join(root, 'fifo/SKILL.md')]);
+    const server = createServer().listen(join(root, 'socket/SKILL.md'));
+    await once(server, 'listening');
+    save('n'.repeat(255), skill);
+    const odd = Buffer.concat([Buffer.from(`${root}/odd-`), Buffer.from([0xff, 0xfe])]);
+    mkdirSync(odd);
+    writeFileSync(Buffer.concat([odd, Buffer.from('/SKILL.md')]), skill);
+    const deep = {
+      brackets: '['.repeat(16_000),
+      braces: '{a: '.repeat(4_000),
+      dashes: '- '.repeat(8_000),
+      keys: '? '.repeat(8_000),
+    };
+    for (const [name, text] of Object.entries(deep)) save(name, `---\ndescription: x\nother: ${text}\n---\n`);
+    save('indent', `---\n${Array.from({ length: 170 }, (_, at) => `${' '.repeat(at)}a:`).join('\n')}\n---\n`);
+    const bomb = Array.from({ length: 40 }, (_, at) => `a${at + 1}: &a${at + 1} [*a${at}, *a${at}]`).join('\n');
+    save('aliases', `---\na0: &a0 x\n${bomb}\ndescription: *a40\n---\n`);
+    save('merges', '---\na: &a {description: x}\n<<: *a\n---\n');
+    save('fences', '---\n'.repeat(200_000));
+    save('zeros', Buffer.alloc(900_000));
+    const { files, loaded, keptOut, causes, exceptions, unread } = runCorpus(root);
+    server.close();
+    expect(exceptions).toEqual([]);
+    expect(unread).toEqual([{ path: 'odd-\ufffd\ufffd', reason: 'ENOENT' }]);
+    expect({ files, loaded }).toEqual({ files: 14, loaded: 2 });
+    expect(Object.values(causes).reduce((sum, count) => sum + count)).toBe(keptOut);
+    expect(causes).toMatchObject({ 'no file': 3, 'not UTF-8': 1 });
   });
 
   it('finds nothing broken in the built-in skills', () => {

@@ -6,6 +6,9 @@ import { describe, expect, it } from 'vitest';
 import { expressionFaults } from '../../scripts/check-expressions.ts';
 import { EXPRESSION_EXCEPTIONS } from '../../scripts/expressions/exceptions.ts';
 import { type Expression, findExpressions } from '../../scripts/expressions/find-expressions.ts';
+import { wordsFrom } from '../../src/scan/text/words-from.ts';
+import { asksForSkills } from '../../src/skills/match/asks-for-skills.ts';
+import { firstSentence } from '../../src/skills/text/first-sentence.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -104,6 +107,20 @@ const TRIED = 128 * 1024;
 
 describe('each exception takes a text of its bound in stride', () => {
   const known = findExpressions(root);
+
+  it('and what the bounds rest on holds', () => {
+    const words = `ignore ${'previous '.repeat(20)}instructions`;
+    expect(wordsFrom(words, 0).split(' ')).toHaveLength(12);
+    expect(wordsFrom('a'.repeat(50), 0)).toHaveLength(24);
+    expect(wordsFrom(`${'abcdefghij'.repeat(9)} `.repeat(20), 0).length).toBeLessThanOrEqual(300);
+    expect(asksForSkills(`${' '.repeat(500)}skills?`)).toBe(true);
+    expect(asksForSkills(`${'?'.repeat(193)}skills`)).toBe(true);
+    expect(asksForSkills(`${'?'.repeat(195)}skills`)).toBe(false);
+    // What stands more than 40 characters before a mark is not looked at, and so is no part of an abbreviation.
+    expect(firstSentence(`Look ${'a.'.repeat(10)}b. and more.`)).toBe(`Look ${'a.'.repeat(10)}b. and more.`);
+    expect(firstSentence(`Look ${'a.'.repeat(30)}b. C`)).toBe(`Look ${'a.'.repeat(30)}b. C`);
+  });
+
   it.each(EXPRESSION_EXCEPTIONS)('$file $part', ({ file, part, bound }) => {
     const own = known.filter((each) => each.file === file && each.written.includes(part));
     expect(own.length).toBeGreaterThan(0);

@@ -5,7 +5,7 @@ import { permissionListShape } from '../../skills/parse/field-shapes.ts';
 import { validateStrict } from '../../skills/parse/strict-validate.ts';
 import { entriesOf, isNull, writtenText } from '../../skills/parse/yaml-values.ts';
 import { codePointLength, cutTo } from '../../skills/text/text.ts';
-import { flowText, quotedText } from './flow-text.ts';
+import { flowText, doubleQuoted } from './flow-text.ts';
 import { readSource, writeSource } from './skill-source.ts';
 
 /** What keys of `metadata` begin with that hold a key of the frontmatter, as YAML on one line. */
@@ -30,7 +30,7 @@ const TEXT_LIMITS = { description: 1024, license: Number.POSITIVE_INFINITY, comp
 export function exportSkill(name: string, tree: SkillTree, dialect: Dialect): SkillTree {
   const source = readSource(name, tree);
   const { nodes } = source;
-  const lines = [`name: ${quotedText(name)}`];
+  const lines = [`name: ${doubleQuoted(name)}`];
   const kept = new Map<string, string>();
   if (writtenText(nodes.get('name')) !== name) kept.set('name', flowText(nodes.get('name')));
   for (const [key, limit] of Object.entries(TEXT_LIMITS)) {
@@ -39,12 +39,12 @@ export function exportSkill(name: string, tree: SkillTree, dialect: Dialect): Sk
     const shown = cutTo((text ?? '').trim(), limit);
     if (text === undefined || text.trim() === '' || codePointLength(text.trim()) > limit)
       kept.set(key, flowText(nodes.get(key)));
-    if (shown !== '') lines.push(`${key}: ${quotedText(shown)}`);
+    if (shown !== '') lines.push(`${key}: ${doubleQuoted(shown)}`);
   }
   const tools = nodes.get('allowed-tools');
   if (nodes.has('allowed-tools')) {
     const list = permissionListShape.read(tools)?.value as string[] | undefined;
-    if (list !== undefined) lines.push(`allowed-tools: ${quotedText(list.join(' '))}`);
+    if (list !== undefined) lines.push(`allowed-tools: ${doubleQuoted(list.join(' '))}`);
     if (list === undefined || writtenText(tools) !== list.join(' ')) kept.set('allowed-tools', flowText(tools));
   }
   const plain = metadataOf(nodes.get('metadata'), kept);
@@ -56,7 +56,7 @@ export function exportSkill(name: string, tree: SkillTree, dialect: Dialect): Sk
   }
   const metadata = [...plain, ...[...kept].map(([key, text]) => [`${KEPT}${key}`, text] as const)];
   if (metadata.length > 0)
-    lines.push('metadata:', ...metadata.map(([key, text]) => `  ${quotedText(key)}: ${quotedText(text)}`));
+    lines.push('metadata:', ...metadata.map(([key, text]) => `  ${doubleQuoted(key)}: ${doubleQuoted(text)}`));
   const written = writeSource(name, lines, source);
   const faults = validateStrict(name, written.get(SKILL_FILE)?.bytes ?? null, SKILL_FILE).filter(
     ({ code }) => dialect === 'agentskills' || code !== 'strict.field-unknown',
@@ -78,7 +78,7 @@ function metadataOf(node: unknown, kept: Map<string, string>): (readonly [string
   if (others.length > 0)
     kept.set(
       'metadata',
-      `{${others.map(({ key, node: value }) => `${quotedText(key)}: ${flowText(value)}`).join(', ')}}`,
+      `{${others.map(({ key, node: value }) => `${doubleQuoted(key)}: ${flowText(value)}`).join(', ')}}`,
     );
   return entries.flatMap(({ key, node: value }) =>
     isPlain(key, value) ? [[key, writtenText(value) ?? ''] as const] : [],

@@ -17,15 +17,15 @@ export function flowText(node: unknown): string {
   if (items !== undefined) return `[${items.map(flowText).join(', ')}]`;
   const entries = entriesOf(node);
   if (entries !== undefined)
-    return `{${entries.map(({ key, node: value }) => `${quotedText(key)}: ${flowText(value)}`).join(', ')}}`;
+    return `{${entries.map(({ key, node: value }) => `${doubleQuoted(key)}: ${flowText(value)}`).join(', ')}}`;
   if (isNull(node)) return 'null';
   const written = writtenText(node) ?? '';
   const isText = !isScalar(node) || typeof node.value === 'string' || !BARE.test(written);
-  return isText ? quotedText(written) : written;
+  return isText ? doubleQuoted(written) : written;
 }
 
 /** A text in double quotes, for JSON and YAML alike. */
-export function quotedText(text: string): string {
+export function doubleQuoted(text: string): string {
   const escaped = (character: string): string => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
   return JSON.stringify(text).replace(UNPRINTABLE, escaped);
 }

@@ -2,7 +2,7 @@ import type { SkillTree } from '../../contracts/skill.ts';
 import { readYaml } from '../../skills/parse/read-yaml.ts';
 import { entriesOf, isNull, writtenText } from '../../skills/parse/yaml-values.ts';
 import { KEPT } from './export-skill.ts';
-import { flowText, quotedText } from './flow-text.ts';
+import { flowText, doubleQuoted } from './flow-text.ts';
 import { readSource, writeSource } from './skill-source.ts';
 
 /**
@@ -25,10 +25,11 @@ export function importSkill(name: string, tree: SkillTree): SkillTree {
   );
   const taken = new Set(kept.map(({ key }) => `${KEPT}${key}`));
   const rest = metadata.filter(({ key }) => !taken.has(key));
-  const pairs = rest.map(({ key, node }) => `${quotedText(key)}: ${flowText(node)}`);
+  const pairs = rest.map(({ key, node }) => `${doubleQuoted(key)}: ${flowText(node)}`);
   for (const { key, value } of kept) {
     const entries = key === 'metadata' ? entriesOf(value) : undefined;
-    if (entries !== undefined) pairs.push(...entries.map((each) => `${quotedText(each.key)}: ${flowText(each.node)}`));
+    if (entries !== undefined)
+      pairs.push(...entries.map((each) => `${doubleQuoted(each.key)}: ${flowText(each.node)}`));
     // Only the name is always written: of a skill that has none, nothing is kept.
     else if (key === 'name' && isNull(value)) values.delete(key);
     else values.set(key, flowText(value));
@@ -36,7 +37,7 @@ export function importSkill(name: string, tree: SkillTree): SkillTree {
   if (pairs.length > 0) values.set('metadata', `{${pairs.join(', ')}}`);
   return writeSource(
     name,
-    [...values].map(([key, text]) => `${quotedText(key)}: ${text}`),
+    [...values].map(([key, text]) => `${doubleQuoted(key)}: ${text}`),
     source,
   );
 }

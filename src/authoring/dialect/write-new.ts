@@ -1,8 +1,8 @@
-import { lstatSync, mkdirSync, renameSync, rmSync } from 'node:fs';
+import { lstatSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { SkillTree } from '../../contracts/skill.ts';
 import { SkillcellError } from '../../contracts/skillcell-error.ts';
-import { syncFolder, writeAside } from '../../durable/durable-file.ts';
+import { writeNewFile as writeWhole } from '../../durable/write-new-file.ts';
 import { writeTree } from '../../durable/write-tree.ts';
 
 /**
@@ -23,16 +23,8 @@ export function writeNewFolders(parent: string, trees: readonly (readonly [strin
 
 /** The same for one file. */
 export function writeNewFile(parent: string, name: string, text: string): void {
-  refuseThere(parent, name);
   mkdirSync(parent, { recursive: true });
-  const aside = writeAside(parent, text);
-  try {
-    refuseThere(parent, name);
-    renameSync(aside, join(parent, name));
-    syncFolder(parent);
-  } finally {
-    rmSync(aside, { force: true });
-  }
+  if (!writeWhole(join(parent, name), text)) throw thereAlready(name);
 }
 
 function refuseThere(parent: string, name: string): void {

@@ -1,5 +1,7 @@
 import { chmodSync, chownSync, lstatSync, readFileSync, realpathSync, renameSync, rmSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
+import { quotedText } from '../../contracts/quoted-text.ts';
+import { SkillcellError } from '../../contracts/skillcell-error.ts';
 import { removeTorn, syncFolder, writeAside } from '../../durable/durable-file.ts';
 import { findSkillFolders, type SkillFolder } from '../../skills/load/find-skill-folders.ts';
 import { readRegularFile } from '../../skills/load/read-regular-file.ts';
@@ -29,6 +31,7 @@ export interface FixOptions {
  *
  * @param path absolute path of a folder
  * @returns what was mended, or would be, in the order of the folders
+ * @throws SkillcellError `store.changed` for a file that somebody writes to meanwhile
  * @throws the system's error, when a file cannot be written
  */
 export function fixFolders(path: string, options: FixOptions): SkillFix[] {
@@ -86,7 +89,10 @@ function replace(path: string, before: Uint8Array, after: Uint8Array): void {
     const { mode, uid, gid } = lstatSync(path);
     if (process.getuid?.() === 0) chownSync(aside, uid, gid);
     chmodSync(aside, mode & 0o7777);
-    if (!readFileSync(path).equals(before)) throw new Error(`${path} changed while it was mended`);
+    if (!readFileSync(path).equals(before)) {
+      const message = `Cannot mend the file: it changed meanwhile, got ${quotedText(path)}.`;
+      throw new SkillcellError('store.changed', message, { hint: 'Mend it again once nobody writes to it.' });
+    }
     renameSync(aside, path);
     syncFolder(dirname(path));
   } catch (error) {

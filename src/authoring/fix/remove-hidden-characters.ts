@@ -1,5 +1,4 @@
-import { hiddenAt, removeHidden } from '../../skills/text/text.ts';
-import { codePointLength } from '../../skills/text/text.ts';
+import { codePointLength, hiddenAt, removeHidden } from '../../skills/text/text.ts';
 import type { FileLines } from './file-lines.ts';
 import type { TextChange } from './text-change.ts';
 

@@ -1,17 +1,17 @@
 import { packageVersion } from '../../contracts/package-version.ts';
-import { sarifLog } from '../../scan/sarif-log.ts';
-import type { ScanFinding } from '../../scan/scan-finding.ts';
+import { sarifLog, sarifResult } from '../../scan/sarif-log.ts';
 import { SCAN_SEVERITIES, type ScanSeverity } from '../../scan/scan-rules.ts';
 import { scanSources, type SourceScan } from '../../scan/scan-sources.ts';
 import type { Unscanned } from '../../scan/scan-tree.ts';
 import { type CommandContext, flagValue } from '../options/command.ts';
+import { findingText } from '../options/finding-text.ts';
 import { openScanSources } from '../options/open-scan-sources.ts';
 import { escapeLine } from '../terminal/escape-controls.ts';
+import { writeJsonList } from '../terminal/json-list.ts';
 import { usageError } from '../terminal/usage-error.ts';
 
-/** All that was found, as programs read it. */
+/** What a report says beside the findings, which are written as they come and not kept. */
 interface ScanReport {
-  findings: ScanFinding[];
   unscanned: Unscanned[];
   /** Bytes that every rule looked at; with those of `unscanned` they are all. */
   scannedBytes: number;
@@ -23,23 +23,25 @@ export async function runScan(context: CommandContext): Promise<number> {
   const format = flagValue(given, 'format') ?? (json ? 'json' : 'text');
   if (given.flags.has('json') && format !== 'json')
     throw usageError('--format', '--json is the same as --format json', format);
-  const report: ScanReport = { findings: [], unscanned: [], scannedBytes: 0 };
+  const report: ScanReport = { unscanned: [], scannedBytes: 0 };
   const counts: Record<ScanSeverity, number> = { high: 0, medium: 0, low: 0 };
+  const list =
+    format === 'sarif'
+      ? writeJsonList(output, 'results', () => sarifLog(packageVersion(), report.unscanned))
+      : writeJsonList(output, 'findings', () => ({ findings: [], ...report }));
   for (const path of given.operands) {
     const { sources, shown } = await openScanSources(path, io);
     for (const found of scanSources(sources)) {
       const scan = { ...found, findings: named(found.findings, shown), unscanned: named(found.unscanned, shown) };
       for (const { severity } of scan.findings) counts[severity] += 1;
       report.scannedBytes += scan.scannedBytes;
-      report.unscanned.push(...scan.unscanned);
-      // Findings of text are shown as they come, skill by skill, and not kept.
       if (format === 'text') await output.text(describe(scan));
-      else report.findings.push(...scan.findings);
+      else for (const finding of scan.findings) await list.add(format === 'sarif' ? sarifResult(finding) : finding);
+      for (const row of scan.unscanned) report.unscanned.push(row);
     }
   }
-  if (format === 'json') await output.json(report);
-  else if (format === 'sarif') await output.json(sarifLog(packageVersion(), report.findings, report.unscanned));
-  else await output.text(summary(counts, report));
+  if (format === 'text') await output.text(summary(counts, report));
+  else await list.end();
   return reaches(counts, flagValue(given, 'fail-on')) ? 1 : 0;
 }
 
@@ -49,10 +51,7 @@ function named<Row extends { path: string }>(rows: readonly Row[], shown: (path:
 }
 
 function describe({ findings, unscanned }: Pick<SourceScan, 'findings' | 'unscanned'>): string {
-  const lines = findings.flatMap(({ severity, code, path, line, column, message, advice }) => {
-    const place = [path, line, column].filter((part) => part !== undefined).join(':');
-    return [`${severity} ${code} ${place}: ${message}`, `  ${advice}`];
-  });
+  const lines = findings.flatMap((found) => [findingText(found), `  ${found.advice}`]);
   const rest = unscanned.map(({ path, bytes, reason }) => `unscanned ${path}: ${bytes} bytes, ${reason}`);
   return [...lines, ...rest].map((line) => `${escapeLine(line)}\n`).join('');
 }

@@ -3,8 +3,11 @@ import type { McpServer } from '../../mcp/client/mcp-servers.ts';
 import { withSecrets } from '../../mcp/client/server-secrets.ts';
 import { quoted } from '../terminal/usage-error.ts';
 
-/** `${NAME}`, and `${NAME:-what else}`, as other programs that read such files know it. */
-const VARIABLE = /\$\{([A-Za-z_]\w*)(?::-([^}]*))?\}/g;
+/**
+ * `${NAME}`, and `${NAME:-what else}`, as other programs that read such files know it. Its end is a part that may be missing: an
+ * expression that needed it would look for it anew from each beginning.
+ */
+const VARIABLE = /\$\{([A-Za-z_]\w*)(?::-([^}]*))?(\}?)/g;
 
 /**
  * Replaces variables in all texts of MCP servers, so that no file has to hold a key. What the environment gave is a secret of the server.
@@ -41,7 +44,8 @@ function expandText(
   environment: NodeJS.ProcessEnv,
   { alias, field, taken }: { alias: string; field: string; taken: Set<string> },
 ): string {
-  return text.replace(VARIABLE, (_whole, name: string, otherwise?: string) => {
+  return text.replace(VARIABLE, (whole, name: string, otherwise: string | undefined, end: string) => {
+    if (end === '') return whole;
     const value = environment[name];
     if (value !== undefined && value !== '') {
       taken.add(value);

@@ -3,55 +3,71 @@ import type { Language } from '../../contracts/language.ts';
 const OPENING = '([{';
 const CLOSING = ')]}';
 
+/** Comments and texts, in which nothing opens a bracket. The end of each that may span lines is a group, empty where it is missing. */
+const SCRIPT_TOKENS =
+  /\/\/.*|\/\*[^]*?(\*\/|$)|`(?:[^`\\]|\\(?:[^]|$))*(`?)|'(?:[^'\\\n]|\\.)*'?|"(?:[^"\\\n]|\\.)*"?/g;
+const PYTHON_TOKENS = /#.*|"""[^]*?("""|$)|'''[^]*?('''|$)|'(?:[^'\\\n]|\\.)*'?|"(?:[^"\\\n]|\\.)*"?/g;
+const BASH_TOKENS = /(?:^|\s)#.*|'[^']*('?)|"(?:[^"\\]|\\(?:[^]|$))*("?)/g;
+
 /** Whether the code typed so far asks for more lines: something in it is begun and not ended. */
 export function isOpen(language: Language, code: string): boolean {
   if (code.endsWith('\\')) return true;
   if (language === 'python') return isOpenPython(code);
   if (language === 'bash') return isOpenBash(code);
-  return unclosed(
-    code,
-    /\/\/.*|\/\*[^]*?(?:\*\/|$)/g,
-    /`(?:[^`\\]|\\[^])*(?:`|$)|'(?:[^'\\\n]|\\.)*'?|"(?:[^"\\\n]|\\.)*"?/g,
-  );
+  return hasOpenBracket(withoutTokens(code, SCRIPT_TOKENS));
 }
 
 /** A block goes on until an empty line. */
 function isOpenPython(code: string): boolean {
-  const bare = code.replace(/("""|''')[^]*?(\1|$)/g, (text, mark: string) =>
-    text.length >= 6 && text.endsWith(mark) ? '""' : '(',
-  );
-  if (unclosed(bare, /#.*/g, /'(?:[^'\\\n]|\\.)*'?|"(?:[^"\\\n]|\\.)*"?/g)) return true;
-  const lines = bare.split('\n');
-  const last = lines.at(-1) ?? '';
-  const isBlock = /:\s*(?:#.*)?$/m.test(bare) || lines.some((line) => /^\s*@/.test(line));
-  return isBlock && last.trim() !== '';
+  const bare = withoutTokens(code, PYTHON_TOKENS);
+  if (hasOpenBracket(bare)) return true;
+  const lines = bare.split('\n').map((line) => line.trim());
+  return lines.at(-1) !== '' && lines.some((line) => line.endsWith(':') || line.startsWith('@'));
 }
 
-const BASH_WORDS = /(?:^|[;&|\n]|\b(?:then|do|else)\b)[^\S\n]*(if|for|while|until|case|select|fi|done|esac)\b/g;
+const BASH_DOCUMENT = /<<-?\s*(?:'(\w+)'|"(\w+)"|(\w+))/;
+const BASH_WORDS = /\w+|[^\s\w]|\n/g;
+/** What may stand before a word that opens or closes, beside the beginning. */
+const BASH_COMMAND_STARTS: ReadonlySet<string> = new Set([';', '&', '|', '\n', 'then', 'do', 'else']);
+const BASH_OPENS: ReadonlySet<string> = new Set(['if', 'for', 'while', 'until', 'case', 'select']);
 const BASH_CLOSES: ReadonlySet<string> = new Set(['fi', 'done', 'esac']);
 
 function isOpenBash(code: string): boolean {
-  const document = /<<-?\s*(['"]?)(\w+)\1/.exec(code);
-  if (document !== null && !new RegExp(`^\\t*${document[2]}$`, 'm').test(code.slice(document.index))) return true;
+  if (hasOpenDocument(code)) return true;
+  const bare = withoutTokens(code, BASH_TOKENS);
   let depth = 0;
-  for (const [, word = ''] of code.matchAll(BASH_WORDS)) depth += BASH_CLOSES.has(word) ? -1 : 1;
-  if (depth > 0 || /(?:\||&&)\s*$/.test(code)) return true;
-  return unclosed(
-    code.replace(/\$#|[^\s;]\)/g, (text) => (text.endsWith(')') ? text.slice(0, -1) : '')).replaceAll('(', ''),
-    /(?:^|\s)#.*/g,
-    /'[^']*(?:'|$)|"(?:[^"\\]|\\[^])*(?:"|$)/g,
+  let before = '\n';
+  for (const [word] of bare.matchAll(BASH_WORDS)) {
+    if (BASH_COMMAND_STARTS.has(before)) depth += BASH_OPENS.has(word) ? 1 : BASH_CLOSES.has(word) ? -1 : 0;
+    before = word;
+  }
+  const end = bare.trimEnd();
+  return depth > 0 || end.endsWith('|') || end.endsWith('&&') || hasOpenBracket(bare);
+}
+
+function hasOpenDocument(code: string): boolean {
+  const document = BASH_DOCUMENT.exec(code);
+  if (document === null) return false;
+  const word = document[1] ?? document[2] ?? document[3];
+  return !code
+    .slice(document.index)
+    .split('\n')
+    .some((line) => line.replace(/^\t+/, '') === word);
+}
+
+/** The code without comments; a whole text is an empty one, and what goes on behind the end is a bracket. */
+function withoutTokens(code: string, tokens: RegExp): string {
+  return code.replace(tokens, (token: string, ...ends: unknown[]) =>
+    ends.includes('') ? '{' : /^['"`]/.test(token) ? '""' : '',
   );
 }
 
-/** Whether brackets, or a text that may span lines, are open. */
-function unclosed(code: string, comments: RegExp, texts: RegExp): boolean {
+function hasOpenBracket(code: string): boolean {
   let depth = 0;
-  const isWhole = (text: string): boolean => text.length > 1 && text.at(-1) === text[0];
-  const bare = code
-    .replace(texts, (text) =>
-      isWhole(text) || !/[`'"]/.test(text[0] ?? '') || (text[0] !== '`' && !text.includes('\n')) ? '""' : '(',
-    )
-    .replace(comments, (text) => (text.startsWith('/*') && !text.endsWith('*/') ? '(' : ''));
-  for (const character of bare) depth += OPENING.includes(character) ? 1 : CLOSING.includes(character) ? -1 : 0;
+  for (const character of code) {
+    if (OPENING.includes(character)) depth += 1;
+    // The pattern of a `case` closes what nothing has opened.
+    else if (CLOSING.includes(character) && depth > 0) depth -= 1;
+  }
   return depth > 0;
 }

@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import {
   closeSync,
   fsyncSync,
@@ -14,15 +14,13 @@ import {
 import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
-import { syncFolder } from '../../durable/durable-file.ts';
-import { currentOwner, isDead, ownerName, parseOwnerName } from '../../durable/owner.ts';
+import { removeTorn, syncFolder, tornPath } from '../../durable/durable-file.ts';
 import { removeTree } from '../../durable/remove-tree.ts';
 import { loadSqlite } from './load-sqlite.ts';
 
 /** What indexes may take of the disk together. The one that was used last stays, however large. */
 const KEPT_BYTES: number = 1024 * 1024 * 1024;
 const KEPT_INDEXES = 64;
-const TORN = /^\.(.+)\.part$/;
 const NAME = /^([0-9a-f]{64})-([0-9a-f]{64})\.sqlite$/;
 
 /**
@@ -57,7 +55,7 @@ export function keepIndex(folder: string, set: string, database: DatabaseSync): 
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   removeTorn(folder);
   // A folder of its own, since SQLite puts a journal beside what it writes.
-  const aside = join(folder, `.${ownerName(currentOwner())}-${randomBytes(8).toString('hex')}.part`);
+  const aside = tornPath(folder);
   mkdirSync(aside, { mode: 0o700 });
   try {
     const path = join(aside, 'index.sqlite');
@@ -74,14 +72,6 @@ export function keepIndex(folder: string, set: string, database: DatabaseSync): 
     evict(folder, name);
   } finally {
     removeTree(aside);
-  }
-}
-
-/** Removes what dead processes were writing when they died. */
-function removeTorn(folder: string): void {
-  for (const name of readdirSync(folder)) {
-    const owner = parseOwnerName(TORN.exec(name)?.[1] ?? '');
-    if (owner !== undefined && isDead(owner)) removeTree(join(folder, name));
   }
 }
 

@@ -1,7 +1,10 @@
 import { quotedText } from '../../contracts/quoted-text.ts';
 import { SkillcellError } from '../../contracts/skillcell-error.ts';
 import { bareReference } from '../../skills/text/bare-reference.ts';
+import { listNames } from '../../skills/text/list-names.ts';
 import type { FoundSkill, RefusedSkill, SourceContents } from './find-in-source.ts';
+
+const NAMED = 10;
 
 /**
  * Chooses skills of a source by id, by the part of it behind the dot, or by folder; without names, all. One that lies in two places with the
@@ -16,10 +19,10 @@ export function chooseSkills({ skills: found, refused }: SourceContents, names: 
   if (bad !== undefined) throw bad.error;
   for (const name of names) {
     if (found.some((one) => isNamed(one, name))) continue;
-    const ids = found.map(({ skill }) => skill.skillId).join(', ');
+    const ids = listNames(found, NAMED, ({ skill }) => skill.skillId);
     throw new SkillcellError(
       'skills.reference-unknown',
-      `Cannot add the skill: the source has ${ids}, got ${quotedText(name)}.`,
+      `Cannot add the skill: the source has ${ids === '' ? 'none' : ids}, got ${quotedText(name)}.`,
       { hint: '`skillcell skills add SOURCE --list` says what it holds.' },
     );
   }

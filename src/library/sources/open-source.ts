@@ -3,7 +3,6 @@ import type { RootKind } from '../../contracts/skill.ts';
 import type { SkillStore } from '../../contracts/store.ts';
 import type { TreeCache } from '../../stores/cache/tree-cache.ts';
 import type { PluginElsewhere } from '../../stores/contents/source-contents.ts';
-import { refused } from './parse-source.ts';
 import type { SourceSpec } from './source-spec.ts';
 
 /** How a source is opened. */
@@ -54,8 +53,10 @@ export async function openSource(spec: SourceSpec, options: OpenSourceOptions): 
       const { createMcpStore } = await import('../../stores/mcp/mcp-store.ts');
       return createMcpStore({ url: spec.source, kind, cache, allowPrivate });
     }
-    case 's3':
-      throw refused('a bucket is opened by createS3Store or createS3Backend, which know who may read it', spec.source);
+    case 's3': {
+      const { openS3Source } = await import('../../stores/s3/open-s3-source.ts');
+      return await openS3Source({ source: spec.source, kind, cache });
+    }
   }
 }
 

@@ -26,9 +26,9 @@ export function parseSource(text: string, cwd: string): SourceSpec {
   const { source, ref, folder } = cut(text, cwd);
   const rest = { ...(ref === undefined ? {} : { ref }), ...(folder === undefined ? {} : { folder }) };
   if (source.startsWith('s3://')) {
-    if (!/^s3:\/\/[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](?:\/[^?#@]*)?$/.test(source))
-      throw refused('it must be s3://bucket/prefix', text);
-    return { ...withoutRef(rest, text), kind: 's3', source };
+    if (!/^s3:\/\/[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](?:\/[^?#]*)?$/.test(source))
+      throw refused('it must be s3://bucket/prefix', withoutSecrets(text));
+    return { ...withoutRef(rest, text), kind: 's3', source: source.replace(/\/$/, '') };
   }
   if (/^[a-z][a-z0-9+.-]*:\/\//i.test(source) || source.startsWith('git@')) return addressed(source, rest, text);
   const isPath = /^(?:\.{1,2}(?:\/|$)|\/|~)/.test(source) || !REPOSITORY.test(source);

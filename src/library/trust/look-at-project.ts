@@ -17,6 +17,7 @@ export interface ProjectSkills {
  * Looks at all skills of a project, and loads none.
  *
  * @param project canonical path
+ * @param cache is closed in the end
  * @throws SkillcellError `store.unavailable`
  */
 export async function lookAtProject(project: string, cache: TreeCache): Promise<ProjectSkills> {
@@ -30,13 +31,16 @@ export async function lookAtProject(project: string, cache: TreeCache): Promise<
   const stores = folders.flatMap(({ real }) =>
     real === undefined ? [] : [createDirectoryStore({ path: real, kind: 'project', cache })],
   );
-  const states = await Promise.all(stores.map((store) => lookAtStore(store, undefined, look)));
-  const skills = states.flatMap(({ records }) =>
-    records.map(({ item, digest = '' }) => {
-      const folder = item.origin.source.slice(project.length + 1);
-      return { path: item.path === '.' ? folder : `${folder}/${item.path}`, digest };
-    }),
-  );
-  cache.close();
-  return { digest: projectDigest(project, states), skills };
+  try {
+    const states = await Promise.all(stores.map((store) => lookAtStore(store, undefined, look)));
+    const skills = states.flatMap(({ records }) =>
+      records.map(({ item, digest = '' }) => {
+        const folder = item.origin.source.slice(project.length + 1);
+        return { path: item.path === '.' ? folder : `${folder}/${item.path}`, digest };
+      }),
+    );
+    return { digest: projectDigest(project, states), skills };
+  } finally {
+    cache.close();
+  }
 }

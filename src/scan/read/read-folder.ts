@@ -53,7 +53,8 @@ export function* readFolder(root: string, limits: ReadLimits = LIMITS): Generato
     for (const { name, kind } of entries) {
       const path = `${below}${name}`;
       const own = path.slice(source.folder === '.' ? 0 : source.folder.length + 1);
-      if (kind === 'folder' && NOT_LOADED.has(name)) addNotLoaded(source, root, path, own);
+      if (kind === 'folder' && NOT_LOADED.has(name))
+        current.left -= addNotLoaded(source, `${root}/${path}`, own, { ...limits, sourceBytes: current.left });
       else if (kind === 'folder') folders.push({ below: `${path}/`, skill });
       else if (kind === 'file')
         current.left -= readInto(source, own, `${root}/${path}`, { ...limits, sourceBytes: current.left });
@@ -133,18 +134,23 @@ function readInto(
   }
 }
 
-/** Names a folder that no skill is loaded from, with the bytes of all that is in it, and reads what git would run. */
-function addNotLoaded(source: ScanSource, root: string, path: string, own: string): void {
+/** Names a folder that no skill is loaded from, with the bytes of all that is in it, and reads what git would run; gives the bytes of that. */
+function addNotLoaded(source: ScanSource, folder: string, own: string, limits: ReadLimits): number {
   const rest = { path: own, bytes: 0, reason: 'a folder that no skill is loaded from' };
+  let read = 0;
   const pending = [''];
   for (let below = pending.pop(); below !== undefined; below = pending.pop()) {
-    for (const { name, kind } of entriesOf(root, `${path}/${below}`)) {
-      const place = `${root}/${path}/${below}${name}`;
+    for (const { name, kind } of entriesOf(folder, below)) {
+      const place = `${folder}/${below}${name}`;
       if (kind === 'folder') pending.push(`${below}${name}/`);
       else if (kind === 'file' && own.endsWith('.git') && RUN_BY_GIT.test(below + name))
-        readInto(source, `${own}/${below}${name}`, place, LIMITS);
+        read += readInto(source, `${own}/${below}${name}`, place, {
+          ...limits,
+          sourceBytes: limits.sourceBytes - read,
+        });
       else if (kind === 'file') rest.bytes += lstatSync(place, { throwIfNoEntry: false })?.size ?? 0;
     }
   }
   source.unread.push(rest);
+  return read;
 }

@@ -118,7 +118,8 @@ export const ACCESS_PATTERNS: readonly ScanPattern[] = [
   {
     code: 'scan.upload',
     needs: [['curl']],
-    pattern: /curl\s/g,
+    // The blank belongs to the option behind it, which may be the first one.
+    pattern: /curl(?=\s)/g,
     apart: 'command',
     behind:
       /\s(?:-d|--data|--data-binary|--data-raw|--data-urlencode|--json|-f|--form)[\s=]['"]?\w*=?@|\s--upload-file\b|\s-t [^-]/,
@@ -159,8 +160,10 @@ export const ACCESS_PATTERNS: readonly ScanPattern[] = [
   },
   {
     code: 'scan.image-address',
-    needs: [['](http', '](<http', '= "http', "= 'http", '="http', "='http", '=http']],
-    pattern: /(?:\]\(\s?<?|\bsrc\s?=\s?['"]?)https?:\/\//g,
+    needs: [
+      ['](http', '](<http', ']: http', ']:\nhttp', ']: <http', '= "http', "= 'http", '="http', "='http", '=http'],
+    ],
+    pattern: /(?:\]\(\s?<?|\]:\s<?|\bsrc\s?=\s?['"]?)https?:\/\//g,
     behind: /^[^\s)'"{<[%]*(?:\{|<|%7b|\[[a-z])/,
     message: 'The address of an image or link has a place for data.',
   },

@@ -9,8 +9,8 @@ const WRAPPED_LENGTH = 56;
 const WRAPPED_LINES = 5;
 const BASE64 = /^[A-Za-z0-9+/_-]+$/;
 const HEX = /^[0-9a-fA-Fx]+$/;
-/** What stands around coded text in a program, and pads it. */
-const AROUND: ReadonlySet<string> = new Set('"\'`,;)+= \t\\');
+/** What stands around coded text in a program, a comment or a quotation, and pads it. */
+const AROUND: ReadonlySet<string> = new Set('"\'`,;)+= \t\\>#|');
 const CODED = /[A-Za-z0-9+/_=-]+/g;
 /** Each stands for one byte or character. */
 const ESCAPE = /\\x[0-9a-f]{2}|\\u[0-9a-f]{4}|\\[0-7]{3}|0x[0-9a-f]{2},?|&#x?[0-9a-f]{2,5};|\b\d{1,5},/g;
@@ -34,7 +34,7 @@ export function findBlobs({ text, folded, holds }: ScannedFile): FoundInFile[] {
         wrapped += 1;
         if (wrapped === WRAPPED_LINES) found.push(blob('Lines of base64 or hexadecimal digits', wrappedFrom));
       } else wrapped = 0;
-    } else wrapped = 0;
+    } else if (end > start) wrapped = 0;
     start = end + 1;
   }
   found.push(...escapeRuns(folded.text, holds).map((at) => blob('A long run of escaped bytes', folded.offsetOf(at))));

@@ -10,7 +10,7 @@ const KEEPS =
 /** What stands before and behind words that forbid. */
 const FORBIDS = /(?:may|must|shall|can) ?not /g;
 const COPYING =
-  /^(?:[^.]*? )?(?:cop(?:y|ied)|reproduced?|distributed?|redistributed?|modif(?:y|ied)|extract(?:ed)?|shared?)\b/;
+  /(?:^| )(?:cop(?:y|ied)|reproduced?|distributed?|redistributed?|modif(?:y|ied)|extract(?:ed)?|shared?)\b/;
 /** So far the verb may stand from the word that forbids. */
 const CLAUSE = 200;
 const FIELD_KEEPS =
@@ -43,7 +43,7 @@ function fieldAt(block: string): number {
 
 function keepsAt(text: string): number {
   const forbidden = [...text.matchAll(FORBIDS)].find(({ index, 0: word }) =>
-    COPYING.test(text.slice(index + word.length, index + word.length + CLAUSE)),
+    COPYING.test(text.slice(index + word.length, index + word.length + CLAUSE).split('.', 1)[0] ?? ''),
   );
   const found = [text.search(KEEPS), forbidden?.index ?? -1].filter((at) => at >= 0);
   return found.length === 0 ? -1 : Math.min(...found);

@@ -15,7 +15,30 @@ export function findOverrides(file: ScannedFile): FoundInFile[] {
     const at = each.at ?? 0;
     if (at < file.frontMatter.end || isInRanges(file.comments(), at)) each.code = 'scan.override';
   }
-  return [...found, ...escapedOverrides(file)];
+  return [...found, ...escapedOverrides(file), ...overridesOfEntities(file)];
+}
+
+/** Blanks and letters by number. What stands for `<` and `&` is how texts about markup are written. */
+const ENTITY = /&(?:#(\d{2,6})|#[xX]([0-9a-fA-F]{2,5})|nbsp|ensp|emsp|thinsp|shy|zwnj|zwj);/g;
+
+/** Phrases of Markdown that a page shows, and that its text spells with entities. */
+function overridesOfEntities({ isMarkdown, text, holds }: ScannedFile): FoundInFile[] {
+  if (!isMarkdown || !(text.includes('&#') || ['&nbsp;', '&ensp;', '&emsp;', '&thinsp;', '&shy;', '&zw'].some(holds)))
+    return [];
+  const at = text.search(ENTITY);
+  if (at < 0) return [];
+  const shown = text.replace(ENTITY, (whole, decimal?: string, hexadecimal?: string) => {
+    if (decimal === undefined && hexadecimal === undefined) return /^&(?:shy|zw)/.test(whole) ? '' : ' ';
+    const code = decimal === undefined ? Number.parseInt(hexadecimal ?? '', 16) : Number(decimal);
+    return code <= 0x10ffff ? String.fromCodePoint(code) : whole;
+  });
+  return phrasesIn(shown)
+    .slice(phrasesIn(text).length)
+    .map(({ message }) => ({
+      code: 'scan.override-text',
+      message: `${message} It is written with entities.`,
+      at,
+    }));
 }
 
 /** Phrases of the frontmatter that YAML makes of escapes. */

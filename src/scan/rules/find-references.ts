@@ -7,6 +7,8 @@ import { isInRanges } from '../text/text-ranges.ts';
 const INLINE = /\]\(\s?<?([^\s<>()[\]]+)/g;
 /** `[name]: target`; whether a line begins with it is looked at when it is found. */
 const DEFINITION = /\]:[ \t]<?([^\s<>[\]]+)/g;
+/** The same with the target on the next line, where nothing but a title may follow. */
+const DEFINITION_BELOW = /\]:[ \t]?\n[ \t]{0,3}<?([^\s<>[\]]+)>?(?=[ \t]?(?:\n|$|["'(]))/g;
 const ELSEWHERE = /^(?:[a-z][a-z0-9+.-]{1,30}:|#|\?|\/\/)/i;
 const OF_THE_MACHINE = /^(?:file:|\/|~\/|[a-z]:[\\/])/i;
 /** A name that somebody is to fill in, or a pattern. */
@@ -20,10 +22,10 @@ export function findReferences(
   if (!isMarkdown || !(text.includes('](') || text.includes(']:'))) return [];
   const found: FoundInFile[] = [];
   const code = codeRanges(text);
-  for (const pattern of [INLINE, DEFINITION]) {
+  for (const pattern of [INLINE, DEFINITION, DEFINITION_BELOW]) {
     for (const { index, 1: target = '' } of text.matchAll(pattern)) {
       if (index < frontMatter.end || isInRanges(code, index) || PLACEHOLDER.test(target)) continue;
-      if (pattern === DEFINITION && !beginsLine(text, index)) continue;
+      if (pattern !== INLINE && !beginsLine(text, index)) continue;
       const shown = JSON.stringify(target);
       if (OF_THE_MACHINE.test(target) && !target.startsWith('//'))
         found.push({

@@ -10,8 +10,8 @@ const HASH: CommentSyntax = { line: ['#'], block: [] };
 const SLASHES: CommentSyntax = { line: ['//'], block: [['/*', '*/']] };
 const MARKUP: CommentSyntax = { line: [], block: [['<!--', '-->']] };
 const DASHES: CommentSyntax = { line: ['--'], block: [['/*', '*/']] };
-/** Most scripts without an ending are of a shell. */
-const OTHERS: CommentSyntax = HASH;
+/** First lines of scripts whose comments are not those of a shell. */
+const SLASHES_RUN = /^#!.*\b(?:node|deno|bun|tsx|ts-node|php|scala|swift|go)\b/;
 
 const BY_ENDING: Readonly<Record<string, CommentSyntax>> = {
   ...Object.fromEntries(['md', 'markdown', 'html', 'htm', 'xml', 'svg', 'mdx'].map((ending) => [ending, MARKUP])),
@@ -26,13 +26,14 @@ const BY_ENDING: Readonly<Record<string, CommentSyntax>> = {
 };
 
 /**
- * Finds comments, by the ending of a file's name. Quotes are not known: what looks like a comment in a quoted text counts as one.
+ * Finds comments, by the ending of a file's name, and without one by the program that runs it. Quotes are not known: what looks like a comment in a quoted text counts as one.
  *
  * @returns ranges in order
  */
 export function commentRanges(path: string, text: string): TextRange[] {
   const name = path.slice(path.lastIndexOf('/') + 1);
-  const { line, block } = BY_ENDING[name.slice(name.lastIndexOf('.') + 1).toLowerCase()] ?? OTHERS;
+  const { line, block } =
+    BY_ENDING[name.slice(name.lastIndexOf('.') + 1).toLowerCase()] ?? (SLASHES_RUN.test(text) ? SLASHES : HASH);
   const ranges: TextRange[] = [];
   const marks = [...block.map(([open, close]) => ({ open, close })), ...line.map((open) => ({ open, close: '\n' }))];
   /** Where each mark stands next; one that is not there any more is looked for once. */

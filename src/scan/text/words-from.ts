@@ -1,6 +1,8 @@
 /** So many words, and so much of one, are a phrase. */
 const WORDS = 12;
 const LETTERS = 24;
+/** What is longer is no word. A text without blanks would be walked to its end from each of its characters. */
+const LONGEST_WORD = 100;
 /** What stands between two words of one phrase: blanks, line ends, and what comments and emphasis put there. */
 const GAP = /[\s*#/>~`"'.,:;|_()<!-]/;
 const IN_WORD = /[\p{L}\p{N}’']/u;
@@ -28,7 +30,7 @@ export function wordsFrom(text: string, from: number): string {
   const words: string[] = [];
   for (let at = from; at < text.length && words.length < WORDS;) {
     let end = at;
-    while (end < text.length && kindAt(text, end) === 'word') end += 1;
+    while (end < text.length && end - at < LONGEST_WORD && kindAt(text, end) === 'word') end += 1;
     if (end > at) words.push(text.slice(at, Math.min(end, at + LETTERS)).replaceAll('’', "'"));
     at = end;
     let gap = at;

@@ -1,7 +1,6 @@
-import { randomBytes } from 'node:crypto';
 import { readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { currentOwner, ownerName } from '../../durable/owner.ts';
+import { tornPath } from '../../durable/durable-file.ts';
 import { digestOf } from '../../skills/text/digest.ts';
 
 const HOUR_MS = 3_600_000;
@@ -14,7 +13,7 @@ const DIGEST_LENGTH = 'sha256:'.length + 64;
  * @throws the system's error
  */
 export function writeChecked(folder: string, name: string, content: Uint8Array): void {
-  const aside = join(folder, `.${ownerName(currentOwner())}-${randomBytes(8).toString('hex')}.part`);
+  const aside = tornPath(folder);
   try {
     writeFileSync(aside, Buffer.concat([Buffer.from(digestOf(content)), content]), { flag: 'wx', mode: 0o600 });
     renameSync(aside, join(folder, name));

@@ -10,6 +10,8 @@ export interface CacheFolders {
   claims: string;
   /** Folders of single files, which nobody holds: they are read whole. */
   files: readonly string[];
+  /** Databases that processes share: they count, and shrink by themselves. */
+  databases: readonly string[];
 }
 
 /** Something that can be evicted. */
@@ -34,7 +36,8 @@ const LEFT = 0.9;
  */
 export function makeRoom(folders: CacheFolders, maxBytes: number, discard: (place: string) => void): number {
   const entries = [...treesIn(folders.trees), ...folders.files.flatMap(filesIn)];
-  let total = entries.reduce((sum, { bytes }) => sum + bytes, 0);
+  const shared = folders.databases.reduce((sum, path) => sum + sizeOf(path) + sizeOf(`${path}-wal`), 0);
+  let total = entries.reduce((sum, { bytes }) => sum + bytes, shared);
   if (total <= maxBytes) return total;
   const held = heldTrees(folders.leases);
   for (const { path, bytes, tree } of entries.toSorted((a, b) => a.usedAt - b.usedAt)) {

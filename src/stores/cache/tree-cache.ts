@@ -18,6 +18,8 @@ import { privateFolder } from './private-folder.ts';
 /** Skills by their digests, each in a folder that nobody changes. Processes share it. */
 export interface TreeCache {
   readonly folder: string;
+  /** Bytes of all that may be kept. */
+  readonly maxBytes: number;
   /**
    * The skill of a digest, each byte of which was looked at; undefined where it is not there, or no longer what it was.
    *
@@ -83,6 +85,9 @@ export interface TreeCache {
   close(): void;
 }
 
+/** What was read of buckets, in the folder of a cache. */
+export const OBJECTS_FILE = 's3-objects.sqlite';
+
 const PART = /^\.(.+)\.part$/;
 const DIGEST = /^sha256:[0-9a-f]{64}$/;
 
@@ -144,6 +149,7 @@ export function openTreeCache(folder: string, { maxBytes = DEFAULT_BYTES }: Tree
 
   const cache: TreeCache = {
     folder,
+    maxBytes,
     find,
     keep(tree) {
       const files = listFiles(tree);
@@ -185,7 +191,8 @@ function openFolders(folder: string): OpenedCache {
   mkdirSync(trees, { recursive: true, mode: 0o700 });
   const leases = join(real, 'leases');
   const files = ['index', 'lists'].map((name) => join(real, name));
-  return { folders: { trees, leases, claims: join(real, 'claims'), files }, leases: openLeases(leases) };
+  const databases = [join(real, OBJECTS_FILE)];
+  return { folders: { trees, leases, claims: join(real, 'claims'), files, databases }, leases: openLeases(leases) };
 }
 
 function treeOf(digest: string): string {

@@ -38,7 +38,7 @@ export async function findContents(files: SourceFiles, options: FindOptions = {}
       : { plugins: [asPlugin(plugin)], elsewhere: [], diagnostics: [] };
   const brought = await bringSkills(files, root, market.plugins, plugin === undefined);
   const owners = new Map<string, string>();
-  const twice = own(owners, brought.skills);
+  const twice = assignOwners(owners, brought.skills);
   for (const folder of owners.keys()) addPlace(places, root, folder, nested);
   const taken = plugin === undefined ? places : new Map([...places].filter(([folder]) => owners.has(folder)));
   const skills: FoundSkill[] = [];
@@ -92,7 +92,7 @@ async function bringSkills(
 }
 
 /** Says whose each skill is. What a plugin lists counts before what another one only has where skills usually lie. */
-function own(owners: Map<string, string>, plugins: readonly PluginSkills[]): Diagnostic[] {
+function assignOwners(owners: Map<string, string>, plugins: readonly PluginSkills[]): Diagnostic[] {
   const twice = new Map<string, Set<string>>();
   const take = (folder: string, plugin: string, isListed: boolean): void => {
     const owner = owners.get(folder);

@@ -41,10 +41,18 @@ export function readGitAddress(text: string, protocols: readonly GitProtocol[]):
     const allowed = protocols.join(', ');
     throw refused(`git is spoken over ${allowed === '' ? 'nothing' : allowed} here`, quotedText(scheme));
   }
-  if (protocol === 'file') return pathAddress(decodeURIComponent(pathname));
+  if (protocol === 'file') return pathAddress(decoded(pathname, shown));
   if (hostname === '' || hostname.startsWith('-')) throw refused('its address has no host', shown);
   const port = url.port === '' ? (PORTS[protocol] ?? 0) : Number(url.port);
   return { protocol, url: url.href, host: { name: hostname, port } };
+}
+
+function decoded(pathname: string, shown: string): string {
+  try {
+    return decodeURIComponent(pathname);
+  } catch {
+    throw refused('its path is no UTF-8', shown);
+  }
 }
 
 function pathAddress(path: string): GitAddress {

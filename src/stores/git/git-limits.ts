@@ -10,6 +10,7 @@ export interface GitLimits {
   fetchMs: number;
 }
 
+/** What a fetch may cost unless it is said. */
 export const GIT_LIMITS: Readonly<GitLimits> = { bytes: 256 * MIB, objects: 250_000, fetchMs: 120_000 };
 
 /** Milliseconds of a command that fetches nothing. */

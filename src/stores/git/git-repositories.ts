@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import {
   closeSync,
   mkdirSync,
@@ -12,7 +12,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { SkillcellError } from '../../contracts/skillcell-error.ts';
-import { currentOwner, isDead, ownerName, parseOwnerName } from '../../durable/owner.ts';
+import { removeTorn, tornPath } from '../../durable/durable-file.ts';
 import { removeTree } from '../../durable/remove-tree.ts';
 import { gitEnvironment } from './git-environment.ts';
 import { COMMAND_MS } from './git-limits.ts';
@@ -20,7 +20,6 @@ import { findGit } from './git-program.ts';
 import { fetchRemote, type GitRemote, type RemoteRef } from './git-remote.ts';
 import { GitFailure, runGit } from './run-git.ts';
 
-const PART = /^\.(.+)\.part$/;
 const FETCHED = 'refs/skillcell/fetched';
 /** All that is kept of repositories, in bytes. */
 const KEPT_BYTES = 1024 ** 3;
@@ -45,7 +44,7 @@ export async function repositoryOf(
   if (touch(placeOf(ref.commit))) return { folder: placeOf(ref.commit), commit: ref.commit };
   mkdirSync(all, { recursive: true, mode: 0o700 });
   makeRoom(all);
-  const aside = join(all, `.${ownerName(currentOwner())}-${randomBytes(8).toString('hex')}.part`);
+  const aside = tornPath(all);
   try {
     await makeEmpty(aside, ref.commit, signal);
     await fetchRemote(remote, ref, aside, FETCHED, signal);
@@ -153,14 +152,14 @@ function touch(place: string): boolean {
 /** Removes what dead processes left half-made, and what was not used for longest where all of it is too much. */
 function makeRoom(all: string): void {
   let left = KEPT_BYTES;
-  const kept = [];
-  for (const name of readdirSync(all)) {
-    const place = join(all, name);
-    const owner = parseOwnerName(PART.exec(name)?.[1] ?? '');
-    if (owner !== undefined && isDead(owner)) removeTree(place);
-    else if (owner === undefined)
-      kept.push({ place, usedMs: statSync(place, { throwIfNoEntry: false })?.mtimeMs ?? 0 });
-  }
+  removeTorn(all);
+  const kept = readdirSync(all)
+    // What somebody is fetching begins with a dot.
+    .filter((name) => !name.startsWith('.'))
+    .map((name) => {
+      const place = join(all, name);
+      return { place, usedMs: statSync(place, { throwIfNoEntry: false })?.mtimeMs ?? 0 };
+    });
   for (const { place, usedMs } of kept.toSorted((a, b) => b.usedMs - a.usedMs)) {
     left -= bytesOf(join(place, 'objects', 'pack'));
     if (left < 0 && Date.now() - usedMs > LATELY_MS) removeTree(place);

@@ -72,7 +72,10 @@ export function createGitStore(options: GitStoreOptions): SkillStore & GitStore 
     const opened = await openSnapshot({ remote, at, folder, cache, find: { nested, plugin }, signal });
     // Two calls may have opened the same; one reader is enough.
     const other = snapshots.get(opened.commit);
-    if (other !== undefined) return other;
+    if (other !== undefined) {
+      opened.close();
+      return other;
+    }
     // What was listed before the last time is opened anew where somebody still asks for it; its reader ends by itself.
     for (const commit of [...snapshots.keys()].slice(0, -1)) snapshots.delete(commit);
     snapshots.set(opened.commit, opened);

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import type * as Sdk from '@aws-sdk/client-s3';
 import { FaultyAnswer } from './s3-failure.ts';
-import type { S3Connection } from './s3-options.ts';
+import { endpointOf, type S3Connection } from './s3-options.ts';
 
 /** Amazon's client with its commands. */
 export interface ConnectedS3 {
@@ -12,19 +12,25 @@ export interface ConnectedS3 {
 /** The most bytes of an answer that is no object: a page of 1,000 keys of 1,024 bytes, each of them written with percent signs. */
 const ANSWER_BYTES = 8 * 1024 * 1024;
 const SOCKETS = 32;
+const DEFAULT_REGION = 'us-east-1';
 
 /** Connects to a service. The client is loaded here: it takes longer than all of ours together. */
 export async function connectS3(connection: S3Connection): Promise<ConnectedS3> {
   const sdk = await import('@aws-sdk/client-s3');
-  const { region = 'us-east-1', endpoint, credentials, forcePathStyle = endpoint !== undefined } = connection;
+  const endpoint = endpointOf(connection);
+  const { credentials, forcePathStyle = endpoint !== undefined } = connection;
   const client = new sdk.S3Client({
-    region,
+    region: connection.region ?? (await configuredRegion(sdk)),
     forcePathStyle,
     ...(endpoint === undefined ? {} : { endpoint }),
+    // One of a profile would not be in the name of the store, by which the cache knows whose an object is.
+    ignoreConfiguredEndpointUrls: true,
     ...(credentials === undefined ? {} : { credentials }),
     // Services that are not Amazon's refuse the checksums that it adds by itself.
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
+    // A service that names another one is not believed: what is signed goes where the operator said.
+    followRegionRedirects: false,
     // Tries are ours: it would send a write again that may have been done.
     maxAttempts: 1,
     requestHandler: {
@@ -45,6 +51,23 @@ export async function connectS3(connection: S3Connection): Promise<ConnectedS3> 
     { step: 'deserialize', priority: 'low', name: 'boundedBody' },
   );
   return { sdk, client };
+}
+
+/** The endpoint and the region that Amazon's SDK finds: in the environment, or in the files of a profile. */
+export async function configuredService(): Promise<{ endpoint: string | undefined; region: string }> {
+  const sdk = await import('@aws-sdk/client-s3');
+  const { config } = new sdk.S3Client({ region: DEFAULT_REGION });
+  const endpoint = await config.serviceConfiguredEndpoint?.();
+  return { endpoint, region: await configuredRegion(sdk) };
+}
+
+async function configuredRegion({ S3Client }: typeof Sdk): Promise<string> {
+  try {
+    return await new S3Client({}).config.region();
+  } catch {
+    // None is named, and most services but Amazon's take any.
+    return DEFAULT_REGION;
+  }
 }
 
 /** Reads an answer to its end, which a client does without a bound. */

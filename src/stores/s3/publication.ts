@@ -58,6 +58,7 @@ export function newPublication(state: Publication['state'], files: PublishedFile
   return { schema: SCHEMA, write: randomUUID(), state, files };
 }
 
+/** The bytes of a {@link PUBLICATION_FILE}. */
 export function writePublication(publication: Publication): Uint8Array {
   return Buffer.from(`${JSON.stringify(publication)}\n`);
 }

@@ -30,6 +30,8 @@ export interface SkillFolder {
   /** Below the prefix. */
   path: string;
   state(path: string, signal?: AbortSignal): Promise<SkillState>;
+  /** How long one who has published may take to put files at their places, before another one does it; for tests. @default 30 s */
+  takeOverMs?: number | undefined;
 }
 
 interface Write {
@@ -61,15 +63,16 @@ export async function putSkill(folder: SkillFolder, tree: SkillTree, { ifRevisio
   const unstage = async (): Promise<void> => {
     await Promise.all([...tree.keys()].map((path) => access.remove(stagedKey(path))));
   };
+  const writes = [...tree].map(async ([path, { bytes, executable }]): Promise<PublishedFile> => {
+    const etag = await access.write(stagedKey(path), bytes, 'any', signal);
+    return { path, digest: digestOf(bytes), bytes: bytes.length, executable, etag: etag ?? '' };
+  });
   try {
-    publication.files = await Promise.all(
-      [...tree].map(async ([path, { bytes, executable }]): Promise<PublishedFile> => {
-        const etag = await access.write(stagedKey(path), bytes, 'any', signal);
-        return { path, digest: digestOf(bytes), bytes: bytes.length, executable, etag: etag ?? '' };
-      }),
-    );
+    publication.files = await Promise.all(writes);
     await publish(folder, publication, before, signal);
   } catch (error) {
+    // One that is still under way would come after its removal.
+    await Promise.allSettled(writes);
     // What stays after that is removed by a later write; the reason is what was wrong first.
     await unstage().catch(() => undefined);
     throw error;
@@ -122,7 +125,7 @@ async function expectedState(
   ifRevision: string | null,
   signal?: AbortSignal,
 ): Promise<SkillState> {
-  const deadline = performance.now() + WAIT_MS;
+  const deadline = performance.now() + (folder.takeOverMs ?? WAIT_MS);
   for (let settled = 0; settled < SETTLES;) {
     const state = await folder.state(folder.path, signal);
     if (state.revision !== ifRevision) throw conflict(folder, state.revision);

@@ -49,8 +49,12 @@ export interface S3Access {
 const AT_ONCE = 16;
 const PAUSE_MS = 100;
 
-/** Opens a bucket; nothing is asked before the first call. */
-export function openS3Access(connection: S3Connection): S3Access {
+/**
+ * Opens a bucket; nothing is asked before the first call.
+ *
+ * @param pageKeys how many keys a page has; for tests, the service's own number otherwise
+ */
+export function openS3Access(connection: S3Connection, { pageKeys }: { pageKeys?: number } = {}): S3Access {
   const address = addressOf(connection);
   const { bucket: Bucket, timeoutMs = 15_000, tries = 3 } = connection;
   const take = createPlaces(AT_ONCE);
@@ -72,8 +76,8 @@ export function openS3Access(connection: S3Connection): S3Access {
         return { found };
       } catch (error) {
         signal?.throwIfAborted();
-        const { kind, reason } = failureOf(error);
-        if (kind === 'refused') throw unavailable(action, address, reason);
+        const { kind, reason, hint } = failureOf(error);
+        if (kind === 'refused') throw unavailable(action, address, reason, hint);
         if (kind !== 'again' || tried >= times) return { kind, reason };
         await pause(PAUSE_MS * 4 ** (tried - 1), undefined, { ...(signal === undefined ? {} : { signal }) });
       }
@@ -90,6 +94,7 @@ export function openS3Access(connection: S3Connection): S3Access {
           Prefix: prefix,
           // Else a key with a control character would be no XML.
           EncodingType: 'url',
+          ...(pageKeys === undefined ? {} : { MaxKeys: pageKeys }),
           ...(token === undefined ? {} : { ContinuationToken: token }),
         });
         let at = 0;

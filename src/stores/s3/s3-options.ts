@@ -6,9 +6,12 @@ import { SkillcellError } from '../../contracts/skillcell-error.ts';
 /** How a bucket is reached. */
 export interface S3Connection {
   bucket: string;
-  /** Default: `us-east-1`, which is what most services but Amazon's take. */
+  /** Default: what Amazon's SDK finds in the environment or a profile, else `us-east-1`. */
   region?: string | undefined;
-  /** Address of a service that is not Amazon's, `https://…` or `http://…`; without user and password. */
+  /**
+   * Address of a service that is not Amazon's, `https://…` or `http://…`; without user and password. Default: `AWS_ENDPOINT_URL_S3` or
+   * `AWS_ENDPOINT_URL` of the environment, else Amazon's own.
+   */
   endpoint?: string | undefined;
   /** What signs the requests: keys, or a provider of them. Default: what Amazon's SDK finds in the environment. */
   credentials?: S3ClientConfig['credentials'];
@@ -38,7 +41,8 @@ export function checkConnection(connection: S3Connection): void {
 }
 
 /** What a bucket is called in messages and in the cache: where it is, and nothing that signs a request. */
-export function addressOf({ bucket, endpoint }: S3Connection): string {
+export function addressOf({ bucket, ...connection }: S3Connection): string {
+  const endpoint = endpointOf(connection);
   if (endpoint === undefined) return `s3://${bucket}/`;
   const url = URL.parse(endpoint);
   if (url === null || !['http:', 'https:'].includes(url.protocol) || url.username !== '' || url.password !== '') {
@@ -46,4 +50,14 @@ export function addressOf({ bucket, endpoint }: S3Connection): string {
     throw new SkillcellError('options.invalid', `${message}, got ${url === null ? 'no address' : url.host}.`);
   }
   return `s3+${url.protocol}//${url.host}${url.pathname.replace(/\/$/, '')}/${bucket}/`;
+}
+
+/** The endpoint that counts, read as Amazon's SDK reads the environment. */
+export function endpointOf(
+  { endpoint }: Pick<S3Connection, 'endpoint'>,
+  env: Readonly<Record<string, string | undefined>> = process.env,
+): string | undefined {
+  if (endpoint !== undefined) return endpoint;
+  if (env['AWS_IGNORE_CONFIGURED_ENDPOINT_URLS'] === 'true') return undefined;
+  return env['AWS_ENDPOINT_URL_S3'] || env['AWS_ENDPOINT_URL'] || undefined;
 }

@@ -34,14 +34,15 @@ export type WritableStore = SkillStore & Required<Pick<SkillStore, 'put' | 'dele
 /** How often a skill that is being written is looked at anew. */
 const LOOKS = 8;
 
+/** What is kept of a skill that was listed: what it is read by, of ten thousand at once. */
+type ListedSkill = Pick<SkillState, 'revision' | 'files' | 'skillFile'>;
+
+function listedSkill({ revision, files, skillFile }: SkillState): ListedSkill {
+  return { revision, files, skillFile };
+}
+
 /** Reads and writes skills below a prefix of a bucket. Nothing is loaded or asked before the first call. */
-export function createS3Store({
-  prefix: given,
-  kind,
-  cache,
-  limits = PREFIX_LIMITS,
-  ...connection
-}: S3StoreOptions): WritableStore {
+export function createS3Store({ prefix: given, kind, cache, limits, ...connection }: S3StoreOptions): WritableStore {
   checkConnection(connection);
   const prefix = checkedPrefix(given);
   return storeOf({ access: openS3Access(connection), prefix, kind, cache, limits });
@@ -53,18 +54,20 @@ export function storeOf({
   prefix,
   kind,
   cache,
-  limits,
+  limits = PREFIX_LIMITS,
+  takeOverMs,
 }: {
   access: S3Access;
   prefix: string;
   kind: RootKind;
   cache: TreeCache;
-  limits: { keys: number; pages: number };
+  limits?: { keys: number; pages: number } | undefined;
+  takeOverMs?: SkillFolder['takeOverMs'];
 }): WritableStore {
   const source = `${access.address}${prefix}`;
-  const listed = new Map<string, SkillState>();
+  const listed = new Map<string, ListedSkill>();
   let index: Promise<ObjectIndex> | undefined;
-  const openIndex = (): Promise<ObjectIndex> => (index ??= openObjectIndex(cache.folder, source));
+  const openIndex = (): Promise<ObjectIndex> => (index ??= openObjectIndex(cache, source));
   const keyOf = (path: string): string => (path === '.' ? prefix : `${prefix}${path}/`);
 
   /** A small object, from the cache where that very one was read before. */
@@ -114,17 +117,18 @@ export function storeOf({
     key: keyOf(checkedKey(path, 'write a skill')),
     path,
     state: stateAt,
+    takeOverMs,
   });
 
   /** Reads from the skill as it was listed, and from where its files are now as long as it is the same. */
   const reading = async <Result>(
     item: StoreItem,
     signal: AbortSignal | undefined,
-    read: (state: SkillState) => Promise<Result | undefined>,
+    read: (state: ListedSkill) => Promise<Result | undefined>,
   ): Promise<Result> => {
     let state = listed.get(item.path);
     for (let looks = 0; looks < LOOKS; looks += 1) {
-      if (state?.revision !== item.revision) state = await stateAt(item.path, signal);
+      if (state?.revision !== item.revision) state = listedSkill(await stateAt(item.path, signal));
       if (state.revision !== item.revision) break;
       const result = await read(state);
       if (result !== undefined) {
@@ -143,21 +147,22 @@ export function storeOf({
       const found = await listPrefix(access, prefix, { signal, limits });
       const diagnostics: Diagnostic[] = [...found.diagnostics];
       const none = new Set<string>();
-      const states = new Map<string, SkillState>();
+      const said = new Map<string, Diagnostic[]>();
+      const states = new Map<string, ListedSkill>();
       for (;;) {
         const { skills, diagnostics: deep } = groupSkills(found.objects, none);
         const unread = [...skills].filter(([path]) => !states.has(path));
         const cut = found.isCut ? [...skills.keys()].at(-1) : undefined;
         const read = await Promise.all(
-          unread.map(async ([path, objects]): Promise<[string, SkillState | undefined]> => {
+          unread.map(async ([path, objects]): Promise<[string, ListedSkill | undefined]> => {
             // The rest of it lies beyond what may be read.
             if (path === cut) return [path, undefined];
             const isTorn =
               found.pageEnds.some((end) => `${end}/`.startsWith(`${path}/`)) && changedSince(objects, found.at);
-            return [
-              path,
-              (isTorn ? undefined : await stateFrom(path, objects, signal)) ?? (await stateAt(path, signal)),
-            ];
+            const state =
+              (isTorn ? undefined : await stateFrom(path, objects, signal)) ?? (await stateAt(path, signal));
+            if (state.diagnostics.length > 0) said.set(path, state.diagnostics);
+            return [path, listedSkill(state)];
           }),
         );
         const before = none.size;
@@ -169,10 +174,10 @@ export function storeOf({
         diagnostics.push(...deep);
         break;
       }
-      for (const state of states.values()) diagnostics.push(...state.diagnostics);
       listed.clear();
       const items: StoreItem[] = [];
       for (const [path, state] of states) {
+        diagnostics.push(...(said.get(path) ?? []));
         listed.set(path, state);
         items.push(itemOf(path, state.revision ?? ''));
       }
@@ -223,7 +228,7 @@ export function storeOf({
   }
 
   async function treeOf(
-    state: SkillState,
+    state: ListedSkill,
     item: StoreItem,
     signal: AbortSignal | undefined,
   ): Promise<SkillTree | undefined> {

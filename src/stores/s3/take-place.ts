@@ -1,6 +1,7 @@
 /** Lets so many run at once, in the order in which they came. */
 export type TakePlace = <Result>(work: () => Promise<Result>) => Promise<Result>;
 
+/** Makes so many places; whoever finds none waits for one. */
 export function createPlaces(count: number): TakePlace {
   const waiting: (() => void)[] = [];
   let free = count;

@@ -11,6 +11,7 @@ export interface WebIndex {
   diagnostics: Diagnostic[];
 }
 
+/** The most bytes of a list. */
 export const INDEX_BYTES: number = 4 * 1024 * 1024;
 const INDEX_CAPS = { maxBytes: INDEX_BYTES, maxDepth: 16, maxValues: 200_000 };
 const MAX_ENTRIES = 5_000;

@@ -99,9 +99,10 @@ export function createWebStore({ url, kind, cache, timeoutMs, ...rules }: WebSto
       return head;
     },
     async close() {
-      const connections = await opening;
+      const last = opening;
       opening = undefined;
-      await connections?.destroy();
+      // What never was opened has nothing to close; the call that needed it has said why.
+      await (await last?.catch(() => undefined))?.destroy();
     },
   };
 }

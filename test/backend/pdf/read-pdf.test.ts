@@ -1,8 +1,9 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { removeTree } from '../../../src/durable/remove-tree.ts';
 import { createPdfReader } from '../../../src/backend/pdf/read-pdf.ts';
 import type { ExecOptions } from '../../../src/contracts/job.ts';
 import { SkillcellError } from '../../../src/contracts/skillcell-error.ts';
@@ -26,7 +27,7 @@ describe('the reader of PDFs', () => {
   afterAll(async () => {
     await orchestrator.close();
     cache.close();
-    rmSync(folder, { recursive: true, force: true });
+    removeTree(folder);
   });
 
   const read = (document: Uint8Array, limits = {}): Promise<string> => {

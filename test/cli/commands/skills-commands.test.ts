@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { accessSync, constants, cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -412,8 +412,10 @@ describe('skillcell doctor and sweep', () => {
     expect(plain.stdout).toContain(namespace ? 'Ready: jobs run at level namespace.' : 'No isolation here');
   });
 
-  it('reports what a sweep removed', async () => {
+  it('reports what a sweep removed', async ({ skip }) => {
     let swept: MainRun;
+    if (isClosed('/var/run/docker.sock'))
+      skip('this user may not reach the Docker engine, so that a sweep ends with 3');
     // What hosts of other tests left is swept as well, and may still be ending.
     await until(async () => {
       swept = await runMain(['sweep', '--json']);
@@ -437,3 +439,13 @@ describe('skillcell doctor and sweep', () => {
     });
   });
 });
+
+function isClosed(socket: string): boolean {
+  if (!existsSync(socket)) return false;
+  try {
+    accessSync(socket, constants.W_OK);
+    return false;
+  } catch {
+    return true;
+  }
+}

@@ -1,4 +1,5 @@
 import {
+  appendFileSync,
   chmodSync,
   chownSync,
   existsSync,
@@ -179,6 +180,7 @@ describe('skills trust', () => {
     ['is open to others', () => chmodSync(trustPath(), 0o644), 'others may read or write it'],
     ['is no JSON', () => writeFileSync(trustPath(), '{'), 'it does not say which projects are trusted'],
     ['is of another version', () => writeFileSync(trustPath(), '{"version":2,"projects":{}}'), 'it does not say which'],
+    ['is too large', () => appendFileSync(trustPath(), ' '.repeat(5 * 1024 * 1024)), 'it is over 4 MiB'],
     [
       'is a link',
       () => {

@@ -17,6 +17,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { removeTree } from '../../../src/durable/remove-tree.ts';
 import { currentOwner, ownerName } from '../../../src/durable/owner.ts';
 import { addSkills } from '../../../src/library/install/add-skills.ts';
 import { approveSkills } from '../../../src/library/install/approve-skills.ts';
@@ -48,7 +49,7 @@ beforeEach(() => {
 });
 afterEach(() => {
   cache.close();
-  rmSync(home, { recursive: true, force: true });
+  removeTree(home);
 });
 
 function write(name: string, body: string, more = ''): void {
@@ -96,6 +97,14 @@ describe('locked skills', () => {
     expect((await installSkills({ lockFile, cache })).map(({ state }) => state)).toEqual(['installed']);
   });
 
+  it('lack a file that is gone from a folder which is there', async () => {
+    await add();
+    rmSync(installed('units', 'scripts/run.sh'));
+    expect(await deviations()).toEqual(['missing scripts/run.sh']);
+    expect((await installSkills({ lockFile, cache })).map(({ state }) => state)).toEqual(['restored']);
+    expect(await deviations()).toEqual([]);
+  });
+
   it('are not replaced where somebody has changed them, or has made the folder', async () => {
     mkdirSync(installed('units'), { recursive: true });
     writeFileSync(installed('units', 'SKILL.md'), 'mine');
@@ -135,7 +144,7 @@ describe('locked skills', () => {
   it('are refused where their source has other bytes by now, and nothing is written', async () => {
     await add();
     cache.close();
-    rmSync(join(home, 'cache'), { recursive: true });
+    removeTree(join(home, 'cache'));
     cache = openTreeCache(join(home, 'cache'));
     rmSync(installed('units'), { recursive: true });
     write('units', 'Give other units.');

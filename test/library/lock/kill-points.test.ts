@@ -17,6 +17,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { removeTree } from '../../../src/durable/remove-tree.ts';
 import { packSkill } from '../../../src/archives/pack-skill.ts';
 import { verifySkills } from '../../../src/library/install/verify-skills.ts';
 import { openTreeCache } from '../../../src/stores/cache/tree-cache.ts';
@@ -56,7 +57,7 @@ beforeAll(async () => {
   });
   symlinkSync(fileURLToPath(new URL('../../../node_modules', import.meta.url)), join(home, 'program', 'node_modules'));
 });
-afterAll(() => rmSync(home, { recursive: true, force: true }));
+afterAll(() => removeTree(home));
 
 describeWith('kill points', MISSING_STRACE, () => {
   it.each<[KilledWork, (folder: string) => Promise<void>]>([
@@ -103,7 +104,7 @@ describeWith('kill points', MISSING_STRACE, () => {
           names(scene).filter((name) => TEMPORARY.test(`/${name}`)),
           where,
         ).toEqual([]);
-        rmSync(scene, { recursive: true, force: true });
+        removeTree(scene);
         if (isKilled) kills.count += 1;
         return isKilled;
       };
@@ -195,7 +196,7 @@ async function countWrites(work: KilledWork, before: string): Promise<number> {
       error === null ? resolve() : reject(new Error('strace cannot count', { cause: error })),
     );
   });
-  rmSync(scene, { recursive: true, force: true });
+  removeTree(scene);
   return readFileSync(log, 'utf8')
     .split('\n')
     .filter((line) => line.startsWith('write(')).length;

@@ -52,6 +52,13 @@ describe('the lock file', () => {
       written(locked('custom.a'), locked('custom.b', { place: '.agents/skills/a' })),
       'one place',
     ],
+    [
+      'a skill of the package that has a place',
+      written(locked('custom.a')).replace('"type": "git"', '"type": "builtin"'),
+      'skills of the package have no place',
+    ],
+    ['a skill of a source that has none', written(locked('custom.a', { place: null })), 'all others have one'],
+    ['a file that is listed twice', written(locked('custom.a', { files: [...files, ...files] })), 'listed twice'],
     ['a field that nobody knows', written(locked('custom.a')).replace('"version"', '"verzion"'), 'version is missing'],
   ])('is refused with %s', (_, text, reason) => {
     expect(codeOf(() => parse(text))).toBe('lock.invalid');

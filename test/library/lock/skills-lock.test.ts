@@ -1,7 +1,8 @@
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, realpathSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { removeTree } from '../../../src/durable/remove-tree.ts';
 import { importSkillsLock } from '../../../src/library/install/import-skills-lock.ts';
 import { verifySkills } from '../../../src/library/install/verify-skills.ts';
 import { openTreeCache, type TreeCache } from '../../../src/stores/cache/tree-cache.ts';
@@ -19,7 +20,7 @@ beforeEach(() => {
 });
 afterEach(() => {
   cache.close();
-  rmSync(home, { recursive: true, force: true });
+  removeTree(home);
 });
 
 /** As that tool writes it; the hash is of `a.txt`, `b/z.txt` and `SKILL.md`, by sha256sum over paths and bytes in this order. */

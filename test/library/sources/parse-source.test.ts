@@ -43,6 +43,9 @@ describe('parseSource()', () => {
     ['https://example.com/a.skill', { kind: 'archive', source: 'https://example.com/a.skill' }],
     ['https://example.com', { kind: 'web', source: 'https://example.com' }],
     ['s3://bucket/u1/skills', { kind: 's3', source: 's3://bucket/u1/skills' }],
+    ['s3://bucket/u@1/skills/', { kind: 's3', source: 's3://bucket/u@1/skills' }],
+    ['s3://bucket', { kind: 's3', source: 's3://bucket' }],
+    ['s3://bucket/u1/skills:deeds/sale', { kind: 's3', source: 's3://bucket/u1/skills', folder: 'deeds/sale' }],
     ['mcp:https://example.com/mcp', { kind: 'mcp', source: 'https://example.com/mcp' }],
   ])('reads %s as an address', (text, expected) => {
     expect(parseSource(text, cwd)).toEqual(expected);
@@ -71,6 +74,9 @@ describe('parseSource()', () => {
     ['./here:../up', 'plain path'],
     ['https://example.com#v1', 'only a repository'],
     ['s3://Bucket', 's3://bucket/prefix'],
+    ['s3://key:secret@bucket/u1', 's3://bucket/prefix'],
+    ['s3://bucket/u1?X-Amz-Signature=secret', 's3://bucket/prefix'],
+    ['s3://bucket/u1#v2', 'only a repository'],
   ])('refuses %j', (text, reason) => {
     expect(codeOf(() => parseSource(text, cwd))).toBe('source.refused');
     expect(() => parseSource(text, cwd)).toThrow(reason);

@@ -15,6 +15,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { SkillTree } from '../../../src/contracts/skill.ts';
+import { removeTree } from '../../../src/durable/remove-tree.ts';
 import { loadSkillsSubsystem } from '../../../src/skills/index.ts';
 import { openTreeCache } from '../../../src/stores/cache/tree-cache.ts';
 import { createDirectoryStore } from '../../../src/stores/directory/directory-store.ts';
@@ -25,7 +26,7 @@ let folder: string;
 beforeEach(() => {
   folder = realpathSync(mkdtempSync(join(tmpdir(), 'directory-store-')));
 });
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
+afterEach(() => removeTree(folder));
 
 const storeAt = (path: string) =>
   createDirectoryStore({ path, kind: 'user', cache: openTreeCache(join(folder, 'cache')) });
@@ -53,7 +54,7 @@ describeStore('a folder', {
         renameSync(root, join(home, 'away'));
       },
       async close() {
-        rmSync(home, { recursive: true, force: true });
+        removeTree(home);
       },
     };
   },

@@ -1,18 +1,25 @@
-import { existsSync, lstatSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, lstatSync, mkdtempSync, readdirSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { inspect } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { SkillTree } from '../../../src/contracts/skill.ts';
 import type { StoreItem } from '../../../src/contracts/store.ts';
+import { removeTree } from '../../../src/durable/remove-tree.ts';
 import { parseSkillMarkdown } from '../../../src/skills/parse/parse-skill.ts';
 import { openTreeCache } from '../../../src/stores/cache/tree-cache.ts';
-import { createS3Store, type S3StoreOptions, type WritableStore } from '../../../src/stores/s3/s3-store.ts';
+import { openS3Access } from '../../../src/stores/s3/s3-access.ts';
+import { createS3Store, type S3StoreOptions, storeOf, type WritableStore } from '../../../src/stores/s3/s3-store.ts';
+import type { BucketWrite } from '../../fixtures/bucket-writer.ts';
 import { type Ceph, type CephUser, MISSING_CEPH, startCeph } from '../../fixtures/ceph.ts';
 import { openRawBucket, type RawBucket } from '../../fixtures/raw-bucket.ts';
 import { describeStore } from '../conformance/store-conformance.ts';
 import { describeWith } from '../../fixtures/describe-with.ts';
-import { type Fault, startFaultProxy } from '../../fixtures/fault-proxy.ts';
+import { type Fault, type SeenRequest, startFaultProxy } from '../../fixtures/fault-proxy.ts';
+import { until } from '../../fixtures/until.ts';
 
 const BUCKET = 'skills';
 
@@ -33,7 +40,7 @@ describeWith('s3 on ceph', MISSING_CEPH, () => {
     await Promise.all(opened.map((store) => store.close()));
     raw?.close();
     await ceph?.[Symbol.asyncDispose]();
-    rmSync(folder, { recursive: true, force: true });
+    removeTree(folder);
   });
 
   /** A user of whom nobody has heard. */
@@ -209,6 +216,140 @@ describeWith('s3 on ceph', MISSING_CEPH, () => {
     }
     expect(outcomes.size).toBe(2);
     expect(first.revision).not.toBe('');
+  });
+
+  describe('a writer who is killed', () => {
+    /** Where it is, by the request that never comes to an end; whether the skill is the new one then. */
+    const points: [name: string, isNow: (request: SeenRequest) => boolean, isNew: boolean][] = [
+      ['before it publishes', ({ method, path }) => method === 'PUT' && path.includes('.skillcell.json'), false],
+      [
+        'between its files',
+        ({ headers, path }) => headers['x-amz-copy-source'] !== undefined && path.includes('b.txt'),
+        true,
+      ],
+      [
+        'before SKILL.md is at its place',
+        ({ headers, path }) => headers['x-amz-copy-source'] !== undefined && path.includes('SKILL.md'),
+        true,
+      ],
+      ['while it cleans up', ({ method, path }) => method === 'DELETE' && path.includes('.skillcell/'), true],
+    ];
+    test.for(points)('%s leaves one state, and the next writer takes over', async ([, isNow, isNew]) => {
+      const user = newUser();
+      const store = open(`${user}/skills`);
+      const old = { 'SKILL.md': skillText('old'), 'a.txt': 'old' };
+      const mine = { 'SKILL.md': skillText('new'), 'b.txt': 'new' };
+      const { revision } = await store.put('deeds/sale', tree(old), { ifRevision: null });
+      await using proxy = await startFaultProxy(ceph.endpoint);
+      let isThere = false;
+      proxy.fault = (request) => {
+        if (!isNow(request)) return undefined;
+        isThere = true;
+        return { first: () => new Promise(() => {}) };
+      };
+      const write: BucketWrite = {
+        bucket: BUCKET,
+        endpoint: proxy.endpoint,
+        credentials: ceph.owner.credentials,
+        prefix: `${user}/skills`,
+        cache: join(folder, `killed-${user}`),
+        path: 'deeds/sale',
+        files: mine,
+        ifRevision: revision,
+      };
+      const program = fileURLToPath(new URL('../../fixtures/bucket-writer.ts', import.meta.url));
+      const writer = spawn(process.execPath, [program, JSON.stringify(write)], { stdio: 'inherit' });
+      const ended = once(writer, 'exit');
+      await until(() => isThere || writer.exitCode !== null, 'the request at which it is killed', 60_000);
+      writer.kill('SIGKILL');
+      expect(await ended).toEqual([null, 'SIGKILL']);
+
+      const seen = async (): Promise<Record<string, string>> => {
+        const reader = open(`${user}/skills`);
+        const { files, folder: place } = await reader.open((await reader.list()).items[0] as StoreItem);
+        return Object.fromEntries(files.map(({ path }) => [path, readFileSync(join(place, path), 'utf8')]));
+      };
+      expect(await seen()).toEqual(isNew ? mine : old);
+      const [item] = (await store.list()).items;
+      const next = storeOf({
+        access: openS3Access({ bucket: BUCKET, endpoint: ceph.endpoint, credentials: ceph.owner.credentials }),
+        prefix: `${user}/skills/`,
+        kind: 'user',
+        cache: openTreeCache(join(folder, 'cache')),
+        takeOverMs: 300,
+      });
+      opened.push(next);
+      const third = { 'SKILL.md': skillText('third'), 'c.txt': 'third' };
+      await next.put('deeds/sale', tree(third), { ifRevision: item?.revision ?? '' });
+      expect(await seen()).toEqual(third);
+      const keys = (await raw.keys(`${user}/`)).map((key) => key.slice(`${user}/skills/deeds/sale/`.length));
+      expect(keys.filter((key) => !key.startsWith('.skillcell'))).toEqual(['SKILL.md', 'c.txt']);
+    });
+  });
+
+  describe('pages of three keys', () => {
+    const openPaged = (user: string, endpoint = ceph.endpoint): WritableStore => {
+      const connection = { bucket: BUCKET, endpoint, credentials: ceph.owner.credentials };
+      const store = storeOf({
+        access: openS3Access(connection, { pageKeys: 3 }),
+        prefix: `${user}/skills/`,
+        kind: 'user',
+        cache: openTreeCache(join(folder, `paged-${user}`)),
+      });
+      opened.push(store);
+      return store;
+    };
+    const filesOf = async (store: WritableStore, item: StoreItem | undefined): Promise<string[]> => {
+      const view = await store.open(item as StoreItem);
+      return view.files.map(({ path }) => `${path} ${readFileSync(join(view.folder, path), 'utf8').slice(0, 3)}`);
+    };
+
+    test('list whole skills that their ends cut', async () => {
+      const user = newUser();
+      for (const name of ['n0', 'n1', 'n2'])
+        for (const path of ['SKILL.md', 'a.txt', 'b/c.txt', 'd.txt', 'e.txt'])
+          await raw.put(`${user}/skills/deeds/${name}/${path}`, path === 'SKILL.md' ? skillText(name) : 'one');
+      await using proxy = await startFaultProxy(ceph.endpoint);
+      const store = openPaged(user, proxy.endpoint);
+      const { items } = await store.list();
+      // Those that were written this second are listed once more by themselves.
+      expect(proxy.seen.filter(({ path }) => path.includes('list-type=2')).length).toBeGreaterThanOrEqual(5);
+      expect(items.map(({ path }) => path)).toEqual(['deeds/n0', 'deeds/n1', 'deeds/n2']);
+      for (const item of items)
+        expect(await filesOf(store, item)).toEqual([
+          'SKILL.md ---',
+          'a.txt one',
+          'b/c.txt one',
+          'd.txt one',
+          'e.txt one',
+        ]);
+    });
+
+    test('list one moment of a skill that changes between them', async () => {
+      const user = newUser();
+      const files = (text: string): SkillTree =>
+        tree({ 'SKILL.md': skillText(text), 'a.txt': text, 'b.txt': text, 'c.txt': text, 'd.txt': text });
+      const writer = open(`${user}/skills`);
+      const { revision } = await writer.put('deeds/sale', files('one'), { ifRevision: null });
+      await using proxy = await startFaultProxy(ceph.endpoint);
+      let second: string | undefined;
+      proxy.fault = ({ path }) =>
+        path.includes('continuation-token') && second === undefined
+          ? {
+              first: async () => {
+                second = '';
+                second = (await writer.put('deeds/sale', files('two'), { ifRevision: revision })).revision;
+              },
+            }
+          : undefined;
+      const store = openPaged(user, proxy.endpoint);
+      const [item] = (await store.list()).items;
+      expect(item?.revision).toBe(second);
+      expect(await filesOf(store, item)).toEqual([
+        'SKILL.md ---',
+        ...['a', 'b', 'c', 'd'].map((name) => `${name}.txt two`),
+      ]);
+    });
   });
 
   test('a put that a service has done and calls failed has won, and is not taken for another one', async () => {
@@ -740,6 +881,35 @@ describeWith('s3 on ceph', MISSING_CEPH, () => {
         expect(items).toHaveLength(1);
         expect(diagnostics.map(({ code }) => code)).toEqual(['s3.publication']);
       }
+    });
+
+    test('K08 a redirect of a service is followed nowhere, and no signed request leaves for another host', async () => {
+      const user = newUser();
+      await raw.put(`${user}/skills/deeds/sale/SKILL.md`, skillText('sale'));
+      await using elsewhere = await startFaultProxy(ceph.endpoint);
+      await using proxy = await startFaultProxy(ceph.endpoint);
+      const away = elsewhere.endpoint.replace('127.0.0.1', 'localhost');
+      const store = open(`${user}/skills`, { endpoint: proxy.endpoint, tries: 1 });
+      const [item] = (await store.list()).items;
+      for (const status of [301, 302, 303, 307, 308]) {
+        const code = status === 307 ? 'TemporaryRedirect' : 'PermanentRedirect';
+        const to = { location: `${away}/${BUCKET}`, 'x-amz-bucket-region': 'eu-west-1' };
+        proxy.fault = () => ({ status, code, headers: to, endpoint: new URL(away).host });
+        const calls = [
+          () => store.list(),
+          () => store.open(item as StoreItem),
+          () => store.put('deeds/new', tree({ 'SKILL.md': skillText('new') }), { ifRevision: null }),
+        ];
+        for (const call of calls)
+          await expect(call(), `${status}`).rejects.toMatchObject({
+            code: 'store.unavailable',
+            message: expect.stringContaining(`${status}`) as string,
+          });
+      }
+      expect(elsewhere.seen).toEqual([]);
+      // Control: the address of the redirect does answer.
+      await fetch(`${away}/${BUCKET}`);
+      expect(elsewhere.seen).toHaveLength(1);
     });
 
     test('a bucket whose policy keeps users apart answers 403 to the keys of another one, by any client', async () => {

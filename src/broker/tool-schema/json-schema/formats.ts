@@ -36,23 +36,25 @@ export const NUMBER_FORMATS: ReadonlyMap<string, (value: number) => boolean> = n
 
 const MAX_EMAIL = 320;
 const MAX_HOSTNAME = 253;
-const LABEL = '[a-z\\d](?:[a-z\\d-]{0,61}[a-z\\d])?';
-const HOSTNAME = new RegExp(`^${LABEL}(?:\\.${LABEL})*$`, 'i');
-const ATOM = "[\\w!#$%&'*+/=?^`{|}~-]+";
-const EMAIL = new RegExp(`^${ATOM}(?:\\.${ATOM})*@${LABEL}(?:\\.${LABEL})+$`, 'i');
+const LABEL = /^[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?$/i;
+const ATOM = /^[\w!#$%&'*+/=?^`{|}~-]+$/;
 
 function within(from: number, below: number): (value: number) => boolean {
   return (value) => Number.isInteger(value) && value >= from && value < below;
 }
 
 function isHostname(text: string): boolean {
-  return text.length <= MAX_HOSTNAME && HOSTNAME.test(text);
+  return text.length <= MAX_HOSTNAME && text.split('.').every((label) => LABEL.test(label));
 }
 
 function isEmail(text: string): boolean {
-  return text.length <= MAX_EMAIL && EMAIL.test(text);
+  if (text.length > MAX_EMAIL) return false;
+  const [local = '', domain = '', ...more] = text.split('@');
+  if (more.length > 0 || !domain.includes('.')) return false;
+  return local.split('.').every((atom) => ATOM.test(atom)) && domain.split('.').every((label) => LABEL.test(label));
 }
 
 function isDuration(text: string): boolean {
-  return /^P(?!$)(?:\d+W|(?:\d+Y)?(?:\d+M)?(?:\d+D)?(?:T(?=\d)(?:\d+H)?(?:\d+M)?(?:\d+S)?)?)$/.test(text);
+  if (!/^P(?:\d+[YMWD])*(?:T(?:\d+[HMS])+)?$/.test(text)) return false;
+  return /^P(?:W|Y?M?D?(?:TH?M?S?)?)$/.test(text.replace(/\d+/g, '')) && text !== 'P';
 }
