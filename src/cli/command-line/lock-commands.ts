@@ -69,11 +69,18 @@ export const LOCK_COMMANDS: readonly CommandSpecification[] = [
   {
     path: ['skills', 'approve'],
     summary: 'write down that somebody has looked at skills, for --frozen',
-    operands: 'REF...',
-    minimumOperands: 1,
+    operands: '[REF...]',
     maximumOperands: Number.POSITIVE_INFINITY,
-    flags: [{ name: 'as', value: 'WHO', summary: 'who has looked' }, ...PLACE_FLAGS, JSON_FLAG],
-    notes: ['It holds for these bytes: a changed one is not approved.'],
+    flags: [
+      { name: 'as', value: 'WHO', summary: 'who has looked' },
+      { name: 'builtin', summary: 'approve every skill of the package' },
+      ...PLACE_FLAGS,
+      JSON_FLAG,
+    ],
+    notes: [
+      'It holds for these bytes: a changed one is not approved. A skill of the package, such as public.chart,',
+      'is locked by its approval; another version of the package may have other bytes.',
+    ],
     load: async () => (await import('../commands/run-approve.ts')).runApprove,
   },
 ];

@@ -1,9 +1,9 @@
-import { existsSync } from 'node:fs';
 import { importSkillsLock } from '../../library/install/import-skills-lock.ts';
 import { installSkills } from '../../library/install/install-skills.ts';
 import type { TreeCache } from '../../stores/cache/tree-cache.ts';
+import { BUILTIN_FOLDER } from '../options/builtin-folder.ts';
 import type { CommandContext } from '../options/command.ts';
-import { existingLock } from '../options/existing-lock.ts';
+import { existingLock, isLocked } from '../options/existing-lock.ts';
 import { privateHosts } from '../options/private-hosts.ts';
 import { lockPlace } from '../options/lock-place.ts';
 import { withCache } from '../options/with-cache.ts';
@@ -22,17 +22,18 @@ async function install(context: CommandContext, cache: TreeCache): Promise<numbe
   const options = { cache, allowPrivate: privateHosts(io), signal };
   const { lockFile: asked } = lockPlace(context);
   // Nothing of another tool's file is approved.
-  const imported = existsSync(asked) || frozen ? undefined : await importSkillsLock({ lockFile: asked, ...options });
+  const imported = isLocked(asked) || frozen ? undefined : await importSkillsLock({ lockFile: asked, ...options });
   if (imported !== undefined) {
     if (json) await output.json({ skills: imported });
     else for (const { id, place, state } of imported) await output.text(`${state} ${id} in ${escapeLine(place)}\n`);
     return 0;
   }
-  const rows = await installSkills({ lockFile: existingLock(context), ...options, frozen });
+  const lockFile = existingLock(context);
+  const rows = await installSkills({ lockFile, ...options, frozen, builtinFolder: BUILTIN_FOLDER });
   if (json) await output.json({ skills: rows });
   else
     for (const { id, place, state, deviations } of rows) {
-      await output.text(`${state} ${id} in ${escapeLine(place)}\n`);
+      await output.text(`${state} ${id} in ${place === null ? 'the package' : escapeLine(place)}\n`);
       if (state === 'restored') for (const row of deviations) await output.text(`  was ${deviationLine(row)}\n`);
     }
   return 0;

@@ -1,10 +1,10 @@
 import { realpathSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import { configFolder, homeFolder } from '../../library/trust/config-folder.ts';
 import { lookAtProject } from '../../library/trust/look-at-project.ts';
 import { projectFolders, type SourceFolder, userFolders } from '../../library/trust/source-folders.ts';
 import { readTrust, trustFile } from '../../library/trust/trust-file.ts';
 import { defaultCacheFolder, openTreeCache } from '../../stores/cache/tree-cache.ts';
+import { BUILTIN_FOLDER } from '../options/builtin-folder.ts';
 import type { CommandContext } from '../options/command.ts';
 import { escapeLine } from '../terminal/escape-controls.ts';
 
@@ -26,7 +26,7 @@ export async function runSources({ io, output, json }: CommandContext): Promise<
   const ofUser = userFolders(homeFolder(io.env));
   const taken = new Set(ofUser.map((folder) => folder.path));
   const rows: SourceRow[] = [
-    { source: 'builtin', path: fileURLToPath(new URL('../../../skills', import.meta.url)), read: true, reason: null },
+    { source: 'builtin', path: BUILTIN_FOLDER, read: true, reason: null },
     ...ofUser.map((folder) => rowOf(folder, undefined)),
     ...projectFolders(project)
       .filter((folder) => !taken.has(folder.path))

@@ -1,5 +1,6 @@
 import { findUpdates, type SkillUpdate, takeUpdates } from '../../library/install/update-skills.ts';
 import type { TreeCache } from '../../stores/cache/tree-cache.ts';
+import { BUILTIN_FOLDER } from '../options/builtin-folder.ts';
 import type { CommandContext } from '../options/command.ts';
 import { existingLock } from '../options/existing-lock.ts';
 import { privateHosts } from '../options/private-hosts.ts';
@@ -19,6 +20,7 @@ async function update(context: CommandContext, cache: TreeCache): Promise<number
     lockFile: existingLock(context),
     refs: given.operands,
     cache,
+    builtinFolder: BUILTIN_FOLDER,
     allowPrivate: privateHosts(context.io),
     force: given.flags.has('force'),
     signal: interruption.signal,

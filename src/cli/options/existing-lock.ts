@@ -8,10 +8,15 @@ import { lockPlace } from './lock-place.ts';
 /** The lock file that a command is about, or one that is being written. @throws SkillcellError `lock.invalid` where there is none */
 export function existingLock(context: Pick<CommandContext, 'arguments' | 'io'>): string {
   const { lockFile } = lockPlace(context);
-  if (existsSync(lockFile) || isBegun(lockFile)) return lockFile;
+  if (isLocked(lockFile)) return lockFile;
   throw new SkillcellError('lock.invalid', `Cannot read the lock file: there is none, got ${quoted(lockFile)}.`, {
     hint: '`skillcell skills add SOURCE` writes one; --lock names another.',
   });
+}
+
+/** Whether there is a lock file, or one that is being written. */
+export function isLocked(lockFile: string): boolean {
+  return existsSync(lockFile) || isBegun(lockFile);
 }
 
 function isBegun(lockFile: string): boolean {

@@ -2,15 +2,11 @@ import type { Diagnostic } from '../../contracts/diagnostic.ts';
 import { SkillcellError } from '../../contracts/skillcell-error.ts';
 import type { CommandContext } from './command.ts';
 
-/**
- * The lock file of `--frozen`; undefined without the flag. Nothing of it loads then.
- *
- * @throws SkillcellError `lock.invalid` where there is no lock file
- */
+/** The lock file of `--frozen`; undefined without the flag. Nothing of it loads then. */
 export async function frozenLockFile(context: CommandContext): Promise<string | undefined> {
   if (!context.arguments.flags.has('frozen')) return undefined;
-  const { existingLock } = await import('./existing-lock.ts');
-  return existingLock(context);
+  const { lockPlace } = await import('./lock-place.ts');
+  return lockPlace(context).lockFile;
 }
 
 /** The error of a reference to a skill that `--frozen` has left out; undefined where it is about none. */

@@ -1,6 +1,5 @@
 import { statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import type { SkillsDescriptor } from '../../contracts/descriptor.ts';
 import { SkillcellError } from '../../contracts/skillcell-error.ts';
 import { JsonRefused, parseBoundedJson } from '../../protocol/bounded-json.ts';
@@ -10,6 +9,7 @@ import type { SourceName } from '../../library/trust/source-folders.ts';
 import type { CliIo } from '../terminal/cli-io.ts';
 import { readInputFile } from '../terminal/input-file.ts';
 import { quoted } from '../terminal/usage-error.ts';
+import { BUILTIN_FOLDER } from './builtin-folder.ts';
 
 const DESCRIPTOR_BYTES = 16 * 1024 * 1024;
 
@@ -70,7 +70,7 @@ export function readJsonFile(flag: string, path: string, io: CliIo): unknown {
 }
 
 function builtinSkills({ root, rootFlag }: SkillSources, io: CliIo): string {
-  if (root === undefined) return fileURLToPath(new URL('../../../skills', import.meta.url));
+  if (root === undefined) return BUILTIN_FOLDER;
   const path = resolve(io.cwd(), root);
   if (root !== '' && isFolder(path)) return path;
   throw new SkillcellError(

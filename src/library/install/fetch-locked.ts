@@ -1,10 +1,9 @@
-import { join } from 'node:path';
 import type { SkillTree } from '../../contracts/skill.ts';
 import { SkillcellError } from '../../contracts/skillcell-error.ts';
-import { readRegularFile } from '../../skills/load/read-regular-file.ts';
 import { skillDigest } from '../../skills/text/digest.ts';
 import { listFiles, type TreeCache } from '../../stores/cache/tree-cache.ts';
 import type { LockedSkill } from '../lock/lock-format.ts';
+import { readTree } from '../lock/read-tree.ts';
 import { findInSource } from '../sources/find-in-source.ts';
 import { lockedSource } from '../sources/locked-source.ts';
 
@@ -27,11 +26,7 @@ export async function fetchLocked(locked: LockedSkill, options: FetchLockedOptio
   const { cache, lockFolder, allowPrivate, signal } = options;
   const kept = cache.find(locked.digest);
   if (kept !== undefined) {
-    const tree: SkillTree = new Map();
-    for (const { path, bytes } of kept.files) {
-      const { content, executable } = readRegularFile(join(kept.folder, path), { keep: bytes, limit: bytes });
-      tree.set(path, { bytes: content ?? Buffer.alloc(0), executable });
-    }
+    const tree = readTree(kept.folder, kept.files);
     if (skillDigest(listFiles(tree)) === locked.digest) return tree;
   }
   const { folder } = locked.origin;

@@ -1,4 +1,5 @@
 import type { SkillTree } from '../../contracts/skill.ts';
+import { SkillcellError } from '../../contracts/skillcell-error.ts';
 import type { TreeCache } from '../../stores/cache/tree-cache.ts';
 import { changeSkills, recoverSkills, type SkillChange } from '../lock/change-skills.ts';
 import { compareLocked, type Deviation } from '../lock/compare-locked.ts';
@@ -6,6 +7,8 @@ import { lockPlaces } from '../lock/lock-places.ts';
 import type { LockedSkill } from '../lock/lock-format.ts';
 import { readLock } from '../lock/read-lock.ts';
 import { assertApproved } from '../lock/approval.ts';
+import { builtinSkills, compareBuiltin } from './builtin-skills.ts';
+import { deviationDiagnostics } from './deviation-diagnostics.ts';
 import { fetchLocked } from './fetch-locked.ts';
 
 /** Where skills are installed. */
@@ -17,13 +20,16 @@ export interface InstallSkillsOptions {
   allowPrivate?: readonly string[] | undefined;
   /** Refuses before anything is written where a skill is not approved. */
   frozen?: boolean | undefined;
+  /** Absolute path of the skills of the package. */
+  builtinFolder?: string | undefined;
   signal?: AbortSignal | undefined;
 }
 
 /** What became of one locked skill. */
 export interface InstalledSkill {
   id: string;
-  place: string;
+  /** Null for a skill of the package, which brings it. */
+  place: string | null;
   state: 'installed' | 'restored' | 'unchanged';
   /** What was there instead. */
   deviations: Deviation[];
@@ -35,14 +41,16 @@ export interface InstalledSkill {
  * @throws SkillcellError `lock.mismatch`, `lock.unapproved`, `lock.invalid`, `store.unavailable`, `store.conflict`
  */
 export async function installSkills(options: InstallSkillsOptions): Promise<InstalledSkill[]> {
-  const { lockFile, cache, allowPrivate, frozen = false, signal } = options;
+  const { lockFile, cache, allowPrivate, frozen = false, builtinFolder, signal } = options;
   await recoverSkills(lockFile, { signal });
   const lock = readLock(lockFile);
   if (lock === undefined) return [];
   const { folder: lockFolder } = lockPlaces(lockFile);
   const trees = new Map<string, SkillTree>();
+  const builtin = builtinSkills(builtinFolder);
   for (const skill of lock.values()) {
     if (frozen) assertApproved(skill);
+    if (skill.place === null) assertInPackage(skill, compareBuiltin(skill, builtin));
     if (skill.place === null || compareLocked(lockFolder, skill).length === 0) continue;
     trees.set(skill.digest, await fetchLocked(skill, { cache, lockFolder, allowPrivate, signal }));
   }
@@ -53,11 +61,10 @@ export async function installSkills(options: InstallSkillsOptions): Promise<Inst
       const result: InstalledSkill[] = [];
       for (const skill of now.values()) {
         const { id, place } = skill;
-        if (place === null) continue;
-        const deviations = compareLocked(root, skill);
+        const deviations = place === null ? [] : compareLocked(root, skill);
         const tree = trees.get(skill.digest);
         // What somebody locked meanwhile is for him to install.
-        const isLeft = deviations.length === 0 || tree === undefined;
+        const isLeft = place === null || deviations.length === 0 || tree === undefined;
         if (!isLeft) changes.push({ id, entry: skill, folder: { place, tree } });
         const state = isLeft ? 'unchanged' : isMissing(skill, deviations) ? 'installed' : 'restored';
         result.push({ id, place, state, deviations });
@@ -65,6 +72,19 @@ export async function installSkills(options: InstallSkillsOptions): Promise<Inst
       return { changes, result };
     },
     { signal },
+  );
+}
+
+/** The package has one version of its skills, and no source has others. */
+function assertInPackage({ id }: LockedSkill, deviations: readonly Deviation[]): void {
+  if (deviations.length === 0) return;
+  throw new SkillcellError(
+    'lock.mismatch',
+    `Cannot install the skill: this version of the package does not hold what is locked, got ${id}.`,
+    {
+      hint: `Use the version that does, or \`skillcell skills update ${id}\`.`,
+      diagnostics: deviationDiagnostics(deviations),
+    },
   );
 }
 

@@ -1,22 +1,27 @@
 import { realpathSync } from 'node:fs';
-import { join } from 'node:path';
-import type { Skill, SkillTree } from '../../contracts/skill.ts';
+import { basename, join } from 'node:path';
+import type { Skill, SkillFile, SkillTree } from '../../contracts/skill.ts';
 import { loadStoreRoot } from '../../skills/load/load-store-root.ts';
 import { readRegularFile } from '../../skills/load/read-regular-file.ts';
+import type { TreeCache } from '../../stores/cache/tree-cache.ts';
 import type { LockedSkill } from '../lock/lock-format.ts';
 
-/** What of a locked skill is in its folder: files that are gone are not in it, and a skill that does not load is none. */
-export function readInstalled(root: string, locked: LockedSkill): { tree: SkillTree; skill: Skill | undefined } {
-  const { place, files } = locked;
+/** What of a locked skill is there. */
+export interface InstalledTree {
+  /** As they are locked. */
+  files: readonly SkillFile[];
+  /** What is in its folder; files that are gone are not. */
+  tree: SkillTree;
+  /** Undefined where it does not load. */
+  skill: Skill | undefined;
+}
+
+/** Reads what of a locked skill is in its folder. One of the package is what was kept when it was approved. */
+export function readInstalled(root: string, locked: LockedSkill, cache: TreeCache): InstalledTree {
+  const { place, files, digest, origin } = locked;
   const tree: SkillTree = new Map();
-  if (place === null) return { tree, skill: undefined };
-  let folder: string;
-  try {
-    folder = realpathSync.native(join(root, place));
-  } catch {
-    // The folder is gone.
-    return { tree, skill: undefined };
-  }
+  const folder = place === null ? cache.find(digest)?.folder : realFolder(join(root, place));
+  if (folder === undefined) return { files, tree, skill: undefined };
   for (const { path, bytes } of files) {
     try {
       const { content, executable } = readRegularFile(join(folder, path), { keep: bytes, limit: bytes });
@@ -25,8 +30,17 @@ export function readInstalled(root: string, locked: LockedSkill): { tree: SkillT
       // Gone or grown: nothing of it is as it was locked.
     }
   }
-  const dir = place.slice(place.lastIndexOf('/') + 1);
+  const dir = basename(place ?? origin.folder);
   const grants = { overrides: new Set<string>(), customNamespaces: new Set<string>() };
   const loaded = loadStoreRoot({ kind: 'project', name: root, skills: [{ dir, place: folder }] }, grants, 0);
-  return { tree, skill: loaded.skills[0] };
+  return { files, tree, skill: loaded.skills[0] };
+}
+
+function realFolder(path: string): string | undefined {
+  try {
+    return realpathSync.native(path);
+  } catch {
+    // It is gone.
+    return undefined;
+  }
 }

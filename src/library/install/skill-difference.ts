@@ -1,4 +1,4 @@
-import type { Skill, SkillTree } from '../../contracts/skill.ts';
+import type { Skill, SkillFile, SkillTree } from '../../contracts/skill.ts';
 import type { ScanFinding } from '../../scan/scan-finding.ts';
 import { scanTree } from '../../scan/scan-tree.ts';
 import { TEXT_FILE_LIMIT } from '../../skills/text/decode-text.ts';
@@ -27,18 +27,31 @@ export interface SkillDifference {
   findings: { added: ScanFinding[]; removed: ScanFinding[] };
 }
 
-/** Compares two states of a skill. */
+/** One state of a skill. */
+interface SkillState {
+  tree: SkillTree;
+  skill: Pick<Skill, 'tools' | 'fields'> | undefined;
+}
+
+/**
+ * Compares two states of a skill.
+ *
+ * @param before with the files that were locked: of those that are not in the tree, nothing but the digest is known
+ */
 export async function skillDifference(
-  before: { tree: SkillTree; skill: Pick<Skill, 'tools' | 'fields'> | undefined },
-  after: { tree: SkillTree; skill: Pick<Skill, 'tools' | 'fields'> },
+  before: SkillState & { files: readonly SkillFile[] },
+  after: SkillState,
 ): Promise<SkillDifference> {
   const { createTwoFilesPatch } = await import('diff');
   const files: FileDifference[] = [];
-  for (const path of [...new Set([...before.tree.keys(), ...after.tree.keys()])].toSorted(compareCodePoints)) {
-    const [old, now] = [before.tree.get(path), after.tree.get(path)];
+  const locked = new Map(before.files.map((file) => [file.path, file]));
+  for (const path of [...new Set([...locked.keys(), ...after.tree.keys()])].toSorted(compareCodePoints)) {
+    const [kept, now] = [before.tree.get(path), after.tree.get(path)];
+    const old = kept === undefined ? locked.get(path) : { ...kept, digest: digestOf(kept.bytes) };
     const isMode = old !== undefined && now !== undefined && old.executable !== now.executable;
-    if (!isMode && old !== undefined && now !== undefined && digestOf(old.bytes) === digestOf(now.bytes)) continue;
-    const [left, right] = [textOf(old?.bytes), textOf(now?.bytes)];
+    if (!isMode && old !== undefined && now !== undefined && old.digest === digestOf(now.bytes)) continue;
+    const isUnknown = old !== undefined && kept === undefined;
+    const [left, right] = [isUnknown ? undefined : textOf(kept?.bytes), textOf(now?.bytes)];
     const lines =
       left === undefined || right === undefined
         ? undefined

@@ -8,6 +8,7 @@ import { readLock } from '../lock/read-lock.ts';
 import { findInSource, type FoundSkill, type SourceContents } from '../sources/find-in-source.ts';
 import { lockedSource } from '../sources/locked-source.ts';
 import { assertReplaceable } from './assert-replaceable.ts';
+import { builtinSkills } from './builtin-skills.ts';
 import { lockedSkill } from './locked-skill.ts';
 import { readInstalled } from './read-installed.ts';
 import { skillDifference, type SkillDifference } from './skill-difference.ts';
@@ -19,6 +20,8 @@ export interface UpdateSkillsOptions {
   /** Without any, all. */
   refs?: readonly string[] | undefined;
   cache: TreeCache;
+  /** Absolute path of the skills of the package. */
+  builtinFolder?: string | undefined;
   /** Hosts and ranges that may be private ones. */
   allowPrivate?: readonly string[] | undefined;
   /** Replaces also what somebody has changed. */
@@ -44,25 +47,35 @@ export interface SkillUpdate {
  * @throws SkillcellError `skills.reference-unknown`, `lock.invalid`, `source.refused`, `store.unavailable`
  */
 export async function findUpdates(options: UpdateSkillsOptions): Promise<SkillUpdate[]> {
-  const { lockFile, refs = [], cache, allowPrivate, signal } = options;
+  const { lockFile, refs = [], cache, builtinFolder, allowPrivate, signal } = options;
   await recoverSkills(lockFile, { signal });
   const lock = readLock(lockFile) ?? new Map<string, LockedSkill>();
   const { folder: lockFolder } = lockPlaces(lockFile);
   const chosen = refs.length === 0 ? [...lock.values()] : lockedByReference(lock, refs);
   const updates: SkillUpdate[] = [];
+  const builtin = builtinSkills(builtinFolder);
   const sources = new Map<string, Promise<SourceContents>>();
   for (const locked of chosen) {
-    if (locked.place === null) continue;
+    if (locked.place === null) {
+      const contents = { skills: [...builtin().values()], refused: [], diagnostics: [] };
+      updates.push(await updateOf(locked, contents, lockFolder, cache));
+      continue;
+    }
     const spec = lockedSource(locked.origin, lockFolder, 'ref');
     const key = JSON.stringify([spec.kind, spec.source, spec.ref]);
     const contents = sources.get(key) ?? findInSource(spec, { cache, lockFolder, nested: true, allowPrivate, signal });
     sources.set(key, contents);
-    updates.push(await updateOf(locked, await contents, lockFolder));
+    updates.push(await updateOf(locked, await contents, lockFolder, cache));
   }
   return updates;
 }
 
-async function updateOf(locked: LockedSkill, contents: SourceContents, root: string): Promise<SkillUpdate> {
+async function updateOf(
+  locked: LockedSkill,
+  contents: SourceContents,
+  root: string,
+  cache: TreeCache,
+): Promise<SkillUpdate> {
   const { id, digest, origin } = locked;
   const found = contents.skills.find((one) => one.origin.folder === origin.folder && one.skill.id === id);
   if (found === undefined) {
@@ -70,7 +83,7 @@ async function updateOf(locked: LockedSkill, contents: SourceContents, root: str
     return { id, state: 'gone', locked, diagnostics: about };
   }
   if (found.skill.digest === digest) return { id, state: 'current', locked, found, diagnostics: [] };
-  const before = readInstalled(root, locked);
+  const before = readInstalled(root, locked, cache);
   const difference = await skillDifference(before, { tree: found.read(), skill: found.skill });
   return { id, state: 'changed', locked, found, difference, diagnostics: [] };
 }
@@ -90,10 +103,11 @@ export async function takeUpdates(updates: readonly SkillUpdate[], options: Upda
     async (lock, { folder: root }) => {
       const changes = arrived.flatMap(({ id, found, tree }): SkillChange[] => {
         const before = lock.get(id);
-        if (before === undefined || before.place === null) return [];
+        if (before === undefined) return [];
         const { place } = before;
         const entry = lockedSkill(found, place, before);
         if (tree === undefined) return before.digest === entry.digest ? [{ id, entry }] : [];
+        if (place === null) return [{ id, entry }];
         if (!force) assertReplaceable({ root, place, id, files: entry.files, locked: before });
         return [{ id, entry, folder: { place, tree } }];
       });

@@ -4,11 +4,13 @@ import { isApproved } from '../lock/approval.ts';
 import { lockPlaces } from '../lock/lock-places.ts';
 import { lockedByReference } from '../lock/locked-by-reference.ts';
 import { readLock } from '../lock/read-lock.ts';
+import { builtinSkills, compareBuiltin } from './builtin-skills.ts';
 
 /** One locked skill, compared with its folder. */
 export interface VerifiedSkill {
   id: string;
-  place: string;
+  /** Null for a skill of the package. */
+  place: string | null;
   digest: string;
   isApproved: boolean;
   /** Every file that is no longer as it is locked. */
@@ -21,25 +23,28 @@ export interface VerifySkillsOptions {
   lockFile: string;
   /** Without any, all. */
   refs?: readonly string[] | undefined;
+  /** Absolute path of the skills of the package. */
+  builtinFolder?: string | undefined;
   signal?: AbortSignal | undefined;
 }
 
 /**
  * Compares locked skills with their folders, byte by byte.
  *
- * @returns one row a skill that has a folder; undefined where there is no lock file
+ * @returns one row a skill; undefined where there is no lock file
  * @throws SkillcellError `lock.invalid`, `skills.reference-unknown`
  */
 export async function verifySkills(options: VerifySkillsOptions): Promise<VerifiedSkill[] | undefined> {
-  const { lockFile, refs = [], signal } = options;
+  const { lockFile, refs = [], builtinFolder, signal } = options;
   await recoverSkills(lockFile, { signal });
   const lock = readLock(lockFile);
   if (lock === undefined) return undefined;
   const { folder } = lockPlaces(lockFile);
   const skills = refs.length === 0 ? [...lock.values()] : lockedByReference(lock, refs);
-  return skills.flatMap((skill) => {
+  const builtin = builtinSkills(builtinFolder);
+  return skills.map((skill) => {
     const { id, place, digest } = skill;
-    if (place === null) return [];
-    return [{ id, place, digest, isApproved: isApproved(skill), deviations: compareLocked(folder, skill) }];
+    const deviations = place === null ? compareBuiltin(skill, builtin) : compareLocked(folder, skill);
+    return { id, place, digest, isApproved: isApproved(skill), deviations };
   });
 }

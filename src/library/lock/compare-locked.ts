@@ -26,8 +26,11 @@ export interface Deviation {
  * @returns in the order of the paths; none where all is as it is locked
  */
 export function compareLocked(root: string, skill: Pick<LockedSkill, 'id' | 'place' | 'files'>): Deviation[] {
-  const { id, place, files } = skill;
-  const folder = join(root, place ?? '.');
+  return compareFolder(join(root, skill.place ?? '.'), skill);
+}
+
+/** The same for a folder that is known. */
+export function compareFolder(folder: string, { id, files }: Pick<LockedSkill, 'id' | 'files'>): Deviation[] {
   const stats = lstatSync(folder, { throwIfNoEntry: false });
   if (stats === undefined) return files.map(({ path }) => ({ id, path, state: 'missing' }));
   if (!stats.isDirectory()) return [{ id, path: '.', state: 'changed', reason: 'no folder' }];

@@ -6,15 +6,15 @@ import type { LockedSkill, SkillLock } from './lock-format.ts';
 /**
  * Finds locked skills by references: a full id, or the part behind the dot where that is of one locked skill only.
  *
+ * @param others what is meant where a reference names nothing locked
  * @returns each once, in the order of the references
  * @throws SkillcellError `skills.reference-unknown`
  */
-export function lockedByReference(lock: SkillLock, refs: readonly string[]): LockedSkill[] {
+export function lockedByReference(lock: SkillLock, refs: readonly string[], others?: () => SkillLock): LockedSkill[] {
   const found = refs.map((ref) => {
     const text = bareReference(ref);
-    const known = [...lock.values()];
-    const named = known.filter(({ id }) => id === text);
-    const rows = named.length > 0 ? named : known.filter(({ id }) => id.slice(id.indexOf('.') + 1) === text);
+    const locked = namedIn(lock, text);
+    const rows = locked.length > 0 || others === undefined ? locked : namedIn(others(), text);
     const [skill] = rows;
     if (skill !== undefined && rows.length === 1) return skill;
     const reason = rows.length === 0 ? 'it is not locked' : `it may be ${rows.map(({ id }) => id).join(' or ')}`;
@@ -23,4 +23,10 @@ export function lockedByReference(lock: SkillLock, refs: readonly string[]): Loc
     });
   });
   return [...new Set(found)];
+}
+
+function namedIn(lock: SkillLock, text: string): LockedSkill[] {
+  const exact = lock.get(text);
+  if (exact !== undefined) return [exact];
+  return [...lock.values()].filter(({ id }) => id.slice(id.indexOf('.') + 1) === text);
 }

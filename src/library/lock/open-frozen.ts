@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs';
-import { basename } from 'node:path';
+import { existsSync, readFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import type { Diagnostic } from '../../contracts/diagnostic.ts';
 import { quotedText } from '../../contracts/quoted-text.ts';
 import type { Skill } from '../../contracts/skill.ts';
@@ -8,6 +8,7 @@ import { digestOf } from '../../skills/text/digest.ts';
 import { admitApproved } from './admit-approved.ts';
 import { recoverSkills } from './change-skills.ts';
 import { parseLock } from './lock-format.ts';
+import { SKILLS_LOCK_FILE } from './skills-lock.ts';
 import type { ExclusiveOptions } from './with-exclusive.ts';
 
 /** A lock file for whoever loads nothing that is not approved in it. */
@@ -21,7 +22,7 @@ export interface FrozenLock {
 /**
  * Reads a lock file as `--frozen` does. A change that somebody has not ended is ended first.
  *
- * @throws SkillcellError `lock.invalid`, also where there is none
+ * @throws SkillcellError `lock.invalid`, also where there is none; `lock.unapproved` where there is only a file of another tool
  */
 export async function openFrozen(lockFile: string, options: ExclusiveOptions = {}): Promise<FrozenLock> {
   await recoverSkills(lockFile, options);
@@ -29,10 +30,25 @@ export async function openFrozen(lockFile: string, options: ExclusiveOptions = {
   try {
     bytes = readFileSync(lockFile);
   } catch (cause) {
-    const reason =
-      (cause as NodeJS.ErrnoException).code === 'ENOENT' ? 'there is no lock file' : (cause as Error).message;
-    const message = `Cannot load skills: ${reason}, got ${quotedText(lockFile)}.`;
-    throw new SkillcellError('lock.invalid', message, { cause });
+    throw unreadable(lockFile, cause);
   }
   return { admit: admitApproved(parseLock(bytes, basename(lockFile))), digest: digestOf(bytes) };
+}
+
+function unreadable(lockFile: string, cause: unknown): SkillcellError {
+  const got = quotedText(lockFile);
+  if ((cause as NodeJS.ErrnoException).code !== 'ENOENT')
+    return new SkillcellError('lock.invalid', `Cannot load skills: ${(cause as Error).message}, got ${got}.`, {
+      cause,
+    });
+  if (existsSync(join(dirname(lockFile), SKILLS_LOCK_FILE)))
+    return new SkillcellError(
+      'lock.unapproved',
+      `Cannot load skills: there is only ${SKILLS_LOCK_FILE}, which says of nobody that he approved them, got ${got}.`,
+      { cause, hint: '`skillcell skills install` locks what it lists, then `skillcell skills approve REF --as WHO`.' },
+    );
+  return new SkillcellError('lock.invalid', `Cannot load skills: there is no lock file, got ${got}.`, {
+    cause,
+    hint: '`skillcell skills add SOURCE` writes one, and so does `skillcell skills approve`; --lock names another.',
+  });
 }

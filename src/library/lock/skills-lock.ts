@@ -45,6 +45,17 @@ export function readSkillsLock(path: string): SkillsLockEntry[] | undefined {
   }
 }
 
+/** The name of the folder that the tool of that file installs a skill in. */
+export function installedName(name: string): string {
+  const plain = name
+    .toLowerCase()
+    .replace(/[^a-z0-9._]+/g, '-')
+    .replace(/^[.-]+/, '');
+  let end = plain.length;
+  while (end > 0 && '.-'.includes(plain.charAt(end - 1))) end -= 1;
+  return plain.slice(0, Math.min(end, 255)) || 'unnamed-skill';
+}
+
 /** Names in that file's order are sorted as people sort, not by code points. */
 const NAMES = new Intl.Collator('en');
 

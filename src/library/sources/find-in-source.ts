@@ -1,4 +1,4 @@
-import { basename, join, relative, sep } from 'node:path';
+import { basename, relative, sep } from 'node:path';
 import type { Diagnostic } from '../../contracts/diagnostic.ts';
 import { libraryDiagnostic } from '../../contracts/library-diagnostic.ts';
 import { quotedText } from '../../contracts/quoted-text.ts';
@@ -6,13 +6,12 @@ import type { Skill, SkillTree } from '../../contracts/skill.ts';
 import { SkillcellError } from '../../contracts/skillcell-error.ts';
 import type { Origin, SkillStore, SkillView, StoreItem } from '../../contracts/store.ts';
 import { loadStoreRoot } from '../../skills/load/load-store-root.ts';
-import { readRegularFile } from '../../skills/load/read-regular-file.ts';
-import { SKILL_BYTES } from '../../skills/load/read-manifest.ts';
 import { SKILL_FILE } from '../../skills/load/skill-file-name.ts';
 import { skillDigest } from '../../skills/text/digest.ts';
 import { listFiles } from '../../stores/cache/tree-cache.ts';
 import type { PluginElsewhere } from '../../stores/contents/source-contents.ts';
 import type { LockedOrigin } from '../lock/lock-format.ts';
+import { readTree } from '../lock/read-tree.ts';
 import { openSource, type OpenSourceOptions } from './open-source.ts';
 import type { SourceSpec } from './source-spec.ts';
 
@@ -155,13 +154,7 @@ function lockedOrigin({ kind, source, ref }: SourceSpec, origin: Origin, lockFol
 }
 
 function readView(view: SkillView): SkillTree {
-  const tree: SkillTree = new Map();
-  let left = SKILL_BYTES;
-  for (const { path } of view.files) {
-    const { content, executable, bytes } = readRegularFile(join(view.folder, path), { keep: left, limit: left });
-    left -= bytes;
-    tree.set(path, { bytes: content ?? Buffer.alloc(0), executable });
-  }
+  const tree = readTree(view.folder, view.files);
   if (skillDigest(listFiles(tree)) === view.digest) return tree;
   throw new SkillcellError('store.changed', `Cannot read the skill: the cache has changed, got ${view.digest}.`);
 }

@@ -1,0 +1,47 @@
+import { lstatSync, realpathSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { readManifest } from '../../skills/load/read-manifest.ts';
+import { readTree } from '../lock/read-tree.ts';
+import { computedHash, installedName, readSkillsLock, SKILLS_LOCK_FILE } from '../lock/skills-lock.ts';
+
+/** One skill of `skills-lock.json`, compared with its folder. */
+export interface VerifiedEntry {
+  name: string;
+  /** Path of its folder beside that file. */
+  place: string;
+  state: 'same' | 'changed' | 'missing';
+  /** What is wrong, where it is not the same. */
+  reason?: string;
+}
+
+/**
+ * Compares the skills of a `skills-lock.json` with their folders. That file has one hash a skill: which of its files have changed it does not say.
+ *
+ * @param lockFile path of the lock file that it lies beside
+ * @returns undefined where there is no such file
+ * @throws SkillcellError `lock.invalid`
+ */
+export function verifySkillsLock(lockFile: string): VerifiedEntry[] | undefined {
+  const entries = readSkillsLock(join(dirname(lockFile), SKILLS_LOCK_FILE));
+  return entries?.map(({ name, computedHash: expected }) => {
+    const place = `.agents/skills/${installedName(name)}`;
+    const folder = join(dirname(lockFile), place);
+    if (lstatSync(folder, { throwIfNoEntry: false }) === undefined)
+      return { name, place, state: 'missing', reason: 'there is no such folder' };
+    const got = hashOf(folder);
+    return got === expected
+      ? { name, place, state: 'same' }
+      : { name, place, state: 'changed', reason: `expected ${expected}, got ${got}` };
+  });
+}
+
+function hashOf(folder: string): string {
+  try {
+    const real = realpathSync.native(folder);
+    const { files, diagnostics } = readManifest(real);
+    if (files === undefined) return diagnostics.map(({ message }) => message).join(' ');
+    return computedHash(readTree(real, files));
+  } catch (error) {
+    return (error as Error).message;
+  }
+}

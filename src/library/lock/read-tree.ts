@@ -1,0 +1,18 @@
+import { join } from 'node:path';
+import type { SkillFile, SkillTree } from '../../contracts/skill.ts';
+import { readRegularFile } from '../../skills/load/read-regular-file.ts';
+
+/**
+ * Reads listed files of a folder, none of which may have grown.
+ *
+ * @param folder absolute path of which no folder is a link
+ * @throws Error where one cannot be read
+ */
+export function readTree(folder: string, files: readonly SkillFile[]): SkillTree {
+  const tree: SkillTree = new Map();
+  for (const { path, bytes } of files) {
+    const { content, executable } = readRegularFile(join(folder, path), { keep: bytes, limit: bytes });
+    tree.set(path, { bytes: content ?? Buffer.alloc(0), executable });
+  }
+  return tree;
+}

@@ -1,0 +1,132 @@
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { BUILTIN_FOLDER } from '../../../src/cli/options/builtin-folder.ts';
+import { approveSkills } from '../../../src/library/install/approve-skills.ts';
+import { installSkills } from '../../../src/library/install/install-skills.ts';
+import { findUpdates, takeUpdates } from '../../../src/library/install/update-skills.ts';
+import { verifySkills } from '../../../src/library/install/verify-skills.ts';
+import { readLock } from '../../../src/library/lock/read-lock.ts';
+import { openTreeCache } from '../../../src/stores/cache/tree-cache.ts';
+import { type MainRun, runMain } from '../../fixtures/run-main.ts';
+
+let scene: string;
+let project: string;
+let lockFile: string;
+beforeEach(() => {
+  scene = realpathSync(mkdtempSync(join(tmpdir(), 'lock-commands-')));
+  project = join(scene, 'project');
+  mkdirSync(project);
+  lockFile = join(project, 'skillcell.lock.json');
+});
+afterEach(() => rmSync(scene, { recursive: true, force: true }));
+
+/** A command line in the project, with a home and a cache of its own. */
+const skills = (...argv: string[]): Promise<MainRun> =>
+  runMain(['skills', ...argv], { cwd: project, env: { HOME: join(scene, 'home') } });
+
+function writeSkill(folder: string, name: string, body: string, more = ''): void {
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, 'SKILL.md'), `---\nname: ${name}\ndescription: About ${name}.\n${more}---\n${body}\n`);
+}
+
+const idsOf = ({ stdout }: MainRun): string[] => (JSON.parse(stdout) as { ids: string[] }).ids;
+
+describe('built-in skills', () => {
+  it('load with --frozen once their bytes are approved, and are named until then', async () => {
+    expect((await skills('list', '--frozen')).stderr).toContain('there is no lock file');
+    expect((await skills('approve', 'public.chart', '--as', 'Ana')).stdout).toMatch(/^approved public.chart sha256:/);
+    const { files, place, origin } = readLock(lockFile)?.get('public.chart') ?? {};
+    expect([files?.some(({ path }) => path === 'SKILL.md'), place, origin]).toEqual([
+      true,
+      null,
+      { type: 'builtin', source: 'skillcell', folder: 'public/chart' },
+    ]);
+    const listed = await skills('list', '--frozen', '--json');
+    expect(idsOf(listed)).toEqual(['public.chart']);
+    const said = await skills('list', '--frozen');
+    for (const id of readdirSync(join(BUILTIN_FOLDER, 'public')).filter((name) => name !== 'chart'))
+      expect(said.stderr).toContain(`public.${id} is not loaded: its bytes are not locked`);
+    expect((await skills('verify')).stdout).toBe('public.chart: as locked, approved\n');
+    expect((await skills('install', '--frozen')).stdout).toBe('unchanged public.chart in the package\n');
+    expect((await skills('update')).stdout).toBe('public.chart: current\n');
+    expect((await skills('approve', '--builtin', '--as', 'Ana')).code).toBe(0);
+    expect((await skills('list', '--frozen')).stderr).not.toContain('not loaded');
+    expect((await skills('remove', 'chart')).stdout).toBe('removed public.chart\n');
+    expect(idsOf(await skills('list', '--frozen', '--json'))).not.toContain('public.chart');
+  });
+
+  it('of another version of the package are neither verified nor approved, until somebody takes and approves them', async () => {
+    const builtinFolder = join(scene, 'package');
+    const cache = openTreeCache(join(scene, 'cache'));
+    cpSync(BUILTIN_FOLDER, builtinFolder, { recursive: true });
+    await approveSkills({ lockFile, refs: ['chart'], as: 'Ana', builtinFolder, cache });
+    const text = join(builtinFolder, 'public/chart/SKILL.md');
+    writeFileSync(text, `${readFileSync(text, 'utf8')}Or guess.\n`);
+    const deviations = (await verifySkills({ lockFile, builtinFolder }))?.map((row) => row.deviations);
+    expect(deviations).toEqual([[{ id: 'public.chart', path: 'SKILL.md', state: 'changed' }]]);
+    const refused = { code: 'lock.mismatch', diagnostics: [{ code: 'lock.changed' }] };
+    await expect(approveSkills({ lockFile, refs: ['chart'], as: 'Ana', builtinFolder })).rejects.toMatchObject(refused);
+    await expect(installSkills({ lockFile, cache, builtinFolder })).rejects.toMatchObject(refused);
+    const updates = await findUpdates({ lockFile, cache, builtinFolder });
+    expect(
+      updates[0]?.difference?.files.map(({ path, state, lines }) => [path, state, lines?.includes('+Or guess.')]),
+    ).toEqual([['SKILL.md', 'changed', true]]);
+    expect(updates[0]?.difference?.tools).toEqual({ added: [], removed: [] });
+    await takeUpdates(updates, { lockFile, cache, builtinFolder });
+    expect(readLock(lockFile)?.get('public.chart')?.approval).toBeNull();
+    rmSync(join(builtinFolder, 'public/chart'), { recursive: true });
+    expect((await verifySkills({ lockFile, builtinFolder }))?.[0]?.deviations[0]?.state).toBe('missing');
+    expect((await findUpdates({ lockFile, cache, builtinFolder }))[0]?.state).toBe('gone');
+    cache.close();
+  });
+
+  it('are approved by no name that nothing has, and nothing is written then', async () => {
+    expect(await skills('approve', 'public.nothing', '--as', 'Ana')).toMatchObject({ code: 2 });
+    expect(await skills('approve', '--as', 'Ana')).toMatchObject({ code: 2 });
+    expect(readdirSync(project)).toEqual([]);
+  });
+});
+
+describe('skills-lock.json', () => {
+  /** By sha256sum over the path and the bytes of SKILL.md. */
+  const COMPUTED = 'a34dfe44df4183e0956ae8392fa2aea4673bade4f78d85ff5f1bc06d2f4b77b3';
+
+  const write = (computedHash: string): void =>
+    writeFileSync(
+      join(project, 'skills-lock.json'),
+      JSON.stringify({ version: 1, skills: { Units: { source: '../source', sourceType: 'local', computedHash } } }),
+    );
+
+  it('is compared with the folders that its tool has installed', async () => {
+    write(COMPUTED);
+    expect(await skills('verify')).toMatchObject({ code: 1, stdout: expect.stringContaining('MISSING') as string });
+    writeSkill(join(project, '.agents/skills/units'), 'units', 'Give SI units.');
+    mkdirSync(join(project, '.agents/skills/units/node_modules'));
+    expect(await skills('verify')).toMatchObject({
+      code: 0,
+      stdout: 'Units in .agents/skills/units: as locked by skills-lock.json\n',
+    });
+    writeFileSync(join(project, '.agents/skills/units/more.txt'), '');
+    expect(await skills('verify')).toMatchObject({ code: 1, stdout: expect.stringContaining('CHANGED') as string });
+  });
+
+  it('approves nothing: --frozen refuses it by its own error', async () => {
+    write(COMPUTED);
+    const { code, stderr } = await skills('list', '--frozen');
+    expect([code, stderr]).toEqual([2, expect.stringContaining('there is only skills-lock.json')]);
+    expect(stderr).toContain('skillcell skills install');
+    expect(existsSync(lockFile)).toBe(false);
+  });
+});
