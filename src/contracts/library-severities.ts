@@ -52,6 +52,7 @@ export const LIBRARY_SEVERITIES = {
   'source.submodule': 'warning',
   'source.lfs': 'warning',
   'source.unavailable': 'error',
+  'source.skill': 'error',
   'index.entry': 'warning',
   'index.duplicate': 'warning',
   'index.no-digest': 'warning',

@@ -47,6 +47,11 @@ export const SOURCE_TEXTS: Readonly<Record<Extract<LibraryCode, `source.${string
     meaning: 'a file is only a pointer of Git LFS; the content that it stands for is not fetched',
     advice: 'Keep files that a skill needs in the repository itself.',
   },
+  'source.skill': {
+    meaning:
+      'the bytes of a skill are refused: they are not those that the source lists, or an archive that is not read; it is not taken, and the others are',
+    advice: 'Tell whoever publishes the skill; the message says what is wrong. Asked for by name, it is an error.',
+  },
   'source.unavailable': {
     meaning: 'a plugin that lies in another repository is not taken: that cannot be read',
     advice: 'Try again later, or add that repository by itself; the message says what is wrong.',

@@ -4,8 +4,9 @@ import { libraryDiagnostic } from '../../contracts/library-diagnostic.ts';
 import { quotedText } from '../../contracts/quoted-text.ts';
 import type { Skill, SkillTree } from '../../contracts/skill.ts';
 import { SkillcellError } from '../../contracts/skillcell-error.ts';
-import type { Origin, SkillView, StoreItem } from '../../contracts/store.ts';
+import type { Origin, SkillStore, SkillView, StoreItem } from '../../contracts/store.ts';
 import { loadStoreRoot } from '../../skills/load/load-store-root.ts';
+import { SKILL_FILE } from '../../skills/load/skill-file-name.ts';
 import { skillDigest } from '../../skills/text/digest.ts';
 import { listFiles } from '../../stores/cache/tree-cache.ts';
 import type { PluginElsewhere } from '../../stores/contents/source-contents.ts';
@@ -22,9 +23,18 @@ export interface FoundSkill {
   read(): SkillTree;
 }
 
+/** A skill of a source whose bytes are refused: other ones than are listed, or an archive of its own that is not read. */
+export interface RefusedSkill {
+  /** Its folder in the source. */
+  folder: string;
+  error: SkillcellError;
+}
+
 /** What a source holds. */
 export interface SourceContents {
   skills: FoundSkill[];
+  /** They are among the diagnostics as well: whoever asks for one of them gets its error. */
+  refused: RefusedSkill[];
   /** What isn't taken, and what was found in what is, each with its reason. */
   diagnostics: Diagnostic[];
 }
@@ -59,10 +69,11 @@ export async function findInSource(spec: SourceSpec, options: FindInSourceOption
         `Cannot use the source: it has no skill in that folder, got ${JSON.stringify(spec.folder)}.`,
         { diagnostics },
       );
-    const found: SourceContents = { skills: [], diagnostics: [...diagnostics] };
+    const found: SourceContents = { skills: [], refused: [], diagnostics: [...diagnostics] };
     const isSaid = saidBy(diagnostics, items);
     for (const item of inside) {
-      const view = await store.open(item, { signal });
+      const view = await openOrRefuse(store, item, found, signal);
+      if (view === undefined) continue;
       const loaded = loadStoreRoot(
         { kind: 'project', name: sourceName(spec), skills: [{ dir: item.path, place: view.folder }] },
         { overrides: new Set(), customNamespaces: new Set() },
@@ -88,6 +99,26 @@ function saidBy(diagnostics: readonly Diagnostic[], items: readonly StoreItem[])
   return (found) => said.has(keyOf(found)) || (found.code === 'skill.nested' && taken.has(dirname(found.path ?? '')));
 }
 
+const REFUSALS: ReadonlySet<string> = new Set(['store.changed', 'archive.refused', 'source.refused']);
+
+/** Opens a skill, or names it as refused: the other ones of its source are no worse for that. An outage is one of the whole source. */
+async function openOrRefuse(
+  store: SkillStore,
+  item: StoreItem,
+  { refused, diagnostics }: SourceContents,
+  signal: AbortSignal | undefined,
+): Promise<SkillView | undefined> {
+  try {
+    return await store.open(item, { signal });
+  } catch (error) {
+    if (!SkillcellError.isInstance(error) || !REFUSALS.has(error.code)) throw error;
+    refused.push({ folder: item.origin.folder, error });
+    const message = `The skill ${quotedText(item.path)} is not taken (${error.code}): ${error.message}`;
+    diagnostics.push(libraryDiagnostic('source.skill', message, { path: `${item.origin.folder}/${SKILL_FILE}` }));
+    return undefined;
+  }
+}
+
 /** A marketplace that names what cannot be reached still brings the rest. */
 async function findElsewhere(plugin: PluginElsewhere, options: FindInSourceOptions): Promise<SourceContents> {
   const { url, commit, ref } = plugin;
@@ -98,12 +129,13 @@ async function findElsewhere(plugin: PluginElsewhere, options: FindInSourceOptio
   } catch (error) {
     if (!SkillcellError.isInstance(error)) throw error;
     const message = `The plugin ${quotedText(plugin.plugin)} is not taken: ${error.message}`;
-    return { skills: [], diagnostics: [libraryDiagnostic('source.unavailable', message)] };
+    return { skills: [], refused: [], diagnostics: [libraryDiagnostic('source.unavailable', message)] };
   }
 }
 
 function append(found: SourceContents, more: SourceContents): void {
   found.skills.push(...more.skills);
+  found.refused.push(...more.refused);
   found.diagnostics.push(...more.diagnostics);
 }
 

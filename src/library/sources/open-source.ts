@@ -1,3 +1,4 @@
+import { isAbsolute } from 'node:path';
 import type { RootKind } from '../../contracts/skill.ts';
 import type { SkillStore } from '../../contracts/store.ts';
 import type { TreeCache } from '../../stores/cache/tree-cache.ts';
@@ -35,7 +36,12 @@ export async function openSource(spec: SourceSpec, options: OpenSourceOptions): 
     }
     case 'archive': {
       const { createArchiveStore } = await import('../../stores/archive/archive-store.ts');
-      return createArchiveStore({ path: spec.source, kind, cache });
+      const isHere = isAbsolute(spec.source);
+      return createArchiveStore({
+        kind,
+        cache,
+        ...(isHere ? { path: spec.source } : { url: spec.source, allowPrivate }),
+      });
     }
     case 'git':
       return await openGit(spec, options);

@@ -13,8 +13,8 @@ const REF_BYTES = 255;
 const NO_REF = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\s~^:?*[\\]|\.\.|@\{|\/\/|\.lock$|^[-./]|[./]$/u;
 
 /**
- * Reads `SOURCE[#ref][:folder]`: a path, an archive, `owner/repo` of GitHub, an `https` address of a git repository, `https://host` alone,
- * `s3://bucket/prefix` or `mcp:URL`. A path with a ref, or of a bare repository, is one of git.
+ * Reads `SOURCE[#ref][:folder]`: a path, an archive, `owner/repo` of GitHub, an `https` address of an archive or a git repository,
+ * `https://host` alone, `s3://bucket/prefix` or `mcp:URL`. A path with a ref, or of a bare repository, is one of git.
  *
  * @param text as it was typed
  * @param cwd what paths are relative to
@@ -63,7 +63,7 @@ function cut(text: string, cwd: string): { source: string; ref?: string; folder?
 
 function addressed(source: string, rest: Pick<SourceSpec, 'ref' | 'folder'>, text: string): SourceSpec {
   const url = address(source, text);
-  if (ARCHIVE.test(url.pathname)) throw refused('an archive behind an address has to be fetched first', text);
+  if (ARCHIVE.test(url.pathname)) return { ...withoutRef(rest, text), kind: 'archive', source: url.href };
   if (url.pathname !== '/') return { ...rest, kind: 'git', source: withoutSlashes(url.href) };
   if (rest.folder !== undefined) throw refused('a host has no folders: choose by --skill', text);
   return { ...withoutRef(rest, text), kind: 'web', source: url.origin };
