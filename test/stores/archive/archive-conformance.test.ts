@@ -41,6 +41,7 @@ function changeIn(trees: Map<string, SkillTree>, place: string, tree: SkillTree 
 
 function sceneOf(file: string, pack: Pack): StoreScene {
   return {
+    can: ['change', 'down'],
     async open(given) {
       const folder = mkdtempSync(join(tmpdir(), 'archive-conformance-'));
       const path = join(folder, file);
@@ -62,6 +63,7 @@ function sceneOf(file: string, pack: Pack): StoreScene {
 
 function servedScene(file: string, pack: Pack): StoreScene {
   return {
+    can: ['change', 'down', 'slow', 'cut'],
     async open(given) {
       const folder = mkdtempSync(join(tmpdir(), 'archive-conformance-'));
       const trees = new Map<string, SkillTree>(given);

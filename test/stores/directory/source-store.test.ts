@@ -62,6 +62,7 @@ function writeSkill(place: string, tree: SkillTree): void {
 }
 
 describeStore('a folder as a source', {
+  can: ['change', 'down'],
   async open(trees) {
     const home = realpathSync(mkdtempSync(join(tmpdir(), 'source-scene-')));
     const skills = join(home, 'skills');

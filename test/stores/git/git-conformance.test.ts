@@ -27,6 +27,7 @@ function fill(scene: GitScene, trees: ReadonlyMap<string, SkillTree>): NonNullab
 
 if (MISSING_GIT === undefined) {
   describeStore('git', {
+    can: ['change'],
     async open(trees) {
       const scene = setUpGit();
       const change = fill(scene, trees);
@@ -38,6 +39,7 @@ if (MISSING_GIT === undefined) {
 const MISSING = MISSING_GIT ?? MISSING_OPENSSL;
 if (MISSING === undefined) {
   describeStore('git over a network', {
+    can: ['change', 'down', 'slow', 'cut'],
     async open(trees) {
       const scene = setUpGit();
       const change = fill(scene, trees);

@@ -486,6 +486,7 @@ describeWith('s3 on ceph', MISSING_CEPH, () => {
   });
 
   describeStore('a bucket', {
+    can: ['change', 'down', 'slow', 'cut'],
     async open(trees) {
       const user = newUser();
       const proxy = await startFaultProxy(ceph.endpoint);
