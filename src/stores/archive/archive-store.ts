@@ -1,4 +1,5 @@
 import { basename } from 'node:path';
+import * as z from 'zod/mini';
 import type { Diagnostic } from '../../contracts/diagnostic.ts';
 import type { RootKind } from '../../contracts/skill.ts';
 import { SkillcellError } from '../../contracts/skillcell-error.ts';
@@ -6,6 +7,7 @@ import type { Call, SkillStore, SkillView, StoreItem } from '../../contracts/sto
 import { archiveRefused } from '../../archives/archive-refused.ts';
 import { openArchive } from '../../archives/open-archive.ts';
 import { skillName } from '../../archives/skill-name.ts';
+import { checkStoreOptions, OUTGOING_SHAPE } from '../cache/check-store-options.ts';
 import { headOfView } from '../cache/head-of-view.ts';
 import type { TreeCache } from '../cache/tree-cache.ts';
 import { type ArchiveAddress, archiveAtAddress } from './archive-at-address.ts';
@@ -27,9 +29,25 @@ interface ReadOnce {
  * Reads skills from a .zip, .skill or .tar.gz archive, by the folders in it. Revisions are the skills' digests: an archive that was packed anew from
  * the same files has the same ones. What was read is kept in the cache. A file is read again only when it changed, an address with every list.
  *
- * @throws SkillcellError `source.refused` for an address that may not be one
+ * @throws SkillcellError `source.refused` for an address that may not be one; `options.invalid`
+ * @example
+ * ```ts
+ * import { execFileSync } from 'node:child_process';
+ * import { mkdirSync, writeFileSync } from 'node:fs';
+ * import { createArchiveStore, openTreeCache } from 'skillcell/stores';
+ *
+ * mkdirSync('skills/units', { recursive: true });
+ * writeFileSync('skills/units/SKILL.md', '---\nname: units\ndescription: Units in reports.\n---\nGive SI units.\n');
+ * execFileSync('tar', ['-czf', 'skills.tar.gz', '-C', 'skills', 'units']);
+ * const store = createArchiveStore({ path: 'skills.tar.gz', kind: 'user', cache: openTreeCache('cache') });
+ * const { items } = await store.list();
+ * for (const item of items) console.log(item.path, (await store.open(item)).files.map(({ path }) => path));
+ * // prints: units [ 'SKILL.md' ]
+ * ```
  */
-export function createArchiveStore({ kind, cache, ...given }: ArchiveStoreOptions): SkillStore {
+export function createArchiveStore(options: ArchiveStoreOptions): SkillStore {
+  checkStoreOptions('path' in options ? { path: z.string().check(z.minLength(1)) } : OUTGOING_SHAPE, options);
+  const { kind, cache, ...given } = options;
   const place = 'path' in given ? archiveInFile(given.path) : archiveAtAddress(given);
   const { source } = place;
   let last: ReadOnce | undefined;

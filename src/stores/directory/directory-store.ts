@@ -1,4 +1,5 @@
 import { basename, join, resolve } from 'node:path';
+import * as z from 'zod/mini';
 import type { Diagnostic } from '../../contracts/diagnostic.ts';
 import type { RootKind, SkillTree } from '../../contracts/skill.ts';
 import { SkillcellError } from '../../contracts/skillcell-error.ts';
@@ -7,6 +8,7 @@ import { skillFolderAt } from '../../skills/load/find-skill-folders.ts';
 import { type ManifestOptions, readManifest, SKILL_BYTES } from '../../skills/load/read-manifest.ts';
 import { readRegularFile } from '../../skills/load/read-regular-file.ts';
 import { TOOLS_FILE } from '../../skills/load/read-skill-parts.ts';
+import { checkStoreOptions } from '../cache/check-store-options.ts';
 import type { TreeCache } from '../cache/tree-cache.ts';
 import { existingFolder } from './existing-folder.ts';
 import { walkUntilSteady } from './steady-walk.ts';
@@ -37,7 +39,9 @@ export interface DirectoryStoreOptions {
  * // prints: units [ 'SKILL.md' ]
  * ```
  */
-export function createDirectoryStore({ path, kind, cache }: DirectoryStoreOptions): SkillStore {
+export function createDirectoryStore(options: DirectoryStoreOptions): SkillStore {
+  checkStoreOptions({ path: z.string().check(z.minLength(1)) }, options);
+  const { path, kind, cache } = options;
   const source = resolve(path);
   let earlier: SkillWalk | undefined;
 
