@@ -2,12 +2,12 @@ import { join } from 'node:path';
 import { recoverSkills } from '../../library/lock/change-skills.ts';
 import { LOCK_FILE } from '../../library/lock/lock-format.ts';
 import { openSkillLibrary } from '../../library/open-skill-library.ts';
-import { homeFolder } from '../../library/trust/config-folder.ts';
+import { defaultCacheFolder, homeFolder } from '../../durable/user-folders.ts';
 import { chooseSources } from '../../library/trust/choose-sources.ts';
 import type { SourceName } from '../../library/trust/source-folders.ts';
 import type { SkillLibraryOptions } from '../../library/skill-library.ts';
 import type { SkillsSubsystem } from '../../skills/load-subsystem.ts';
-import { defaultCacheFolder, openTreeCache } from '../../stores/cache/tree-cache.ts';
+import { openTreeCache } from '../../stores/cache/tree-cache.ts';
 import type { CliIo } from '../terminal/cli-io.ts';
 
 /** Loads skills with those of the user or the project. They stay where they are; the cache has what was read of them before. */

@@ -1,6 +1,6 @@
 import { mkdirSync, realpathSync } from 'node:fs';
-import { homedir } from 'node:os';
 import { dirname, join, relative, resolve, sep } from 'node:path';
+import { homeFolder } from '../../durable/user-folders.ts';
 import { LOCK_FILE } from '../../library/lock/lock-format.ts';
 import { placeFault } from '../../library/lock/place-fault.ts';
 import { usageError } from '../terminal/usage-error.ts';
@@ -27,7 +27,7 @@ export function lockPlace({ arguments: given, io }: Pick<CommandContext, 'argume
   if (user && into !== undefined) throw usageError('--into', 'it does not go with --user', into);
   if (user && lock !== undefined) throw usageError('--lock', 'it does not go with --user', lock);
   if (lock === '') throw usageError('--lock', 'it must be a file', lock);
-  if (user) return { lockFile: join(io.env['HOME'] ?? homedir(), '.agents', LOCK_FILE), into: 'skills' };
+  if (user) return { lockFile: join(homeFolder(io.env), '.agents', LOCK_FILE), into: 'skills' };
   const folder = lock === undefined ? io.cwd() : dirname(resolve(io.cwd(), lock));
   const lockFile = lock === undefined ? join(folder, LOCK_FILE) : resolve(io.cwd(), lock);
   if (into === undefined) return { lockFile, into: SKILLS_FOLDER };

@@ -15,10 +15,10 @@ import {
   utimes,
   writeFile,
 } from 'node:fs/promises';
-import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { execa } from 'execa';
+import { defaultCacheFolder } from '../../durable/user-folders.ts';
 import { pruneRuntimeCache } from './prune-runtime-cache.ts';
 import { seccompBpf } from '../seccomp/seccomp-bpf.ts';
 import type { RuntimeBundle } from '../runtime-bundle.ts';
@@ -122,7 +122,7 @@ const FILTER = 'seccomp.bpf';
 
 function defaultCacheRoot(): string {
   if (process.getuid?.() === 0) return '/var/cache/skillcell';
-  return join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'skillcell');
+  return defaultCacheFolder();
 }
 
 /** Whether the copy is whole, nobody has touched it since it was made, and it holds the bytes of the bundle and of the filter. */

@@ -1,6 +1,5 @@
 import { existsSync, mkdirSync, readdirSync, renameSync, utimesSync } from 'node:fs';
-import { homedir } from 'node:os';
-import { isAbsolute, join } from 'node:path';
+import { join } from 'node:path';
 import { randomBytes } from 'node:crypto';
 import type { SkillFile, SkillTree } from '../../contracts/skill.ts';
 import type { SkillView } from '../../contracts/store.ts';
@@ -90,13 +89,6 @@ export const OBJECTS_FILE = 's3-objects.sqlite';
 
 const PART = /^\.(.+)\.part$/;
 const DIGEST = /^sha256:[0-9a-f]{64}$/;
-
-/** Where the cache is unless it is named. */
-export function defaultCacheFolder(env: Readonly<Record<string, string | undefined>> = process.env): string {
-  const [base, home] = [env['XDG_CACHE_HOME'], env['HOME']];
-  if (base !== undefined && isAbsolute(base)) return join(base, 'skillcell');
-  return join(home !== undefined && isAbsolute(home) ? home : homedir(), '.cache', 'skillcell');
-}
 
 /** How large a cache may be. */
 export interface TreeCacheOptions {
