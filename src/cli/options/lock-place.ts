@@ -1,5 +1,6 @@
-import { mkdirSync, realpathSync } from 'node:fs';
+import { realpathSync } from 'node:fs';
 import { dirname, join, relative, resolve, sep } from 'node:path';
+import { makeFolders } from '../../durable/make-folders.ts';
 import { homeFolder } from '../../durable/user-folders.ts';
 import { LOCK_FILE } from '../../library/lock/lock-format.ts';
 import { placeFault } from '../../library/lock/place-fault.ts';
@@ -44,7 +45,7 @@ export function lockPlace({ arguments: given, io }: Pick<CommandContext, 'argume
 
 /** Makes the folder of a lock file that is about to be written. */
 export function makeLockFolder({ lockFile }: LockPlace): void {
-  mkdirSync(dirname(lockFile), { recursive: true });
+  makeFolders(dirname(lockFile));
 }
 
 /** With the links in what is there of it resolved. */

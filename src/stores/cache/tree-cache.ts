@@ -4,6 +4,7 @@ import { randomBytes } from 'node:crypto';
 import type { SkillFile, SkillTree } from '../../contracts/skill.ts';
 import type { SkillView } from '../../contracts/store.ts';
 import { currentOwner, isDead, ownerName, parseOwnerName } from '../../durable/owner.ts';
+import { fileSystemFault } from '../../durable/file-system-fault.ts';
 import { removeTree } from '../../durable/remove-tree.ts';
 import { writeTree } from '../../durable/write-tree.ts';
 import { readManifest } from '../../skills/load/read-manifest.ts';
@@ -35,7 +36,7 @@ export interface TreeCache {
    */
   find(digest: string): SkillView | undefined;
   /**
-   * Keeps a skill. @throws the system's error
+   * Keeps a skill. @throws SkillcellError `path.unusable`, `disk.full`, or the system's error
    *
    * @example
    * ```ts
@@ -139,34 +140,47 @@ export function openTreeCache(folder: string, { maxBytes = DEFAULT_BYTES }: Tree
     return { digest, files, folder: place };
   };
 
+  const keep = (tree: SkillTree): SkillView => {
+    const files = listFiles(tree);
+    const digest = skillDigest(files);
+    const known = find(digest);
+    if (known !== undefined) return known;
+    const { trees } = open().folders;
+    removeTornTrees(trees);
+    // Where another process was faster, what it has written is the same.
+    writeTree(trees, treeOf(digest), tree, 'kept');
+    countBytes(files.reduce((sum, { bytes }) => sum + bytes, 0));
+    return { digest, files, folder: join(trees, treeOf(digest)) };
+  };
+
+  const countBytes = (bytes: number): void => {
+    added += bytes;
+    if (added <= maxBytes * LOOK_AFTER) return;
+    makeRoom(open().folders, maxBytes, discard);
+    added = 0;
+  };
+
   const cache: TreeCache = {
     folder,
     maxBytes,
-    find,
-    keep(tree) {
-      const files = listFiles(tree);
-      const digest = skillDigest(files);
-      const known = find(digest);
-      if (known !== undefined) return known;
-      const { trees } = open().folders;
-      removeTornTrees(trees);
-      // Where another process was faster, what it has written is the same.
-      writeTree(trees, treeOf(digest), tree, 'kept');
-      cache.added(files.reduce((sum, { bytes }) => sum + bytes, 0));
-      return { digest, files, folder: join(trees, treeOf(digest)) };
-    },
-    added(bytes) {
-      added += bytes;
-      if (added <= maxBytes * LOOK_AFTER) return;
-      makeRoom(open().folders, maxBytes, discard);
-      added = 0;
-    },
+    find: (digest) => ofPlaces(() => find(digest)),
+    keep: (tree) => ofPlaces(() => keep(tree)),
+    added: (bytes) => ofPlaces(() => countBytes(bytes)),
     close() {
       opened?.leases.close();
       opened = undefined;
     },
   };
   return cache;
+}
+
+/** A place that cannot be used is nothing of ours, for a program as well. */
+function ofPlaces<Result>(work: () => Result): Result {
+  try {
+    return work();
+  } catch (error) {
+    throw fileSystemFault(error) ?? error;
+  }
 }
 
 /** As a share of the bound: how much may come before it is looked at anew how much there is. */

@@ -1,18 +1,9 @@
 import { createHash } from 'node:crypto';
-import {
-  closeSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  readSync,
-  renameSync,
-  statSync,
-  utimesSync,
-} from 'node:fs';
+import { closeSync, openSync, readdirSync, readFileSync, readSync, renameSync, statSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { SkillcellError } from '../../contracts/skillcell-error.ts';
 import { removeTorn, tornPath } from '../../durable/durable-file.ts';
+import { makeFolders } from '../../durable/make-folders.ts';
 import { removeTree } from '../../durable/remove-tree.ts';
 import { gitEnvironment } from './git-environment.ts';
 import { COMMAND_MS } from './git-limits.ts';
@@ -42,7 +33,7 @@ export async function repositoryOf(
   const all = join(cacheFolder, 'git');
   const placeOf = (commit: string): string => join(all, `${nameOf(remote.address.url)}-${commit}`);
   if (touch(placeOf(ref.commit))) return { folder: placeOf(ref.commit), commit: ref.commit };
-  mkdirSync(all, { recursive: true, mode: 0o700 });
+  makeFolders(all, 0o700);
   makeRoom(all);
   const aside = tornPath(all);
   try {
