@@ -61,7 +61,15 @@ export async function findInSource(spec: SourceSpec, options: FindInSourceOption
       );
     const found: SourceContents = { skills: [], diagnostics: [...diagnostics] };
     for (const item of inside) {
-      const view = await store.open(item, { signal });
+      let view: SkillView;
+      try {
+        view = await store.open(item, { signal });
+      } catch (error) {
+        // One skill that nobody can read is no outage, unless it is the one that is asked for.
+        if (only !== undefined || !isOfOneSkill(error)) throw error;
+        found.diagnostics.push(...error.diagnostics);
+        continue;
+      }
       const loaded = loadStoreRoot(
         { kind: 'project', name: sourceName(spec), skills: [{ dir: item.path, place: view.folder }] },
         { overrides: new Set(), customNamespaces: new Set() },
@@ -77,6 +85,10 @@ export async function findInSource(spec: SourceSpec, options: FindInSourceOption
   } finally {
     await store.close();
   }
+}
+
+function isOfOneSkill(error: unknown): error is SkillcellError {
+  return SkillcellError.isInstance(error) && error.code === 'store.unavailable' && error.diagnostics.length > 0;
 }
 
 /** A marketplace that names what cannot be reached still brings the rest. */

@@ -1,4 +1,4 @@
-import { lstatSync, realpathSync } from 'node:fs';
+import { accessSync, constants, lstatSync, realpathSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import type { Diagnostic } from '../../contracts/diagnostic.ts';
 import type { RootKind, SkillTree } from '../../contracts/skill.ts';
@@ -12,6 +12,8 @@ import type { TreeCache } from '../cache/tree-cache.ts';
 import { type SteadyWalk, walkUntilSteady } from './steady-walk.ts';
 import { type FoundSkill, lookAtSkill } from './walk-skills.ts';
 import { watchFolder } from './watch-folder.ts';
+
+const { F_OK, R_OK, X_OK } = constants;
 
 /** A folder of skills. */
 export interface DirectoryStoreOptions {
@@ -65,7 +67,11 @@ export function createDirectoryStore({ path, kind, cache }: DirectoryStoreOption
   return {
     id: `directory:${source}`,
     async list({ signal } = {}) {
-      earlier = await walkUntilSteady(existing(source), earlier, signal);
+      const walk = await walkUntilSteady(existing(source, R_OK | X_OK), earlier, signal);
+      // Nothing was seen of it, which is not the same as a folder in which nothing is.
+      if (walk.diagnostics.some(({ code, path: place }) => code === 'skill.unreadable' && place === ''))
+        throw unavailable(walk.diagnostics[0]?.message ?? '', source);
+      earlier = walk;
       const items = earlier.skills.map(({ folder, revision }): StoreItem => {
         const origin = { type: 'directory' as const, source, folder: folder.dir };
         return { path: folder.dir, revision, origin, kind };
@@ -119,14 +125,21 @@ function manifestOptions({ path }: StoreItem, { folder: { listing } }: FoundSkil
   return { listing, shown: path === '.' ? '' : `${path}/` };
 }
 
-function existing(source: string): string {
+function existing(source: string, rights: number = F_OK): string {
+  let isFolder = false;
   try {
     const real = realpathSync.native(source);
-    if (lstatSync(real).isDirectory()) return real;
+    isFolder = lstatSync(real).isDirectory();
+    accessSync(real, rights);
+    if (isFolder) return real;
   } catch {
     // Said below.
   }
-  throw new SkillcellError('store.unavailable', `Cannot read skills: there is no folder, got ${source}.`);
+  throw unavailable(isFolder ? 'this user may not read the folder' : 'there is no folder', source);
+}
+
+function unavailable(reason: string, source: string): SkillcellError {
+  return new SkillcellError('store.unavailable', `Cannot read skills: ${reason.replace(/\.$/, '')}, got ${source}.`);
 }
 
 function changed(source: string, item: StoreItem): SkillcellError {
