@@ -46,16 +46,18 @@ describe('a folder without rights', () => {
     requireOrdinaryUser(context);
     giveToOrdinary(join(scene, 'home'));
     chmodSync(join(scene, 'project'), 0o555);
-    for (const argv of [
-      ['skills', 'add', '../src'],
-      ['skills', 'import', '../src', '--into', '.'],
-      ['skills', 'new', 'c'],
-    ]) {
-      const { code, stderr } = runOrdinary(argv, { cwd: join(scene, 'project'), home: join(scene, 'home') });
-      expect(stderr).toContain('Cannot use a place: this user has no right to it (EACCES, ');
+    const refused = 'Cannot use a place: this user has no right to it (EACCES, ';
+    for (const [argv, reason, exit] of [
+      [['add', '../src'], 'Cannot change the skills: the system refuses to write (EACCES), ', 3],
+      [['import', '../src', '--into', '.'], refused, 2],
+      [['new', 'c'], refused, 2],
+    ] as const) {
+      const at = { cwd: join(scene, 'project'), home: join(scene, 'home') };
+      const { code, stderr } = runOrdinary(['skills', ...argv], at);
+      expect(stderr).toContain(reason);
       expect(stderr).toContain(`got "${join(scene, 'project')}`);
       expect(stderr).not.toMatch(/fault of skillcell|\.part/);
-      expect([argv, code]).toEqual([argv, 2]);
+      expect([argv, code]).toEqual([argv, exit]);
     }
   });
 
@@ -82,7 +84,7 @@ describe('a folder without rights', () => {
     expect(skills.map(({ id }) => id)).toEqual(['custom.b']);
     expect(diagnostics.map(({ code, path }) => `${code} ${path}`).toSorted()).toEqual([
       'skill.unreadable a/SKILL.md',
-      'skill.unreadable c/x/',
+      'skill.unreadable c/x',
     ]);
     const loaded = runOrdinary(['skills', 'list', '--sources', 'user'], at);
     expect([loaded.code, loaded.stdout]).toEqual([0, expect.stringContaining('custom.b')]);
@@ -135,7 +137,7 @@ describe('a fifo in a skill', () => {
     const at = { cwd: join(scene, 'project'), env: { HOME: join(scene, 'home') } };
     const { code, stdout, stderr } = await runMain(['skills', ...argv], at);
     expect([argv, code]).toEqual([argv, 0]);
-    expect(stdout + stderr).toMatch(/skill\.path .*no regular file/s);
+    expect(stdout + stderr).toMatch(/ (?:a\/)?files\/p: .*(?:no regular file|neither file, folder nor link)/);
     expect(existsSync(join(scene, 'project/.agents/skills/a/files'))).toBe(false);
   });
 });

@@ -43,6 +43,7 @@ export function createPdfReader({ cache, orchestrator, limits = {} }: PdfReaderO
         const message = `Cannot take the text out of the PDF: its reader was closed, got ${quotedText(path)}.`;
         throw new SkillcellError('orchestrator.closed', message, { hint });
       }
+      if (!isPdf(document)) throw unreadable(document.length === 0 ? 'it is empty' : 'it is no PDF', path);
       const kept = (texts ??= openKeptTexts(cache, maker()));
       const digest = digestOf(document);
       const known = kept.find(digest);
@@ -66,9 +67,10 @@ export function createPdfReader({ cache, orchestrator, limits = {} }: PdfReaderO
               ? `reading it takes more than ${memoryMib} MiB of memory`
               : size !== undefined
                 ? `its text has more than ${READ_LIMIT} bytes`
-                : `it is none that can be read (${said(result.stderr.text)})`;
-        const message = `Cannot take the text out of the PDF: ${reason}, got ${quotedText(path)}.`;
-        throw new SkillcellError('file.unreadable', message, { hint: 'Refer to the file by its path.' });
+                : result.stderr.text.includes('PasswordException')
+                  ? 'it has a password'
+                  : `it is none that can be read (${said(result.stderr.text)})`;
+        throw unreadable(reason, path);
       }
       const text = await host.readArtifact(result, PDF_FILES.text, 'utf8');
       kept.keep(digest, text);
@@ -79,6 +81,16 @@ export function createPdfReader({ cache, orchestrator, limits = {} }: PdfReaderO
       await own?.close();
     },
   };
+}
+
+/** Whether it begins as readers of PDFs want it: a thousand bytes of something else may stand before. */
+export function isPdf(content: Uint8Array): boolean {
+  return Buffer.from(content.subarray(0, 1_024)).includes('%PDF-');
+}
+
+function unreadable(reason: string, path: string): SkillcellError {
+  const message = `Cannot take the text out of the PDF: ${reason}, got ${quotedText(path)}.`;
+  return new SkillcellError('file.unreadable', message, { hint: 'Refer to the file by its path.' });
 }
 
 /** The last line of what the program said, which a document may have written. */

@@ -1,4 +1,3 @@
-import { accessSync, constants, lstatSync, realpathSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import type { Diagnostic } from '../../contracts/diagnostic.ts';
 import type { RootKind, SkillTree } from '../../contracts/skill.ts';
@@ -9,11 +8,10 @@ import { type ManifestOptions, readManifest, SKILL_BYTES } from '../../skills/lo
 import { readRegularFile } from '../../skills/load/read-regular-file.ts';
 import { TOOLS_FILE } from '../../skills/load/read-skill-parts.ts';
 import type { TreeCache } from '../cache/tree-cache.ts';
-import { type SteadyWalk, walkUntilSteady } from './steady-walk.ts';
-import { type FoundSkill, lookAtSkill } from './walk-skills.ts';
+import { assertSeen, existingFolder, readableFolder } from './existing-folder.ts';
+import { walkUntilSteady } from './steady-walk.ts';
+import { type FoundSkill, lookAtSkill, type SkillWalk, walkSkills } from './walk-skills.ts';
 import { watchFolder } from './watch-folder.ts';
-
-const { F_OK, R_OK, X_OK } = constants;
 
 /** A folder of skills. */
 export interface DirectoryStoreOptions {
@@ -41,11 +39,11 @@ export interface DirectoryStoreOptions {
  */
 export function createDirectoryStore({ path, kind, cache }: DirectoryStoreOptions): SkillStore {
   const source = resolve(path);
-  let earlier: SteadyWalk | undefined;
+  let earlier: SkillWalk | undefined;
 
   /** The skill of an item as it is now, if that is what was listed. */
   const listed = (item: StoreItem): { place: string; found: FoundSkill } => {
-    const place = join(existing(source), item.path);
+    const place = join(existingFolder(source), item.path);
     let found: FoundSkill | undefined;
     try {
       const folder = skillFolderAt(place, item.path);
@@ -67,10 +65,9 @@ export function createDirectoryStore({ path, kind, cache }: DirectoryStoreOption
   return {
     id: `directory:${source}`,
     async list({ signal } = {}) {
-      const walk = await walkUntilSteady(existing(source, R_OK | X_OK), earlier, signal);
-      // Nothing was seen of it, which is not the same as a folder in which nothing is.
-      if (walk.diagnostics.some(({ code, path: place }) => code === 'skill.unreadable' && place === ''))
-        throw unavailable(walk.diagnostics[0]?.message ?? '', source);
+      const root = readableFolder(source);
+      const walk = await walkUntilSteady(() => walkSkills(root), earlier, root, signal);
+      assertSeen(walk.diagnostics, source);
       earlier = walk;
       const items = earlier.skills.map(({ folder, revision }): StoreItem => {
         const origin = { type: 'directory' as const, source, folder: folder.dir };
@@ -123,23 +120,6 @@ export function createDirectoryStore({ path, kind, cache }: DirectoryStoreOption
 /** With the listing of the look before, as the folder may be gone by now. */
 function manifestOptions({ path }: StoreItem, { folder: { listing } }: FoundSkill): ManifestOptions {
   return { listing, shown: path === '.' ? '' : `${path}/` };
-}
-
-function existing(source: string, rights: number = F_OK): string {
-  let isFolder = false;
-  try {
-    const real = realpathSync.native(source);
-    isFolder = lstatSync(real).isDirectory();
-    accessSync(real, rights);
-    if (isFolder) return real;
-  } catch {
-    // Said below.
-  }
-  throw unavailable(isFolder ? 'this user may not read the folder' : 'there is no folder', source);
-}
-
-function unavailable(reason: string, source: string): SkillcellError {
-  return new SkillcellError('store.unavailable', `Cannot read skills: ${reason.replace(/\.$/, '')}, got ${source}.`);
 }
 
 function changed(source: string, item: StoreItem): SkillcellError {

@@ -77,7 +77,10 @@ export function createGitStore(options: GitStoreOptions): SkillStore & GitStore 
       return other;
     }
     // What was listed before the last time is opened anew where somebody still asks for it; its reader ends by itself.
-    for (const commit of [...snapshots.keys()].slice(0, -1)) snapshots.delete(commit);
+    for (const [commit, old] of [...snapshots].slice(0, -1)) {
+      snapshots.delete(commit);
+      old.retire();
+    }
     snapshots.set(opened.commit, opened);
     return opened;
   };
