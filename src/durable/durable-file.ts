@@ -1,6 +1,7 @@
 import { closeSync, fsyncSync, lstatSync, openSync, readdirSync, renameSync, rmSync, writeSync } from 'node:fs';
 import { randomBytes } from 'node:crypto';
 import { dirname, join } from 'node:path';
+import { atPlace } from './file-system-fault.ts';
 import { currentOwner, isDead, ownerName, parseOwnerName } from './owner.ts';
 import { removeTree } from './remove-tree.ts';
 
@@ -25,7 +26,7 @@ export function writeAside(folder: string, content: string | Uint8Array): string
     return path;
   } catch (error) {
     rmSync(path, { force: true });
-    throw error;
+    throw atPlace(error, folder);
   }
 }
 

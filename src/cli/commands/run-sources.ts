@@ -1,9 +1,9 @@
 import { realpathSync } from 'node:fs';
-import { configFolder, homeFolder } from '../../library/trust/config-folder.ts';
+import { configFolder, defaultCacheFolder, homeFolder } from '../../durable/user-folders.ts';
 import { lookAtProject } from '../../library/trust/look-at-project.ts';
 import { projectFolders, type SourceFolder, userFolders } from '../../library/trust/source-folders.ts';
 import { readTrust, trustFile } from '../../library/trust/trust-file.ts';
-import { defaultCacheFolder, openTreeCache } from '../../stores/cache/tree-cache.ts';
+import { openTreeCache } from '../../stores/cache/tree-cache.ts';
 import { BUILTIN_FOLDER } from '../options/builtin-folder.ts';
 import type { CommandContext } from '../options/command.ts';
 import { escapeLine } from '../terminal/escape-controls.ts';

@@ -3,12 +3,12 @@ import { folderOf } from '../../library/cache-part.ts';
 import { recoverSkills } from '../../library/lock/change-skills.ts';
 import { LOCK_FILE } from '../../library/lock/lock-format.ts';
 import { openSkillLibrary } from '../../library/open-skill-library.ts';
-import { homeFolder } from '../../library/trust/config-folder.ts';
+import { defaultCacheFolder, homeFolder } from '../../durable/user-folders.ts';
 import { chooseSources } from '../../library/trust/choose-sources.ts';
 import type { SourceName } from '../../library/trust/source-folders.ts';
 import type { SkillLibrary, SkillLibraryOptions } from '../../library/skill-library.ts';
 import type { SkillsSubsystem } from '../../skills/load-subsystem.ts';
-import { defaultCacheFolder, openTreeCache } from '../../stores/cache/tree-cache.ts';
+import { openTreeCache } from '../../stores/cache/tree-cache.ts';
 import type { CliIo } from '../terminal/cli-io.ts';
 
 type LibraryOptions = Pick<SkillLibraryOptions, 'builtinRoot' | 'descriptor' | 'bundleRoot' | 'lockFile' | 'frozen'>;

@@ -14,6 +14,7 @@ import {
 import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
+import { makeFolders } from '../../durable/make-folders.ts';
 import { removeTorn, syncFolder, tornPath } from '../../durable/durable-file.ts';
 import { removeTree } from '../../durable/remove-tree.ts';
 import { loadSqlite } from './load-sqlite.ts';
@@ -52,7 +53,7 @@ export function findIndex(folder: string, set: string): DatabaseSync | undefined
  * @throws the system's error
  */
 export function keepIndex(folder: string, set: string, database: DatabaseSync): void {
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  makeFolders(folder, 0o700);
   removeTorn(folder);
   // A folder of its own, since SQLite puts a journal beside what it writes.
   const aside = tornPath(folder);

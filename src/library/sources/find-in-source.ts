@@ -111,8 +111,15 @@ async function openOrRefuse(
   try {
     return await store.open(item, { signal });
   } catch (error) {
-    if (!SkillcellError.isInstance(error) || !REFUSALS.has(error.code)) throw error;
+    if (!SkillcellError.isInstance(error)) throw error;
+    const isUnreadable = error.code === 'store.unavailable' && error.diagnostics.length > 0;
+    if (!isUnreadable && !REFUSALS.has(error.code)) throw error;
     refused.push({ folder: item.origin.folder, error });
+    if (isUnreadable) {
+      // What nobody may read of it is named, and where.
+      diagnostics.push(...error.diagnostics);
+      return undefined;
+    }
     const message = `The skill ${quotedText(item.path)} is not taken (${error.code}): ${error.message}`;
     diagnostics.push(libraryDiagnostic('source.skill', message, { path: `${item.origin.folder}/${SKILL_FILE}` }));
     return undefined;

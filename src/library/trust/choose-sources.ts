@@ -6,7 +6,7 @@ import type { TreeCache } from '../../stores/cache/tree-cache.ts';
 import { createDirectoryStore } from '../../stores/directory/directory-store.ts';
 import type { StoreState } from '../look-at-store.ts';
 import type { GateVerdict } from '../skill-library.ts';
-import { configFolder, type Environment, homeFolder } from './config-folder.ts';
+import { configFolder, type Environment, homeFolder } from '../../durable/user-folders.ts';
 import { projectDigest } from './project-digest.ts';
 import { projectFolders, type SourceFolder, type SourceName, userFolders } from './source-folders.ts';
 import { readTrust, trustFile } from './trust-file.ts';

@@ -1,9 +1,9 @@
 import { existsSync, mkdirSync, utimesSync } from 'node:fs';
-import { homedir } from 'node:os';
-import { isAbsolute, join } from 'node:path';
+import { join } from 'node:path';
 import type { SkillFile, SkillTree } from '../../contracts/skill.ts';
 import type { SkillView } from '../../contracts/store.ts';
 import { discard, removeTorn } from '../../durable/durable-file.ts';
+import { fileSystemFault } from '../../durable/file-system-fault.ts';
 import { writeTree } from '../../durable/write-tree.ts';
 import { readManifest } from '../../skills/load/read-manifest.ts';
 import { digestOf, skillDigest } from '../../skills/text/digest.ts';
@@ -35,7 +35,7 @@ export interface TreeCache {
    */
   find(digest: string): SkillView | undefined;
   /**
-   * Keeps a skill. @throws the system's error
+   * Keeps a skill. @throws SkillcellError `path.unusable`, `disk.full`, or the system's error
    *
    * @example
    * ```ts
@@ -88,13 +88,6 @@ export interface TreeCache {
 export const OBJECTS_FILE = 's3-objects.sqlite';
 
 const DIGEST = /^sha256:[0-9a-f]{64}$/;
-
-/** Where the cache is unless it is named. */
-export function defaultCacheFolder(env: Readonly<Record<string, string | undefined>> = process.env): string {
-  const [base, home] = [env['XDG_CACHE_HOME'], env['HOME']];
-  if (base !== undefined && isAbsolute(base)) return join(base, 'skillcell');
-  return join(home !== undefined && isAbsolute(home) ? home : homedir(), '.cache', 'skillcell');
-}
 
 /** How large a cache may be. */
 export interface TreeCacheOptions {
@@ -155,48 +148,60 @@ export function openTreeCache(folder: string, { maxBytes = DEFAULT_BYTES }: Tree
   const cache: TreeCache = {
     folder,
     maxBytes,
-    find(digest) {
-      const { place, files, release } = hold(digest);
-      if (files !== undefined) return heldView({ digest, files, folder: place }, release);
-      release();
-      return undefined;
-    },
-    keep(tree) {
-      const listed = listFiles(tree);
-      const digest = skillDigest(listed);
-      const { place, files = listed, release } = hold(digest);
-      if (files !== listed) return heldView({ digest, files, folder: place }, release);
-      try {
-        const { trees, owed } = open().folders;
-        const bytes = listed.reduce((sum, file) => sum + file.bytes, 0);
-        const settle = isDue(bytes) ? oweRoom(owed) : undefined;
-        removeTorn(trees);
-        // Where another process was faster, what it has written is the same.
-        writeTree(trees, treeOf(digest), tree, 'kept');
-        cache.added(bytes);
-        settle?.();
-      } catch (error) {
+    find: (digest) =>
+      ofPlaces(() => {
+        const { place, files, release } = hold(digest);
+        if (files !== undefined) return heldView({ digest, files, folder: place }, release);
         release();
-        throw error;
-      }
-      return heldView({ digest, files: listed, folder: place }, release);
-    },
-    added(bytes) {
-      const isOver = isDue(bytes);
-      added += bytes;
-      if (!isOver) return;
-      const { folders } = open();
-      const settle = oweRoom(folders.owed);
-      makeRoom(folders, maxBytes);
-      settle();
-      added = 0;
-    },
+        return undefined;
+      }),
+    keep: (tree) =>
+      ofPlaces(() => {
+        const listed = listFiles(tree);
+        const digest = skillDigest(listed);
+        const { place, files = listed, release } = hold(digest);
+        if (files !== listed) return heldView({ digest, files, folder: place }, release);
+        try {
+          const { trees, owed } = open().folders;
+          const bytes = listed.reduce((sum, file) => sum + file.bytes, 0);
+          const settle = isDue(bytes) ? oweRoom(owed) : undefined;
+          removeTorn(trees);
+          // Where another process was faster, what it has written is the same.
+          writeTree(trees, treeOf(digest), tree, 'kept');
+          cache.added(bytes);
+          settle?.();
+        } catch (error) {
+          release();
+          throw error;
+        }
+        return heldView({ digest, files: listed, folder: place }, release);
+      }),
+    added: (bytes) =>
+      ofPlaces(() => {
+        const isOver = isDue(bytes);
+        added += bytes;
+        if (!isOver) return;
+        const { folders } = open();
+        const settle = oweRoom(folders.owed);
+        makeRoom(folders, maxBytes);
+        settle();
+        added = 0;
+      }),
     close() {
       opened?.leases.close();
       opened = undefined;
     },
   };
   return cache;
+}
+
+/** A place that cannot be used is nothing of ours, for a program as well. */
+function ofPlaces<Result>(work: () => Result): Result {
+  try {
+    return work();
+  } catch (error) {
+    throw fileSystemFault(error) ?? error;
+  }
 }
 
 const releases = new WeakMap<SkillView, () => void>();

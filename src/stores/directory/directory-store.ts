@@ -10,7 +10,7 @@ import { readRegularFile } from '../../skills/load/read-regular-file.ts';
 import { TOOLS_FILE } from '../../skills/load/read-skill-parts.ts';
 import { checkStoreOptions } from '../cache/check-store-options.ts';
 import type { TreeCache } from '../cache/tree-cache.ts';
-import { existingFolder } from './existing-folder.ts';
+import { assertSeen, existingFolder, readableFolder } from './existing-folder.ts';
 import { walkUntilSteady } from './steady-walk.ts';
 import { type FoundSkill, lookAtSkill, type SkillWalk, walkSkills } from './walk-skills.ts';
 import { watchFolder } from './watch-folder.ts';
@@ -69,8 +69,10 @@ export function createDirectoryStore(options: DirectoryStoreOptions): SkillStore
   return {
     id: `directory:${source}`,
     async list({ signal } = {}) {
-      const root = existingFolder(source);
-      earlier = await walkUntilSteady(() => walkSkills(root), earlier, root, signal);
+      const root = readableFolder(source);
+      const walk = await walkUntilSteady(() => walkSkills(root), earlier, root, signal);
+      assertSeen(walk.diagnostics, source);
+      earlier = walk;
       const items = earlier.skills.map(({ folder, revision }): StoreItem => {
         const origin = { type: 'directory' as const, source, folder: folder.dir };
         return { path: folder.dir, revision, origin, kind };

@@ -50,7 +50,7 @@ export function listSource(root: string, most: number = NAMES): ListedSource {
       // One unreadable folder doesn't keep the others from being found.
       const path = below.slice(0, -1);
       closed.push(path);
-      diagnostics.push(diagnostic('skill.missing', `The folder cannot be searched: ${listing}.`, { path }));
+      diagnostics.push(diagnostic('skill.unreadable', `The folder cannot be searched: ${listing}.`, { path }));
       continue;
     }
     names += [listing.files, listing.folders, listing.links, listing.others].reduce(

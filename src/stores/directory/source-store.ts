@@ -1,4 +1,6 @@
-import { resolve } from 'node:path';
+import { realpathSync } from 'node:fs';
+import { relative, resolve } from 'node:path';
+import { diagnostic } from '../../contracts/diagnostic.ts';
 import type { RootKind } from '../../contracts/skill.ts';
 import { quotedText } from '../../contracts/quoted-text.ts';
 import { SkillcellError } from '../../contracts/skillcell-error.ts';
@@ -8,7 +10,7 @@ import { joined } from '../contents/file-tree.ts';
 import type { FindOptions } from '../contents/find-contents.ts';
 import { readSkillHead, readSkillTree } from '../contents/read-skill-tree.ts';
 import type { FoundSkill, PluginElsewhere } from '../contents/source-contents.ts';
-import { existingFolder } from './existing-folder.ts';
+import { assertSeen, existingFolder, readableFolder } from './existing-folder.ts';
 import { lookAtFile } from './list-source.ts';
 import { walkUntilSteady } from './steady-walk.ts';
 import { readerIn, revisionOf, type SourceWalk, walkSource } from './walk-source.ts';
@@ -35,12 +37,14 @@ export function createSourceStore({ path, kind, cache, ...find }: SourceStoreOpt
   let last: SourceWalk | undefined;
 
   const walk = async ({ signal }: Call): Promise<SourceWalk> => {
-    const root = existingFolder(source);
-    last = await readable(
+    const root = readableFolder(source);
+    const found = await readable(
       source,
       walkUntilSteady(() => walkSource(root, find), last, source, signal),
     );
-    return last;
+    assertSeen(found.contents.diagnostics, source);
+    last = found;
+    return found;
   };
 
   /** Reads of a skill what it was when it was listed. */
@@ -107,14 +111,20 @@ function revisionNow(root: string, { folder, files }: FoundSkill): string | unde
   }
 }
 
-/** What cannot be read is an outage of the source. */
+/** What cannot be read is an outage of the source, but for one file to which this user has no right. */
 async function readable<Result>(source: string, reading: Promise<Result>): Promise<Result> {
   try {
     return await reading;
   } catch (error) {
-    if (SkillcellError.isInstance(error) || typeof (error as NodeJS.ErrnoException).code !== 'string') throw error;
-    const message = `Cannot read skills: ${(error as Error).message}, got ${source}.`;
-    throw new SkillcellError('store.unavailable', message, { cause: error });
+    const { code, message: said, path } = error as NodeJS.ErrnoException;
+    if (SkillcellError.isInstance(error) || typeof code !== 'string') throw error;
+    const message = `Cannot read skills: ${said}, got ${source}.`;
+    const isClosed = path !== undefined && (code === 'EACCES' || code === 'EPERM');
+    const place = isClosed ? relative(realpathSync.native(source), path) : '';
+    const diagnostics = isClosed
+      ? [diagnostic('skill.unreadable', `The file cannot be read: ${said}.`, { path: place })]
+      : [];
+    throw new SkillcellError('store.unavailable', message, { cause: error, diagnostics });
   }
 }
 

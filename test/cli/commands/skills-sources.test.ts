@@ -15,7 +15,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { writeTree } from '../../conformance/write-tree.ts';
 import { type MainRun, runMain } from '../../fixtures/run-main.ts';
 
@@ -250,5 +250,26 @@ describe('skills sources', () => {
     expect(sources.find(({ path }) => path.startsWith(`${project}/.agents`))?.reason).toBe(
       'it has changed since the project was trusted',
     );
+  });
+});
+
+describe('a HOME that is no absolute path', () => {
+  afterEach(() => vi.unstubAllEnvs());
+
+  it.each(['', '.', 'relative'])('does not make the project the home: %j', async (HOME) => {
+    vi.stubEnv('HOME', HOME);
+    const [config, cache] = [join(scene, 'config'), join(scene, 'cache')];
+    const env = { HOME, XDG_CONFIG_HOME: config, XDG_CACHE_HOME: cache };
+    const evil = { '.agents/skills/evil/SKILL.md': skill('evil') };
+    writeTree(project, evil);
+    writeTree(join(project, 'relative'), evil);
+    const list = await runMain(['skills', 'list', '--sources', 'user', '--json'], { cwd: project, env });
+    expect((JSON.parse(list.stdout) as { ids: string[] }).ids).not.toContain('custom.evil');
+    const { stdout } = await runMain(['skills', 'sources', '--json'], { cwd: project, env });
+    const { sources } = JSON.parse(stdout) as { sources: { source: string; path: string; read: boolean }[] };
+    const ofUser = sources.filter(({ source }) => source === 'user').map(({ path }) => path);
+    expect(ofUser).toHaveLength(3);
+    expect(ofUser.filter((path) => !path.startsWith('/') || path.startsWith(project))).toEqual([]);
+    expect(sources.filter(({ source, read }) => source === 'project' && read)).toEqual([]);
   });
 });
