@@ -1,6 +1,7 @@
 import type { Diagnostic } from '../../contracts/diagnostic.ts';
 import type { TreeCache } from '../../stores/cache/tree-cache.ts';
 import { changeSkills, recoverSkills, type SkillChange } from '../lock/change-skills.ts';
+import { compareLocked, type Deviation } from '../lock/compare-locked.ts';
 import type { LockedSkill } from '../lock/lock-format.ts';
 import { lockPlaces } from '../lock/lock-places.ts';
 import { lockedByReference } from '../lock/locked-by-reference.ts';
@@ -37,6 +38,8 @@ export interface SkillUpdate {
   locked: LockedSkill;
   found?: FoundSkill;
   difference?: SkillDifference;
+  /** What somebody has changed in its folder, which is replaced by `force` only. */
+  deviations: Deviation[];
   /** Why it is gone. */
   diagnostics: Diagnostic[];
 }
@@ -77,15 +80,16 @@ async function updateOf(
   cache: TreeCache,
 ): Promise<SkillUpdate> {
   const { id, digest, origin } = locked;
+  const deviations = locked.place === null ? [] : compareLocked(root, locked);
   const found = contents.skills.find((one) => one.origin.folder === origin.folder && one.skill.id === id);
   if (found === undefined) {
     const about = contents.diagnostics.filter(({ path }) => path?.startsWith(`${origin.folder}/`) === true);
-    return { id, state: 'gone', locked, diagnostics: about };
+    return { id, state: 'gone', locked, deviations, diagnostics: about };
   }
-  if (found.skill.digest === digest) return { id, state: 'current', locked, found, diagnostics: [] };
+  if (found.skill.digest === digest) return { id, state: 'current', locked, found, deviations, diagnostics: [] };
   const before = readInstalled(root, locked, cache);
   const difference = await skillDifference(before, { tree: found.read(), skill: found.skill });
-  return { id, state: 'changed', locked, found, difference, diagnostics: [] };
+  return { id, state: 'changed', locked, found, difference, deviations, diagnostics: [] };
 }
 
 /**

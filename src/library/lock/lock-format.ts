@@ -10,6 +10,7 @@ import { skillDigest } from '../../skills/text/digest.ts';
 import { isSlug } from '../../skills/text/slug.ts';
 import { compareCodePoints } from '../../skills/text/text.ts';
 import { placeFault } from './place-fault.ts';
+import { hasRepeatedKey } from './repeated-key.ts';
 
 /** What the file is called unless it is named. */
 export const LOCK_FILE = 'skillcell.lock.json';
@@ -56,7 +57,7 @@ const DIGEST = /^sha256:[0-9a-f]{64}$/;
 const digest = z.string().check(z.regex(DIGEST));
 const text = z.string().check(z.minLength(1), z.maxLength(4_096));
 const listedFile = z.strictObject({
-  path: z.string().check(z.refine((path) => relativePathFault(path) === undefined)),
+  path: z.string().check(z.refine((path) => relativePathFault(path) === undefined, 'must be a path below the skill')),
   digest,
   bytes: z.number().check(z.int(), z.nonnegative()),
   executable: z.boolean(),
@@ -67,7 +68,11 @@ const quickFile = z.custom<SkillFile>(isFile);
 function lockOf(file: z.ZodMiniType<SkillFile>): z.ZodMiniType<LockContent> {
   const skill = z.strictObject({
     version: z.nullable(z.string()),
-    place: z.nullable(z.string().check(z.refine((path) => placeFault(path) === undefined))),
+    place: z.nullable(
+      z
+        .string()
+        .check(z.refine((path) => placeFault(path) === undefined, 'must be a folder below that of the lock file')),
+    ),
     origin: z.strictObject({
       type: z.enum(['directory', 'archive', 'git', 's3', 'web', 'mcp', 'builtin']),
       source: text,
@@ -132,7 +137,9 @@ export function parseLock(bytes: Uint8Array, shown: string): SkillLock {
 
 function parsed(bytes: Uint8Array, action: string): unknown {
   try {
-    return parseBoundedJson(bytes, LOCK_CAPS);
+    const value = parseBoundedJson(bytes, LOCK_CAPS);
+    if (hasRepeatedKey(bytes, value)) throw new JsonRefused('a key that is there twice');
+    return value;
   } catch (cause) {
     if (!(cause instanceof JsonRefused)) throw cause;
     throw new SkillcellError('lock.invalid', `Cannot ${action}: it must hold JSON, got ${cause.message}.`, { cause });

@@ -8,6 +8,8 @@ export interface CacheFolders {
   trees: string;
   leases: string;
   claims: string;
+  /** Says who has not made room yet. */
+  owed: string;
   /** Folders of single files, which nobody holds: they are read whole. */
   files: readonly string[];
   /** Databases that processes share: they count, and shrink by themselves. */

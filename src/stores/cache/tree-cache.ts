@@ -10,9 +10,10 @@ import { writeTree } from '../../durable/write-tree.ts';
 import { readManifest } from '../../skills/load/read-manifest.ts';
 import { digestOf, skillDigest } from '../../skills/text/digest.ts';
 import { compareCodePoints } from '../../skills/text/text.ts';
-import { awaitUnclaimed } from './claims.ts';
+import { awaitUnclaimed, removeDeadClaims } from './claims.ts';
 import { type Leases, openLeases } from './leases.ts';
 import { type CacheFolders, makeRoom } from './make-room.ts';
+import { oweRoom, payRoom } from './owed-room.ts';
 import { privateFolder } from './private-folder.ts';
 
 /** Skills by their digests, each in a folder that nobody changes. Processes share it. */
@@ -125,10 +126,19 @@ export function openTreeCache(folder: string, { maxBytes = DEFAULT_BYTES }: Tree
   const open = (): OpenedCache => {
     // Whoever empties a cache takes the folders of those who have it open as well.
     if (opened !== undefined && !existsSync(opened.folders.trees)) cache.close();
-    return (opened ??= openFolders(folder));
+    if (opened !== undefined) return opened;
+    opened = openFolders(folder);
+    const { folders } = opened;
+    payRoom(folders.owed, () => {
+      removeTornTrees(folders.trees);
+      removeDeadClaims(folders.claims);
+      makeRoom(folders, maxBytes, discard);
+    });
+    return opened;
   };
   // Another process may have filled it: the first skill that is kept finds out.
   let added = Number.POSITIVE_INFINITY;
+  const isDue = (bytes: number): boolean => added + bytes > maxBytes * LOOK_AFTER;
 
   const find = (digest: string): SkillView | undefined => {
     const { folders, leases } = open();
@@ -156,17 +166,24 @@ export function openTreeCache(folder: string, { maxBytes = DEFAULT_BYTES }: Tree
       const digest = skillDigest(files);
       const known = find(digest);
       if (known !== undefined) return known;
-      const { trees } = open().folders;
+      const { trees, owed } = open().folders;
+      const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
+      const settle = isDue(bytes) ? oweRoom(owed) : undefined;
       removeTornTrees(trees);
       // Where another process was faster, what it has written is the same.
       writeTree(trees, treeOf(digest), tree, 'kept');
-      cache.added(files.reduce((sum, { bytes }) => sum + bytes, 0));
+      cache.added(bytes);
+      settle?.();
       return { digest, files, folder: join(trees, treeOf(digest)) };
     },
     added(bytes) {
+      const isOver = isDue(bytes);
       added += bytes;
-      if (added <= maxBytes * LOOK_AFTER) return;
-      makeRoom(open().folders, maxBytes, discard);
+      if (!isOver) return;
+      const { folders } = open();
+      const settle = oweRoom(folders.owed);
+      makeRoom(folders, maxBytes, discard);
+      settle();
       added = 0;
     },
     close() {
@@ -192,7 +209,8 @@ function openFolders(folder: string): OpenedCache {
   const leases = join(real, 'leases');
   const files = ['index', 'lists'].map((name) => join(real, name));
   const databases = [join(real, OBJECTS_FILE)];
-  return { folders: { trees, leases, claims: join(real, 'claims'), files, databases }, leases: openLeases(leases) };
+  const [claims, owed] = ['claims', 'owed'].map((name) => join(real, name)) as [string, string];
+  return { folders: { trees, leases, claims, owed, files, databases }, leases: openLeases(leases) };
 }
 
 function treeOf(digest: string): string {

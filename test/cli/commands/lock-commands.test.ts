@@ -99,6 +99,46 @@ describe('built-in skills', () => {
   });
 });
 
+describe('skillcell skills update', () => {
+  it('shows what comes against what was locked, and replaces nothing that somebody has edited', async () => {
+    writeSkill(join(scene, 'source/units'), 'units', 'Give SI units.');
+    await skills('add', '../source');
+    await skills('approve', 'units', '--as', 'Ana');
+    const installed = join(project, '.agents/skills/units/SKILL.md');
+    writeFileSync(installed, `${readFileSync(installed, 'utf8')}Mine.\n`);
+    writeSkill(join(scene, 'source/units'), 'units', 'Give any units.', 'allowed-tools: Bash\n');
+    const dry = await skills('update', '--dry-run');
+    for (const text of [
+      '-Give SI units.',
+      '+Give any units.',
+      'tool + Bash',
+      'not as locked here: changed custom.units SKILL.md',
+    ])
+      expect(dry.stdout).toContain(text);
+    expect(dry.stdout).not.toContain('Mine.');
+    expect(await skills('update')).toMatchObject({ code: 2 });
+    expect(readFileSync(installed, 'utf8')).toContain('Mine.');
+    expect(await skills('update', '--force')).toMatchObject({ code: 0 });
+    expect(readLock(lockFile)?.get('custom.units')?.approval).toBeNull();
+    const shown = await skills('show', 'units', '--frozen', '--root', '.agents/skills');
+    expect([shown.code, shown.stderr]).toEqual([2, expect.stringContaining('nobody has approved its bytes')]);
+  });
+
+  it('changes nothing where the source is down, or has the skill no more', async () => {
+    writeSkill(join(scene, 'source/units'), 'units', 'Give SI units.');
+    writeSkill(join(scene, 'source/other'), 'other', 'Other.');
+    await skills('add', '../source');
+    const before = readFileSync(lockFile, 'utf8');
+    rmSync(join(scene, 'source/units'), { recursive: true });
+    const gone = await skills('update');
+    expect([gone.code, gone.stdout]).toEqual([1, expect.stringContaining('custom.units: gone from its source')]);
+    rmSync(join(scene, 'source'), { recursive: true });
+    expect(await skills('update')).toMatchObject({ code: 3 });
+    expect(readFileSync(lockFile, 'utf8')).toBe(before);
+    expect(await skills('verify')).toMatchObject({ code: 0 });
+  });
+});
+
 describe('skills-lock.json', () => {
   /** By sha256sum over the path and the bytes of SKILL.md. */
   const COMPUTED = 'a34dfe44df4183e0956ae8392fa2aea4673bade4f78d85ff5f1bc06d2f4b77b3';
