@@ -7,6 +7,7 @@ import { lockPlaces } from '../lock/lock-places.ts';
 import type { LockedSkill } from '../lock/lock-format.ts';
 import { readLock } from '../lock/read-lock.ts';
 import { assertApproved } from '../lock/approval.ts';
+import { assertRestorable } from './assert-replaceable.ts';
 import { builtinSkills, compareBuiltin } from './builtin-skills.ts';
 import { deviationDiagnostics } from './deviation-diagnostics.ts';
 import { fetchLocked } from './fetch-locked.ts';
@@ -20,6 +21,8 @@ export interface InstallSkillsOptions {
   allowPrivate?: readonly string[] | undefined;
   /** Refuses before anything is written where a skill is not approved. */
   frozen?: boolean | undefined;
+  /** Replaces also a folder that is no copy of the skill. */
+  force?: boolean | undefined;
   /** Absolute path of the skills of the package. */
   builtinFolder?: string | undefined;
   signal?: AbortSignal | undefined;
@@ -37,11 +40,12 @@ export interface InstalledSkill {
 
 /**
  * Brings back the locked bytes of every skill, all or none: what is missing is written, and what was changed is replaced and named.
+ * A folder that is no copy of the skill is not.
  *
  * @throws SkillcellError `lock.mismatch`, `lock.unapproved`, `lock.invalid`, `store.unavailable`, `store.conflict`
  */
 export async function installSkills(options: InstallSkillsOptions): Promise<InstalledSkill[]> {
-  const { lockFile, cache, allowPrivate, frozen = false, builtinFolder, signal } = options;
+  const { lockFile, cache, allowPrivate, frozen = false, force = false, builtinFolder, signal } = options;
   await recoverSkills(lockFile, { signal });
   const lock = readLock(lockFile);
   if (lock === undefined) return [];
@@ -65,6 +69,7 @@ export async function installSkills(options: InstallSkillsOptions): Promise<Inst
         const tree = trees.get(skill.digest);
         // What somebody locked meanwhile is for him to install.
         const isLeft = place === null || deviations.length === 0 || tree === undefined;
+        if (!isLeft && !force) assertRestorable(root, skill, deviations);
         if (!isLeft) changes.push({ id, entry: skill, folder: { place, tree } });
         const state = isLeft ? 'unchanged' : isMissing(skill, deviations) ? 'installed' : 'restored';
         result.push({ id, place, state, deviations });

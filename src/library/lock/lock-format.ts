@@ -9,6 +9,7 @@ import { JsonRefused, parseBoundedJson } from '../../protocol/bounded-json.ts';
 import { skillDigest } from '../../skills/text/digest.ts';
 import { isSlug } from '../../skills/text/slug.ts';
 import { compareCodePoints } from '../../skills/text/text.ts';
+import { nestedPlace } from './nested-place.ts';
 import { placeFault } from './place-fault.ts';
 import { hasRepeatedKey } from './repeated-key.ts';
 
@@ -132,6 +133,8 @@ export function parseLock(bytes: Uint8Array, shown: string): SkillLock {
     if (fault !== undefined) throw invalid(action, fault, id);
     return [id, one];
   });
+  const nested = nestedPlace(places);
+  if (nested !== undefined) throw invalid(action, 'two skills have places within each other', nested);
   return new Map(entries.toSorted(([a], [b]) => compareCodePoints(a, b)));
 }
 
