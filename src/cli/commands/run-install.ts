@@ -34,7 +34,9 @@ async function install(context: CommandContext, cache: TreeCache): Promise<numbe
   if (json) await output.json({ skills: rows });
   else
     for (const { id, place, state, deviations } of rows) {
-      await output.text(`${state} ${id} in ${place === null ? 'the package' : escapeLine(place)}\n`);
+      const where = place === null ? 'the package' : escapeLine(place);
+      const why = state === 'left' ? ': other bytes were locked meanwhile, run it again' : '';
+      await output.text(`${state} ${id} in ${where}${why}\n`);
       if (state === 'restored') for (const row of deviations) await output.text(`  was ${deviationLine(row)}\n`);
     }
   return 0;

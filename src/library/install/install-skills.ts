@@ -33,7 +33,8 @@ export interface InstalledSkill {
   id: string;
   /** Null for a skill of the package, which brings it. */
   place: string | null;
-  state: 'installed' | 'restored' | 'unchanged';
+  /** `left`: somebody has locked other bytes meanwhile, which are not brought back yet. */
+  state: 'installed' | 'restored' | 'unchanged' | 'left';
   /** What was there instead. */
   deviations: Deviation[];
 }
@@ -67,11 +68,18 @@ export async function installSkills(options: InstallSkillsOptions): Promise<Inst
         const { id, place } = skill;
         const deviations = place === null ? [] : compareLocked(root, skill);
         const tree = trees.get(skill.digest);
-        // What somebody locked meanwhile is for him to install.
-        const isLeft = place === null || deviations.length === 0 || tree === undefined;
-        if (!isLeft && !force) assertRestorable(root, skill, deviations);
-        if (!isLeft) changes.push({ id, entry: skill, folder: { place, tree } });
-        const state = isLeft ? 'unchanged' : isMissing(skill, deviations) ? 'installed' : 'restored';
+        if (place === null || deviations.length === 0) {
+          result.push({ id, place, state: 'unchanged', deviations });
+          continue;
+        }
+        if (tree === undefined) {
+          // What somebody locked meanwhile is for him to install.
+          result.push({ id, place, state: 'left', deviations });
+          continue;
+        }
+        if (!force) assertRestorable(root, skill, deviations);
+        changes.push({ id, entry: skill, folder: { place, tree } });
+        const state = isMissing(skill, deviations) ? 'installed' : 'restored';
         result.push({ id, place, state, deviations });
       }
       return { changes, result };

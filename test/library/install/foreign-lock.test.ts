@@ -133,6 +133,37 @@ describe('a lock file of somebody else', () => {
   });
 });
 
+describe('what somebody else changes meanwhile', () => {
+  it('is left by installSkills(), and is not called unchanged', async () => {
+    const before = readFileSync(lockFile, 'utf8');
+    write('../source/alpha/SKILL.md', `${skillText('alpha')}More.\n`);
+    await takeUpdates(await findUpdates({ lockFile, cache }), { lockFile, cache });
+    const after = readFileSync(lockFile, 'utf8');
+    writeFileSync(lockFile, before);
+    rmSync(join(project, '.agents/skills/alpha'), { recursive: true });
+    const meanwhile: TreeCache = {
+      ...cache,
+      find(digest) {
+        writeFileSync(lockFile, after);
+        return cache.find(digest);
+      },
+    };
+    const rows = await installSkills({ lockFile, cache: meanwhile });
+    expect(rows.map(({ state, deviations }) => [state, deviations.length])).toEqual([
+      ['left', 2],
+      ['unchanged', 0],
+    ]);
+    expect(await install()).toEqual(['installed custom.alpha', 'unchanged custom.beta']);
+  });
+
+  it('is none of what takeUpdates() says that it has taken', async () => {
+    for (const name of ['alpha', 'beta']) write(`../source/${name}/SKILL.md`, `${skillText(name)}More.\n`);
+    const updates = await findUpdates({ lockFile, cache });
+    await removeSkills({ lockFile, refs: ['alpha'] });
+    expect(await takeUpdates(updates, { lockFile, cache })).toEqual(['custom.beta']);
+  });
+});
+
 describe('addSkills()', () => {
   it('puts no skill into the folder of another, nor around one', async () => {
     const before = seen();
