@@ -38,6 +38,7 @@ export function createPdfReader({ cache, orchestrator, limits = {} }: PdfReaderO
   let own: Orchestrator | undefined;
   return {
     async read(document, path, signal) {
+      if (!isPdf(document)) throw unreadable(document.length === 0 ? 'it is empty' : 'it is no PDF', path);
       const digest = digestOf(document);
       const known = kept.find(digest);
       if (known !== undefined) return known;
@@ -60,9 +61,10 @@ export function createPdfReader({ cache, orchestrator, limits = {} }: PdfReaderO
               ? `reading it takes more than ${memoryMib} MiB of memory`
               : size !== undefined
                 ? `its text has more than ${READ_LIMIT} bytes`
-                : `it is none that can be read (${said(result.stderr.text)})`;
-        const message = `Cannot take the text out of the PDF: ${reason}, got ${quotedText(path)}.`;
-        throw new SkillcellError('file.unreadable', message, { hint: 'Refer to the file by its path.' });
+                : result.stderr.text.includes('PasswordException')
+                  ? 'it has a password'
+                  : `it is none that can be read (${said(result.stderr.text)})`;
+        throw unreadable(reason, path);
       }
       const text = await host.readArtifact(result, PDF_FILES.text, 'utf8');
       kept.keep(digest, text);
@@ -72,6 +74,16 @@ export function createPdfReader({ cache, orchestrator, limits = {} }: PdfReaderO
       await own?.close();
     },
   };
+}
+
+/** Whether it begins as readers of PDFs want it: a thousand bytes of something else may stand before. */
+export function isPdf(content: Uint8Array): boolean {
+  return Buffer.from(content.subarray(0, 1_024)).includes('%PDF-');
+}
+
+function unreadable(reason: string, path: string): SkillcellError {
+  const message = `Cannot take the text out of the PDF: ${reason}, got ${quotedText(path)}.`;
+  return new SkillcellError('file.unreadable', message, { hint: 'Refer to the file by its path.' });
 }
 
 /** The last line of what the program said, which a document may have written. */

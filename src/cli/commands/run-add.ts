@@ -42,12 +42,12 @@ async function add(context: CommandContext, cache: TreeCache): Promise<number> {
   });
   if (given.flags.has('list')) return await list(context, found.skills, found.diagnostics);
   if (!json) await noteDiagnostics(context, found.diagnostics);
-  if (found.skills.length === 0)
+  if (found.skills.length + found.refused.length === 0)
     throw new SkillcellError(
       'source.refused',
       `Cannot add skills: there is none that can be taken, got ${quoted(source)}.`,
     );
-  const chosen = chooseSkills(found.skills, flagValues(given, 'skill'));
+  const chosen = chooseSkills(found, flagValues(given, 'skill'));
   makeLockFolder(place);
   const added = await addSkills(chosen, { ...place, force: given.flags.has('force'), signal });
   if (json) await output.json({ skills: added, diagnostics: found.diagnostics });

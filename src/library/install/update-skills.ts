@@ -60,7 +60,7 @@ export async function findUpdates(options: UpdateSkillsOptions): Promise<SkillUp
   const sources = new Map<string, Promise<SourceContents>>();
   for (const locked of chosen) {
     if (locked.place === null) {
-      const contents = { skills: [...builtin().values()], diagnostics: [] };
+      const contents = { skills: [...builtin().values()], refused: [], diagnostics: [] };
       updates.push(await updateOf(locked, contents, lockFolder, cache));
       continue;
     }

@@ -1,11 +1,9 @@
-import { existsSync, mkdirSync, readdirSync, renameSync, utimesSync } from 'node:fs';
+import { existsSync, mkdirSync, utimesSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
-import { randomBytes } from 'node:crypto';
 import type { SkillFile, SkillTree } from '../../contracts/skill.ts';
 import type { SkillView } from '../../contracts/store.ts';
-import { currentOwner, isDead, ownerName, parseOwnerName } from '../../durable/owner.ts';
-import { removeTree } from '../../durable/remove-tree.ts';
+import { discard, removeTorn } from '../../durable/durable-file.ts';
 import { writeTree } from '../../durable/write-tree.ts';
 import { readManifest } from '../../skills/load/read-manifest.ts';
 import { digestOf, skillDigest } from '../../skills/text/digest.ts';
@@ -68,7 +66,7 @@ export interface TreeCache {
    */
   added(bytes: number): void;
   /**
-   * Says that what it gave is no longer needed: only then may it be evicted.
+   * Says that all that it gave is no longer needed: only then may it be evicted. Nothing else of it is open.
    *
    * @example
    * ```ts
@@ -89,7 +87,6 @@ export interface TreeCache {
 /** What was read of buckets, in the folder of a cache. */
 export const OBJECTS_FILE = 's3-objects.sqlite';
 
-const PART = /^\.(.+)\.part$/;
 const DIGEST = /^sha256:[0-9a-f]{64}$/;
 
 /** Where the cache is unless it is named. */
@@ -130,9 +127,9 @@ export function openTreeCache(folder: string, { maxBytes = DEFAULT_BYTES }: Tree
     opened = openFolders(folder);
     const { folders } = opened;
     payRoom(folders.owed, () => {
-      removeTornTrees(folders.trees);
+      removeTorn(folders.trees);
       removeDeadClaims(folders.claims);
-      makeRoom(folders, maxBytes, discard);
+      makeRoom(folders, maxBytes);
     });
     return opened;
   };
@@ -140,41 +137,49 @@ export function openTreeCache(folder: string, { maxBytes = DEFAULT_BYTES }: Tree
   let added = Number.POSITIVE_INFINITY;
   const isDue = (bytes: number): boolean => added + bytes > maxBytes * LOOK_AFTER;
 
-  const find = (digest: string): SkillView | undefined => {
+  /** Holds a tree, and says whether it is there. */
+  const hold = (digest: string): { place: string; files: readonly SkillFile[] | undefined; release: () => void } => {
     const { folders, leases } = open();
     const tree = treeOf(digest);
     // In this order; see `claimTree`.
-    leases.hold(tree);
+    const release = leases.hold(tree);
     awaitUnclaimed(folders.claims, tree);
     const place = join(folders.trees, tree);
     const files = filesIn(place);
-    if (files === undefined) return undefined;
-    if (skillDigest(files) !== digest) {
-      discard(place);
-      return undefined;
-    }
-    touch(place);
-    return { digest, files, folder: place };
+    const isSame = files !== undefined && skillDigest(files) === digest;
+    if (files !== undefined && !isSame) discard(place);
+    if (isSame) touch(place);
+    return { place, files: isSame ? files : undefined, release };
   };
 
   const cache: TreeCache = {
     folder,
     maxBytes,
-    find,
+    find(digest) {
+      const { place, files, release } = hold(digest);
+      if (files !== undefined) return heldView({ digest, files, folder: place }, release);
+      release();
+      return undefined;
+    },
     keep(tree) {
-      const files = listFiles(tree);
-      const digest = skillDigest(files);
-      const known = find(digest);
-      if (known !== undefined) return known;
-      const { trees, owed } = open().folders;
-      const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
-      const settle = isDue(bytes) ? oweRoom(owed) : undefined;
-      removeTornTrees(trees);
-      // Where another process was faster, what it has written is the same.
-      writeTree(trees, treeOf(digest), tree, 'kept');
-      cache.added(bytes);
-      settle?.();
-      return { digest, files, folder: join(trees, treeOf(digest)) };
+      const listed = listFiles(tree);
+      const digest = skillDigest(listed);
+      const { place, files = listed, release } = hold(digest);
+      if (files !== listed) return heldView({ digest, files, folder: place }, release);
+      try {
+        const { trees, owed } = open().folders;
+        const bytes = listed.reduce((sum, file) => sum + file.bytes, 0);
+        const settle = isDue(bytes) ? oweRoom(owed) : undefined;
+        removeTorn(trees);
+        // Where another process was faster, what it has written is the same.
+        writeTree(trees, treeOf(digest), tree, 'kept');
+        cache.added(bytes);
+        settle?.();
+      } catch (error) {
+        release();
+        throw error;
+      }
+      return heldView({ digest, files: listed, folder: place }, release);
     },
     added(bytes) {
       const isOver = isDue(bytes);
@@ -182,7 +187,7 @@ export function openTreeCache(folder: string, { maxBytes = DEFAULT_BYTES }: Tree
       if (!isOver) return;
       const { folders } = open();
       const settle = oweRoom(folders.owed);
-      makeRoom(folders, maxBytes, discard);
+      makeRoom(folders, maxBytes);
       settle();
       added = 0;
     },
@@ -192,6 +197,18 @@ export function openTreeCache(folder: string, { maxBytes = DEFAULT_BYTES }: Tree
     },
   };
   return cache;
+}
+
+const releases = new WeakMap<SkillView, () => void>();
+
+function heldView(view: SkillView, release: () => void): SkillView {
+  releases.set(view, release);
+  return view;
+}
+
+/** Says that a view of a cache is no longer needed, whoever's cache it is: what nobody else holds may be evicted. */
+export function releaseView(view: SkillView): void {
+  releases.get(view)?.();
 }
 
 /** As a share of the bound: how much may come before it is looked at anew how much there is. */
@@ -231,25 +248,6 @@ function filesIn(place: string): readonly SkillFile[] | undefined {
   } catch {
     // Not there, or not to be read: it is fetched again.
     return undefined;
-  }
-}
-
-/** Out of the way at once, for whoever looks by digest; then from the disk. */
-function discard(place: string): void {
-  const aside = join(place, '..', `.${ownerName(currentOwner())}-${randomBytes(8).toString('hex')}.part`);
-  try {
-    renameSync(place, aside);
-  } catch {
-    // Another process was faster.
-    return;
-  }
-  removeTree(aside);
-}
-
-function removeTornTrees(trees: string): void {
-  for (const name of readdirSync(trees)) {
-    const owner = parseOwnerName(PART.exec(name)?.[1] ?? '');
-    if (owner !== undefined && isDead(owner)) removeTree(join(trees, name));
   }
 }
 

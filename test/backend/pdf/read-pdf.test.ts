@@ -65,6 +65,29 @@ describe('the reader of PDFs', () => {
     });
   });
 
+  test('starts nothing for one that is empty, or begins like no PDF', async () => {
+    jobs.length = 0;
+    const cases = [
+      ['', 'it is empty'],
+      ['Plain text.', 'it is no PDF'],
+      ['PK\u0003\u0004', 'it is no PDF'],
+    ] as const;
+    for (const [document, reason] of cases)
+      await expect(read(Buffer.from(document))).rejects.toMatchObject({
+        code: 'file.unreadable',
+        message: `Cannot take the text out of the PDF: ${reason}, got "/skills/a/b/form.pdf".`,
+      });
+    expect(jobs).toEqual([]);
+  });
+
+  test('says of one with a password that it has one', async (context) => {
+    requireLevel(context, 'namespace');
+    await expect(read(pdfDocument([shown('hidden')], { hasPassword: true }))).rejects.toMatchObject({
+      code: 'file.unreadable',
+      message: 'Cannot take the text out of the PDF: it has a password, got "/skills/a/b/form.pdf".',
+    });
+  });
+
   test('ends one that takes too long, and says so', async (context) => {
     requireLevel(context, 'namespace');
     const endless = pdfDocument(['q Q '.repeat(10_000_000)]);

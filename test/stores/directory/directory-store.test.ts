@@ -39,6 +39,7 @@ function writeSkill(place: string, tree: SkillTree): void {
 }
 
 describeStore('a folder', {
+  can: ['change', 'down'],
   async open(trees) {
     const home = realpathSync(mkdtempSync(join(tmpdir(), 'directory-scene-')));
     const root = join(home, 'skills');
