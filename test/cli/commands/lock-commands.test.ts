@@ -187,9 +187,13 @@ describe('what --frozen leaves out', () => {
   it('is told with the id that is locked, where the folder gives another one', async () => {
     await approve('deep');
     const list = async (): Promise<string> => (await skills('list', '--frozen', '--root', '.agents/skills')).stderr;
-    expect(await list()).toContain('public.units is not loaded: nobody has approved its bytes, which are locked as custom.units.');
+    expect(await list()).toContain(
+      'public.units is not loaded: nobody has approved its bytes, which are locked as custom.units.',
+    );
     writeSkill(join(project, '.agents/skills/units'), 'units', 'Other.');
-    expect(await list()).toContain('public.units is not loaded: its bytes are not those that are locked as custom.units.');
+    expect(await list()).toContain(
+      'public.units is not loaded: its bytes are not those that are locked as custom.units.',
+    );
   });
 });
 
