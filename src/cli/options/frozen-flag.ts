@@ -33,6 +33,8 @@ export function unapprovedImports(refs: readonly string[], { skills, diagnostics
   const wanted = new Set(refs.map(idOf));
   // It grows while it is gone through.
   for (const id of wanted) for (const imported of loaded.get(id)?.fields.imports ?? []) wanted.add(idOf(imported));
+  // What was asked for itself is an error of its own.
+  for (const ref of refs) wanted.delete(idOf(ref));
   return [...wanted].flatMap((id) => left.get(id) ?? []);
 }
 
