@@ -29,10 +29,14 @@ async function update(context: CommandContext, cache: TreeCache): Promise<number
   const updates = await findUpdates(options);
   const dryRun = given.flags.has('dry-run');
   if (!json) for (const update of updates) await output.text(describe(update));
-  if (!dryRun) await takeUpdates(updates, options);
-  if (json) await output.json({ dryRun, skills: updates.map(row) });
+  const taken = dryRun ? [] : await takeUpdates(updates, options);
+  if (json)
+    await output.json({ dryRun, skills: updates.map((each) => ({ ...row(each), updated: taken.includes(each.id) })) });
   else if (!dryRun)
-    for (const { id } of updates.filter(isChanged)) await output.text(`updated ${id}; it is not approved\n`);
+    for (const { id } of updates.filter(isChanged))
+      await output.text(
+        taken.includes(id) ? `updated ${id}; it is not approved\n` : `left ${id}: somebody has changed it meanwhile\n`,
+      );
   return updates.some(({ state }) => state === 'gone') ? 1 : 0;
 }
 
@@ -40,7 +44,7 @@ function isChanged({ state }: SkillUpdate): boolean {
   return state === 'changed';
 }
 
-function row({ id, state, locked, found, difference, deviations, diagnostics }: SkillUpdate): unknown {
+function row({ id, state, locked, found, difference, deviations, diagnostics }: SkillUpdate): object {
   return {
     id,
     state,

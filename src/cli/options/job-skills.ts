@@ -2,8 +2,9 @@ import { SkillcellError } from '../../contracts/skillcell-error.ts';
 import type { SkillLibrary } from '../../library/skill-library.ts';
 import type { SkillsSubsystem } from '../../skills/load-subsystem.ts';
 import { type CommandContext, flagValue, flagValues } from './command.ts';
+import { bareReference, fullId, withoutRange } from '../../skills/text/bare-reference.ts';
 import { folderId } from '../../skills/text/slug.ts';
-import { frozenLockFile, unapprovedError } from './frozen-flag.ts';
+import { frozenLockFile, unapprovedError, unapprovedImports } from './frozen-flag.ts';
 import type { SkillSources } from './load-skills.ts';
 import { sourcesFromFlags } from './sources-flag.ts';
 import { usageError } from '../terminal/usage-error.ts';
@@ -16,7 +17,7 @@ import { usageError } from '../terminal/usage-error.ts';
 export async function jobSkills(context: CommandContext, needed: true): Promise<SkillsSubsystem>;
 export async function jobSkills(context: CommandContext, needed?: boolean): Promise<SkillsSubsystem | undefined>;
 export async function jobSkills(context: CommandContext, needed = false): Promise<SkillsSubsystem | undefined> {
-  const { arguments: given, io } = context;
+  const { arguments: given, io, json } = context;
   const [own, descriptor] = [flagValue(given, 'skills-root'), flagValue(given, 'descriptor')];
   const named =
     ['skill', 'tool'].some((name) => flagValues(given, name).length > 0) ||
@@ -26,6 +27,8 @@ export async function jobSkills(context: CommandContext, needed = false): Promis
   const refs = [...flagValues(given, 'skill'), ...given.operands];
   const subsystem = await loadSkills({ ...(await sourcesOf(context)), refs }, io);
   checkConsumer(flagValue(given, 'consumer'), subsystem);
+  const left = json ? [] : unapprovedImports(refs, subsystem);
+  if (left.length > 0) await (await import('./skills-context.ts')).noteDiagnostics(context, left);
   return subsystem;
 }
 
@@ -70,20 +73,29 @@ function checkConsumer(consumer: string | undefined, { agentsConfig }: SkillsSub
   throw usageError('--consumer', `the descriptor's agents_config knows ${named.join(', ')}`, consumer);
 }
 
-function isNamed(message: string, folder: string): boolean {
+function isNamed(refs: readonly string[], folder: string): boolean {
   const { id } = folderId(folder);
-  return id !== '' && [folder, id].some((name) => message.includes(`.${name}"`) || message.includes(`"${name}"`));
+  const names = refs.map((ref) => withoutRange(fullId(bareReference(ref))).replace(/^[^.]*\./, ''));
+  return id !== '' && (names.includes(folder) || names.includes(id));
 }
 
-/** Adds to an error about a reference what was found in skills that could not be loaded. */
-export function explainReference(error: unknown, subsystem: SkillsSubsystem | undefined): unknown {
+/**
+ * Adds to an error about references what was found in skills that could not be loaded.
+ *
+ * @param refs that were asked for
+ */
+export function explainReference(
+  error: unknown,
+  refs: readonly string[],
+  subsystem: SkillsSubsystem | undefined,
+): unknown {
   if (!SkillcellError.isInstance(error) || error.code !== 'skills.reference-unknown') return error;
-  const unapproved = unapprovedError(error, subsystem?.diagnostics ?? []);
+  const unapproved = unapprovedError(error, refs, subsystem?.diagnostics ?? []);
   if (unapproved !== undefined) return unapproved;
   const errors = subsystem?.diagnostics.filter(({ severity }) => severity === 'error') ?? [];
   if (errors.length === 0) return error;
   // Only what was found in skills of that name is about this reference; the rest is for `validate`.
-  const broken = errors.filter(({ path }) => path?.split('/').some((name) => isNamed(error.message, name)));
+  const broken = errors.filter(({ path }) => path?.split('/').some((name) => isNamed(refs, name)));
   const hint = `${error.hint} A skill that is not loaded is unknown; \`skillcell skills validate\` names its faults.`;
   return new SkillcellError(error.code, error.message, {
     cause: error,

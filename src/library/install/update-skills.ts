@@ -95,14 +95,15 @@ async function updateOf(
 /**
  * Takes what {@link findUpdates} has found, all or none. Changed bytes have no approval.
  *
+ * @returns ids of what is locked with other bytes now; what was removed meanwhile, or has these bytes by now, is not among them
  * @throws SkillcellError `lock.mismatch` where a folder was changed by somebody else; `lock.invalid`, `store.changed`, `store.conflict`
  */
-export async function takeUpdates(updates: readonly SkillUpdate[], options: UpdateSkillsOptions): Promise<void> {
+export async function takeUpdates(updates: readonly SkillUpdate[], options: UpdateSkillsOptions): Promise<string[]> {
   const { lockFile, force = false, signal } = options;
   const arrived = updates.flatMap(({ id, state, found }) =>
     found === undefined ? [] : [{ id, found, tree: state === 'changed' ? found.read() : undefined }],
   );
-  await changeSkills(
+  return await changeSkills(
     lockFile,
     async (lock, { folder: root }) => {
       const changes = arrived.flatMap(({ id, found, tree }): SkillChange[] => {
@@ -115,7 +116,8 @@ export async function takeUpdates(updates: readonly SkillUpdate[], options: Upda
         if (!force) assertReplaceable({ root, place, id, files: entry.files, locked: before });
         return [{ id, entry, folder: { place, tree } }];
       });
-      return { changes, result: undefined };
+      const taken = changes.filter(({ id, entry }) => entry?.digest !== lock.get(id)?.digest);
+      return { changes, result: taken.map(({ id }) => id) };
     },
     { signal },
   );

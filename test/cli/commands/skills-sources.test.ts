@@ -62,6 +62,27 @@ describe('--sources', () => {
     expect((await run('skills', 'show', 'custom.b', '--sources', 'user,project')).stdout).toContain('Of the project.');
   });
 
+  it('reads, and names, the folders of a home once where that is the project, by whatever name', async () => {
+    writeTree(scene, { 'elsewhere/a/SKILL.md': skill('a') });
+    mkdirSync(join(home, '.agents'));
+    symlinkSync(join(scene, 'elsewhere'), join(home, '.agents/skills'));
+    symlinkSync(home, join(scene, 'other-name'));
+    const inHome = (...argv: string[]): Promise<MainRun> =>
+      runMain(['skills', ...argv], { cwd: home, env: { HOME: join(scene, 'other-name') } });
+    const { sources } = JSON.parse((await inHome('sources', '--json')).stdout) as { sources: { source: string }[] };
+    expect(sources.map(({ source }) => source)).toEqual(['builtin', 'user', 'user', 'user']);
+    const { stderr, stdout } = await inHome('list', '--sources', 'user,project');
+    expect([stderr, stdout]).toEqual(['', expect.stringContaining('custom.a') as string]);
+  });
+
+  it('names a folder of the project that is a link to one of the home, and does not read it as one of the project', async () => {
+    writeTree(home, { '.agents/skills/a/SKILL.md': skill('a') });
+    mkdirSync(join(project, '.agents'));
+    symlinkSync(join(home, '.agents/skills'), join(project, '.agents/skills'));
+    expect((await run('skills', 'sources')).stdout).toContain('it is a link to outside the project');
+    expect((await run('skills', 'list', '--sources', 'user,project')).stderr).toContain('trust.outside');
+  });
+
   it('ends a change of skills that was killed between the old folder and the new one', async () => {
     writeTree(project, { 'source/a/SKILL.md': skill('a') });
     expect((await run('skills', 'add', './source', '--user')).code).toBe(0);
