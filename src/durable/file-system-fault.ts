@@ -11,6 +11,7 @@ const UNUSABLE: Readonly<Record<string, string>> = {
   EISDIR: 'it is a folder',
   ELOOP: 'it leads through too many links',
   ENAMETOOLONG: 'the name is too long',
+  EXDEV: 'it lies in another file system than what is moved there',
 };
 const FULL: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT']);
 /** SQLite says only by number that the disk is full. */

@@ -46,18 +46,17 @@ describe('a folder without rights', () => {
     requireOrdinaryUser(context);
     giveToOrdinary(join(scene, 'home'));
     chmodSync(join(scene, 'project'), 0o555);
-    const refused = 'Cannot use a place: this user has no right to it (EACCES, ';
-    for (const [argv, reason, exit] of [
-      [['add', '../src'], 'Cannot change the skills: the system refuses to write (EACCES), ', 3],
-      [['import', '../src', '--into', '.'], refused, 2],
-      [['new', 'c'], refused, 2],
-    ] as const) {
+    for (const argv of [
+      ['add', '../src'],
+      ['import', '../src', '--into', '.'],
+      ['new', 'c'],
+    ]) {
       const at = { cwd: join(scene, 'project'), home: join(scene, 'home') };
       const { code, stderr } = runOrdinary(['skills', ...argv], at);
-      expect(stderr).toContain(reason);
+      expect(stderr).toContain('Cannot use a place: this user has no right to it (EACCES, ');
       expect(stderr).toContain(`got "${join(scene, 'project')}`);
       expect(stderr).not.toMatch(/fault of skillcell|\.part/);
-      expect([argv, code]).toEqual([argv, exit]);
+      expect([argv, code]).toEqual([argv, 2]);
     }
   });
 

@@ -2,7 +2,6 @@ import { chmodSync, existsSync, lstatSync, mkdirSync, readFileSync, renameSync, 
 import { basename, dirname, join } from 'node:path';
 import * as z from 'zod/mini';
 import { checkOptions } from '../../contracts/check-options.ts';
-import { quotedText } from '../../contracts/quoted-text.ts';
 import type { SkillTree } from '../../contracts/skill.ts';
 import { SkillcellError } from '../../contracts/skillcell-error.ts';
 import { syncFolder, writeAside } from '../../durable/durable-file.ts';
@@ -47,7 +46,7 @@ const journalSchema = z.strictObject({
  * @param path of the lock file
  * @param plan is given what is locked now, while nobody changes it
  * @returns what `plan` has given beside its changes
- * @throws SkillcellError `lock.invalid`, `lock.mismatch`, `store.conflict`; `artifact.write-failed` where the system lets nobody write
+ * @throws SkillcellError `lock.invalid`, `lock.mismatch`, `store.conflict`
  */
 export async function changeSkills<Result>(
   path: string,
@@ -55,28 +54,18 @@ export async function changeSkills<Result>(
   options: ExclusiveOptions = {},
 ): Promise<Result> {
   const places = lockPlaces(path);
-  try {
-    return await withExclusive(
-      places.busy,
-      async () => {
-        finish(places);
-        const lock = readLock(places.file) ?? new Map<string, LockedSkill>();
-        const { changes, result } = await plan(lock, places);
-        if (changes.length > 0) commit(places, lock, changes);
-        return result;
-      },
-      options,
-    );
-  } catch (cause) {
-    const { code = '' } = cause as NodeJS.ErrnoException;
-    if (!NOT_WRITTEN.has(code)) throw cause;
-    const message = `Cannot change the skills: the system refuses to write (${code}), got ${quotedText(places.folder)}.`;
-    throw new SkillcellError('artifact.write-failed', message, { cause });
-  }
+  return await withExclusive(
+    places.busy,
+    async () => {
+      finish(places);
+      const lock = readLock(places.file) ?? new Map<string, LockedSkill>();
+      const { changes, result } = await plan(lock, places);
+      if (changes.length > 0) commit(places, lock, changes);
+      return result;
+    },
+    options,
+  );
 }
-
-/** What the system says of a folder that cannot be written, or not now. */
-const NOT_WRITTEN: ReadonlySet<string> = new Set(['EACCES', 'EPERM', 'EROFS', 'ENOSPC', 'EDQUOT', 'EXDEV']);
 
 /**
  * Ends what somebody began to change and did not end. Whoever reads a lock file, or skills beside one, calls this first.
