@@ -99,6 +99,8 @@ export interface Skill {
   dir: string;
   /** Absolute path of the folder with its files, where it lies apart from its root: what a store has given is kept by digest. */
   folder?: string;
+  /** It comes from a store that a caller of a library made, and not from a folder that the options name; its code is never trusted. */
+  ofStore?: true;
   fields: SkillFields;
   /** Unknown keys, and known keys of an unusable shape. */
   extra: Record<string, unknown>;

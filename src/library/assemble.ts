@@ -53,6 +53,7 @@ export function assemble(all: readonly StoreState[], { admit, frozen, verdict, r
     for (const record of state.records) {
       if (record.item.kind !== kind) continue;
       const made = skillOf(state, record, { kind, index, path, ...grants });
+      if (made.skill !== undefined && !roots.paths.has(state.store)) made.skill.ofStore = true;
       diagnostics.push(...made.diagnostics);
       const refusal = made.skill && (frozen?.(made.skill) ?? admit?.(made.skill, record.item.origin));
       if (refusal !== undefined) diagnostics.push(refusal);

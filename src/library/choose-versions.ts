@@ -1,10 +1,11 @@
 import type { Skill } from '../contracts/skill.ts';
+import { SkillcellError } from '../contracts/skillcell-error.ts';
 import { demandsOfSkill, versionUnmet } from '../skills/select/assert-versions.ts';
 import { meetsRange, type VersionDemand } from '../skills/select/version-range.ts';
 import { withoutRange } from '../skills/text/bare-reference.ts';
 import { compareCodePoints } from '../skills/text/text.ts';
 
-/** Looks at combinations of versions, so that no set of skills can keep a library busy. */
+/** Combinations of versions that are looked at beyond one for each skill that is there, so that no set of skills can keep a library busy. */
 const LOOKS = 10_000;
 
 /** What versions are chosen for. */
@@ -19,43 +20,123 @@ export interface VersionRequest {
   denies(id: string): boolean;
 }
 
+/** Versions of a skill of which one was chosen, and the next ones in case that nothing goes with it. */
+interface Choice {
+  id: string;
+  fitting: readonly Skill[];
+  /** Which of them is chosen. */
+  at: number;
+}
+
+/** What was chosen so far, and what that asks for. */
+interface Selection {
+  readonly chosen: ReadonlyMap<string, Skill>;
+  rowsOf(id: string): readonly VersionDemand[];
+  take(id: string, skill: Skill): void;
+  drop(id: string): void;
+  /** The first skill that is asked for and of which no version was chosen. */
+  open(): string | undefined;
+}
+
 /**
  * Chooses one version of each skill that is asked for or imported, such that all ranges are met. What is asked for first makes no difference.
  *
  * @returns the closure, by id
- * @throws SkillcellError `skills.version-unmet` where no versions go together
+ * @throws SkillcellError `skills.version-unmet` where no versions go together, and where none were found within 10,000 looks more than there are skills
  */
-export function chooseVersions({ ids, demands, versions, denies }: VersionRequest): Map<string, Skill> {
-  let looks = 0;
-  let conflict: { rows: readonly VersionDemand[]; there: readonly Skill[] } | undefined;
+export function chooseVersions(request: VersionRequest): Map<string, Skill> {
+  const { ids, versions } = request;
+  const most = LOOKS + versions.size;
+  const selection = openSelection(request);
+  const choices: Choice[] = [];
+  let conflict: SkillcellError | undefined;
+  for (let looks = 0; looks < most; looks += 1) {
+    const last = choices.at(-1);
+    const broken = last && brokenBy(last, selection);
+    const id = broken ?? selection.open();
+    if (id === undefined) return new Map(selection.chosen);
+    const rows = selection.rowsOf(id);
+    const there = versions.get(id) ?? [];
+    const fitting = broken === undefined ? there.filter((skill) => isMet(skill, rows)) : [];
+    if (fitting.length > 0) choices.push({ id, fitting, at: -1 });
+    else conflict = versionUnmet(rows, there);
+    if (!takeNext(choices, selection)) throw conflict as SkillcellError;
+  }
+  const asked = ids.toSorted(compareCodePoints).join(', ');
+  const message = `Cannot load ${asked}: no versions that go together were found, got none within ${most} looks.`;
+  const hint = `Ask for versions by narrower ranges.${conflict === undefined ? '' : ` The last look failed so: ${conflict.message}`}`;
+  throw new SkillcellError('skills.version-unmet', message, { hint });
+}
 
-  const search = (chosen: ReadonlyMap<string, Skill>): Map<string, Skill> | undefined => {
-    looks += 1;
-    const asked = [...demands, ...[...chosen.values()].flatMap(demandsOfSkill)];
-    const rowsOf = (id: string): VersionDemand[] => asked.filter((row) => row.id === id);
-    for (const [id, skill] of chosen) {
-      const rows = rowsOf(id);
-      if (rows.every(({ range }) => meetsRange(skill.fields.version, range))) continue;
-      conflict = { rows, there: versions.get(id) ?? [skill] };
-      return undefined;
+/** Takes the next version of what was chosen last, and gives up what has none; false where nothing is left. */
+function takeNext(choices: Choice[], selection: Selection): boolean {
+  for (let last = choices.at(-1); last !== undefined; last = choices.at(-1)) {
+    if (last.at >= 0) selection.drop(last.id);
+    last.at += 1;
+    const skill = last.fitting[last.at];
+    if (skill !== undefined) {
+      selection.take(last.id, skill);
+      return true;
     }
-    const wanted = [...ids, ...[...chosen.values()].flatMap(({ fields }) => (fields.imports ?? []).map(withoutRange))];
-    const [open] = wanted
-      .filter((id) => versions.has(id) && !chosen.has(id) && !denies(id))
-      .toSorted(compareCodePoints);
-    if (open === undefined) return new Map(chosen);
-    const there = versions.get(open) ?? [];
-    const rows = rowsOf(open);
-    const fitting = there.filter(({ fields }) => rows.every(({ range }) => meetsRange(fields.version, range)));
-    if (fitting.length === 0) conflict = { rows, there };
-    for (const skill of looks > LOOKS ? [] : fitting) {
-      const found = search(new Map(chosen).set(open, skill));
-      if (found !== undefined) return found;
-    }
-    return undefined;
+    choices.pop();
+  }
+  return false;
+}
+
+/** A skill that was chosen, and whose version is not the one that the last choice asks for: what was chosen before goes together. */
+function brokenBy({ id }: Choice, { chosen, rowsOf }: Selection): string | undefined {
+  const asked = demandsOfSkill(chosen.get(id) as Skill).map((row) => row.id);
+  return asked.find((other) => {
+    const skill = chosen.get(other);
+    return skill !== undefined && !isMet(skill, rowsOf(other));
+  });
+}
+
+function isMet({ fields }: Skill, rows: readonly VersionDemand[]): boolean {
+  return rows.every(({ range }) => meetsRange(fields.version, range));
+}
+
+function openSelection({ ids, demands, versions, denies }: VersionRequest): Selection {
+  const chosen = new Map<string, Skill>();
+  const rows = new Map<string, VersionDemand[]>();
+  /** How many ask for a skill. */
+  const wanted = new Map<string, number>();
+  const open = new Set<string>();
+  const rowsOf = (id: string): VersionDemand[] => rows.get(id) ?? [];
+  const want = (id: string, more: number): void => {
+    if (!versions.has(id) || denies(id)) return;
+    const count = (wanted.get(id) ?? 0) + more;
+    if (count === 0) wanted.delete(id);
+    else wanted.set(id, count);
+    settle(id);
   };
-
-  const found = search(new Map());
-  if (found !== undefined) return found;
-  throw versionUnmet(conflict?.rows ?? [], conflict?.there ?? []);
+  const settle = (id: string): void => {
+    if (wanted.has(id) && !chosen.has(id)) open.add(id);
+    else open.delete(id);
+  };
+  const importsOf = ({ fields }: Skill): string[] => (fields.imports ?? []).map(withoutRange);
+  for (const row of demands) rows.set(row.id, [...rowsOf(row.id), row]);
+  for (const id of ids) want(id, 1);
+  return {
+    chosen,
+    rowsOf,
+    take(id, skill) {
+      chosen.set(id, skill);
+      settle(id);
+      for (const row of demandsOfSkill(skill)) rows.set(row.id, [...rowsOf(row.id), row]);
+      for (const other of importsOf(skill)) want(other, 1);
+    },
+    drop(id) {
+      const skill = chosen.get(id) as Skill;
+      chosen.delete(id);
+      for (const row of demandsOfSkill(skill)) rows.set(row.id, rowsOf(row.id).slice(0, -1));
+      for (const other of importsOf(skill)) want(other, -1);
+      settle(id);
+    },
+    open() {
+      let first: string | undefined;
+      for (const id of open) if (first === undefined || compareCodePoints(id, first) < 0) first = id;
+      return first;
+    },
+  };
 }

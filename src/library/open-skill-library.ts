@@ -1,49 +1,39 @@
 import { resolve } from 'node:path';
-import { realpathSync } from 'node:fs';
-import type { Diagnostic } from '../contracts/diagnostic.ts';
 import { SkillcellError } from '../contracts/skillcell-error.ts';
 import type { Skill } from '../contracts/skill.ts';
-import type { Call } from '../contracts/store.ts';
+import type { Call, SkillStore } from '../contracts/store.ts';
 import '../skills/match-on-host.ts';
 import { offerQuickYaml } from '../skills/parse/lazy-yaml.ts';
 import { quickYaml } from '../skills/parse/quick-yaml.ts';
 import { bodyTokens } from '../skills/catalog/catalog-entry.ts';
-import { policyFor } from '../skills/select/policy.ts';
-import { reachableIds } from '../skills/select/reachable-ids.ts';
-import type { SkillsSubsystem } from '../skills/load-subsystem.ts';
 import { defaultCacheFolder } from '../durable/user-folders.ts';
 import { openTreeCache } from '../stores/cache/tree-cache.ts';
 import { assemble, type Assembled } from './assemble.ts';
 import { eachAtOnce } from './each-at-once.ts';
-import { fetchWhole } from './fetch-whole.ts';
+import { fetchSnapshot, type FetchedSnapshot } from './fetch-snapshot.ts';
 import { openHeadIndex } from './head-index.ts';
 import { holdViews } from './held-views.ts';
 import { openKeptLists } from './kept-lists.ts';
 import { checkLibraryOptions } from './library-options.ts';
-import { LibrarySubsystem } from './library-subsystem.ts';
-import { lookAtStore, type StoreState } from './look-at-store.ts';
+import { lookAtStore, type StoreLook, type StoreState } from './look-at-store.ts';
 import { openRoots } from './root-stores.ts';
-import type { GateVerdict, LibraryHead, LibraryRequest, SkillLibrary, SkillLibraryOptions } from './skill-library.ts';
+import { shareWork, type SharedWork } from './share-work.ts';
+import type { GateVerdict, LibraryHead, SkillLibrary, SkillLibraryOptions } from './skill-library.ts';
 import { LOCK_FILE } from './lock/lock-format.ts';
 import { openFrozen } from './lock/open-frozen.ts';
-import { versionsFor } from './versions-for.ts';
 import { watchStores } from './watch-stores.ts';
 
 offerQuickYaml(quickYaml);
 
-/** Skills that are fetched at once. */
-const AT_ONCE = 8;
 /** How often skills are looked for anew because they changed while they were fetched. */
 const LOOKS = 5;
 
 /** A snapshot of all stores. */
-interface Snapshot extends Assembled {
+interface Snapshot extends FetchedSnapshot {
   states: readonly StoreState[];
   /** Digest of the lock file, where only what it approves is loaded. */
   locked: string | undefined;
   verdict: GateVerdict | undefined;
-  /** Skills that were fetched whole, by what their heads told. */
-  whole: Map<Skill, Promise<Skill>>;
 }
 
 /**
@@ -83,16 +73,17 @@ export async function openSkillLibrary(options: SkillLibraryOptions): Promise<Sk
   const listeners = new Set<() => void>();
   let snapshot: Snapshot | undefined;
   let failure: unknown;
-  let looking: Promise<boolean> | undefined;
+  let looking: SharedWork<boolean> | undefined;
+  const running = new Set<SharedWork<unknown>>();
   let watching: Disposable | undefined;
   let closing: Promise<void> | undefined;
 
-  const lookNow = async (call: Call): Promise<boolean> => {
+  /** Looks at all stores. Once it is given up nothing comes of it: another look may be under way. */
+  const lookNow = async (signal: AbortSignal): Promise<boolean> => {
     try {
-      const states = await Promise.all(
-        stores.map((store, place) => lookAtStore(store, snapshot?.states[place], { ...look, ...call })),
-      );
-      const locked = frozen ? await openFrozen(lockFile, call) : undefined;
+      const states = await lookAtStores(stores, snapshot?.states, { ...look, signal });
+      const locked = frozen ? await openFrozen(lockFile, { signal }) : undefined;
+      signal.throwIfAborted();
       const verdict = gate?.(states);
       const earlier = snapshot;
       const changed =
@@ -113,16 +104,30 @@ export async function openSkillLibrary(options: SkillLibraryOptions): Promise<Sk
       if (changed && earlier !== undefined) for (const listener of [...listeners]) listener();
       return changed;
     } catch (error) {
-      failure = error;
+      if (!signal.aborted) failure = error;
       throw error;
     }
   };
 
+  const started = (work: SharedWork<unknown>): void => {
+    running.add(work);
+    void work.ended.then(() => running.delete(work));
+  };
+
   /** One look at a time; whoever asks during one waits for it, and for no other. */
-  const refresh = async (call: Call = {}): Promise<boolean> => {
+  const refresh = async ({ signal }: Call = {}): Promise<boolean> => {
     requireOpen();
-    looking ??= lookNow(call).finally(() => (looking = undefined));
-    return await looking;
+    signal?.throwIfAborted();
+    if (looking === undefined) {
+      const own = shareWork(lookNow, () => forget());
+      const forget = (): void => {
+        if (looking === own) looking = undefined;
+      };
+      looking = own;
+      started(own);
+      void own.ended.then(forget);
+    }
+    return await looking.join(signal);
   };
 
   const requireOpen = (): void => {
@@ -137,50 +142,7 @@ export async function openSkillLibrary(options: SkillLibraryOptions): Promise<Sk
     return snapshot as Snapshot;
   };
 
-  const wholeOf = async (of: Snapshot, skill: Skill, call: Call): Promise<Skill> => {
-    const source = of.sources.get(skill);
-    if (source === undefined) return skill;
-    const known = of.whole.get(skill);
-    if (known !== undefined) return await known;
-    const fetched = fetchWhole(skill, source, { cache, index: look.index, views, ...call });
-    of.whole.set(skill, fetched);
-    // The next one tries anew.
-    fetched.catch(() => of.whole.delete(skill));
-    return await fetched;
-  };
-
-  const fetchFor = async (of: Snapshot, request: LibraryRequest): Promise<SkillsSubsystem> => {
-    const { subsystem, sources } = of;
-    const chosen = versionsFor(of, request);
-    const present = subsystem.skills.map((skill) => chosen.get(skill.id) ?? skill);
-    const wanted =
-      chosen.size > 0 && request.refs !== undefined ? [...chosen.values()] : wantedSkills(subsystem, request);
-    const { signal } = request;
-    const whole = new Map<Skill, Skill>();
-    for (const skill of request.copy === false ? present : []) {
-      const here = inPlace(skill, sources);
-      if (here !== undefined) whole.set(skill, here);
-    }
-    const missing = wanted.filter((skill) => !whole.has(skill));
-    await eachAtOnce(missing, AT_ONCE, async (skill) => {
-      whole.set(skill, await wholeOf(of, skill, { signal }));
-    });
-    const heads = present.filter((skill) => sources.has(skill) && !whole.has(skill));
-    const { diagnostics, agentsConfig, overrides, customNamespaces } = subsystem;
-    const { customSkillsRoot, bundleRoot } = roots;
-    const skills = present.map((skill) => whole.get(skill) ?? skill);
-    return new LibrarySubsystem(
-      {
-        ...{ skills, agentsConfig, customSkillsRoot, bundleRoot },
-        ...{ overrides: [...overrides], customNamespaces: [...customNamespaces] },
-        diagnostics: [...diagnostics, ...foundInside(whole)],
-      },
-      new Set(heads.map(({ id }) => id)),
-      // With what was asked for before, so that versions go together.
-      async ({ refs, ...more }) =>
-        await fetchFor(of, { ...request, ...more, refs: [...(request.refs ?? []), ...refs] }),
-    );
-  };
+  const fetch = { cache, index: look.index, views, roots, requireOpen, started };
 
   const library: SkillLibrary = {
     async heads({ consumer, includeInternal, signal } = {}) {
@@ -201,7 +163,7 @@ export async function openSkillLibrary(options: SkillLibraryOptions): Promise<Sk
       for (let looks = 1; ; looks += 1) {
         const of = await present(request);
         try {
-          return await fetchFor(of, request);
+          return await fetchSnapshot(of, request, fetch);
         } catch (error) {
           if (!SkillcellError.isInstance(error) || error.code !== 'store.changed' || looks === LOOKS) throw error;
           await refresh(request);
@@ -240,7 +202,8 @@ export async function openSkillLibrary(options: SkillLibraryOptions): Promise<Sk
   };
 
   const closeAll = async (): Promise<void> => {
-    await looking?.catch(() => undefined);
+    // What is under way has its stores to the end.
+    await Promise.all([...running].map(({ ended }) => ended));
     await Promise.all(stores.map((store) => store.close()));
     views.close();
     cache.close();
@@ -255,16 +218,22 @@ export async function openSkillLibrary(options: SkillLibraryOptions): Promise<Sk
   return library;
 }
 
-/** A skill of a folder that stays where it is. */
-function inPlace(skill: Skill, sources: Assembled['sources']): Skill | undefined {
-  const record = sources.get(skill)?.record;
-  if (record?.complete !== true || record.item.origin.type !== 'directory') return undefined;
-  return { ...skill, rootPath: realpathSync.native(record.item.origin.source) };
-}
-
-/** What only a whole skill tells of itself. */
-function foundInside(whole: ReadonlyMap<Skill, Skill>): Diagnostic[] {
-  return [...whole].flatMap(([head, { diagnostics }]) => diagnostics.slice(head.diagnostics.length));
+/** Looks at all stores at once. The first failure is that of the whole, and ends the looks at the others. */
+async function lookAtStores(
+  stores: readonly SkillStore[],
+  earlier: readonly StoreState[] | undefined,
+  look: StoreLook & { signal: AbortSignal },
+): Promise<StoreState[]> {
+  const failed = new AbortController();
+  const signal = AbortSignal.any([look.signal, failed.signal]);
+  return await eachAtOnce([...stores.entries()], stores.length, async ([place, store]) => {
+    try {
+      return await lookAtStore(store, earlier?.[place], { ...look, signal });
+    } catch (error) {
+      failed.abort(error);
+      throw error;
+    }
+  });
 }
 
 function isOther(now: StoreState, before: StoreState | undefined): boolean {
@@ -277,21 +246,17 @@ function isOtherVerdict(now: GateVerdict | undefined, before: GateVerdict | unde
   return told(now) !== told(before);
 }
 
-/** What is fetched whole: the closure of references, or all that the consumer may load. */
-function wantedSkills(subsystem: SkillsSubsystem, { refs, consumer, includeInternal }: LibraryRequest): Skill[] {
-  if (refs !== undefined) return subsystem.importSkillset(refs, { consumer, includeInternal }).skills;
-  const byId = new Map(subsystem.skills.map((skill) => [skill.id, skill]));
-  const visible = subsystem.visible({ consumer, includeInternal }).map(({ id }) => id);
-  const reached = reachableIds(visible, byId, policyFor(subsystem.agentsConfig, consumer));
-  return [...reached].flatMap((id) => byId.get(id) ?? []);
-}
-
 function headOf(skill: Skill, sources: Assembled['sources']): LibraryHead {
   const { id, name, brief, fields, rootKind: kind, files } = skill;
   const record = sources.get(skill)?.record;
   const digest = record === undefined ? skill.digest : record.digest;
   return {
-    ...{ id, name, brief, fields, kind, tokens: bodyTokens(skill) },
+    id,
+    name,
+    brief,
+    fields,
+    kind,
+    tokens: bodyTokens(skill),
     ...(digest === undefined ? {} : { digest }),
     files: files.map(({ path, bytes }) => ({ path, bytes })),
     ...(record === undefined ? {} : { origin: record.item.origin, revision: record.item.revision }),

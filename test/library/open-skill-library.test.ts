@@ -73,7 +73,7 @@ describe('openSkillLibrary()', () => {
     };
     const store = folderStore('skills', files);
     const plain = loadSkillsSubsystem({ roots: [{ kind: 'user', path: join(home, 'skills') }] });
-    const withoutPlace = ({ folder: _folder, rootPath: _rootPath, ...rest }: Skill): unknown => rest;
+    const withoutPlace = ({ folder: _folder, rootPath: _rootPath, ofStore: _ofStore, ...rest }: Skill): unknown => rest;
     const sorted = (rows: readonly unknown[]): string[] => rows.map((row) => JSON.stringify(row)).toSorted();
     // Once from the folder, once from the cache.
     for (let turn = 0; turn < 2; turn += 1) {

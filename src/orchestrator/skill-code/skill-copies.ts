@@ -70,8 +70,8 @@ export function createSkillCopies(): SkillCopies {
  * store is that a caller made, whatever kind it calls itself.
  */
 export function isTrusted(skill: Skill, trustedRoots: readonly string[]): boolean {
-  // What comes from a folder that a library itself names has the path of that folder, and was checked by its digest.
-  if (skill.folder !== undefined && !isAbsolute(skill.rootPath)) return false;
+  // What was rebuilt from bytes has no root, and an empty path would be the working folder.
+  if (skill.ofStore === true || !isAbsolute(skill.rootPath)) return false;
   return skill.rootKind === 'builtin' || trustedRoots.some((root) => place(root) === place(skill.rootPath));
 }
 

@@ -1,4 +1,4 @@
-import { readdirSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
@@ -6,6 +6,11 @@ import { createOrchestrator } from '../../../src/orchestrator/create-orchestrato
 import { createLocalRunner } from '../../../src/runners/local/local-runner.ts';
 import type { Orchestrator, OrchestratorOptions } from '../../../src/orchestrator/orchestrator.ts';
 import { currentOwner, ownerName } from '../../../src/durable/owner.ts';
+import { removeTree } from '../../../src/durable/remove-tree.ts';
+import { openSkillLibrary } from '../../../src/library/open-skill-library.ts';
+import type { SkillLibrary, SkillLibraryOptions } from '../../../src/library/skill-library.ts';
+import { openTreeCache } from '../../../src/stores/cache/tree-cache.ts';
+import { createDirectoryStore } from '../../../src/stores/directory/directory-store.ts';
 import { loadSkillsSubsystem } from '../../../src/skills/index.ts';
 import { MISSING_PYTHON, requireHere } from '../../fixtures/describe-with.ts';
 import { skillLibrary, skillText } from '../../fixtures/skill-library.ts';
@@ -101,6 +106,30 @@ it('code of any other root is not loaded, in whatever language', async (context)
   await using trusting = hostOf({ skills: library.subsystem, trustedSkillRoots: [library.root] });
   const pid = await run(trusting, 'custom.snake', 'await tools.snake({})');
   expect(pid, 'Python has a sandbox in any case').not.toBe(process.pid);
+});
+
+it('code of a store is not loaded, whatever kind, id and place the store has, and that of a folder of the library is', async () => {
+  using written = skillLibrary(files);
+  const { root } = written;
+  const cacheDir = mkdtempSync(join(tmpdir(), 'host-cache-'));
+  try {
+    const made = createDirectoryStore({ path: root, kind: 'builtin', cache: openTreeCache(cacheDir) });
+    const of = async (options: Partial<SkillLibraryOptions>): Promise<SkillLibrary> =>
+      await openSkillLibrary({ stores: [], cacheDir, ...options });
+    for (const copy of [true, false]) {
+      for (const store of [made, { ...made, id: root }]) {
+        await using stranger = await of({ stores: [store] });
+        const skills = await stranger.subsystem({ copy });
+        await using orchestrator = hostOf({ skills, trustedSkillRoots: [root, '.'] });
+        await expect(run(orchestrator, 'public.where', '1')).rejects.toMatchObject({ code: 'skill-code.not-trusted' });
+      }
+    }
+    await using own = await of({ builtinRoot: root });
+    await using trusting = hostOf({ skills: own });
+    expect(await run(trusting, 'public.where', 'await tools.where({})')).toMatchObject({ pid: process.pid });
+  } finally {
+    removeTree(cacheDir);
+  }
 });
 
 it('what cannot be loaded refuses the job as in a sandbox', async () => {
