@@ -1,16 +1,9 @@
+import { type DoubleQuoted, doubleQuotedIn } from '../../skills/parse/double-quoted.ts';
 import { readFrontMatter } from '../../skills/parse/front-matter.ts';
-import { isScalar } from '../../skills/parse/lazy-yaml.ts';
-import { entriesOf, itemsOf } from '../../skills/parse/yaml-values.ts';
 import type { TextRange } from './text-ranges.ts';
 
-/** A text of the frontmatter that is written with escapes. */
-export interface EscapedValue {
-  value: string;
-  /** As it is written. */
-  source: string;
-  /** Where it begins in the file. */
-  at: number;
-}
+/** A text of the frontmatter that is written with escapes; `at` is its place in the file. */
+export type EscapedValue = DoubleQuoted;
 
 const ESCAPE = /\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|([abe]))/g;
 const ANY_ESCAPE = /\\[^"\\/ t]/;
@@ -29,24 +22,9 @@ export function escapedValues(text: string, frontMatter: TextRange): EscapedValu
   const read = readFrontMatter(text, { recover: false });
   if (!read.ok) return [{ value: resolved(block), source: block, at: first }];
   const from = text.indexOf('\n') + 1;
-  return scalarsOf(read.root).flatMap(({ value, range }) => {
-    const source = text.slice(from + range[0], from + range[1]);
-    return source.startsWith('"') && ANY_ESCAPE.test(source) ? [{ value, source, at: from + range[0] }] : [];
-  });
-}
-
-/** Every key and value that is a text. Goes without recursion: the nesting is the author's. */
-function scalarsOf(root: unknown): { value: string; range: readonly [number, number, number] }[] {
-  const found: { value: string; range: readonly [number, number, number] }[] = [];
-  const pending = [root];
-  while (pending.length > 0) {
-    const node = pending.pop();
-    const range = isScalar(node) ? node.range : undefined;
-    if (isScalar(node) && typeof node.value === 'string' && range) found.push({ value: node.value, range });
-    for (const { keyNode, node: value } of entriesOf(node) ?? []) pending.push(keyNode, value);
-    for (const item of itemsOf(node) ?? []) pending.push(item);
-  }
-  return found;
+  return doubleQuotedIn(read.root, read.block).flatMap(({ value, source, at }) =>
+    ANY_ESCAPE.test(source) ? [{ value, source, at: from + at }] : [],
+  );
 }
 
 function resolved(block: string): string {
