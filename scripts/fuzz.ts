@@ -30,6 +30,7 @@ const say = (line: string): void => void process.stderr.write(`${line}\n`);
 say(`seed ${seed}`);
 const { failures, ...report } = await runFuzz({ seed, seconds, cases, onProgress: say });
 process.stdout.write(`${JSON.stringify({ seed, ...report, failures }, null, 2)}\n`);
+for (const part of report.leftOut) say(`left out: ${part}`);
 for (const failure of failures) say(`${failure.target}: npm run fuzz -- --seed ${failure.seed} --cases 1`);
 // A case that hangs would keep the process.
 process.exit(failures.length > 0 ? 1 : 0);

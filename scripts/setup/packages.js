@@ -22,11 +22,21 @@ import { stagingFolder } from './toolchain.js';
  */
 export function packagesReady(root) {
   if (packagesUnchanged(root)) return true;
-  const stamp = readJson(stampPath(root));
-  if (stamp === undefined) return adopt(root);
-  if (stamp.platform !== PLATFORM || stamp.digest !== lockDigest(root)) return false;
+  if (readJson(stampPath(root)) === undefined) return adopt(root);
+  if (!packagesSame(root)) return false;
   writeStamp(root, join(root, 'node_modules'));
   return true;
+}
+
+/**
+ * The same for whoever may only read.
+ *
+ * @param {string} root
+ * @returns {boolean}
+ */
+export function packagesSame(root) {
+  const stamp = readJson(stampPath(root));
+  return stamp !== undefined && stamp.platform === PLATFORM && stamp.digest === lockDigest(root);
 }
 
 /**

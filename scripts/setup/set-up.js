@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { withLock } from './lock.js';
-import { installPackages, packagesReady } from './packages.js';
+import { installPackages, packagesReady, packagesSame } from './packages.js';
 import { findNode, NODE_VERSION, readyNode } from './ready.js';
 import { installNode } from './toolchain.js';
 
@@ -15,15 +15,38 @@ import { installNode } from './toolchain.js';
 export async function setUp(root) {
   const ready = readyNode(root);
   if (ready !== undefined) return ready;
-  return withLock(
-    join(root, '.toolchain', 'locks'),
-    (owner) => say(`another set-up is at work (${owner}), waiting for it\n`),
-    async () => {
-      rmSync(join(root, '.toolchain', 'staging'), { recursive: true, force: true });
-      const node = findNode(root) ?? (await step(`Node ${NODE_VERSION} into .toolchain`, () => installNode(root)));
-      if (!packagesReady(root)) await step('packages into node_modules', () => installPackages(root));
-      return node;
-    },
+  try {
+    return await withLock(
+      join(root, '.toolchain', 'locks'),
+      (owner) => say(`another set-up is at work (${owner}), waiting for it\n`),
+      async () => {
+        rmSync(join(root, '.toolchain', 'staging'), { recursive: true, force: true });
+        const node = findNode(root) ?? (await step(`Node ${NODE_VERSION} into .toolchain`, () => installNode(root)));
+        if (!packagesReady(root)) await step('packages into node_modules', () => installPackages(root));
+        return node;
+      },
+    );
+  } catch (error) {
+    if (!NOT_OURS.has(/** @type {NodeJS.ErrnoException} */ (error).code ?? '')) throw error;
+    return setUpByOther(root, /** @type {NodeJS.ErrnoException} */ (error));
+  }
+}
+
+/** Codes of a checkout that this user may not write to. */
+const NOT_OURS = new Set(['EACCES', 'EPERM', 'EROFS']);
+
+/**
+ * What is there may be all that is needed: only the times of files made it look otherwise.
+ *
+ * @param {string} root
+ * @param {NodeJS.ErrnoException} cause
+ */
+function setUpByOther(root, cause) {
+  const node = findNode(root);
+  if (node !== undefined && packagesSame(root)) return node;
+  throw Object.assign(
+    new Error(`Cannot set up the checkout: this user may not write to it (${cause.code}), got ${root}.`, { cause }),
+    { hint: 'Have its owner run the same command once, or work in a copy of your own.' },
   );
 }
 

@@ -1,6 +1,7 @@
 import { quotedText } from '../contracts/quoted-text.ts';
 import { ARCHIVE_LIMITS } from './archive-limits.ts';
 import type { ListedEntry } from './listed-entry.ts';
+import { foldersAbove, nameCollision } from './name-collision.ts';
 import { nameFault } from './name-fault.ts';
 
 /** Of what an archive is refused before anything in it is inflated. */
@@ -39,26 +40,10 @@ function firstFault(
   return undefined;
 }
 
-/** How a name is compared by systems that fold case, compose accents, or know no full-width letters. */
-export function foldName(name: string): string {
-  return name.normalize('NFKC').toUpperCase().toLowerCase().normalize('NFKC');
-}
-
-/** Each folder on the way to an entry counts as one, also where it has no entry of its own: `A/x` and `a/y` are in one folder on some systems. */
 function collision(entries: readonly ListedEntry[]): string | undefined {
-  const byKey = new Map<string, string>();
-  const isNew = (name: string): boolean => {
-    const key = foldName(name);
-    const first = byKey.get(key);
-    if (first === undefined) byKey.set(key, name);
-    return first === undefined || first === name;
-  };
-  for (const { name } of entries) {
-    const other = [...foldersAbove(name), name].find((each) => !isNew(each));
-    if (other !== undefined)
-      return `two names that are one on some systems, got ${quotedText(byKey.get(foldName(other)) ?? '')} and ${quotedText(other)}`;
-  }
-  return undefined;
+  const found = nameCollision(entries.map(({ name }) => name));
+  if (found === undefined) return undefined;
+  return `two names that are one on some systems, got ${found.map((name) => quotedText(name)).join(' and ')}`;
 }
 
 function twin(entries: readonly ListedEntry[]): string | undefined {
@@ -84,9 +69,4 @@ function sizeFault(entries: readonly ListedEntry[]): string | undefined {
   return bytes <= ARCHIVE_LIMITS.unpackedBytes
     ? undefined
     : `over ${ARCHIVE_LIMITS.unpackedBytes} bytes unpacked, got ${bytes}`;
-}
-
-function foldersAbove(name: string): string[] {
-  const parts = name.split('/');
-  return parts.slice(1).map((_, index) => parts.slice(0, index + 1).join('/'));
 }

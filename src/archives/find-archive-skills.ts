@@ -2,6 +2,7 @@ import type { SkillTree } from '../contracts/skill.ts';
 import { ROOT_DEPTH } from '../skills/load/find-skill-folders.ts';
 import { isSkillFileName } from '../skills/load/skill-file-name.ts';
 import { compareCodePoints } from '../skills/text/text.ts';
+import { foldersAbove } from './name-collision.ts';
 
 /** A skill in an archive. */
 export interface ArchiveSkill {
@@ -39,9 +40,4 @@ function nameOf(path: string): string {
 
 function folderOf(path: string): string {
   return path.includes('/') ? path.slice(0, path.lastIndexOf('/')) : '.';
-}
-
-function foldersAbove(path: string): string[] {
-  const parts = path.split('/');
-  return parts.slice(1).map((_, index) => parts.slice(0, index + 1).join('/'));
 }

@@ -41,7 +41,7 @@ export function readSkillFolder(place: string): SkillFolderFiles | undefined {
     }
     const { content, bytes, executable } = readRegularFile(join(place, path), { keep: left, limit: Infinity });
     if (content === undefined)
-      throw new ArchiveRefusal('zip.size', `over ${ARCHIVE_LIMITS.unpackedBytes} bytes unpacked`);
+      throw new ArchiveRefusal('archive.size', `over ${ARCHIVE_LIMITS.unpackedBytes} bytes unpacked`);
     left -= bytes;
     tree.set(path, { bytes: content, executable });
   }

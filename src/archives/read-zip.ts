@@ -7,7 +7,7 @@ import { ENTRY_CHECKS, type EntryCheck } from './entry-checks.ts';
 import { isLeftOut } from './left-out.ts';
 import type { ListedEntry } from './listed-entry.ts';
 import { type PackedEntry, probeZipEntry, readZipEntry } from './read-zip-entry.ts';
-import { dataOffset, overlapFault } from './zip-overlap.ts';
+import { dataOffset, folderFault, gapFault, overlapFault } from './zip-layout.ts';
 
 /** Of what a ZIP archive may be refused. */
 export type ZipCheck =
@@ -16,6 +16,7 @@ export type ZipCheck =
   | 'header'
   | 'unicode-path'
   | 'overlap'
+  | 'gap'
   | 'checksum'
   | 'declared'
   | 'data';
@@ -63,8 +64,7 @@ export async function readZip(bytes: Uint8Array, options: ReadZipOptions = {}): 
     }
     if (without !== 'file-folder') refuseOddFolders(entries);
     if (without !== 'unicode-path') refuseOtherNames(entries);
-    const overlap = without === 'overlap' ? undefined : overlapFault(bytes, entries);
-    if (overlap !== undefined) throw new ArchiveRefusal('zip.overlap', overlap);
+    refuseOddLayout(bytes, entries, reader.directoryOffset ?? 0, without);
     const files: [ListedEntry, PackedEntry][] = [];
     for (const [index, entry] of entries.entries()) {
       if (entry.directory) continue;
@@ -125,6 +125,24 @@ function listedEntry(entry: Entry): ListedEntry {
     bytes: entry.uncompressedSize,
     executable: (mode & 0o111) !== 0,
   };
+}
+
+/** What the list of entries says of where they lie, and where that leaves bytes to nobody, or to two of them. */
+function refuseOddLayout(
+  bytes: Uint8Array,
+  entries: readonly Entry[],
+  directory: number,
+  without: ZipCheck | undefined,
+): void {
+  const checks = [
+    ['overlap', 'zip.overlap', overlapFault],
+    ['gap', 'zip.ambiguous', gapFault],
+    ['header', 'zip.header', folderFault],
+  ] as const;
+  for (const [check, code, faultOf] of checks) {
+    const fault = check === without ? undefined : faultOf(bytes, entries, directory);
+    if (fault !== undefined) throw new ArchiveRefusal(code, fault);
+  }
 }
 
 function packedEntry(bytes: Uint8Array, entry: FileEntry): PackedEntry {

@@ -25,6 +25,16 @@ export interface KnownProvenance {
   isHead?: boolean | undefined;
   /** What the lock says of these bytes: who approved them, null for nobody. */
   approval?: { by: string | null } | undefined;
+  /** Other versions of the skill that are there, the preferred one first, and why they are not this one. */
+  others?: readonly { skill: Skill; reason: string }[] | undefined;
+}
+
+/** A version that is there, and is not the one that is explained. */
+export interface OtherVersion {
+  version: string | null;
+  /** Root and folder in which it lies. */
+  origin: { root: string; folder: string };
+  reason: string;
 }
 
 /** Why a consumer has a skill, or has it not. */
@@ -51,6 +61,8 @@ export interface SkillExplanation {
     loads: { id: string; version: string | null; tokens: number }[];
     /** Each import on the way. */
     imports: ImportEdge[];
+    /** Other versions that lie beside it, and why this one counts; absent where there are none. */
+    versions?: OtherVersion[];
     diagnostics: Diagnostic[];
   };
 }
@@ -80,7 +92,7 @@ export function explainSkill(
     version: each.fields.version ?? null,
     tokens: bodyTokens(each),
   }));
-  const { origin, approval, isHead = false } = provenance(skill);
+  const { origin, approval, isHead = false, others = [] } = provenance(skill);
   return {
     ...told,
     skill: {
@@ -92,9 +104,15 @@ export function explainSkill(
       tokens: { body: bodyTokens(skill), withImports: loads.reduce((sum, { tokens }) => sum + tokens, 0) },
       loads,
       imports: importGraph(subsystem, [id], who.consumer).imports,
+      ...(others.length === 0 ? {} : { versions: others.map(otherVersion) }),
       diagnostics: [...skill.diagnostics, ...diagnostics],
     },
   };
+}
+
+function otherVersion({ skill, reason }: { skill: Skill; reason: string }): OtherVersion {
+  const { fields, rootKind, dir } = skill;
+  return { version: fields.version ?? null, origin: { root: rootKind, folder: dir }, reason };
 }
 
 function rulesOf(config: AgentsConfig, skill: Skill, who: ConsumerOptions): ExplainedRule[] {

@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs';
+import { makeFolders } from '../durable/make-folders.ts';
 import { writeTree } from '../durable/write-tree.ts';
 import { SKILL_FILE } from '../skills/load/skill-file-name.ts';
 import { validateStrict } from '../skills/parse/strict-validate.ts';
@@ -21,7 +21,7 @@ export function newSkill(into: string, name: string): void {
     const hint = id === '' ? undefined : `${JSON.stringify(id)} is a name.`;
     throw refusal((fault.message.split(', got ', 1)[0] ?? '').replace(/\.$/, ''), name, hint);
   }
-  mkdirSync(into, { recursive: true });
+  makeFolders(into);
   if (!writeTree(into, name, new Map([[SKILL_FILE, { bytes, executable: false }]]), 'plain'))
     throw refusal('there is something of this name already', name);
 }

@@ -6,10 +6,11 @@ import { READ_LIMIT, READ_LINES } from '../skills/load/read-skill-file.ts';
 import { policyFor } from '../skills/select/policy.ts';
 import { decodeText } from '../skills/text/decode-text.ts';
 import { compareCodePoints } from '../skills/text/text.ts';
-import { defaultCacheFolder, openTreeCache } from '../stores/cache/tree-cache.ts';
+import { defaultCacheFolder } from '../durable/user-folders.ts';
+import { openTreeCache } from '../stores/cache/tree-cache.ts';
 import { openS3Access } from '../stores/s3/s3-access.ts';
 import { storeOf } from '../stores/s3/s3-store.ts';
-import { createPdfReader } from './pdf/read-pdf.ts';
+import { createPdfReader, isPdf } from './pdf/read-pdf.ts';
 import { editFile } from './edit-file.ts';
 import { grepFiles } from './grep-files.ts';
 import { matchPath } from './match-path.ts';
@@ -79,7 +80,8 @@ export function createS3Backend(options: S3BackendOptions): S3Backend {
 
   const readText: S3Backend['readText'] = async (path, { convert = false, ...range } = {}) => {
     const { content, path: found } = await find(path, range.signal);
-    if (convert && isPdf(content)) return linesOf(await pdf.read(content, found, range.signal), range);
+    if (convert && (isPdf(content) || binaryKindOf(found) === 'application/pdf'))
+      return linesOf(await pdf.read(content, found, range.signal), range);
     return linesOf(textOf(content, found), range);
   };
 
@@ -201,10 +203,6 @@ function fileAt(path: string): { mount: MountName; path: string } {
 function writer({ write }: MountedFiles, path: string): NonNullable<MountedFiles['write']> {
   if (write !== undefined) return write;
   throw new SkillcellError('store.read-only', `Cannot write the file: it is only read here, got ${quotedText(path)}.`);
-}
-
-function isPdf(content: Uint8Array): boolean {
-  return Buffer.from(content.subarray(0, 1024)).includes('%PDF-');
 }
 
 function textOf(content: Uint8Array, path: string): string {

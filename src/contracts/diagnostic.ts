@@ -8,6 +8,8 @@ export interface DiagnosticPlace {
   path?: string;
   line?: number;
   column?: number;
+  /** Full id of the skill that it is about, where somebody has to find that. */
+  skill?: string;
 }
 
 /** One finding about an input or a job. */

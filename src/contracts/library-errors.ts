@@ -37,6 +37,18 @@ export const LIBRARY_ERRORS = {
     retry: false,
     advice: 'Name a source that may be read from here; docs/sources.md has the kinds and what is refused.',
   },
+  'path.unusable': {
+    http: 500,
+    exitCode: 2,
+    retry: false,
+    advice: 'Change the rights of what the message names, or name another place.',
+  },
+  'disk.full': {
+    http: 507,
+    exitCode: 3,
+    retry: true,
+    advice: 'Make room where the message says, or name a place that has some, and do it again.',
+  },
   'lock.invalid': {
     http: 400,
     exitCode: 2,

@@ -23,6 +23,8 @@ const NO_CATALOG = '[SKILL CATALOG]\n(no skills)\n';
 /** What a decision is made with. */
 export interface DecideOptions extends DecisionTask {
   skills: SkillsSubsystem | undefined;
+  /** Fetches those whole that were chosen, where some are known by their heads. */
+  withWhole?: (refs: readonly string[]) => Promise<SkillsSubsystem | undefined>;
   /** Whose policy says which skills are offered. */
   consumer: string;
   variant: SkillVariant;
@@ -77,7 +79,8 @@ async function decide(options: DecideOptions, catalog: Catalog, record: JobDecis
     );
     if (rows === undefined) return { chosen, block, action: { fault } };
     chosen = rows.flatMap(({ id, status }) => (status === 'loaded' && id !== undefined ? [id] : []));
-    block = skills.buildSkillsInstructionBlock({
+    const whole = (await options.withWhole?.(chosen)) ?? skills;
+    block = whole.buildSkillsInstructionBlock({
       refs: chosen,
       consumer,
       variant: options.variant,

@@ -1,6 +1,7 @@
-import { closeSync, fsyncSync, lstatSync, openSync, readdirSync, rmSync, writeSync } from 'node:fs';
+import { closeSync, fsyncSync, lstatSync, openSync, readdirSync, renameSync, rmSync, writeSync } from 'node:fs';
 import { randomBytes } from 'node:crypto';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
+import { atPlace } from './file-system-fault.ts';
 import { currentOwner, isDead, ownerName, parseOwnerName } from './owner.ts';
 import { removeTree } from './remove-tree.ts';
 
@@ -25,13 +26,25 @@ export function writeAside(folder: string, content: string | Uint8Array): string
     return path;
   } catch (error) {
     rmSync(path, { force: true });
-    throw error;
+    throw atPlace(error, folder);
   }
 }
 
 /** A path in that folder, for what this process has on its way to the disk. */
 export function tornPath(folder: string): string {
   return join(folder, `.${ownerName(currentOwner())}-${randomBytes(8).toString('hex')}.part`);
+}
+
+/** Takes something out of the way at once, for whoever looks at its place; then from the disk. */
+export function discard(place: string): void {
+  const aside = tornPath(dirname(place));
+  try {
+    renameSync(place, aside);
+  } catch {
+    // Another process was faster.
+    return;
+  }
+  removeTree(aside);
 }
 
 /** Removes what dead owners were writing when they died: files, and folders with what is in them. What another user left is theirs. */

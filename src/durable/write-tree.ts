@@ -1,6 +1,7 @@
 import { chmodSync, closeSync, fsyncSync, mkdirSync, openSync, renameSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { SkillTree } from '../contracts/skill.ts';
+import { atPlace } from './file-system-fault.ts';
 import { removeTree } from './remove-tree.ts';
 import { syncFolder, tornPath, writeWhole } from './durable-file.ts';
 
@@ -53,7 +54,7 @@ export function writeTree(parent: string, name: string, tree: SkillTree, rights:
     return true;
   } catch (error) {
     removeTree(aside);
-    throw error;
+    throw atPlace(error, parent);
   }
 }
 

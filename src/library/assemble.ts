@@ -1,5 +1,4 @@
 import { hash } from 'node:crypto';
-import type { SkillsDescriptor } from '../contracts/descriptor.ts';
 import type { Diagnostic } from '../contracts/diagnostic.ts';
 import { libraryDiagnostic } from '../contracts/library-diagnostic.ts';
 import type { RootKind, Skill } from '../contracts/skill.ts';
@@ -9,17 +8,17 @@ import type { LoadMoreRoots, RootGrants } from '../skills/load/load-roots.ts';
 import { loadUnchecked, type SkillsSubsystem } from '../skills/load-subsystem.ts';
 import { type HeadRecord, rootName } from './head-record.ts';
 import type { StoreState } from './look-at-store.ts';
-import type { Admit, SkillLibraryOptions } from './skill-library.ts';
+import type { LibraryRoots } from './root-stores.ts';
+import type { Admit, GateVerdict } from './skill-library.ts';
 
 /** What the skills of a snapshot are made of, beside what the stores hold. */
 export interface AssembleOptions {
-  descriptor: SkillsDescriptor | undefined;
-  bundleRoot: string | undefined;
-  builtinRoot: string | null | undefined;
+  roots: Pick<LibraryRoots, 'paths' | 'rules'>;
   admit: Admit | undefined;
   /** Says what is not approved, wherever it comes from. */
   frozen: RootGrants['admit'];
-  gate: SkillLibraryOptions['gate'];
+  /** What of them is not read at all. */
+  verdict: GateVerdict | undefined;
 }
 
 /** Where a skill of a snapshot comes from. */
@@ -36,11 +35,7 @@ export interface Assembled {
 }
 
 /** Makes skills of what the stores hold, by precedence, policy and approval. */
-export function assemble(
-  all: readonly StoreState[],
-  { admit, frozen, gate, descriptor, bundleRoot, builtinRoot }: AssembleOptions,
-): Assembled {
-  const verdict = gate?.(all);
+export function assemble(all: readonly StoreState[], { admit, frozen, verdict, roots }: AssembleOptions): Assembled {
   const states = all.map((state) => closedBy(state, verdict?.closed.get(state.store)));
   const sources = new Map<Skill, SkillSource>();
   const loadMore: LoadMoreRoots = (grants, index) => [
@@ -53,9 +48,11 @@ export function assemble(
   const loadState = (state: StoreState, kind: RootKind, grants: RootGrants, index: number) => {
     const diagnostics: Diagnostic[] = kind === kindsOf(state)[0] ? [...state.diagnostics, ...outageOf(state)] : [];
     const skills: Skill[] = [];
+    const { id } = state.store;
+    const path = roots.paths.get(state.store) ?? id;
     for (const record of state.records) {
       if (record.item.kind !== kind) continue;
-      const made = skillOf(state, record, { kind, index, ...grants });
+      const made = skillOf(state, record, { kind, index, path, ...grants });
       diagnostics.push(...made.diagnostics);
       const refusal = made.skill && (frozen?.(made.skill) ?? admit?.(made.skill, record.item.origin));
       if (refusal !== undefined) diagnostics.push(refusal);
@@ -71,18 +68,18 @@ export function assemble(
     };
   };
 
-  return { subsystem: loadUnchecked({ descriptor, bundleRoot, builtinRoot, loadMore, admit: frozen }), sources };
+  return { subsystem: loadUnchecked({ descriptor: roots.rules, loadMore, admit: frozen }), sources };
 }
 
 function skillOf(
   { store }: StoreState,
   { item, skillFile, files, digest, names, reading }: HeadRecord,
-  root: { kind: RootKind; index: number } & RootGrants,
+  root: { kind: RootKind; index: number; path: string } & RootGrants,
 ): { skill?: Skill; diagnostics: Diagnostic[] } {
   // A fresh copy: a skill is frozen, and one record serves many snapshots. The fields stay, as their places in the text are found by them.
   const parts = reading.parts && { ...reading.parts };
   return skillOfParts(
-    { ...root, path: store.id, name: rootName(store, item) },
+    { ...root, name: rootName(store, item) },
     {
       ...reading,
       ...(parts === undefined ? {} : { parts }),

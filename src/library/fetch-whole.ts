@@ -5,14 +5,14 @@ import type { TreeCache } from '../stores/cache/tree-cache.ts';
 import { SkillcellError } from '../contracts/skillcell-error.ts';
 import { type HeadRecord, readHead } from './head-record.ts';
 import type { HeadIndex } from './head-index.ts';
+import type { HeldViews } from './held-views.ts';
 import type { SkillSource } from './assemble.ts';
 
 /** What whole skills are fetched with. */
 export interface FetchOptions extends Call {
   cache: TreeCache;
   index: HeadIndex;
-  /** Views that were taken before, by digest. */
-  views: Map<string, SkillView>;
+  views: HeldViews;
 }
 
 /**
@@ -23,16 +23,27 @@ export interface FetchOptions extends Call {
  * @throws SkillcellError `store.unavailable`, `store.changed`
  */
 export async function fetchWhole(skill: Skill, source: SkillSource, options: FetchOptions): Promise<Skill> {
-  const { state, record } = source;
   const view = await viewOf(source, options);
-  if (record.digest !== undefined && record.digest !== view.digest) {
+  try {
+    const whole = wholeSkill(skill, source, view, options.index);
+    options.views.keepFor(whole, view);
+    return whole;
+  } catch (error) {
+    options.views.letGo(view);
+    throw error;
+  }
+}
+
+function wholeSkill(skill: Skill, source: SkillSource, view: SkillView, index: HeadIndex): Skill {
+  const { state, record } = source;
+  const { folder, digest } = view;
+  if (record.digest !== undefined && record.digest !== digest) {
     const message = `Cannot read the skill: its store gives other bytes for the same revision, got ${skill.id}.`;
     throw new SkillcellError('store.changed', message);
   }
-  const { folder, digest } = view;
   if (record.complete) return { ...skill, folder };
   const whole = completed(source, view);
-  options.index.keep(state.store.id, { ...whole, texts: textsOf(view) });
+  index.keep(state.store.id, { ...whole, texts: textsOf(view) });
   const { diagnostics: found = [], ...parts } = whole.reading.parts ?? {};
   const known = new Set(skill.diagnostics.map((each) => JSON.stringify(each)));
   const more = found.filter((each) => !known.has(JSON.stringify(each)));
@@ -40,10 +51,8 @@ export async function fetchWhole(skill: Skill, source: SkillSource, options: Fet
 }
 
 async function viewOf({ state, record }: SkillSource, { cache, views, signal }: FetchOptions): Promise<SkillView> {
-  const known = record.digest === undefined ? undefined : (views.get(record.digest) ?? cache.find(record.digest));
-  const view = known ?? (await state.store.open(record.item, { signal }));
-  views.set(view.digest, view);
-  return view;
+  const known = record.digest === undefined ? undefined : (views.find(record.digest) ?? cache.find(record.digest));
+  return views.take(known ?? (await state.store.open(record.item, { signal })));
 }
 
 /** compact.md and sources.yaml are no part of a head. */

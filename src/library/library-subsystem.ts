@@ -1,3 +1,4 @@
+import type { Call } from '../contracts/store.ts';
 import type { FullDescriptor } from '../contracts/descriptor.ts';
 import type { SkillTree } from '../contracts/skill.ts';
 import { SkillcellError } from '../contracts/skillcell-error.ts';
@@ -18,11 +19,34 @@ import type {
  */
 export class LibrarySubsystem extends SkillsSubsystem {
   readonly #heads: ReadonlySet<string>;
+  readonly #fetch: FetchMore;
 
-  /** @param heads full ids of the skills of which only the head is there */
-  constructor(parts: SubsystemParts, heads: ReadonlySet<string>) {
+  /**
+   * @param heads full ids of the skills of which only the head is there
+   * @param fetch fetches more of the same snapshot
+   */
+  constructor(parts: SubsystemParts, heads: ReadonlySet<string>, fetch: FetchMore) {
     super(parts);
     this.#heads = heads;
+    this.#fetch = fetch;
+  }
+
+  /**
+   * The same snapshot with these skills whole, and all that they import.
+   *
+   * @throws SkillcellError `store.unavailable`; `store.changed` where their bytes are no longer to be had
+   */
+  async withWhole(request: WholeRequest): Promise<SkillsSubsystem> {
+    return this.#hasWhole(request) ? this : await this.#fetch(request);
+  }
+
+  #hasWhole({ refs, ...selection }: WholeRequest): boolean {
+    try {
+      return super.importSkillset(refs, selection).skills.every(({ id }) => !this.#heads.has(id));
+    } catch {
+      // Other versions of the same snapshot may go together.
+      return false;
+    }
   }
 
   override importSkillset(refs: readonly string[], options: SelectionOptions = {}): Skillset {
@@ -60,4 +84,19 @@ export class LibrarySubsystem extends SkillsSubsystem {
       { hint: 'Name it in the `refs` of library.subsystem(), or leave `refs` out to have all skills fetched.' },
     );
   }
+}
+
+/** What more of a snapshot is asked for. */
+export interface WholeRequest extends Call, SelectionOptions {
+  refs: readonly string[];
+}
+
+type FetchMore = (request: WholeRequest) => Promise<SkillsSubsystem>;
+
+/** Skills of which those that are named are whole; what is not of a library is so anyway. @throws SkillcellError `store.unavailable`, `store.changed` */
+export async function withWhole<Skills extends SkillsSubsystem | undefined>(
+  subsystem: Skills,
+  request: WholeRequest,
+): Promise<Skills | SkillsSubsystem> {
+  return subsystem instanceof LibrarySubsystem ? await subsystem.withWhole(request) : subsystem;
 }

@@ -3,7 +3,7 @@ import { realpathSync } from 'node:fs';
 import type { Diagnostic } from '../contracts/diagnostic.ts';
 import { SkillcellError } from '../contracts/skillcell-error.ts';
 import type { Skill } from '../contracts/skill.ts';
-import type { Call, SkillView } from '../contracts/store.ts';
+import type { Call } from '../contracts/store.ts';
 import '../skills/match-on-host.ts';
 import { offerQuickYaml } from '../skills/parse/lazy-yaml.ts';
 import { quickYaml } from '../skills/parse/quick-yaml.ts';
@@ -11,16 +11,19 @@ import { bodyTokens } from '../skills/catalog/catalog-entry.ts';
 import { policyFor } from '../skills/select/policy.ts';
 import { reachableIds } from '../skills/select/reachable-ids.ts';
 import type { SkillsSubsystem } from '../skills/load-subsystem.ts';
-import { defaultCacheFolder, openTreeCache } from '../stores/cache/tree-cache.ts';
+import { defaultCacheFolder } from '../durable/user-folders.ts';
+import { openTreeCache } from '../stores/cache/tree-cache.ts';
 import { assemble, type Assembled } from './assemble.ts';
 import { eachAtOnce } from './each-at-once.ts';
 import { fetchWhole } from './fetch-whole.ts';
 import { openHeadIndex } from './head-index.ts';
+import { holdViews } from './held-views.ts';
 import { openKeptLists } from './kept-lists.ts';
 import { checkLibraryOptions } from './library-options.ts';
 import { LibrarySubsystem } from './library-subsystem.ts';
 import { lookAtStore, type StoreState } from './look-at-store.ts';
-import type { LibraryHead, LibraryRequest, SkillLibrary, SkillLibraryOptions } from './skill-library.ts';
+import { openRoots } from './root-stores.ts';
+import type { GateVerdict, LibraryHead, LibraryRequest, SkillLibrary, SkillLibraryOptions } from './skill-library.ts';
 import { LOCK_FILE } from './lock/lock-format.ts';
 import { openFrozen } from './lock/open-frozen.ts';
 import { versionsFor } from './versions-for.ts';
@@ -38,6 +41,7 @@ interface Snapshot extends Assembled {
   states: readonly StoreState[];
   /** Digest of the lock file, where only what it approves is loaded. */
   locked: string | undefined;
+  verdict: GateVerdict | undefined;
   /** Skills that were fetched whole, by what their heads told. */
   whole: Map<Skill, Promise<Skill>>;
 }
@@ -64,16 +68,18 @@ interface Snapshot extends Assembled {
  */
 export async function openSkillLibrary(options: SkillLibraryOptions): Promise<SkillLibrary> {
   checkLibraryOptions(options);
-  const { stores, cacheDir = defaultCacheFolder(), stale = 'refuse', admit, lookIntervalMs = 30_000 } = options;
-  const { descriptor, bundleRoot, builtinRoot, gate, frozen = false, lockFile = resolve(LOCK_FILE) } = options;
+  const { cacheDir = defaultCacheFolder(), stale = 'refuse', admit, lookIntervalMs = 30_000 } = options;
+  const { gate, frozen = false, lockFile = resolve(LOCK_FILE) } = options;
   const cache = openTreeCache(cacheDir);
+  const roots = openRoots(options, cache);
+  const stores = [...roots.paths.keys(), ...options.stores];
   const look = {
     index: openHeadIndex(cache),
     lists: openKeptLists(cacheDir),
     stale,
     digests: admit !== undefined || frozen,
   };
-  const views = new Map<string, SkillView>();
+  const views = holdViews();
   const listeners = new Set<() => void>();
   let snapshot: Snapshot | undefined;
   let failure: unknown;
@@ -87,17 +93,20 @@ export async function openSkillLibrary(options: SkillLibraryOptions): Promise<Sk
         stores.map((store, place) => lookAtStore(store, snapshot?.states[place], { ...look, ...call })),
       );
       const locked = frozen ? await openFrozen(lockFile, call) : undefined;
+      const verdict = gate?.(states);
       const earlier = snapshot;
       const changed =
         earlier === undefined ||
         earlier.locked !== locked?.digest ||
+        isOtherVerdict(verdict, earlier.verdict) ||
         states.some((state, place) => isOther(state, earlier.states[place]));
       if (changed) {
         snapshot = {
           states,
           locked: locked?.digest,
+          verdict,
           whole: new Map(),
-          ...assemble(states, { descriptor, bundleRoot, builtinRoot, admit, frozen: locked?.admit, gate }),
+          ...assemble(states, { roots, admit, frozen: locked?.admit, verdict }),
         };
       }
       failure = undefined;
@@ -157,21 +166,19 @@ export async function openSkillLibrary(options: SkillLibraryOptions): Promise<Sk
       whole.set(skill, await wholeOf(of, skill, { signal }));
     });
     const heads = present.filter((skill) => sources.has(skill) && !whole.has(skill));
-    const { diagnostics, agentsConfig, overrides, customNamespaces, customSkillsRoot, bundleRoot: root } = subsystem;
+    const { diagnostics, agentsConfig, overrides, customNamespaces } = subsystem;
+    const { customSkillsRoot, bundleRoot } = roots;
     const skills = present.map((skill) => whole.get(skill) ?? skill);
     return new LibrarySubsystem(
       {
-        ...{
-          skills,
-          agentsConfig,
-          overrides: [...overrides],
-          customNamespaces: [...customNamespaces],
-          customSkillsRoot,
-        },
+        ...{ skills, agentsConfig, customSkillsRoot, bundleRoot },
+        ...{ overrides: [...overrides], customNamespaces: [...customNamespaces] },
         diagnostics: [...diagnostics, ...foundInside(whole)],
-        bundleRoot: root,
       },
       new Set(heads.map(({ id }) => id)),
+      // With what was asked for before, so that versions go together.
+      async ({ refs, ...more }) =>
+        await fetchFor(of, { ...request, ...more, refs: [...(request.refs ?? []), ...refs] }),
     );
   };
 
@@ -186,12 +193,9 @@ export async function openSkillLibrary(options: SkillLibraryOptions): Promise<Sk
       return await searchSkills(subsystem, text, { ...options, signal, cacheFolder: cacheDir });
     },
     async explain(ref, { signal, ...who } = {}) {
-      const { subsystem, sources } = await present({ signal });
-      const { explainSkill } = await import('../authoring/explain-skill.ts');
-      return explainSkill(subsystem, ref, who, (skill) => {
-        const record = sources.get(skill)?.record;
-        return { origin: record?.item.origin, isHead: record !== undefined && record.digest === undefined };
-      });
+      const of = await present({ signal });
+      const { explainInLibrary } = await import('./explain-in-library.ts');
+      return explainInLibrary(of, ref, who, lockFile);
     },
     async subsystem(request = {}) {
       for (let looks = 1; ; looks += 1) {
@@ -238,6 +242,7 @@ export async function openSkillLibrary(options: SkillLibraryOptions): Promise<Sk
   const closeAll = async (): Promise<void> => {
     await looking?.catch(() => undefined);
     await Promise.all(stores.map((store) => store.close()));
+    views.close();
     cache.close();
   };
 
@@ -264,6 +269,12 @@ function foundInside(whole: ReadonlyMap<Skill, Skill>): Diagnostic[] {
 
 function isOther(now: StoreState, before: StoreState | undefined): boolean {
   return now.records !== before?.records || now.diagnostics !== before.diagnostics || now.outage !== before.outage;
+}
+
+function isOtherVerdict(now: GateVerdict | undefined, before: GateVerdict | undefined): boolean {
+  const told = (verdict: GateVerdict | undefined): string =>
+    JSON.stringify([[...(verdict?.closed ?? [])].map(([{ id }, why]) => [id, why]), verdict?.diagnostics]);
+  return told(now) !== told(before);
 }
 
 /** What is fetched whole: the closure of references, or all that the consumer may load. */

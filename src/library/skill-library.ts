@@ -27,13 +27,13 @@ export interface SkillLibraryOptions {
   descriptor?: SkillsDescriptor | undefined;
   /** Absolute path that relative roots of the descriptor resolve against. */
   bundleRoot?: string | undefined;
-  /** Absolute path of the built-in skills. @default none */
+  /** Absolute path of the built-in skills, looked at as a store is, and so is the descriptor's folder. @default none */
   builtinRoot?: string | null | undefined;
   /** Where what was fetched is kept; processes share it. @default `$XDG_CACHE_HOME/skillcell` or `~/.cache/skillcell` */
   cacheDir?: string | undefined;
   /** What happens when a store is out of reach: the call is refused, or the last good list serves, and says how old it is. @default 'refuse' */
   stale?: 'refuse' | 'use' | undefined;
-  /** Absolute path of the lock file that `frozen` reads. @default skillcell.lock.json in the working folder */
+  /** Absolute path of the lock file that `frozen` and `explain()` read. @default skillcell.lock.json in the working folder */
   lockFile?: string | undefined;
   /** Loads only skills whose bytes are locked and approved, from stores and roots alike. @default false */
   frozen?: boolean | undefined;
@@ -65,7 +65,7 @@ export interface LibraryHead {
   /** Absent where that takes every byte of it, and it was never fetched. */
   digest?: string;
   files: readonly { path: string; bytes: number }[];
-  /** Where it comes from; absent for a built-in skill and one of the descriptor's root. */
+  /** Where it comes from. */
   origin?: Origin;
   revision?: string;
 }
@@ -126,9 +126,10 @@ export interface SkillLibrary extends AsyncDisposable {
    */
   search(text: string, options?: Omit<SearchSkillsOptions, 'cacheFolder'>): Promise<SkillSearch>;
   /**
-   * Explains why a consumer has a skill, or has it not, and where it comes from.
+   * Explains why a consumer has a skill, or has it not, where it comes from, who has approved it by the lock file, and which other versions lie
+   * beside it.
    *
-   * @throws SkillcellError `store.unavailable`
+   * @throws SkillcellError `store.unavailable`; `skills.version-unmet` for a range that nothing meets; `lock.invalid`
    * @example
    * ```ts
    * import { mkdirSync, writeFileSync } from 'node:fs';

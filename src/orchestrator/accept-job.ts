@@ -10,6 +10,7 @@ import type { JobHost } from './job-host.ts';
 import type { JobQueue } from './job-queue.ts';
 import type { JobRequest } from './job-schema.ts';
 import { lostResult } from './lost-result.ts';
+import { isLibrary } from './present-skills.ts';
 import { prepareJob, type PreparedJob } from './prepare-job.ts';
 import { preparationOptions } from './preparation-options.ts';
 import { runInSandbox } from './run-in-sandbox.ts';
@@ -20,6 +21,9 @@ import { jobEnding } from './tracing/job-attributes.ts';
 import type { TraceSpan } from './tracing/trace-span.ts';
 
 const CANCELED_EARLY = new Error('The job was canceled before it was accepted.');
+
+/** How often a job is prepared anew because its skills changed while they were fetched. */
+const LOOKS = 5;
 
 /** What is not the same for all jobs. */
 export interface AcceptOptions {
@@ -96,9 +100,17 @@ async function prepare(
   signal: AbortSignal,
 ): Promise<PreparedJob> {
   const { model, skills: present } = host.settings;
-  const prepared = async (): Promise<PreparedJob> => {
-    const skills = given ?? (await skillsOfJob(present, request, signal));
-    return await prepareJob(request, preparationOptions(host, skills, signal));
+  const prepared = async (looks = 1): Promise<PreparedJob> => {
+    try {
+      const skills = given ?? (await skillsOfJob(present, request, signal));
+      return await prepareJob(request, preparationOptions(host, skills, signal));
+    } catch (error) {
+      const hasChanged = SkillcellError.isInstance(error) && error.code === 'store.changed';
+      if (!hasChanged || given !== undefined || present === undefined || !isLibrary(present) || looks === LOOKS)
+        throw error;
+      await present.refresh({ signal });
+      return await prepared(looks + 1);
+    }
   };
   const job = await prepared().catch((error: unknown) => {
     throw signal.aborted && error === signal.reason ? CANCELED_EARLY : error;

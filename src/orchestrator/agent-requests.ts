@@ -6,7 +6,7 @@ import { DEFAULT_CONSUMER } from '../contracts/job.ts';
 import { findLanguage } from '../languages/languages.ts';
 import { JsonRefused, parseBoundedJson } from '../protocol/bounded-json.ts';
 import type { RequestAnswer } from '../protocol/messages.ts';
-import { exportRuntimeGlobals, type SkillsSubsystem } from '../skills/index.ts';
+import { exportRuntimeGlobals } from '../skills/index.ts';
 import type { PreparedJob } from './prepare-job.ts';
 import { MAX_REQUESTS } from './prompt-tools.ts';
 import { sendSkills } from './skill-archives.ts';
@@ -36,7 +36,7 @@ export interface AgentRequests {
 }
 
 /** Serves the requests of one job under the policy of its consumer. */
-export function createAgentRequests(job: PreparedJob, subsystem: SkillsSubsystem | undefined): AgentRequests {
+export function createAgentRequests(job: PreparedJob): AgentRequests {
   const expected = new Set<string>();
   const active = new Set(job.active);
   let served = 0;
@@ -71,10 +71,15 @@ export function createAgentRequests(job: PreparedJob, subsystem: SkillsSubsystem
     const { skills: asked = {} } = job.request;
     const { consumer = DEFAULT_CONSUMER, variant, includeInternal } = asked;
     const who = { consumer, variant, includeInternal, tools: [...job.tools.keys()] };
-    if (subsystem === undefined || job.disclosure === undefined) {
+    if (job.disclosure === undefined) {
       answer.notes.push('There are no skills here.');
       return undefined;
     }
+    const subsystem = await job.disclosure.whole(refs).catch((error: unknown) => {
+      if (!(error instanceof ToolError)) throw error;
+      answer.notes.push(error.message);
+    });
+    if (subsystem === undefined) return undefined;
     const { rows } = subsystem.resolve(refs, who);
     const wanted: string[] = [];
     for (const { ref, id, status } of rows) {
@@ -132,7 +137,7 @@ async function readFile(
   const used = texts.reduce((sum, { text }) => sum + text.length, 0);
   if (job.disclosure === undefined) return void notes.push('There are no skills here.');
   try {
-    const { text, lines, more } = job.disclosure.read({ skill, path });
+    const { text, lines, more } = await job.disclosure.read({ skill, path });
     if (used + text.length > TEXT_BYTES) return void notes.push(`${path} of ${skill} is too long to be shown here.`);
     texts.push({ label: `${path} of ${skill}`.slice(0, 300), text });
     if (more) notes.push(`${path} of ${skill} has ${lines} lines; the first ones are shown.`);

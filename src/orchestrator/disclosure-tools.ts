@@ -6,6 +6,7 @@ import { quotedText } from '../contracts/quoted-text.ts';
 import { SkillcellError } from '../contracts/skillcell-error.ts';
 import { cutTo } from '../skills/text/text.ts';
 import { listFitting } from './list-fitting.ts';
+import { withWhole } from '../library/library-subsystem.ts';
 import { READ_LINES } from '../skills/load/read-skill-file.ts';
 import type { ConsumerOptions, SkillsSubsystem } from '../skills/index.ts';
 
@@ -44,8 +45,10 @@ export interface DisclosureTools {
   begin(known: KnownSkills): void;
   /** Skills have been read by another way, with the sources pool afterwards. */
   join(active: readonly string[], pool: readonly SourceRow[]): void;
+  /** The skills, with these whole. @throws ToolError where that cannot be had any more */
+  whole(refs: readonly string[]): Promise<SkillsSubsystem>;
   /** Reads a file as text. @throws ToolError with what the sandbox may read */
-  read(input: { skill: string; path: string }): { text: string; lines: number; more: boolean };
+  read(input: { skill: string; path: string }): Promise<{ text: string; lines: number; more: boolean }>;
   /** What is said of a reference that names no skill of this consumer's. */
   unknown(ref: string): string;
   /** The sources pool with those of the skills that were loaded meanwhile. */
@@ -106,7 +109,22 @@ export function createDisclosureTools(options: DisclosureOptions): DisclosureToo
     });
   };
 
-  const load = ({ skill: ref }: z.infer<typeof loadInput>): unknown => {
+  /** Of a library, what was not asked for before is fetched now. */
+  const whole = async (refs: readonly string[], signal?: AbortSignal): Promise<SkillsSubsystem> => {
+    try {
+      return (skills = await withWhole(skills, { ...who, refs, signal }));
+    } catch (error) {
+      if (!SkillcellError.isInstance(error) || !error.code.startsWith('store.')) throw error;
+      // Where a store is, nobody in a sandbox has to know.
+      const reason = error.code === 'store.changed' ? 'it has changed since' : 'its store is out of reach';
+      throw new ToolError(`Cannot load ${cutTo(listFitting(refs), REF_CHARACTERS)} as it was: ${reason}.`, {
+        cause: error,
+      });
+    }
+  };
+
+  const load = async ({ skill: ref }: z.infer<typeof loadInput>, { signal }: ToolContext): Promise<unknown> => {
+    await whole([ref], signal);
     const found = skills.loadSkill(ref, { ...who, pool });
     const { id } = found.row;
     const skill = skills.skills.find((each) => each.id === id);
@@ -118,7 +136,11 @@ export function createDisclosureTools(options: DisclosureOptions): DisclosureToo
     return { id: skill.id, status: 'loaded', instructions: found.text, tools, files: fileRows(skill) };
   };
 
-  const read = ({ skill, path, ...range }: z.infer<typeof readInput>): unknown => {
+  const read = async (
+    { skill, path, ...range }: z.infer<typeof readInput>,
+    { signal }: Partial<ToolContext>,
+  ): Promise<unknown> => {
+    await whole([skill], signal);
     try {
       const file = skills.readSkillFile(skill, path, { ...who, ...range });
       if (file.as === 'bytes') return { path, bytes: file.bytes, content: file.content };
@@ -161,7 +183,8 @@ export function createDisclosureTools(options: DisclosureOptions): DisclosureToo
       for (const id of ids) active.add(id);
       pool = after;
     },
-    read: (input) => read(input) as { text: string; lines: number; more: boolean },
+    whole,
+    read: async (input) => (await read(input, {})) as { text: string; lines: number; more: boolean },
     unknown: (ref) => unknownSkill(ref).message,
     get pool() {
       return pool;
@@ -187,6 +210,6 @@ function skillTool<T>(
     description,
     input,
     effect: 'read',
-    execute: async (given: unknown, context) => execute(given as T, context),
+    execute: async (given: unknown, context) => await execute(given as T, context),
   };
 }

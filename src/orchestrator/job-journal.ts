@@ -1,18 +1,9 @@
-import {
-  closeSync,
-  fstatSync,
-  fsyncSync,
-  ftruncateSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  readdirSync,
-  rmSync,
-} from 'node:fs';
+import { closeSync, fstatSync, fsyncSync, ftruncateSync, openSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import type { JobResult } from '../contracts/result.ts';
 import { SkillcellError } from '../contracts/skillcell-error.ts';
+import { makeFolders } from '../durable/make-folders.ts';
 import { currentOwner, isDead, ownerName, parseOwnerName } from '../durable/owner.ts';
 import type { AcceptedJob } from './accepted-job.ts';
 import { removeTorn, syncFolder, writeWhole } from '../durable/durable-file.ts';
@@ -58,7 +49,7 @@ export function openJobJournal(folder: string, onLost: (result: JobResult) => vo
     for (const name of readdirSync(folder)) if (isLeftOver(name)) settle(join(folder, name), results, onLost);
   };
   guard('open the state folder', () => {
-    mkdirSync(results, { recursive: true });
+    makeFolders(results);
     settleDead();
     removeTorn(results);
     descriptor = openSync(path, 'ax', 0o600);

@@ -18,6 +18,7 @@ import { checkDestinations } from './check-destinations.ts';
 import { checkOutputFolder } from './check-output-folder.ts';
 import { effectiveLimits } from './effective-limits.ts';
 import { prepareInputFiles, readHostFile, type PreparedFile } from './input-files.ts';
+import { withWhole } from '../library/library-subsystem.ts';
 import { checkRequest, invalid, selects, type CheckedRequest } from './job-schema.ts';
 import { withPromptTools } from './prompt-tools.ts';
 import { compileOutput, type OutputSchema } from './output-schema.ts';
@@ -85,19 +86,20 @@ export async function prepareJob(given: unknown, options: PreparationOptions, kn
   const jobId = checked.jobId ?? randomUUID();
   const matched = known === undefined ? matchJob(checked, options.skills) : { request: checked, match: known };
   const opened = matched.match !== undefined && !selects(checked);
-  requireSkills(matched.request, options.skills);
-  const skillCode = skillCodeJob(jobId, matched.request, options.skills);
-  const disclosure = disclosureTools(checked, options.skills);
+  const subsystem = await carriedSkills(matched.request, options);
+  requireSkills(matched.request, subsystem);
+  const skillCode = skillCodeJob(jobId, matched.request, subsystem);
+  const disclosure = disclosureTools(checked, subsystem);
   const asked = askedTools(checked.tools ?? [], options.tools);
   const hostTools = [...options.tools, ...asked.own, ...(disclosure?.tools ?? [])];
   const limits = effectiveLimits(checked.kind, checked.limits ?? {}, options.ceilings);
   const available = await withSkillTools(hostTools, skillCode, options, limits.jobTimeoutMs);
   const tools = await prepareTools(asked.patterns, available, selects(checked) || opened);
   const own = checked.skills?.refs ?? [];
-  const { request, match } = withoutLacking(matched, own, options.skills, [...tools.keys()]);
-  const skills = prepareSkills(request, options.skills, [...tools.keys()]);
+  const { request, match } = withoutLacking(matched, own, subsystem, [...tools.keys()]);
+  const skills = prepareSkills(request, subsystem, [...tools.keys()]);
   disclosure?.begin({ active: readSkills(request, skills), pool: skills.pool, tools: [...tools.keys()] });
-  const { language, script } = requestProgram(request, skills, options.skills);
+  const { language, script } = requestProgram(request, skills, subsystem);
   requireCallable(tools, definitionOf(language));
   const valueSchema = await valueSchemaOf(request);
   const workspaceBytes = limits.workspaceMib * MIB;
@@ -142,10 +144,10 @@ export async function prepareJob(given: unknown, options: PreparationOptions, kn
     globals: await withPromptTools(globals, {
       tools: tools.values(),
       active,
-      subsystem: options.skills,
+      subsystem,
       budgetTokens: request.kind === 'codegen' ? request.toolBudgetTokens : undefined,
     }),
-    subsystem: options.skills,
+    subsystem,
     trees,
     files: inputs.files,
     stdin,
@@ -158,6 +160,15 @@ export async function prepareJob(given: unknown, options: PreparationOptions, kn
     instructionSha256,
     diagnostics: [...inputs.diagnostics, ...(opened ? unknownTools(asked.patterns, tools) : []), ...diagnostics],
   };
+}
+
+/** With those whole that the job carries: of a library, what was matched is known by its head. */
+async function carriedSkills(
+  request: CheckedRequest,
+  { skills, signal }: PreparationOptions,
+): Promise<SkillsSubsystem | undefined> {
+  const { consumer = DEFAULT_CONSUMER, includeInternal } = request.skills ?? {};
+  return await withWhole(skills, { refs: requestedSkills(request), consumer, includeInternal, signal });
 }
 
 function disclosureTools(

@@ -8,6 +8,7 @@ import type { JobResult } from '../contracts/result.ts';
 import type { Decided, DecideOptions } from '../decision/decide.ts';
 import { runWithSkills } from '../skills/index.ts';
 import { outputText } from '../protocol/output-text.ts';
+import { withWhole } from '../library/library-subsystem.ts';
 import { handOver } from './hand-over.ts';
 import type { JobHost } from './job-host.ts';
 import { selects } from './job-schema.ts';
@@ -101,6 +102,8 @@ function decisionOptions(
 ): DecideOptions {
   const { request, limits, globals } = job;
   const select: SelectOptions = typeof request.select === 'object' ? request.select : {};
+  const consumer = select.consumer ?? DECISION_CONSUMER;
+  const { signal } = asking;
   return {
     task: request.task,
     files: job.files.map(({ destination }) => destination),
@@ -108,7 +111,8 @@ function decisionOptions(
     value: globals.JOB.codegen?.value,
     tools: globals.TOOLS,
     skills: job.subsystem,
-    consumer: select.consumer ?? DECISION_CONSUMER,
+    withWhole: (refs) => withWhole(job.subsystem, { refs, consumer, signal }),
+    consumer,
     variant: globals.JOB.skills.variant,
     pool: globals.SOURCES_POOL,
     valueBytes: limits.valueBytes,

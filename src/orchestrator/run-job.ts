@@ -128,7 +128,7 @@ function startRun(job: PreparedJob, session: SandboxSession, options: RunJobOpti
   const { jobId, limits, request, kind } = job;
   const { emit } = options;
   const ending = createJobEnding(job, session, options.signal);
-  const requests = createAgentRequests(job, options.skills);
+  const requests = createAgentRequests(job);
   const trace = createRunTrace(options.session === undefined ? options.span : NO_SPAN, kind);
   const broker = createBroker({
     jobId,

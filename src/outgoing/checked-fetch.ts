@@ -98,9 +98,10 @@ async function ask(
   } catch (error) {
     if (signal.aborted) throw signal.reason;
     if (SkillcellError.isInstance(error)) throw error;
-    const { code } = error as NodeJS.ErrnoException;
+    const { code, name } = error as NodeJS.ErrnoException;
     if (code === 'UND_ERR_HEADERS_OVERFLOW') throw outgoingRefused('it sends headers that are too long', shownUrl(url));
-    throw outgoingUnavailable(REASONS[code ?? ''] ?? `it cannot be reached (${code})`, shownUrl(url), error);
+    const known = name === 'HTTPParserError' ? 'what it answers is no HTTP' : REASONS[code ?? ''];
+    throw outgoingUnavailable(known ?? `it cannot be reached (${code ?? name})`, shownUrl(url), error);
   }
 }
 

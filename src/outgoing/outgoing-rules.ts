@@ -35,6 +35,6 @@ export interface OutgoingRules {
   ports?: readonly number[] | undefined;
   /** How host names become addresses. @default the system's way */
   lookup?: Lookup | undefined;
-  /** Checks that are not made. Tests show by it what each of them is for. */
+  /** @internal Checks that are not made. Tests show by it what each of them is for. */
   without?: readonly OutgoingCheck[] | undefined;
 }

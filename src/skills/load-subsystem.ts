@@ -140,14 +140,19 @@ function rebuild(descriptor: SkillsDescriptor, arrived: SkillTrees | undefined):
   });
 }
 
-function accepted(value: unknown): SkillsDescriptor {
+/** @throws SkillcellError `skills.descriptor-invalid` or `skills.digest-mismatch` for what is no descriptor */
+export function accepted(value: unknown): SkillsDescriptor {
   const { descriptor, diagnostics } = checkDescriptor(value);
   if (descriptor !== undefined) return descriptor;
   const shape = diagnostics.some(({ code }) => code === 'descriptor.invalid' || code === 'descriptor.schema');
   throw refusal(shape ? 'skills.descriptor-invalid' : 'skills.digest-mismatch', diagnostics);
 }
 
-function refusal(code: 'skills.descriptor-invalid' | 'skills.digest-mismatch', found: Diagnostic[]): SkillcellError {
+/** The error of a descriptor in which something was found. */
+export function refusal(
+  code: 'skills.descriptor-invalid' | 'skills.digest-mismatch',
+  found: Diagnostic[],
+): SkillcellError {
   const codes = [...new Set(found.map((finding) => finding.code))].join(', ');
   const message = `Cannot accept the skills descriptor: ${found[0]?.message ?? ''} Got ${codes}.`;
   return new SkillcellError(code, message, { diagnostics: found });

@@ -46,6 +46,23 @@ const TYPED = `
   export { SkillcellError, createModelGateway };
 `;
 
+/** The same of stores, whose clients have types of their own. */
+const TYPED_STORES = `
+  import { openSkillLibrary } from 'skillcell';
+  import { createGitStore, createMcpStore, createS3Store, createWebStore, openTreeCache, type SkillStore } from 'skillcell/stores';
+
+  const of = { kind: 'user', cache: openTreeCache('cache') } as const;
+  const stores: SkillStore[] = [
+    createGitStore({ url: 'https://a.example/s', ...of }),
+    createS3Store({ bucket: 'team', prefix: 'u1', ...of }),
+    createWebStore({ url: 'https://a.example', ...of }),
+    createMcpStore({ url: 'https://a.example/mcp', ...of }),
+  ];
+  export const library = await openSkillLibrary({ stores });
+  // @ts-expect-error Nobody turns off a check.
+  createWebStore({ url: 'https://a.example', without: ['connected'], ...of });
+`;
+
 /** What names types of the AI SDK. */
 const TYPED_AI = `
   import { createOrchestrator, type Session } from 'skillcell';
@@ -91,14 +108,15 @@ describe('the packed package', () => {
       import { SkillsSubsystem } from 'skillcell/skills';
       import { createSandboxTools } from 'skillcell/ai';
       import { createS3Backend } from 'skillcell/backend';
+      import { createGitStore } from 'skillcell/stores';
       import manifest from 'skillcell/package.json' with { type: 'json' };
       const backend = createS3Backend({ bucket: 'skills', userId: 'u1', endpoint: 'http://127.0.0.1:9', credentials: { accessKeyId: 'a', secretAccessKey: 'b' }, tries: 1 });
       // What reaches a bucket is there as well: the request is refused by nobody but the port.
       const code = await backend.ls('/skills').catch((error) => error.code);
       await backend.close();
-      process.stdout.write([typeof createOrchestrator, typeof SkillsSubsystem, typeof createSandboxTools, manifest.name, code].join(' '));`;
+      process.stdout.write([typeof createOrchestrator, typeof SkillsSubsystem, typeof createSandboxTools, typeof createGitStore, manifest.name, code].join(' '));`;
     const { stdout } = await execa(process.execPath, ['--input-type=module', '-e', code], { cwd: folder });
-    expect(stdout).toBe('function function function skillcell store.unavailable');
+    expect(stdout).toBe('function function function function skillcell store.unavailable');
   });
 
   it('says in one sentence, under an older Node, which one it needs', async (context) => {
@@ -107,7 +125,7 @@ describe('the packed package', () => {
     context.skip(older === undefined, 'no Node before 24 is installed');
     if (older === undefined) return;
     const sentence = /: Node 24 or newer is needed, got \d+\.\d+\.\d+\.$/;
-    for (const name of ['skillcell', 'skillcell/skills', 'skillcell/ai', 'skillcell/backend']) {
+    for (const name of ['', '/skills', '/ai', '/backend', '/stores'].map((path) => `skillcell${path}`)) {
       const code = `import('${name}').then(() => console.log('it came'), ({ code, message }) => console.log(code, message))`;
       const { stdout } = await execa(older, ['-e', code], { cwd: folder, env: plainEnvironment(), extendEnv: false });
       expect(stdout).toMatch(/^runtime\.node-too-old Cannot import skillcell/);
@@ -140,6 +158,11 @@ describe('the packed package', () => {
       expect(await check(`${TYPED}const wrong: number = result.outcome;\n`)).toMatch(
         /^types\.mts.*is not assignable to type 'number'/,
       );
+    });
+
+    it('of stores, with the clients that they ask', async (context) => {
+      requireInstalled(context);
+      expect(await check(TYPED_STORES)).toBe('');
     });
 
     it('for the AI SDK, whose own declarations want the types of a browser and laxer options', async (context) => {

@@ -8,6 +8,7 @@ import { type ReadArchive, readZip } from '../../src/archives/read-zip.ts';
 import type { SeededRandom } from '../chaos/seeded-random.ts';
 import { attributes, longName, rawTarGz, type RawTarEntry } from '../fixtures/archives/raw-tar.ts';
 import { extraField, rawZip, type RawZipEnd, type RawZipEntry, unicodePath } from '../fixtures/archives/raw-zip.ts';
+import type { FuzzPeers } from './fuzz.ts';
 import { assertNotPolluted, mutated, someBytes } from './fuzz-parts.ts';
 
 const NAMES: [string, ...string[]] = [
@@ -26,11 +27,14 @@ const NAMES: [string, ...string[]] = [
 ];
 const LIES = 12;
 
-/** Archives with and without lies: one is refused with its reason, or read as another program reads it. */
-export async function fuzzArchives(random: SeededRandom): Promise<void> {
+/** Archives with and without lies: one is refused with its reason, or read as other programs read it. */
+export async function fuzzArchives(random: SeededRandom, { python }: FuzzPeers = {}): Promise<void> {
   const zip = someZip(random);
   const read = await readOrRefused(readZip(zip));
-  if (read !== undefined) assert.deepEqual(await readByYauzl(zip), shown(read));
+  if (read !== undefined) {
+    assert.deepEqual(await readByYauzl(zip), shown(read));
+    if (python !== undefined) assert.deepEqual(await python.read(zip), shown(read));
+  }
   await readOrRefused(readTar(someTar(random)));
   assertNotPolluted();
 }
@@ -94,6 +98,12 @@ export function someZip(random: SeededRandom): Buffer {
       ]);
     if (lies()) entry.packed = Buffer.concat([deflateRawSync(content), Buffer.from('x')]);
     if (lies()) entry.offset = random.between(0, 100);
+    if (lies())
+      entry.hidden = random.pick<string | Buffer>([
+        rawZip([{ name: 'hidden' }]).subarray(0, 36),
+        'x',
+        Buffer.alloc(12),
+      ]);
     return entry;
   });
   const end = lies()
@@ -104,6 +114,7 @@ export function someZip(random: SeededRandom): Buffer {
         { after: 'x' },
         { shifted: 1, before: 'x' },
         { comment: rawZip([{ name: 'z' }]) },
+        { hidden: 'x' },
       ])
     : {};
   const bytes = rawZip(entries, end);

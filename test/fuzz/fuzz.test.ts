@@ -1,11 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { FUZZ_TARGETS, runFuzz } from './fuzz.ts';
+import { missingPython } from './python-zipfile.ts';
 
 /** A short run of what `npm run fuzz` does for longer. */
 describe('what reads other processes', () => {
   it('keeps its promises with every conversation of a short run', async () => {
-    const { cases, failures } = await runFuzz({ seed: 1, seconds: 60, cases: 40 });
+    const { cases, failures, leftOut } = await runFuzz({ seed: 1, seconds: 60, cases: 40 });
     expect(failures).toEqual([]);
+    expect(leftOut).toEqual(missingPython() === undefined ? [] : [expect.stringContaining('lacks /usr/bin/python3')]);
     expect(cases).toBeGreaterThan(0);
   });
 

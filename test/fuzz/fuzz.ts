@@ -6,9 +6,15 @@ import { fuzzProgram } from './fuzz-program.ts';
 import { fuzzSchemas } from './fuzz-schemas.ts';
 import { fuzzSessions } from './fuzz-sessions.ts';
 import { fuzzValues } from './fuzz-values.ts';
+import { missingPython, type PythonZipfile, startPythonZipfile } from './python-zipfile.ts';
 
 /** One kind of case. It throws where what it tries keeps no promise. */
-export type FuzzTarget = (random: SeededRandom) => Promise<void>;
+export type FuzzTarget = (random: SeededRandom, peers: FuzzPeers) => Promise<void>;
+
+/** Other programs that are asked what they make of the same, where the machine has them. */
+export interface FuzzPeers {
+  python?: PythonZipfile | undefined;
+}
 
 /** What each seed is tried with. */
 export const FUZZ_TARGETS: Record<string, FuzzTarget> = {
@@ -42,6 +48,8 @@ export interface FuzzFailure {
 export interface FuzzReport {
   cases: number;
   failures: FuzzFailure[];
+  /** What was not compared, and why. */
+  leftOut: string[];
   grownMib: number;
 }
 
@@ -54,6 +62,8 @@ const PROGRESS_MS = 10_000;
 /** Tries seeds until the time is over; errors that nobody catches are failures of the case in which they arrive. */
 export async function runFuzz({ seed, seconds, cases: most = Infinity, onProgress }: FuzzOptions): Promise<FuzzReport> {
   const failures: FuzzFailure[] = [];
+  const missing = missingPython();
+  await using python = missing === undefined ? startPythonZipfile() : undefined;
   const end = performance.now() + seconds * 1_000;
   let uncaught: unknown[] = [];
   const onUncaught = (error: unknown): void => void uncaught.push(error);
@@ -64,7 +74,7 @@ export async function runFuzz({ seed, seconds, cases: most = Infinity, onProgres
   try {
     for (; cases < most && failures.length < MAX_FAILURES && performance.now() < end; cases += 1) {
       for (const [target, run] of Object.entries(FUZZ_TARGETS)) {
-        const errors = await errorsOf(run, seed + cases);
+        const errors = await errorsOf(run, seed + cases, { python });
         // Rejections that nobody took arrive a turn later.
         await new Promise((resolve) => setImmediate(resolve));
         for (const error of [...errors, ...uncaught])
@@ -87,16 +97,18 @@ export async function runFuzz({ seed, seconds, cases: most = Infinity, onProgres
   const grownMib = begun === undefined ? 0 : heldMib() - begun;
   if (grownMib > GROWN_MIB)
     failures.push({ target: 'all', seed, message: `Memory grew by ${Math.round(grownMib)} MiB over ${cases} seeds.` });
-  return { cases, failures, grownMib: Math.round(grownMib) };
+  const leftOut =
+    missing === undefined ? [] : [`archives as Python's zipfile reads them: this machine lacks ${missing}`];
+  return { cases, failures, leftOut, grownMib: Math.round(grownMib) };
 }
 
-async function errorsOf(run: FuzzTarget, seed: number): Promise<unknown[]> {
+async function errorsOf(run: FuzzTarget, seed: number, peers: FuzzPeers): Promise<unknown[]> {
   let timer: NodeJS.Timeout | undefined;
   const hang = new Promise<never>((_resolve, reject) => {
     timer = setTimeout(() => reject(new Error(`It did not end within ${HANG_MS / 1_000} s.`)), HANG_MS);
   });
   try {
-    await Promise.race([run(seededRandom(seed)), hang]);
+    await Promise.race([run(seededRandom(seed), peers), hang]);
     return [];
   } catch (error) {
     return [error];

@@ -13,6 +13,7 @@ import { loadSkillsSubsystem } from '../../src/skills/index.ts';
 import { openTreeCache } from '../../src/stores/cache/tree-cache.ts';
 import { createDirectoryStore } from '../../src/stores/directory/directory-store.ts';
 import { writeTree, type Tree } from '../conformance/write-tree.ts';
+import { farAway } from '../fixtures/far-away.ts';
 
 let home: string;
 let opened: SkillLibrary[];
@@ -45,20 +46,6 @@ async function open(stores: SkillStore[], options: Partial<SkillLibraryOptions> 
   const library = await openSkillLibrary({ stores, cacheDir: cacheDir(), ...options });
   opened.push(library);
   return library;
-}
-
-/** Knows no more of a skill than its head, as a store does that is far away; counts what is asked of it. */
-function farAway(store: SkillStore, asked: string[] = []): SkillStore {
-  return {
-    ...store,
-    list: (call) => (asked.push('list'), store.list(call)),
-    async head(item, call) {
-      asked.push(`head ${item.path}`);
-      const { whole: _whole, ...head } = await store.head(item, call);
-      return head;
-    },
-    open: (item, call) => (asked.push(`open ${item.path}`), store.open(item, call)),
-  };
 }
 
 const UNITS: Tree = {

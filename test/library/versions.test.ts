@@ -112,6 +112,41 @@ describe('versions', () => {
     expect(codeOf(() => plain.importSkillset(['custom.x@^2']))).toBe('skills.version-unmet');
   });
 
+  it('that lie beside the one that counts are explained, with who approved it', async () => {
+    const [project, source] = [join(home, 'project'), join(home, 'source')];
+    mkdirSync(project);
+    writeTree(source, { 'x/SKILL.md': text('x', '1.4.0') });
+    writeTree(join(home, 'company'), { 'x/SKILL.md': text('x', '1.0.0') });
+    writeTree(join(home, 'front'), { 'x/SKILL.md': text('x', '2.0.0') });
+    const lockFile = join(project, 'skillcell.lock.json');
+    const cache = openTreeCache(join(home, 'cache'));
+    const { skills } = await findInSource(parseSource('../source', project), { cache, lockFolder: project });
+    await addSkills(skills, { lockFile, into: '.agents/skills' });
+    await approveSkills({ lockFile, refs: ['x'], as: 'Ana' });
+    const stores = [
+      createDirectoryStore({ path: join(home, 'company'), kind: 'company', cache }),
+      ...[source, join(home, 'front')].map((path) => createDirectoryStore({ path, kind: 'user', cache })),
+    ];
+    await using library = await openSkillLibrary({ stores, cacheDir: join(home, 'cache'), lockFile });
+    const front = await library.explain('custom.x');
+    expect(front.skill).toMatchObject({
+      version: '2.0.0',
+      approval: { by: null },
+      versions: [
+        { version: '1.4.0', reason: 'a later source of the user kind stands in front' },
+        { version: '1.0.0', reason: 'the user kind stands in front of the company kind' },
+      ],
+    });
+    const asked = await library.explain('custom.x@^1.2');
+    expect(asked.skill).toMatchObject({ version: '1.4.0', approval: { by: 'Ana' } });
+    expect(asked.skill?.versions?.[0]).toEqual({
+      version: '2.0.0',
+      origin: { root: 'user', folder: 'x' },
+      reason: 'it stands in front, and a range leaves it out',
+    });
+    await expect(library.explain('custom.x@^3')).rejects.toMatchObject({ code: 'skills.version-unmet' });
+  });
+
   it('of imports are there in a sandbox by their ids', async () => {
     const files = { 'x/SKILL.md': text('x', '1.0'), 'a/SKILL.md': text('a', '1.0', ['custom.x@^1']) };
     const { descriptor, trees } = exportRuntimeGlobals(await subsystemOf([files], ['custom.a']), {

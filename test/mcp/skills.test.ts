@@ -6,6 +6,7 @@ import { BEST_LEVEL } from '../fixtures/levels.ts';
 import { type McpClient, startMcpClient } from '../fixtures/mcp-clients/mcp-client.ts';
 import { levelFlags, stdioConnection } from '../fixtures/mcp-server.ts';
 import { skillLibrary, skillText, type SkillLibrary } from '../fixtures/skill-library.ts';
+import { until } from '../fixtures/until.ts';
 
 const SECRET = 'The safe opens with 4711.';
 const LONG = 'A line of a long list.\n'.repeat(20_000);
@@ -167,13 +168,19 @@ describe('skills as resources of the extension (SEP-2640)', () => {
     }
   });
 
-  it('are refused once they have changed', async () => {
+  it('are what they were until the change is seen, and then what they are', async () => {
     const path = join(library.root, 'letters', 'long.txt');
+    const texts = new Set<string | undefined>();
+    const read = async (): Promise<string | undefined> =>
+      (await client.read('skill://custom/letters/long.txt').catch(() => undefined))?.contents[0]?.text;
     writeFileSync(path, `${LONG}And one more.\n`);
     try {
-      await expect(client.read('skill://custom/letters/long.txt')).rejects.toThrow(/could not be read|changed/);
-      const read = await client.run('read_skill_file', { skill: 'custom.letters', path: 'long.txt' });
-      expect(read.structuredContent).toMatchObject({ error: { code: 'skills.digest-mismatch' } });
+      await until(async () => {
+        const text = await read();
+        if (text !== undefined) texts.add(text);
+        return text?.endsWith('And one more.\n') === true;
+      }, 'the changed file');
+      expect([...texts].filter((text) => text !== LONG)).toEqual([`${LONG}And one more.\n`]);
     } finally {
       writeFileSync(path, LONG);
     }

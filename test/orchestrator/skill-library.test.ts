@@ -13,6 +13,7 @@ import { createLocalRunner } from '../../src/runners/local/local-runner.ts';
 import { openTreeCache } from '../../src/stores/cache/tree-cache.ts';
 import { createDirectoryStore } from '../../src/stores/directory/directory-store.ts';
 import { writeTree } from '../conformance/write-tree.ts';
+import { farAway } from '../fixtures/far-away.ts';
 import { BEST_LEVEL, LEVELS, requireLevel } from '../fixtures/levels.ts';
 
 let home: string;
@@ -173,6 +174,111 @@ describe('createOrchestrator({ skills: library })', () => {
       job,
     });
     expect(sides.map(({ passRate }) => passRate)).toEqual([1, 0]);
+  });
+
+  describe('over a store of which only heads are known', () => {
+    let asked: string[];
+    let far: SkillLibrary;
+    const opened = (): string[] => asked.splice(0).filter((call) => call.startsWith('open'));
+
+    beforeEach(async () => {
+      writeTree(root(), {
+        'maps/SKILL.md':
+          '---\nname: maps\ndescription: Maps.\ntriggers: { keywords: [meridian] }\nimport: [custom.dates]\n---\nNorth is up.\n',
+        'safe/SKILL.md': '---\nname: safe\ndescription: The safe.\n---\nIt opens with 4711.\n',
+      });
+      asked = [];
+      const store = createDirectoryStore({ path: root(), kind: 'user', cache: openTreeCache(join(home, 'far')) });
+      const descriptor = { agents_config: { '*': { disabled: ['custom.safe'] } } };
+      far = await openSkillLibrary({ stores: [farAway(store, asked)], cacheDir: join(home, 'far'), descriptor });
+    });
+    afterEach(() => far.close());
+
+    const says = (text: string): ModelGateway => ({
+      id: 'example/fixed',
+      async generate() {
+        const usage = { inputTokens: null, outputTokens: null };
+        return { text, model: 'example/fixed', usage, finishReason: 'stop' };
+      },
+    });
+
+    it('fetches what a task calls for, with what that imports, and nothing else', async () => {
+      await using orchestrator = host({ skills: far });
+      const { outcome, skills } = await orchestrator.codegen({
+        task: 'Draw the meridian.',
+        dryRun: true,
+        isolation: BEST_LEVEL,
+        skills: { match: true },
+      });
+      expect([outcome, skills.active]).toEqual(['succeeded', ['custom.dates', 'custom.maps']]);
+      expect(opened().toSorted()).toEqual(['open dates', 'open maps']);
+      expect(
+        (await orchestrator.codegen({ task: 'Wait.', dryRun: true, isolation: BEST_LEVEL, skills: { match: true } }))
+          .outcome,
+      ).toBe('succeeded');
+      expect(opened()).toEqual([]);
+    });
+
+    it('fetches for a job with tools what its code loads, when it does, and nothing that is denied', async () => {
+      await using orchestrator = host({ skills: far });
+      const code = `import { tools } from 'skillcell';
+console.log((await tools.skills.list({})).map(({ id }) => id).join());
+console.log((await tools.skills.load({ skill: 'custom.maps' })).instructions.trim());
+console.log((await tools.skills.read({ skill: 'custom.dates', path: 'SKILL.md' })).text.includes('ISO'));
+await tools.skills.load({ skill: 'custom.safe' }).catch((error) => console.log(error.message.includes('no skill')));`;
+      const job = { code, isolation: BEST_LEVEL, tools: ['skills.*'] };
+      const { stdout, skills } = await orchestrator.exec(job);
+      expect(stdout.text.trim().split('\n')).toEqual([
+        'custom.dates,custom.maps,custom.units',
+        'North is up.',
+        'true',
+        'true',
+      ]);
+      expect(skills.active).toEqual(['custom.maps']);
+      expect(opened().toSorted()).toEqual(['open dates', 'open maps']);
+    });
+
+    it('gives a job no later version of what it has not fetched, and says so', async () => {
+      const model = says(`\`\`\`javascript
+import { tools } from 'skillcell';
+console.log(await tools.skills.load({ skill: 'custom.units' }).catch((error) => error.message));
+\`\`\``);
+      const changing: ModelGateway = {
+        ...model,
+        async generate(request, options) {
+          writeFileSync(join(root(), 'units', 'SKILL.md'), skill('Give US units.\n'));
+          await far.refresh();
+          return await model.generate(request, options);
+        },
+      };
+      await using orchestrator = host({ skills: far, model: changing });
+      const job = { task: 'Units.', isolation: BEST_LEVEL, tools: ['skills.load'] };
+      const { stdout } = await orchestrator.codegen(job);
+      expect(stdout.text.trim()).toBe('Cannot load custom.units as it was: it has changed since.');
+    });
+
+    it('fetches what a decision chooses', async () => {
+      const answers = ['{"skills":["SK2"]}', '{"action":"text","text":"Up."}'];
+      const seen: string[] = [];
+      const model: ModelGateway = {
+        id: 'example/fixed',
+        async generate({ system }) {
+          seen.push(system);
+          const usage = { inputTokens: null, outputTokens: null };
+          return {
+            text: `\`\`\`skillcell-decision\n${answers.shift()}\n\`\`\``,
+            model: 'x',
+            usage,
+            finishReason: 'stop',
+          };
+        },
+      };
+      await using orchestrator = host({ skills: far, model });
+      const result = await orchestrator.codegen({ task: 'Where is north?', select: true, isolation: BEST_LEVEL });
+      expect(result.decision?.rounds.length).toBe(2);
+      expect(seen[1]).toContain('North is up.');
+      expect(opened().toSorted()).toEqual(['open dates', 'open maps']);
+    });
   });
 
   it('refuses what is neither skills nor a library', () => {

@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import type { RequestListener } from 'node:http';
+import { type AddressInfo, createServer } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { gzipSync } from 'node:zlib';
 import { Agent } from 'undici';
@@ -457,6 +459,17 @@ describe('K07 answers without an end or a measure', () => {
       expect(await asked).toContain('enough');
     }
     expect(await come(url, { ...request, signal: AbortSignal.abort(new Error('never')) })).toContain('never');
+  });
+
+  it('that are no HTTP are an outage, with a reason', async () => {
+    const server = createServer((socket) => socket.on('error', () => undefined).end('220 mail.example ESMTP\r\n'));
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    const { port } = server.address() as AddressInfo;
+    const said = await come(`http://127.0.0.1:${port}/`, {
+      allowPrivate: [`127.0.0.1:${port}`],
+    });
+    server.close();
+    expect(said).toMatch(/^store\.unavailable: .*what it answers is no HTTP/);
   });
 
   it('that break off are an outage', async () => {

@@ -1,8 +1,10 @@
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { readFolder } from '../../src/scan/read/read-folder.ts';
+import { asUser, requireOrdinaryUser } from '../fixtures/ordinary-cli.ts';
 import { scanSources } from '../../src/scan/scan-sources.ts';
 
 let root: string;
@@ -38,6 +40,26 @@ describe('readFolder()', () => {
       { folder: 'a', isSkill: false, paths: ['note.txt'], unread: [] },
       { folder: 'a/c', isSkill: true, paths: ['skill.md'], unread: [] },
       { folder: 'b', isSkill: true, paths: ['SKILL.md', 'x/SKILL.md', 'x/y.txt'], unread: [] },
+    ]);
+  });
+
+  it('names a folder that cannot be read by its own path', (context) => {
+    requireOrdinaryUser(context);
+    const shut = ['a/shut', 'a/node_modules/deep', 'top'];
+    save('a/SKILL.md', 's');
+    for (const path of shut) save(`${path}/file`, 'x');
+    chmodSync(root, 0o755);
+    for (const path of shut) chmodSync(join(root, path), 0);
+    // As root everything can be read.
+    const program = `import(process.argv[1]).then(({ readFolder }) => console.log(JSON.stringify(
+      [...readFolder(process.argv[2])].map(({ folder, unread }) => [folder, ...unread.map(({ path, reason }) => path + ': ' + reason)]))))`;
+    const reader = new URL('../../src/scan/read/read-folder.ts', import.meta.url).href;
+    const { stdout } = spawnSync(process.execPath, [...asUser, '-e', program, reader, root], { encoding: 'utf8' });
+    for (const path of shut) chmodSync(join(root, path), 0o755);
+    const reason = 'a folder that cannot be read (EACCES)';
+    expect(JSON.parse(stdout)).toEqual([
+      ['a', `node_modules/deep: ${reason}`, 'node_modules: a folder that no skill is loaded from', `shut: ${reason}`],
+      ['top', `.: ${reason}`],
     ]);
   });
 

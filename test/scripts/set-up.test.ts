@@ -1,10 +1,20 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { asUser, requireOrdinaryUser } from '../fixtures/ordinary-cli.ts';
 
 type Check = (root: string) => boolean;
 const setup = new URL('../../scripts/setup/', import.meta.url).href;
@@ -115,5 +125,38 @@ describe('packagesReady()', () => {
     expect(packagesReady(folder)).toBe(true);
     write('package-lock.json', { packages: { ...lock.packages, 'node_modules/c': { version: '1.0.0' } } });
     expect(packagesReady(folder)).toBe(false);
+  });
+});
+
+describe('setUp() of a checkout that this user may not write to', () => {
+  const lock = { packages: { 'node_modules/a': { version: '1.0.0', integrity: 'sha512-a' } } };
+  const program = `import(process.argv[1]).then(({ setUp }) => setUp(process.argv[2])).then(
+    (node) => console.log(node === process.execPath),
+    ({ message, hint }) => console.log([message, hint].join(' ')))`;
+  const setUp = (): string => {
+    chmodSync(folder, 0o555);
+    const { stdout } = spawnSync(process.execPath, [...asUser, '-e', program, `${setup}set-up.js`, folder], {
+      encoding: 'utf8',
+    });
+    chmodSync(folder, 0o755);
+    return stdout;
+  };
+
+  it('goes on with what is there where that is all, whatever the times of files say', (context) => {
+    requireOrdinaryUser(context);
+    mkdirSync(join(folder, 'node_modules'));
+    writeFileSync(join(folder, 'package-lock.json'), JSON.stringify(lock));
+    writeFileSync(join(folder, 'node_modules', '.package-lock.json'), JSON.stringify(lock));
+    expect(packagesReady(folder)).toBe(true);
+    utimesSync(join(folder, 'package-lock.json'), new Date(), new Date(1000));
+    expect(setUp()).toBe('true\n');
+  });
+
+  it('says who can set it up', (context) => {
+    requireOrdinaryUser(context);
+    writeFileSync(join(folder, 'package-lock.json'), JSON.stringify(lock));
+    expect(setUp()).toBe(
+      `Cannot set up the checkout: this user may not write to it (EACCES), got ${folder}. Have its owner run the same command once, or work in a copy of your own.\n`,
+    );
   });
 });

@@ -9,12 +9,12 @@ import { READ_LIMIT } from '../../skills/load/read-skill-file.ts';
 import { digestOf } from '../../skills/text/digest.ts';
 import { oneLine } from '../../skills/text/text.ts';
 import type { TreeCache } from '../../stores/cache/tree-cache.ts';
-import { openKeptTexts } from './kept-texts.ts';
+import { type KeptTexts, openKeptTexts } from './kept-texts.ts';
 import { MEMORY_EXIT, PDF_FILES, PDF_WORKER, pdfProgram } from './pdf-program.ts';
 
 /** Makes texts of PDFs. */
 export interface PdfReader {
-  /** @throws SkillcellError `file.unreadable` with what is wrong with the document, `runner.isolation-unmet` */
+  /** @throws SkillcellError `file.unreadable` with what is wrong with the document, `runner.isolation-unmet`, `orchestrator.closed` */
   read(document: Uint8Array, path: string, signal?: AbortSignal): Promise<string>;
   close(): Promise<void>;
 }
@@ -26,7 +26,6 @@ export interface PdfReaderOptions {
   limits?: { timeoutMs?: number | undefined; memoryMib?: number | undefined } | undefined;
 }
 
-const MAKER = 'unpdf-1.8.1';
 const DEFAULT_LIMITS = { timeoutMs: 30_000, memoryMib: 384 };
 /** What a sandbox has beyond what the program may have, so that the program is the one who says that it was too much. */
 const MEMORY_MARGIN_MIB = 128;
@@ -34,10 +33,18 @@ const MEMORY_MARGIN_MIB = 128;
 /** Reads PDFs in sandboxes: a document is written by anybody, and what reads it is large. Texts are kept by the digests of documents. */
 export function createPdfReader({ cache, orchestrator, limits = {} }: PdfReaderOptions): PdfReader {
   const { timeoutMs = DEFAULT_LIMITS.timeoutMs, memoryMib = DEFAULT_LIMITS.memoryMib } = limits;
-  const kept = openKeptTexts(cache, MAKER);
+  let texts: KeptTexts | undefined;
   let own: Orchestrator | undefined;
+  let closed = false;
   return {
     async read(document, path, signal) {
+      if (closed) {
+        const hint = 'Open another backend.';
+        const message = `Cannot take the text out of the PDF: its reader was closed, got ${quotedText(path)}.`;
+        throw new SkillcellError('orchestrator.closed', message, { hint });
+      }
+      if (!isPdf(document)) throw unreadable(document.length === 0 ? 'it is empty' : 'it is no PDF', path);
+      const kept = (texts ??= openKeptTexts(cache, maker()));
       const digest = digestOf(document);
       const known = kept.find(digest);
       if (known !== undefined) return known;
@@ -60,18 +67,30 @@ export function createPdfReader({ cache, orchestrator, limits = {} }: PdfReaderO
               ? `reading it takes more than ${memoryMib} MiB of memory`
               : size !== undefined
                 ? `its text has more than ${READ_LIMIT} bytes`
-                : `it is none that can be read (${said(result.stderr.text)})`;
-        const message = `Cannot take the text out of the PDF: ${reason}, got ${quotedText(path)}.`;
-        throw new SkillcellError('file.unreadable', message, { hint: 'Refer to the file by its path.' });
+                : result.stderr.text.includes('PasswordException')
+                  ? 'it has a password'
+                  : `it is none that can be read (${said(result.stderr.text)})`;
+        throw unreadable(reason, path);
       }
       const text = await host.readArtifact(result, PDF_FILES.text, 'utf8');
       kept.keep(digest, text);
       return text;
     },
     async close() {
+      closed = true;
       await own?.close();
     },
   };
+}
+
+/** Whether it begins as readers of PDFs want it: a thousand bytes of something else may stand before. */
+export function isPdf(content: Uint8Array): boolean {
+  return Buffer.from(content.subarray(0, 1_024)).includes('%PDF-');
+}
+
+function unreadable(reason: string, path: string): SkillcellError {
+  const message = `Cannot take the text out of the PDF: ${reason}, got ${quotedText(path)}.`;
+  return new SkillcellError('file.unreadable', message, { hint: 'Refer to the file by its path.' });
 }
 
 /** The last line of what the program said, which a document may have written. */
@@ -80,12 +99,22 @@ function said(stderr: string): string {
   return line === '' ? 'no reason is given' : visibleText(line);
 }
 
+/** What makes texts, with its version: another one makes other texts. */
+function maker(): string {
+  const manifest = readFileSync(join(unpdfFolder(), '..', 'package.json'), 'utf8');
+  return `unpdf-${(JSON.parse(manifest) as { version: string }).version}`;
+}
+
+function unpdfFolder(): string {
+  return dirname(createRequire(import.meta.url).resolve('unpdf'));
+}
+
 let program: Record<string, Uint8Array | string> | undefined;
 
 /** The files of unpdf, as the package has them. */
 function programFiles(): Record<string, Uint8Array | string> {
   if (program !== undefined) return program;
-  const folder = dirname(createRequire(import.meta.url).resolve('unpdf'));
+  const folder = unpdfFolder();
   program = {
     [PDF_FILES.unpdf]: readFileSync(join(folder, 'index.mjs')),
     [PDF_FILES.pdfjs]: readFileSync(join(folder, 'pdfjs.mjs')),

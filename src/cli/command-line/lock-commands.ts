@@ -35,7 +35,12 @@ export const LOCK_COMMANDS: readonly CommandSpecification[] = [
   {
     path: ['skills', 'install'],
     summary: 'bring back what is locked, byte by byte',
-    flags: [{ name: 'frozen', summary: 'refuse where a skill is not approved' }, ...PLACE_FLAGS, JSON_FLAG],
+    flags: [
+      { name: 'frozen', summary: 'refuse where a skill is not approved' },
+      ...PLACE_FLAGS,
+      { name: 'force', summary: 'replace also what is no copy of the skill' },
+      JSON_FLAG,
+    ],
     notes: ['What was changed since is replaced, and named. Without a lock file, skills-lock.json is read and locked.'],
     load: async () => (await import('../commands/run-install.ts')).runInstall,
   },

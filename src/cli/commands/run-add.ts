@@ -3,6 +3,7 @@ import type { Diagnostic } from '../../contracts/diagnostic.ts';
 import type { SkillTree } from '../../contracts/skill.ts';
 import { SkillcellError } from '../../contracts/skillcell-error.ts';
 import { addSkills } from '../../library/install/add-skills.ts';
+import { assertThere } from '../../library/sources/assert-there.ts';
 import { chooseSkills } from '../../library/sources/choose-skills.ts';
 import { findInSource, type FoundSkill } from '../../library/sources/find-in-source.ts';
 import { parseSource } from '../../library/sources/parse-source.ts';
@@ -30,6 +31,7 @@ async function add(context: CommandContext, cache: TreeCache): Promise<number> {
   const [source = ''] = given.operands;
   const place = lockPlace(context);
   const spec = parseSource(source, io.cwd());
+  assertThere(spec, source);
   const { signal } = interruption;
   const lockFolder = dirname(place.lockFile);
   const nested = given.flags.has('nested');
@@ -42,12 +44,12 @@ async function add(context: CommandContext, cache: TreeCache): Promise<number> {
   });
   if (given.flags.has('list')) return await list(context, found.skills, found.diagnostics);
   if (!json) await noteDiagnostics(context, found.diagnostics);
-  if (found.skills.length === 0)
+  if (found.skills.length + found.refused.length === 0)
     throw new SkillcellError(
       'source.refused',
       `Cannot add skills: there is none that can be taken, got ${quoted(source)}.`,
     );
-  const chosen = chooseSkills(found.skills, flagValues(given, 'skill'));
+  const chosen = chooseSkills(found, flagValues(given, 'skill'));
   makeLockFolder(place);
   const added = await addSkills(chosen, { ...place, force: given.flags.has('force'), signal });
   if (json) await output.json({ skills: added, diagnostics: found.diagnostics });

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { CodegenOptions, JobSkillsOptions } from '../../contracts/job.ts';
 import { DEFAULT_LANGUAGE } from '../../contracts/language.ts';
 import { budgetFromFlags } from '../options/budget-flags.ts';
-import { type CommandContext, flagValue } from '../options/command.ts';
+import { type CommandContext, flagValue, flagValues } from '../options/command.ts';
 import { decodeInput } from '../terminal/input-file.ts';
 import { jobOptions } from '../options/job-options.ts';
 import { explainReference, jobSkills } from '../options/job-skills.ts';
@@ -87,7 +87,7 @@ export async function runCodegen(context: CommandContext): Promise<number> {
   } catch (error) {
     // An error has no job id, so with --json, too, this is the only word of where they are.
     await notePaths(context, kept?.answers ?? [], []);
-    throw explainReference(error, skills);
+    throw explainReference(error, flagValues(given, 'skill'), skills);
   }
 }
 

@@ -69,7 +69,7 @@ export async function runEval(context: CommandContext): Promise<number> {
     await tell(context, report, judged, folder);
     return exitCode(report);
   } catch (error) {
-    throw explainReference(error, skills);
+    throw explainReference(error, [ref], skills);
   }
 }
 

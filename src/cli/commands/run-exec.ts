@@ -3,7 +3,7 @@ import type { ExecOptions } from '../../contracts/job.ts';
 import { languageNames } from '../../languages/languages.ts';
 import { programLanguage } from '../../languages/program-language.ts';
 import { MAX_CODE_BYTES, PROGRAM_NAME } from '../../orchestrator/job-schema.ts';
-import { type CommandContext, flagValue } from '../options/command.ts';
+import { type CommandContext, flagValue, flagValues } from '../options/command.ts';
 import { decodeInput, readInputFile } from '../terminal/input-file.ts';
 import { jobOptions } from '../options/job-options.ts';
 import { explainReference, jobSkills } from '../options/job-skills.ts';
@@ -28,7 +28,7 @@ export async function runExec(context: CommandContext): Promise<number> {
     const result = await submitJob(context, job, host, json ? 'drop' : 'forward');
     return await reportResult(context, result, options.output);
   } catch (error) {
-    throw explainReference(error, skills);
+    throw explainReference(error, flagValues(given, 'skill'), skills);
   }
 }
 

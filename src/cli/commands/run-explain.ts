@@ -1,7 +1,5 @@
-import { explainSkill, type KnownProvenance, type SkillExplanation } from '../../authoring/explain-skill.ts';
-import type { Skill } from '../../contracts/skill.ts';
-import { isApproved } from '../../library/lock/approval.ts';
-import type { SkillLock } from '../../library/lock/lock-format.ts';
+import { explainSkill, type SkillExplanation } from '../../authoring/explain-skill.ts';
+import { provenanceBy } from '../../library/lock/provenance.ts';
 import { readLock } from '../../library/lock/read-lock.ts';
 import type { CommandContext } from '../options/command.ts';
 import { oneLine } from '../../skills/text/text.ts';
@@ -26,18 +24,6 @@ export async function runExplain(context: CommandContext): Promise<number> {
   return explanation.status === 'loaded' ? 0 : 1;
 }
 
-/** What the lock file says of a skill: who has approved the bytes that are loaded, and where they come from. */
-function provenanceBy(lock: SkillLock | undefined): (skill: Skill) => KnownProvenance {
-  return ({ id, digest }) => {
-    const locked = lock?.get(id);
-    if (locked === undefined) return {};
-    const isSame = locked.digest === digest;
-    const by = isSame && isApproved(locked) ? (locked.approval?.by ?? null) : null;
-    const { type, ...rest } = locked.origin;
-    return { approval: { by }, origin: isSame && type !== 'builtin' ? { type, ...rest } : undefined };
-  };
-}
-
 const SIGNS = { for: '+', against: '-', nothing: ' ' } as const;
 
 function describe({ id, status, offered, rules, skill }: SkillExplanation, consumer: string | undefined): string {
@@ -49,7 +35,7 @@ function describe({ id, status, offered, rules, skill }: SkillExplanation, consu
     ...(rules.length === 0 ? ['  no rule is about it'] : []),
   ];
   if (skill !== undefined) {
-    const { name, version, digest, origin, approval, tokens, loads, imports, diagnostics } = skill;
+    const { name, version, digest, origin, approval, tokens, loads, imports, versions = [], diagnostics } = skill;
     const { from } = origin;
     const source =
       from === undefined
@@ -66,6 +52,10 @@ function describe({ id, status, offered, rules, skill }: SkillExplanation, consu
           `loads: ${each.id}${each.version === null ? '' : ` v${oneLine(each.version)}`} (~${each.tokens} tokens)`,
       ),
       ...imports.map(({ from: importer, to, state }) => `import: ${importer} → ${to} (${state})`),
+      ...versions.map(
+        (each) =>
+          `beside it: ${each.version === null ? 'no version' : `v${oneLine(each.version)}`} in the ${each.origin.root} root, ${each.origin.folder} (${each.reason})`,
+      ),
       ...diagnostics.map(diagnosticLine),
     );
   }

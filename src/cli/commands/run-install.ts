@@ -18,22 +18,25 @@ export async function runInstall(context: CommandContext): Promise<number> {
 async function install(context: CommandContext, cache: TreeCache): Promise<number> {
   const { arguments: given, io, output, json, interruption } = context;
   const { signal } = interruption;
-  const frozen = given.flags.has('frozen');
+  const [frozen, force] = [given.flags.has('frozen'), given.flags.has('force')];
   const options = { cache, allowPrivate: privateHosts(io), signal };
   const { lockFile: asked } = lockPlace(context);
   // Nothing of another tool's file is approved.
-  const imported = isLocked(asked) || frozen ? undefined : await importSkillsLock({ lockFile: asked, ...options });
+  const imported =
+    isLocked(asked) || frozen ? undefined : await importSkillsLock({ lockFile: asked, ...options, force });
   if (imported !== undefined) {
     if (json) await output.json({ skills: imported });
     else for (const { id, place, state } of imported) await output.text(`${state} ${id} in ${escapeLine(place)}\n`);
     return 0;
   }
   const lockFile = existingLock(context);
-  const rows = await installSkills({ lockFile, ...options, frozen, builtinFolder: BUILTIN_FOLDER });
+  const rows = await installSkills({ lockFile, ...options, frozen, force, builtinFolder: BUILTIN_FOLDER });
   if (json) await output.json({ skills: rows });
   else
     for (const { id, place, state, deviations } of rows) {
-      await output.text(`${state} ${id} in ${place === null ? 'the package' : escapeLine(place)}\n`);
+      const where = place === null ? 'the package' : escapeLine(place);
+      const why = state === 'left' ? ': other bytes were locked meanwhile, run it again' : '';
+      await output.text(`${state} ${id} in ${where}${why}\n`);
       if (state === 'restored') for (const row of deviations) await output.text(`  was ${deviationLine(row)}\n`);
     }
   return 0;

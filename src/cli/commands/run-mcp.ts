@@ -9,7 +9,7 @@ import { type CommandContext, flagValue } from '../options/command.ts';
 import { consumerFromFlags } from '../options/consumer-flag.ts';
 import { type HttpFlags, httpFromFlags } from '../options/http-flags.ts';
 import { jobOptions } from '../options/job-options.ts';
-import { jobSkills } from '../options/job-skills.ts';
+import { followedSkills } from '../options/job-skills.ts';
 import { mcpToolsFromFlag } from '../options/mcp-flag.ts';
 import { modelFromFlags } from '../options/model-flags.ts';
 import { parseNumber } from '../options/parse-number.ts';
@@ -34,7 +34,8 @@ export async function runMcp(context: CommandContext): Promise<number> {
   const consumer = consumerFromFlags(given) ?? DEFAULT_CONSUMER;
   const pool = { ...poolFromFlags(context, limits), ...level };
   const model = await modelFromFlags(context, 'optional');
-  const skills = await jobSkills(context, true);
+  await using followed = await followedSkills(context);
+  const { skills } = followed;
   keepSmall();
   const runners = cliRunners(io);
   await using mcp = await mcpToolsFromFlag(context);
@@ -58,12 +59,8 @@ export async function runMcp(context: CommandContext): Promise<number> {
   };
   try {
     const job = { runner, ...level, env, limits, tools };
-    await serve(
-      createMcpHost({ orchestrator, skills, consumer, job, version: packageVersion(), log }),
-      http,
-      context,
-      log,
-    );
+    const server = createMcpHost({ orchestrator, skills, consumer, job, version: packageVersion(), log });
+    await serve(server, http, context, log).finally(() => server.close());
   } finally {
     await orchestrator.close();
     settleUrgent();

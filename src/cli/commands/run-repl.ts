@@ -7,7 +7,7 @@ import type { Orchestrator } from '../../orchestrator/orchestrator.ts';
 import { readArchive } from '../../orchestrator/session/read-archive.ts';
 import { writeBeneath } from '../../orchestrator/write-beneath.ts';
 import { cliRunners } from '../job/runners.ts';
-import { type CommandContext, flagValue } from '../options/command.ts';
+import { type CommandContext, flagValue, flagValues } from '../options/command.ts';
 import { jobOptions } from '../options/job-options.ts';
 import { explainReference, jobSkills } from '../options/job-skills.ts';
 import { mcpToolsFromFlag } from '../options/mcp-flag.ts';
@@ -35,7 +35,7 @@ export async function runRepl(context: CommandContext): Promise<number> {
   const settleUrgent = interruption.onUrgent(() => orchestrator.close());
   try {
     const session = await openSession(orchestrator, options, interruption.signal).catch((error: unknown) => {
-      throw explainReference(error, skills);
+      throw explainReference(error, flagValues(given, 'skill'), skills);
     });
     if (!json) await output.note(`runner ${session.runner}, isolation ${session.isolation}; .help tells what there is`);
     const cells = readCells(io, options.language ?? DEFAULT_LANGUAGE, interruption.signal);

@@ -25,6 +25,6 @@ export async function runScript(context: CommandContext): Promise<number> {
     const result = await submitJob(context, job, host, json ? 'drop' : 'forward');
     return await reportResult(context, result, options.output);
   } catch (error) {
-    throw explainReference(error, skills);
+    throw explainReference(error, [skill], skills);
   }
 }

@@ -1,6 +1,6 @@
 import { type SkillHit, type SkillSearch, searchSkills } from '../../library/search/search-skills.ts';
 import type { SearchedField } from '../../library/search/searched-fields.ts';
-import { defaultCacheFolder } from '../../stores/cache/tree-cache.ts';
+import { defaultCacheFolder } from '../../durable/user-folders.ts';
 import { type CommandContext, flagValue } from '../options/command.ts';
 import { parseNumber } from '../options/parse-number.ts';
 import { noteDiagnostics, openSkills } from '../options/skills-context.ts';

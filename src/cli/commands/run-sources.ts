@@ -1,9 +1,9 @@
 import { realpathSync } from 'node:fs';
-import { configFolder, homeFolder } from '../../library/trust/config-folder.ts';
+import { configFolder, defaultCacheFolder, homeFolder } from '../../durable/user-folders.ts';
 import { lookAtProject } from '../../library/trust/look-at-project.ts';
-import { projectFolders, type SourceFolder, userFolders } from '../../library/trust/source-folders.ts';
+import { SOURCE_NAMES, type SourceFolder, sourceFolders } from '../../library/trust/source-folders.ts';
 import { readTrust, trustFile } from '../../library/trust/trust-file.ts';
-import { defaultCacheFolder, openTreeCache } from '../../stores/cache/tree-cache.ts';
+import { openTreeCache } from '../../stores/cache/tree-cache.ts';
 import { BUILTIN_FOLDER } from '../options/builtin-folder.ts';
 import type { CommandContext } from '../options/command.ts';
 import { escapeLine } from '../terminal/escape-controls.ts';
@@ -23,14 +23,10 @@ export async function runSources({ io, output, json }: CommandContext): Promise<
   const path = trustFile(configFolder(io.env));
   const { projects, fault } = readTrust(path);
   const distrust = await distrustOf(project, projects.get(project)?.digest, fault, defaultCacheFolder(io.env));
-  const ofUser = userFolders(homeFolder(io.env));
-  const taken = new Set(ofUser.map((folder) => folder.path));
+  const folders = sourceFolders(new Set(SOURCE_NAMES), homeFolder(io.env), project);
   const rows: SourceRow[] = [
     { source: 'builtin', path: BUILTIN_FOLDER, read: true, reason: null },
-    ...ofUser.map((folder) => rowOf(folder, undefined)),
-    ...projectFolders(project)
-      .filter((folder) => !taken.has(folder.path))
-      .map((folder) => rowOf(folder, distrust)),
+    ...folders.map((folder) => rowOf(folder, folder.source === 'project' ? distrust : undefined)),
   ];
   if (json) await output.json({ sources: rows, trustFile: path, trustFault: fault ?? null });
   else {

@@ -1,10 +1,10 @@
 import { realpathSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { configFolder } from '../../library/trust/config-folder.ts';
+import { configFolder, defaultCacheFolder } from '../../durable/user-folders.ts';
 import { lookAtProject } from '../../library/trust/look-at-project.ts';
 import { changeTrust, readTrust, trustFile } from '../../library/trust/trust-file.ts';
 import { SkillcellError } from '../../contracts/skillcell-error.ts';
-import { defaultCacheFolder, openTreeCache } from '../../stores/cache/tree-cache.ts';
+import { openTreeCache } from '../../stores/cache/tree-cache.ts';
 import type { CommandContext } from '../options/command.ts';
 import { escapeLine } from '../terminal/escape-controls.ts';
 import { unreadable } from '../terminal/input-file.ts';

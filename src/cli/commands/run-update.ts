@@ -3,6 +3,7 @@ import type { TreeCache } from '../../stores/cache/tree-cache.ts';
 import { BUILTIN_FOLDER } from '../options/builtin-folder.ts';
 import type { CommandContext } from '../options/command.ts';
 import { existingLock } from '../options/existing-lock.ts';
+import { deviationLine } from '../options/deviation-line.ts';
 import { privateHosts } from '../options/private-hosts.ts';
 import { findingText } from '../options/finding-text.ts';
 import { withCache } from '../options/with-cache.ts';
@@ -28,10 +29,14 @@ async function update(context: CommandContext, cache: TreeCache): Promise<number
   const updates = await findUpdates(options);
   const dryRun = given.flags.has('dry-run');
   if (!json) for (const update of updates) await output.text(describe(update));
-  if (!dryRun) await takeUpdates(updates, options);
-  if (json) await output.json({ dryRun, skills: updates.map(row) });
+  const taken = dryRun ? [] : await takeUpdates(updates, options);
+  if (json)
+    await output.json({ dryRun, skills: updates.map((each) => ({ ...row(each), updated: taken.includes(each.id) })) });
   else if (!dryRun)
-    for (const { id } of updates.filter(isChanged)) await output.text(`updated ${id}; it is not approved\n`);
+    for (const { id } of updates.filter(isChanged))
+      await output.text(
+        taken.includes(id) ? `updated ${id}; it is not approved\n` : `left ${id}: somebody has changed it meanwhile\n`,
+      );
   return updates.some(({ state }) => state === 'gone') ? 1 : 0;
 }
 
@@ -39,7 +44,7 @@ function isChanged({ state }: SkillUpdate): boolean {
   return state === 'changed';
 }
 
-function row({ id, state, locked, found, difference, diagnostics }: SkillUpdate): unknown {
+function row({ id, state, locked, found, difference, deviations, diagnostics }: SkillUpdate): object {
   return {
     id,
     state,
@@ -53,14 +58,27 @@ function row({ id, state, locked, found, difference, diagnostics }: SkillUpdate)
             commit: found.origin.commit ?? null,
           },
     difference: difference ?? null,
+    deviations,
     diagnostics,
   };
 }
 
-function describe({ id, state, locked, found, difference, diagnostics }: SkillUpdate): string {
+function describe(update: SkillUpdate): string {
+  const { id, state, found, difference, deviations, diagnostics } = update;
+  const here = deviations.map((each) => `  not as locked here: ${deviationLine(each)}`);
   if (found === undefined)
-    return [`${id}: gone from its source`, ...diagnostics.map((one) => `  ${diagnosticLine(one)}`), ''].join('\n');
-  if (difference === undefined) return `${id}: ${state}\n`;
+    return [`${id}: gone from its source`, ...here, ...diagnostics.map((one) => `  ${diagnosticLine(one)}`), ''].join(
+      '\n',
+    );
+  if (difference === undefined) return [`${id}: ${state}`, ...here, ''].join('\n');
+  return [...describeDifference(update, found, difference), ...here, ''].join('\n');
+}
+
+function describeDifference(
+  { id, locked }: SkillUpdate,
+  found: NonNullable<SkillUpdate['found']>,
+  difference: NonNullable<SkillUpdate['difference']>,
+): string[] {
   const [from, to] = [locked.version, found.skill.fields.version ?? null].map((version) => version ?? 'no version');
   const lines = [
     `${id}: ${from} → ${to}`,
@@ -75,5 +93,5 @@ function describe({ id, state, locked, found, difference, diagnostics }: SkillUp
     lines.push(escapeLine(`  ${change} ${path}${mode}${text === undefined ? ', no text to compare' : ''}`));
     for (const line of text?.trimEnd().split('\n') ?? []) if (line !== '') lines.push(escapeControls(`    ${line}`));
   }
-  return `${lines.join('\n')}\n`;
+  return lines;
 }

@@ -1,5 +1,7 @@
 import type { Diagnostic } from '../../contracts/diagnostic.ts';
 import { SkillcellError } from '../../contracts/skillcell-error.ts';
+import { bareReference, fullId, withoutRange } from '../../skills/text/bare-reference.ts';
+import type { SkillsSubsystem } from '../../skills/subsystem.ts';
 import type { CommandContext } from './command.ts';
 
 /** The lock file of `--frozen`; undefined without the flag. Nothing of it loads then. */
@@ -9,22 +11,42 @@ export async function frozenLockFile(context: CommandContext): Promise<string | 
   return lockPlace(context).lockFile;
 }
 
-/** The error of a reference to a skill that `--frozen` has left out; undefined where it is about none. */
-export function unapprovedError(error: SkillcellError, diagnostics: readonly Diagnostic[]): SkillcellError | undefined {
-  const left = diagnostics.filter(({ code }) => code === 'lock.not-approved');
-  const about = left.filter(({ message }) => isAbout(error.message, message.slice(0, message.indexOf(' '))));
+/** The error of references of which `--frozen` has left out some; undefined where it is about none. */
+export function unapprovedError(
+  cause: SkillcellError,
+  refs: readonly string[],
+  diagnostics: readonly Diagnostic[],
+): SkillcellError | undefined {
+  const left = leftOut(diagnostics);
+  const about = refs.flatMap((ref) => left.get(idOf(ref)) ?? []);
   const [first] = about;
   if (first === undefined) return undefined;
-  const message = `Cannot use the skill: ${first.message.slice(first.message.indexOf(': ') + 2, -1)}, got ${first.message.slice(0, first.message.indexOf(' '))}.`;
-  return new SkillcellError('lock.unapproved', message, { cause: error, diagnostics: about });
+  const message = `Cannot use the skill: nobody has approved its bytes, got ${first.skill}.`;
+  return new SkillcellError('lock.unapproved', message, { cause, diagnostics: about });
 }
 
-/** References are quoted in messages, with or without what may stand before an id. */
-function isAbout(message: string, id: string): boolean {
-  const short = id.startsWith('public.') ? [id.slice('public.'.length)] : [];
-  return [id, ...short].some((name) =>
-    ['', 'sk:', 'skill:', 'skills.', 'sk:skills.', 'skill:skills.'].some((prefix) =>
-      message.includes(`"${prefix}${name}"`),
-    ),
-  );
+/** What `--frozen` has left out of all that skills import: to the skills that import it, it is unknown. */
+export function unapprovedImports(refs: readonly string[], { skills, diagnostics }: SkillsSubsystem): Diagnostic[] {
+  const left = leftOut(diagnostics);
+  if (left.size === 0) return [];
+  const loaded = new Map(skills.map((skill) => [skill.id, skill]));
+  const wanted = new Set(refs.map(idOf));
+  // It grows while it is gone through.
+  for (const id of wanted) for (const imported of loaded.get(id)?.fields.imports ?? []) wanted.add(idOf(imported));
+  // What was asked for itself is an error of its own.
+  for (const ref of refs) wanted.delete(idOf(ref));
+  return [...wanted].flatMap((id) => left.get(id) ?? []);
+}
+
+function leftOut(diagnostics: readonly Diagnostic[]): Map<string, Diagnostic[]> {
+  const ofSkills = new Map<string, Diagnostic[]>();
+  for (const found of diagnostics) {
+    if (found.code !== 'lock.not-approved' || found.skill === undefined) continue;
+    ofSkills.set(found.skill, [...(ofSkills.get(found.skill) ?? []), found]);
+  }
+  return ofSkills;
+}
+
+function idOf(ref: string): string {
+  return withoutRange(fullId(bareReference(ref)));
 }

@@ -1,10 +1,11 @@
 import { statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import type { SkillsDescriptor } from '../../contracts/descriptor.ts';
+import type { FullDescriptor, SkillsDescriptor } from '../../contracts/descriptor.ts';
 import { SkillcellError } from '../../contracts/skillcell-error.ts';
 import { JsonRefused, parseBoundedJson } from '../../protocol/bounded-json.ts';
 import '../../skills/match-on-host.ts';
 import { loadUnchecked, type SkillsSubsystem, type SkillsSubsystemOptions } from '../../skills/load-subsystem.ts';
+import type { SkillLibrary } from '../../library/skill-library.ts';
 import type { SourceName } from '../../library/trust/source-folders.ts';
 import type { CliIo } from '../terminal/cli-io.ts';
 import { readInputFile } from '../terminal/input-file.ts';
@@ -34,27 +35,48 @@ export interface SkillSources {
  * @throws SkillcellError `skills.root-missing`, `skills.descriptor-invalid`, `skills.digest-mismatch` or `file.unreadable`
  */
 export async function loadSkills(sources: SkillSources, io: CliIo): Promise<SkillsSubsystem> {
-  const builtinRoot = sources.names.has('builtin') ? builtinSkills(sources, io) : undefined;
-  const path = sources.descriptor;
-  if (path === undefined) return await load({ builtinRoot }, sources, io);
-  const descriptor = readJsonFile('--descriptor', path, io) as SkillsDescriptor;
-  const subsystem = await load({ builtinRoot, descriptor, bundleRoot: dirname(resolve(io.cwd(), path)) }, sources, io);
-  checkListed(descriptor, subsystem, path);
+  const options = readOptions(sources, io);
+  const subsystem = await load(options, sources, io);
+  checkListed(options.descriptor, subsystem, sources.descriptor);
   return subsystem;
 }
 
-async function load(
-  options: Pick<SkillsSubsystemOptions, 'builtinRoot' | 'descriptor' | 'bundleRoot'>,
-  { names, frozen, refs }: SkillSources,
-  io: CliIo,
-): Promise<SkillsSubsystem> {
+/**
+ * The same for a command that lives long: a library, which sees what changes. A descriptor that lists its skills by digest means those and no
+ * others, so that there is nothing to follow; and without a cache nothing keeps what a job was submitted with.
+ *
+ * @throws SkillcellError as `loadSkills`, and `store.unavailable`
+ */
+export async function followSkills(sources: SkillSources, io: CliIo): Promise<SkillLibrary | SkillsSubsystem> {
+  const options = readOptions(sources, io);
+  const { hasCache, openSources } = await import('./load-sources.ts');
+  if (listedSkills(options.descriptor) !== undefined || !hasCache(io)) return await loadSkills(sources, io);
+  return await openSources({ ...options, ...lockOf(sources) }, sources.names, io);
+}
+
+function readOptions(sources: SkillSources, io: CliIo): SkillOptions {
+  const builtinRoot = sources.names.has('builtin') ? builtinSkills(sources, io) : undefined;
+  const path = sources.descriptor;
+  if (path === undefined) return { builtinRoot };
+  const descriptor = readJsonFile('--descriptor', path, io) as SkillsDescriptor;
+  return { builtinRoot, descriptor, bundleRoot: dirname(resolve(io.cwd(), path)) };
+}
+
+type SkillOptions = Pick<SkillsSubsystemOptions, 'builtinRoot' | 'descriptor' | 'bundleRoot'>;
+
+function lockOf({ frozen }: SkillSources): { lockFile: string | undefined; frozen: boolean } {
+  return { lockFile: frozen, frozen: frozen !== undefined };
+}
+
+async function load(options: SkillOptions, sources: SkillSources, io: CliIo): Promise<SkillsSubsystem> {
+  const { names, frozen, refs } = sources;
   if (!names.has('user') && !names.has('project')) {
     if (frozen === undefined) return loadUnchecked(options);
     const { openFrozen } = await import('../../library/lock/open-frozen.ts');
     return loadUnchecked({ ...options, admit: (await openFrozen(frozen)).admit });
   }
   const { loadSources } = await import('./load-sources.ts');
-  return await loadSources({ ...options, lockFile: frozen, frozen: frozen !== undefined }, { names, refs }, io);
+  return await loadSources({ ...options, ...lockOf(sources) }, { names, refs }, io);
 }
 
 /** Reads a file of JSON with caps. @throws SkillcellError `file.unreadable` or `skills.descriptor-invalid` */
@@ -88,16 +110,26 @@ function isFolder(path: string): boolean {
   }
 }
 
+/** What a descriptor lists by digest; undefined where it lists nothing. */
+function listedSkills(descriptor: SkillsDescriptor | undefined): FullDescriptor['skills'] {
+  return descriptor !== undefined && 'skills' in descriptor ? descriptor.skills : undefined;
+}
+
 /** A descriptor that lists its skills by digest means those and no others. */
-function checkListed(descriptor: SkillsDescriptor, subsystem: SkillsSubsystem, path: string): void {
-  if (!('skills' in descriptor) || descriptor.skills === undefined) return;
+function checkListed(
+  descriptor: SkillsDescriptor | undefined,
+  subsystem: SkillsSubsystem,
+  path: string | undefined,
+): void {
+  const listed = listedSkills(descriptor);
+  if (listed === undefined) return;
   const loaded = new Map(subsystem.skills.map(({ id, digest }) => [id, digest]));
-  for (const [id, { digest }] of Object.entries(descriptor.skills)) {
+  for (const [id, { digest }] of Object.entries(listed)) {
     if (loaded.get(id) === digest) continue;
     const what = loaded.has(id) ? 'has other bytes than those' : 'is not there that is';
     throw new SkillcellError(
       'skills.digest-mismatch',
-      `Cannot load skills: ${id} ${what} listed, got ${quoted(path)}.`,
+      `Cannot load skills: ${id} ${what} listed, got ${quoted(path ?? '')}.`,
     );
   }
 }

@@ -1,6 +1,7 @@
-import { mkdirSync, realpathSync } from 'node:fs';
-import { homedir } from 'node:os';
+import { realpathSync } from 'node:fs';
 import { dirname, join, relative, resolve, sep } from 'node:path';
+import { makeFolders } from '../../durable/make-folders.ts';
+import { homeFolder } from '../../durable/user-folders.ts';
 import { LOCK_FILE } from '../../library/lock/lock-format.ts';
 import { placeFault } from '../../library/lock/place-fault.ts';
 import { usageError } from '../terminal/usage-error.ts';
@@ -27,7 +28,7 @@ export function lockPlace({ arguments: given, io }: Pick<CommandContext, 'argume
   if (user && into !== undefined) throw usageError('--into', 'it does not go with --user', into);
   if (user && lock !== undefined) throw usageError('--lock', 'it does not go with --user', lock);
   if (lock === '') throw usageError('--lock', 'it must be a file', lock);
-  if (user) return { lockFile: join(io.env['HOME'] ?? homedir(), '.agents', LOCK_FILE), into: 'skills' };
+  if (user) return { lockFile: join(homeFolder(io.env), '.agents', LOCK_FILE), into: 'skills' };
   const folder = lock === undefined ? io.cwd() : dirname(resolve(io.cwd(), lock));
   const lockFile = lock === undefined ? join(folder, LOCK_FILE) : resolve(io.cwd(), lock);
   if (into === undefined) return { lockFile, into: SKILLS_FOLDER };
@@ -44,7 +45,7 @@ export function lockPlace({ arguments: given, io }: Pick<CommandContext, 'argume
 
 /** Makes the folder of a lock file that is about to be written. */
 export function makeLockFolder({ lockFile }: LockPlace): void {
-  mkdirSync(dirname(lockFile), { recursive: true });
+  makeFolders(dirname(lockFile));
 }
 
 /** With the links in what is there of it resolved. */

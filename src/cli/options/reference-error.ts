@@ -14,5 +14,10 @@ export function referenceError(action: string, rows: readonly ReferenceRow[], su
     ? 'skills.reference-unknown'
     : 'skills.reference-denied';
   const got = refused.map(({ ref }) => quoted(ref)).join(', ');
-  return explainReference(new SkillcellError(code, `Cannot ${action}: ${reasons.join('; ')}, got ${got}.`), subsystem);
+  const error = new SkillcellError(code, `Cannot ${action}: ${reasons.join('; ')}, got ${got}.`);
+  return explainReference(
+    error,
+    refused.map(({ ref }) => ref),
+    subsystem,
+  );
 }

@@ -1,4 +1,5 @@
-import { defaultCacheFolder, openTreeCache, type TreeCache } from '../../stores/cache/tree-cache.ts';
+import { defaultCacheFolder } from '../../durable/user-folders.ts';
+import { openTreeCache, type TreeCache } from '../../stores/cache/tree-cache.ts';
 import type { CliIo } from '../terminal/cli-io.ts';
 
 /** Does some work with the cache of this user; what it gave may be evicted afterwards. */

@@ -1,4 +1,5 @@
 import { SkillcellError } from '../../contracts/skillcell-error.ts';
+import { fileSystemFault } from '../../durable/file-system-fault.ts';
 import type { CliIo } from './cli-io.ts';
 import type { CliOutput } from './cli-output.ts';
 import { diagnosticLine } from './diagnostic-line.ts';
@@ -6,10 +7,10 @@ import { diagnosticLine } from './diagnostic-line.ts';
 /**
  * Prints an error as the command line promises and gives the exit code. With `--json` one document goes to stdout.
  *
- * @param thrown whatever a command threw; what is no `SkillcellError` is a fault of ours
+ * @param thrown whatever a command threw; what is no `SkillcellError`, and nothing of the file system, is a fault of ours
  */
 export async function reportError(thrown: unknown, output: CliOutput, json: boolean, io: CliIo): Promise<number> {
-  const error = SkillcellError.isInstance(thrown) ? thrown : fault(thrown);
+  const error = SkillcellError.isInstance(thrown) ? thrown : (fileSystemFault(thrown) ?? fault(thrown));
   if (json) {
     const { code, message, hint, diagnostics } = error;
     await output.json({ error: { code, message, hint, ...(diagnostics.length > 0 && { diagnostics }) } });

@@ -33,8 +33,8 @@ export const SKILL_FILE_TEXTS: Readonly<Record<Code, DiagnosticText>> = {
     advice: 'Rename it to SKILL.md.',
   },
   'skill.unreadable': {
-    meaning: 'SKILL.md is a folder, fifo, socket or device; not read',
-    advice: 'Put a regular file in its place.',
+    meaning: 'SKILL.md is a folder, fifo, socket or device, or what is needed of the skill may not be read; left out',
+    advice: 'Put a regular file in its place, or change the rights of what the message names.',
   },
   'skill.nested': {
     meaning: 'a SKILL.md below another skill; a file of that one, no skill',
@@ -46,8 +46,8 @@ export const SKILL_FILE_TEXTS: Readonly<Record<Code, DiagnosticText>> = {
   },
   'skill.path': {
     meaning:
-      'a file or folder of a skill whose path no sandbox takes: with a control character, a backslash or bytes that are no UTF-8, more than 63 names deep, or over 3,840 bytes; it is left out',
-    advice: 'Give it another name.',
+      'a file or folder of a skill whose path no sandbox takes: with a control character, a backslash or bytes that are no UTF-8, more than 63 names deep, or over 3,840 bytes; or a fifo, a socket or a device; it is left out',
+    advice: 'Give it another name, or put a regular file in its place.',
   },
   'skill.hidden-text': {
     meaning: 'SKILL.md or compact.md holds hidden characters; they are left out of every prompt',

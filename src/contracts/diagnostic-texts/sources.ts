@@ -29,6 +29,11 @@ export const SOURCE_TEXTS: Readonly<Record<Extract<LibraryCode, `source.${string
     meaning: 'more than one plugin lists the same skill; it is taken once',
     advice: 'Nothing has to be done.',
   },
+  'source.collision': {
+    meaning:
+      'a skill is left out that holds two names which are one on systems that fold case, compose accents or know no full-width letters',
+    advice: 'Rename one of the two.',
+  },
   'source.left-out': {
     meaning:
       'what is there is not taken: .git, node_modules, a device, or a skill that the plugin asked for does not bring',
@@ -41,6 +46,11 @@ export const SOURCE_TEXTS: Readonly<Record<Extract<LibraryCode, `source.${string
   'source.lfs': {
     meaning: 'a file is only a pointer of Git LFS; the content that it stands for is not fetched',
     advice: 'Keep files that a skill needs in the repository itself.',
+  },
+  'source.skill': {
+    meaning:
+      'the bytes of a skill are refused: they are not those that the source lists, or an archive that is not read; it is not taken, and the others are',
+    advice: 'Tell whoever publishes the skill; the message says what is wrong. Asked for by name, it is an error.',
   },
   'source.unavailable': {
     meaning: 'a plugin that lies in another repository is not taken: that cannot be read',

@@ -2,8 +2,9 @@ import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
 import type { SkillFile } from '../../contracts/skill.ts';
 import { SkillcellError } from '../../contracts/skillcell-error.ts';
-import { compareLocked } from '../lock/compare-locked.ts';
+import { compareLocked, type Deviation } from '../lock/compare-locked.ts';
 import type { LockedSkill } from '../lock/lock-format.ts';
+import { isChangedCopy, isOwnSource } from './changed-copy.ts';
 import { deviationDiagnostics } from './deviation-diagnostics.ts';
 
 /** What would take the place of a folder. */
@@ -26,20 +27,45 @@ export interface Replacement {
 export function assertReplaceable({ root, place, id, files, locked }: Replacement): void {
   if (lstatSync(join(root, place), { throwIfNoEntry: false }) === undefined) return;
   if (files !== null && compareLocked(root, { id, place, files }).length === 0) return;
-  if (locked === undefined || locked.place !== place)
-    throw new SkillcellError(
-      'lock.mismatch',
-      `Cannot replace the skill: there is a folder that is not locked, got ${place}.`,
-      { hint: 'Move it away, or replace it by --force.' },
-    );
-  const rows = compareLocked(root, locked).filter(({ state }) => state !== 'missing');
-  if (rows.length === 0) return;
+  if (locked === undefined || locked.place !== place) throw notReplaced('there is a folder that is not locked', place);
+  const rows = compareLocked(root, locked);
+  assertRestorable(root, locked, rows, files === null ? 'remove' : 'replace');
+  const lost = rows.filter(({ state }) => state !== 'missing');
+  if (lost.length === 0) return;
   throw new SkillcellError(
     'lock.mismatch',
     `Cannot replace the skill: its folder was changed by somebody else, got ${place}.`,
     {
       hint: 'Keep the changes elsewhere, then `skillcell skills install` brings back what is locked; --force drops them.',
-      diagnostics: deviationDiagnostics(rows),
+      diagnostics: deviationDiagnostics(lost),
     },
   );
+}
+
+/**
+ * Refuses to bring back what is locked where that would drop more than changes of this very skill: a lock file names a folder, and whoever wrote
+ * that file need not be who filled the folder.
+ *
+ * @param rows all that deviates from what is locked
+ * @throws SkillcellError `lock.mismatch`
+ */
+export function assertRestorable(
+  root: string,
+  locked: LockedSkill,
+  rows: readonly Deviation[],
+  action: 'replace' | 'remove' = 'replace',
+): void {
+  const place = locked.place ?? '.';
+  if (lstatSync(join(root, place), { throwIfNoEntry: false }) === undefined) return;
+  if (isOwnSource(root, locked))
+    throw notReplaced('its folder is where it comes from, and there is no other copy', place, action);
+  const isLost = rows.some(({ state }) => state !== 'missing');
+  if (isLost && !isChangedCopy(root, locked, rows))
+    throw notReplaced(`what is there is no copy of ${locked.id}`, place, action);
+}
+
+function notReplaced(reason: string, place: string, action: 'replace' | 'remove' = 'replace'): SkillcellError {
+  return new SkillcellError('lock.mismatch', `Cannot ${action} the skill: ${reason}, got ${place}.`, {
+    hint: `Move it away, or ${action} it by --force.`,
+  });
 }

@@ -31,7 +31,7 @@ export async function fetchLocked(locked: LockedSkill, options: FetchLockedOptio
   }
   const { folder } = locked.origin;
   const spec = lockedSource(locked.origin, lockFolder, 'commit');
-  const { skills } = await findInSource(spec, {
+  const { skills, refused } = await findInSource(spec, {
     cache,
     lockFolder,
     only: new Set([folder]),
@@ -41,6 +41,8 @@ export async function fetchLocked(locked: LockedSkill, options: FetchLockedOptio
   });
   const found = skills.find(({ origin, skill }) => origin.folder === folder && skill.digest === locked.digest);
   if (found !== undefined) return found.read();
+  const bad = refused.find((one) => one.folder === folder);
+  if (bad !== undefined) throw bad.error;
   const got = skills.find(({ origin }) => origin.folder === folder)?.skill.digest ?? 'no such skill';
   throw new SkillcellError(
     'lock.mismatch',

@@ -13,6 +13,8 @@ export interface ImportSkillsLockOptions {
   lockFile: string;
   cache: TreeCache;
   allowPrivate?: readonly string[] | undefined;
+  /** Replaces also what somebody has changed or made. */
+  force?: boolean | undefined;
   signal?: AbortSignal | undefined;
 }
 
@@ -24,12 +26,12 @@ export interface ImportSkillsLockOptions {
  * @throws SkillcellError `lock.mismatch` for other bytes; `lock.invalid`, `source.refused`, `store.unavailable`
  */
 export async function importSkillsLock(options: ImportSkillsLockOptions): Promise<AddedSkill[] | undefined> {
-  const { lockFile, signal } = options;
+  const { lockFile, force, signal } = options;
   const entries = readSkillsLock(join(dirname(lockFile), SKILLS_LOCK_FILE));
   if (entries === undefined) return undefined;
   const found: FoundSkill[] = [];
   for (const entry of entries) found.push(await findEntry(entry, options));
-  return await addSkills(found, { lockFile, into: '.agents/skills', signal });
+  return await addSkills(found, { lockFile, into: '.agents/skills', force, signal });
 }
 
 async function findEntry(entry: SkillsLockEntry, options: ImportSkillsLockOptions): Promise<FoundSkill> {

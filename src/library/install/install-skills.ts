@@ -7,6 +7,7 @@ import { lockPlaces } from '../lock/lock-places.ts';
 import type { LockedSkill } from '../lock/lock-format.ts';
 import { readLock } from '../lock/read-lock.ts';
 import { assertApproved } from '../lock/approval.ts';
+import { assertRestorable } from './assert-replaceable.ts';
 import { builtinSkills, compareBuiltin } from './builtin-skills.ts';
 import { deviationDiagnostics } from './deviation-diagnostics.ts';
 import { fetchLocked } from './fetch-locked.ts';
@@ -20,6 +21,8 @@ export interface InstallSkillsOptions {
   allowPrivate?: readonly string[] | undefined;
   /** Refuses before anything is written where a skill is not approved. */
   frozen?: boolean | undefined;
+  /** Replaces also a folder that is no copy of the skill. */
+  force?: boolean | undefined;
   /** Absolute path of the skills of the package. */
   builtinFolder?: string | undefined;
   signal?: AbortSignal | undefined;
@@ -30,18 +33,20 @@ export interface InstalledSkill {
   id: string;
   /** Null for a skill of the package, which brings it. */
   place: string | null;
-  state: 'installed' | 'restored' | 'unchanged';
+  /** `left`: somebody has locked other bytes meanwhile, which are not brought back yet. */
+  state: 'installed' | 'restored' | 'unchanged' | 'left';
   /** What was there instead. */
   deviations: Deviation[];
 }
 
 /**
  * Brings back the locked bytes of every skill, all or none: what is missing is written, and what was changed is replaced and named.
+ * A folder that is no copy of the skill is not.
  *
  * @throws SkillcellError `lock.mismatch`, `lock.unapproved`, `lock.invalid`, `store.unavailable`, `store.conflict`
  */
 export async function installSkills(options: InstallSkillsOptions): Promise<InstalledSkill[]> {
-  const { lockFile, cache, allowPrivate, frozen = false, builtinFolder, signal } = options;
+  const { lockFile, cache, allowPrivate, frozen = false, force = false, builtinFolder, signal } = options;
   await recoverSkills(lockFile, { signal });
   const lock = readLock(lockFile);
   if (lock === undefined) return [];
@@ -63,10 +68,18 @@ export async function installSkills(options: InstallSkillsOptions): Promise<Inst
         const { id, place } = skill;
         const deviations = place === null ? [] : compareLocked(root, skill);
         const tree = trees.get(skill.digest);
-        // What somebody locked meanwhile is for him to install.
-        const isLeft = place === null || deviations.length === 0 || tree === undefined;
-        if (!isLeft) changes.push({ id, entry: skill, folder: { place, tree } });
-        const state = isLeft ? 'unchanged' : isMissing(skill, deviations) ? 'installed' : 'restored';
+        if (place === null || deviations.length === 0) {
+          result.push({ id, place, state: 'unchanged', deviations });
+          continue;
+        }
+        if (tree === undefined) {
+          // What somebody locked meanwhile is for him to install.
+          result.push({ id, place, state: 'left', deviations });
+          continue;
+        }
+        if (!force) assertRestorable(root, skill, deviations);
+        changes.push({ id, entry: skill, folder: { place, tree } });
+        const state = isMissing(skill, deviations) ? 'installed' : 'restored';
         result.push({ id, place, state, deviations });
       }
       return { changes, result };

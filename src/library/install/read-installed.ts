@@ -6,21 +6,21 @@ import { readRegularFile } from '../../skills/load/read-regular-file.ts';
 import type { TreeCache } from '../../stores/cache/tree-cache.ts';
 import type { LockedSkill } from '../lock/lock-format.ts';
 
-/** What of a locked skill is there. */
+/** What of a locked skill is at hand. */
 export interface InstalledTree {
   /** As they are locked. */
   files: readonly SkillFile[];
-  /** What is in its folder; files that are gone are not. */
+  /** Files that are gone, or have grown since, are not there. */
   tree: SkillTree;
   /** Undefined where it does not load. */
   skill: Skill | undefined;
 }
 
-/** Reads what of a locked skill is in its folder. One of the package is what was kept when it was approved. */
+/** Reads a locked skill: its bytes as they are kept, else what is in its folder, where somebody may have changed them. */
 export function readInstalled(root: string, locked: LockedSkill, cache: TreeCache): InstalledTree {
   const { place, files, digest, origin } = locked;
   const tree: SkillTree = new Map();
-  const folder = place === null ? cache.find(digest)?.folder : realFolder(join(root, place));
+  const folder = cache.find(digest)?.folder ?? (place === null ? undefined : realFolder(join(root, place)));
   if (folder === undefined) return { files, tree, skill: undefined };
   for (const { path, bytes } of files) {
     try {

@@ -1,6 +1,7 @@
 import type { Diagnostic } from '../../contracts/diagnostic.ts';
 import type { TreeCache } from '../../stores/cache/tree-cache.ts';
 import { changeSkills, recoverSkills, type SkillChange } from '../lock/change-skills.ts';
+import { compareLocked, type Deviation } from '../lock/compare-locked.ts';
 import type { LockedSkill } from '../lock/lock-format.ts';
 import { lockPlaces } from '../lock/lock-places.ts';
 import { lockedByReference } from '../lock/locked-by-reference.ts';
@@ -37,6 +38,8 @@ export interface SkillUpdate {
   locked: LockedSkill;
   found?: FoundSkill;
   difference?: SkillDifference;
+  /** What somebody has changed in its folder, which is replaced by `force` only. */
+  deviations: Deviation[];
   /** Why it is gone. */
   diagnostics: Diagnostic[];
 }
@@ -57,7 +60,7 @@ export async function findUpdates(options: UpdateSkillsOptions): Promise<SkillUp
   const sources = new Map<string, Promise<SourceContents>>();
   for (const locked of chosen) {
     if (locked.place === null) {
-      const contents = { skills: [...builtin().values()], diagnostics: [] };
+      const contents = { skills: [...builtin().values()], refused: [], diagnostics: [] };
       updates.push(await updateOf(locked, contents, lockFolder, cache));
       continue;
     }
@@ -77,28 +80,30 @@ async function updateOf(
   cache: TreeCache,
 ): Promise<SkillUpdate> {
   const { id, digest, origin } = locked;
+  const deviations = locked.place === null ? [] : compareLocked(root, locked);
   const found = contents.skills.find((one) => one.origin.folder === origin.folder && one.skill.id === id);
   if (found === undefined) {
     const about = contents.diagnostics.filter(({ path }) => path?.startsWith(`${origin.folder}/`) === true);
-    return { id, state: 'gone', locked, diagnostics: about };
+    return { id, state: 'gone', locked, deviations, diagnostics: about };
   }
-  if (found.skill.digest === digest) return { id, state: 'current', locked, found, diagnostics: [] };
+  if (found.skill.digest === digest) return { id, state: 'current', locked, found, deviations, diagnostics: [] };
   const before = readInstalled(root, locked, cache);
   const difference = await skillDifference(before, { tree: found.read(), skill: found.skill });
-  return { id, state: 'changed', locked, found, difference, diagnostics: [] };
+  return { id, state: 'changed', locked, found, difference, deviations, diagnostics: [] };
 }
 
 /**
  * Takes what {@link findUpdates} has found, all or none. Changed bytes have no approval.
  *
+ * @returns ids of what is locked with other bytes now; what was removed meanwhile, or has these bytes by now, is not among them
  * @throws SkillcellError `lock.mismatch` where a folder was changed by somebody else; `lock.invalid`, `store.changed`, `store.conflict`
  */
-export async function takeUpdates(updates: readonly SkillUpdate[], options: UpdateSkillsOptions): Promise<void> {
+export async function takeUpdates(updates: readonly SkillUpdate[], options: UpdateSkillsOptions): Promise<string[]> {
   const { lockFile, force = false, signal } = options;
   const arrived = updates.flatMap(({ id, state, found }) =>
     found === undefined ? [] : [{ id, found, tree: state === 'changed' ? found.read() : undefined }],
   );
-  await changeSkills(
+  return await changeSkills(
     lockFile,
     async (lock, { folder: root }) => {
       const changes = arrived.flatMap(({ id, found, tree }): SkillChange[] => {
@@ -111,7 +116,8 @@ export async function takeUpdates(updates: readonly SkillUpdate[], options: Upda
         if (!force) assertReplaceable({ root, place, id, files: entry.files, locked: before });
         return [{ id, entry, folder: { place, tree } }];
       });
-      return { changes, result: undefined };
+      const taken = changes.filter(({ id, entry }) => entry?.digest !== lock.get(id)?.digest);
+      return { changes, result: taken.map(({ id }) => id) };
     },
     { signal },
   );

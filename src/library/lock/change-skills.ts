@@ -9,6 +9,7 @@ import { removeTree } from '../../durable/remove-tree.ts';
 import { writeTree } from '../../durable/write-tree.ts';
 import { type LockedSkill, type SkillLock, writeLock } from './lock-format.ts';
 import { type LockPlaces, lockPlaces } from './lock-places.ts';
+import { nestedPlace } from './nested-place.ts';
 import { placeFault } from './place-fault.ts';
 import { readLock } from './read-lock.ts';
 import { type ExclusiveOptions, withExclusive } from './with-exclusive.ts';
@@ -85,6 +86,7 @@ function commit(places: LockPlaces, lock: SkillLock, changes: readonly SkillChan
     if (entry === null) next.delete(id);
     else next.set(id, entry);
   }
+  refuseNested(next);
   const moved = changes.flatMap(({ folder }) => (folder === undefined ? [] : [folder]));
   for (const { place } of moved) refuseLinks(places.folder, place);
   mkdirSync(staging, { mode: 0o700 });
@@ -128,6 +130,14 @@ function move(root: string, place: string, folders: string, index: number, isNew
   if (lstatSync(target, { throwIfNoEntry: false }) !== undefined && !existsSync(old)) renameSync(target, old);
   if (isNew) renameSync(next, target);
   if (existsSync(dirname(target))) syncFolder(dirname(target));
+}
+
+/** Such a lock file could not be read any more. */
+function refuseNested(lock: SkillLock): void {
+  const nested = nestedPlace(new Set([...lock.values()].flatMap(({ place }) => place ?? [])));
+  if (nested === undefined) return;
+  const message = `Cannot write skills: one would lie in the folder of another, got ${nested}.`;
+  throw new SkillcellError('lock.mismatch', message, { hint: 'Name another folder by --into.' });
 }
 
 /** A link on the way would have the skill written to where nobody named. */

@@ -17,6 +17,9 @@ export interface Deviation {
   reason?: string;
 }
 
+/** Why a last row may be about more than its file. */
+export const UNSEEN = 'and no more was looked at';
+
 /**
  * Compares the folder of a locked skill, every byte and mode of it, with what is locked. Also what a loader leaves out is seen, such as links
  * and `node_modules`: other programs read it.
@@ -58,7 +61,7 @@ function visit(top: string, rest: Map<string, SkillFile>): Row[] {
     for (const entry of listed) {
       const path = below + entry.name;
       entries += 1;
-      if (entries > SKILL_ENTRIES) return [...rows, { path, state: 'added', reason: 'and no more was looked at' }];
+      if (entries > SKILL_ENTRIES) return [...rows, { path, state: 'added', reason: UNSEEN }];
       if (entry.isDirectory()) pending.push(`${path}/`);
       else if (entry.isFile()) {
         const { row, read } = compareFile(`${top}/${path}`, rest.get(path), path, bytes);

@@ -5,17 +5,20 @@ import { relativePathFault } from '../../contracts/relative-path.ts';
 import type { SkillFile } from '../../contracts/skill.ts';
 import { SkillcellError } from '../../contracts/skillcell-error.ts';
 import type { Origin } from '../../contracts/store.ts';
-import { JsonRefused, parseBoundedJson } from '../../protocol/bounded-json.ts';
 import { skillDigest } from '../../skills/text/digest.ts';
 import { isSlug } from '../../skills/text/slug.ts';
 import { compareCodePoints } from '../../skills/text/text.ts';
+import { nestedPlace } from './nested-place.ts';
+import { parseLockJson } from './parse-lock-json.ts';
 import { placeFault } from './place-fault.ts';
 
 /** What the file is called unless it is named. */
 export const LOCK_FILE = 'skillcell.lock.json';
 
 const SCHEMA = 'skillcell/lock@1';
-const LOCK_CAPS = { maxBytes: 64 * 1024 * 1024, maxValues: 4_000_000 };
+/** The most bytes of one. */
+export const LOCK_BYTES: number = 64 * 1024 * 1024;
+const LOCK_CAPS = { maxBytes: LOCK_BYTES, maxValues: 4_000_000 };
 
 /** Where a locked skill comes from: a source of skills, or the package itself. */
 export interface LockedOrigin extends Omit<Origin, 'type'> {
@@ -56,7 +59,7 @@ const DIGEST = /^sha256:[0-9a-f]{64}$/;
 const digest = z.string().check(z.regex(DIGEST));
 const text = z.string().check(z.minLength(1), z.maxLength(4_096));
 const listedFile = z.strictObject({
-  path: z.string().check(z.refine((path) => relativePathFault(path) === undefined)),
+  path: z.string().check(z.refine((path) => relativePathFault(path) === undefined, 'must be a path below the skill')),
   digest,
   bytes: z.number().check(z.int(), z.nonnegative()),
   executable: z.boolean(),
@@ -67,7 +70,11 @@ const quickFile = z.custom<SkillFile>(isFile);
 function lockOf(file: z.ZodMiniType<SkillFile>): z.ZodMiniType<LockContent> {
   const skill = z.strictObject({
     version: z.nullable(z.string()),
-    place: z.nullable(z.string().check(z.refine((path) => placeFault(path) === undefined))),
+    place: z.nullable(
+      z
+        .string()
+        .check(z.refine((path) => placeFault(path) === undefined, 'must be a folder below that of the lock file')),
+    ),
     origin: z.strictObject({
       type: z.enum(['directory', 'archive', 'git', 's3', 'web', 'mcp', 'builtin']),
       source: text,
@@ -110,7 +117,7 @@ function isFile(value: unknown): boolean {
  */
 export function parseLock(bytes: Uint8Array, shown: string): SkillLock {
   const action = `read ${quotedText(shown)}`;
-  const value = parsed(bytes, action);
+  const value = parseLockJson(bytes, LOCK_CAPS, action);
   const newer = /^skillcell\/lock@(\d{1,9})$/.exec(String((value as { schema?: unknown } | null)?.schema ?? ''))?.[1];
   if (newer !== undefined && Number(newer) > 1)
     throw invalid(action, `it is of form ${newer}, and this version reads form 1`, newer, {
@@ -127,16 +134,9 @@ export function parseLock(bytes: Uint8Array, shown: string): SkillLock {
     if (fault !== undefined) throw invalid(action, fault, id);
     return [id, one];
   });
+  const nested = nestedPlace(places);
+  if (nested !== undefined) throw invalid(action, 'two skills have places within each other', nested);
   return new Map(entries.toSorted(([a], [b]) => compareCodePoints(a, b)));
-}
-
-function parsed(bytes: Uint8Array, action: string): unknown {
-  try {
-    return parseBoundedJson(bytes, LOCK_CAPS);
-  } catch (cause) {
-    if (!(cause instanceof JsonRefused)) throw cause;
-    throw new SkillcellError('lock.invalid', `Cannot ${action}: it must hold JSON, got ${cause.message}.`, { cause });
-  }
 }
 
 function invalid(action: string, reason: string, got: string, options: { hint?: string } = {}): SkillcellError {

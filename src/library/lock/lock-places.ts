@@ -1,4 +1,6 @@
 import { realpathSync } from 'node:fs';
+import { quotedText } from '../../contracts/quoted-text.ts';
+import { SkillcellError } from '../../contracts/skillcell-error.ts';
 import { basename, dirname, join } from 'node:path';
 
 /** A lock file with what stands beside it while skills are changed. */
@@ -17,9 +19,9 @@ export interface LockPlaces {
   journal: string;
 }
 
-/** The places of a lock file, whose folder has to be there. */
+/** The places of a lock file, whose folder has to be there. @throws SkillcellError `lock.invalid` for a link out of it */
 export function lockPlaces(path: string): LockPlaces {
-  const file = resolved(path);
+  const file = lockFileAt(path);
   const folder = dirname(file);
   const staging = join(folder, `.${basename(file)}.staging`);
   return {
@@ -32,12 +34,22 @@ export function lockPlaces(path: string): LockPlaces {
   };
 }
 
-/** A link stays one: what it leads to is written. */
-function resolved(path: string): string {
+/**
+ * Where a lock file really is. A link within its folder stays one, and what it leads to is written; one that leads elsewhere would have somebody
+ * else's files read, and skills written beside them.
+ *
+ * @throws SkillcellError `lock.invalid`
+ */
+export function lockFileAt(path: string): string {
+  const folder = realpathSync.native(dirname(path));
+  let file: string;
   try {
-    return realpathSync.native(path);
+    file = realpathSync.native(path);
   } catch {
     // Not there yet.
-    return join(realpathSync.native(dirname(path)), basename(path));
+    return join(folder, basename(path));
   }
+  if (file.startsWith(folder === '/' ? folder : `${folder}/`)) return file;
+  const message = `Cannot use the file of locked skills: it leads out of its folder, got ${quotedText(path)}.`;
+  throw new SkillcellError('lock.invalid', message, { hint: 'Name the file that is meant by --lock.' });
 }

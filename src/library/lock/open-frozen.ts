@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import type { Diagnostic } from '../../contracts/diagnostic.ts';
 import { quotedText } from '../../contracts/quoted-text.ts';
@@ -7,7 +7,8 @@ import { SkillcellError } from '../../contracts/skillcell-error.ts';
 import { digestOf } from '../../skills/text/digest.ts';
 import { admitApproved } from './admit-approved.ts';
 import { recoverSkills } from './change-skills.ts';
-import { parseLock } from './lock-format.ts';
+import { LOCK_BYTES, parseLock } from './lock-format.ts';
+import { readLockBytes } from './read-lock-bytes.ts';
 import { SKILLS_LOCK_FILE } from './skills-lock.ts';
 import type { ExclusiveOptions } from './with-exclusive.ts';
 
@@ -26,29 +27,20 @@ export interface FrozenLock {
  */
 export async function openFrozen(lockFile: string, options: ExclusiveOptions = {}): Promise<FrozenLock> {
   await recoverSkills(lockFile, options);
-  let bytes: Buffer;
-  try {
-    bytes = readFileSync(lockFile);
-  } catch (cause) {
-    throw unreadable(lockFile, cause);
-  }
+  const bytes = readLockBytes(lockFile, LOCK_BYTES);
+  if (bytes === undefined) throw missing(lockFile);
   return { admit: admitApproved(parseLock(bytes, basename(lockFile))), digest: digestOf(bytes) };
 }
 
-function unreadable(lockFile: string, cause: unknown): SkillcellError {
+function missing(lockFile: string): SkillcellError {
   const got = quotedText(lockFile);
-  if ((cause as NodeJS.ErrnoException).code !== 'ENOENT')
-    return new SkillcellError('lock.invalid', `Cannot load skills: ${(cause as Error).message}, got ${got}.`, {
-      cause,
-    });
   if (existsSync(join(dirname(lockFile), SKILLS_LOCK_FILE)))
     return new SkillcellError(
       'lock.unapproved',
       `Cannot load skills: there is only ${SKILLS_LOCK_FILE}, which says of nobody that he approved them, got ${got}.`,
-      { cause, hint: '`skillcell skills install` locks what it lists, then `skillcell skills approve REF --as WHO`.' },
+      { hint: '`skillcell skills install` locks what it lists, then `skillcell skills approve REF --as WHO`.' },
     );
   return new SkillcellError('lock.invalid', `Cannot load skills: there is no lock file, got ${got}.`, {
-    cause,
     hint: '`skillcell skills add SOURCE` writes one, and so does `skillcell skills approve`; --lock names another.',
   });
 }

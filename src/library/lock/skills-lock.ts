@@ -1,13 +1,14 @@
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import * as z from 'zod/mini';
 import { checkOptions } from '../../contracts/check-options.ts';
-import { SkillcellError } from '../../contracts/skillcell-error.ts';
 import type { SkillTree } from '../../contracts/skill.ts';
-import { JsonRefused, parseBoundedJson } from '../../protocol/bounded-json.ts';
+import { parseLockJson } from './parse-lock-json.ts';
+import { readLockBytes } from './read-lock-bytes.ts';
 
 /** What the command line `skills` of Vercel calls its lock file of a project. */
 export const SKILLS_LOCK_FILE = 'skills-lock.json';
+
+const CAPS = { maxBytes: 16 * 1024 * 1024 };
 
 /** One skill of such a file. Fields that later versions add say nothing here. */
 export interface SkillsLockEntry {
@@ -34,15 +35,11 @@ const schema = z.object({ version: z.literal(1), skills: z.record(z.string(), en
  */
 export function readSkillsLock(path: string): SkillsLockEntry[] | undefined {
   const action = `read ${SKILLS_LOCK_FILE}`;
-  try {
-    const value = parseBoundedJson(readFileSync(path), { maxBytes: 16 * 1024 * 1024 });
-    const { skills } = checkOptions(schema, value, { action, whole: 'the file', code: 'lock.invalid' });
-    return Object.entries(skills).map(([name, rest]) => ({ name, ...rest }));
-  } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    if (!(cause instanceof JsonRefused)) throw cause;
-    throw new SkillcellError('lock.invalid', `Cannot ${action}: it must hold JSON, got ${cause.message}.`, { cause });
-  }
+  const bytes = readLockBytes(path, CAPS.maxBytes);
+  if (bytes === undefined) return undefined;
+  const value = parseLockJson(bytes, CAPS, action);
+  const { skills } = checkOptions(schema, value, { action, whole: 'the file', code: 'lock.invalid' });
+  return Object.entries(skills).map(([name, rest]) => ({ name, ...rest }));
 }
 
 /** The name of the folder that the tool of that file installs a skill in. */

@@ -1,4 +1,4 @@
-import { linkSync, readFileSync, readdirSync, rmSync } from 'node:fs';
+import { closeSync, constants, fstatSync, linkSync, openSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { hash, randomBytes } from 'node:crypto';
 import { basename, dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -9,6 +9,8 @@ import { currentOwner, isDead, ownerName, parseOwnerName } from '../../durable/o
 /** How long another process may hold what this one waits for. */
 const PATIENCE_MS = 60_000;
 const PAUSE_MS = 20;
+/** More than any that is written. */
+const HOLDER_BYTES = 4_096;
 
 /** What waits. */
 export interface ExclusiveOptions {
@@ -49,7 +51,7 @@ async function take(path: string, until: number, signal: AbortSignal | undefined
       continue;
     }
     const owner = parseOwnerName(holder);
-    if (owner === undefined) throw held(path, 'it was not written by skillcell');
+    if (owner === undefined) throw held(path, 'it was not written by skillcell', 'Look at what it is, and remove it.');
     if (isDead(owner)) await clear(path, holder, until, signal);
     else if (Date.now() > until) throw held(path, `the process ${owner.pid} holds it`);
     else await sleep(PAUSE_MS, undefined, signal === undefined ? {} : { signal });
@@ -81,12 +83,22 @@ function removeClaims(path: string): void {
   }
 }
 
+/** What a name says: nothing where it is no file that was written here, since it may have come with a repository. */
 function holderOf(path: string): string | undefined {
+  let descriptor: number;
   try {
-    return readFileSync(path, 'latin1');
+    descriptor = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    const { code = '' } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT') return undefined;
+    if (code === 'ELOOP' || code === 'ENXIO') return '';
     throw error;
+  }
+  try {
+    const stats = fstatSync(descriptor);
+    return stats.isFile() && stats.size <= HOLDER_BYTES ? readFileSync(descriptor, 'latin1') : '';
+  } finally {
+    closeSync(descriptor);
   }
 }
 
@@ -104,8 +116,6 @@ function linked(path: string, token: string): boolean {
   }
 }
 
-function held(path: string, reason: string): SkillcellError {
-  return new SkillcellError('store.conflict', `Cannot change the skills: ${reason}, got ${basename(path)}.`, {
-    hint: 'Try again when the other one is done.',
-  });
+function held(path: string, reason: string, hint = 'Try again when the other one is done.'): SkillcellError {
+  return new SkillcellError('store.conflict', `Cannot change the skills: ${reason}, got ${basename(path)}.`, { hint });
 }

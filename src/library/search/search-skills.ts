@@ -4,7 +4,7 @@ import type { Diagnostic } from '../../contracts/diagnostic.ts';
 import type { Skill } from '../../contracts/skill.ts';
 import type { SkillsSubsystem } from '../../skills/subsystem.ts';
 import type { ConsumerOptions } from '../../skills/subsystem-contract.ts';
-import { defaultCacheFolder } from '../../stores/cache/tree-cache.ts';
+import { defaultCacheFolder } from '../../durable/user-folders.ts';
 import { askIndex } from './ask-index.ts';
 import { FUNCTION_WORDS } from './function-words.ts';
 import { openIndex } from './open-index.ts';

@@ -2,7 +2,7 @@ import { quotedText } from '../../contracts/quoted-text.ts';
 import { SkillcellError } from '../../contracts/skillcell-error.ts';
 import { bareReference } from '../../skills/text/bare-reference.ts';
 import { listNames } from '../../skills/text/list-names.ts';
-import type { FoundSkill } from './find-in-source.ts';
+import type { FoundSkill, RefusedSkill, SourceContents } from './find-in-source.ts';
 
 const NAMED = 10;
 
@@ -10,9 +10,13 @@ const NAMED = 10;
  * Chooses skills of a source by id, by the part of it behind the dot, or by folder; without names, all. One that lies in two places with the
  * same bytes is one skill.
  *
- * @throws SkillcellError `skills.reference-unknown` for a name of no skill; `source.refused` where two skills have one id
+ * @throws SkillcellError `skills.reference-unknown` for a name of no skill; `source.refused` where two skills have one id; the error of a skill whose
+ * bytes are refused, where it is named or nothing else is there
  */
-export function chooseSkills(found: readonly FoundSkill[], names: readonly string[]): FoundSkill[] {
+export function chooseSkills({ skills: found, refused }: SourceContents, names: readonly string[]): FoundSkill[] {
+  const isAsked = ({ folder }: RefusedSkill): boolean => names.some((name) => isOfFolder(folder, name));
+  const bad = found.length === 0 ? refused[0] : refused.find(isAsked);
+  if (bad !== undefined) throw bad.error;
   for (const name of names) {
     if (found.some((one) => isNamed(one, name))) continue;
     const ids = listNames(found, NAMED, ({ skill }) => skill.skillId);
@@ -39,6 +43,13 @@ export function chooseSkills(found: readonly FoundSkill[], names: readonly strin
     }
   }
   return [...byId.values()];
+}
+
+/** What has no bytes has no id: that would come from its folder. */
+function isOfFolder(folder: string, name: string): boolean {
+  const text = bareReference(name);
+  const own = folder.slice(folder.lastIndexOf('/') + 1);
+  return name === folder || text.slice(text.indexOf('.') + 1) === own;
 }
 
 function isNamed({ skill, origin }: FoundSkill, name: string): boolean {

@@ -1,11 +1,12 @@
-import { basename, relative, sep } from 'node:path';
+import { basename, dirname, relative, sep } from 'node:path';
 import type { Diagnostic } from '../../contracts/diagnostic.ts';
 import { libraryDiagnostic } from '../../contracts/library-diagnostic.ts';
 import { quotedText } from '../../contracts/quoted-text.ts';
 import type { Skill, SkillTree } from '../../contracts/skill.ts';
 import { SkillcellError } from '../../contracts/skillcell-error.ts';
-import type { Origin, SkillView } from '../../contracts/store.ts';
+import type { Origin, SkillStore, SkillView, StoreItem } from '../../contracts/store.ts';
 import { loadStoreRoot } from '../../skills/load/load-store-root.ts';
+import { SKILL_FILE } from '../../skills/load/skill-file-name.ts';
 import { skillDigest } from '../../skills/text/digest.ts';
 import { listFiles } from '../../stores/cache/tree-cache.ts';
 import type { PluginElsewhere } from '../../stores/contents/source-contents.ts';
@@ -22,9 +23,18 @@ export interface FoundSkill {
   read(): SkillTree;
 }
 
+/** A skill of a source whose bytes are refused: other ones than are listed, or an archive of its own that is not read. */
+export interface RefusedSkill {
+  /** Its folder in the source. */
+  folder: string;
+  error: SkillcellError;
+}
+
 /** What a source holds. */
 export interface SourceContents {
   skills: FoundSkill[];
+  /** They are among the diagnostics as well: whoever asks for one of them gets its error. */
+  refused: RefusedSkill[];
   /** What isn't taken, and what was found in what is, each with its reason. */
   diagnostics: Diagnostic[];
 }
@@ -59,15 +69,17 @@ export async function findInSource(spec: SourceSpec, options: FindInSourceOption
         `Cannot use the source: it has no skill in that folder, got ${JSON.stringify(spec.folder)}.`,
         { diagnostics },
       );
-    const found: SourceContents = { skills: [], diagnostics: [...diagnostics] };
+    const found: SourceContents = { skills: [], refused: [], diagnostics: [...diagnostics] };
+    const isSaid = saidBy(diagnostics, items);
     for (const item of inside) {
-      const view = await store.open(item, { signal });
+      const view = await openOrRefuse(store, item, found, signal);
+      if (view === undefined) continue;
       const loaded = loadStoreRoot(
         { kind: 'project', name: sourceName(spec), skills: [{ dir: item.path, place: view.folder }] },
         { overrides: new Set(), customNamespaces: new Set() },
         0,
       );
-      found.diagnostics.push(...loaded.diagnostics);
+      found.diagnostics.push(...loaded.diagnostics.filter((one) => !isSaid(one)));
       const [skill] = loaded.skills;
       if (skill?.digest !== view.digest) continue;
       found.skills.push({ skill, origin: lockedOrigin(spec, item.origin, lockFolder), read: () => readView(view) });
@@ -76,6 +88,41 @@ export async function findInSource(spec: SourceSpec, options: FindInSourceOption
     return found;
   } finally {
     await store.close();
+  }
+}
+
+/** Whether a store has said of a skill what its load says again. A SKILL.md below another one that is taken is a skill of its own after all. */
+function saidBy(diagnostics: readonly Diagnostic[], items: readonly StoreItem[]): (found: Diagnostic) => boolean {
+  const keyOf = ({ code, path }: Diagnostic): string => `${code}\0${path}`;
+  const said = new Set(diagnostics.map(keyOf));
+  const taken = new Set(items.map(({ path }) => path));
+  return (found) => said.has(keyOf(found)) || (found.code === 'skill.nested' && taken.has(dirname(found.path ?? '')));
+}
+
+const REFUSALS: ReadonlySet<string> = new Set(['store.changed', 'archive.refused', 'source.refused']);
+
+/** Opens a skill, or names it as refused: the other ones of its source are no worse for that. An outage is one of the whole source. */
+async function openOrRefuse(
+  store: SkillStore,
+  item: StoreItem,
+  { refused, diagnostics }: SourceContents,
+  signal: AbortSignal | undefined,
+): Promise<SkillView | undefined> {
+  try {
+    return await store.open(item, { signal });
+  } catch (error) {
+    if (!SkillcellError.isInstance(error)) throw error;
+    const isUnreadable = error.code === 'store.unavailable' && error.diagnostics.length > 0;
+    if (!isUnreadable && !REFUSALS.has(error.code)) throw error;
+    refused.push({ folder: item.origin.folder, error });
+    if (isUnreadable) {
+      // What nobody may read of it is named, and where.
+      diagnostics.push(...error.diagnostics);
+      return undefined;
+    }
+    const message = `The skill ${quotedText(item.path)} is not taken (${error.code}): ${error.message}`;
+    diagnostics.push(libraryDiagnostic('source.skill', message, { path: `${item.origin.folder}/${SKILL_FILE}` }));
+    return undefined;
   }
 }
 
@@ -89,12 +136,13 @@ async function findElsewhere(plugin: PluginElsewhere, options: FindInSourceOptio
   } catch (error) {
     if (!SkillcellError.isInstance(error)) throw error;
     const message = `The plugin ${quotedText(plugin.plugin)} is not taken: ${error.message}`;
-    return { skills: [], diagnostics: [libraryDiagnostic('source.unavailable', message)] };
+    return { skills: [], refused: [], diagnostics: [libraryDiagnostic('source.unavailable', message)] };
   }
 }
 
 function append(found: SourceContents, more: SourceContents): void {
   found.skills.push(...more.skills);
+  found.refused.push(...more.refused);
   found.diagnostics.push(...more.diagnostics);
 }
 

@@ -1,3 +1,4 @@
+import { isAbsolute } from 'node:path';
 import type { RootKind } from '../../contracts/skill.ts';
 import type { SkillStore } from '../../contracts/store.ts';
 import type { TreeCache } from '../../stores/cache/tree-cache.ts';
@@ -27,15 +28,20 @@ export interface OpenedSource extends SkillStore {
  * @throws SkillcellError `source.refused`, `store.unavailable`
  */
 export async function openSource(spec: SourceSpec, options: OpenSourceOptions): Promise<OpenedSource> {
-  const { kind, cache, allowPrivate = [] } = options;
+  const { kind, cache, nested, allowPrivate = [] } = options;
   switch (spec.kind) {
     case 'directory': {
-      const { createDirectoryStore } = await import('../../stores/directory/directory-store.ts');
-      return createDirectoryStore({ path: spec.source, kind, cache });
+      const { createSourceStore } = await import('../../stores/directory/source-store.ts');
+      return createSourceStore({ path: spec.source, kind, cache, nested });
     }
     case 'archive': {
       const { createArchiveStore } = await import('../../stores/archive/archive-store.ts');
-      return createArchiveStore({ path: spec.source, kind, cache });
+      const isHere = isAbsolute(spec.source);
+      return createArchiveStore({
+        kind,
+        cache,
+        ...(isHere ? { path: spec.source } : { url: spec.source, allowPrivate }),
+      });
     }
     case 'git':
       return await openGit(spec, options);

@@ -7,13 +7,14 @@ import type { SourceSpec } from './source-spec.ts';
 
 const ARCHIVE = /\.(?:zip|skill|tar\.gz|tgz)$/i;
 const REPOSITORY = /^[A-Za-z0-9][A-Za-z0-9-]{0,38}\/[A-Za-z0-9._-]{1,100}$/;
+const BUCKET = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/;
 const REF_BYTES = 255;
 // What git takes for no name of a ref, and what a terminal acts on.
 const NO_REF = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\s~^:?*[\\]|\.\.|@\{|\/\/|\.lock$|^[-./]|[./]$/u;
 
 /**
- * Reads `SOURCE[#ref][:folder]`: a path, an archive, `owner/repo` of GitHub, an `https` address of a git repository, `https://host` alone,
- * `s3://bucket/prefix` or `mcp:URL`. A path with a ref, or of a bare repository, is one of git.
+ * Reads `SOURCE[#ref][:folder]`: a path, an archive, `owner/repo` of GitHub, an `https` address of an archive or a git repository,
+ * `https://host` alone, `s3://bucket/prefix` or `mcp:URL`. A path with a ref, or of a bare repository, is one of git.
  *
  * @param text as it was typed
  * @param cwd what paths are relative to
@@ -26,9 +27,10 @@ export function parseSource(text: string, cwd: string): SourceSpec {
   const { source, ref, folder } = cut(text, cwd);
   const rest = { ...(ref === undefined ? {} : { ref }), ...(folder === undefined ? {} : { folder }) };
   if (source.startsWith('s3://')) {
-    if (!/^s3:\/\/[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](?:\/[^?#]*)?$/.test(source))
+    const [bucket = ''] = source.slice('s3://'.length).split('/', 1);
+    if (!BUCKET.test(bucket) || source.includes('?'))
       throw refused('it must be s3://bucket/prefix', withoutSecrets(text));
-    return { ...withoutRef(rest, text), kind: 's3', source: source.replace(/\/$/, '') };
+    return { ...withoutRef(rest, text), kind: 's3', source: source.endsWith('/') ? source.slice(0, -1) : source };
   }
   if (/^[a-z][a-z0-9+.-]*:\/\//i.test(source) || source.startsWith('git@')) return addressed(source, rest, text);
   const isPath = /^(?:\.{1,2}(?:\/|$)|\/|~)/.test(source) || !REPOSITORY.test(source);
@@ -61,7 +63,7 @@ function cut(text: string, cwd: string): { source: string; ref?: string; folder?
 
 function addressed(source: string, rest: Pick<SourceSpec, 'ref' | 'folder'>, text: string): SourceSpec {
   const url = address(source, text);
-  if (ARCHIVE.test(url.pathname)) throw refused('an archive behind an address has to be fetched first', text);
+  if (ARCHIVE.test(url.pathname)) return { ...withoutRef(rest, text), kind: 'archive', source: url.href };
   if (url.pathname !== '/') return { ...rest, kind: 'git', source: withoutSlashes(url.href) };
   if (rest.folder !== undefined) throw refused('a host has no folders: choose by --skill', text);
   return { ...withoutRef(rest, text), kind: 'web', source: url.origin };

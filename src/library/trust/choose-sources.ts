@@ -6,9 +6,9 @@ import type { TreeCache } from '../../stores/cache/tree-cache.ts';
 import { createDirectoryStore } from '../../stores/directory/directory-store.ts';
 import type { StoreState } from '../look-at-store.ts';
 import type { GateVerdict } from '../skill-library.ts';
-import { configFolder, type Environment, homeFolder } from './config-folder.ts';
+import { configFolder, type Environment, homeFolder } from '../../durable/user-folders.ts';
 import { projectDigest } from './project-digest.ts';
-import { projectFolders, type SourceFolder, type SourceName, userFolders } from './source-folders.ts';
+import { type SourceFolder, sourceFolders, type SourceName } from './source-folders.ts';
 import { readTrust, trustFile } from './trust-file.ts';
 
 /** Where skills are looked for. */
@@ -34,15 +34,11 @@ export interface ChosenSources {
  */
 export function chooseSources({ names, env, cwd, cache }: SourceOptions): ChosenSources {
   const project = realpathSync.native(cwd);
-  const ofUser = names.has('user') ? userFolders(homeFolder(env)) : [];
-  const own = new Set(ofUser.map(({ real }) => real));
-  // In the home itself the folders of the project are those of the user.
-  const ofProject = names.has('project')
-    ? projectFolders(project).filter(({ real }) => !own.has(real) || real === undefined)
-    : [];
+  const chosen = sourceFolders(names, homeFolder(env), project);
+  const hasProject = chosen.some(({ source }) => source === 'project');
   const path = trustFile(configFolder(env));
-  const isTrusted = ofProject.length > 0 && readTrust(path).projects.has(project);
-  const folders = [...ofUser, ...ofProject].map((folder) => {
+  const isTrusted = hasProject && readTrust(path).projects.has(project);
+  const folders = chosen.map((folder) => {
     const { real, source, isOutside } = folder;
     if (real === undefined || isOutside || (source === 'project' && !isTrusted)) return { folder };
     return { folder, store: createDirectoryStore({ path: real, kind: source, cache }) };
@@ -53,7 +49,7 @@ export function chooseSources({ names, env, cwd, cache }: SourceOptions): Chosen
 
   const gate = (states: readonly StoreState[]): GateVerdict => {
     const diagnostics = folders.filter(({ store }) => store === undefined).flatMap(({ folder }) => unread(folder));
-    if (ofProject.length === 0) return { closed: new Map(), diagnostics };
+    if (!hasProject) return { closed: new Map(), diagnostics };
     const { projects, fault } = readTrust(path);
     if (fault !== undefined) {
       const message = `No project is trusted: ${fault}, got ${path}.`;

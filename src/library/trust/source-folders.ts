@@ -22,7 +22,7 @@ export interface SourceFolder {
 }
 
 /** The folders of a home. */
-export function userFolders(home: string): SourceFolder[] {
+function userFolders(home: string): SourceFolder[] {
   return PLACES.map((place) => ({ ...folderAt('user', join(home, place)), isOutside: false }));
 }
 
@@ -36,6 +36,26 @@ export function projectFolders(project: string): SourceFolder[] {
     const folder = folderAt('project', join(project, place));
     return { ...folder, isOutside: folder.real !== undefined && folder.real !== join(project, place) };
   });
+}
+
+/**
+ * The folders of a home and of a project, lowest precedence first. In the home itself the folders of the project are those of the user.
+ *
+ * @param project canonical path
+ */
+export function sourceFolders(names: ReadonlySet<SourceName>, home: string, project: string): SourceFolder[] {
+  const ofUser = names.has('user') ? userFolders(home) : [];
+  const isHome = names.has('user') && realPath(home) === project;
+  return [...ofUser, ...(names.has('project') && !isHome ? projectFolders(project) : [])];
+}
+
+function realPath(path: string): string | undefined {
+  try {
+    return realpathSync.native(path);
+  } catch {
+    // A home that is not there is no project.
+    return undefined;
+  }
 }
 
 function folderAt(source: 'user' | 'project', path: string): Omit<SourceFolder, 'isOutside'> {

@@ -1,8 +1,9 @@
-import { closeSync, constants, fstatSync, mkdirSync, openSync, readFileSync, renameSync } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, readFileSync, renameSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import * as z from 'zod/mini';
 import { parseBoundedJson } from '../../protocol/bounded-json.ts';
 import { syncFolder, writeAside } from '../../durable/durable-file.ts';
+import { makeFolders } from '../../durable/make-folders.ts';
 import { SkillcellError } from '../../contracts/skillcell-error.ts';
 import { compareCodePoints } from '../../skills/text/text.ts';
 import { withExclusive } from '../lock/with-exclusive.ts';
@@ -79,7 +80,7 @@ export function readTrust(path: string): TrustReading {
  */
 export async function changeTrust(path: string, project: string, trusted: TrustedProject | null): Promise<boolean> {
   const folder = dirname(path);
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  makeFolders(folder, 0o700);
   return await withExclusive(`${path}.lock`, () => {
     const { projects, fault } = readTrust(path);
     if (fault !== undefined) {

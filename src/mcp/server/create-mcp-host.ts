@@ -1,4 +1,5 @@
 import { McpServer } from '@modelcontextprotocol/server';
+import { isLibrary } from '../../orchestrator/present-skills.ts';
 import { createCallAdmission } from './call-admission.ts';
 import { closeSessionTool, openSessionTool } from './session-tools.ts';
 import { createOpenSessions } from './open-sessions.ts';
@@ -24,6 +25,10 @@ const INSTRUCTIONS =
 export interface McpHost {
   /** A face of it for one connection, or one request. */
   face(): Promise<McpServer>;
+  /** Calls when what clients list has changed; faces that are connected tell their own. */
+  onListChanged(listener: () => void): void;
+  /** Follows the skills no longer. */
+  close(): void;
 }
 
 /** Creates the server. Nothing is started, and nobody listens, before a connection is. */
@@ -45,13 +50,26 @@ export function createMcpHost(settings: McpServerSettings): McpHost {
     registerTool(readSkillFileTool(state), options),
   ];
   let catalog: ReturnType<typeof loadSkillCatalog> | undefined;
+  const listeners: (() => void)[] = [];
+  const renew = async (): Promise<void> => {
+    const isOther = await (await catalog)?.renew();
+    if (isOther === true) for (const listener of listeners) listener();
+  };
+  const isFollowed = isLibrary(settings.skills);
+  const following = isLibrary(settings.skills)
+    ? settings.skills.subscribe(() => {
+        renew().catch((error: unknown) => log(`The skills are served as they were: ${String(error)}`));
+      })
+    : undefined;
   return {
+    onListChanged: (listener) => void listeners.push(listener),
+    close: () => following?.[Symbol.dispose](),
     async face() {
       const server = new McpServer(
         { name: 'skillcell', version },
         {
           instructions: INSTRUCTIONS,
-          capabilities: { tools: { listChanged: false }, resources: { listChanged: false } },
+          capabilities: { tools: { listChanged: false }, resources: { listChanged: isFollowed } },
         },
       );
       for (const offer of offers) offer(server);
@@ -61,7 +79,7 @@ export function createMcpHost(settings: McpServerSettings): McpHost {
         catalog = undefined;
         throw error;
       });
-      (await catalog).attach(server);
+      (await catalog).catalog.attach(server);
       return server;
     },
   };

@@ -51,6 +51,7 @@ export function createHttpAnswers(host: McpHost, { token, log, readMs = READ_MS 
     maxSubscriptions: 16,
     maxRequestBodySize: MESSAGE_BYTES,
   });
+  host.onListChanged(() => handler.notify.resourcesChanged());
   let underWay = 0;
   /** Notifications do not count: they end at once, and one may cancel what takes the room. */
   const enter = ({ id }: JSONRPCRequest, over: AbortSignal): void => {

@@ -2,6 +2,7 @@ import type { CallToolResult, McpServer, ServerContext } from '@modelcontextprot
 import * as z from 'zod/mini';
 import { checkOptions } from '../../contracts/check-options.ts';
 import { SkillcellError } from '../../contracts/skillcell-error.ts';
+import { fileSystemFault } from '../../durable/file-system-fault.ts';
 import { advertisedSchema } from './advertised-schema.ts';
 import type { CallAdmission } from './call-admission.ts';
 import { createCallProgress } from './call-progress.ts';
@@ -70,6 +71,8 @@ function checkArguments({ name, input }: ServerTool, given: unknown): unknown {
 
 function asRefusal(thrown: unknown): SkillcellError {
   if (SkillcellError.isInstance(thrown)) return thrown;
+  const ofPlace = fileSystemFault(thrown);
+  if (ofPlace !== undefined) return ofPlace;
   const reason = thrown instanceof Error ? thrown.message : String(thrown);
   return new SkillcellError('internal.fault', `Cannot go on: ${reason}`, { cause: thrown });
 }

@@ -9,26 +9,55 @@ import type { SkillsSubsystem } from '../../skills/index.ts';
 import { presentSkills } from '../../orchestrator/present-skills.ts';
 import type { McpServerSettings } from './server-settings.ts';
 
+/** The skills of a server as the protocol's extension serves them. */
+export interface ServedSkills {
+  catalog: SkillCatalog;
+  /**
+   * Serves the skills as they are now; what was served stays where that fails. Clients that are connected are told of it.
+   *
+   * @returns whether what clients list has changed
+   */
+  renew(): Promise<boolean>;
+}
+
 /**
  * The skills of the server's consumer as the protocol's extension serves them (SEP-2640), each below `skill://NAMESPACE/NAME/`. Files are
  * read when a client asks for them, and the policy holds then as well.
  */
-export async function loadSkillCatalog({ skills: given, consumer, log }: McpServerSettings): Promise<SkillCatalog> {
-  const skills = await presentSkills(given, { consumer });
-  const left = new Map(skills.visible({ consumer }).map((skill) => [folderOf(skill.id), skill]));
+export async function loadSkillCatalog({ skills: given, consumer, log }: McpServerSettings): Promise<ServedSkills> {
+  let files: SkillFiles;
+  // A digest is listed of every file, for which every skill is fetched whole.
+  const serve = async <Result>(scan: () => Promise<Result>): Promise<Result> => {
+    const skills = await presentSkills(given, { consumer });
+    const left = new Map(skills.visible({ consumer }).map((skill) => [folderOf(skill.id), skill]));
+    const before = files;
+    for (;;) {
+      files = filesOf([...left.values()], skills, consumer);
+      try {
+        return await scan();
+      } catch (error) {
+        files = before;
+        // A file that changed or went since it was loaded takes its own skill away, and no other.
+        const broken = SkillCatalogError.isInstance(error) ? error.problems : [];
+        const dropped = broken.filter(({ path }) => left.delete(path.split('/').slice(0, 2).join('/')));
+        if (dropped.length === 0) throw error;
+        dropped.forEach(tell);
+      }
+    }
+  };
   const tell = ({ path, message }: { path: string; message: string }): void =>
     log(`${path} is not served as a skill: ${message}`);
-  for (;;) {
-    try {
-      return await SkillCatalog.load(filesOf([...left.values()], skills, consumer), { onWarning: tell });
-    } catch (error) {
-      // A file that changed or went since it was loaded takes its own skill away, and no other.
-      const broken = SkillCatalogError.isInstance(error) ? error.problems : [];
-      const dropped = broken.filter(({ path }) => left.delete(path.split('/').slice(0, 2).join('/')));
-      if (dropped.length === 0) throw error;
-      dropped.forEach(tell);
-    }
-  }
+  const present: SkillFiles = { list: (folder) => files.list(folder), read: (path) => files.read(path) };
+  const catalog = await serve(() => SkillCatalog.load(present, { onWarning: tell }));
+  let renewing: Promise<unknown> = Promise.resolve();
+  return {
+    catalog,
+    renew() {
+      const renewed = renewing.then(() => serve(() => catalog.reload())).then(({ listChanged }) => listChanged);
+      renewing = renewed.catch(() => undefined);
+      return renewed;
+    },
+  };
 }
 
 /** The address of a file of a skill. */

@@ -1,7 +1,7 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, isAbsolute, join, resolve } from 'node:path';
 import type { Skill, SkillTree } from '../../contracts/skill.ts';
 import { SkillcellError } from '../../contracts/skillcell-error.ts';
 import { WORK_FOLDER_PREFIX } from '../../runners/local/start-direct.ts';
@@ -67,10 +67,11 @@ export function createSkillCopies(): SkillCopies {
 
 /**
  * Whether the code of a skill may be loaded into this process: built-in skills, and those of roots that the caller trusts. Nothing from a
- * store is, whatever kind it calls itself.
+ * store is that a caller made, whatever kind it calls itself.
  */
 export function isTrusted(skill: Skill, trustedRoots: readonly string[]): boolean {
-  if (skill.folder !== undefined) return false;
+  // What comes from a folder that a library itself names has the path of that folder, and was checked by its digest.
+  if (skill.folder !== undefined && !isAbsolute(skill.rootPath)) return false;
   return skill.rootKind === 'builtin' || trustedRoots.some((root) => place(root) === place(skill.rootPath));
 }
 

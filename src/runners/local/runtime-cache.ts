@@ -15,10 +15,11 @@ import {
   utimes,
   writeFile,
 } from 'node:fs/promises';
-import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { execa } from 'execa';
+import { makeFolders } from '../../durable/make-folders.ts';
+import { defaultCacheFolder } from '../../durable/user-folders.ts';
 import { pruneRuntimeCache } from './prune-runtime-cache.ts';
 import { seccompBpf } from '../seccomp/seccomp-bpf.ts';
 import type { RuntimeBundle } from '../runtime-bundle.ts';
@@ -57,7 +58,7 @@ async function findOrCopy(bundle: RuntimeBundle, cacheRoot: string): Promise<str
     return folder;
   }
 
-  await mkdir(cacheRoot, { recursive: true, mode: 0o755 });
+  makeFolders(cacheRoot, 0o755);
   const fresh = await mkdtemp(join(cacheRoot, '.new-'));
   try {
     await cp(bundle.folder, fresh, { recursive: true });
@@ -122,7 +123,7 @@ const FILTER = 'seccomp.bpf';
 
 function defaultCacheRoot(): string {
   if (process.getuid?.() === 0) return '/var/cache/skillcell';
-  return join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'skillcell');
+  return defaultCacheFolder();
 }
 
 /** Whether the copy is whole, nobody has touched it since it was made, and it holds the bytes of the bundle and of the filter. */
@@ -173,7 +174,7 @@ async function nodeDigest(cacheRoot: string): Promise<string> {
   } catch {
     // Not computed yet.
     const digest = await fileDigest(process.execPath);
-    await mkdir(cacheRoot, { recursive: true, mode: 0o755 });
+    makeFolders(cacheRoot, 0o755);
     await writeFile(`${note}.${process.pid}`, digest);
     await rename(`${note}.${process.pid}`, note);
     return digest;

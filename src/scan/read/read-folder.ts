@@ -40,7 +40,7 @@ export function* readFolder(root: string, limits: ReadLimits = LIMITS): Generato
   let current: { source: ScanSource; left: number } | undefined;
   for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
     const { below } = next;
-    const entries = entriesOf(root, below);
+    const { entries, fault } = entriesOf(root, below);
     const isSkill =
       next.skill === undefined && entries.some(({ name, kind }) => kind === 'file' && isSkillFileName(name));
     const skill = next.skill ?? (isSkill ? emptySource(below, true) : undefined);
@@ -50,9 +50,10 @@ export function* readFolder(root: string, limits: ReadLimits = LIMITS): Generato
       current = { source, left: limits.sourceBytes };
     }
     const folders: Folder[] = [];
+    if (fault !== undefined) source.unread.push({ path: ownPath(source, below.slice(0, -1)), bytes: 0, reason: fault });
     for (const { name, kind } of entries) {
       const path = `${below}${name}`;
-      const own = path.slice(source.folder === '.' ? 0 : source.folder.length + 1);
+      const own = ownPath(source, path);
       if (kind === 'folder' && NOT_LOADED.has(name))
         current.left -= addNotLoaded(source, `${root}/${path}`, own, { ...limits, sourceBytes: current.left });
       else if (kind === 'folder') folders.push({ below: `${path}/`, skill });
@@ -63,7 +64,7 @@ export function* readFolder(root: string, limits: ReadLimits = LIMITS): Generato
         source.unread.push({
           path: own,
           bytes: 0,
-          reason: isLink ? 'a link' : kind === 'unreadable' ? name : 'no regular file',
+          reason: isLink ? 'a link' : 'no regular file',
         });
         if (isLink)
           source.found.push({
@@ -81,18 +82,24 @@ function emptySource(below: string, isSkill: boolean): ScanSource {
   return { folder: below === '' ? '.' : below.slice(0, -1), isSkill, tree: new Map(), unread: [], found: [] };
 }
 
+/** A path of the root as a path of the source. */
+function ownPath({ folder }: ScanSource, path: string): string {
+  return path.slice(folder === '.' ? 0 : folder.length + 1) || '.';
+}
+
 function isEmpty({ tree, unread, found }: ScanSource): boolean {
   return tree.size + unread.length + found.length === 0;
 }
 
 interface FolderEntry {
   name: string;
-  kind: 'file' | 'folder' | 'link' | 'other' | 'unreadable';
+  kind: 'file' | 'folder' | 'link' | 'other';
 }
 
-function entriesOf(root: string, below: string): FolderEntry[] {
+/** What a folder holds, in path order. One that cannot be read holds nothing, and says why. */
+function entriesOf(root: string, below: string): { entries: FolderEntry[]; fault?: string } {
   try {
-    return readdirSync(`${root}/${below}`, { withFileTypes: true })
+    const entries = readdirSync(`${root}/${below}`, { withFileTypes: true })
       .map((entry): FolderEntry => {
         const kind = entry.isSymbolicLink()
           ? 'link'
@@ -104,9 +111,10 @@ function entriesOf(root: string, below: string): FolderEntry[] {
         return { name: entry.name, kind };
       })
       .toSorted((a, b) => compareCodePoints(a.name, b.name));
+    return { entries };
   } catch (cause) {
-    // One folder that can't be read is named as what was not looked at.
-    return [{ name: `(${(cause as NodeJS.ErrnoException).code ?? 'unreadable'})`, kind: 'unreadable' }];
+    const { code, message } = cause as NodeJS.ErrnoException;
+    return { entries: [], fault: `a folder that cannot be read (${code ?? message})` };
   }
 }
 
@@ -140,7 +148,10 @@ function addNotLoaded(source: ScanSource, folder: string, own: string, limits: R
   let read = 0;
   const pending = [''];
   for (let below = pending.pop(); below !== undefined; below = pending.pop()) {
-    for (const { name, kind } of entriesOf(folder, below)) {
+    const { entries, fault } = entriesOf(folder, below);
+    if (fault !== undefined)
+      source.unread.push({ path: `${own}/${below}`.replace(/\/$/, ''), bytes: 0, reason: fault });
+    for (const { name, kind } of entries) {
       const place = `${folder}/${below}${name}`;
       if (kind === 'folder') pending.push(`${below}${name}/`);
       else if (kind === 'file' && own.endsWith('.git') && RUN_BY_GIT.test(below + name))

@@ -42,7 +42,7 @@ export function findSkillFolders(root: string): { folders: SkillFolder[]; diagno
     } catch (cause) {
       // One unreadable folder doesn't keep the others from being found.
       const message = `The folder cannot be searched: ${(cause as Error).message}.`;
-      diagnostics.push(diagnostic('skill.missing', message, { path: below }));
+      diagnostics.push(diagnostic('skill.unreadable', message, { path: below }));
       return;
     }
     const { skillFile, unreadable } = chooseSkillFile(listing, below);

@@ -25,7 +25,8 @@ export interface SkillFileList {
 }
 
 /**
- * Lists every regular file of a skill folder, at any depth, following no link. What has a path that no sandbox takes is left out.
+ * Lists every regular file of a skill folder, at any depth, following no link. What has a path that no sandbox takes is left out, and
+ * what is neither file, folder nor link: a fifo, a socket, a device.
  *
  * @param folder absolute path of the skill folder
  * @param listing what the folder itself holds
@@ -70,9 +71,10 @@ export function listSkillFiles(
       } catch (cause) {
         // A skill that can't be read whole isn't loaded; the reason goes into the diagnostics.
         const message = `The folder cannot be read: ${(cause as Error).message}.`;
-        return { diagnostics: [...diagnostics, diagnostic('skill.missing', message, { path: `${shown}${below}` })] };
+        return { diagnostics: [...diagnostics, diagnostic('skill.unreadable', message, { path: `${shown}${below}` })] };
       }
     }
+    for (const name of next.listing.others) leftOut.push([prefix + name, 'no regular file']);
     diagnostics.push(...leftOutDiagnostics(leftOut, shown));
   }
   return { paths: paths.sort(compareCodePoints), diagnostics };
@@ -82,7 +84,7 @@ function leftOutDiagnostics(leftOut: readonly [path: string, fault: string][], s
   const [first] = leftOut;
   if (first === undefined) return [];
   const named = listNames(leftOut, NAMED, ([path, fault]) => `${quotedText(path)} (${fault})`);
-  const message = `What cannot have its path in a sandbox is left out: ${named}.`;
+  const message = `What no sandbox takes is left out: ${named}.`;
   return [diagnostic('skill.path', message, { path: `${shown}${first[0]}` })];
 }
 

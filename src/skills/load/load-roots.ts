@@ -137,7 +137,8 @@ export function loadFolders(
   return { skills: kept.skills, diagnostics: [...diagnostics, ...kept.duplicates.values(), ...kept.copies] };
 }
 
-function existingFolder(path: string): string | undefined {
+/** The real path of a folder; undefined where there is none. */
+export function existingFolder(path: string): string | undefined {
   try {
     const real = realpathSync.native(resolve(path));
     return statSync(real).isDirectory() ? real : undefined;

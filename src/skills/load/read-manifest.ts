@@ -66,5 +66,5 @@ function unreadable(cause: unknown, path: string): Diagnostic {
     const message = `The files of the skill have more than ${SKILL_BYTES} bytes together.`;
     return diagnostic('skill.too-large', message, { path });
   }
-  return diagnostic('skill.missing', `The file cannot be read: ${(cause as Error).message}.`, { path });
+  return diagnostic('skill.unreadable', `The file cannot be read: ${(cause as Error).message}.`, { path });
 }

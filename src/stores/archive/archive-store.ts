@@ -1,25 +1,20 @@
-import { basename, join, resolve } from 'node:path';
+import { basename } from 'node:path';
+import * as z from 'zod/mini';
 import type { Diagnostic } from '../../contracts/diagnostic.ts';
 import type { RootKind } from '../../contracts/skill.ts';
 import { SkillcellError } from '../../contracts/skillcell-error.ts';
-import type { Call, SkillHead, SkillStore, SkillView, StoreItem } from '../../contracts/store.ts';
-import { ArchiveRefusal, archiveRefused } from '../../archives/archive-refused.ts';
+import type { Call, SkillStore, SkillView, StoreItem } from '../../contracts/store.ts';
+import { archiveRefused } from '../../archives/archive-refused.ts';
 import { openArchive } from '../../archives/open-archive.ts';
-import { archiveIdentity, readArchiveFile } from '../../archives/read-archive-file.ts';
 import { skillName } from '../../archives/skill-name.ts';
-import { SKILL_BYTES } from '../../skills/load/read-manifest.ts';
-import { readRegularFile } from '../../skills/load/read-regular-file.ts';
-import { SKILL_FILE, skillFileNames } from '../../skills/load/skill-file-name.ts';
-import { TOOLS_FILE } from '../../skills/load/read-skill-parts.ts';
-import { TEXT_FILE_LIMIT } from '../../skills/text/decode-text.ts';
+import { checkStoreOptions, OUTGOING_SHAPE } from '../cache/check-store-options.ts';
+import { headOfView } from '../cache/head-of-view.ts';
 import type { TreeCache } from '../cache/tree-cache.ts';
+import { type ArchiveAddress, archiveAtAddress } from './archive-at-address.ts';
+import { archiveInFile } from './archive-in-file.ts';
 
-/** An archive of skills. */
-export interface ArchiveStoreOptions {
-  path: string;
-  kind: RootKind;
-  cache: TreeCache;
-}
+/** An archive of skills, in a file or behind an address. */
+export type ArchiveStoreOptions = { kind: RootKind; cache: TreeCache } & ({ path: string } | ArchiveAddress);
 
 /** What an archive held when it was read last. */
 interface ReadOnce {
@@ -31,19 +26,35 @@ interface ReadOnce {
 }
 
 /**
- * Reads skills from a .zip, .skill or .tar.gz file, by the folders in it. Revisions are the skills' digests: an archive that was packed anew from
- * the same files has the same ones. What was read is kept in the cache, and read again only when the file changed.
+ * Reads skills from a .zip, .skill or .tar.gz archive, by the folders in it. Revisions are the skills' digests: an archive that was packed anew from
+ * the same files has the same ones. What was read is kept in the cache. A file is read again only when it changed, an address with every list.
+ *
+ * @throws SkillcellError `source.refused` for an address that may not be one; `options.invalid`
+ * @example
+ * ```ts
+ * import { execFileSync } from 'node:child_process';
+ * import { mkdirSync, writeFileSync } from 'node:fs';
+ * import { createArchiveStore, openTreeCache } from 'skillcell/stores';
+ *
+ * mkdirSync('skills/units', { recursive: true });
+ * writeFileSync('skills/units/SKILL.md', '---\nname: units\ndescription: Units in reports.\n---\nGive SI units.\n');
+ * execFileSync('tar', ['-czf', 'skills.tar.gz', '-C', 'skills', 'units']);
+ * const store = createArchiveStore({ path: 'skills.tar.gz', kind: 'user', cache: openTreeCache('cache') });
+ * const { items } = await store.list();
+ * for (const item of items) console.log(item.path, (await store.open(item)).files.map(({ path }) => path));
+ * // prints: units [ 'SKILL.md' ]
+ * ```
  */
-export function createArchiveStore({ path, kind, cache }: ArchiveStoreOptions): SkillStore {
-  const source = resolve(path);
+export function createArchiveStore(options: ArchiveStoreOptions): SkillStore {
+  checkStoreOptions('path' in options ? { path: z.string().check(z.minLength(1)) } : OUTGOING_SHAPE, options);
+  const { kind, cache, ...given } = options;
+  const place = 'path' in given ? archiveInFile(given.path) : archiveAtAddress(given);
+  const { source } = place;
   let last: ReadOnce | undefined;
 
-  /** Reads the file where it is another than before; its skills are then in the cache. */
-  const read = async (signal: AbortSignal | undefined, again = false): Promise<ReadOnce> => {
-    signal?.throwIfAborted();
-    if (!again && last !== undefined && (await available(source, archiveIdentity(source))) === last.identity)
-      return last;
-    const { bytes, identity } = await available(source, readArchiveFile(source));
+  /** Reads the archive; its skills are then in the cache. */
+  const read = async (signal: AbortSignal | undefined): Promise<ReadOnce> => {
+    const { bytes, identity } = await place.read(signal);
     const opened = await openArchive(bytes, signal === undefined ? {} : { signal }).catch((error: unknown) => {
       throw archiveRefused(error, JSON.stringify(source));
     });
@@ -61,13 +72,22 @@ export function createArchiveStore({ path, kind, cache }: ArchiveStoreOptions): 
     return last;
   };
 
+  /** Reads the archive unless it is known to be what it was. */
+  const readChanged = async (signal: AbortSignal | undefined): Promise<ReadOnce> => {
+    signal?.throwIfAborted();
+    const identity = last === undefined ? undefined : await place.identity?.();
+    return last !== undefined && last.identity === identity ? last : await read(signal);
+  };
+
   const view = async (item: StoreItem, { signal }: Call = {}): Promise<SkillView> => {
-    if ((await read(signal)).digests.get(item.path) !== item.revision) throw changed(source, item);
+    signal?.throwIfAborted();
+    const isListed = place.identity === undefined && last?.digests.get(item.path) === item.revision;
+    const { digests } = isListed && last !== undefined ? last : await readChanged(signal);
+    if (digests.get(item.path) !== item.revision) throw changed(source, item);
     const found = cache.find(item.revision);
     if (found !== undefined) return found;
     // Evicted, or spoiled by somebody.
-    await read(signal, true);
-    const anew = cache.find(item.revision);
+    const anew = (await read(signal)).digests.get(item.path) === item.revision ? cache.find(item.revision) : undefined;
     if (anew === undefined) throw changed(source, item);
     return anew;
   };
@@ -75,40 +95,19 @@ export function createArchiveStore({ path, kind, cache }: ArchiveStoreOptions): 
   return {
     id: `archive:${source}`,
     async list({ signal } = {}) {
-      const { items, diagnostics } = await read(signal);
+      const { items, diagnostics } = await readChanged(signal);
       return { items: [...items], diagnostics: [...diagnostics] };
     },
     async head(item, call) {
-      return headOf(item, await view(item, call));
+      const head = headOfView(item, await view(item, call));
+      if (head === undefined) throw changed(source, item);
+      return head;
     },
     open: view,
     async close() {
       last = undefined;
     },
   };
-}
-
-function headOf(item: StoreItem, { files, folder }: SkillView): SkillHead {
-  const names = files.map(({ path, bytes }) => ({ path, bytes }));
-  const textOf = (name: string): Uint8Array =>
-    readRegularFile(join(folder, name), { keep: TEXT_FILE_LIMIT, limit: SKILL_BYTES }).content ?? Buffer.alloc(0);
-  const [skillFile = SKILL_FILE] = skillFileNames(names.map(({ path }) => path));
-  const head: SkillHead = { item, names, skillFile: { path: skillFile, bytes: textOf(skillFile) } };
-  return names.some(({ path }) => path === TOOLS_FILE) ? { ...head, tools: textOf(TOOLS_FILE) } : head;
-}
-
-/** A file that is not there, or cannot be read, is an outage: never an archive without skills. */
-async function available<Result>(source: string, reading: Promise<Result>): Promise<Result> {
-  try {
-    return await reading;
-  } catch (error) {
-    if (error instanceof ArchiveRefusal) throw archiveRefused(error, JSON.stringify(source));
-    const { code, message } = error as NodeJS.ErrnoException;
-    const reason = code === 'ENOENT' ? 'there is no such file' : message;
-    throw new SkillcellError('store.unavailable', `Cannot read skills: ${reason}, got ${JSON.stringify(source)}.`, {
-      cause: error,
-    });
-  }
 }
 
 function changed(source: string, { path }: StoreItem): SkillcellError {

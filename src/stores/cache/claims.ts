@@ -32,11 +32,17 @@ export function awaitUnclaimed(folder: string, tree: string): void {
 }
 
 function isClaimed(folder: string, tree: string): boolean {
-  return namesIn(folder).some((name) => {
-    if (!name.endsWith(`.${tree}`)) return false;
-    const owner = parseOwnerName(name);
-    if (owner === undefined || !isDead(owner)) return true;
-    rmSync(join(folder, name), { force: true });
-    return false;
-  });
+  return namesIn(folder).some((name) => name.endsWith(`.${tree}`) && !removedAsDead(folder, name));
+}
+
+/** Removes the claims of those who died before they evicted. */
+export function removeDeadClaims(folder: string): void {
+  for (const name of namesIn(folder)) removedAsDead(folder, name);
+}
+
+function removedAsDead(folder: string, name: string): boolean {
+  const owner = parseOwnerName(name);
+  if (owner === undefined || !isDead(owner)) return false;
+  rmSync(join(folder, name), { force: true });
+  return true;
 }

@@ -1,30 +1,49 @@
 import { randomBytes } from 'node:crypto';
-import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { currentOwner, isDead, ownerName, parseOwnerName } from '../../durable/owner.ts';
 import { removeTree } from '../../durable/remove-tree.ts';
 
 /** Says which trees somebody needs, for whoever makes room. */
 export interface Leases {
-  /** From now on, and until `close`, the tree is needed. */
-  hold(tree: string): void;
+  /**
+   * From now on the tree is needed, until `close`, or until each who holds it has let it go.
+   *
+   * @returns lets it go; whoever calls that twice does nothing by the second
+   */
+  hold(tree: string): () => void;
   close(): void;
 }
 
 /** Opens a folder of leases in the name of this process. One of a process that died holds nothing. */
 export function openLeases(folder: string): Leases {
   const own = join(folder, `${ownerName(currentOwner())}-${randomBytes(4).toString('hex')}`);
-  const held = new Set<string>();
+  /** How many hold a tree. */
+  let held = new Map<string, number>();
   return {
     hold(tree) {
-      if (held.has(tree)) return;
-      mkdirSync(own, { recursive: true, mode: 0o700 });
-      writeFileSync(join(own, tree), '');
-      held.add(tree);
+      const [then, count] = [held, held.get(tree) ?? 0];
+      if (count === 0) {
+        mkdirSync(own, { recursive: true, mode: 0o700 });
+        writeFileSync(join(own, tree), '');
+      }
+      held.set(tree, count + 1);
+      let isHeld = true;
+      return () => {
+        if (!isHeld || then !== held) return;
+        isHeld = false;
+        const left = (held.get(tree) ?? 1) - 1;
+        if (left > 0) held.set(tree, left);
+        else {
+          held.delete(tree);
+          rmSync(join(own, tree), { force: true });
+          if (held.size === 0) removeTree(own);
+        }
+      };
     },
     close() {
       removeTree(own);
-      held.clear();
+      held = new Map();
     },
   };
 }

@@ -1,5 +1,6 @@
 import { lstatSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { discard } from '../../durable/durable-file.ts';
 import { claimTree } from './claims.ts';
 import { heldTrees, namesIn } from './leases.ts';
 
@@ -8,6 +9,8 @@ export interface CacheFolders {
   trees: string;
   leases: string;
   claims: string;
+  /** Says who has not made room yet. */
+  owed: string;
   /** Folders of single files, which nobody holds: they are read whole. */
   files: readonly string[];
   /** Databases that processes share: they count, and shrink by themselves. */
@@ -15,11 +18,11 @@ export interface CacheFolders {
 }
 
 /** Something that can be evicted. */
-interface Entry {
+export interface CacheEntry {
   path: string;
   bytes: number;
   usedAt: number;
-  /** Name of the tree; absent for a file. */
+  /** The name by which it is held; absent for a file, which nobody holds. */
   tree?: string;
 }
 
@@ -31,30 +34,38 @@ const LEFT = 0.9;
 /**
  * Evicts what was not used for longest, until a cache has room again. What a living process needs stays, also where the cache then is over its bound.
  *
- * @param discard takes a tree away at once for whoever looks for it
  * @returns bytes that are left
  */
-export function makeRoom(folders: CacheFolders, maxBytes: number, discard: (place: string) => void): number {
+export function makeRoom(folders: CacheFolders, maxBytes: number): number {
   const entries = [...treesIn(folders.trees), ...folders.files.flatMap(filesIn)];
   const shared = folders.databases.reduce((sum, path) => sum + sizeOf(path) + sizeOf(`${path}-wal`), 0);
+  return evictOldest(entries, folders, maxBytes, shared);
+}
+
+/**
+ * The same of entries that are known.
+ *
+ * @param shared bytes that count, and that no eviction gives back
+ */
+export function evictOldest(
+  entries: readonly CacheEntry[],
+  folders: Pick<CacheFolders, 'leases' | 'claims'>,
+  maxBytes: number,
+  shared = 0,
+): number {
   let total = entries.reduce((sum, { bytes }) => sum + bytes, shared);
   if (total <= maxBytes) return total;
   const held = heldTrees(folders.leases);
   for (const { path, bytes, tree } of entries.toSorted((a, b) => a.usedAt - b.usedAt)) {
     if (total <= maxBytes * LEFT) break;
     if (tree === undefined) rmSync(path, { force: true });
-    else if (held.has(tree) || !evict(folders, path, tree, discard)) continue;
+    else if (held.has(tree) || !evict(folders, path, tree)) continue;
     total -= bytes;
   }
   return total;
 }
 
-function evict(
-  { leases, claims }: CacheFolders,
-  path: string,
-  tree: string,
-  discard: (place: string) => void,
-): boolean {
+function evict({ leases, claims }: Pick<CacheFolders, 'leases' | 'claims'>, path: string, tree: string): boolean {
   const unclaim = claimTree(claims, tree);
   try {
     if (heldTrees(leases).has(tree)) return false;
@@ -65,7 +76,7 @@ function evict(
   }
 }
 
-function treesIn(folder: string): Entry[] {
+function treesIn(folder: string): CacheEntry[] {
   return namesIn(folder)
     .filter((name) => TREE.test(name))
     .map((name) => {
@@ -75,7 +86,7 @@ function treesIn(folder: string): Entry[] {
     });
 }
 
-function filesIn(folder: string): Entry[] {
+function filesIn(folder: string): CacheEntry[] {
   return namesIn(folder)
     .filter((name) => TREE.test(name))
     .flatMap((name) => {

@@ -1,5 +1,6 @@
-import { chmodSync, lstatSync, mkdirSync, realpathSync } from 'node:fs';
+import { chmodSync, lstatSync, realpathSync } from 'node:fs';
 import { SkillcellError } from '../../contracts/skillcell-error.ts';
+import { makeFolders } from '../../durable/make-folders.ts';
 
 /** Write rights of others than the owner. */
 const WRITABLE = 0o022;
@@ -11,7 +12,7 @@ const WRITABLE = 0o022;
  * @throws SkillcellError `store.unavailable` for a folder of another user, and for one that others may write
  */
 export function privateFolder(path: string): string {
-  mkdirSync(path, { recursive: true, mode: 0o700 });
+  makeFolders(path, 0o700);
   const real = realpathSync.native(path);
   const { uid, mode } = lstatSync(real);
   if (uid !== (process.getuid?.() ?? uid)) throw refused('it belongs to another user', path);

@@ -1,18 +1,17 @@
-import { existsSync, mkdirSync, readdirSync, renameSync, utimesSync } from 'node:fs';
-import { homedir } from 'node:os';
-import { isAbsolute, join } from 'node:path';
-import { randomBytes } from 'node:crypto';
+import { existsSync, mkdirSync, utimesSync } from 'node:fs';
+import { join } from 'node:path';
 import type { SkillFile, SkillTree } from '../../contracts/skill.ts';
 import type { SkillView } from '../../contracts/store.ts';
-import { currentOwner, isDead, ownerName, parseOwnerName } from '../../durable/owner.ts';
-import { removeTree } from '../../durable/remove-tree.ts';
+import { discard, removeTorn } from '../../durable/durable-file.ts';
+import { fileSystemFault } from '../../durable/file-system-fault.ts';
 import { writeTree } from '../../durable/write-tree.ts';
 import { readManifest } from '../../skills/load/read-manifest.ts';
 import { digestOf, skillDigest } from '../../skills/text/digest.ts';
 import { compareCodePoints } from '../../skills/text/text.ts';
-import { awaitUnclaimed } from './claims.ts';
+import { awaitUnclaimed, removeDeadClaims } from './claims.ts';
 import { type Leases, openLeases } from './leases.ts';
 import { type CacheFolders, makeRoom } from './make-room.ts';
+import { oweRoom, payRoom } from './owed-room.ts';
 import { privateFolder } from './private-folder.ts';
 
 /** Skills by their digests, each in a folder that nobody changes. Processes share it. */
@@ -36,7 +35,7 @@ export interface TreeCache {
    */
   find(digest: string): SkillView | undefined;
   /**
-   * Keeps a skill. @throws the system's error
+   * Keeps a skill. @throws SkillcellError `path.unusable`, `disk.full`, or the system's error
    *
    * @example
    * ```ts
@@ -67,7 +66,7 @@ export interface TreeCache {
    */
   added(bytes: number): void;
   /**
-   * Says that what it gave is no longer needed: only then may it be evicted.
+   * Says that all that it gave is no longer needed: only then may it be evicted. Nothing else of it is open.
    *
    * @example
    * ```ts
@@ -88,15 +87,7 @@ export interface TreeCache {
 /** What was read of buckets, in the folder of a cache. */
 export const OBJECTS_FILE = 's3-objects.sqlite';
 
-const PART = /^\.(.+)\.part$/;
 const DIGEST = /^sha256:[0-9a-f]{64}$/;
-
-/** Where the cache is unless it is named. */
-export function defaultCacheFolder(env: Readonly<Record<string, string | undefined>> = process.env): string {
-  const [base, home] = [env['XDG_CACHE_HOME'], env['HOME']];
-  if (base !== undefined && isAbsolute(base)) return join(base, 'skillcell');
-  return join(home !== undefined && isAbsolute(home) ? home : homedir(), '.cache', 'skillcell');
-}
 
 /** How large a cache may be. */
 export interface TreeCacheOptions {
@@ -125,56 +116,104 @@ export function openTreeCache(folder: string, { maxBytes = DEFAULT_BYTES }: Tree
   const open = (): OpenedCache => {
     // Whoever empties a cache takes the folders of those who have it open as well.
     if (opened !== undefined && !existsSync(opened.folders.trees)) cache.close();
-    return (opened ??= openFolders(folder));
+    if (opened !== undefined) return opened;
+    opened = openFolders(folder);
+    const { folders } = opened;
+    payRoom(folders.owed, () => {
+      removeTorn(folders.trees);
+      removeDeadClaims(folders.claims);
+      makeRoom(folders, maxBytes);
+    });
+    return opened;
   };
   // Another process may have filled it: the first skill that is kept finds out.
   let added = Number.POSITIVE_INFINITY;
+  const isDue = (bytes: number): boolean => added + bytes > maxBytes * LOOK_AFTER;
 
-  const find = (digest: string): SkillView | undefined => {
+  /** Holds a tree, and says whether it is there. */
+  const hold = (digest: string): { place: string; files: readonly SkillFile[] | undefined; release: () => void } => {
     const { folders, leases } = open();
     const tree = treeOf(digest);
     // In this order; see `claimTree`.
-    leases.hold(tree);
+    const release = leases.hold(tree);
     awaitUnclaimed(folders.claims, tree);
     const place = join(folders.trees, tree);
     const files = filesIn(place);
-    if (files === undefined) return undefined;
-    if (skillDigest(files) !== digest) {
-      discard(place);
-      return undefined;
-    }
-    touch(place);
-    return { digest, files, folder: place };
+    const isSame = files !== undefined && skillDigest(files) === digest;
+    if (files !== undefined && !isSame) discard(place);
+    if (isSame) touch(place);
+    return { place, files: isSame ? files : undefined, release };
   };
 
   const cache: TreeCache = {
     folder,
     maxBytes,
-    find,
-    keep(tree) {
-      const files = listFiles(tree);
-      const digest = skillDigest(files);
-      const known = find(digest);
-      if (known !== undefined) return known;
-      const { trees } = open().folders;
-      removeTornTrees(trees);
-      // Where another process was faster, what it has written is the same.
-      writeTree(trees, treeOf(digest), tree, 'kept');
-      cache.added(files.reduce((sum, { bytes }) => sum + bytes, 0));
-      return { digest, files, folder: join(trees, treeOf(digest)) };
-    },
-    added(bytes) {
-      added += bytes;
-      if (added <= maxBytes * LOOK_AFTER) return;
-      makeRoom(open().folders, maxBytes, discard);
-      added = 0;
-    },
+    find: (digest) =>
+      ofPlaces(() => {
+        const { place, files, release } = hold(digest);
+        if (files !== undefined) return heldView({ digest, files, folder: place }, release);
+        release();
+        return undefined;
+      }),
+    keep: (tree) =>
+      ofPlaces(() => {
+        const listed = listFiles(tree);
+        const digest = skillDigest(listed);
+        const { place, files = listed, release } = hold(digest);
+        if (files !== listed) return heldView({ digest, files, folder: place }, release);
+        try {
+          const { trees, owed } = open().folders;
+          const bytes = listed.reduce((sum, file) => sum + file.bytes, 0);
+          const settle = isDue(bytes) ? oweRoom(owed) : undefined;
+          removeTorn(trees);
+          // Where another process was faster, what it has written is the same.
+          writeTree(trees, treeOf(digest), tree, 'kept');
+          cache.added(bytes);
+          settle?.();
+        } catch (error) {
+          release();
+          throw error;
+        }
+        return heldView({ digest, files: listed, folder: place }, release);
+      }),
+    added: (bytes) =>
+      ofPlaces(() => {
+        const isOver = isDue(bytes);
+        added += bytes;
+        if (!isOver) return;
+        const { folders } = open();
+        const settle = oweRoom(folders.owed);
+        makeRoom(folders, maxBytes);
+        settle();
+        added = 0;
+      }),
     close() {
       opened?.leases.close();
       opened = undefined;
     },
   };
   return cache;
+}
+
+/** A place that cannot be used is nothing of ours, for a program as well. */
+function ofPlaces<Result>(work: () => Result): Result {
+  try {
+    return work();
+  } catch (error) {
+    throw fileSystemFault(error) ?? error;
+  }
+}
+
+const releases = new WeakMap<SkillView, () => void>();
+
+function heldView(view: SkillView, release: () => void): SkillView {
+  releases.set(view, release);
+  return view;
+}
+
+/** Says that a view of a cache is no longer needed, whoever's cache it is: what nobody else holds may be evicted. */
+export function releaseView(view: SkillView): void {
+  releases.get(view)?.();
 }
 
 /** As a share of the bound: how much may come before it is looked at anew how much there is. */
@@ -192,7 +231,8 @@ function openFolders(folder: string): OpenedCache {
   const leases = join(real, 'leases');
   const files = ['index', 'lists'].map((name) => join(real, name));
   const databases = [join(real, OBJECTS_FILE)];
-  return { folders: { trees, leases, claims: join(real, 'claims'), files, databases }, leases: openLeases(leases) };
+  const [claims, owed] = ['claims', 'owed'].map((name) => join(real, name)) as [string, string];
+  return { folders: { trees, leases, claims, owed, files, databases }, leases: openLeases(leases) };
 }
 
 function treeOf(digest: string): string {
@@ -213,25 +253,6 @@ function filesIn(place: string): readonly SkillFile[] | undefined {
   } catch {
     // Not there, or not to be read: it is fetched again.
     return undefined;
-  }
-}
-
-/** Out of the way at once, for whoever looks by digest; then from the disk. */
-function discard(place: string): void {
-  const aside = join(place, '..', `.${ownerName(currentOwner())}-${randomBytes(8).toString('hex')}.part`);
-  try {
-    renameSync(place, aside);
-  } catch {
-    // Another process was faster.
-    return;
-  }
-  removeTree(aside);
-}
-
-function removeTornTrees(trees: string): void {
-  for (const name of readdirSync(trees)) {
-    const owner = parseOwnerName(PART.exec(name)?.[1] ?? '');
-    if (owner !== undefined && isDead(owner)) removeTree(join(trees, name));
   }
 }
 

@@ -1,6 +1,8 @@
 import { type Diagnostic, diagnostic } from '../../contracts/diagnostic.ts';
 import { relativePathFault } from '../../contracts/relative-path.ts';
+import { libraryDiagnostic } from '../../contracts/library-diagnostic.ts';
 import { quotedText } from '../../contracts/quoted-text.ts';
+import { nameCollision } from '../../archives/name-collision.ts';
 import { SKILL_ENTRIES } from '../../skills/load/list-skill-files.ts';
 import { SKILL_BYTES } from '../../skills/load/read-manifest.ts';
 import { listNames } from '../../skills/text/list-names.ts';
@@ -15,7 +17,7 @@ const LONGEST_ID = 'i'.repeat(255);
 /**
  * The regular files of a skill folder, with their paths below it.
  *
- * @returns no files where the skill is larger than one may be
+ * @returns no files where the skill is larger than one may be, or not every system can hold it
  */
 export function listSkillEntries(skill: SourceFolder): { files?: SourceEntry[]; diagnostics: Diagnostic[] } {
   const files: SourceEntry[] = [];
@@ -47,5 +49,11 @@ export function listSkillEntries(skill: SourceFolder): { files?: SourceEntry[]; 
       : `The files of the skill have more than ${SKILL_BYTES} bytes together.`;
   if (names > SKILL_ENTRIES || bytes > SKILL_BYTES)
     return { diagnostics: [...diagnostics, diagnostic('skill.too-large', tooLarge, { path })] };
+  const collision = nameCollision(files.map((file) => file.path));
+  if (collision !== undefined) {
+    const named = collision.map((name) => quotedText(name)).join(' and ');
+    const message = `The skill is left out: two of its names are one on some systems, ${named}.`;
+    return { diagnostics: [...diagnostics, libraryDiagnostic('source.collision', message, { path })] };
+  }
   return { files: files.toSorted((a, b) => compareCodePoints(a.path, b.path)), diagnostics };
 }

@@ -1,5 +1,5 @@
-import { lstatSync, realpathSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
+import * as z from 'zod/mini';
 import type { Diagnostic } from '../../contracts/diagnostic.ts';
 import type { RootKind, SkillTree } from '../../contracts/skill.ts';
 import { SkillcellError } from '../../contracts/skillcell-error.ts';
@@ -8,9 +8,11 @@ import { skillFolderAt } from '../../skills/load/find-skill-folders.ts';
 import { type ManifestOptions, readManifest, SKILL_BYTES } from '../../skills/load/read-manifest.ts';
 import { readRegularFile } from '../../skills/load/read-regular-file.ts';
 import { TOOLS_FILE } from '../../skills/load/read-skill-parts.ts';
+import { checkStoreOptions } from '../cache/check-store-options.ts';
 import type { TreeCache } from '../cache/tree-cache.ts';
-import { type SteadyWalk, walkUntilSteady } from './steady-walk.ts';
-import { type FoundSkill, lookAtSkill } from './walk-skills.ts';
+import { assertSeen, existingFolder, readableFolder } from './existing-folder.ts';
+import { walkUntilSteady } from './steady-walk.ts';
+import { type FoundSkill, lookAtSkill, type SkillWalk, walkSkills } from './walk-skills.ts';
 import { watchFolder } from './watch-folder.ts';
 
 /** A folder of skills. */
@@ -37,13 +39,15 @@ export interface DirectoryStoreOptions {
  * // prints: units [ 'SKILL.md' ]
  * ```
  */
-export function createDirectoryStore({ path, kind, cache }: DirectoryStoreOptions): SkillStore {
+export function createDirectoryStore(options: DirectoryStoreOptions): SkillStore {
+  checkStoreOptions({ path: z.string().check(z.minLength(1)) }, options);
+  const { path, kind, cache } = options;
   const source = resolve(path);
-  let earlier: SteadyWalk | undefined;
+  let earlier: SkillWalk | undefined;
 
   /** The skill of an item as it is now, if that is what was listed. */
   const listed = (item: StoreItem): { place: string; found: FoundSkill } => {
-    const place = join(existing(source), item.path);
+    const place = join(existingFolder(source), item.path);
     let found: FoundSkill | undefined;
     try {
       const folder = skillFolderAt(place, item.path);
@@ -65,7 +69,10 @@ export function createDirectoryStore({ path, kind, cache }: DirectoryStoreOption
   return {
     id: `directory:${source}`,
     async list({ signal } = {}) {
-      earlier = await walkUntilSteady(existing(source), earlier, signal);
+      const root = readableFolder(source);
+      const walk = await walkUntilSteady(() => walkSkills(root), earlier, root, signal);
+      assertSeen(walk.diagnostics, source);
+      earlier = walk;
       const items = earlier.skills.map(({ folder, revision }): StoreItem => {
         const origin = { type: 'directory' as const, source, folder: folder.dir };
         return { path: folder.dir, revision, origin, kind };
@@ -117,16 +124,6 @@ export function createDirectoryStore({ path, kind, cache }: DirectoryStoreOption
 /** With the listing of the look before, as the folder may be gone by now. */
 function manifestOptions({ path }: StoreItem, { folder: { listing } }: FoundSkill): ManifestOptions {
   return { listing, shown: path === '.' ? '' : `${path}/` };
-}
-
-function existing(source: string): string {
-  try {
-    const real = realpathSync.native(source);
-    if (lstatSync(real).isDirectory()) return real;
-  } catch {
-    // Said below.
-  }
-  throw new SkillcellError('store.unavailable', `Cannot read skills: there is no folder, got ${source}.`);
 }
 
 function changed(source: string, item: StoreItem): SkillcellError {

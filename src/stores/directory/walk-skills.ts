@@ -19,6 +19,8 @@ export interface FoundSkill {
 export interface SkillWalk {
   skills: FoundSkill[];
   diagnostics: Diagnostic[];
+  /** Equal where nothing has changed. */
+  print: string;
 }
 
 /**
@@ -36,7 +38,8 @@ export function walkSkills(root: string): SkillWalk {
     diagnostics.push(...folder.diagnostics, ...looked.diagnostics);
     if (looked.skill !== undefined) skills.push(looked.skill);
   }
-  return { skills, diagnostics };
+  const prints = skills.map(({ folder, revision }) => `${folder.dir}\0${folder.skillFile}\0${revision}\n`);
+  return { skills, diagnostics, print: `${prints.join('')}${JSON.stringify(diagnostics)}` };
 }
 
 /**

@@ -1,6 +1,6 @@
 const MIB = 1024 * 1024;
 
-/** What one fetch may cost. */
+/** What one fetch may cost, and what is kept. */
 export interface GitLimits {
   /** Bytes of what is fetched, as git packs them. @default 256 MiB */
   bytes: number;
@@ -8,10 +8,17 @@ export interface GitLimits {
   objects: number;
   /** Milliseconds of one fetch, and of asking what there is. @default 120,000, of which 60,000 for asking */
   fetchMs: number;
+  /** Bytes of all repositories that the cache keeps. What a living process reads stays, also where that is more. @default 1 GiB */
+  keptBytes: number;
 }
 
 /** What a fetch may cost unless it is said. */
-export const GIT_LIMITS: Readonly<GitLimits> = { bytes: 256 * MIB, objects: 250_000, fetchMs: 120_000 };
+export const GIT_LIMITS: Readonly<GitLimits> = {
+  bytes: 256 * MIB,
+  objects: 250_000,
+  fetchMs: 120_000,
+  keptBytes: 1_024 * MIB,
+};
 
 /** Milliseconds of a command that fetches nothing. */
 export const COMMAND_MS = 60_000;

@@ -1,19 +1,13 @@
 import { createHash } from 'node:crypto';
-import {
-  closeSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  readSync,
-  renameSync,
-  statSync,
-  utimesSync,
-} from 'node:fs';
-import { join } from 'node:path';
+import { closeSync, openSync, readdirSync, readFileSync, readSync, renameSync, statSync, utimesSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { SkillcellError } from '../../contracts/skillcell-error.ts';
-import { removeTorn, tornPath } from '../../durable/durable-file.ts';
+import { discard, removeTorn, tornPath } from '../../durable/durable-file.ts';
 import { removeTree } from '../../durable/remove-tree.ts';
+import { awaitUnclaimed } from '../cache/claims.ts';
+import { type Leases, openLeases } from '../cache/leases.ts';
+import { evictOldest } from '../cache/make-room.ts';
+import { privateFolder } from '../cache/private-folder.ts';
 import { gitEnvironment } from './git-environment.ts';
 import { COMMAND_MS } from './git-limits.ts';
 import { findGit } from './git-program.ts';
@@ -21,14 +15,25 @@ import { fetchRemote, type GitRemote, type RemoteRef } from './git-remote.ts';
 import { GitFailure, runGit } from './run-git.ts';
 
 const FETCHED = 'refs/skillcell/fetched';
-/** All that is kept of repositories, in bytes. */
-const KEPT_BYTES = 1024 ** 3;
-/** What was used so lately is not removed: another process may read it. */
-const LATELY_MS = 3_600_000;
+
+/** A repository that is kept, and stays until it is released. */
+export interface HeldRepository {
+  /** Absolute path. */
+  folder: string;
+  commit: string;
+  release(): void;
+}
+
+/** Where repositories are kept, and who needs which. */
+interface KeptPlaces {
+  all: string;
+  leases: string;
+  claims: string;
+}
 
 /**
- * The bare repository of one commit, fetched where it is not kept yet. Each is made aside and renamed, so that one that is there is whole, and
- * processes that fetch the same have no lock to wait for. Its name is a digest.
+ * The bare repository of one commit, fetched where it is not kept yet. Each is made aside and renamed, so that processes that fetch the same have
+ * no lock to wait for; one that is there is looked through before it is used, and fetched anew where a byte of it is another. Its name is a digest.
  *
  * @param cacheFolder of the cache
  * @throws SkillcellError `store.unavailable`, `source.refused`
@@ -38,21 +43,51 @@ export async function repositoryOf(
   ref: RemoteRef,
   cacheFolder: string,
   signal: AbortSignal | undefined,
-): Promise<{ folder: string; commit: string }> {
-  const all = join(cacheFolder, 'git');
-  const placeOf = (commit: string): string => join(all, `${nameOf(remote.address.url)}-${commit}`);
-  if (touch(placeOf(ref.commit))) return { folder: placeOf(ref.commit), commit: ref.commit };
-  mkdirSync(all, { recursive: true, mode: 0o700 });
-  makeRoom(all);
-  const aside = tornPath(all);
+): Promise<HeldRepository> {
+  const places = openPlaces(cacheFolder);
+  const leases = openLeases(places.leases);
+  try {
+    const kept = hold(places, leases, remote, ref.commit);
+    if (await isWhole(kept, signal)) return { folder: kept, commit: ref.commit, release: leases.close };
+    const commit = await fetchInto(places, leases, remote, ref, signal);
+    evictOldest(entriesIn(places.all), places, remote.limits.keptBytes);
+    return { folder: hold(places, leases, remote, commit), commit, release: leases.close };
+  } catch (error) {
+    leases.close();
+    throw error;
+  }
+}
+
+function openPlaces(cacheFolder: string): KeptPlaces {
+  const cache = privateFolder(cacheFolder);
+  return { all: privateFolder(join(cache, 'git')), leases: join(cache, 'leases'), claims: join(cache, 'claims') };
+}
+
+/** The place of a commit, which nobody evicts from now on. */
+function hold({ all, claims }: KeptPlaces, leases: Leases, { address }: GitRemote, commit: string): string {
+  const name = `${nameOf(address.url)}-${commit}`;
+  // In this order; see `claimTree`.
+  leases.hold(name);
+  awaitUnclaimed(claims, name);
+  return join(all, name);
+}
+
+async function fetchInto(
+  places: KeptPlaces,
+  leases: Leases,
+  remote: GitRemote,
+  ref: RemoteRef,
+  signal: AbortSignal | undefined,
+): Promise<string> {
+  removeTorn(places.all);
+  const aside = tornPath(places.all);
   try {
     await makeEmpty(aside, ref.commit, signal);
     await fetchRemote(remote, ref, aside, FETCHED, signal);
     checkPack(aside, remote);
     const commit = await commitIn(aside, ref, signal);
-    const place = placeOf(commit);
-    moveInto(aside, place);
-    return { folder: place, commit };
+    moveInto(aside, hold(places, leases, remote, commit));
+    return commit;
   } finally {
     removeTree(aside);
   }
@@ -79,24 +114,29 @@ async function commitIn(folder: string, ref: RemoteRef, signal: AbortSignal | un
 }
 
 async function local(args: readonly string[], signal: AbortSignal | undefined): Promise<Buffer> {
-  const program = await findGit();
   try {
-    return await runGit({
-      program,
-      args,
-      env: gitEnvironment({}),
-      timeoutMs: COMMAND_MS,
-      outputBytes: 1_000,
-      fileBytes: 1024 * 1024,
-      signal,
-    });
+    return await run(args, signal);
   } catch (error) {
     if (!(error instanceof GitFailure)) throw error;
-    throw new SkillcellError(
-      'store.unavailable',
-      `Cannot keep the repository: git ${args.find((each) => !each.startsWith('-'))} failed, got ${error.words.trim().slice(0, 200)}.`,
-    );
+    throw unkept(args.find((each) => !each.startsWith('-')) ?? '', error);
   }
+}
+
+async function run(args: readonly string[], signal: AbortSignal | undefined): Promise<Buffer> {
+  return await runGit({
+    program: await findGit(),
+    args,
+    env: gitEnvironment({}),
+    timeoutMs: COMMAND_MS,
+    outputBytes: 1_000,
+    fileBytes: 1024 * 1024,
+    signal,
+  });
+}
+
+function unkept(command: string, { words }: GitFailure): SkillcellError {
+  const message = `Cannot keep the repository: git ${command} failed, got ${words.trim().slice(0, 200)}.`;
+  return new SkillcellError('store.unavailable', message);
 }
 
 function checkPack(folder: string, { address: { url }, limits }: GitRemote): void {
@@ -137,6 +177,29 @@ function moveInto(aside: string, place: string): void {
   }
 }
 
+/**
+ * Whether a repository is there, with each object as its id says. What is not whole goes away: a crash of the machine may have left it so.
+ *
+ * @throws SkillcellError `store.unavailable` where nobody can tell
+ */
+async function isWhole(place: string, signal: AbortSignal | undefined): Promise<boolean> {
+  if (!touch(place)) return false;
+  const packs = join(place, 'objects', 'pack');
+  try {
+    const indexes = readdirSync(packs).filter((name) => name.endsWith('.idx'));
+    if (indexes.length > 0) {
+      await run([`--git-dir=${place}`, 'verify-pack', '--', ...indexes.map((name) => join(packs, name))], signal);
+      return true;
+    }
+  } catch (error) {
+    signal?.throwIfAborted();
+    if (error instanceof GitFailure && error.reason !== 'failed') throw unkept('verify-pack', error);
+    // It is not what was fetched, as nothing there is.
+  }
+  discard(place);
+  return false;
+}
+
 /** What was used last is removed last. False where there is none. */
 function touch(place: string): boolean {
   try {
@@ -144,26 +207,21 @@ function touch(place: string): boolean {
     utimesSync(place, now, now);
     return true;
   } catch {
-    // Not there, or another user's, which is none for us.
+    // Not there.
     return false;
   }
 }
 
-/** Removes what dead processes left half-made, and what was not used for longest where all of it is too much. */
-function makeRoom(all: string): void {
-  let left = KEPT_BYTES;
-  removeTorn(all);
-  const kept = readdirSync(all)
-    // What somebody is fetching begins with a dot.
+function entriesIn(all: string): Parameters<typeof evictOldest>[0] {
+  return readdirSync(all)
     .filter((name) => !name.startsWith('.'))
-    .map((name) => {
-      const place = join(all, name);
-      return { place, usedMs: statSync(place, { throwIfNoEntry: false })?.mtimeMs ?? 0 };
-    });
-  for (const { place, usedMs } of kept.toSorted((a, b) => b.usedMs - a.usedMs)) {
-    left -= bytesOf(join(place, 'objects', 'pack'));
-    if (left < 0 && Date.now() - usedMs > LATELY_MS) removeTree(place);
-  }
+    .map((name) => join(all, name))
+    .map((path) => ({
+      path,
+      bytes: bytesOf(join(path, 'objects', 'pack')),
+      usedAt: statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0,
+      tree: basename(path),
+    }));
 }
 
 function bytesOf(packs: string): number {

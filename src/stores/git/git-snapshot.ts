@@ -21,6 +21,8 @@ export interface GitSnapshot {
   treeOf(folder: string): string;
   /** Reads files of it. @throws SkillcellError `store.unavailable`; the signal's reason */
   reading<Result>(read: (files: SourceFiles) => Promise<Result>, signal: AbortSignal): Promise<Result>;
+  /** Nobody will read more of it; what is being read is read to its end. */
+  retire(): void;
   close(): void;
 }
 
@@ -36,8 +38,10 @@ export interface SnapshotOptions {
 
 /** Fetches a commit where it is not kept yet, and lists what it holds. @throws SkillcellError `store.unavailable`, `source.refused` */
 export async function openSnapshot({ remote, at, folder, cache, find, signal }: SnapshotOptions): Promise<GitSnapshot> {
-  const { folder: repository, commit } = await repositoryOf(remote, at, cache.folder, signal);
+  const { folder: repository, commit, release } = await repositoryOf(remote, at, cache.folder, signal);
   const program = await findGit();
+  let readers = 0;
+  let isRetired = false;
   const reader = openObjectReader(program, repository);
   const { url } = remote.address;
   try {
@@ -48,11 +52,27 @@ export async function openSnapshot({ remote, at, folder, cache, find, signal }: 
       commit,
       contents: await sourceAnswer(findContents(files, find), url, signal),
       treeOf: (path) => (path === '.' ? top : (listed.folders.get(path) ?? '')),
-      reading: async (read, until) => await sourceAnswer(read(files), url, until),
-      close: reader.close,
+      async reading(read, until) {
+        readers += 1;
+        try {
+          return await sourceAnswer(read(files), url, until);
+        } finally {
+          readers -= 1;
+          if (isRetired && readers === 0) release();
+        }
+      },
+      retire() {
+        isRetired = true;
+        if (readers === 0) release();
+      },
+      close() {
+        reader.close();
+        release();
+      },
     };
   } catch (error) {
     reader.close();
+    release();
     throw error;
   }
 }

@@ -1,8 +1,10 @@
+import * as z from 'zod/mini';
 import type { RootKind } from '../../contracts/skill.ts';
 import { quotedText } from '../../contracts/quoted-text.ts';
 import { SkillcellError } from '../../contracts/skillcell-error.ts';
 import type { Call, SkillStore, StoreItem } from '../../contracts/store.ts';
 import { resolveChecked } from '../../outgoing/resolve-checked.ts';
+import { checkStoreOptions } from '../cache/check-store-options.ts';
 import type { TreeCache } from '../cache/tree-cache.ts';
 import type { FindOptions } from '../contents/find-contents.ts';
 import { readSkillHead, readSkillTree } from '../contents/read-skill-tree.ts';
@@ -31,9 +33,23 @@ export interface GitStoreOptions extends FindOptions {
   /** File of certificates that are trusted in place of the system's. */
   caFile?: string | undefined;
   limits?: Partial<GitLimits> | undefined;
-  /** How hosts become addresses that may be connected to. @default the way of all that is fetched */
+  /** @internal How hosts become addresses that may be connected to. */
   resolve?: ResolveHost | undefined;
 }
+
+const text = z.string().check(z.minLength(1));
+const SHAPE = {
+  url: text,
+  ref: z.optional(text),
+  folder: z.optional(z.string()),
+  nested: z.optional(z.boolean()),
+  plugin: z.optional(z.unknown()),
+  protocols: z.optional(z.array(text)),
+  allowPrivate: z.optional(z.array(text)),
+  caFile: z.optional(text),
+  limits: z.optional(z.unknown()),
+  resolve: z.optional(z.unknown()),
+};
 
 /** A store that also says which plugins of its marketplaces lie elsewhere. */
 export interface GitStore extends SkillStore {
@@ -45,9 +61,28 @@ export interface GitStore extends SkillStore {
  * Reads skills from a git repository, by the `git` of the system and without a work tree: what is fetched is only listed and read, so that no hook,
  * no filter, no submodule and no link of it acts.
  *
- * @throws SkillcellError `source.refused` for an address, ref or folder that is not read from
+ * @throws SkillcellError `source.refused` for an address, ref or folder that is not read from; `options.invalid`
+ * @example
+ * ```ts
+ * import { execFileSync } from 'node:child_process';
+ * import { mkdirSync, writeFileSync } from 'node:fs';
+ * import { resolve } from 'node:path';
+ * import { createGitStore, openTreeCache } from 'skillcell/stores';
+ *
+ * mkdirSync('team/units', { recursive: true });
+ * writeFileSync('team/units/SKILL.md', '---\nname: units\ndescription: Units in reports.\n---\nGive SI units.\n');
+ * const git = (...command: string[]) => execFileSync('git', ['-C', 'team', ...command]);
+ * git('init', '--quiet');
+ * git('add', '.');
+ * git('-c', 'user.name=Ana', '-c', 'user.email=ana@example.test', 'commit', '--quiet', '--message', 'Say how units are given');
+ * const store = createGitStore({ url: resolve('team'), kind: 'user', cache: openTreeCache('cache') });
+ * const { items } = await store.list();
+ * for (const item of items) console.log(item.path, (await store.open(item)).files.map(({ path }) => path));
+ * // prints: units [ 'SKILL.md' ]
+ * ```
  */
 export function createGitStore(options: GitStoreOptions): SkillStore & GitStore {
+  checkStoreOptions(SHAPE, options);
   const { ref, kind, cache, nested, plugin } = options;
   const address = readGitAddress(options.url, options.protocols ?? ['https']);
   const asked = readGitRef(ref);
@@ -77,7 +112,10 @@ export function createGitStore(options: GitStoreOptions): SkillStore & GitStore 
       return other;
     }
     // What was listed before the last time is opened anew where somebody still asks for it; its reader ends by itself.
-    for (const commit of [...snapshots.keys()].slice(0, -1)) snapshots.delete(commit);
+    for (const [commit, old] of [...snapshots].slice(0, -1)) {
+      snapshots.delete(commit);
+      old.retire();
+    }
     snapshots.set(opened.commit, opened);
     return opened;
   };

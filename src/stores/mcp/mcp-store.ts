@@ -1,3 +1,4 @@
+import * as z from 'zod/mini';
 import { libraryDiagnostic } from '../../contracts/library-diagnostic.ts';
 import type { Diagnostic } from '../../contracts/diagnostic.ts';
 import { quotedText } from '../../contracts/quoted-text.ts';
@@ -10,6 +11,7 @@ import { withinDeadline } from '../../protocol/within-deadline.ts';
 import { TOOLS_FILE } from '../../skills/load/read-skill-parts.ts';
 import { SKILL_FILE } from '../../skills/load/skill-file-name.ts';
 import { digestOf, skillDigest } from '../../skills/text/digest.ts';
+import { checkStoreOptions, OUTGOING_SHAPE } from '../cache/check-store-options.ts';
 import type { TreeCache } from '../cache/tree-cache.ts';
 import { type ListedSkill, listedSkill } from './listed-skill.ts';
 import { changed, serverFault } from './server-fault.ts';
@@ -33,9 +35,20 @@ const MAX_SKILLS = 5_000;
  * Reads the skills of an MCP server by the extension `io.modelcontextprotocol/skills` (SEP-2640). A skill is known by the uri of its SKILL.md,
  * together with the server.
  *
- * @throws SkillcellError `source.refused` for an address that may not be one
+ * @throws SkillcellError `source.refused` for an address that may not be one; `options.invalid`
+ * @example
+ * ```ts
+ * import { createMcpStore, openTreeCache } from 'skillcell/stores';
+ *
+ * const headers = { authorization: 'Bearer …' };
+ * const store = createMcpStore({ url: 'https://docs.example.com/mcp', headers, kind: 'user', cache: openTreeCache('cache') });
+ * // Nothing is asked before the first call.
+ * console.log(store.id);
+ * // prints: mcp:https://docs.example.com/mcp
+ * ```
  */
 export function createMcpStore(options: McpStoreOptions): SkillStore {
+  checkStoreOptions({ ...OUTGOING_SHAPE, headers: z.optional(z.record(z.string(), z.string())) }, options);
   const { url, kind, cache, headers, timeoutMs = 30_000, ...rules } = options;
   const place = outgoingPlace(url);
   const known = new Map<string, ListedSkill>();

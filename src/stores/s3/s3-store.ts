@@ -1,3 +1,4 @@
+import * as z from 'zod/mini';
 import type { Diagnostic } from '../../contracts/diagnostic.ts';
 import { quotedText } from '../../contracts/quoted-text.ts';
 import type { RootKind, SkillTree } from '../../contracts/skill.ts';
@@ -7,6 +8,7 @@ import { SKILL_BYTES } from '../../skills/load/read-manifest.ts';
 import { TOOLS_FILE } from '../../skills/load/read-skill-parts.ts';
 import { TEXT_FILE_LIMIT } from '../../skills/text/decode-text.ts';
 import { digestOf } from '../../skills/text/digest.ts';
+import { checkStoreOptions } from '../cache/check-store-options.ts';
 import type { TreeCache } from '../cache/tree-cache.ts';
 import { groupSkills } from './group-skills.ts';
 import { checkedKey, checkedPrefix } from './key-fault.ts';
@@ -15,7 +17,7 @@ import { type ObjectIndex, openObjectIndex } from './object-index.ts';
 import { deleteSkill, putSkill, type SkillFolder } from './put-skill.ts';
 import { type ListedObject, openS3Access, type S3Access } from './s3-access.ts';
 import { unavailable } from './s3-failure.ts';
-import { checkConnection, type S3Connection } from './s3-options.ts';
+import { checkConnection, CONNECTION_SHAPE, type S3Connection } from './s3-options.ts';
 import { skillState, type SkillState, type StateFile } from './skill-state.ts';
 
 /** A prefix of a bucket, with skills below it. */
@@ -41,8 +43,22 @@ function listedSkill({ revision, files, skillFile }: SkillState): ListedSkill {
   return { revision, files, skillFile };
 }
 
-/** Reads and writes skills below a prefix of a bucket. Nothing is loaded or asked before the first call. */
-export function createS3Store({ prefix: given, kind, cache, limits, ...connection }: S3StoreOptions): WritableStore {
+/**
+ * Reads and writes skills below a prefix of a bucket. Nothing is loaded or asked before the first call.
+ *
+ * @throws SkillcellError `store.key-invalid` for a prefix that may not be one; `options.invalid`
+ * @example
+ * ```ts
+ * import { createS3Store, openTreeCache } from 'skillcell/stores';
+ *
+ * const store = createS3Store({ bucket: 'team', prefix: 'u1/skills', kind: 'user', cache: openTreeCache('cache') });
+ * console.log(store.id);
+ * // prints: s3://team/u1/skills/
+ * ```
+ */
+export function createS3Store(options: S3StoreOptions): WritableStore {
+  checkStoreOptions({ ...CONNECTION_SHAPE, prefix: z.string(), limits: z.optional(z.unknown()) }, options);
+  const { prefix: given, kind, cache, limits, ...connection } = options;
   checkConnection(connection);
   const prefix = checkedPrefix(given);
   return storeOf({ access: openS3Access(connection), prefix, kind, cache, limits });

@@ -1,5 +1,6 @@
 import { SkillcellError } from '../../contracts/skillcell-error.ts';
-import { type FetchedBytes, fetchBytes } from '../../outgoing/fetch-bytes.ts';
+import { badStatus } from '../../outgoing/bad-status.ts';
+import { fetchBytes } from '../../outgoing/fetch-bytes.ts';
 import type { OutgoingRequest } from '../../outgoing/checked-fetch.ts';
 import type { WebIndexVersion } from './web-entry.ts';
 import { INDEX_BYTES, parseWebIndex, type WebIndex } from './web-index.ts';
@@ -25,13 +26,5 @@ export async function fetchIndex(place: string, request: OutgoingRequest): Promi
   throw new SkillcellError(
     'store.unavailable',
     `Cannot read the list of skills: there is none below /.well-known/agent-skills/ or /.well-known/skills/, got ${place}.`,
-  );
-}
-
-/** The error of an answer that says no. */
-export function badStatus({ status, url }: FetchedBytes): SkillcellError {
-  return new SkillcellError(
-    'store.unavailable',
-    `Cannot read the source: it answers with the HTTP status ${status}, got ${url.origin}${url.pathname}.`,
   );
 }

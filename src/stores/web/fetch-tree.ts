@@ -4,12 +4,12 @@ import { onlySkill, openArchive } from '../../archives/open-archive.ts';
 import type { Diagnostic } from '../../contracts/diagnostic.ts';
 import type { SkillTree } from '../../contracts/skill.ts';
 import { SkillcellError } from '../../contracts/skillcell-error.ts';
+import { badStatus } from '../../outgoing/bad-status.ts';
 import type { OutgoingRequest } from '../../outgoing/checked-fetch.ts';
 import { fetchBytes } from '../../outgoing/fetch-bytes.ts';
 import { SKILL_FILE } from '../../skills/load/skill-file-name.ts';
 import { TEXT_FILE_LIMIT } from '../../skills/text/decode-text.ts';
 import { digestOf } from '../../skills/text/digest.ts';
-import { badStatus } from './fetch-index.ts';
 import type { WebEntry } from './web-entry.ts';
 
 /** What was fetched of a skill. */

@@ -8,6 +8,7 @@ import type { OutgoingRequest } from '../../outgoing/checked-fetch.ts';
 import type { OutgoingRules } from '../../outgoing/outgoing-rules.ts';
 import { SKILL_FILE } from '../../skills/load/skill-file-name.ts';
 import { skillDigest } from '../../skills/text/digest.ts';
+import { checkStoreOptions, OUTGOING_SHAPE } from '../cache/check-store-options.ts';
 import { headOfView } from '../cache/head-of-view.ts';
 import type { TreeCache } from '../cache/tree-cache.ts';
 import { fetchIndex } from './fetch-index.ts';
@@ -28,9 +29,37 @@ export interface WebStoreOptions extends OutgoingRules {
 /**
  * Reads the skills that a web site lists below `/.well-known/agent-skills/`.
  *
- * @throws SkillcellError `source.refused` for an address that may not be one
+ * @throws SkillcellError `source.refused` for an address that may not be one; `options.invalid`
+ * @example
+ * ```ts
+ * import { createHash } from 'node:crypto';
+ * import { once } from 'node:events';
+ * import { createServer } from 'node:http';
+ * import type { AddressInfo } from 'node:net';
+ * import { createWebStore, openTreeCache } from 'skillcell/stores';
+ *
+ * const text = '---\nname: units\ndescription: Units in reports.\n---\nGive SI units.\n';
+ * const digest = `sha256:${createHash('sha256').update(text).digest('hex')}`;
+ * const units = { name: 'units', type: 'skill-md', description: 'Units in reports.', url: 'units/SKILL.md', digest };
+ * const index = { $schema: 'https://schemas.agentskills.io/discovery/0.2.0/schema.json', skills: [units] };
+ * const server = createServer(({ url }, response) => {
+ *   if (url?.endsWith('.md')) response.end(text);
+ *   else response.setHeader('content-type', 'application/json').end(JSON.stringify(index));
+ * });
+ * await once(server.listen(0, '127.0.0.1'), 'listening');
+ * const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+ * // An address that not everybody can reach is read where it is named.
+ * const store = createWebStore({ url: `http://${host}`, allowPrivate: [host], kind: 'user', cache: openTreeCache('cache') });
+ * const { items } = await store.list();
+ * for (const item of items) console.log(item.path, (await store.open(item)).files.map(({ path }) => path));
+ * // prints: units [ 'SKILL.md' ]
+ * await store.close();
+ * server.close();
+ * ```
  */
-export function createWebStore({ url, kind, cache, timeoutMs, ...rules }: WebStoreOptions): SkillStore {
+export function createWebStore(options: WebStoreOptions): SkillStore {
+  checkStoreOptions(OUTGOING_SHAPE, options);
+  const { url, kind, cache, timeoutMs, ...rules } = options;
   const place = webPlace(url);
   const entries = new Map<string, WebEntry>();
   /** Digests of skills, and what was left out of them, by the revisions of their items. */

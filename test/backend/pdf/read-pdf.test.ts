@@ -4,12 +4,14 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { removeTree } from '../../../src/durable/remove-tree.ts';
+import { openKeptTexts } from '../../../src/backend/pdf/kept-texts.ts';
 import { createPdfReader } from '../../../src/backend/pdf/read-pdf.ts';
 import type { ExecOptions } from '../../../src/contracts/job.ts';
 import { SkillcellError } from '../../../src/contracts/skillcell-error.ts';
 import { createOrchestrator } from '../../../src/orchestrator/create-orchestrator.ts';
 import type { Orchestrator } from '../../../src/orchestrator/orchestrator.ts';
 import { createLocalRunner } from '../../../src/runners/local/local-runner.ts';
+import { digestOf } from '../../../src/skills/text/digest.ts';
 import { openTreeCache, type TreeCache } from '../../../src/stores/cache/tree-cache.ts';
 import { pdfDocument, shown } from '../../fixtures/pdf-document.ts';
 import { requireLevel } from '../../fixtures/levels.ts';
@@ -65,6 +67,29 @@ describe('the reader of PDFs', () => {
     });
   });
 
+  test('starts nothing for one that is empty, or begins like no PDF', async () => {
+    jobs.length = 0;
+    const cases = [
+      ['', 'it is empty'],
+      ['Plain text.', 'it is no PDF'],
+      ['PK\u0003\u0004', 'it is no PDF'],
+    ] as const;
+    for (const [document, reason] of cases)
+      await expect(read(Buffer.from(document))).rejects.toMatchObject({
+        code: 'file.unreadable',
+        message: `Cannot take the text out of the PDF: ${reason}, got "/skills/a/b/form.pdf".`,
+      });
+    expect(jobs).toEqual([]);
+  });
+
+  test('says of one with a password that it has one', async (context) => {
+    requireLevel(context, 'namespace');
+    await expect(read(pdfDocument([shown('hidden')], { hasPassword: true }))).rejects.toMatchObject({
+      code: 'file.unreadable',
+      message: 'Cannot take the text out of the PDF: it has a password, got "/skills/a/b/form.pdf".',
+    });
+  });
+
   test('ends one that takes too long, and says so', async (context) => {
     requireLevel(context, 'namespace');
     const endless = pdfDocument(['q Q '.repeat(10_000_000)]);
@@ -100,9 +125,27 @@ describe('the reader of PDFs', () => {
     expect(asked).toEqual([{ isolation: 'namespace', limits: { runTimeoutMs: 30_000, memoryMib: 512 } }]);
   });
 
-  test('names the version of the package that it is made by', () => {
+  test('finds what its version of the package has made, and not what another has', async () => {
     const manifest = join(dirname(createRequire(import.meta.url).resolve('unpdf')), '..', 'package.json');
     const { version } = JSON.parse(readFileSync(manifest, 'utf8')) as { version: string };
-    expect(readFileSync('src/backend/pdf/read-pdf.ts', 'utf8')).toContain(`'unpdf-${version}'`);
+    const [own, other] = [pdfDocument([shown('own')]), pdfDocument([shown('other')])];
+    openKeptTexts(cache, `unpdf-${version}`).keep(digestOf(own), 'kept');
+    openKeptTexts(cache, 'unpdf-0.0.0').keep(digestOf(other), 'kept');
+    const none = {
+      exec: () => Promise.reject(new Error('made anew')),
+      readArtifact: () => Promise.reject(new Error()),
+    };
+    const reader = createPdfReader({ cache, orchestrator: none });
+    expect(await reader.read(own, 'x.pdf')).toBe('kept');
+    await expect(reader.read(other, 'x.pdf')).rejects.toThrow('made anew');
+  });
+
+  test('reads nothing after it was closed', async () => {
+    const reader = createPdfReader({ cache });
+    await reader.close();
+    await expect(reader.read(pdfDocument([shown('late')]), 'late.pdf')).rejects.toMatchObject({
+      code: 'orchestrator.closed',
+      message: 'Cannot take the text out of the PDF: its reader was closed, got "late.pdf".',
+    });
   });
 });

@@ -99,6 +99,104 @@ describe('built-in skills', () => {
   });
 });
 
+describe('skillcell skills update', () => {
+  it('shows what comes against what was locked, and replaces nothing that somebody has edited', async () => {
+    writeSkill(join(scene, 'source/units'), 'units', 'Give SI units.');
+    await skills('add', '../source');
+    await skills('approve', 'units', '--as', 'Ana');
+    const installed = join(project, '.agents/skills/units/SKILL.md');
+    writeFileSync(installed, `${readFileSync(installed, 'utf8')}Mine.\n`);
+    writeSkill(join(scene, 'source/units'), 'units', 'Give any units.', 'allowed-tools: Bash\n');
+    const dry = await skills('update', '--dry-run');
+    for (const text of [
+      '-Give SI units.',
+      '+Give any units.',
+      'tool + Bash',
+      'not as locked here: changed custom.units SKILL.md',
+    ])
+      expect(dry.stdout).toContain(text);
+    expect(dry.stdout).not.toContain('Mine.');
+    expect(await skills('update')).toMatchObject({ code: 2 });
+    expect(readFileSync(installed, 'utf8')).toContain('Mine.');
+    expect(await skills('update', '--force')).toMatchObject({ code: 0 });
+    expect(readLock(lockFile)?.get('custom.units')?.approval).toBeNull();
+    const shown = await skills('show', 'units', '--frozen', '--root', '.agents/skills');
+    expect([shown.code, shown.stderr]).toEqual([2, expect.stringContaining('nobody has approved its bytes')]);
+  });
+
+  it('changes nothing where the source is down, or has the skill no more', async () => {
+    writeSkill(join(scene, 'source/units'), 'units', 'Give SI units.');
+    writeSkill(join(scene, 'source/other'), 'other', 'Other.');
+    await skills('add', '../source');
+    const before = readFileSync(lockFile, 'utf8');
+    rmSync(join(scene, 'source/units'), { recursive: true });
+    const gone = await skills('update');
+    expect([gone.code, gone.stdout]).toEqual([1, expect.stringContaining('custom.units: gone from its source')]);
+    rmSync(join(scene, 'source'), { recursive: true });
+    expect(await skills('update')).toMatchObject({ code: 3 });
+    expect(readFileSync(lockFile, 'utf8')).toBe(before);
+    expect(await skills('verify')).toMatchObject({ code: 0 });
+  });
+});
+
+describe('what --frozen leaves out', () => {
+  const frozen = ['--frozen', '--descriptor', 'bundle.json'];
+  const approve = async (...refs: string[]): Promise<unknown> => await skills('approve', ...refs, '--as', 'Ana');
+
+  beforeEach(async () => {
+    for (const [name, more] of [
+      ['report', 'imports: [custom.units]\n'],
+      ['units', 'imports: [custom.deep]\n'],
+      ['deep', ''],
+    ] as const)
+      writeSkill(join(scene, 'source', name), name, 'Text.', more);
+    writeFileSync(
+      join(project, 'bundle.json'),
+      JSON.stringify({ custom_skills_root: join(project, '.agents/skills') }),
+    );
+    await skills('add', '../source');
+  });
+
+  it('is named where it is imported, however deep, with the advice that helps', async () => {
+    await approve('report', 'units');
+    const said = await skills('render', 'custom.report', ...frozen);
+    expect([said.code, said.stderr]).toEqual([0, expect.stringContaining('import.unknown')]);
+    expect(said.stderr).toContain('lock.not-approved');
+    expect(said.stderr).toContain('custom.deep is not loaded: nobody has approved its bytes.');
+    const { diagnostics } = JSON.parse((await skills('render', 'custom.report', ...frozen, '--json')).stdout) as {
+      diagnostics: { code: string; skill?: string }[];
+    };
+    expect(diagnostics.map(({ code, skill }) => [code, skill])).toContainEqual(['lock.not-approved', 'custom.deep']);
+    await approve('deep');
+    expect((await skills('render', 'custom.report', ...frozen)).stderr).toBe('');
+  });
+
+  it.each(['custom.units', 'sk:custom.units', 'skill:skills.custom.units'])(
+    'is the error of a reference to it: %s',
+    async (ref) => {
+      await approve('deep');
+      const { code, stderr } = await skills('render', ref, ...frozen);
+      expect([code, stderr]).toEqual([
+        2,
+        expect.stringContaining('Cannot use the skill: nobody has approved its bytes, got custom.units.') as string,
+      ]);
+      expect(stderr).not.toContain('custom.report is not loaded');
+    },
+  );
+
+  it('is told with the id that is locked, where the folder gives another one', async () => {
+    await approve('deep');
+    const list = async (): Promise<string> => (await skills('list', '--frozen', '--root', '.agents/skills')).stderr;
+    expect(await list()).toContain(
+      'public.units is not loaded: nobody has approved its bytes, which are locked as custom.units.',
+    );
+    writeSkill(join(project, '.agents/skills/units'), 'units', 'Other.');
+    expect(await list()).toContain(
+      'public.units is not loaded: its bytes are not those that are locked as custom.units.',
+    );
+  });
+});
+
 describe('skills-lock.json', () => {
   /** By sha256sum over the path and the bytes of SKILL.md. */
   const COMPUTED = 'a34dfe44df4183e0956ae8392fa2aea4673bade4f78d85ff5f1bc06d2f4b77b3';

@@ -160,7 +160,7 @@ describe('skillcell skills pack', () => {
     addSkill();
     writeFileSync(join(cwd, 'units/large'), '');
     truncateSync(join(cwd, 'units/large'), 50 * 1024 * 1024);
-    expect((await skillcell('pack', 'units')).stderr).toContain('error zip.size');
+    expect((await skillcell('pack', 'units')).stderr).toContain('error archive.size');
     truncateSync(join(cwd, 'units/large'), 11 * 1024 * 1024);
     expect((await skillcell('pack', 'units', '--store')).stderr).toContain('error archive.size');
     truncateSync(join(cwd, 'units/large'), 0);

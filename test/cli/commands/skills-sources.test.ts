@@ -15,7 +15,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { writeTree } from '../../conformance/write-tree.ts';
 import { type MainRun, runMain } from '../../fixtures/run-main.ts';
 
@@ -60,6 +60,27 @@ describe('--sources', () => {
     );
     expect((await run('skills', 'trust')).code).toBe(0);
     expect((await run('skills', 'show', 'custom.b', '--sources', 'user,project')).stdout).toContain('Of the project.');
+  });
+
+  it('reads, and names, the folders of a home once where that is the project, by whatever name', async () => {
+    writeTree(scene, { 'elsewhere/a/SKILL.md': skill('a') });
+    mkdirSync(join(home, '.agents'));
+    symlinkSync(join(scene, 'elsewhere'), join(home, '.agents/skills'));
+    symlinkSync(home, join(scene, 'other-name'));
+    const inHome = (...argv: string[]): Promise<MainRun> =>
+      runMain(['skills', ...argv], { cwd: home, env: { HOME: join(scene, 'other-name') } });
+    const { sources } = JSON.parse((await inHome('sources', '--json')).stdout) as { sources: { source: string }[] };
+    expect(sources.map(({ source }) => source)).toEqual(['builtin', 'user', 'user', 'user']);
+    const { stderr, stdout } = await inHome('list', '--sources', 'user,project');
+    expect([stderr, stdout]).toEqual(['', expect.stringContaining('custom.a') as string]);
+  });
+
+  it('names a folder of the project that is a link to one of the home, and does not read it as one of the project', async () => {
+    writeTree(home, { '.agents/skills/a/SKILL.md': skill('a') });
+    mkdirSync(join(project, '.agents'));
+    symlinkSync(join(home, '.agents/skills'), join(project, '.agents/skills'));
+    expect((await run('skills', 'sources')).stdout).toContain('it is a link to outside the project');
+    expect((await run('skills', 'list', '--sources', 'user,project')).stderr).toContain('trust.outside');
   });
 
   it('ends a change of skills that was killed between the old folder and the new one', async () => {
@@ -250,5 +271,26 @@ describe('skills sources', () => {
     expect(sources.find(({ path }) => path.startsWith(`${project}/.agents`))?.reason).toBe(
       'it has changed since the project was trusted',
     );
+  });
+});
+
+describe('a HOME that is no absolute path', () => {
+  afterEach(() => vi.unstubAllEnvs());
+
+  it.each(['', '.', 'relative'])('does not make the project the home: %j', async (HOME) => {
+    vi.stubEnv('HOME', HOME);
+    const [config, cache] = [join(scene, 'config'), join(scene, 'cache')];
+    const env = { HOME, XDG_CONFIG_HOME: config, XDG_CACHE_HOME: cache };
+    const evil = { '.agents/skills/evil/SKILL.md': skill('evil') };
+    writeTree(project, evil);
+    writeTree(join(project, 'relative'), evil);
+    const list = await runMain(['skills', 'list', '--sources', 'user', '--json'], { cwd: project, env });
+    expect((JSON.parse(list.stdout) as { ids: string[] }).ids).not.toContain('custom.evil');
+    const { stdout } = await runMain(['skills', 'sources', '--json'], { cwd: project, env });
+    const { sources } = JSON.parse(stdout) as { sources: { source: string; path: string; read: boolean }[] };
+    const ofUser = sources.filter(({ source }) => source === 'user').map(({ path }) => path);
+    expect(ofUser).toHaveLength(3);
+    expect(ofUser.filter((path) => !path.startsWith('/') || path.startsWith(project))).toEqual([]);
+    expect(sources.filter(({ source, read }) => source === 'project' && read)).toEqual([]);
   });
 });

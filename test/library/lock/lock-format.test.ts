@@ -39,6 +39,17 @@ describe('the lock file', () => {
     ['a later form', '{"schema":"skillcell/lock@2","new":1}', 'it is of form 2, and this version reads form 1'],
     ['another schema', '{"schema":"other@1","skills":{}}', 'schema'],
     ['a key that reaches a prototype', '{"schema":"skillcell/lock@1","skills":{"__proto__":{}}}', 'it must hold JSON'],
+    [
+      'a key that is there twice',
+      written(locked('custom.a')).replace('"custom.a": {', '"custom.a": {}, "custom.a" : {'),
+      'twice',
+    ],
+    [
+      'an absolute place',
+      written(locked('custom.a')).replace('.agents/skills/a', '/etc/a'),
+      'must be a folder below that of',
+    ],
+    ['a byte order mark', `\uFEFF${written(locked('custom.a'))}`, 'byte order mark'],
     ['an id without a namespace', written(locked('custom.a')).replace('"custom.a"', '"a"'), 'full id'],
     [
       'a file that has other bytes',

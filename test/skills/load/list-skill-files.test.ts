@@ -28,8 +28,12 @@ describe('listSkillFiles()', () => {
   it('says which folder cannot be read, and keeps what it found before', () => {
     expect(list({ links: ['l'], folders: ['gone'] })).toEqual({
       paths: undefined,
-      found: ['skill.link x/l', 'skill.missing x/gone/'],
+      found: ['skill.link x/l', 'skill.unreadable x/gone/'],
     });
+  });
+
+  it('names fifos, sockets and devices, one diagnostic a folder', () => {
+    expect(list({ files: ['f'], others: ['p', 'q'] })).toEqual({ paths: 1, found: ['skill.path x/p'] });
   });
 
   it.each([

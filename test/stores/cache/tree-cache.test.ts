@@ -19,7 +19,8 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { SkillTree } from '../../../src/contracts/skill.ts';
 import { removeTree } from '../../../src/durable/remove-tree.ts';
-import { defaultCacheFolder, openTreeCache, type TreeCache } from '../../../src/stores/cache/tree-cache.ts';
+import { defaultCacheFolder } from '../../../src/durable/user-folders.ts';
+import { openTreeCache, type TreeCache } from '../../../src/stores/cache/tree-cache.ts';
 
 let home: string;
 let folder: string;

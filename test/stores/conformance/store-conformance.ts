@@ -8,19 +8,26 @@ import { listFiles } from '../../../src/stores/cache/tree-cache.ts';
 import { skillDigest } from '../../../src/skills/text/digest.ts';
 import { skillTreeOf, type Tree } from '../../conformance/write-tree.ts';
 
+/** What can happen to a source. */
+export type SceneEvent = 'change' | 'down' | 'slow' | 'cut';
+
 /** How the conformance suite gets stores of one kind. */
 export interface StoreScene {
+  /** What can happen to sources of this kind; each opened scene makes it happen. */
+  can: readonly SceneEvent[];
   /** A store that holds these skills, by paths such as `public/units`. */
   open(trees: ReadonlyMap<string, SkillTree>): Promise<OpenedScene>;
 }
 
-/** A store of a test, and what can happen to it. What is absent cannot happen to stores of this kind. */
+/** A store of a test, and what makes things happen to it. */
 export interface OpenedScene {
   store: SkillStore;
   /** Path of the items, where it is not that of the trees. */
   pathOf?(path: string): string;
   /** What the source cannot carry. */
   lacks?: readonly 'executable'[];
+  /** What was listed is at hand from then on, and needs no source. */
+  keepsListed?: boolean;
   /** Puts other files in the place of a skill, or takes it away. */
   change?(path: string, tree: SkillTree | null): Promise<void>;
   /** From now on nothing answers. */
@@ -50,8 +57,21 @@ const TREES: ReadonlyMap<string, SkillTree> = new Map([
   ['public/units', skillTreeOf(UNITS)],
 ]);
 
+/** What makes an event happen, which the scene says it can. */
+function happening<Event extends SceneEvent>(opened: OpenedScene, event: Event): NonNullable<OpenedScene[Event]> {
+  const make = opened[event];
+  if (make === undefined) throw new Error(`the scene says that it can be ${event}, and has nothing for it`);
+  return make;
+}
+
 /** Tests that hold for every store. */
 export function describeStore(name: string, scene: StoreScene): void {
+  const itWhere = (event: SceneEvent, title: string, body: () => Promise<void>): void => {
+    if (scene.can.includes(event)) it(title, body);
+  };
+  const describeWhere = (event: SceneEvent, title: string, body: () => void): void => {
+    if (scene.can.includes(event)) describe(title, body);
+  };
   describe(`stores conformance: ${name}`, () => {
     const within = async (
       body: (opened: OpenedScene, item: (path: string) => Promise<StoreItem>) => Promise<void>,
@@ -180,18 +200,14 @@ export function describeStore(name: string, scene: StoreScene): void {
       });
     });
 
-    describe('that changes', () => {
+    describeWhere('change', 'that changes', () => {
       const changing = (
         body: (
           change: NonNullable<OpenedScene['change']>,
           opened: OpenedScene,
           item: (path: string) => Promise<StoreItem>,
         ) => Promise<void>,
-      ) =>
-        within(async (opened, item) => {
-          if (opened.change === undefined) return expect(opened.change).toBeUndefined();
-          await body((path, tree) => opened.change?.(path, tree) ?? Promise.resolve(), opened, item);
-        });
+      ) => within(async (opened, item) => await body(happening(opened, 'change').bind(opened), opened, item));
 
       it('gives a changed skill another revision, and leaves that of the others', async () => {
         await changing(async (change, _, item) => {
@@ -252,26 +268,26 @@ export function describeStore(name: string, scene: StoreScene): void {
           (error: unknown) => (SkillcellError.isInstance(error) ? error.code : error),
         );
 
-      it('is unavailable when it is down, and never empty', async () => {
+      itWhere('down', 'is unavailable when it is down, and never empty', async () => {
         await within(async (opened, item) => {
-          if (opened.down === undefined) return expect(opened.down).toBeUndefined();
           const units = await item('public/units');
-          await opened.down();
+          await happening(opened, 'down').call(opened);
           expect(await rejection(opened.store.list())).toBe('store.unavailable');
-          expect(await rejection(opened.store.head(units))).toBe('store.unavailable');
-          expect(await rejection(opened.store.open(units))).toBe('store.unavailable');
+          const ofListed = opened.keepsListed === true ? undefined : 'store.unavailable';
+          expect(await rejection(opened.store.head(units))).toBe(ofListed);
+          expect(await rejection(opened.store.open(units))).toBe(ofListed);
         });
       });
 
-      it('is left by whoever gives up when it is slow', async () => {
+      itWhere('slow', 'is left by whoever gives up when it is slow', async () => {
         await within(async (opened, item) => {
-          if (opened.slow === undefined) return expect(opened.slow).toBeUndefined();
           const units = await item('public/units');
-          await opened.slow();
+          await happening(opened, 'slow').call(opened);
           const reason = new Error('nobody waits for it');
+          const opening = (given: object): Promise<unknown> => opened.store.open(units, given);
           for (const call of [
             opened.store.list.bind(opened.store),
-            (given: object) => opened.store.open(units, given),
+            ...(opened.keepsListed === true ? [] : [opening]),
           ]) {
             const caller = new AbortController();
             const outcome = rejection(call({ signal: caller.signal }));
@@ -281,12 +297,12 @@ export function describeStore(name: string, scene: StoreScene): void {
         });
       });
 
-      it('is unavailable when its answers break off, and keeps nothing of them', async () => {
+      itWhere('cut', 'is unavailable when its answers break off, and keeps nothing of them', async () => {
         await within(async (opened, item) => {
-          if (opened.cut === undefined) return expect(opened.cut).toBeUndefined();
           const units = await item('public/units');
-          await opened.cut();
-          expect(await rejection(opened.store.open(units))).toBe('store.unavailable');
+          await happening(opened, 'cut').call(opened);
+          const broken = opened.keepsListed === true ? opened.store.list() : opened.store.open(units);
+          expect(await rejection(broken)).toBe('store.unavailable');
         });
       });
     });

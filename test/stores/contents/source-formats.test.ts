@@ -35,10 +35,10 @@ describe('source formats: folders', () => {
   });
 
   it('reads other spellings of SKILL.md, and names one that is a folder', async () => {
-    const files = sourceOf({ 'a/skill.md': skillText('a'), 'b/SKILL.md/x': 'x', 'b/Skill.md': skillText('b') });
+    const files = sourceOf({ 'a/skill.md': skillText('a'), 'b/Skill.md': skillText('b'), 'c/SKILL.md/x': 'x' });
     const { skills: found } = await findContents(files);
     expect(found.map(({ folder, skillFile }) => `${folder}/${skillFile}`)).toEqual(['a/skill.md', 'b/Skill.md']);
-    expect((await come(files)).codes).toEqual(['skill.unreadable b/SKILL.md']);
+    expect((await come(files)).codes).toEqual(['skill.unreadable c/SKILL.md']);
   });
 
   it('lists the regular files of a skill with their paths below it', async () => {
@@ -100,6 +100,35 @@ describe('source formats: folders', () => {
     };
     expect((await come(twice)).codes).toEqual(['skill.path a/SKILL.md']);
     expect((await findContents(twice)).diagnostics[0]?.message).toContain('a/x');
+  });
+
+  it.each([
+    ['case', 'README.md', 'readme.MD'],
+    ['case of a folder', 'Data/x', 'data/y'],
+    ['composed accents', 'caf\u00e9.md', 'cafe\u0301.md'],
+    ['a full-width letter', '\uff21.md', 'a.md'],
+  ])('leaves out a skill whose names are one on some systems: %s', async (_, one, other) => {
+    const files = sourceOf({ ...skills('a', 'b'), [`a/${one}`]: 'x', [`a/${other}`]: 'x' });
+    const { skills: found, diagnostics } = await findContents(files);
+    expect(found.map(({ folder }) => folder)).toEqual(['b']);
+    expect(diagnostics).toEqual([
+      expect.objectContaining({
+        code: 'source.collision',
+        path: 'a',
+        message: expect.stringMatching(/ are one on some systems, ".+" and ".+"\.$/),
+      }),
+    ]);
+    // Apart from each other they are names as others are.
+    const apart = sourceOf({
+      ...skills('a', 'b'),
+      [`a/${one}`]: 'x',
+      [`b/${other}`]: 'x',
+      'README.md': '',
+      'ReadMe.md': '',
+    });
+    expect((await findContents(apart)).skills).toHaveLength(2);
+    const spelt = sourceOf({ ...skills('a', 'b'), 'a/Skill.md': 'x' });
+    expect((await findContents(spelt)).skills.map(({ folder }) => folder)).toEqual(['b']);
   });
 
   it('says how many SKILL.md lie deeper than a search goes', async () => {

@@ -39,6 +39,7 @@ function writeSkill(place: string, tree: SkillTree): void {
 }
 
 describeStore('a folder', {
+  can: ['change', 'down'],
   async open(trees) {
     const home = realpathSync(mkdtempSync(join(tmpdir(), 'directory-scene-')));
     const root = join(home, 'skills');
@@ -158,7 +159,7 @@ describe('createDirectoryStore()', () => {
     const [units] = (await store.list()).items;
     await expect(store.open(units as NonNullable<typeof units>)).rejects.toMatchObject({
       code: 'store.unavailable',
-      diagnostics: [{ code: 'skill.missing', path: 'units/data.bin' }],
+      diagnostics: [{ code: 'skill.unreadable', path: 'units/data.bin' }],
     });
   });
 

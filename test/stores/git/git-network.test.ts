@@ -7,6 +7,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { SkillcellError } from '../../../src/contracts/skillcell-error.ts';
+import { resolveChecked } from '../../../src/outgoing/resolve-checked.ts';
 import type { GitStoreOptions } from '../../../src/stores/git/git-store.ts';
 import { describeWith, MISSING_GIT, MISSING_OPENSSL } from '../../fixtures/describe-with.ts';
 import { type AnswerInstead, type GitHttpServer, serveGit } from '../../fixtures/git-http-server.ts';
@@ -95,6 +96,42 @@ describeWith('git store', MISSING_GIT ?? MISSING_OPENSSL, () => {
       expect(await come({ url, caFile, resolve: async () => ['127.0.0.9'] })).toContain('store.unavailable');
       expect(requests).toEqual([]);
       expect(await come({ url, caFile })).toBe('skills/a');
+    });
+
+    it('connects to the one address that was judged, whatever the name is at when it is asked again', async () => {
+      const { port, caFile, requests } = await serve();
+      const url = `https://git.test:${port}/repository`;
+      // The first answer may be reached, where nobody is; each later one is the server's, and may not.
+      const answers = ['127.0.0.9'];
+      const allowPrivate = ['127.0.0.9'];
+      const lookup = async (): Promise<{ address: string; family: number }[]> => [
+        { address: answers.shift() ?? '127.0.0.1', family: 4 },
+      ];
+      const resolve: GitStoreOptions['resolve'] = async (host, options) =>
+        await resolveChecked(host, { ...options, lookup });
+      expect(await come({ url, caFile, resolve, allowPrivate })).toMatch(/^store\.unavailable: /);
+      expect(await come({ url, caFile, resolve, allowPrivate })).toMatch(/^source\.refused: .*not for everybody/);
+      expect(requests).toEqual([]);
+      expect(await come({ url, caFile, resolve, allowPrivate: ['git.test'] })).toBe('skills/a');
+    });
+
+    it.each(['127.0.0.1', '2130706433', '0x7f.1', 'localhost', '[::1]', '[::ffff:127.0.0.1]'])(
+      'asks nothing of this machine unless that is allowed: %s',
+      async (host) => {
+        const { port, caFile, requests } = await serve();
+        const url = `https://${host}:${port}/repository`;
+        expect(await come({ url, caFile, resolve: undefined })).toMatch(/^source\.refused: .*not for everybody/);
+        expect(requests).toEqual([]);
+      },
+    );
+
+    it('reads from this machine where that is allowed', async () => {
+      const { port, caFile } = await serve();
+      for (const host of ['127.0.0.1', '2130706433', 'localhost']) {
+        const url = `https://${host}:${port}/repository`;
+        const allowPrivate = [host === 'localhost' ? host : '127.0.0.1', '127.0.0.0/8', '::1/128'];
+        expect(await come({ url, caFile, resolve: undefined, allowPrivate })).toBe('skills/a');
+      }
     });
 
     it('asks nothing of a host that may not be reached', async () => {

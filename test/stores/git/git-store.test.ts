@@ -2,13 +2,11 @@ import { mkdirSync, readdirSync, readFileSync, renameSync, statSync } from 'node
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { SkillcellError } from '../../../src/contracts/skillcell-error.ts';
-import type { SkillTree } from '../../../src/contracts/skill.ts';
 import type { StoreItem } from '../../../src/contracts/store.ts';
 import type { GitStore } from '../../../src/stores/git/git-store.ts';
-import { describeWith, MISSING_GIT, skipOrFail } from '../../fixtures/describe-with.ts';
+import { describeWith, MISSING_GIT } from '../../fixtures/describe-with.ts';
 import { type GitScene, setUpGit } from '../../fixtures/git-scene.ts';
 import { skillText } from '../../fixtures/source-of.ts';
-import { describeStore } from '../conformance/store-conformance.ts';
 
 let scene: GitScene;
 
@@ -345,26 +343,3 @@ describeWith('git store', MISSING_GIT, () => {
     expect((await fault(() => scene.open({ ref }))).code).toBe('source.refused');
   });
 });
-
-if (MISSING_GIT === undefined) {
-  describeStore('git', {
-    async open(trees) {
-      const opened = setUpGit();
-      const put = (path: string, tree: SkillTree): void => {
-        for (const [name, { bytes, executable }] of tree)
-          opened.repository.stage(executable ? '100755' : '100644', `${path}/${name}`, bytes);
-      };
-      for (const [path, tree] of trees) put(path, tree);
-      opened.repository.commit({});
-      return {
-        store: opened.open(),
-        change: async (path, tree) => {
-          opened.repository.git(['rm', '-r', '--quiet', '--cached', '--ignore-unmatch', '--', path]);
-          if (tree !== null) put(path, tree);
-          opened.repository.commit({});
-        },
-        close: async () => await opened.close(),
-      };
-    },
-  });
-} else skipOrFail('stores conformance: git', MISSING_GIT);

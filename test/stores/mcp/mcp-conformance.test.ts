@@ -11,6 +11,7 @@ import { officialServer } from '../../fixtures/outgoing/skill-server.ts';
 import { describeStore } from '../conformance/store-conformance.ts';
 
 describeStore('mcp', {
+  can: ['change', 'down', 'slow', 'cut'],
   async open(trees) {
     const folder = mkdtempSync(join(tmpdir(), 'skillcell-mcp-store-'));
     const official = await officialServer({});

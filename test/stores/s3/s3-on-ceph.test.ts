@@ -352,6 +352,35 @@ describeWith('s3 on ceph', MISSING_CEPH, () => {
     });
   });
 
+  test('a skill that another tool changes between two pages is listed as it is after that', async () => {
+    const user = newUser();
+    const skill = `${user}/skills/deeds/sale`;
+    const write = async (text: string): Promise<void> => {
+      for (const path of ['a.txt', 'd.txt']) await raw.put(`${skill}/${path}`, text);
+    };
+    await write('one');
+    for (const path of ['SKILL.md', 'b.txt', 'c.txt']) await raw.put(`${skill}/${path}`, skillText('sale'));
+    await using proxy = await startFaultProxy(ceph.endpoint);
+    let changes = 0;
+    proxy.fault = ({ path }) =>
+      path.includes('continuation-token') && changes === 0
+        ? { first: () => ((changes += 1), write('two')) }
+        : undefined;
+    const store = storeOf({
+      access: openS3Access(
+        { bucket: BUCKET, endpoint: proxy.endpoint, credentials: ceph.owner.credentials },
+        { pageKeys: 3 },
+      ),
+      prefix: `${user}/skills/`,
+      kind: 'user',
+      cache: openTreeCache(join(folder, 'cache')),
+    });
+    opened.push(store);
+    const view = await store.open((await store.list()).items[0] as StoreItem);
+    expect(changes).toBe(1);
+    expect(['a.txt', 'd.txt'].map((path) => readFileSync(join(view.folder, path), 'utf8'))).toEqual(['two', 'two']);
+  });
+
   test('a put that a service has done and calls failed has won, and is not taken for another one', async () => {
     const user = newUser();
     await using proxy = await startFaultProxy(ceph.endpoint);
@@ -457,6 +486,7 @@ describeWith('s3 on ceph', MISSING_CEPH, () => {
   });
 
   describeStore('a bucket', {
+    can: ['change', 'down', 'slow', 'cut'],
     async open(trees) {
       const user = newUser();
       const proxy = await startFaultProxy(ceph.endpoint);

@@ -11,6 +11,7 @@ import { skillSite, tarOfTree } from '../../fixtures/outgoing/skill-site.ts';
 import { describeStore } from '../conformance/store-conformance.ts';
 
 describeStore('web', {
+  can: ['change', 'down', 'slow', 'cut'],
   async open(trees) {
     const folder = mkdtempSync(join(tmpdir(), 'skillcell-web-'));
     const site = skillSite();

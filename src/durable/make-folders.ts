@@ -1,0 +1,39 @@
+import { mkdirSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
+
+/** How often somebody else may take a folder away before it has one in it. */
+const TRIES = 5;
+
+/**
+ * Makes a folder and those above it that are not there, one after the other. Node's own way never ends where the system says that there is no such folder each time
+ * that one is to be made, as in /proc.
+ *
+ * @param path absolute path
+ * @throws the system's error
+ */
+export function makeFolders(path: string, mode = 0o777): void {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      makeMissing(path, mode);
+      return;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || tries === TRIES) throw error;
+    }
+  }
+}
+
+function makeMissing(path: string, mode: number): void {
+  const missing: string[] = [];
+  for (let at = path; statSync(at, { throwIfNoEntry: false }) === undefined; at = dirname(at)) missing.push(at);
+  if (missing.length === 0) makeOne(path, mode);
+  for (const each of missing.toReversed()) makeOne(each, mode);
+}
+
+function makeOne(path: string, mode: number): void {
+  try {
+    mkdirSync(path, { mode });
+  } catch (error) {
+    const isThere = statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+    if (!isThere) throw error;
+  }
+}

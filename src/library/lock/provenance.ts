@@ -1,0 +1,16 @@
+import type { KnownProvenance } from '../../authoring/explain-skill.ts';
+import type { Skill } from '../../contracts/skill.ts';
+import { isApproved } from './approval.ts';
+import type { SkillLock } from './lock-format.ts';
+
+/** What a lock file says of a skill: who has approved the bytes that are loaded, and where they come from. */
+export function provenanceBy(lock: SkillLock | undefined): (skill: Skill) => KnownProvenance {
+  return ({ id, digest }) => {
+    const locked = lock?.get(id);
+    if (locked === undefined) return {};
+    const isSame = locked.digest === digest;
+    const by = isSame && isApproved(locked) ? (locked.approval?.by ?? null) : null;
+    const { type, ...rest } = locked.origin;
+    return { approval: { by }, origin: isSame && type !== 'builtin' ? { type, ...rest } : undefined };
+  };
+}

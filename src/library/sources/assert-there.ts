@@ -1,0 +1,19 @@
+import { statSync } from 'node:fs';
+import { refused } from './parse-source.ts';
+import type { SourceSpec } from './source-spec.ts';
+
+/**
+ * Refuses a path of this machine that is mistyped. Only who has just named a source is told so: what a library or a lock file names is out of
+ * reach where it has gone.
+ *
+ * @param text the source as it was named
+ * @throws SkillcellError `source.refused`
+ */
+export function assertThere({ kind, source }: SourceSpec, text: string): void {
+  if (!source.startsWith('/')) return;
+  const found = statSync(source, { throwIfNoEntry: false });
+  if (found === undefined) throw refused('there is no such file or folder', text);
+  if (kind === 'directory' && !found.isDirectory())
+    throw refused('it is no folder, and its name does not end in .zip, .skill, .tar.gz or .tgz', text);
+  if (kind === 'archive' && !found.isFile() && !found.isDirectory()) throw refused('it is no regular file', text);
+}

@@ -1,0 +1,8 @@
+import type { SkillcellError } from '../contracts/skillcell-error.ts';
+import type { FetchedBytes } from './fetch-bytes.ts';
+import { outgoingUnavailable, shownUrl } from './outgoing-refused.ts';
+
+/** The error of an answer that says no. */
+export function badStatus({ status, url }: FetchedBytes): SkillcellError {
+  return outgoingUnavailable(`it answers with the HTTP status ${status}`, shownUrl(url));
+}

@@ -1,0 +1,49 @@
+import { userInfo } from 'node:os';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { configFolder, defaultCacheFolder, homeFolder } from '../../src/durable/user-folders.ts';
+import { SkillcellError } from '../../src/contracts/skillcell-error.ts';
+
+const NO_HOMES = ['', '.', 'relative', './relative', '~'];
+
+afterEach(() => vi.unstubAllEnvs());
+
+describe('homeFolder()', () => {
+  it('takes HOME where it is absolute', () => {
+    expect(homeFolder({ HOME: '/somewhere' }, () => '/listed')).toBe('/somewhere');
+  });
+
+  it.each(NO_HOMES)('asks the list of users where HOME is %j, and not the process', (HOME) => {
+    vi.stubEnv('HOME', HOME);
+    expect(homeFolder({ HOME })).toBe(userInfo().homedir);
+    expect(homeFolder({})).toBe(userInfo().homedir);
+    expect(homeFolder({ HOME }, () => '/listed')).toBe('/listed');
+  });
+
+  it.each(['', 'relative'])('refuses where the list says %j', (listed) => {
+    let caught: unknown;
+    try {
+      homeFolder({ HOME: '' }, () => listed);
+    } catch (error) {
+      caught = error;
+    }
+    expect(SkillcellError.isInstance(caught) && caught).toMatchObject({
+      code: 'path.unusable',
+      message: expect.stringContaining('HOME is no absolute path, and the system names none, got ""') as string,
+    });
+  });
+});
+
+describe('configFolder() and defaultCacheFolder()', () => {
+  it('take their variables where they are absolute', () => {
+    const env = { XDG_CONFIG_HOME: '/c', XDG_CACHE_HOME: '/k', HOME: '' };
+    expect([configFolder(env), defaultCacheFolder(env)]).toEqual(['/c/skillcell', '/k/skillcell']);
+  });
+
+  it.each(NO_HOMES)('ignore %j, as the standard of the variables says', (value) => {
+    const env = { XDG_CONFIG_HOME: value, XDG_CACHE_HOME: value, HOME: '/home/a' };
+    expect([configFolder(env), defaultCacheFolder(env)]).toEqual([
+      '/home/a/.config/skillcell',
+      '/home/a/.cache/skillcell',
+    ]);
+  });
+});

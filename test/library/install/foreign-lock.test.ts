@@ -1,0 +1,191 @@
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { removeTree } from '../../../src/durable/remove-tree.ts';
+import { addSkills } from '../../../src/library/install/add-skills.ts';
+import { installSkills } from '../../../src/library/install/install-skills.ts';
+import { removeSkills } from '../../../src/library/install/remove-skills.ts';
+import { findUpdates, takeUpdates } from '../../../src/library/install/update-skills.ts';
+import { type LockedSkill, type SkillLock, writeLock } from '../../../src/library/lock/lock-format.ts';
+import { readLock } from '../../../src/library/lock/read-lock.ts';
+import { findInSource } from '../../../src/library/sources/find-in-source.ts';
+import { parseSource } from '../../../src/library/sources/parse-source.ts';
+import { openTreeCache, type TreeCache } from '../../../src/stores/cache/tree-cache.ts';
+
+let home: string;
+let project: string;
+let lockFile: string;
+let cache: TreeCache;
+
+beforeEach(async () => {
+  home = realpathSync(mkdtempSync(join(tmpdir(), 'foreign-lock-')));
+  project = join(home, 'project');
+  lockFile = join(project, 'skillcell.lock.json');
+  mkdirSync(project);
+  cache = openTreeCache(join(home, 'cache'));
+  for (const name of ['alpha', 'beta']) write(`../source/${name}/SKILL.md`, skillText(name));
+  write('../source/alpha/LICENSE', 'Free.');
+  await add('../source');
+});
+afterEach(() => {
+  cache.close();
+  removeTree(home);
+});
+
+const skillText = (name: string): string => `---\nname: ${name}\ndescription: About ${name}.\n---\nText.\n`;
+
+function write(path: string, text: string): void {
+  mkdirSync(dirname(join(project, path)), { recursive: true });
+  writeFileSync(join(project, path), text);
+}
+
+async function add(source: string, into = '.agents/skills', force = false): Promise<void> {
+  const { skills } = await findInSource(parseSource(source, project), { cache, lockFolder: project });
+  await addSkills(skills, { lockFile, into, force });
+}
+
+/** Has the lock file name another place, as one that came with a repository may. */
+function place(id: string, where: string): void {
+  const lock = new Map(readLock(lockFile) as SkillLock);
+  lock.set(id, { ...(lock.get(id) as LockedSkill), place: where });
+  writeFileSync(lockFile, writeLock(lock));
+}
+
+const install = async (force = false): Promise<string[]> =>
+  (await installSkills({ lockFile, cache, force })).map(({ id, state }) => `${state} ${id}`);
+
+/** Everything of the project, with what it holds. */
+const seen = (): Record<string, string> =>
+  Object.fromEntries(
+    readdirSync(project, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map(({ parentPath, name }) => [join(parentPath, name), readFileSync(join(parentPath, name), 'utf8')]),
+  );
+
+describe('a lock file of somebody else', () => {
+  it.each<[string, () => void]>([
+    ['has other things in it', () => write('there/notes.txt', 'mine')],
+    [
+      'has a file of the skill in it, and no SKILL.md',
+      () => (write('there/LICENSE', 'Free.'), write('there/notes.txt', 'mine')),
+    ],
+    ['is another skill', () => write('there/SKILL.md', skillText('gamma'))],
+    ['holds other skills', () => (write('there/SKILL.md', skillText('alpha')), write('there/gamma/SKILL.md', 'mine'))],
+    ['is a repository', () => (write('there/SKILL.md', skillText('alpha')), write('there/.git/HEAD', 'mine'))],
+    ['is a file', () => write('there', 'mine')],
+    ['has a folder where SKILL.md is', () => write('there/SKILL.md/notes.txt', 'mine')],
+    ['is a link', () => symlinkSync(join(project, '.agents'), join(project, 'there'))],
+  ])('has no folder replaced that %s', async (_, make) => {
+    make();
+    place('custom.alpha', 'there');
+    const before = seen();
+    const refused = { code: 'lock.mismatch' };
+    await expect(install()).rejects.toMatchObject(refused);
+    await expect(removeSkills({ lockFile, refs: ['alpha'] })).rejects.toMatchObject(refused);
+    write('../source/alpha/SKILL.md', `${skillText('alpha')}More.\n`);
+    const updates = await findUpdates({ lockFile, cache });
+    await expect(takeUpdates(updates, { lockFile, cache })).rejects.toMatchObject(refused);
+    expect(seen()).toEqual(before);
+  });
+
+  it('has a folder replaced that was never the skill where somebody says so', async () => {
+    write('there/notes.txt', 'mine');
+    place('custom.alpha', 'there');
+    expect(await install(true)).toEqual(['restored custom.alpha', 'unchanged custom.beta']);
+    expect(readdirSync(join(project, 'there')).toSorted()).toEqual(['LICENSE', 'SKILL.md']);
+  });
+
+  it.each<[string, () => void]>([
+    [
+      'only its SKILL.md is left, with other text',
+      () => write('.agents/skills/beta/SKILL.md', `${skillText('beta')}!`),
+    ],
+    ['there are more files', () => write('.agents/skills/beta/more/notes.txt', '')],
+    ['SKILL.md names nothing any more', () => write('.agents/skills/alpha/SKILL.md', 'x')],
+    ['SKILL.md is gone', () => rmSync(join(project, '.agents/skills/alpha/SKILL.md'))],
+  ])('has a copy brought back of which %s', async (_, change) => {
+    change();
+    const before = seen();
+    expect((await install()).filter((row) => row.startsWith('restored'))).toHaveLength(1);
+    expect(seen()).not.toEqual(before);
+    expect(await install()).toEqual(['unchanged custom.alpha', 'unchanged custom.beta']);
+  });
+
+  it('is refused where a place lies within another', async () => {
+    place('custom.alpha', '.agents');
+    await expect(install(true)).rejects.toMatchObject({
+      code: 'lock.invalid',
+      message:
+        'Cannot read "skillcell.lock.json": two skills have places within each other, got ".agents/skills/beta".',
+    });
+    expect(existsSync(join(project, '.agents/skills/beta/SKILL.md'))).toBe(true);
+  });
+});
+
+describe('what somebody else changes meanwhile', () => {
+  it('is left by installSkills(), and is not called unchanged', async () => {
+    const before = readFileSync(lockFile, 'utf8');
+    write('../source/alpha/SKILL.md', `${skillText('alpha')}More.\n`);
+    await takeUpdates(await findUpdates({ lockFile, cache }), { lockFile, cache });
+    const after = readFileSync(lockFile, 'utf8');
+    writeFileSync(lockFile, before);
+    rmSync(join(project, '.agents/skills/alpha'), { recursive: true });
+    const meanwhile: TreeCache = {
+      ...cache,
+      find(digest) {
+        writeFileSync(lockFile, after);
+        return cache.find(digest);
+      },
+    };
+    const rows = await installSkills({ lockFile, cache: meanwhile });
+    expect(rows.map(({ state, deviations }) => [state, deviations.length])).toEqual([
+      ['left', 2],
+      ['unchanged', 0],
+    ]);
+    expect(await install()).toEqual(['installed custom.alpha', 'unchanged custom.beta']);
+  });
+
+  it('is none of what takeUpdates() says that it has taken', async () => {
+    for (const name of ['alpha', 'beta']) write(`../source/${name}/SKILL.md`, `${skillText(name)}More.\n`);
+    const updates = await findUpdates({ lockFile, cache });
+    await removeSkills({ lockFile, refs: ['alpha'] });
+    expect(await takeUpdates(updates, { lockFile, cache })).toEqual(['custom.beta']);
+  });
+});
+
+describe('addSkills()', () => {
+  it('puts no skill into the folder of another, nor around one', async () => {
+    const before = seen();
+    write('../more/skills/SKILL.md', skillText('skills'));
+    for (const into of ['.agents/skills/alpha', '.agents'])
+      await expect(add('../more', into, true)).rejects.toMatchObject({ code: 'lock.mismatch' });
+    expect(seen()).toEqual(before);
+  });
+});
+
+describe('a skill that is locked where it is written', () => {
+  it('is neither replaced nor removed, for there is no other copy', async () => {
+    write('skills/gamma/SKILL.md', skillText('gamma'));
+    await add('./skills', 'skills');
+    const before = seen();
+    const refused = { code: 'lock.mismatch', message: expect.stringContaining('where it comes from') as string };
+    await expect(removeSkills({ lockFile, refs: ['gamma'] })).rejects.toMatchObject(refused);
+    expect(seen()).toEqual(before);
+    write('skills/gamma/SKILL.md', `${skillText('gamma')}More.\n`);
+    await expect(install()).rejects.toMatchObject(refused);
+    await takeUpdates(await findUpdates({ lockFile, cache }), { lockFile, cache });
+    expect(await install()).toEqual(['unchanged custom.alpha', 'unchanged custom.beta', 'unchanged custom.gamma']);
+    expect(await removeSkills({ lockFile, refs: ['gamma'], force: true })).toEqual(['custom.gamma']);
+  });
+});
