@@ -1,48 +1,34 @@
 import { createHash } from 'node:crypto';
 import { readFileSync, readdirSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import { loadSkillsSubsystem } from '../src/skills/index.ts';
-import type { BenchmarkGroup, BenchmarkOptions } from './benchmark-group.ts';
-import { SKILL_FILES, writeSkills } from './generate-skills.ts';
-import { measurementOf, type Measurement } from './measurement.ts';
-import { takeTurns } from './take-turns.ts';
-
-const ID = 'skills.load1000';
-const BASELINE = 'loop.load1000';
-const COUNT = 1_000;
-const ROUNDS = 15;
+import type { BenchmarkGroup } from './benchmark-group.ts';
+import { SKILL_FILES } from './generate-skills.ts';
+import { COUNT, measureSkills } from './measure-skills.ts';
 
 /** Loading 1,000 skills, beside a loop that only reads, hashes and parses the same files. */
-export const skillsLoad: BenchmarkGroup = { ids: [ID], run };
-
-async function run({ samples = ROUNDS, progress }: BenchmarkOptions): Promise<Measurement[]> {
-  const root = await mkdtemp(join(tmpdir(), 'bench-skills-'));
-  try {
-    await writeSkills(root, COUNT);
-    const subjects = [
-      { id: BASELINE, sample: timed(() => loopThrough(root)) },
-      { id: ID, sample: timed(() => loadSkillsSubsystem({ roots: [{ kind: 'custom', path: root }] }).skills.length) },
-    ];
-    const values = await takeTurns(subjects, samples, progress);
-    const baseline = { id: BASELINE, values: values.get(BASELINE) ?? [] };
-    return [measurementOf({ id: ID, unit: 'ms', goal: 'ratio ≤ 1.5', values: values.get(ID) ?? [], baseline })];
-  } finally {
-    await rm(root, { recursive: true, force: true });
-  }
-}
-
-function timed(work: () => number): () => Promise<number> {
-  return () => {
-    const started = performance.now();
-    const count = work();
-    const taken = performance.now() - started;
-    if (count !== COUNT) throw new Error(`Cannot measure ${ID}: not all skills were read, got ${count}.`);
-    return Promise.resolve(taken);
-  };
-}
+export const skillsLoad: BenchmarkGroup = {
+  ids: ['skills.load1000'],
+  run: (options) =>
+    measureSkills(
+      {
+        id: 'skills.load1000',
+        baseline: 'loop.load1000',
+        goal: 'ratio ≤ 1.5',
+        rounds: 15,
+        expected: COUNT,
+        open(folder) {
+          const path = join(folder, 'skills');
+          return Promise.resolve({
+            work: () => loadSkillsSubsystem({ roots: [{ kind: 'custom', path }] }).skills.length,
+            least: () => loopThrough(path),
+          });
+        },
+      },
+      options,
+    ),
+};
 
 /** The least that any loader has to do. */
 function loopThrough(root: string): number {

@@ -18,6 +18,7 @@ export type ScanCode =
   | 'scan.runs-by-itself'
   | 'scan.binary-code'
   | 'scan.office-macro'
+  | 'scan.terminal'
   | 'scan.hidden-text'
   | 'scan.look-alike'
   | 'scan.role-marker'
@@ -117,6 +118,11 @@ export const SCAN_RULES: Readonly<Record<ScanCode, ScanRule>> = {
     severity: 'high',
     meaning: 'a document with macros, which run when it is opened',
     advice: 'Ask for the document without macros.',
+  },
+  'scan.terminal': {
+    severity: 'medium',
+    meaning: 'a control character that terminals obey: it hides text, writes over it, or asks for something',
+    advice: 'Remove it; look at the file with `cat -v`, which shows such characters.',
   },
   'scan.hidden-text': {
     severity: 'medium',

@@ -17,7 +17,7 @@ import { findPipedCode } from './rules/find-piped-code.ts';
 import { findReferences } from './rules/find-references.ts';
 import { MARKER_PATTERNS } from './rules/marker-patterns.ts';
 import { WRITE_PATTERNS } from './rules/write-patterns.ts';
-import type { ScanCode } from './scan-rules.ts';
+import { keptFindings, type KeptFindings, TOLD } from './kept-findings.ts';
 import { type FoundInFile, scanFinding, type ScanFinding } from './scan-finding.ts';
 import { scannedFile, type ScannedFile } from './scanned-file.ts';
 
@@ -53,7 +53,7 @@ export function scanTree(tree: SkillTree): TreeScan {
     const content = tree.get(path);
     if (content === undefined) continue;
     const file = scannedFile(path, content);
-    for (const finding of placed(file, foundIn(file, paths))) scan.findings.push(finding);
+    for (const finding of placed(file, keptFindings(foundIn(file, paths)))) scan.findings.push(finding);
     if (file.isText) scan.scannedBytes += content.bytes.length;
     else
       scan.unscanned.push({ path, bytes: content.bytes.length, reason: file.binary?.name ?? 'neither text nor known' });
@@ -62,48 +62,29 @@ export function scanTree(tree: SkillTree): TreeScan {
 }
 
 /** What can be read of a file that is no text is searched for words as well: a shell runs it whatever it begins with. */
-function foundIn(file: ScannedFile, paths: ReadonlySet<string>): FoundInFile[] {
-  const found = [
-    ...findByName(file),
-    ...findBinaries(file, paths),
-    ...findLicences(file),
-    ...findOverrides(file),
-    ...findPatterns(file, PATTERNS),
-    ...findPipedCode(file),
-    ...findEvaluatedCode(file),
-    ...findCredentials(file),
-  ];
-  if (!file.isText) return found;
-  return [
-    ...found,
-    ...findHidden(file),
-    ...findLookAlikes(file),
-    ...findBlobs(file),
-    ...findReferences(file, paths),
-    ...findComments(file),
-  ];
+function* foundIn(file: ScannedFile, paths: ReadonlySet<string>): Generator<FoundInFile> {
+  yield* findByName(file);
+  yield* findBinaries(file, paths);
+  yield* findLicences(file);
+  yield* findOverrides(file);
+  yield* findPatterns(file, PATTERNS);
+  yield* findPipedCode(file);
+  yield* findEvaluatedCode(file);
+  yield* findCredentials(file);
+  if (!file.isText) return;
+  yield* findHidden(file);
+  yield* findLookAlikes(file);
+  yield* findBlobs(file);
+  yield* findReferences(file, paths);
+  yield* findComments(file);
 }
 
-/** So many findings of one code are told of one file; of more, how many. Nobody reads a million lines, and a report has to be held. */
-const TOLD = 1_000;
-
-function placed({ path, text, isText }: ScannedFile, found: readonly FoundInFile[]): ScanFinding[] {
+function* placed({ path, text, isText }: ScannedFile, { told, untold }: KeptFindings): Generator<ScanFinding> {
+  for (const [code, count] of untold)
+    yield scanFinding(code, `${count} of these are in this file; the first ${TOLD} are told.`, { path });
   const placeAt = placeFinder(text);
-  const counts = new Map<ScanCode, number>();
-  const told: ScanFinding[] = [];
-  for (const { code, message, at } of found.toSorted((a, b) => (a.at ?? -1) - (b.at ?? -1))) {
-    const count = (counts.get(code) ?? 0) + 1;
-    counts.set(code, count);
-    if (count > TOLD) continue;
-    told.push(scanFinding(code, message, { path, ...(at === undefined || !isText ? {} : placeAt(at)) }));
-  }
-  const rests = [...counts].filter(([, count]) => count > TOLD);
-  return [
-    ...rests.map(([code, count]) =>
-      scanFinding(code, `${count} of these are in this file; the first ${TOLD} are told.`, { path }),
-    ),
-    ...told,
-  ];
+  for (const { code, message, at } of told)
+    yield scanFinding(code, message, { path, ...(at === undefined || !isText ? {} : placeAt(at)) });
 }
 
 /** Every path, and every folder above one: a link may name a folder. */

@@ -1,8 +1,9 @@
 import { isSkillFileName } from '../skills/load/skill-file-name.ts';
 import { binaryKind, type BinaryKind } from './text/binary-kind.ts';
 import { commentRanges } from './text/comment-ranges.ts';
+import { type EscapedValue, escapedValues } from './text/escaped-values.ts';
 import { foldForScan, type FoldedText } from './text/fold-for-scan.ts';
-import type { TextRange } from './text/text-ranges.ts';
+import { rangeLookup, type TextRange } from './text/text-ranges.ts';
 import { type WordSieve, wordSieve } from './text/word-sieve.ts';
 import { isAscii } from '../skills/text/ascii.ts';
 
@@ -30,8 +31,12 @@ export interface ScannedFile {
   holds: WordSieve;
   /** What stands between the fences of a SKILL.md; empty else. */
   frontMatter: TextRange;
-  /** Computed when asked for. */
-  comments(): readonly TextRange[];
+  /** In order; found anew each time, since they may be as many as lines. */
+  comments(): Iterable<TextRange>;
+  /** Whether an offset lies in a comment. */
+  isInComment(at: number): boolean;
+  /** Values of the frontmatter of which YAML makes something else than what is written. Computed when asked for. */
+  escaped(): readonly EscapedValue[];
 }
 
 const strict = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
@@ -57,7 +62,9 @@ export function scannedFile(
   // Of UTF-8, as many units as bytes are characters of ASCII.
   const ascii = (decoded !== undefined && text.length === bytes.length) || isAscii(text);
   const folded = foldForScan(text, ascii);
-  let comments: TextRange[] | undefined;
+  const frontMatter = isSkillFile ? frontMatterRange(text) : { start: 0, end: 0 };
+  let isInComment: ((at: number) => boolean) | undefined;
+  let escaped: readonly EscapedValue[] | undefined;
   return {
     path,
     name,
@@ -72,8 +79,10 @@ export function scannedFile(
     isAscii: ascii,
     folded,
     holds: wordSieve(folded.text),
-    frontMatter: isSkillFile ? frontMatterRange(text) : { start: 0, end: 0 },
-    comments: () => (comments ??= commentRanges(path, text)),
+    frontMatter,
+    comments: () => commentRanges(path, text),
+    isInComment: (at) => (isInComment ??= rangeLookup(commentRanges(path, text)))(at),
+    escaped: () => (escaped ??= escapedValues(text, frontMatter)),
   };
 }
 

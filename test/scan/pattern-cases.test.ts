@@ -19,7 +19,7 @@ const casesOf = (code: ScanCode): RuleCases[] => ALL.flatMap((cases) => cases[co
 const filesOf = (files: CaseFiles): ReturnType<typeof scannedFile>[] =>
   [...treeOf(files)].map(([path, file]) => scannedFile(path, file));
 const isFoundBy = (pattern: ScanPattern, files: CaseFiles): boolean =>
-  filesOf(files).some((file) => findPatterns(file, [pattern]).length > 0);
+  filesOf(files).some((file) => [...findPatterns(file, [pattern])].length > 0);
 
 /** Places of a code, as cases name them. */
 const placesOf = (code: ScanCode, files: CaseFiles): string[] =>

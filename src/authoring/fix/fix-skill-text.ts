@@ -5,6 +5,7 @@ import { removeHidden } from '../../skills/text/text.ts';
 import { type FileLines, fileLines, joinedText } from './file-lines.ts';
 import { quoteValues } from './quote-values.ts';
 import { removeHiddenCharacters } from './remove-hidden-characters.ts';
+import { removeHiddenEscapes } from './remove-hidden-escapes.ts';
 import { setName, type SetNameOptions } from './set-name.ts';
 import type { TextChange } from './text-change.ts';
 
@@ -27,7 +28,12 @@ export function fixSkillText(bytes: Uint8Array, options: SetNameOptions): FixedT
   const text = Buffer.from(bytes).toString();
   const changes: TextChange[] = decoded.byteOrderMark ? [{ line: 1, what: 'removed the byte order mark' }] : [];
   let file = fileLines(decoded.byteOrderMark ? text.slice(1) : text);
-  const steps = [removeHiddenCharacters, quoteValues, (lines: FileLines) => setName(lines, options)];
+  const steps = [
+    removeHiddenCharacters,
+    quoteValues,
+    removeHiddenEscapes,
+    (lines: FileLines) => setName(lines, options),
+  ];
   for (const step of steps) {
     const next = { lines: [...file.lines], ends: [...file.ends] };
     const made = step(next);

@@ -13,6 +13,13 @@ export interface CellReader extends AsyncIterable<string> {
   close(): void;
 }
 
+/**
+ * Up to this length, in UTF-16 units, a piece is asked at each line whether it is open, which is looking through all of it; a longer one when it
+ * has grown by a part. Whole statements that follow within that part are run with it.
+ */
+const ASKED_LENGTH = 16 * 1024;
+const ASKED_GROWTH = 1 + 1 / 16;
+
 /** Reads standard input: at a terminal with a prompt and a history, else line by line. An empty line ends what is open. */
 export function readCells(io: CliIo, language: Language, signal: AbortSignal): CellReader {
   const isTerminal = io.stdin.isTTY === true;
@@ -21,6 +28,8 @@ export function readCells(io: CliIo, language: Language, signal: AbortSignal): C
     ...(isTerminal ? { output: io.stderr, terminal: true } : { crlfDelay: Infinity }),
   });
   let cell = '';
+  /** A shorter piece is not asked about. */
+  let askFrom = 0;
   let isLeft = false;
   let hasPrompt = isTerminal;
   const prompt = (): void => {
@@ -38,6 +47,7 @@ export function readCells(io: CliIo, language: Language, signal: AbortSignal): C
     lines.write(null, { ctrl: true, name: 'u' });
     io.stderr.write(`${hint}\n`);
     cell = '';
+    askFrom = 0;
     prompt();
   };
   if (signal.aborted) close();
@@ -52,10 +62,13 @@ export function readCells(io: CliIo, language: Language, signal: AbortSignal): C
       if (isLeft) return;
       const begun = cell !== '';
       cell = begun ? `${cell}\n${line}` : line;
-      const ends = begun ? line.trim() === '' || !isOpen(reader.language, cell) : !isOpen(reader.language, cell);
+      const isAsked = cell.length >= askFrom;
+      const ends = (begun && line.trim() === '') || (isAsked && !isOpen(reader.language, cell));
+      if (isAsked) askFrom = cell.length < ASKED_LENGTH ? 0 : cell.length * ASKED_GROWTH;
       if (ends) {
         const whole = cell;
         cell = '';
+        askFrom = 0;
         if (whole.trim() !== '') yield whole;
       }
       prompt();

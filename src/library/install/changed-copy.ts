@@ -3,7 +3,7 @@ import { basename, join, resolve } from 'node:path';
 import { loadStoreRoot } from '../../skills/load/load-store-root.ts';
 import { isSkillFileName } from '../../skills/load/skill-file-name.ts';
 import { type Deviation, UNSEEN } from '../lock/compare-locked.ts';
-import { hashFile } from '../lock/hash-file.ts';
+import { hashFile } from '../../durable/hash-file.ts';
 import type { LockedSkill } from '../lock/lock-format.ts';
 
 /**

@@ -4,7 +4,7 @@ import type { SkillFile } from '../../contracts/skill.ts';
 import { SKILL_ENTRIES } from '../../skills/load/list-skill-files.ts';
 import { SKILL_BYTES } from '../../skills/load/read-manifest.ts';
 import { compareCodePoints } from '../../skills/text/text.ts';
-import { hashFile } from './hash-file.ts';
+import { hashFile } from '../../durable/hash-file.ts';
 import type { LockedSkill } from './lock-format.ts';
 
 /** What of a skill is no longer as it is locked. */

@@ -1,21 +1,9 @@
-import { createHash } from 'node:crypto';
-import {
-  closeSync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  utimesSync,
-} from 'node:fs';
+import { closeSync, fsyncSync, mkdirSync, openSync, readdirSync, renameSync, statSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
-import { makeFolders } from '../../durable/make-folders.ts';
 import { removeTorn, syncFolder, tornPath } from '../../durable/durable-file.ts';
+import { hashFile } from '../../durable/hash-file.ts';
 import { removeTree } from '../../durable/remove-tree.ts';
 import { loadSqlite } from './load-sqlite.ts';
 
@@ -28,7 +16,7 @@ const NAME = /^([0-9a-f]{64})-([0-9a-f]{64})\.sqlite$/;
  * Opens the index of a set that an earlier search has kept. Its name holds the digest of its bytes: one that is torn or was changed is
  * removed.
  *
- * @param folder where indexes are
+ * @param folder where indexes are; nobody else may have written it, for who writes a file names it as well
  * @param set digest of the set
  * @returns undefined where there is none
  */
@@ -38,7 +26,7 @@ export function findIndex(folder: string, set: string): DatabaseSync | undefined
     if (ofSet !== set) continue;
     const path = join(folder, name);
     if (digestOfFile(path) !== digest) {
-      rmSync(path, { force: true });
+      discard(path);
       continue;
     }
     touch(path);
@@ -50,10 +38,10 @@ export function findIndex(folder: string, set: string): DatabaseSync | undefined
 /**
  * Keeps an index for later processes: written aside, then renamed, so that it is there whole or not at all.
  *
+ * @param folder a private one that is there
  * @throws the system's error
  */
 export function keepIndex(folder: string, set: string, database: DatabaseSync): void {
-  makeFolders(folder, 0o700);
   removeTorn(folder);
   // A folder of its own, since SQLite puts a journal beside what it writes.
   const aside = tornPath(folder);
@@ -86,10 +74,19 @@ function openFile(path: string): DatabaseSync {
 
 function digestOfFile(path: string): string | undefined {
   try {
-    return createHash('sha256').update(readFileSync(path)).digest('hex');
+    return hashFile(path, KEPT_BYTES).digest.slice('sha256:'.length);
   } catch {
-    // Evicted meanwhile by another process.
+    // Evicted meanwhile by another process, or no file.
     return undefined;
+  }
+}
+
+/** Whatever stands under the name of an index and is none. */
+function discard(path: string): void {
+  try {
+    removeTree(path);
+  } catch {
+    // On a disk that is not written it stays, and is passed over.
   }
 }
 
@@ -111,8 +108,7 @@ function evict(folder: string, latest: string): void {
   let bytes = 0;
   for (const [index, file] of files.toSorted((a, b) => b.used - a.used).entries()) {
     bytes += file.bytes;
-    if (file.name !== latest && (index >= KEPT_INDEXES || bytes > KEPT_BYTES))
-      rmSync(join(folder, file.name), { force: true });
+    if (file.name !== latest && (index >= KEPT_INDEXES || bytes > KEPT_BYTES)) discard(join(folder, file.name));
   }
 }
 

@@ -3,6 +3,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { Diagnostic } from '../../contracts/diagnostic.ts';
 import { libraryDiagnostic } from '../../contracts/library-diagnostic.ts';
 import type { Skill } from '../../contracts/skill.ts';
+import { privateFolder } from '../../stores/cache/private-folder.ts';
 import { buildIndex } from './build-index.ts';
 import { findIndex, keepIndex } from './kept-index.ts';
 import { setDigest } from './set-digest.ts';
@@ -29,10 +30,9 @@ export async function openIndex(
   cacheFolder: string,
   signal: AbortSignal | undefined,
 ): Promise<OpenIndex> {
-  const folder = join(cacheFolder, 'search');
   const set = setDigest(skills);
-  const key = `${set} ${folder}`;
-  const known = open.get(key) ?? foundIndex(folder, set) ?? (await builtIndex(skills, { folder, set, signal }));
+  const key = `${set} ${cacheFolder}`;
+  const known = open.get(key) ?? (await openedIndex(skills, { cacheFolder, set, signal }));
   open.delete(key);
   open.set(key, known);
   const [oldest] = open.keys();
@@ -40,29 +40,41 @@ export async function openIndex(
   return known;
 }
 
-function foundIndex(folder: string, set: string): OpenIndex | undefined {
-  const database = findIndex(folder, set);
-  return database === undefined ? undefined : { database, diagnostics: [] };
-}
-
-interface Build {
-  folder: string;
+interface Opening {
+  cacheFolder: string;
   set: string;
   signal: AbortSignal | undefined;
 }
 
-async function builtIndex(skills: readonly Skill[], { folder, set, signal }: Build): Promise<OpenIndex> {
+async function openedIndex(skills: readonly Skill[], { cacheFolder, set, signal }: Opening): Promise<OpenIndex> {
+  const place = searchFolder(cacheFolder);
+  const found = place.fault === null ? findIndex(place.folder, set) : undefined;
+  if (found !== undefined) return { database: found, diagnostics: [] };
   const database = await buildIndex(skills, signal);
+  if (place.fault !== null) return { database, diagnostics: [notKept(place.folder, place.fault)] };
   try {
-    keepIndex(folder, set, database);
+    keepIndex(place.folder, set, database);
   } catch (cause) {
-    // It answers all the same, and the next process builds it again.
-    const message = `The index of the search cannot be kept in ${folder}: ${(cause as Error).message}.`;
-    return { database, diagnostics: [libraryDiagnostic('search.not-kept', message)] };
+    return { database, diagnostics: [notKept(place.folder, (cause as Error).message)] };
   }
-  const kept = foundIndex(folder, set);
+  const kept = findIndex(place.folder, set);
   if (kept === undefined) return { database, diagnostics: [] };
   // The file is read page by page; what was built holds all of it in memory.
   database.close();
-  return kept;
+  return { database: kept, diagnostics: [] };
+}
+
+/** Where indexes are, or why none is read or kept: in a folder that somebody else may write, they may be anybody's. */
+function searchFolder(cacheFolder: string): { folder: string; fault: string | null } {
+  try {
+    return { folder: privateFolder(join(privateFolder(cacheFolder), 'search')), fault: null };
+  } catch (cause) {
+    return { folder: join(cacheFolder, 'search'), fault: (cause as Error).message };
+  }
+}
+
+/** It answers all the same, and the next process builds it again. */
+function notKept(folder: string, why: string): Diagnostic {
+  const reason = why.endsWith('.') ? why.slice(0, -1) : why;
+  return libraryDiagnostic('search.not-kept', `The index of the search cannot be kept in ${folder}: ${reason}.`);
 }

@@ -19,8 +19,7 @@ const ESCAPE_BEGINS = ['\\x', '\\u', '\\0', '\\1', '\\2', '\\3', '0x', '&#'];
 const ESCAPES = 60;
 
 /** Finds long runs of coded bytes. Images that a page shows in place are left alone, and so are lists of digests. */
-export function findBlobs({ text, folded, holds }: ScannedFile): FoundInFile[] {
-  const found: FoundInFile[] = [];
+export function* findBlobs({ text, folded, holds }: ScannedFile): Generator<FoundInFile> {
   let wrapped = 0;
   let wrappedFrom = 0;
   for (let start = 0; start < text.length;) {
@@ -28,17 +27,16 @@ export function findBlobs({ text, folded, holds }: ScannedFile): FoundInFile[] {
     const end = newline < 0 ? text.length : newline;
     if (end - start >= WRAPPED_LENGTH) {
       const line = text.slice(start, end);
-      if (end - start >= BLOB_LENGTH) found.push(...longRuns(line, start));
+      if (end - start >= BLOB_LENGTH) yield* longRuns(line, start);
       else if (isCoded(bare(line))) {
         if (wrapped === 0) wrappedFrom = start;
         wrapped += 1;
-        if (wrapped === WRAPPED_LINES) found.push(blob('Lines of base64 or hexadecimal digits', wrappedFrom));
+        if (wrapped === WRAPPED_LINES) yield blob('Lines of base64 or hexadecimal digits', wrappedFrom);
       } else wrapped = 0;
     } else if (end > start) wrapped = 0;
     start = end + 1;
   }
-  found.push(...escapeRuns(folded.text, holds).map((at) => blob('A long run of escaped bytes', folded.offsetOf(at))));
-  return found;
+  for (const at of escapeRuns(folded.text, holds)) yield blob('A long run of escaped bytes', folded.offsetOf(at));
 }
 
 function blob(what: string, at: number): FoundInFile {
@@ -58,22 +56,19 @@ function isCoded(line: string): boolean {
   return (BASE64.test(line) && /\d/.test(line) && /[a-z]/.test(line) && /[A-Z]/.test(line)) || HEX.test(line);
 }
 
-function longRuns(line: string, offset: number): FoundInFile[] {
-  const found: FoundInFile[] = [];
+function* longRuns(line: string, offset: number): Generator<FoundInFile> {
   for (const { index, 0: run } of line.matchAll(CODED)) {
     if (run.length < BLOB_LENGTH || isImage(line.slice(Math.max(0, index - 80), index))) continue;
     // A ruled line is one character again and again.
     if (new Set(run.slice(0, BLOB_LENGTH)).size < 8) continue;
-    found.push(blob(`${run.length} characters of base64 or hexadecimal digits`, offset + index));
+    yield blob(`${run.length} characters of base64 or hexadecimal digits`, offset + index);
   }
-  return found;
 }
 
 /** Where runs of escapes begin. Lists of numbers count only where something makes characters of them. */
-function escapeRuns(text: string, holds: WordSieve): number[] {
+function* escapeRuns(text: string, holds: WordSieve): Generator<number> {
   const withNumbers = holds('fromcharcode') || holds('chr(');
-  if (!withNumbers && !ESCAPE_BEGINS.some((begin) => text.includes(begin))) return [];
-  const starts: number[] = [];
+  if (!withNumbers && !ESCAPE_BEGINS.some((begin) => text.includes(begin))) return;
   let count = 0;
   let start = 0;
   let end = -1;
@@ -82,9 +77,8 @@ function escapeRuns(text: string, holds: WordSieve): number[] {
     if (index === end || (index === end + 1 && /\s/.test(text[end] ?? ''))) count += 1;
     else [count, start] = [1, index];
     end = index + escape.length;
-    if (count === ESCAPES) starts.push(start);
+    if (count === ESCAPES) yield start;
   }
-  return starts;
 }
 
 /** Whether `data:image/…;base64,` stands at the end. */

@@ -7,14 +7,10 @@ import { isInRanges } from '../text/text-ranges.ts';
 const OF_TOOLS = /^<!--\s?(?:prettier-ignore|markdownlint|toc|\/?tocstop|vale|textlint|eslint|spdx|omit in toc)/i;
 
 /** Finds comments of Markdown, outside of code: a model reads them as it does the rest. */
-export function findComments({ text, isMarkdown, comments }: ScannedFile): FoundInFile[] {
-  if (!isMarkdown || !text.includes('<!--')) return [];
+export function* findComments({ text, isMarkdown, comments }: ScannedFile): Generator<FoundInFile> {
+  if (!isMarkdown || !text.includes('<!--')) return;
   const code = codeRanges(text);
-  return comments()
-    .filter(({ start, end }) => !isInRanges(code, start) && !OF_TOOLS.test(text.slice(start, end)))
-    .map(({ start }) => ({
-      code: 'scan.comment',
-      message: 'A comment stands here, which is not shown and is read.',
-      at: start,
-    }));
+  for (const { start, end } of comments())
+    if (!isInRanges(code, start) && !OF_TOOLS.test(text.slice(start, end)))
+      yield { code: 'scan.comment', message: 'A comment stands here, which is not shown and is read.', at: start };
 }

@@ -5,20 +5,17 @@ import { CREDENTIAL_FORMS, type CredentialForm, isPlaceholder } from './credenti
 const LETTER = /[A-Za-z0-9]/;
 
 /** Finds secrets by their forms. What it says of one is whose it is, never the secret. */
-export function findCredentials({ text, holds }: ScannedFile): FoundInFile[] {
-  const found: FoundInFile[] = [];
+export function* findCredentials({ text, holds }: ScannedFile): Generator<FoundInFile> {
   for (const form of CREDENTIAL_FORMS) {
     const { begins, name } = form;
     if (!holds(begins.toLowerCase())) continue;
     let end = 0;
     for (let at = text.indexOf(begins); at >= 0; at = text.indexOf(begins, Math.max(end, at + begins.length))) {
       end = endOf(text, at + begins.length, form);
-      if (isSecret(text, at, end, form))
-        found.push({ code: 'scan.credential', message: `This looks like ${name}.`, at });
+      if (isSecret(text, at, end, form)) yield { code: 'scan.credential', message: `This looks like ${name}.`, at };
     }
   }
-  if (holds('://') && holds('@')) found.push(...addresses(text));
-  return found;
+  if (holds('://') && holds('@')) yield* addresses(text);
 }
 
 /** A form that is longer than this is no secret, but a text without blanks. */
@@ -47,18 +44,12 @@ const USER = /^[\w.%-]{1,64}:([^\s:@/"'`<>{}$()[\]*]{6,100})@[\w.-]/;
 const ADDRESS = 200;
 
 /** Addresses that hold a name and a password. */
-function addresses(text: string): FoundInFile[] {
-  const found: FoundInFile[] = [];
+function* addresses(text: string): Generator<FoundInFile> {
   for (let at = text.indexOf('://'); at >= 0; at = text.indexOf('://', at + 3)) {
     const [, password] = USER.exec(text.slice(at + 3, at + 3 + ADDRESS)) ?? [];
     if (password === undefined || isPlaceholder(`${password}${password.length < 16 ? password : ''}`)) continue;
     let start = at;
     while (start > 0 && at - start < 20 && /[a-z0-9+]/.test(text[start - 1] ?? '')) start -= 1;
-    found.push({
-      code: 'scan.credential',
-      message: 'This looks like a name with a password in an address.',
-      at: start,
-    });
+    yield { code: 'scan.credential', message: 'This looks like a name with a password in an address.', at: start };
   }
-  return found;
 }

@@ -15,9 +15,8 @@ const FETCHES =
 const CALL_LENGTH = 4_000;
 
 /** Finds programs that evaluate what they fetch or decode in the same call. */
-export function findEvaluatedCode({ folded: { text, offsetOf }, holds }: ScannedFile): FoundInFile[] {
-  if (!WORDS.some(holds)) return [];
-  const found: FoundInFile[] = [];
+export function* findEvaluatedCode({ folded: { text, offsetOf }, holds }: ScannedFile): Generator<FoundInFile> {
+  if (!WORDS.some(holds)) return;
   let judged = 0;
   for (const { index, 0: call } of text.matchAll(EVALUATES)) {
     const before = text.slice(Math.max(0, index - 16), index);
@@ -27,9 +26,8 @@ export function findEvaluatedCode({ folded: { text, offsetOf }, holds }: Scanned
     judged = closingParenthesis(text, index + call.length);
     if (!FETCHES.test(text.slice(index + call.length, judged))) continue;
     const message = 'What is fetched or decoded is evaluated at once.';
-    found.push({ code: 'scan.pipe-to-shell', message, at: offsetOf(index) });
+    yield { code: 'scan.pipe-to-shell', message, at: offsetOf(index) };
   }
-  return found;
 }
 
 function closingParenthesis(text: string, from: number): number {

@@ -10,11 +10,24 @@ const REORDERING = /[\u202a-\u202e\u2066-\u2069]/g;
 const TAGS = /[\u{e0020}-\u{e007e}]/gu;
 /** In these, marks of direction have work to do. */
 const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/;
+/** What terminals obey: escape, bell, backspace, and the controls of eight bits but for the line end among them. */
+// oxlint-disable-next-line no-control-regex -- controls are what this looks for
+const CONTROLS = /[\u0007\u0008\u001b\u0080-\u0084\u0086-\u009f]/g;
 
-/** Finds characters that nobody sees, and those that change the order in which others are shown. */
-export function findHidden({ text, isAscii }: ScannedFile): FoundInFile[] {
-  if (isAscii) return [];
-  const found: FoundInFile[] = [];
+/** Finds characters that nobody sees, those that change the order in which others are shown, and those that terminals obey. */
+export function* findHidden({ text, isAscii, escaped }: ScannedFile): Generator<FoundInFile> {
+  yield* hiddenIn(text, isAscii);
+  for (const { value, source, at } of escaped())
+    for (const found of hiddenIn(value, false))
+      // What the text itself holds is found there.
+      if (!source.includes(String.fromCodePoint(value.codePointAt(found.at ?? 0) ?? 0)))
+        yield { ...found, message: `${found.message} It is written with escapes.`, at };
+}
+
+function* hiddenIn(text: string, isAscii: boolean): Generator<FoundInFile> {
+  for (const at of oneALine(text, CONTROLS))
+    yield { code: 'scan.terminal', message: `A character that terminals obey stands here: ${named(text, at)}.`, at };
+  if (isAscii) return;
   const isRightToLeft = RIGHT_TO_LEFT.test(text);
   for (const { start, end } of hiddenRuns(text)) {
     const run = text.slice(start, end);
@@ -24,29 +37,33 @@ export function findHidden({ text, isAscii }: ScannedFile): FoundInFile[] {
       .join('');
     if (spelt !== '') {
       const message = `${characters.length} hidden characters spell ${JSON.stringify(spelt)}.`;
-      found.push({ code: 'scan.hidden-message', message, at: start });
+      yield { code: 'scan.hidden-message', message, at: start };
     } else if (characters.length >= MESSAGE_LENGTH && !isRightToLeft) {
-      found.push({
-        code: 'scan.hidden-message',
-        message: `${characters.length} hidden characters stand in a row.`,
-        at: start,
-      });
+      const message = `${characters.length} hidden characters stand in a row.`;
+      yield { code: 'scan.hidden-message', message, at: start };
     } else if (run.search(REORDERING) < 0 && !(isRightToLeft && characters.every((each) => BIDI.test(each)))) {
-      const code = (characters[0]?.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0');
-      found.push({
+      yield {
         code: 'scan.hidden-text',
-        message: `A character that nobody sees stands here: U+${code}.`,
+        message: `A character that nobody sees stands here: ${named(text, start)}.`,
         at: start,
-      });
+      };
     }
   }
+  for (const at of oneALine(text, REORDERING))
+    yield { code: 'scan.bidi', message: `A character changes the order of what is shown: ${named(text, at)}.`, at };
+}
+
+/** Where a pattern matches, of a line the first place. */
+function* oneALine(text: string, pattern: RegExp): Generator<number> {
   let lineEnd = -1;
-  for (const { index, 0: character } of text.matchAll(REORDERING)) {
+  for (const { index } of text.matchAll(pattern)) {
     if (index < lineEnd) continue;
-    const code = (character.codePointAt(0) ?? 0).toString(16).toUpperCase();
-    found.push({ code: 'scan.bidi', message: `A character changes the order of what is shown: U+${code}.`, at: index });
+    yield index;
     const newline = text.indexOf('\n', index);
     lineEnd = newline < 0 ? text.length : newline;
   }
-  return found;
+}
+
+function named(text: string, at: number): string {
+  return `U+${(text.codePointAt(at) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`;
 }

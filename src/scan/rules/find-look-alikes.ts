@@ -11,29 +11,27 @@ const STYLED = /[\uff21-\uff3a\uff41-\uff5a\u{1d400}-\u{1d7cb}]/u;
 const OF_FORMULAS = 3;
 
 /** Finds words that are not written in the letters that they seem to be written in. */
-export function findLookAlikes({ text, isAscii }: ScannedFile): FoundInFile[] {
-  if (isAscii) return [];
-  const found: FoundInFile[] = [];
+export function* findLookAlikes({ text, isAscii }: ScannedFile): Generator<FoundInFile> {
+  if (isAscii) return;
   for (const { start, word } of wordsBeyondAscii(text)) {
     const letters = [...word];
     const others = letters.filter((letter) => CONFUSABLE_LETTERS.has(letter) && !LETTERS_OF_SCIENCE.has(letter));
     const folded = letters.map((letter) => CONFUSABLE_LETTERS.get(letter) ?? letter.normalize('NFKC')).join('');
     // A Latin word with a few other letters; the other way round it is a word with a few Latin ones, as brands have in Russian.
     if (others.length > 0 && PLAIN_LETTER.test(word) && /^[\p{Script=Latin}\p{M}]+$/u.test(folded)) {
-      found.push({
+      yield {
         code: 'scan.look-alike',
         message: `A word mixes alphabets; it looks like ${JSON.stringify(folded)}.`,
         at: start,
-      });
+      };
     } else if (letters.filter((letter) => STYLED.test(letter)).length > OF_FORMULAS) {
-      found.push({
+      yield {
         code: 'scan.look-alike',
         message: `A word is written in other letters than ${JSON.stringify(folded)}.`,
         at: start,
-      });
+      };
     }
   }
-  return found;
 }
 
 /** Words that hold a letter which looks like another one. */

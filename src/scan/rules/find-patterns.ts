@@ -20,8 +20,10 @@ const WORD = /\w/;
 const COMMAND = /[\w./-]/;
 
 /** Finds all places of the patterns, of one pattern one a line. */
-export function findPatterns({ folded, holds }: ScannedFile, patterns: readonly ScanPattern[]): FoundInFile[] {
-  const found: FoundInFile[] = [];
+export function* findPatterns(
+  { folded, holds }: ScannedFile,
+  patterns: readonly ScanPattern[],
+): Generator<FoundInFile> {
   const { text } = folded;
   for (const { code, needs, pattern, apart, behind, message } of patterns) {
     if (!needs.every((words) => words.some(holds))) continue;
@@ -32,10 +34,9 @@ export function findPatterns({ folded, holds }: ScannedFile, patterns: readonly 
       const end = index + match.length;
       lineEnd = logicalLineEnd(text, end);
       if (behind === undefined || stands(behind, text.slice(end, lineEnd)))
-        found.push({ code, message, at: folded.offsetOf(end - match.trimStart().length) });
+        yield { code, message, at: folded.offsetOf(end - match.trimStart().length) };
     }
   }
-  return found;
 }
 
 function stands(behind: RegExp | ((rest: string) => boolean), rest: string): boolean {

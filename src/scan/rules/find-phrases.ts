@@ -7,8 +7,7 @@ import { OVERRIDE_PHRASES } from './override-phrases.ts';
 const LETTER = /[\p{L}\p{N}]/u;
 
 /** Finds phrases that talk a model out of what it was told, one of a kind a line. */
-export function findPhrases(folded: FoldedText, holds: WordSieve): FoundInFile[] {
-  const found: FoundInFile[] = [];
+export function* findPhrases(folded: FoldedText, holds: WordSieve): Generator<FoundInFile> {
   const { text } = folded;
   /** Several phrases begin with one word. */
   const phrases = new Map<number, string>();
@@ -24,11 +23,10 @@ export function findPhrases(folded: FoldedText, holds: WordSieve): FoundInFile[]
       for (let at = text.indexOf(word); at >= 0; at = text.indexOf(word, at + word.length)) {
         if (at < lineEnd || (at > 0 && LETTER.test(text[at - 1] ?? '') && word < '\u0080')) continue;
         if (!pattern.test(phraseAt(at))) continue;
-        found.push({ code: 'scan.override-text', message, at: folded.offsetOf(at) });
+        yield { code: 'scan.override-text', message, at: folded.offsetOf(at) };
         const newline = text.indexOf('\n', at);
         lineEnd = newline < 0 ? text.length : newline;
       }
     }
   }
-  return found;
 }

@@ -10,10 +10,9 @@ const DECODED = 'What is decoded goes straight into an interpreter.';
 const RUN = 'A file that was fetched above is run.';
 
 /** Finds commands that run what comes from the network or out of a code, and files that are fetched and then run. */
-export function findPipedCode({ folded: { text, offsetOf }, holds, isMarkdown }: ScannedFile): FoundInFile[] {
+export function* findPipedCode({ folded: { text, offsetOf }, holds, isMarkdown }: ScannedFile): Generator<FoundInFile> {
   const words = FETCHING_WORDS.filter(holds);
-  if (words.length === 0) return [];
-  const found: FoundInFile[] = [];
+  if (words.length === 0) return;
   /** Names of files that were fetched so far. */
   const fetched = new Set<string>();
   const isWanted = (line: string): boolean => fetched.size > 0 || words.some((word) => line.includes(word));
@@ -22,17 +21,16 @@ export function findPipedCode({ folded: { text, offsetOf }, holds, isMarkdown }:
     if (first === undefined) continue;
     const stages = pipeline.map((stage) => ({ ...stage, tokens: commandTokens(stage.text) }));
     const message = pipedMessage(stages) ?? (stages.some(substitutes) ? PIPED : undefined);
-    if (message !== undefined) found.push({ code: 'scan.pipe-to-shell', message, at: offsetOf(startOf(first)) });
+    if (message !== undefined) yield { code: 'scan.pipe-to-shell', message, at: offsetOf(startOf(first)) };
     for (const stage of fetched.size === 0 ? [] : stages) {
       const command = shellCommand(stage.text);
       if (command !== undefined && runsFile(command, fetched))
-        found.push({ code: 'scan.download-and-run', message: RUN, at: offsetOf(startOf(stage)) });
+        yield { code: 'scan.download-and-run', message: RUN, at: offsetOf(startOf(stage)) };
     }
     for (const { text: line, tokens } of stages)
       if (stages.some((stage) => stage.tokens.some(isFetcher)))
         for (const name of fetchedFiles(line, tokens)) fetched.add(name);
   }
-  return found;
 }
 
 type TokenStage = PipeStage & { tokens: readonly CommandToken[] };
@@ -72,8 +70,10 @@ function substitutes({ text, tokens }: TokenStage): boolean {
   });
 }
 
-function runsFile({ name, arguments: given }: ShellCommand, fetched: ReadonlySet<string>): boolean {
-  if (fetched.has(name)) return true;
-  const takesFile = isInterpreter(name) || ['source', '.', 'pip', 'pip3'].includes(name);
-  return takesFile && given.some((word) => fetched.has(baseName(word)));
+function runsFile({ name, inFolder, arguments: given }: ShellCommand, fetched: ReadonlySet<string>): boolean {
+  // A letter alone is a word of prose as well.
+  if (fetched.has(name) && (name.length > 1 || inFolder)) return true;
+  if (!isInterpreter(name) && !['source', '.', 'pip', 'pip3'].includes(name)) return false;
+  const first = given.find((word) => !word.startsWith('-'));
+  return given.some((word) => fetched.has(baseName(word)) && (baseName(word).length > 1 || word === first));
 }

@@ -15,12 +15,11 @@ const OF_THE_MACHINE = /^(?:file:|\/|~\/|[a-z]:[\\/])/i;
 const PLACEHOLDER = /[{}$*…]|\.\.\.|%[^0-9a-f]|^(?:url|link|path|href|target|file|image|src|source|address)$/i;
 
 /** Finds links of Markdown that lead out of the skill, or to no file of it. What stands in code leads nowhere. */
-export function findReferences(
+export function* findReferences(
   { path, text, isMarkdown, frontMatter }: ScannedFile,
   paths: ReadonlySet<string>,
-): FoundInFile[] {
-  if (!isMarkdown || !(text.includes('](') || text.includes(']:'))) return [];
-  const found: FoundInFile[] = [];
+): Generator<FoundInFile> {
+  if (!isMarkdown || !(text.includes('](') || text.includes(']:'))) return;
   const code = codeRanges(text);
   for (const pattern of [INLINE, DEFINITION, DEFINITION_BELOW]) {
     for (const { index, 1: target = '' } of text.matchAll(pattern)) {
@@ -28,24 +27,19 @@ export function findReferences(
       if (pattern !== INLINE && !beginsLine(text, index)) continue;
       const shown = JSON.stringify(target);
       if (OF_THE_MACHINE.test(target) && !target.startsWith('//'))
-        found.push({
+        yield {
           code: 'scan.reference-outside',
           message: `A link leads to a file of the machine, ${shown}.`,
           at: index,
-        });
+        };
       if (ELSEWHERE.test(target) || OF_THE_MACHINE.test(target)) continue;
       const resolved = resolvePath(path, target);
       if (resolved === undefined)
-        found.push({ code: 'scan.reference-outside', message: `A link leads out of the skill, ${shown}.`, at: index });
+        yield { code: 'scan.reference-outside', message: `A link leads out of the skill, ${shown}.`, at: index };
       else if (!paths.has(resolved))
-        found.push({
-          code: 'scan.reference-missing',
-          message: `A link leads to no file of the skill, ${shown}.`,
-          at: index,
-        });
+        yield { code: 'scan.reference-missing', message: `A link leads to no file of the skill, ${shown}.`, at: index };
     }
   }
-  return found;
 }
 
 /** A path below the skill; undefined when it leaves. */

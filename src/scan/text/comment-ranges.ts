@@ -30,11 +30,10 @@ const BY_ENDING: Readonly<Record<string, CommentSyntax>> = {
  *
  * @returns ranges in order
  */
-export function commentRanges(path: string, text: string): TextRange[] {
+export function* commentRanges(path: string, text: string): Generator<TextRange> {
   const name = path.slice(path.lastIndexOf('/') + 1);
   const { line, block } =
     BY_ENDING[name.slice(name.lastIndexOf('.') + 1).toLowerCase()] ?? (SLASHES_RUN.test(text) ? SLASHES : HASH);
-  const ranges: TextRange[] = [];
   const marks = [...block.map(([open, close]) => ({ open, close })), ...line.map((open) => ({ open, close: '\n' }))];
   /** Where each mark stands next; one that is not there any more is looked for once. */
   const next = marks.map(({ open }) => text.indexOf(open));
@@ -45,7 +44,7 @@ export function commentRanges(path: string, text: string): TextRange[] {
       .map((mark, index) => ({ ...mark, start: next[index] ?? -1 }))
       .filter(({ start }) => start >= 0)
       .toSorted((a, b) => a.start - b.start || b.open.length - a.open.length)[0];
-    if (first === undefined) return ranges;
+    if (first === undefined) return;
     const { open, close, start } = first;
     if (close === '\n' && !/[\s;{(]/.test(text[start - 1] ?? ' ')) {
       // Within a word or an address it begins no comment.
@@ -54,7 +53,7 @@ export function commentRanges(path: string, text: string): TextRange[] {
     }
     const closing = text.indexOf(close, start + open.length);
     const end = closing < 0 ? text.length : closing + (close === '\n' ? 0 : close.length);
-    ranges.push({ start, end });
+    yield { start, end };
     at = end;
   }
 }

@@ -72,5 +72,5 @@ export function fetchedFiles(line: string, tokens: readonly CommandToken[]): str
         return [baseName(word.slice(word.indexOf('=') + 1))];
       return isWget && /^https?:/.test(word) ? [baseName(word)] : [];
     })
-    .filter((name) => name.length > 1 && name !== 'null' && name !== 'dev');
+    .filter((name) => /\w/.test(name) && name !== 'null' && name !== 'dev');
 }

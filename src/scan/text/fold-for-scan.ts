@@ -1,6 +1,7 @@
 import { isAscii } from '../../skills/text/ascii.ts';
 import { removeHidden } from '../../skills/text/hidden-characters.ts';
 import { CONFUSABLE_LETTERS } from './confusable-letters.ts';
+import { growingOffsets } from './growing-offsets.ts';
 
 /** A text as its phrases are looked for, with the way back to where they stand. */
 export interface FoldedText {
@@ -45,30 +46,43 @@ interface Pieces {
   folded(): FoldedText;
 }
 
+/** So many pieces are held one by one: of a large text they would take many times what it takes. */
+const HELD = 4_096;
+
 function createPieces(whole: string): Pieces {
-  const pieces: string[] = [];
-  /** Where pieces begin, before and after; within a piece one unit is one unit. */
-  const before: number[] = [];
-  const after: number[] = [];
+  const texts: string[] = [];
+  let pieces: string[] = [];
+  /** Where stretches begin, before and after; within a stretch one unit is one unit. */
+  const before = growingOffsets();
+  const after = growingOffsets();
   let length = 0;
+  /** How far what is added stands before where it stood; it begins with none. */
+  let shift = -1;
   return {
     add(piece, from) {
       if (piece === '') return;
       pieces.push(piece);
-      before.push(from);
-      after.push(length);
+      if (pieces.length === HELD) {
+        texts.push(pieces.join(''));
+        pieces = [];
+      }
+      if (from - length !== shift) {
+        before.push(from);
+        after.push(length);
+        shift = from - length;
+      }
       length += piece.length;
     },
     folded: () => ({
-      text: pieces.join(''),
+      text: texts.join('') + pieces.join(''),
       offsetOf(at) {
         let low = 0;
-        for (let high = after.length; high - low > 1;) {
+        for (let high = after.length(); high - low > 1;) {
           const middle = (low + high) >> 1;
-          if ((after[middle] ?? 0) <= at) low = middle;
+          if (after.at(middle) <= at) low = middle;
           else high = middle;
         }
-        return Math.min((before[low] ?? 0) + at - (after[low] ?? 0), whole.length);
+        return Math.min(before.at(low) + at - after.at(low), whole.length);
       },
     }),
   };
@@ -81,10 +95,11 @@ function addPlain(pieces: Pieces, text: string, from: number): void {
   for (let at = nextGap(lower, 0); at < lower.length; at = nextGap(lower, end)) {
     pieces.add(lower.slice(end, at), from + end);
     end = at;
-    while (end < lower.length && isBlank(lower.charCodeAt(end))) end += 1;
-    const newline = lower.indexOf('\n', at);
-    if (newline >= 0 && newline < end) pieces.add('\n', from + newline);
-    else pieces.add(' ', from + at);
+    let newline = -1;
+    for (; end < lower.length && isBlank(lower.charCodeAt(end)); end += 1)
+      if (newline < 0 && lower.charCodeAt(end) === NEWLINE) newline = end;
+    if (newline < 0) pieces.add(' ', from + at);
+    else pieces.add('\n', from + newline);
   }
   pieces.add(lower.slice(end), from + end);
 }

@@ -9,21 +9,26 @@ const IDEOGRAPHIC_SELECTOR = /^[\u{e0100}-\u{e01ef}]$/u;
 const IDEOGRAPH = /\p{Unified_Ideograph}/u;
 
 /** Finds runs of characters that nobody sees, but for those that a flag or an ideograph is written with. */
-export function hiddenRuns(text: string): TextRange[] {
-  const runs: TextRange[] = [];
+export function* hiddenRuns(text: string): Generator<TextRange> {
+  let run: TextRange | undefined;
   for (const { index, 0: character } of text.matchAll(HIDDEN_EACH())) {
-    const last = runs.at(-1);
     const end = index + character.length;
-    if (last?.end === index) last.end = end;
-    else runs.push({ start: index, end });
+    if (run?.end === index) run.end = end;
+    else {
+      if (run !== undefined) yield* beyondEmoji(text, run);
+      run = { start: index, end };
+    }
   }
-  return runs.flatMap(({ start, end }) => {
-    const before = characterBefore(text, start);
-    const run = text.slice(start, end);
-    const flag = before === FLAG ? (FLAG_TAGS.exec(run)?.[0].length ?? 0) : 0;
-    if (IDEOGRAPHIC_SELECTOR.test(run) && IDEOGRAPH.test(String.fromCodePoint(before))) return [];
-    return start + flag === end ? [] : [{ start: start + flag, end }];
-  });
+  if (run !== undefined) yield* beyondEmoji(text, run);
+}
+
+/** The part of a run that nothing before it has a use for. */
+function* beyondEmoji(text: string, { start, end }: TextRange): Generator<TextRange> {
+  const before = characterBefore(text, start);
+  const run = text.slice(start, end);
+  const flag = before === FLAG ? (FLAG_TAGS.exec(run)?.[0].length ?? 0) : 0;
+  if (IDEOGRAPHIC_SELECTOR.test(run) && IDEOGRAPH.test(String.fromCodePoint(before))) return;
+  if (start + flag < end) yield { start: start + flag, end };
 }
 
 function characterBefore(text: string, at: number): number {

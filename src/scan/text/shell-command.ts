@@ -1,6 +1,10 @@
 /** The command of a stage: its name without folders, and its arguments. */
 export interface ShellCommand {
   name: string;
+  /** Whether its name stands with a folder. */
+  inFolder: boolean;
+  /** Whether its input becomes its arguments. */
+  byXargs: boolean;
   arguments: readonly string[];
 }
 
@@ -40,10 +44,12 @@ const WORDS = 24;
  */
 export function shellCommand(stage: string): ShellCommand | undefined {
   const words = firstWords(stage.replace(OPENING, ''));
+  let byXargs = false;
   while (words.length > 0) {
     const [word = ''] = words;
     if (ASSIGNMENT.test(word)) words.shift();
     else if (CARRIERS.has(baseName(word))) {
+      byXargs ||= baseName(word) === 'xargs';
       words.shift();
       while (words[0]?.startsWith('-') === true || (words[0] !== undefined && ASSIGNMENT.test(words[0]))) {
         const option = words.shift() ?? '';
@@ -53,12 +59,13 @@ export function shellCommand(stage: string): ShellCommand | undefined {
   }
   const [name, ...rest] = words;
   if (name === undefined) return undefined;
+  const inFolder = name.includes('/');
   const ended = CLOSING.exec(name);
-  if (ended !== null) return { name: baseName(name.slice(0, ended.index)), arguments: [] };
+  if (ended !== null) return { name: baseName(name.slice(0, ended.index)), inFolder, byXargs, arguments: [] };
   const end = rest.findIndex((word) => CLOSING.test(word));
   const last = end < 0 ? undefined : upToClosing(rest[end] ?? '');
   const kept = end < 0 ? rest : [...rest.slice(0, end), ...(last === undefined || last === '' ? [] : [last])];
-  return { name: baseName(name), arguments: kept };
+  return { name: baseName(name), inFolder, byXargs, arguments: kept };
 }
 
 function upToClosing(word: string): string {
@@ -87,6 +94,11 @@ const INTERPRETERS =
 /** With one of these, code stands in an argument, and the input is data. */
 const DATA_OPTIONS = /^-(?:-eval|-execute|-print|-version|-help|[a-z]*[cemnp])(?:$|=)/;
 
+/** Behind it stands code. */
+const CODE_OPTION = /^-[a-z]*[ce]$/;
+/** Nothing, or what stands for a line of the input; what closes a quote or a brace is cut off. */
+const STANDS_FOR_INPUT = /^["']?(?:$|\{|%|@)/;
+
 /** Whether a command is an interpreter, whatever it is given. */
 export function isInterpreter(name: string): boolean {
   return INTERPRETERS.test(name);
@@ -94,10 +106,11 @@ export function isInterpreter(name: string): boolean {
 
 /** Whether a command runs what comes in on its input. */
 export function runsItsInput(command: ShellCommand): boolean {
-  const { name, arguments: given } = command;
+  const { name, byXargs, arguments: given } = command;
   if ((name === 'source' || name === '.') && given[0] === '/dev/stdin') return true;
   if (!isInterpreter(name)) return false;
-  for (const word of given) {
+  for (const [index, word] of given.entries()) {
+    if (byXargs && CODE_OPTION.test(word) && STANDS_FOR_INPUT.test(given[index + 1] ?? '')) return true;
     if (word === '-' || word === '/dev/stdin' || /^-[a-z]*s$/.test(word)) return true;
     if (/^\d?[<>&]/.test(word) || word === '&') return true;
     if (DATA_OPTIONS.test(word)) return false;

@@ -1,3 +1,5 @@
+import { growingOffsets } from './growing-offsets.ts';
+
 /** A stretch of text, `end` not included. */
 export interface TextRange {
   start: number;
@@ -13,4 +15,23 @@ export function isInRanges(ranges: readonly TextRange[], at: number): boolean {
     else high = middle;
   }
   return (ranges[low]?.start ?? Infinity) <= at;
+}
+
+/** Says whether an offset lies in one of many ranges, which are in order and apart, without holding an object for each. */
+export function rangeLookup(ranges: Iterable<TextRange>): (at: number) => boolean {
+  const starts = growingOffsets();
+  const ends = growingOffsets();
+  for (const { start, end } of ranges) {
+    starts.push(start);
+    ends.push(end);
+  }
+  return (at) => {
+    let low = 0;
+    for (let high = ends.length(); low < high;) {
+      const middle = (low + high) >> 1;
+      if (ends.at(middle) <= at) low = middle + 1;
+      else high = middle;
+    }
+    return low < ends.length() && starts.at(low) <= at;
+  };
 }

@@ -40,6 +40,11 @@ describe('fixSkillText()', () => {
       '---\nname: pdf-press\ndisplayName: PDF Press\ndescription: x\n---\n',
     ],
     ['hidden characters', '---\ndescription: a\u200bb\n---\nc\u202ed\ue000\n', '---\ndescription: ab\n---\ncd\ue000\n'],
+    [
+      'hidden characters as escapes',
+      '---\ndescription: "a\\u200bb\\U000E0049 \\\\u200b \\x41\\xAD"\nmore: [{"k\\u202e": "\\u2060"}]\n---\n\\u200b\n',
+      '---\ndescription: "ab \\\\u200b \\x41"\nmore: [{"k": ""}]\n---\n\\u200b\n',
+    ],
     ['a hidden fence', '---\u200b\ndescription: x\n---\n', '---\ndescription: x\n---\n'],
   ])('mends %s', (_what, before, after) => {
     for (const end of ['\n', '\r\n']) {
@@ -83,6 +88,8 @@ describe('fixSkillText()', () => {
     ['a list that is meant as one', '---\ndescription: x\ntags: [a] b\n---\n'],
     ['an unclosed quote', '---\ndescription: "x\n---\n'],
     ['a language', '---js\ndescription: x: y\n---\n'],
+    ['escapes of joiners that are seen', '---\ndescription: "👩\\u200d👧 \\U0001F469\\u200D👧"\n---\n'],
+    ['escapes of what is no escape', '---\ndescription: \'\\u200b\' \nb: \\u200b\nc: |\n  "\\u200b"\n---\n'],
     ['joiners that are seen', '---\ndescription: 👩‍👧 क्‍ष\n---\n'],
     ['a name as a block', '---\nname: |\n  other\ndescription: x\n---\n'],
     ['a name in another spelling of Unicode', '---\nname: ｐｄｆ-press\ndescription: x\n---\n'],
@@ -120,6 +127,9 @@ describe('fixSkillText()', () => {
         'k: "a',
         'b"',
         'e\u200b: f\u202e',
+        'g: "h\\u200b\\u200d👧',
+        'i\\u202e"',
+        'j: ["\\xad\\n\\\\u200b"]',
         '\uFEFF',
         'a\r',
         '👩‍👧',

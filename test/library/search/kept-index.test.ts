@@ -1,6 +1,19 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -85,6 +98,64 @@ describe('the index of a search', () => {
     expect(outputs).toEqual(Array.from({ length: 4 }, () => [0, first]));
     expect(kept().filter((name) => name.endsWith('.part'))).toEqual([]);
     expect(kept()).toHaveLength(1);
+  });
+
+  it('is built again where a folder or a link stands at its place', () => {
+    const first = answer();
+    const path = keptFile();
+    const elsewhere = join(cacheFolder, 'elsewhere');
+    renameSync(path, elsewhere);
+    for (const put of [() => mkdirSync(join(path, 'x'), { recursive: true }), () => symlinkSync(elsewhere, path)]) {
+      put();
+      expect(answer()).toBe(first);
+      expect(kept()).toHaveLength(1);
+      expect(lstatSync(keptFile()).isFile()).toBe(true);
+      rmSync(keptFile());
+    }
+    expect(statSync(elsewhere).isFile()).toBe(true);
+  });
+
+  it('is neither read nor kept in a folder that others may write', () => {
+    const { hits } = JSON.parse(answer()) as { hits: unknown };
+    for (const folder of [join(cacheFolder, 'search'), cacheFolder]) {
+      const { ino } = statSync(keptFile());
+      chmodSync(folder, 0o777);
+      const again = JSON.parse(answer()) as { hits: unknown; diagnostics: { code: string; message: string }[] };
+      expect(again.hits).toEqual(hits);
+      expect(again.diagnostics).toMatchObject([
+        { code: 'search.not-kept', message: expect.stringContaining('others may write it') as string },
+      ]);
+      expect(statSync(keptFile()).ino).toBe(ino);
+      chmodSync(folder, 0o700);
+    }
+  });
+
+  it('is read where nothing can be written, and one that was changed there is passed over', () => {
+    const first = answer();
+    const path = keptFile();
+    // Files and folders of this process that cannot be written, whoever runs it.
+    const program = `
+      import fs from 'node:fs';
+      import { syncBuiltinESMExports } from 'node:module';
+      const refuse = () => { throw Object.assign(new Error('EROFS: read-only file system'), { code: 'EROFS' }); };
+      for (const name of ['rmSync', 'rmdirSync', 'unlinkSync', 'renameSync', 'utimesSync', 'chmodSync']) fs[name] = refuse;
+      const { mkdirSync } = fs;
+      fs.mkdirSync = (path, options) => (fs.existsSync(path) ? mkdirSync(path, options) : refuse());
+      syncBuiltinESMExports();`;
+    const readOnly = (): string => {
+      const [flag = '', mode = '', code = '', ...rest] = argv();
+      const loaded = code.replaceAll(/^\s*import (\{[^}]*\}) from (.*);$/gm, 'const $1 = await import($2);');
+      const { stdout, stderr } = spawnSync(process.execPath, [flag, mode, `${program}\n${loaded}`, ...rest], {
+        encoding: 'utf8',
+      });
+      expect(stderr).toBe('');
+      return stdout;
+    };
+    expect(readOnly()).toBe(first);
+    truncateSync(path, 100);
+    const { hits, diagnostics } = JSON.parse(readOnly()) as { hits: unknown; diagnostics: unknown };
+    expect(hits).toEqual((JSON.parse(first) as { hits: unknown }).hits);
+    expect(diagnostics).toMatchObject([{ code: 'search.not-kept' }]);
   });
 
   it('answers from memory where the cache cannot be written, and says so', () => {

@@ -109,6 +109,26 @@ describe('searchSkills()', () => {
     expect(idsOf(await search(text))).toEqual(['custom.charts']);
   });
 
+  it('finds a skill by its id with dots, and by words of scripts without blanks or from right to left', async () => {
+    expect(idsOf(await search('custom.charts'))[0]).toBe('custom.charts');
+    expect(idsOf(await search('*'))).toEqual([]);
+    using scripts = skillLibrary({
+      'tables/SKILL.md': skillText({ description: '把表格转换成图表。' }, 'データを表にする。\n'),
+      'peace/SKILL.md': skillText({ description: 'كتابة الرسائل بالعربية' }, 'שלום עולם\n'),
+    });
+    const ids = async (text: string): Promise<string[]> =>
+      idsOf(await searchSkills(scripts.subsystem, text, { cacheFolder }));
+    for (const text of ['表格', '请把表格给我', 'データ', '📦表格📦'])
+      expect(await ids(text), text).toEqual(['custom.tables']);
+    for (const text of ['الرسائل', 'שלום', '\u202eשלום\u202c']) expect(await ids(text), text).toEqual(['custom.peace']);
+  });
+
+  it('answers a text of 1,000,000 units, and refuses a longer one', async () => {
+    const found = await search('"NEAR(a b)" chart '.repeat(60_000).slice(0, 1_000_000));
+    expect(idsOf(found)).toEqual(['custom.charts']);
+    await expect(search('x'.repeat(1_000_001))).rejects.toMatchObject({ code: 'options.invalid' });
+  });
+
   it('answers any text at all', async () => {
     const text = fc.oneof(
       fc.string({ unit: 'binary' }),

@@ -1,0 +1,26 @@
+/** A list of offsets that may be as long as a text. */
+export interface GrowingOffsets {
+  push(offset: number): void;
+  /** 0 beyond the end. */
+  at(index: number): number;
+  length(): number;
+}
+
+/** Makes an empty list. An offset takes four bytes, a fraction of what objects take. */
+export function growingOffsets(): GrowingOffsets {
+  let offsets = new Uint32Array(16);
+  let length = 0;
+  return {
+    push(offset) {
+      if (length === offsets.length) {
+        const more = new Uint32Array(2 * length);
+        more.set(offsets);
+        offsets = more;
+      }
+      offsets[length] = offset;
+      length += 1;
+    },
+    at: (index) => (index < length ? (offsets[index] ?? 0) : 0),
+    length: () => length,
+  };
+}

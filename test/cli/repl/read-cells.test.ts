@@ -1,0 +1,26 @@
+import { Readable, Writable } from 'node:stream';
+import { describe, expect, it } from 'vitest';
+import { readCells } from '../../../src/cli/repl/read-cells.ts';
+import type { CliIo } from '../../../src/cli/terminal/cli-io.ts';
+import type { Language } from '../../../src/contracts/language.ts';
+
+async function cellsOf(language: Language, text: string): Promise<string[]> {
+  const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
+  const io = { stdin: Readable.from([Buffer.from(text)]), stdout: nowhere, stderr: nowhere } as unknown as CliIo;
+  const cells: string[] = [];
+  for await (const cell of readCells(io, language, new AbortController().signal)) cells.push(cell);
+  return cells;
+}
+
+describe('readCells()', () => {
+  it('ends a piece with the line that closes it, or with an empty one', async () => {
+    expect(await cellsOf('javascript', 'f(\n1)\n2\n(\n\n3\n')).toEqual(['f(\n1)', '2', '(\n', '3']);
+  });
+
+  it('reads a piece of very many lines in time that grows with its length', async () => {
+    const long = `[\n${'1,\n'.repeat(300_000)}]`;
+    const cells = await cellsOf('javascript', `${long}\n2\n\n3\n4\n`);
+    expect(cells.join('\n')).toBe(`${long}\n2\n\n3\n4`);
+    expect(cells.slice(-2)).toEqual(['3', '4']);
+  });
+});
