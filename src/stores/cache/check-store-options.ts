@@ -6,7 +6,8 @@ const anyFunction = z.custom((value) => typeof value === 'function', 'must be a 
 
 /** The schema of where requests may go, and of how long one may take. */
 export const OUTGOING_SHAPE: Readonly<Record<string, z.ZodMiniType>> = {
-  url: text,
+  // What may be an address, the store says.
+  url: z.string(),
   allowPrivate: z.optional(z.array(text)),
   ports: z.optional(z.array(z.number().check(z.int(), z.minimum(1), z.maximum(65_535)))),
   lookup: z.optional(anyFunction),

@@ -39,7 +39,7 @@ export interface GitStoreOptions extends FindOptions {
 
 const text = z.string().check(z.minLength(1));
 const SHAPE = {
-  url: text,
+  url: z.string(),
   ref: z.optional(text),
   folder: z.optional(z.string()),
   nested: z.optional(z.boolean()),
