@@ -92,35 +92,18 @@ function createPieces(whole: string): Pieces {
 function addPlain(pieces: Pieces, text: string, from: number): void {
   const lower = text.toLowerCase();
   let end = 0;
-  for (let at = nextGap(lower, 0); at < lower.length; at = nextGap(lower, end)) {
-    pieces.add(lower.slice(end, at), from + end);
-    end = at;
-    let newline = -1;
-    for (; end < lower.length && isBlank(lower.charCodeAt(end)); end += 1)
-      if (newline < 0 && lower.charCodeAt(end) === NEWLINE) newline = end;
-    if (newline < 0) pieces.add(' ', from + at);
-    else pieces.add('\n', from + newline);
+  for (const { 0: gap, index } of lower.matchAll(GAPS)) {
+    pieces.add(lower.slice(end, index), from + end);
+    end = index + gap.length;
+    const newline = gap.indexOf('\n');
+    if (newline < 0) pieces.add(' ', from + index);
+    else pieces.add('\n', from + index + newline);
   }
   pieces.add(lower.slice(end), from + end);
 }
 
-/** The next gap that is not one blank or one line end already. */
-function nextGap(text: string, from: number): number {
-  for (let at = from; at < text.length; at += 1) {
-    const code = text.charCodeAt(at);
-    if (code > SPACE || !isBlank(code)) continue;
-    if (isBlank(text.charCodeAt(at + 1))) return at;
-    if (code !== SPACE && code !== NEWLINE) return at;
-  }
-  return text.length;
-}
-
-const SPACE = 0x20;
-const NEWLINE = 0x0a;
-
-function isBlank(code: number): boolean {
-  return code === SPACE || (code >= 0x09 && code <= 0x0d);
-}
+/** Gaps that are not one blank or one line end already. */
+const GAPS = /[\t-\r ]{2,}|[\t\v\f\r]/g;
 
 function addBeyondAscii(pieces: Pieces, text: string, start: number, end: number): void {
   let plain = start;

@@ -26,9 +26,11 @@ export function wordSieve(text: string): WordSieve {
     filledBy[slot] = own;
   }
   return (word) => {
-    if (latest === own) {
+    if (latest === own && word.length > 2) {
+      // Most words fall here, before anything is looked up.
+      if (filledBy[slotAt(word, 0)] !== own) return false;
       const slots = slotsOf(word);
-      for (let index = 0; index < slots.length; index += 1) if (filledBy[slots[index] ?? 0] !== own) return false;
+      for (let index = 1; index < slots.length; index += 1) if (filledBy[slots[index] ?? 0] !== own) return false;
     }
     return text.includes(word);
   };
@@ -37,9 +39,13 @@ export function wordSieve(text: string): WordSieve {
 function slotsOf(word: string): readonly number[] {
   let found = slotsOfWord.get(word);
   if (found === undefined) {
-    const codes = [...Array(word.length).keys()].map((index) => word.charCodeAt(index) & 31);
-    found = codes.slice(2).map((code, index) => ((codes[index] ?? 0) << 10) | ((codes[index + 1] ?? 0) << 5) | code);
+    found = Array.from({ length: Math.max(0, word.length - 2) }, (_, at) => slotAt(word, at));
     slotsOfWord.set(word, found);
   }
   return found;
+}
+
+/** The slot of the three characters from there on. */
+function slotAt(word: string, at: number): number {
+  return ((word.charCodeAt(at) & 31) << 10) | ((word.charCodeAt(at + 1) & 31) << 5) | (word.charCodeAt(at + 2) & 31);
 }
