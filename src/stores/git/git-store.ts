@@ -40,7 +40,7 @@ export interface GitStoreOptions extends FindOptions {
 const text = z.string().check(z.minLength(1));
 const SHAPE = {
   url: z.string(),
-  ref: z.optional(text),
+  ref: z.optional(z.string()),
   folder: z.optional(z.string()),
   nested: z.optional(z.boolean()),
   plugin: z.optional(z.unknown()),
