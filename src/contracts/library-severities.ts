@@ -41,6 +41,7 @@ export const LIBRARY_SEVERITIES = {
   'lock.missing': 'error',
   'lock.added': 'error',
   'lock.not-approved': 'error',
+  'lock.imported': 'warning',
   'source.manifest': 'error',
   'source.path': 'error',
   'source.missing': 'warning',

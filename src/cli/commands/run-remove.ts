@@ -1,13 +1,20 @@
 import { removeSkills } from '../../library/install/remove-skills.ts';
 import type { CommandContext } from '../options/command.ts';
 import { existingLock } from '../options/existing-lock.ts';
+import { noteDiagnostics } from '../options/skills-context.ts';
+import { withCache } from '../options/with-cache.ts';
 
 /** `skillcell skills remove`: removes skills with their folders. */
 export async function runRemove(context: CommandContext): Promise<number> {
   const { arguments: given, output, json, interruption } = context;
   const [lockFile, force] = [existingLock(context), given.flags.has('force')];
-  const removed = await removeSkills({ lockFile, refs: given.operands, force, signal: interruption.signal });
-  if (json) await output.json({ removed });
-  else for (const id of removed) await output.text(`removed ${id}\n`);
+  const { removed, diagnostics } = await withCache(context.io, async (cache) =>
+    removeSkills({ lockFile, refs: given.operands, cache, force, signal: interruption.signal }),
+  );
+  if (json) await output.json({ removed, diagnostics });
+  else {
+    for (const id of removed) await output.text(`removed ${id}\n`);
+    await noteDiagnostics(context, diagnostics);
+  }
   return 0;
 }

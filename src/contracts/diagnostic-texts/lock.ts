@@ -19,4 +19,8 @@ export const LOCK_TEXTS: Readonly<Record<Extract<LibraryCode, `lock.${string}`>,
     meaning: 'with --frozen, a skill is left out whose bytes are not locked, or which nobody has approved',
     advice: 'Look at the skill, then `skillcell skills approve REF --as WHO`.',
   },
+  'lock.imported': {
+    meaning: 'a skill that was removed is imported by one that stays',
+    advice: 'Remove that one too, take the import out of it, or add the skill again.',
+  },
 };

@@ -105,6 +105,23 @@ describe('locked skills', () => {
     expect(await deviations()).toEqual([]);
   });
 
+  it('are named where they import what is removed', async () => {
+    write('notes', 'Write notes.', 'imports:\n  - custom.units@^1\n');
+    write('dates', 'Write dates.');
+    await add();
+    const { removed, diagnostics } = await removeSkills({ lockFile, cache, refs: ['units'] });
+    expect(removed).toEqual(['custom.units']);
+    expect(diagnostics.map(({ code, severity, path, message }) => [code, severity, path, message])).toEqual([
+      [
+        'lock.imported',
+        'warning',
+        '.agents/skills/notes/SKILL.md',
+        'custom.notes imports custom.units, which is removed.',
+      ],
+    ]);
+    expect((await removeSkills({ lockFile, cache, refs: ['notes', 'dates'] })).diagnostics).toEqual([]);
+  });
+
   it('are not replaced where somebody has changed them, or has made the folder', async () => {
     mkdirSync(installed('units'), { recursive: true });
     writeFileSync(installed('units', 'SKILL.md'), 'mine');
@@ -115,9 +132,9 @@ describe('locked skills', () => {
     await expect(add()).rejects.toMatchObject({ code: 'lock.mismatch', diagnostics: [{ code: 'lock.added' }] });
     const updates = await findUpdates({ lockFile, cache });
     await expect(takeUpdates(updates, { lockFile, cache })).rejects.toMatchObject({ code: 'lock.mismatch' });
-    await expect(removeSkills({ lockFile, refs: ['units'] })).rejects.toMatchObject({ code: 'lock.mismatch' });
+    await expect(removeSkills({ lockFile, cache, refs: ['units'] })).rejects.toMatchObject({ code: 'lock.mismatch' });
     expect(readFileSync(installed('units', 'notes.txt'), 'utf8')).toBe('mine');
-    expect(await removeSkills({ lockFile, refs: ['units'], force: true })).toEqual(['custom.units']);
+    expect((await removeSkills({ lockFile, cache, refs: ['units'], force: true })).removed).toEqual(['custom.units']);
     expect(existsSync(installed('units'))).toBe(false);
   });
 
