@@ -181,6 +181,24 @@ describe('openSkillLibrary()', () => {
     });
   });
 
+  it('shows a change of one store beside the last good list of another that is down, and refuses both by default', async () => {
+    const stores = [
+      folderStore('user', UNITS),
+      folderStore('company', { 'notes/SKILL.md': skill('notes') }, 'company'),
+    ];
+    const strict = await open(stores);
+    const library = await open(stores, { stale: 'use' });
+    await Promise.all([strict.heads(), library.heads()]);
+    renameSync(join(home, 'user'), join(home, 'away'));
+    writeTree(join(home, 'company'), { 'letters/SKILL.md': skill('letters') });
+    await library.refresh();
+    const ids = (await library.heads()).map(({ id }) => id);
+    expect(ids).toEqual(['custom.dates', 'custom.letters', 'custom.maps', 'custom.notes', 'custom.units']);
+    expect(library.diagnostics()).toMatchObject([{ code: 'store.stale', message: expect.stringContaining('/user') }]);
+    await expect(strict.refresh()).rejects.toMatchObject({ code: 'store.unavailable' });
+    await expect(strict.heads()).rejects.toMatchObject({ code: 'store.unavailable' });
+  });
+
   it('lets the higher kind win, whatever the order of the stores, and says what it shadows', async () => {
     const user = folderStore('user', { 'units/SKILL.md': skill('units', { body: 'Of the user.\n' }) }, 'user');
     const company = folderStore(
