@@ -3,7 +3,7 @@ import { type Diagnostic, diagnostic } from '../contracts/diagnostic.ts';
 import type { RootKind } from '../contracts/skill.ts';
 import type { SkillHead, SkillStore, SkillView, StoreItem } from '../contracts/store.ts';
 import { SkillcellError } from '../contracts/skillcell-error.ts';
-import { eachAtOnce } from '../library/each-at-once.ts';
+import { eachAtOnce } from '../protocol/each-at-once.ts';
 import { publishId } from '../skills/load/publish-id.ts';
 import { readRegularFile } from '../skills/load/read-regular-file.ts';
 import { type ParsedSkill, parseSkillMarkdown } from '../skills/parse/parse-skill.ts';

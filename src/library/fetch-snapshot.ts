@@ -5,7 +5,7 @@ import { policyFor } from '../skills/select/policy.ts';
 import { reachableIds } from '../skills/select/reachable-ids.ts';
 import type { SkillsSubsystem } from '../skills/load-subsystem.ts';
 import type { Assembled } from './assemble.ts';
-import { eachAtOnce } from './each-at-once.ts';
+import { eachAtOnce } from '../protocol/each-at-once.ts';
 import { type FetchOptions, fetchWhole } from './fetch-whole.ts';
 import { LibrarySubsystem } from './library-subsystem.ts';
 import type { LibraryRoots } from './root-stores.ts';

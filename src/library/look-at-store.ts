@@ -5,7 +5,7 @@ import { SkillcellError } from '../contracts/skillcell-error.ts';
 import type { Call, SkillStore, StoreItem } from '../contracts/store.ts';
 import { expectManyTexts } from '../skills/parse/lazy-yaml.ts';
 import { releaseView } from '../stores/cache/tree-cache.ts';
-import { eachAtOnce } from './each-at-once.ts';
+import { eachAtOnce } from '../protocol/each-at-once.ts';
 import type { HeadIndex } from './head-index.ts';
 import { headParts, type HeadRecord, readHead } from './head-record.ts';
 import type { KeptList, KeptLists } from './kept-lists.ts';

@@ -9,7 +9,7 @@ import { bodyTokens } from '../skills/catalog/catalog-entry.ts';
 import { defaultCacheFolder } from '../durable/user-folders.ts';
 import { openTreeCache } from '../stores/cache/tree-cache.ts';
 import { assemble, type Assembled } from './assemble.ts';
-import { eachAtOnce } from './each-at-once.ts';
+import { eachAtOnce } from '../protocol/each-at-once.ts';
 import { fetchSnapshot, type FetchedSnapshot } from './fetch-snapshot.ts';
 import { openHeadIndex } from './head-index.ts';
 import { holdViews } from './held-views.ts';

@@ -46,7 +46,8 @@ export interface S3Access {
   close(): void;
 }
 
-const AT_ONCE = 16;
+/** Requests that one store has under way; others wait for a place. */
+export const REQUESTS_AT_ONCE = 16;
 const PAUSE_MS = 100;
 
 /**
@@ -57,7 +58,7 @@ const PAUSE_MS = 100;
 export function openS3Access(connection: S3Connection, { pageKeys }: { pageKeys?: number } = {}): S3Access {
   const address = addressOf(connection);
   const { bucket: Bucket, timeoutMs = 15_000, tries = 3 } = connection;
-  const take = createPlaces(AT_ONCE);
+  const take = createPlaces(REQUESTS_AT_ONCE);
   let connected: Promise<ConnectedS3> | undefined;
 
   /** One request, up to `times` times; `again` where the last of them may have been done. */

@@ -4,6 +4,7 @@ import { quotedText } from '../../contracts/quoted-text.ts';
 import type { RootKind, SkillTree } from '../../contracts/skill.ts';
 import { SkillcellError } from '../../contracts/skillcell-error.ts';
 import type { Call, SkillHead, SkillStore, SkillView, StoreItem } from '../../contracts/store.ts';
+import { eachAtOnce } from '../../protocol/each-at-once.ts';
 import { SKILL_BYTES } from '../../skills/load/read-manifest.ts';
 import { TOOLS_FILE } from '../../skills/load/read-skill-parts.ts';
 import { TEXT_FILE_LIMIT } from '../../skills/text/decode-text.ts';
@@ -15,7 +16,7 @@ import { checkedKey, checkedPrefix } from './key-fault.ts';
 import { listPrefix, PREFIX_LIMITS } from './list-prefix.ts';
 import { type ObjectIndex, openObjectIndex } from './object-index.ts';
 import { deleteSkill, putSkill, type SkillFolder } from './put-skill.ts';
-import { type ListedObject, openS3Access, type S3Access } from './s3-access.ts';
+import { type ListedObject, openS3Access, REQUESTS_AT_ONCE, type S3Access } from './s3-access.ts';
 import { unavailable } from './s3-failure.ts';
 import { checkConnection, CONNECTION_SHAPE, type S3Connection } from './s3-options.ts';
 import { skillState, type SkillState, type StateFile } from './skill-state.ts';
@@ -169,8 +170,11 @@ export function storeOf({
         const { skills, diagnostics: deep } = groupSkills(found.objects, none);
         const unread = [...skills].filter(([path]) => !states.has(path));
         const cut = found.isCut ? [...skills.keys()].at(-1) : undefined;
-        const read = await Promise.all(
-          unread.map(async ([path, objects]): Promise<[string, ListedSkill | undefined]> => {
+        // More would wait for a place, and still be sent after the first one has failed.
+        const read = await eachAtOnce(
+          unread,
+          REQUESTS_AT_ONCE,
+          async ([path, objects]): Promise<[string, ListedSkill | undefined]> => {
             // The rest of it lies beyond what may be read.
             if (path === cut) return [path, undefined];
             const isTorn =
@@ -179,7 +183,7 @@ export function storeOf({
               (isTorn ? undefined : await stateFrom(path, objects, signal)) ?? (await stateAt(path, signal));
             if (state.diagnostics.length > 0) said.set(path, state.diagnostics);
             return [path, listedSkill(state)];
-          }),
+          },
         );
         const before = none.size;
         for (const [path, state] of read) {
