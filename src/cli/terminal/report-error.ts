@@ -1,5 +1,4 @@
 import { SkillcellError } from '../../contracts/skillcell-error.ts';
-import { fileSystemFault } from '../../durable/file-system-fault.ts';
 import type { CliIo } from './cli-io.ts';
 import type { CliOutput } from './cli-output.ts';
 import { diagnosticLine } from './diagnostic-line.ts';
@@ -10,7 +9,7 @@ import { diagnosticLine } from './diagnostic-line.ts';
  * @param thrown whatever a command threw; what is no `SkillcellError`, and nothing of the file system, is a fault of ours
  */
 export async function reportError(thrown: unknown, output: CliOutput, json: boolean, io: CliIo): Promise<number> {
-  const error = SkillcellError.isInstance(thrown) ? thrown : (fileSystemFault(thrown) ?? fault(thrown));
+  const error = SkillcellError.isInstance(thrown) ? thrown : await understood(thrown);
   if (json) {
     const { code, message, hint, diagnostics } = error;
     await output.json({ error: { code, message, hint, ...(diagnostics.length > 0 && { diagnostics }) } });
@@ -33,6 +32,11 @@ function messageLines({ code, message }: SkillcellError): string[] {
   if (code !== 'model.replay-mismatch') return [message];
   const [first = '', ...difference] = message.split('\n');
   return [first, ...difference.map((line) => `  ${line}`)];
+}
+
+async function understood(thrown: unknown): Promise<SkillcellError> {
+  const { fileSystemFault } = await import('../../durable/file-system-fault.ts');
+  return fileSystemFault(thrown) ?? fault(thrown);
 }
 
 function fault(thrown: unknown): SkillcellError {

@@ -62,7 +62,7 @@ describe('skillcell skills add, of an archive behind an address', () => {
   it('is restored by install, compared by verify, and brought on by update', async () => {
     answers.set('/units.zip', zip());
     await skillcell(['add', at('/units.zip')]);
-    writeFileSync(join(project, '.agents/skills/units/SKILL.md'), 'spoiled');
+    writeFileSync(join(project, '.agents/skills/units/SKILL.md'), `${skillText('units')}Spoiled.\n`);
     expect((await skillcell(['verify'])).code).toBe(1);
     // From the address, with a cache that is empty.
     removeTree(join(scene, '.cache'));
