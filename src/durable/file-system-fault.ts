@@ -21,7 +21,8 @@ const SQLITE_FULL = 13;
 const TORN = /\/\.[^/]+\.part(?:\/.*)?$/s;
 
 /**
- * What an error of the file system means to whoever named the place: a place that cannot be used, or a full disk. This is where all such errors become ours.
+ * What an error of the file system means to whoever named the place: a place that cannot be used, or a full disk. This is where all such errors
+ * become ours.
  *
  * @returns undefined for what says nothing of the kind
  */

@@ -5,8 +5,8 @@ import { dirname } from 'node:path';
 const TRIES = 5;
 
 /**
- * Makes a folder and those above it that are not there, one after the other. Node's own way never ends where the system says that there is no such folder each time
- * that one is to be made, as in /proc.
+ * Makes a folder and those above it that are not there, one after the other. Node's own way never ends where the system says that there is no such
+ * folder each time that one is to be made, as in /proc.
  *
  * @param path absolute path
  * @throws the system's error

@@ -1,8 +1,8 @@
 import { readFileSync, readlinkSync } from 'node:fs';
 
 /**
- * Who owns a sandbox, a lock, or a file on its way to the disk: boot, process namespace, process id and that process's start time, so that neither a recycled
- * pid nor a process of another namespace is taken for the owner.
+ * Who owns a sandbox, a lock, or a file on its way to the disk: boot, process namespace, process id and that process's start time, so that
+ * neither a recycled pid nor a process of another namespace is taken for the owner.
  */
 export interface Owner {
   boot: string;

@@ -84,12 +84,12 @@ function takeNext(choices: Choice[], selection: Selection): boolean {
 }
 
 /** A skill that was chosen, and whose version is not the one that the last choice asks for: what was chosen before goes together. */
-function brokenBy({ id }: Choice, { chosen, rowsOf }: Selection): string | undefined {
-  const asked = demandsOfSkill(chosen.get(id) as Skill).map((row) => row.id);
-  return asked.find((other) => {
-    const skill = chosen.get(other);
-    return skill !== undefined && !isMet(skill, rowsOf(other));
+function brokenBy({ id }: Choice, { chosen }: Selection): string | undefined {
+  const broken = demandsOfSkill(chosen.get(id) as Skill).find((row) => {
+    const skill = chosen.get(row.id);
+    return skill !== undefined && !isMet(skill, [row]);
   });
+  return broken?.id;
 }
 
 function isMet({ fields }: Skill, rows: readonly VersionDemand[]): boolean {
@@ -101,8 +101,14 @@ function openSelection({ ids, demands, versions, denies }: VersionRequest): Sele
   const rows = new Map<string, VersionDemand[]>();
   /** How many ask for a skill. */
   const wanted = new Map<string, number>();
-  const open = new Set<string>();
+  /** In order. */
+  const open: string[] = [];
   const rowsOf = (id: string): VersionDemand[] => rows.get(id) ?? [];
+  const addRow = (row: VersionDemand): void => {
+    const known = rows.get(row.id);
+    if (known === undefined) rows.set(row.id, [row]);
+    else known.push(row);
+  };
   const want = (id: string, more: number): void => {
     if (!versions.has(id) || denies(id)) return;
     const count = (wanted.get(id) ?? 0) + more;
@@ -111,11 +117,13 @@ function openSelection({ ids, demands, versions, denies }: VersionRequest): Sele
     settle(id);
   };
   const settle = (id: string): void => {
-    if (wanted.has(id) && !chosen.has(id)) open.add(id);
-    else open.delete(id);
+    const at = placeOf(open, id);
+    const [isOpen, wasOpen] = [wanted.has(id) && !chosen.has(id), open[at] === id];
+    if (isOpen && !wasOpen) open.splice(at, 0, id);
+    else if (!isOpen && wasOpen) open.splice(at, 1);
   };
   const importsOf = ({ fields }: Skill): string[] => (fields.imports ?? []).map(withoutRange);
-  for (const row of demands) rows.set(row.id, [...rowsOf(row.id), row]);
+  for (const row of demands) addRow(row);
   for (const id of ids) want(id, 1);
   return {
     chosen,
@@ -123,20 +131,28 @@ function openSelection({ ids, demands, versions, denies }: VersionRequest): Sele
     take(id, skill) {
       chosen.set(id, skill);
       settle(id);
-      for (const row of demandsOfSkill(skill)) rows.set(row.id, [...rowsOf(row.id), row]);
+      for (const row of demandsOfSkill(skill)) addRow(row);
       for (const other of importsOf(skill)) want(other, 1);
     },
     drop(id) {
       const skill = chosen.get(id) as Skill;
       chosen.delete(id);
-      for (const row of demandsOfSkill(skill)) rows.set(row.id, rowsOf(row.id).slice(0, -1));
+      // What was chosen last goes first, so that its rows are the last ones.
+      for (const row of demandsOfSkill(skill)) rows.get(row.id)?.pop();
       for (const other of importsOf(skill)) want(other, -1);
       settle(id);
     },
-    open() {
-      let first: string | undefined;
-      for (const id of open) if (first === undefined || compareCodePoints(id, first) < 0) first = id;
-      return first;
-    },
+    open: () => open[0],
   };
+}
+
+/** Where a text stands in a list that is in order, or would stand. */
+function placeOf(sorted: readonly string[], text: string): number {
+  let low = 0;
+  for (let high = sorted.length; low < high;) {
+    const middle = (low + high) >> 1;
+    if (compareCodePoints(sorted[middle] ?? '', text) < 0) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }

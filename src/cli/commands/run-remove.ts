@@ -2,15 +2,13 @@ import { removeSkills } from '../../library/install/remove-skills.ts';
 import type { CommandContext } from '../options/command.ts';
 import { existingLock } from '../options/existing-lock.ts';
 import { noteDiagnostics } from '../options/skills-context.ts';
-import { withCache } from '../options/with-cache.ts';
 
 /** `skillcell skills remove`: removes skills with their folders. */
 export async function runRemove(context: CommandContext): Promise<number> {
   const { arguments: given, output, json, interruption } = context;
   const [lockFile, force] = [existingLock(context), given.flags.has('force')];
-  const { removed, diagnostics } = await withCache(context.io, async (cache) =>
-    removeSkills({ lockFile, refs: given.operands, cache, force, signal: interruption.signal }),
-  );
+  const { signal } = interruption;
+  const { removed, diagnostics } = await removeSkills({ lockFile, refs: given.operands, force, signal });
   if (json) await output.json({ removed, diagnostics });
   else {
     for (const id of removed) await output.text(`removed ${id}\n`);

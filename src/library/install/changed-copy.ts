@@ -1,10 +1,10 @@
 import { realpathSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
-import { loadStoreRoot } from '../../skills/load/load-store-root.ts';
 import { isSkillFileName } from '../../skills/load/skill-file-name.ts';
 import { type Deviation, UNSEEN } from '../lock/compare-locked.ts';
 import { hashFile } from '../../durable/hash-file.ts';
 import type { LockedSkill } from '../lock/lock-format.ts';
+import { loadInstalled } from './load-installed.ts';
 
 /**
  * Whether a folder that is not as it is locked is the skill all the same, and somebody has changed it. A lock file may come with a repository: that
@@ -48,15 +48,7 @@ function digestAt(path: string, limit: number): string | undefined {
 }
 
 function isNamed(folder: string, id: string): boolean {
-  const grants = { overrides: new Set<string>(), customNamespaces: new Set<string>() };
-  try {
-    const skills = [{ dir: basename(folder), place: realpathSync.native(folder) }];
-    const { skills: loaded } = loadStoreRoot({ kind: 'project', name: folder, skills }, grants, 0);
-    return loaded[0]?.fields.name === id.slice(id.indexOf('.') + 1);
-  } catch {
-    // Nothing that loads.
-    return false;
-  }
+  return loadInstalled(folder)?.fields.name === id.slice(id.indexOf('.') + 1);
 }
 
 /** Whether the folder of a skill is the one that it was taken from, or holds it: what is there has no other copy. */

@@ -1,10 +1,10 @@
 import { realpathSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 import type { Skill, SkillFile, SkillTree } from '../../contracts/skill.ts';
-import { loadStoreRoot } from '../../skills/load/load-store-root.ts';
 import { readRegularFile } from '../../skills/load/read-regular-file.ts';
 import type { TreeCache } from '../../stores/cache/tree-cache.ts';
 import type { LockedSkill } from '../lock/lock-format.ts';
+import { loadInstalled } from './load-installed.ts';
 
 /** What of a locked skill is at hand. */
 export interface InstalledTree {
@@ -30,10 +30,7 @@ export function readInstalled(root: string, locked: LockedSkill, cache: TreeCach
       // Gone or grown: nothing of it is as it was locked.
     }
   }
-  const dir = basename(place ?? origin.folder);
-  const grants = { overrides: new Set<string>(), customNamespaces: new Set<string>() };
-  const loaded = loadStoreRoot({ kind: 'project', name: root, skills: [{ dir, place: folder }] }, grants, 0);
-  return { files, tree, skill: loaded.skills[0] };
+  return { files, tree, skill: loadInstalled(folder, place ?? origin.folder) };
 }
 
 function realFolder(path: string): string | undefined {

@@ -1,20 +1,19 @@
+import { join } from 'node:path';
 import type { Diagnostic } from '../../contracts/diagnostic.ts';
 import { libraryDiagnostic } from '../../contracts/library-diagnostic.ts';
 import { SKILL_FILE } from '../../skills/load/skill-file-name.ts';
 import { withoutRange } from '../../skills/text/bare-reference.ts';
-import type { TreeCache } from '../../stores/cache/tree-cache.ts';
 import { changeSkills } from '../lock/change-skills.ts';
-import type { LockedSkill, SkillLock } from '../lock/lock-format.ts';
+import type { LockedSkill } from '../lock/lock-format.ts';
 import { lockedByReference } from '../lock/locked-by-reference.ts';
 import { assertReplaceable } from './assert-replaceable.ts';
-import { readInstalled } from './read-installed.ts';
+import { loadInstalled } from './load-installed.ts';
 
 /** Which skills go. */
 export interface RemoveSkillsOptions {
   /** Path of the lock file. */
   lockFile: string;
   refs: readonly string[];
-  cache: TreeCache;
   /** Removes also what somebody has changed. */
   force?: boolean | undefined;
   signal?: AbortSignal | undefined;
@@ -29,40 +28,36 @@ export interface RemoveSkillsOptions {
 export async function removeSkills({
   lockFile,
   refs,
-  cache,
   force = false,
   signal,
 }: RemoveSkillsOptions): Promise<{ removed: string[]; diagnostics: Diagnostic[] }> {
-  return await changeSkills(
+  const { root, removed, left } = await changeSkills(
     lockFile,
-    async (lock, { folder: root }) => {
+    async (lock, { folder }) => {
       const skills = lockedByReference(lock, refs);
       const changes = skills.map((locked) => {
         const { id, place } = locked;
         if (place === null) return { id, entry: null };
-        if (!force) assertReplaceable({ root, place, id, files: null, locked });
+        if (!force) assertReplaceable({ root: folder, place, id, files: null, locked });
         return { id, entry: null, folder: { place, tree: null } };
       });
-      const removed = skills.map(({ id }) => id);
-      return { changes, result: { removed, diagnostics: importersOf(removed, lock, root, cache) } };
+      const gone = new Set(skills.map(({ id }) => id));
+      return {
+        changes,
+        result: { root: folder, removed: gone, left: [...lock.values()].filter(({ id }) => !gone.has(id)) },
+      };
     },
     { signal },
   );
+  return { removed: [...removed], diagnostics: left.flatMap((locked) => lostImports(root, locked, removed)) };
 }
 
-/** What is locked and no longer finds what it imports. */
-function importersOf(removed: readonly string[], lock: SkillLock, root: string, cache: TreeCache): Diagnostic[] {
-  const gone = new Set(removed);
-  const stays = (locked: LockedSkill): boolean => !gone.has(locked.id);
-  return [...lock.values()].filter(stays).flatMap((locked) => {
-    const imports = readInstalled(root, locked, cache).skill?.fields.imports ?? [];
-    return imports
-      .map(withoutRange)
-      .filter((id) => gone.has(id))
-      .map((id) =>
-        libraryDiagnostic('lock.imported', `${locked.id} imports ${id}, which is removed.`, {
-          path: `${locked.place ?? locked.origin.folder}/${SKILL_FILE}`,
-        }),
-      );
-  });
+/** What a skill that stays imports of what was removed. */
+function lostImports(root: string, { id, place }: LockedSkill, removed: ReadonlySet<string>): Diagnostic[] {
+  if (place === null) return [];
+  const imports = (loadInstalled(join(root, place))?.fields.imports ?? []).map(withoutRange);
+  const path = `${place}/${SKILL_FILE}`;
+  return imports
+    .filter((other) => removed.has(other))
+    .map((other) => libraryDiagnostic('lock.imported', `${id} imports ${other}, which is removed.`, { path }));
 }

@@ -55,7 +55,6 @@ export function createMcpHost(settings: McpServerSettings): McpHost {
     const isOther = await (await catalog)?.renew();
     if (isOther === true) for (const listener of listeners) listener();
   };
-  const isFollowed = isLibrary(settings.skills);
   const following = isLibrary(settings.skills)
     ? settings.skills.subscribe(() => {
         renew().catch((error: unknown) => log(`The skills are served as they were: ${String(error)}`));
@@ -69,7 +68,7 @@ export function createMcpHost(settings: McpServerSettings): McpHost {
         { name: 'skillcell', version },
         {
           instructions: INSTRUCTIONS,
-          capabilities: { tools: { listChanged: false }, resources: { listChanged: isFollowed } },
+          capabilities: { tools: { listChanged: false }, resources: { listChanged: following !== undefined } },
         },
       );
       for (const offer of offers) offer(server);

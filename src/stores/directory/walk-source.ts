@@ -40,7 +40,7 @@ export async function walkSource(root: string, find: FindOptions): Promise<Sourc
   };
   const skills = contents.skills.map((skill): LookedAtSkill => {
     const looked = skill.files.map(({ path }) => files.get(joined(skill.folder, path)));
-    const changedAt = Math.max(...looked.map((file) => file?.ctimeMs ?? 0));
+    const changedAt = looked.reduce((latest, file) => Math.max(latest, file?.ctimeMs ?? 0), 0);
     return { found: skill, revision: revisionOf(looked), changedAt };
   });
   return { contents, skills, print: JSON.stringify([contents, skills.map(({ revision }) => revision)]) };

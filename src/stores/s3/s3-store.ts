@@ -18,7 +18,7 @@ import { type ObjectIndex, openObjectIndex } from './object-index.ts';
 import { deleteSkill, putSkill, type SkillFolder } from './put-skill.ts';
 import { type ListedObject, openS3Access, REQUESTS_AT_ONCE, type S3Access } from './s3-access.ts';
 import { unavailable } from './s3-failure.ts';
-import { checkConnection, CONNECTION_SHAPE, type S3Connection } from './s3-options.ts';
+import { CONNECTION_SHAPE, type S3Connection } from './s3-options.ts';
 import { skillState, type SkillState, type StateFile } from './skill-state.ts';
 
 /** A prefix of a bucket, with skills below it. */
@@ -60,7 +60,6 @@ function listedSkill({ revision, files, skillFile }: SkillState): ListedSkill {
 export function createS3Store(options: S3StoreOptions): WritableStore {
   checkStoreOptions({ ...CONNECTION_SHAPE, prefix: z.string(), limits: z.optional(z.unknown()) }, options);
   const { prefix: given, kind, cache, limits, ...connection } = options;
-  checkConnection(connection);
   const prefix = checkedPrefix(given);
   return storeOf({ access: openS3Access(connection), prefix, kind, cache, limits });
 }

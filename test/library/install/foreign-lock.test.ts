@@ -92,7 +92,7 @@ describe('a lock file of somebody else', () => {
     const before = seen();
     const refused = { code: 'lock.mismatch' };
     await expect(install()).rejects.toMatchObject(refused);
-    await expect(removeSkills({ lockFile, cache, refs: ['alpha'] })).rejects.toMatchObject(refused);
+    await expect(removeSkills({ lockFile, refs: ['alpha'] })).rejects.toMatchObject(refused);
     write('../source/alpha/SKILL.md', `${skillText('alpha')}More.\n`);
     const updates = await findUpdates({ lockFile, cache });
     await expect(takeUpdates(updates, { lockFile, cache })).rejects.toMatchObject(refused);
@@ -159,7 +159,7 @@ describe('what somebody else changes meanwhile', () => {
   it('is none of what takeUpdates() says that it has taken', async () => {
     for (const name of ['alpha', 'beta']) write(`../source/${name}/SKILL.md`, `${skillText(name)}More.\n`);
     const updates = await findUpdates({ lockFile, cache });
-    await removeSkills({ lockFile, cache, refs: ['alpha'] });
+    await removeSkills({ lockFile, refs: ['alpha'] });
     expect(await takeUpdates(updates, { lockFile, cache })).toEqual(['custom.beta']);
   });
 });
@@ -180,12 +180,12 @@ describe('a skill that is locked where it is written', () => {
     await add('./skills', 'skills');
     const before = seen();
     const refused = { code: 'lock.mismatch', message: expect.stringContaining('where it comes from') as string };
-    await expect(removeSkills({ lockFile, cache, refs: ['gamma'] })).rejects.toMatchObject(refused);
+    await expect(removeSkills({ lockFile, refs: ['gamma'] })).rejects.toMatchObject(refused);
     expect(seen()).toEqual(before);
     write('skills/gamma/SKILL.md', `${skillText('gamma')}More.\n`);
     await expect(install()).rejects.toMatchObject(refused);
     await takeUpdates(await findUpdates({ lockFile, cache }), { lockFile, cache });
     expect(await install()).toEqual(['unchanged custom.alpha', 'unchanged custom.beta', 'unchanged custom.gamma']);
-    expect((await removeSkills({ lockFile, cache, refs: ['gamma'], force: true })).removed).toEqual(['custom.gamma']);
+    expect((await removeSkills({ lockFile, refs: ['gamma'], force: true })).removed).toEqual(['custom.gamma']);
   });
 });

@@ -109,7 +109,7 @@ describe('locked skills', () => {
     write('notes', 'Write notes.', 'imports:\n  - custom.units@^1\n');
     write('dates', 'Write dates.');
     await add();
-    const { removed, diagnostics } = await removeSkills({ lockFile, cache, refs: ['units'] });
+    const { removed, diagnostics } = await removeSkills({ lockFile, refs: ['units'] });
     expect(removed).toEqual(['custom.units']);
     expect(diagnostics.map(({ code, severity, path, message }) => [code, severity, path, message])).toEqual([
       [
@@ -119,7 +119,7 @@ describe('locked skills', () => {
         'custom.notes imports custom.units, which is removed.',
       ],
     ]);
-    expect((await removeSkills({ lockFile, cache, refs: ['notes', 'dates'] })).diagnostics).toEqual([]);
+    expect((await removeSkills({ lockFile, refs: ['notes', 'dates'] })).diagnostics).toEqual([]);
   });
 
   it('are not replaced where somebody has changed them, or has made the folder', async () => {
@@ -132,9 +132,9 @@ describe('locked skills', () => {
     await expect(add()).rejects.toMatchObject({ code: 'lock.mismatch', diagnostics: [{ code: 'lock.added' }] });
     const updates = await findUpdates({ lockFile, cache });
     await expect(takeUpdates(updates, { lockFile, cache })).rejects.toMatchObject({ code: 'lock.mismatch' });
-    await expect(removeSkills({ lockFile, cache, refs: ['units'] })).rejects.toMatchObject({ code: 'lock.mismatch' });
+    await expect(removeSkills({ lockFile, refs: ['units'] })).rejects.toMatchObject({ code: 'lock.mismatch' });
     expect(readFileSync(installed('units', 'notes.txt'), 'utf8')).toBe('mine');
-    expect((await removeSkills({ lockFile, cache, refs: ['units'], force: true })).removed).toEqual(['custom.units']);
+    expect((await removeSkills({ lockFile, refs: ['units'], force: true })).removed).toEqual(['custom.units']);
     expect(existsSync(installed('units'))).toBe(false);
   });
 

@@ -139,13 +139,16 @@ describe('createDirectoryStore()', () => {
     );
     await once(mover.stdout, 'data');
     const codes = new Set<unknown>();
-    for (let look = 0; look < 1000; look += 1) {
-      for (const read of [store.open(item!), store.head(item!)]) {
-        await read.catch((error: { code?: unknown }) => codes.add(error.code));
+    try {
+      for (let look = 0; look < 1000; look += 1) {
+        for (const read of [store.open(item!), store.head(item!)]) {
+          await read.catch((error: { code?: unknown }) => codes.add(error.code));
+        }
       }
+    } finally {
+      mover.kill('SIGKILL');
+      await once(mover, 'exit');
     }
-    mover.kill('SIGKILL');
-    await once(mover, 'exit');
     // It may be back, unchanged, by the time of the second look: then it could not be read.
     expect([...codes].filter((code) => code !== 'store.unavailable')).toEqual(['store.changed']);
   });
