@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { requireHere } from '../fixtures/describe-with.ts';
+import { MISSING_GIT, requireHere } from '../fixtures/describe-with.ts';
 import { asShown } from '../fixtures/documents/console-session.ts';
 import { missingIsolation } from '../fixtures/documents/missing-isolation.ts';
 import { createNewcomer } from '../fixtures/documents/newcomer.ts';
@@ -60,9 +60,11 @@ describe.each(files)('examples of %s', (file) => {
   const own = examples.filter((example) => example.file === file);
   const printed = new Map<string, string>();
 
-  /** Jobs run at the level that they get by default, and there may be none here. */
-  const missingFor = (text: string): string | undefined =>
-    /\.(exec|codegen|script|session|stream|warm)\(|createSandboxTools\(/.test(text) ? isolation : undefined;
+  /** Jobs run at the level that they get by default, repositories are read by git, and either may not be here. */
+  const missingFor = (text: string): string | undefined => {
+    if (/\.(exec|codegen|script|session|stream|warm)\(|createSandboxTools\(/.test(text)) return isolation;
+    return text.includes('createGitStore(') ? MISSING_GIT : undefined;
+  };
 
   beforeAll(async () => {
     using newcomer = createNewcomer();
