@@ -1,5 +1,6 @@
 import type { GitProtocol } from './git-address.ts';
 import { STREAMED_MIB } from './git-limits.ts';
+import type { GitAuthorization } from './git-token.ts';
 
 /** What a command of git is told about where it may go. */
 export interface GitReach {
@@ -9,16 +10,19 @@ export interface GitReach {
   pinned?: string;
   /** Certificates that are trusted in place of the system's. */
   caFile?: string | undefined;
+  /** Who asks. Only the same user can read the environment of a process; everybody can read its arguments. */
+  authorization?: GitAuthorization | undefined;
 }
 
 /** Programs and libraries of git, and nothing of the caller's. */
 const PATH = '/usr/local/bin:/usr/bin:/bin';
 
 /**
- * The environment of a command: no configuration of the system or of a user, no prompt, no credential, no hook, one protocol, and no variable of this
- * process. What is configured arrives in variables, so that no address stands in the arguments of a process.
+ * The environment of a command: no configuration of the system or of a user, no prompt, no helper for credentials, no hook, one protocol, and no variable
+ * of this process. What is configured arrives in variables, so that neither addresses nor tokens stand in the arguments of a
+ * process.
  */
-export function gitEnvironment({ protocol, pinned, caFile }: GitReach): Record<string, string> {
+export function gitEnvironment({ protocol, pinned, caFile, authorization }: GitReach): Record<string, string> {
   const configuration: [key: string, value: string][] = [
     ['protocol.allow', 'never'],
     ...(protocol === undefined ? [] : [[`protocol.${protocol}.allow`, 'always'] as [string, string]]),
@@ -28,6 +32,9 @@ export function gitEnvironment({ protocol, pinned, caFile }: GitReach): Record<s
     ['http.lowSpeedTime', '30'],
     ...(pinned === undefined ? [] : [['http.curloptResolve', pinned] as [string, string]]),
     ...(caFile === undefined ? [] : [['http.sslCAInfo', caFile] as [string, string]]),
+    ...(authorization === undefined
+      ? []
+      : [[`http.${authorization.origin}/.extraHeader`, authorization.header] as [string, string]]),
     ['credential.helper', ''],
     ['core.askPass', ''],
     ['core.hooksPath', '/dev/null'],
