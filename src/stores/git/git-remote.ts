@@ -71,6 +71,11 @@ export async function askRemote(remote: GitRemote, ref: GitRef, signal: AbortSig
   const commit = fetched === undefined ? undefined : (ids.get(`${fetched}^{}`) ?? ids.get(fetched));
   if (fetched !== undefined && commit !== undefined && isCommit(commit)) return { commit, fetched };
   const name = ref.names[0]?.replace('refs/heads/', '') ?? '';
+  if (name === 'HEAD')
+    throw new SkillcellError(
+      'source.refused',
+      `Cannot read the repository ${remote.address.url}: it is empty, or has no default branch, got no commit at HEAD.`,
+    );
   throw new SkillcellError(
     'source.refused',
     `Cannot read the repository ${remote.address.url}: it has no branch or tag of that name, got ${quotedText(name)}.`,
@@ -190,6 +195,10 @@ function asError(
       hint,
     });
   }
+  if (/not our ref|unadvertised object|mismatched algorithms/.test(words))
+    return new SkillcellError('source.refused', `${start} it has no such commit, or does not give it by its id.`, {
+      hint: 'A commit that is at no branch or tag any more is gone for most servers.',
+    });
   if (/could not read Username|terminal prompts disabled|Authentication failed|returned error: 40[13]\b/.test(words)) {
     const flag = `\`--credential ${url.startsWith('https:') ? new URL(url).origin : 'ORIGIN'}=VARIABLE\``;
     if (token !== undefined)
