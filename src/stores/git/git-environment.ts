@@ -24,8 +24,6 @@ const PATH = '/usr/local/bin:/usr/bin:/bin';
  */
 export function gitEnvironment({ protocol, pinned, caFile, authorization }: GitReach): Record<string, string> {
   const configuration: [key: string, value: string][] = [
-    ['protocol.allow', 'never'],
-    ...(protocol === undefined ? [] : [[`protocol.${protocol}.allow`, 'always'] as [string, string]]),
     ['http.followRedirects', 'false'],
     ['http.proxy', ''],
     ['http.lowSpeedLimit', '1000'],
@@ -56,15 +54,14 @@ export function gitEnvironment({ protocol, pinned, caFile, authorization }: GitR
     HOME: '/dev/null',
     LC_ALL: 'C',
     GIT_CONFIG_NOSYSTEM: '1',
-    GIT_CONFIG_SYSTEM: '/dev/null',
     GIT_CONFIG_GLOBAL: '/dev/null',
     GIT_ATTR_NOSYSTEM: '1',
+    // It counts before all configuration.
     GIT_ALLOW_PROTOCOL: protocol ?? 'none',
     GIT_TERMINAL_PROMPT: '0',
     GIT_ASKPASS: '',
     GIT_NO_LAZY_FETCH: '1',
     GIT_NO_REPLACE_OBJECTS: '1',
-    GIT_LITERAL_PATHSPECS: '1',
     GIT_CONFIG_COUNT: `${configuration.length}`,
     ...Object.fromEntries(
       configuration.flatMap(([key, value], index) => [
