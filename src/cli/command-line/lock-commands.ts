@@ -6,6 +6,14 @@ const PLACE_FLAGS: readonly FlagSpecification[] = [
   { name: 'lock', value: 'FILE', summary: 'the lock file (default: skillcell.lock.json in this folder)' },
 ];
 
+/** Every command that opens a source takes it. */
+const CREDENTIAL_FLAG: FlagSpecification = {
+  name: 'credential',
+  value: 'ORIGIN=VARIABLE',
+  repeatable: true,
+  summary: 'the environment variable with the token for private git repositories of ORIGIN, such as https://github.com',
+};
+
 const FORCE_FLAG: FlagSpecification = { name: 'force', summary: 'replace also what somebody has changed' };
 
 /** Commands that pin skills by their bytes. */
@@ -21,6 +29,7 @@ export const LOCK_COMMANDS: readonly CommandSpecification[] = [
       { name: 'list', summary: 'only say what the source holds, and what of it is not taken' },
       { name: 'nested', summary: 'take also what lies below another skill' },
       { name: 'into', value: 'DIR', summary: 'the folder of skills (default: .agents/skills)' },
+      CREDENTIAL_FLAG,
       ...PLACE_FLAGS,
       FORCE_FLAG,
       JSON_FLAG,
@@ -37,6 +46,7 @@ export const LOCK_COMMANDS: readonly CommandSpecification[] = [
     summary: 'bring back what is locked, byte by byte',
     flags: [
       { name: 'frozen', summary: 'refuse where a skill is not approved' },
+      CREDENTIAL_FLAG,
       ...PLACE_FLAGS,
       { name: 'force', summary: 'replace also what is no copy of the skill' },
       JSON_FLAG,
@@ -49,7 +59,13 @@ export const LOCK_COMMANDS: readonly CommandSpecification[] = [
     summary: 'say what sources have now, and take it',
     operands: '[REF...]',
     maximumOperands: Number.POSITIVE_INFINITY,
-    flags: [{ name: 'dry-run', summary: 'only print the difference' }, ...PLACE_FLAGS, FORCE_FLAG, JSON_FLAG],
+    flags: [
+      { name: 'dry-run', summary: 'only print the difference' },
+      CREDENTIAL_FLAG,
+      ...PLACE_FLAGS,
+      FORCE_FLAG,
+      JSON_FLAG,
+    ],
     notes: ['What changes is no longer approved. Exit code 1 when a source has a skill no more.'],
     load: async () => (await import('../commands/run-update.ts')).runUpdate,
   },

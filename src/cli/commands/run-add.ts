@@ -12,6 +12,7 @@ import { bodyTokens } from '../../skills/catalog/catalog-entry.ts';
 import { oneLine } from '../../skills/text/text.ts';
 import type { TreeCache } from '../../stores/cache/tree-cache.ts';
 import { type CommandContext, flagValues } from '../options/command.ts';
+import { tokensFromFlags } from '../options/credential-flag.ts';
 import { lockPlace, makeLockFolder } from '../options/lock-place.ts';
 import { privateHosts } from '../options/private-hosts.ts';
 import { withCache } from '../options/with-cache.ts';
@@ -40,6 +41,7 @@ async function add(context: CommandContext, cache: TreeCache): Promise<number> {
     lockFolder,
     nested,
     allowPrivate: privateHosts(io),
+    tokens: tokensFromFlags(context),
     signal,
   });
   if (given.flags.has('list')) return await list(context, found.skills, found.diagnostics);

@@ -3,6 +3,7 @@ import { installSkills } from '../../library/install/install-skills.ts';
 import type { TreeCache } from '../../stores/cache/tree-cache.ts';
 import { BUILTIN_FOLDER } from '../options/builtin-folder.ts';
 import type { CommandContext } from '../options/command.ts';
+import { tokensFromFlags } from '../options/credential-flag.ts';
 import { existingLock, isLocked } from '../options/existing-lock.ts';
 import { privateHosts } from '../options/private-hosts.ts';
 import { lockPlace } from '../options/lock-place.ts';
@@ -19,7 +20,7 @@ async function install(context: CommandContext, cache: TreeCache): Promise<numbe
   const { arguments: given, io, output, json, interruption } = context;
   const { signal } = interruption;
   const [frozen, force] = [given.flags.has('frozen'), given.flags.has('force')];
-  const options = { cache, allowPrivate: privateHosts(io), signal };
+  const options = { cache, allowPrivate: privateHosts(io), tokens: tokensFromFlags(context), signal };
   const { lockFile: asked } = lockPlace(context);
   // Nothing of another tool's file is approved.
   const imported =

@@ -2,6 +2,7 @@ import { findUpdates, type SkillUpdate, takeUpdates } from '../../library/instal
 import type { TreeCache } from '../../stores/cache/tree-cache.ts';
 import { BUILTIN_FOLDER } from '../options/builtin-folder.ts';
 import type { CommandContext } from '../options/command.ts';
+import { tokensFromFlags } from '../options/credential-flag.ts';
 import { existingLock } from '../options/existing-lock.ts';
 import { deviationLine } from '../options/deviation-line.ts';
 import { privateHosts } from '../options/private-hosts.ts';
@@ -23,6 +24,7 @@ async function update(context: CommandContext, cache: TreeCache): Promise<number
     cache,
     builtinFolder: BUILTIN_FOLDER,
     allowPrivate: privateHosts(context.io),
+    tokens: tokensFromFlags(context),
     force: given.flags.has('force'),
     signal: interruption.signal,
   };

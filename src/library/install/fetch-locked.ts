@@ -14,6 +14,8 @@ export interface FetchLockedOptions {
   lockFolder: string;
   /** Hosts and ranges that may be private ones. */
   allowPrivate?: readonly string[] | undefined;
+  /** Tokens of private git repositories, by origin. */
+  tokens?: ReadonlyMap<string, string> | undefined;
   signal?: AbortSignal | undefined;
 }
 
@@ -23,7 +25,7 @@ export interface FetchLockedOptions {
  * @throws SkillcellError `lock.mismatch` where the source has other ones; `source.refused`, `store.unavailable`
  */
 export async function fetchLocked(locked: LockedSkill, options: FetchLockedOptions): Promise<SkillTree> {
-  const { cache, lockFolder, allowPrivate, signal } = options;
+  const { cache, lockFolder, allowPrivate, tokens, signal } = options;
   const kept = cache.find(locked.digest);
   if (kept !== undefined) {
     const tree = readTree(kept.folder, kept.files);
@@ -37,6 +39,7 @@ export async function fetchLocked(locked: LockedSkill, options: FetchLockedOptio
     only: new Set([folder]),
     nested: true,
     allowPrivate,
+    tokens,
     signal,
   });
   const found = skills.find(({ origin, skill }) => origin.folder === folder && skill.digest === locked.digest);

@@ -13,6 +13,8 @@ export interface ImportSkillsLockOptions {
   lockFile: string;
   cache: TreeCache;
   allowPrivate?: readonly string[] | undefined;
+  /** Tokens of private git repositories, by origin. */
+  tokens?: ReadonlyMap<string, string> | undefined;
   /** Replaces also what somebody has changed or made. */
   force?: boolean | undefined;
   signal?: AbortSignal | undefined;
@@ -36,11 +38,11 @@ export async function importSkillsLock(options: ImportSkillsLockOptions): Promis
 
 async function findEntry(entry: SkillsLockEntry, options: ImportSkillsLockOptions): Promise<FoundSkill> {
   const { name, source, sourceType, ref, computedHash: expected } = entry;
-  const { lockFile, cache, allowPrivate, signal } = options;
+  const { lockFile, cache, allowPrivate, tokens, signal } = options;
   if (!SOURCE_TYPES.has(sourceType)) throw refused(`skills of the type ${quotedText(sourceType)} are not read`, source);
   const lockFolder = dirname(lockFile);
   const spec = parseSource(ref === undefined ? source : `${source}#${ref}`, lockFolder);
-  const { skills } = await findInSource(spec, { cache, lockFolder, nested: true, allowPrivate, signal });
+  const { skills } = await findInSource(spec, { cache, lockFolder, nested: true, allowPrivate, tokens, signal });
   const named = skills.filter(({ skill }) => skill.skillId === name || skill.fields.name === name);
   const same = named.find((one) => computedHash(one.read()) === expected);
   if (same !== undefined) return same;

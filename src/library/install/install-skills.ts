@@ -19,6 +19,8 @@ export interface InstallSkillsOptions {
   cache: TreeCache;
   /** Hosts and ranges that may be private ones. */
   allowPrivate?: readonly string[] | undefined;
+  /** Tokens of private git repositories, by origin. */
+  tokens?: ReadonlyMap<string, string> | undefined;
   /** Refuses before anything is written where a skill is not approved. */
   frozen?: boolean | undefined;
   /** Replaces also a folder that is no copy of the skill. */
@@ -46,7 +48,7 @@ export interface InstalledSkill {
  * @throws SkillcellError `lock.mismatch`, `lock.unapproved`, `lock.invalid`, `store.unavailable`, `store.conflict`
  */
 export async function installSkills(options: InstallSkillsOptions): Promise<InstalledSkill[]> {
-  const { lockFile, cache, allowPrivate, frozen = false, force = false, builtinFolder, signal } = options;
+  const { lockFile, cache, allowPrivate, tokens, frozen = false, force = false, builtinFolder, signal } = options;
   await recoverSkills(lockFile, { signal });
   const lock = readLock(lockFile);
   if (lock === undefined) return [];
@@ -57,7 +59,7 @@ export async function installSkills(options: InstallSkillsOptions): Promise<Inst
     if (frozen) assertApproved(skill);
     if (skill.place === null) assertInPackage(skill, compareBuiltin(skill, builtin));
     if (skill.place === null || compareLocked(lockFolder, skill).length === 0) continue;
-    trees.set(skill.digest, await fetchLocked(skill, { cache, lockFolder, allowPrivate, signal }));
+    trees.set(skill.digest, await fetchLocked(skill, { cache, lockFolder, allowPrivate, tokens, signal }));
   }
   return await changeSkills(
     lockFile,

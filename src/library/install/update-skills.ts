@@ -25,6 +25,8 @@ export interface UpdateSkillsOptions {
   builtinFolder?: string | undefined;
   /** Hosts and ranges that may be private ones. */
   allowPrivate?: readonly string[] | undefined;
+  /** Tokens of private git repositories, by origin. */
+  tokens?: ReadonlyMap<string, string> | undefined;
   /** Replaces also what somebody has changed. */
   force?: boolean | undefined;
   signal?: AbortSignal | undefined;
@@ -50,7 +52,7 @@ export interface SkillUpdate {
  * @throws SkillcellError `skills.reference-unknown`, `lock.invalid`, `source.refused`, `store.unavailable`
  */
 export async function findUpdates(options: UpdateSkillsOptions): Promise<SkillUpdate[]> {
-  const { lockFile, refs = [], cache, builtinFolder, allowPrivate, signal } = options;
+  const { lockFile, refs = [], cache, builtinFolder, allowPrivate, tokens, signal } = options;
   await recoverSkills(lockFile, { signal });
   const lock = readLock(lockFile) ?? new Map<string, LockedSkill>();
   const { folder: lockFolder } = lockPlaces(lockFile);
@@ -66,7 +68,8 @@ export async function findUpdates(options: UpdateSkillsOptions): Promise<SkillUp
     }
     const spec = lockedSource(locked.origin, lockFolder, 'ref');
     const key = JSON.stringify([spec.kind, spec.source, spec.ref]);
-    const contents = sources.get(key) ?? findInSource(spec, { cache, lockFolder, nested: true, allowPrivate, signal });
+    const contents =
+      sources.get(key) ?? findInSource(spec, { cache, lockFolder, nested: true, allowPrivate, tokens, signal });
     sources.set(key, contents);
     updates.push(await updateOf(locked, await contents, lockFolder, cache));
   }

@@ -13,6 +13,8 @@ export interface OpenSourceOptions {
   nested?: boolean | undefined;
   /** Hosts and ranges that may be private ones. */
   allowPrivate?: readonly string[] | undefined;
+  /** Tokens of private git repositories, by origin: `https://git.example.test`. */
+  tokens?: ReadonlyMap<string, string> | undefined;
   /** Takes the source for one plugin, as a marketplace elsewhere describes it. */
   plugin?: PluginElsewhere | undefined;
 }
@@ -61,7 +63,7 @@ export async function openSource(spec: SourceSpec, options: OpenSourceOptions): 
 }
 
 async function openGit(spec: SourceSpec, options: OpenSourceOptions): Promise<OpenedSource> {
-  const { kind, cache, nested, allowPrivate = [], plugin } = options;
+  const { kind, cache, nested, allowPrivate = [], tokens, plugin } = options;
   const [{ createGitStore }, { resolveChecked }] = await Promise.all([
     import('../../stores/git/git-store.ts'),
     import('../../outgoing/resolve-checked.ts'),
@@ -75,6 +77,8 @@ async function openGit(spec: SourceSpec, options: OpenSourceOptions): Promise<Op
     nested,
     plugin,
     allowPrivate,
+    // A path of this machine has no origin, and is read as who reads it.
+    token: tokens?.get(URL.parse(spec.source)?.origin ?? ''),
     resolve: resolveChecked,
   });
   return {

@@ -1,5 +1,6 @@
 import type { GitProtocol } from './git-address.ts';
 import { STREAMED_MIB } from './git-limits.ts';
+import type { GitAuthorization } from './git-token.ts';
 
 /** What a command of git is told about where it may go. */
 export interface GitReach {
@@ -9,25 +10,29 @@ export interface GitReach {
   pinned?: string;
   /** Certificates that are trusted in place of the system's. */
   caFile?: string | undefined;
+  /** Who asks. Only the same user can read the environment of a process; everybody can read its arguments. */
+  authorization?: GitAuthorization | undefined;
 }
 
 /** Programs and libraries of git, and nothing of the caller's. */
 const PATH = '/usr/local/bin:/usr/bin:/bin';
 
 /**
- * The environment of a command: no configuration of the system or of a user, no prompt, no credential, no hook, one protocol, and no variable of this
- * process. What is configured arrives in variables, so that no address stands in the arguments of a process.
+ * The environment of a command: no configuration of the system or of a user, no prompt, no helper for credentials, no hook, one protocol, and no variable
+ * of this process. What is configured arrives in variables, so that neither addresses nor tokens stand in the arguments of a
+ * process.
  */
-export function gitEnvironment({ protocol, pinned, caFile }: GitReach): Record<string, string> {
+export function gitEnvironment({ protocol, pinned, caFile, authorization }: GitReach): Record<string, string> {
   const configuration: [key: string, value: string][] = [
-    ['protocol.allow', 'never'],
-    ...(protocol === undefined ? [] : [[`protocol.${protocol}.allow`, 'always'] as [string, string]]),
     ['http.followRedirects', 'false'],
     ['http.proxy', ''],
     ['http.lowSpeedLimit', '1000'],
     ['http.lowSpeedTime', '30'],
     ...(pinned === undefined ? [] : [['http.curloptResolve', pinned] as [string, string]]),
     ...(caFile === undefined ? [] : [['http.sslCAInfo', caFile] as [string, string]]),
+    ...(authorization === undefined
+      ? []
+      : [[`http.${authorization.origin}/.extraHeader`, authorization.header] as [string, string]]),
     ['credential.helper', ''],
     ['core.askPass', ''],
     ['core.hooksPath', '/dev/null'],
@@ -49,15 +54,14 @@ export function gitEnvironment({ protocol, pinned, caFile }: GitReach): Record<s
     HOME: '/dev/null',
     LC_ALL: 'C',
     GIT_CONFIG_NOSYSTEM: '1',
-    GIT_CONFIG_SYSTEM: '/dev/null',
     GIT_CONFIG_GLOBAL: '/dev/null',
     GIT_ATTR_NOSYSTEM: '1',
+    // It counts before all configuration.
     GIT_ALLOW_PROTOCOL: protocol ?? 'none',
     GIT_TERMINAL_PROMPT: '0',
     GIT_ASKPASS: '',
     GIT_NO_LAZY_FETCH: '1',
     GIT_NO_REPLACE_OBJECTS: '1',
-    GIT_LITERAL_PATHSPECS: '1',
     GIT_CONFIG_COUNT: `${configuration.length}`,
     ...Object.fromEntries(
       configuration.flatMap(([key, value], index) => [

@@ -4,7 +4,7 @@ const MIB = 1024 * 1024;
 export interface GitLimits {
   /** Bytes of what is fetched, as git packs them. @default 256 MiB */
   bytes: number;
-  /** Objects of what is fetched: commits, folders and files. @default 250,000 */
+  /** Objects of what is fetched: commits, folders and files; and names in what is read, where one object may have many. @default 250,000 */
   objects: number;
   /** Milliseconds of one fetch, and of asking what there is. @default 120,000, of which 60,000 for asking */
   fetchMs: number;

@@ -9,6 +9,7 @@ import { gitEnvironment } from './git-environment.ts';
 import { COMMAND_MS, type GitLimits, OUTPUT_BYTES } from './git-limits.ts';
 import { findGit } from './git-program.ts';
 import { type GitRef, isCommit } from './git-ref.ts';
+import { gitAuthorization, type GitToken } from './git-token.ts';
 import { type GitCommand, GitFailure, runGit } from './run-git.ts';
 
 /** Resolves a host to addresses that may be connected to. @throws SkillcellError `source.refused`, `store.unavailable` */
@@ -23,6 +24,7 @@ export interface GitRemote {
   limits: GitLimits;
   allowPrivate: readonly string[];
   caFile: string | undefined;
+  token: GitToken | undefined;
   resolve: ResolveHost;
 }
 
@@ -34,19 +36,21 @@ export interface RemoteRef {
   fetched: string;
 }
 
-/** How a command reaches the repository: environment and address. */
+/** How a command reaches the repository: environment, address, and what no message may hold. */
 interface Reached {
   program: string;
   env: Record<string, string>;
   url: string;
+  secrets?: readonly string[];
 }
 
 /** Says where a ref is now. @throws SkillcellError `store.unavailable`, `source.refused` */
 export async function askRemote(remote: GitRemote, ref: GitRef, signal: AbortSignal | undefined): Promise<RemoteRef> {
   if ('commit' in ref) return { commit: ref.commit, fetched: ref.commit };
-  const { program, env, url } = await reach(remote, signal);
+  const reached = await reach(remote, signal);
+  const { program, env, url } = reached;
   const patterns = ref.names.flatMap((name) => [name, `${name}^{}`]);
-  const printed = await toRemote(remote, {
+  const printed = await toRemote(remote, reached, {
     program,
     env,
     args: ['ls-remote', '--quiet', '--end-of-options', url, ...patterns],
@@ -67,6 +71,11 @@ export async function askRemote(remote: GitRemote, ref: GitRef, signal: AbortSig
   const commit = fetched === undefined ? undefined : (ids.get(`${fetched}^{}`) ?? ids.get(fetched));
   if (fetched !== undefined && commit !== undefined && isCommit(commit)) return { commit, fetched };
   const name = ref.names[0]?.replace('refs/heads/', '') ?? '';
+  if (name === 'HEAD')
+    throw new SkillcellError(
+      'source.refused',
+      `Cannot read the repository ${remote.address.url}: it is empty, or has no default branch, got no commit at HEAD.`,
+    );
   throw new SkillcellError(
     'source.refused',
     `Cannot read the repository ${remote.address.url}: it has no branch or tag of that name, got ${quotedText(name)}.`,
@@ -81,9 +90,11 @@ export async function fetchRemote(
   target: string,
   signal: AbortSignal | undefined,
 ): Promise<void> {
-  const { program, env, url } = await reach(remote, signal);
+  const reached = await reach(remote, signal);
+  const { program, env, url } = reached;
   await toRemote(
     remote,
+    reached,
     {
       program,
       env,
@@ -117,7 +128,7 @@ function isFilled(repository: string, bytes: number): boolean {
 
 /** Resolves the host anew each time, and holds git to what was judged. */
 async function reach(remote: GitRemote, signal: AbortSignal | undefined): Promise<Reached> {
-  const { address, allowPrivate, caFile, resolve } = remote;
+  const { address, allowPrivate, caFile, token, resolve } = remote;
   const program = await findGit();
   const { protocol, url, host } = address;
   if (host === undefined) return { program, env: gitEnvironment({ protocol }), url };
@@ -132,28 +143,41 @@ async function reach(remote: GitRemote, signal: AbortSignal | undefined): Promis
   const pinned = `${host.name}:${host.port}:${addresses.map(bracketed).join(',')}`;
   // Of an address in place of a name there is nothing to resolve.
   const isName = isIP(host.name.replace(/^\[(.*)\]$/, '$1')) === 0;
-  return { program, env: gitEnvironment({ protocol, caFile, ...(isName ? { pinned } : {}) }), url };
+  const authorization = await gitAuthorization(address, token, signal);
+  const env = gitEnvironment({ protocol, caFile, authorization, ...(isName ? { pinned } : {}) });
+  return { program, env, url, secrets: authorization?.secrets ?? [] };
 }
 
 function bracketed(address: string): string {
   return isIP(address) === 6 ? `[${address}]` : address;
 }
 
-async function toRemote(remote: GitRemote, command: GitCommand, isFull: () => boolean = () => false): Promise<Buffer> {
+async function toRemote(
+  remote: GitRemote,
+  { secrets = [] }: Reached,
+  command: GitCommand,
+  isFull: () => boolean = () => false,
+): Promise<Buffer> {
   try {
     return await runGit(command);
   } catch (error) {
-    if (error instanceof GitFailure) throw asError(error, remote, isFull());
+    if (error instanceof GitFailure) throw asError(error.reason, hide(error.words, secrets), remote, isFull());
     throw error;
   }
 }
 
 const SHOWN_CHARACTERS = 300;
 
+/** A server may repeat what it was sent. */
+function hide(words: string, secrets: readonly string[]): string {
+  return secrets.reduce((rest, secret) => rest.replaceAll(secret, '…'), words);
+}
+
 /** What git says is the server's word as well: one line of it is shown. */
 function asError(
-  { reason, words }: GitFailure,
-  { address: { url }, limits }: GitRemote,
+  reason: GitFailure['reason'],
+  words: string,
+  { address: { url }, limits, token }: GitRemote,
   isFull: boolean,
 ): SkillcellError {
   const start = `Cannot read the repository ${url}:`;
@@ -171,9 +195,19 @@ function asError(
       hint,
     });
   }
-  if (/could not read Username|terminal prompts disabled|Authentication failed/.test(words)) {
-    const hint = 'It may be private, or not there: credentials are neither asked for nor taken from an address.';
-    return new SkillcellError('store.unavailable', `${start} it asks who is there.`, { hint });
+  if (/not our ref|unadvertised object|mismatched algorithms/.test(words))
+    return new SkillcellError('source.refused', `${start} it has no such commit, or does not give it by its id.`, {
+      hint: 'A commit that is at no branch or tag any more is gone for most servers.',
+    });
+  if (/could not read Username|terminal prompts disabled|Authentication failed|returned error: 40[13]\b/.test(words)) {
+    const flag = `\`--credential ${url.startsWith('https:') ? new URL(url).origin : 'ORIGIN'}=VARIABLE\``;
+    if (token !== undefined)
+      return new SkillcellError('store.unavailable', `${start} it does not take the token.`, {
+        hint: `What ${flag} names may have expired, or may not read this repository.`,
+      });
+    return new SkillcellError('store.unavailable', `${start} it asks who is there.`, {
+      hint: `It may be private, or not there: ${flag} names the environment variable that holds a token for it.`,
+    });
   }
   const [line = 'git ended without a word'] = words
     .split('\n')

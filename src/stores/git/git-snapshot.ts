@@ -46,7 +46,7 @@ export async function openSnapshot({ remote, at, folder, cache, find, signal }: 
   const { url } = remote.address;
   try {
     const top = await sourceAnswer(topFolder(reader, commit, folder, url), url, signal);
-    const listed = await listTree(program, repository, top, url, signal);
+    const listed = await listTree(program, repository, top, remote, signal);
     const files: SourceFiles = { entries: listed.entries, read: readerOf(reader, listed) };
     return {
       commit,
@@ -102,16 +102,22 @@ async function topFolder(reader: ObjectReader, commit: string, folder: string, u
   let id = tree;
   for (const name of folder === '.' ? [] : folder.split('/')) {
     const { content } = await reader.read(id, OUTPUT_BYTES);
-    const below = folderIn(content, name, id.length / 2);
-    if (below === undefined) throw refused(`it has no such folder, got ${folder}`);
+    const below = entryIn(content, FOLDER, name, id.length / 2);
+    if (below === undefined) {
+      const isSubmodule = entryIn(content, SUBMODULE, name, id.length / 2) !== undefined;
+      throw refused(isSubmodule ? `submodules are not fetched, got ${folder}` : `it has no such folder, got ${folder}`);
+    }
     id = below;
   }
   return id;
 }
 
-/** The id of a folder in a tree, whose rows are a mode, a name, a zero and the bytes of the id. */
-function folderIn(tree: Buffer, name: string, idBytes: number): string | undefined {
-  const row = Buffer.from(`40000 ${name}\0`);
+const FOLDER = '40000';
+const SUBMODULE = '160000';
+
+/** The id of a name in a tree, whose rows are a mode, a name, a zero and the bytes of the id. */
+function entryIn(tree: Buffer, mode: string, name: string, idBytes: number): string | undefined {
+  const row = Buffer.from(`${mode} ${name}\0`);
   for (let offset = 0; offset < tree.length;) {
     const end = tree.indexOf(0, offset) + 1;
     if (end === 0) return undefined;
@@ -125,11 +131,14 @@ async function listTree(
   program: string,
   repository: string,
   tree: string,
-  url: string,
+  { address: { url }, limits }: GitRemote,
   signal: AbortSignal | undefined,
 ): Promise<ListedTree> {
+  const refused = (reason: string): SkillcellError =>
+    new SkillcellError('source.refused', `Cannot read the repository ${url}: ${reason}.`);
+  let printed: Buffer;
   try {
-    const printed = await runGit({
+    printed = await runGit({
       program,
       args: [`--git-dir=${repository}`, 'ls-tree', '-r', '-t', '-l', '-z', '--full-tree', tree],
       env: gitEnvironment({}),
@@ -138,13 +147,21 @@ async function listTree(
       fileBytes: 0,
       signal,
     });
-    return readTreeList(printed);
   } catch (error) {
     if (!(error instanceof GitFailure)) throw error;
-    const reason =
-      error.reason === 'output' ? `it has more than ${OUTPUT_BYTES} bytes of names` : 'it cannot be listed';
-    throw new SkillcellError('source.refused', `Cannot read the repository ${url}: ${reason}.`);
+    throw refused(
+      error.reason === 'output' ? `it has more than ${OUTPUT_BYTES} bytes of names` : 'it cannot be listed',
+    );
   }
+  // One folder may stand at any number of places in others: few objects have many names.
+  if (zerosIn(printed) > limits.objects) throw refused(`it has more than ${limits.objects} files and folders`);
+  return readTreeList(printed);
+}
+
+function zerosIn(bytes: Buffer): number {
+  let count = 0;
+  for (let at = bytes.indexOf(0); at >= 0; at = bytes.indexOf(0, at + 1)) count += 1;
+  return count;
 }
 
 function readerOf(reader: ObjectReader, { files }: ListedTree): SourceFiles['read'] {

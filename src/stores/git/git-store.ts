@@ -13,6 +13,7 @@ import { pathInSource } from '../contents/source-path.ts';
 import { type GitProtocol, readGitAddress } from './git-address.ts';
 import { GIT_LIMITS, type GitLimits } from './git-limits.ts';
 import { isCommit, readGitRef } from './git-ref.ts';
+import { checkGitToken, type GitToken } from './git-token.ts';
 import { askRemote, type GitRemote, type ResolveHost } from './git-remote.ts';
 import { openSnapshot, type GitSnapshot } from './git-snapshot.ts';
 
@@ -32,6 +33,11 @@ export interface GitStoreOptions extends FindOptions {
   allowPrivate?: readonly string[] | undefined;
   /** File of certificates that are trusted in place of the system's. */
   caFile?: string | undefined;
+  /**
+   * What a private repository is read with, or what gives it each time it is read; over https only, and to no other host, scheme or port than those
+   * of the address. It is in no id, origin, message or file.
+   */
+  token?: GitToken | undefined;
   limits?: Partial<GitLimits> | undefined;
   /** @internal How hosts become addresses that may be connected to. */
   resolve?: ResolveHost | undefined;
@@ -47,6 +53,8 @@ const SHAPE = {
   protocols: z.optional(z.array(text)),
   allowPrivate: z.optional(z.array(text)),
   caFile: z.optional(text),
+  // A message about it would hold it.
+  token: z.optional(z.unknown()),
   limits: z.optional(z.unknown()),
   resolve: z.optional(z.unknown()),
 };
@@ -85,6 +93,7 @@ export function createGitStore(options: GitStoreOptions): SkillStore & GitStore 
   checkStoreOptions(SHAPE, options);
   const { ref, kind, cache, nested, plugin } = options;
   const address = readGitAddress(options.url, options.protocols ?? ['https']);
+  checkGitToken(options.token, address);
   const asked = readGitRef(ref);
   const folder = readFolder(options.folder);
   const remote: GitRemote = {
@@ -92,6 +101,7 @@ export function createGitStore(options: GitStoreOptions): SkillStore & GitStore 
     limits: { ...GIT_LIMITS, ...options.limits },
     allowPrivate: options.allowPrivate ?? [],
     caFile: options.caFile,
+    token: options.token,
     resolve: options.resolve ?? resolveChecked,
   };
   const id = `git:${address.url}${ref === undefined ? '' : `#${ref}`}${folder === '.' ? '' : `:${folder}`}`;

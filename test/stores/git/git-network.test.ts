@@ -3,12 +3,12 @@ import { promisify } from 'node:util';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
-import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { SkillcellError } from '../../../src/contracts/skillcell-error.ts';
 import { resolveChecked } from '../../../src/outgoing/resolve-checked.ts';
 import type { GitStoreOptions } from '../../../src/stores/git/git-store.ts';
+import { commandLines } from '../../fixtures/command-lines.ts';
 import { describeWith, MISSING_GIT, MISSING_OPENSSL } from '../../fixtures/describe-with.ts';
 import { type AnswerInstead, type GitHttpServer, serveGit } from '../../fixtures/git-http-server.ts';
 import { type GitScene, setUpGit } from '../../fixtures/git-scene.ts';
@@ -32,20 +32,6 @@ async function come(options: Partial<GitStoreOptions>): Promise<string> {
       ({ items }) => items.map(({ path }) => path).join(),
       (error: SkillcellError) => `${error.code}: ${error.message}`,
     );
-}
-
-/** Command lines of processes that are alive. */
-function commandLines(): string[] {
-  return readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name))
-    .map((pid) => {
-      try {
-        return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ');
-      } catch {
-        // It has ended.
-        return '';
-      }
-    });
 }
 
 describeWith('git store', MISSING_GIT ?? MISSING_OPENSSL, () => {

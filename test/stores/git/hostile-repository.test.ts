@@ -171,6 +171,7 @@ describeWith('git store', MISSING_GIT, () => {
         limits,
         allowPrivate: [],
         caFile: undefined,
+        token: undefined,
         resolve: async () => [],
       };
       const ref = { commit: scene.repository.git(['rev-parse', 'HEAD']), fetched: 'refs/heads/main' };
