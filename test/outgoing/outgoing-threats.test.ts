@@ -167,6 +167,25 @@ describe('K03 names that lead to private addresses', () => {
     expect(await resolveChecked('skills.test', { lookup, without: ['resolved'] })).toHaveLength(2);
   });
 
+  it('what a lookup gives that is no address refuses the name, and a name without any is an outage', async () => {
+    await expect(resolveChecked('skills.test', { lookup: names('skills') })).rejects.toThrow('(no address)');
+    await expect(resolveChecked('skills.test', { lookup: names('') })).rejects.toThrow('(no address)');
+    await expect(resolveChecked('skills.test', { lookup: async () => [] })).rejects.toMatchObject({
+      code: 'store.unavailable',
+      message: expect.stringContaining('its host has no address'),
+    });
+  });
+
+  it('a lookup without an end ends with an abort', async () => {
+    const controller = new AbortController();
+    const asked = resolveChecked('skills.test', {
+      lookup: () => new Promise(() => undefined),
+      signal: controller.signal,
+    });
+    controller.abort(new Error('enough'));
+    await expect(asked).rejects.toThrow('enough');
+  });
+
   it('a name that changes between its check and the connection is asked for once', async () => {
     // The one stands for an address of everybody, the other for a private one.
     await using good = await serveLocally((_, response) => response.end('good'), {
@@ -507,6 +526,22 @@ describe('K08 endpoints that a tenant names', () => {
     expect(await resolve('10.1.2.3', ['10.1.2.3:8080'])).toEqual(['10.1.2.3']);
     expect(await resolve('::1', ['[::1]:8080'])).toEqual(['::1']);
   });
+
+  it.each(['10.0.0.7', 'fd00::7', '127.0.0.1', '::1', '100.64.0.7'])(
+    'a name allows the networks of companies and this machine, however it is written: %s',
+    async (address) => {
+      const lookup = names(address);
+      expect(await resolveChecked('git.corp.example', { allowPrivate: ['Git.Corp.Example'], lookup })).toEqual([
+        address,
+      ]);
+      expect(await resolveChecked('GIT.corp.example', { allowPrivate: ['git.corp.example'], lookup })).toEqual([
+        address,
+      ]);
+      await expect(resolveChecked('x.corp.example', { allowPrivate: ['corp.example'], lookup })).rejects.toThrow(
+        'not for everybody',
+      );
+    },
+  );
 
   it('an entry with a port opens that port of that host alone', async () => {
     await using other = await serveLocally(HELLO);
