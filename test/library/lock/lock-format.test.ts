@@ -34,6 +34,12 @@ describe('the lock file', () => {
     expect(read.get('custom.b')).toEqual(locked('custom.b'));
   });
 
+  it('may have quotation marks, blanks and colons in its texts, and places that begin alike', () => {
+    const approval = { by: 'Ana "A": \\', digest: skillDigest(files) };
+    const skills = [locked('custom.a', { place: 'a', approval }), locked('custom.b', { place: 'ab/c' })];
+    expect([...(parse(written(...skills)) as Map<string, LockedSkill>).values()]).toEqual(skills);
+  });
+
   it.each<[string, string, string]>([
     ['no JSON', '<<<<<<< ours\n{}', 'it must hold JSON'],
     ['a later form', '{"schema":"skillcell/lock@2","new":1}', 'it is of form 2, and this version reads form 1'],
@@ -71,6 +77,34 @@ describe('the lock file', () => {
     ['a skill of a source that has none', written(locked('custom.a', { place: null })), 'all others have one'],
     ['a file that is listed twice', written(locked('custom.a', { files: [...files, ...files] })), 'listed twice'],
     ['a field that nobody knows', written(locked('custom.a')).replace('"version"', '"verzion"'), 'version is missing'],
+    ['a place beside a folder of git', written(locked('custom.a')).replace('.agents/skills/a', 'a/.ｇit/b'), 'place'],
+    [
+      'a file above the skill',
+      written(locked('custom.a')).replace('"run.sh"', '"../run.sh"'),
+      'a path below the skill',
+    ],
+    ['a digest of a file that is none', written(locked('custom.a')).replace(digestOf('a'), 'md5:1'), 'digest'],
+    ['fewer bytes than none', written(locked('custom.a')).replace('"bytes":1', '"bytes":-1'), 'bytes'],
+    ['a part of a byte', written(locked('custom.a')).replace('"bytes":1', '"bytes":1.5'), 'bytes'],
+    ['a word for a right', written(locked('custom.a')).replace('"executable":true', '"executable":"no"'), 'executable'],
+    ['a field of a file that nobody knows', written(locked('custom.a')).replace('"bytes":1', '"bytes":1,"x":1'), 'x'],
+    ['a commit that is none', written(locked('custom.a')).replace('0'.repeat(40), '--upload-pack=x'), 'commit'],
+    [
+      'a field of an approval that nobody knows',
+      written(locked('custom.a', { approval: { by: 'Ana', digest: skillDigest(files) } })).replace(
+        '"by"',
+        '"x":1,"by"',
+      ),
+      'x',
+    ],
+    ['an approval of nobody', written(locked('custom.a', { approval: { by: '', digest: skillDigest(files) } })), 'by'],
+    [
+      'a place within another, however deep',
+      written(locked('custom.a', { place: 'a' }), locked('custom.b', { place: 'a/b/c/d' })),
+      'places within each other',
+    ],
+    ['an id of capitals', written(locked('custom.a')).replace('"custom.a"', '"custom.A"'), 'full id'],
+    ['a key twice in an escape', written(locked('custom.a')).replace('"1.0"', '"1\\": 0", "version"\n: "2"'), 'twice'],
   ])('is refused with %s', (_, text, reason) => {
     expect(codeOf(() => parse(text))).toBe('lock.invalid');
     expect(() => parse(text)).toThrow(reason);

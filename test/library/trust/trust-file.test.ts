@@ -14,11 +14,15 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { configFolder } from '../../../src/durable/user-folders.ts';
 import type { StoreState } from '../../../src/library/look-at-store.ts';
+import { chooseSources } from '../../../src/library/trust/choose-sources.ts';
+import { lookAtProject } from '../../../src/library/trust/look-at-project.ts';
 import { projectDigest } from '../../../src/library/trust/project-digest.ts';
 import { projectFolders, sourceFolders } from '../../../src/library/trust/source-folders.ts';
-import { changeTrust, readTrust } from '../../../src/library/trust/trust-file.ts';
+import { changeTrust, readTrust, trustFile } from '../../../src/library/trust/trust-file.ts';
 import { digestOf } from '../../../src/skills/text/digest.ts';
+import { openTreeCache } from '../../../src/stores/cache/tree-cache.ts';
 
 const DIGEST = digestOf('skills');
 
@@ -101,6 +105,33 @@ describe('changeTrust()', () => {
     await Promise.all(names.map(async (name) => await changeTrust(path, name, { digest: DIGEST })));
     expect([...readTrust(path).projects.keys()]).toEqual(names);
     expect(existsSync(`${path}.lock`)).toBe(false);
+  });
+});
+
+describe('chooseSources()', () => {
+  const skill = (folder: string): void => {
+    mkdirSync(join(home, folder, 'units'), { recursive: true });
+    writeFileSync(join(home, folder, 'units/SKILL.md'), '---\nname: units\ndescription: Units.\n---\nText.\n');
+  };
+
+  it('opens no folder of a project before it is trusted, nor one that is a link, by whatever path', async () => {
+    skill('p/.claude/skills');
+    skill('elsewhere');
+    mkdirSync(join(home, 'p/.agents'));
+    symlinkSync(join(home, 'elsewhere'), join(home, 'p/.agents/skills'));
+    symlinkSync(join(home, 'p'), join(home, 'link'));
+    const env = { HOME: join(home, 'nobody'), XDG_CONFIG_HOME: join(home, 'config') };
+    const cache = openTreeCache(join(home, 'cache'));
+    const opened = (cwd: string): string[] =>
+      chooseSources({ names: new Set(['project']), env, cwd: join(home, cwd), cache }).stores.map(({ id }) => id);
+    expect(opened('p')).toEqual([]);
+    let closed = 0;
+    const look = await lookAtProject(join(home, 'p'), { ...cache, close: () => (closed += 1) });
+    expect([look.skills.map(({ path: of }) => of), closed]).toEqual([['.claude/skills/units'], 1]);
+    await changeTrust(trustFile(configFolder(env)), join(home, 'p'), { digest: look.digest });
+    expect(opened('p')).toEqual([`directory:${join(home, 'p/.claude/skills')}`]);
+    expect(opened('link')).toEqual(opened('p'));
+    cache.close();
   });
 });
 

@@ -148,16 +148,20 @@ describe('claimTree()', () => {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     const exit = once(child, 'exit');
-    await once(child.stdout, 'data');
-    // Nobody waits for a claim on another tree, nor for one of the dead.
-    writeFileSync(at('claims', `${DEAD}.${OTHER}`), '');
-    awaitUnclaimed(at('claims'), OTHER);
-    expect(readdirSync(at('claims'))).toHaveLength(1);
-    expect(existsSync(at('done'))).toBe(false);
-    writeFileSync(at('waiting'), '');
-    awaitUnclaimed(at('claims'), TREE);
-    expect(existsSync(at('done'))).toBe(true);
-    expect(await exit).toEqual([0, null]);
+    try {
+      await once(child.stdout, 'data');
+      // Nobody waits for a claim on another tree, nor for one of the dead.
+      writeFileSync(at('claims', `${DEAD}.${OTHER}`), '');
+      awaitUnclaimed(at('claims'), OTHER);
+      expect(readdirSync(at('claims'))).toHaveLength(1);
+      expect(existsSync(at('done'))).toBe(false);
+      writeFileSync(at('waiting'), '');
+      awaitUnclaimed(at('claims'), TREE);
+      expect(existsSync(at('done'))).toBe(true);
+      expect(await exit).toEqual([0, null]);
+    } finally {
+      child.kill('SIGKILL');
+    }
     expect(readdirSync(at('claims'))).toEqual([]);
   });
 
