@@ -340,6 +340,15 @@ describe('K06 addresses that two parsers read in two ways, credentials, ports', 
     'https://a b/',
   ])('without a host are refused: %j', async (url) => expect(await come(url)).toMatch(/^source\.refused: /));
 
+  it.each([
+    'https://skills.test/a b',
+    ' https://skills.test/',
+    'https://skills.test/\u00a0',
+    'https://skills.test/\u2028',
+  ])('with a blank anywhere are refused: %j', async (url) =>
+    expect(await come(url, { lookup: names('8.8.8.8') })).toContain('it has a blank'),
+  );
+
   it('with a credential are refused, and the message has none of it', async () => {
     for (const credential of ['user:secret', 'secret', ':secret']) {
       const url = `http://${credential}@127.0.0.1:${plain.port}/?token=secret`;

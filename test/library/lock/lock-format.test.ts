@@ -7,6 +7,7 @@ const files = [
   { path: 'SKILL.md', digest: digestOf('a'), bytes: 1, executable: false },
   { path: 'run.sh', digest: digestOf('b'), bytes: 1, executable: true },
 ];
+const bad = files.map((file) => ({ ...file, digest: 'md5:1' }));
 
 function locked(id: string, more: Partial<LockedSkill> = {}): LockedSkill {
   return {
@@ -83,7 +84,11 @@ describe('the lock file', () => {
       written(locked('custom.a')).replace('"run.sh"', '"../run.sh"'),
       'a path below the skill',
     ],
-    ['a digest of a file that is none', written(locked('custom.a')).replace(digestOf('a'), 'md5:1'), 'digest'],
+    [
+      'a digest of a file that is none',
+      written(locked('custom.a', { files: bad, digest: skillDigest(bad) })),
+      'digest',
+    ],
     ['fewer bytes than none', written(locked('custom.a')).replace('"bytes":1', '"bytes":-1'), 'bytes'],
     ['a part of a byte', written(locked('custom.a')).replace('"bytes":1', '"bytes":1.5'), 'bytes'],
     ['a word for a right', written(locked('custom.a')).replace('"executable":true', '"executable":"no"'), 'executable'],
