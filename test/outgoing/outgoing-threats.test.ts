@@ -345,9 +345,21 @@ describe('K06 addresses that two parsers read in two ways, credentials, ports', 
     ' https://skills.test/',
     'https://skills.test/\u00a0',
     'https://skills.test/\u2028',
-  ])('with a blank anywhere are refused: %j', async (url) =>
+    'https://skills.test/\u0000',
+    'https://skills.test/\u007f',
+  ])('with a blank or a control character anywhere are refused: %j', async (url) =>
     expect(await come(url, { lookup: names('8.8.8.8') })).toContain('it has a blank'),
   );
+
+  it.each(['ftp://127.0.0.1/', 'ws://127.0.0.1/', 'https+unix://127.0.0.1/'])(
+    'of another scheme are refused, also where the host is allowed: %s',
+    async (url) => expect(await come(url, { allowPrivate: ['127.0.0.1'] })).toContain('only https is asked'),
+  );
+
+  it('of one version are allowed by no range of the other one', async () => {
+    expect(await come('https://127.0.0.1/', { allowPrivate: ['fd00::/8'] })).toContain('(loopback)');
+    expect(await come('https://[::1]/', { allowPrivate: ['10.0.0.0/8'] })).toContain('(loopback)');
+  });
 
   it('with a credential are refused, and the message has none of it', async () => {
     for (const credential of ['user:secret', 'secret', ':secret']) {

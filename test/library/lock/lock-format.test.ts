@@ -108,6 +108,11 @@ describe('the lock file', () => {
       written(locked('custom.a', { place: 'a' }), locked('custom.b', { place: 'a/b/c/d' })),
       'places within each other',
     ],
+    [
+      'more values than are read',
+      `{"schema":"skillcell/lock@1","more":[${'0,'.repeat(4_000_000)}0]}`,
+      '4000000 values',
+    ],
     ['an id of capitals', written(locked('custom.a')).replace('"custom.a"', '"custom.A"'), 'full id'],
     ['a key twice in an escape', written(locked('custom.a')).replace('"1.0"', '"1\\": 0", "version"\n: "2"'), 'twice'],
   ])('is refused with %s', (_, text, reason) => {

@@ -18,8 +18,10 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { currentOwner, ownerName } from '../../../src/durable/owner.ts';
 import { removeTree } from '../../../src/durable/remove-tree.ts';
+import { TEXT_FILE_LIMIT } from '../../../src/skills/text/decode-text.ts';
 import { readChecked, writeChecked } from '../../../src/stores/cache/checked-file.ts';
 import { awaitUnclaimed, claimTree, removeDeadClaims } from '../../../src/stores/cache/claims.ts';
+import { headOfView } from '../../../src/stores/cache/head-of-view.ts';
 import { heldTrees, openLeases } from '../../../src/stores/cache/leases.ts';
 import { type CacheEntry, evictOldest, makeRoom } from '../../../src/stores/cache/make-room.ts';
 import { oweRoom, payRoom } from '../../../src/stores/cache/owed-room.ts';
@@ -90,6 +92,18 @@ describe('writeChecked() and readChecked()', () => {
     mkdirSync(at(TREE, 'more'), { recursive: true });
     expect(() => writeChecked(home, TREE, Buffer.from('content'))).toThrow(/E(?:ISDIR|NOTEMPTY|EXIST)/);
     expect(readdirSync(home)).toEqual([TREE]);
+  });
+});
+
+describe('headOfView()', () => {
+  it('has no text that is longer than one may be', () => {
+    const head = (bytes: number): number | undefined => {
+      writeFileSync(at('SKILL.md'), 'x'.repeat(bytes));
+      const files = [{ path: 'SKILL.md', digest: '', bytes, executable: false }];
+      const item = { path: 'a', revision: 'b', origin: { type: 'web', source: '', folder: '' }, kind: 'user' } as const;
+      return headOfView(item, { digest: '', folder: home, files })?.skillFile.bytes.length;
+    };
+    expect([head(TEXT_FILE_LIMIT), head(TEXT_FILE_LIMIT + 1)]).toEqual([TEXT_FILE_LIMIT, 0]);
   });
 });
 
