@@ -8,6 +8,7 @@ import type { SkillcellError } from '../../src/contracts/skillcell-error.ts';
 import { openConnections } from '../../src/outgoing/checked-connections.ts';
 import { checkedFetch, type OutgoingRequest } from '../../src/outgoing/checked-fetch.ts';
 import { fetchBytes } from '../../src/outgoing/fetch-bytes.ts';
+import { startRequestClock } from '../../src/outgoing/request-clock.ts';
 import { type LocalServer, serveLocally } from '../fixtures/outgoing/local-server.ts';
 import { until } from '../fixtures/until.ts';
 
@@ -104,6 +105,17 @@ describe('checkedFetch() leaves nothing', () => {
     await using connections = closing(await openConnections(plain));
     expect(await read({ ...plain, connections: connections.agent })).toContain('its connection ends at an address');
     await until(() => server.connections === 1 && server.open === 0, 'the end of the connection');
+  });
+});
+
+describe('startRequestClock()', () => {
+  it('ends nothing once it is stopped', () => {
+    vi.useFakeTimers();
+    const clock = startRequestClock(10, 'https://host/', undefined);
+    clock.stop();
+    expect(vi.getTimerCount()).toBe(0);
+    vi.advanceTimersByTime(20);
+    expect(clock.signal.aborted).toBe(false);
   });
 });
 

@@ -176,6 +176,15 @@ describe('K03 names that lead to private addresses', () => {
     });
   });
 
+  it.each(['a/b', 'a?b', 'a#b', 'a@127.0.0.1', '127.0.0.1%eth0', 'a b', 'a\\b', 'a:80', ''])(
+    'what holds more than a host is none: %j',
+    async (host) => {
+      const lookup = names('8.8.8.8');
+      await expect(resolveChecked(host, { lookup })).rejects.toThrow('it has no usable host');
+      expect(lookup.asked).toEqual([]);
+    },
+  );
+
   it('a lookup without an end ends with an abort', async () => {
     const controller = new AbortController();
     const asked = resolveChecked('skills.test', {

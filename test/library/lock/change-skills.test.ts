@@ -246,6 +246,16 @@ describe('what changes skills', () => {
     expect([readFileSync(lockFile, 'utf8'), existsSync(join(project, 'other'))]).toEqual([before, true]);
   });
 
+  it('goes on first with what another one has begun', async () => {
+    await add();
+    const lock = '{"schema":"skillcell/lock@1","skills":{}}';
+    const moves = [{ place: '.agents/skills/units', isNew: false }];
+    stage(join(project, '.skillcell.lock.json.staging'), JSON.stringify({ lock, moves }));
+    const code = 'skills.reference-unknown';
+    await expect(removeSkills({ lockFile, refs: ['units'] })).rejects.toMatchObject({ code });
+    expect(existsSync(installed('units'))).toBe(false);
+  });
+
   it('goes on with no journal of another user', async (context) => {
     if (process.getuid?.() !== 0) return context.skip('only root can make one');
     await add();
