@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process';
+import { execFile, execFileSync } from 'node:child_process';
 import {
   chmodSync,
   existsSync,
@@ -13,6 +13,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { configFolder } from '../../../src/durable/user-folders.ts';
 import type { StoreState } from '../../../src/library/look-at-store.ts';
@@ -24,6 +25,7 @@ import { changeTrust, readTrust, trustFile } from '../../../src/library/trust/tr
 import { digestOf } from '../../../src/skills/text/digest.ts';
 import { openTreeCache } from '../../../src/stores/cache/tree-cache.ts';
 
+const run = promisify(execFile);
 const DIGEST = digestOf('skills');
 
 let home: string;
@@ -100,10 +102,16 @@ describe('changeTrust()', () => {
     expect(readFileSync(path, 'utf8')).toBe(before);
   });
 
-  it('loses no project where several are trusted at once', async () => {
-    const names = Array.from({ length: 8 }, (_, at) => `/${at}`);
-    await Promise.all(names.map(async (name) => await changeTrust(path, name, { digest: DIGEST })));
-    expect([...readTrust(path).projects.keys()]).toEqual(names);
+  it('loses no project where several processes trust one at once', async () => {
+    const file = new URL('../../../src/library/trust/trust-file.ts', import.meta.url).href;
+    const names = Array.from({ length: 3 }, (_, child) => Array.from({ length: 15 }, (_two, at) => `/${child}/${at}`));
+    const program = (own: string[]): string => `
+      const { changeTrust } = await import(${JSON.stringify(file)});
+      for (const name of ${JSON.stringify(own)}) await changeTrust(${JSON.stringify(path)}, name, { digest: null });`;
+    await Promise.all(
+      names.map(async (own) => await run(process.execPath, ['--input-type=module', '-e', program(own)])),
+    );
+    expect([...readTrust(path).projects.keys()].toSorted()).toEqual(names.flat().toSorted());
     expect(existsSync(`${path}.lock`)).toBe(false);
   });
 });
