@@ -141,7 +141,7 @@ describe('versions', () => {
     expect(asked.skill).toMatchObject({ version: '1.4.0', approval: { by: 'Ana' } });
     expect(asked.skill?.versions?.[0]).toEqual({
       version: '2.0.0',
-      origin: { root: 'user', folder: 'x' },
+      origin: { root: 'user', folder: 'x', from: { type: 'directory', source: join(home, 'front'), folder: 'x' } },
       reason: 'it stands in front, and a range leaves it out',
     });
     await expect(library.explain('custom.x@^3')).rejects.toMatchObject({ code: 'skills.version-unmet' });

@@ -20,6 +20,11 @@ export async function loadSources(
   io: CliIo,
 ): Promise<SkillsSubsystem> {
   await using library = await openSources(options, names, io);
+  return await inPlace(library, refs);
+}
+
+/** The skills of a library, which stay where they are; the ranges of references decide on versions. */
+export async function inPlace(library: SkillLibrary, refs: readonly string[]): Promise<SkillsSubsystem> {
   return await library.subsystem({ copy: false, includeInternal: true, versionsFor: refs });
 }
 
