@@ -1,7 +1,7 @@
 import { explainSkill, type KnownProvenance, type SkillExplanation } from '../authoring/explain-skill.ts';
 import type { Skill } from '../contracts/skill.ts';
-import { SkillsSubsystem } from '../skills/load-subsystem.ts';
 import type { ConsumerOptions } from '../skills/subsystem-contract.ts';
+import { admitted } from './admitted-subsystem.ts';
 import type { Assembled } from './assemble.ts';
 import { besideSkill } from './beside-skill.ts';
 import { provenanceBy } from './lock/provenance.ts';
@@ -28,16 +28,6 @@ export function explainInLibrary(of: Assembled, ref: string, who: ConsumerOption
     }));
     return { ...locked, origin: locked.origin ?? record?.item.origin, isHead, others };
   };
-  return explainSkill(withVersions(subsystem, chosen), ref, who, provenance);
-}
-
-function withVersions(subsystem: SkillsSubsystem, chosen: ReadonlyMap<string, Skill>): SkillsSubsystem {
-  if (chosen.size === 0) return subsystem;
-  const { diagnostics, agentsConfig, overrides, customNamespaces, customSkillsRoot, bundleRoot } = subsystem;
-  return new SkillsSubsystem({
-    skills: subsystem.skills.map((skill) => chosen.get(skill.id) ?? skill),
-    diagnostics: [...diagnostics],
-    ...{ agentsConfig, overrides: [...overrides], customNamespaces: [...customNamespaces] },
-    ...{ customSkillsRoot, bundleRoot },
-  });
+  const versions = subsystem.skills.map((skill) => chosen.get(skill.id) ?? skill);
+  return explainSkill(admitted(subsystem, versions), ref, who, provenance);
 }

@@ -1,6 +1,7 @@
 import { explainSkill, type SkillExplanation } from '../../authoring/explain-skill.ts';
 import type { Diagnostic } from '../../contracts/diagnostic.ts';
 import type { Skill } from '../../contracts/skill.ts';
+import { admitted } from '../../library/admitted-subsystem.ts';
 import { besideSkill } from '../../library/beside-skill.ts';
 import { provenanceBy } from '../../library/lock/provenance.ts';
 import { readLock } from '../../library/lock/read-lock.ts';
@@ -66,7 +67,7 @@ function explainOfRoots(
 ): ExplainedSkill {
   const all: Skill[] = [];
   const refused = new Map<Skill, Diagnostic>();
-  const subsystem = loadUnchecked({
+  const loaded = loadUnchecked({
     ...options,
     admit: (skill) => {
       all.push(skill);
@@ -75,6 +76,7 @@ function explainOfRoots(
       return refusal;
     },
   });
+  const subsystem = admitted(loaded);
   const byLock = provenanceBy(readLock(lockFile));
   const explanation = explainSkill(subsystem, ref, who, (taken) => ({
     ...byLock(taken),

@@ -74,7 +74,12 @@ function lockOf({ frozen }: SkillSources): { lockFile: string | undefined; froze
 
 async function load(options: SkillOptions, sources: SkillSources, io: CliIo): Promise<SkillsSubsystem> {
   const { names, refs } = sources;
-  if (!readsFolders(sources)) return loadUnchecked({ ...options, admit: await admitOf(sources) });
+  if (!readsFolders(sources)) {
+    const admit = await admitOf(sources);
+    if (admit === undefined) return loadUnchecked(options);
+    const { admitted } = await import('../../library/admitted-subsystem.ts');
+    return admitted(loadUnchecked({ ...options, admit }));
+  }
   const { loadSources } = await import('./load-sources.ts');
   return await loadSources({ ...options, ...lockOf(sources) }, { names, refs }, io);
 }
