@@ -3,6 +3,7 @@ import { agentsText } from '../../authoring/dialect/agents-text.ts';
 import { exportSkill } from '../../authoring/dialect/export-skill.ts';
 import { writeNewFile, writeNewFolders } from '../../authoring/dialect/write-new.ts';
 import { type CommandContext, flagValue } from '../options/command.ts';
+import { noteLeftOut } from '../options/note-left-out.ts';
 import { referenceError } from '../options/reference-error.ts';
 import { openSkills } from '../options/skills-context.ts';
 import { usageError } from '../terminal/usage-error.ts';
@@ -39,6 +40,7 @@ export async function runExport(context: CommandContext): Promise<number> {
   if (json) await output.json({ written });
   else {
     for (const path of written) await output.text(`${escapeLine(path)}\n`);
+    await noteLeftOut(context, ids, subsystem, who);
     const imported = subsystem.importSkillset(ids, who).skills.filter(({ id }) => !ids.includes(id));
     if (imported.length > 0)
       await output.note(`What they import is not exported with them: ${imported.map(({ id }) => id).join(', ')}.`);

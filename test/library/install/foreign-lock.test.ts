@@ -117,7 +117,6 @@ describe('a lock file of somebody else', () => {
       'only its SKILL.md is left, with other text',
       () => write('.agents/skills/beta/SKILL.md', `${skillText('beta')}!`),
     ],
-    ['there are more files', () => write('.agents/skills/beta/more/notes.txt', '')],
     ['SKILL.md names nothing any more', () => write('.agents/skills/alpha/SKILL.md', 'x')],
     ['SKILL.md is gone', () => rmSync(join(project, '.agents/skills/alpha/SKILL.md'))],
   ])('has a copy brought back of which %s', async (_, change) => {
@@ -126,6 +125,27 @@ describe('a lock file of somebody else', () => {
     expect((await install()).filter((row) => row.startsWith('restored'))).toHaveLength(1);
     expect(seen()).not.toEqual(before);
     expect(await install()).toEqual(['unchanged custom.alpha', 'unchanged custom.beta']);
+  });
+
+  it.each<[string, string, () => void]>([
+    ['of a copy as it is locked', 'more/notes.txt', () => undefined],
+    ['of a copy that was changed as well', 'notes.txt', () => write('there/SKILL.md', `${skillText('beta')}!`)],
+    ['that is a link', 'link', () => symlinkSync(join(project, '.agents'), join(project, 'there/link'))],
+  ])('has no added file dropped %s, but by force', async (_, added, change) => {
+    place('custom.beta', 'there');
+    write('there/SKILL.md', skillText('beta'));
+    change();
+    if (added !== 'link') write(`there/${added}`, 'mine');
+    rmSync(join(project, '.agents/skills/alpha'), { recursive: true });
+    const before = seen();
+    await expect(install()).rejects.toMatchObject({
+      code: 'lock.mismatch',
+      message: 'Cannot install the skill: its folder has files that are not locked, got there.',
+      diagnostics: [expect.objectContaining({ code: 'lock.added', path: `custom.beta/${added}` })],
+    });
+    expect(seen()).toEqual(before);
+    expect(await install(true)).toEqual(['installed custom.alpha', 'restored custom.beta']);
+    expect(readdirSync(join(project, 'there'))).toEqual(['SKILL.md']);
   });
 
   it('is refused where a place lies within another', async () => {

@@ -91,7 +91,7 @@ describe('locked skills', () => {
       'added node_modules/a.js',
       'changed scripts/run.sh',
     ]);
-    const [row] = await installSkills({ lockFile, cache });
+    const [row] = await installSkills({ lockFile, cache, force: true });
     expect([row?.state, row?.deviations.length]).toEqual(['restored', 4]);
     expect(await deviations()).toEqual([]);
     rmSync(installed('units'), { recursive: true });
