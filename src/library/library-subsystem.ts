@@ -3,7 +3,7 @@ import type { FullDescriptor } from '../contracts/descriptor.ts';
 import type { SkillTree } from '../contracts/skill.ts';
 import { SkillcellError } from '../contracts/skillcell-error.ts';
 import type { ReadRange, SkillFileContent } from '../skills/load/read-skill-file.ts';
-import { SkillsSubsystem } from '../skills/load-subsystem.ts';
+import type { SkillsSubsystem } from '../skills/load-subsystem.ts';
 import { AdmittedSubsystem } from './admitted-subsystem.ts';
 import type {
   ConsumerOptions,
