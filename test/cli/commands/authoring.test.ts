@@ -266,6 +266,22 @@ describe('skillcell skills export and import', () => {
     expect(await shown('back')).toEqual(await shown('root'));
   });
 
+  it('write nothing where the versions of imports do not go together', async () => {
+    writeTree(cwd, {
+      'root/c/SKILL.md': skillText({ name: 'c', description: 'x', import: 'b@^1.0' }, 'x\n'),
+    });
+    for (const format of [[], ['--json']])
+      expect(await skills('export', 'c', '--to', 'claude', '-o', 'out', '--root', 'root', ...format)).toMatchObject({
+        code: 2,
+      });
+    expect(readdirSync(cwd)).not.toContain('out');
+  });
+
+  it('name what is imported in JSON as well', async () => {
+    const run = await skills('export', 'a', '--to', 'claude', '-o', 'out', '--root', 'root', '--json');
+    expect(JSON.parse(run.stdout)).toEqual({ written: ['out/a'], imports: ['public.b'] });
+  });
+
   it('write an AGENTS.md beside skills', async () => {
     const run = await skills('export', 'b', 'a', '--to', 'agents-md', '-o', 'out', '--root', 'root');
     expect(run).toMatchObject({ code: 0, stdout: 'out/AGENTS.md\nout/skills/a\nout/skills/b\n' });
