@@ -146,7 +146,7 @@ function invalid(action: string, reason: string, got: string, options: { hint?: 
 /** What the schema cannot say. */
 function faultOf({ id, place, origin, digest: of, files }: LockedSkill, places: Set<string>): string | undefined {
   const dot = id.indexOf('.');
-  if (!isSlug(id.slice(0, dot)) || !isSlug(id.slice(dot + 1))) return 'a key of `skills` must be a full id';
+  if (dot < 0 || !isSlug(id.slice(0, dot)) || !isSlug(id.slice(dot + 1))) return 'a key of `skills` must be a full id';
   if ((place === null) !== (origin.type === 'builtin'))
     return 'skills of the package have no place, and all others have one';
   if (place !== null && places.has(place)) return 'two skills have one place';

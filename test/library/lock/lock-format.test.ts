@@ -57,7 +57,7 @@ describe('the lock file', () => {
       'must be a folder below that of',
     ],
     ['a byte order mark', `\uFEFF${written(locked('custom.a'))}`, 'byte order mark'],
-    ['an id without a namespace', written(locked('custom.a')).replace('"custom.a"', '"a"'), 'full id'],
+    ['an id without a namespace', written(locked('custom.a')).replace('"custom.a"', '"alpha"'), 'full id'],
     [
       'a file that has other bytes',
       written(locked('custom.a')).replace(digestOf('a'), digestOf('c')),
