@@ -3,7 +3,7 @@ import type { SkillFile } from '../contracts/skill.ts';
 import type { SkillHead, SkillStore, StoreItem } from '../contracts/store.ts';
 import { readSkillParts, TOOLS_FILE, type SkillPartsReading } from '../skills/load/read-skill-parts.ts';
 import { skillDigest } from '../skills/text/digest.ts';
-import { sourceName } from './sources/source-name.ts';
+import { sourceName } from './source-name.ts';
 
 /** Texts of a skill by path; null for one that is too large to be read as text. */
 export type HeadTexts = ReadonlyMap<string, Uint8Array | null>;

@@ -1,7 +1,7 @@
 import { lstatSync, readFileSync, realpathSync, rmSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
-import { archiveForm } from '../../archives/archive-ending.ts';
+import { archiveForm } from '../../contracts/archive-ending.ts';
 import { archiveRefused } from '../../archives/archive-refused.ts';
 import { leftOutDiagnostics } from '../../archives/left-out.ts';
 import { packSkill } from '../../archives/pack-skill.ts';

@@ -1,6 +1,6 @@
 import { realpathSync, statSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
-import { archiveForm } from '../../archives/archive-ending.ts';
+import { archiveForm } from '../../contracts/archive-ending.ts';
 import { ARCHIVE_LIMITS } from '../../archives/archive-limits.ts';
 import { archiveRefused, ArchiveRefusal } from '../../archives/archive-refused.ts';
 import { readTar } from '../../archives/read-tar.ts';

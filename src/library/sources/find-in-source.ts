@@ -13,7 +13,7 @@ import type { PluginElsewhere } from '../../stores/contents/source-contents.ts';
 import type { LockedOrigin } from '../lock/lock-format.ts';
 import { readTree } from '../lock/read-tree.ts';
 import { openSource, type OpenSourceOptions } from './open-source.ts';
-import { sourceName } from './source-name.ts';
+import { sourceName } from '../source-name.ts';
 import type { SourceSpec } from './source-spec.ts';
 
 /** A skill of a source, as it would be locked. */

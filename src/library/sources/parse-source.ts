@@ -1,4 +1,4 @@
-import { archiveForm } from '../../archives/archive-ending.ts';
+import { archiveForm } from '../../contracts/archive-ending.ts';
 import { existsSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { quotedText } from '../../contracts/quoted-text.ts';

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { ARCHIVE_ENDINGS, archiveForm, withoutArchiveEnding } from '../../src/archives/archive-ending.ts';
-import { sourceName } from '../../src/library/sources/source-name.ts';
+import { ARCHIVE_ENDINGS, archiveForm, withoutArchiveEnding } from '../../src/contracts/archive-ending.ts';
+import { sourceName } from '../../src/library/source-name.ts';
 
 describe('the endings of archives', () => {
   it.each([
@@ -35,7 +35,7 @@ describe('the endings of archives', () => {
       return ARCHIVE_ENDINGS.filter((ending) => text.includes(ending.slice(1).replace('.', '\\.'))).length > 2;
     });
     expect(listed.filter((path) => !told.some((other) => path.startsWith(other)))).toEqual([
-      'archives/archive-ending.ts',
+      'contracts/archive-ending.ts',
     ]);
   });
 });
