@@ -9,12 +9,16 @@ import { tableOf } from './print-table.ts';
 
 const USAGE = `npm run -s bench -- [GROUP] [--json] [--samples N]
 
-GROUP is the beginning of an id, at a dot: ${Object.keys(GROUPS).join(', ')}, or all of one.
+GROUP is one of ${Object.keys(GROUPS).join(', ')}; or the beginning of an id or of such a name, at a dot.
 `;
 
 process.exitCode = await main(process.argv.slice(2));
 
 async function main(args: string[]): Promise<number> {
+  if (args.includes('--help')) {
+    process.stdout.write(USAGE);
+    return 0;
+  }
   let chosen: { group: string; json: boolean; samples: number | undefined };
   try {
     chosen = readArguments(args);
@@ -23,11 +27,12 @@ async function main(args: string[]): Promise<number> {
     return 2;
   }
   const { group, json, samples } = chosen;
-  const wants = (id: string): boolean => group === '' || id === group || id.startsWith(`${group}.`);
+  const isNamed = (id: string): boolean => group === '' || id === group || id.startsWith(`${group}.`);
   const machine = describeMachine();
   const benchmarks: Measurement[] = [];
   for (const [name, load] of Object.entries(GROUPS)) {
     const { ids, run }: BenchmarkGroup = await load();
+    const wants = (id: string): boolean => isNamed(name) || isNamed(id);
     if (!ids.some(wants)) continue;
     const progress = (text: string): void => void process.stderr.write(`${name}: ${text}\n`);
     const options: BenchmarkOptions = { samples, wants, progress };

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { askIndex } from '../src/library/search/ask-index.ts';
@@ -83,6 +83,7 @@ async function reopened(
   { cacheFolder, rounds }: Round,
 ): Promise<Measurement> {
   const folder = join(cacheFolder, 'reopened');
+  mkdirSync(folder, { mode: 0o700 });
   const started = performance.now();
   const built = await buildIndex(skills);
   keepIndex(folder, setDigest(skills), built);

@@ -13,6 +13,8 @@ const NO_TIME = new Date(1980, 0, 1);
 export interface PackOptions {
   /** Stores files as they are: then the archive has the same bytes everywhere, which deflate has not, whose builds differ. */
   store: boolean;
+  /** What beside that is no part of the skill, by its path: an archive of it, for one. */
+  isOwn?: (path: string) => boolean;
 }
 
 /** A packed skill. */
@@ -29,9 +31,14 @@ export interface PackedSkill {
  *
  * @throws ArchiveRefusal where no reader of ours would take the archive
  */
-export async function packSkill(name: string, tree: SkillTree, { store }: PackOptions): Promise<PackedSkill> {
+export async function packSkill(
+  name: string,
+  tree: SkillTree,
+  { store, isOwn = () => false }: PackOptions,
+): Promise<PackedSkill> {
   const sorted = [...tree].toSorted(([a], [b]) => compareCodePoints(a, b));
-  const files = sorted.filter(([path]) => !isLeftOut(path));
+  const isLeft = (path: string): boolean => isLeftOut(path) || isOwn(path);
+  const files = sorted.filter(([path]) => !isLeft(path));
   const listed = files.map(([path, { bytes, executable }]) => ({
     name: `${name}/${path}`,
     kind: 'file' as const,
@@ -46,7 +53,7 @@ export async function packSkill(name: string, tree: SkillTree, { store }: PackOp
   const { packedBytes } = ARCHIVE_LIMITS;
   if (archive.length > packedBytes)
     throw new ArchiveRefusal('archive.size', `it would have more than ${packedBytes} bytes, ${archive.length}`);
-  const leftOut = sorted.filter(([path]) => isLeftOut(path)).map(([path]) => path);
+  const leftOut = sorted.filter(([path]) => isLeft(path)).map(([path]) => path);
   return { archive, tree: new Map(files), leftOut };
 }
 

@@ -1,4 +1,4 @@
-const ENDING = /\.(?:zip|skill|tar\.gz|tgz)$/i;
+import { withoutArchiveEnding } from './archive-ending.ts';
 
 /**
  * The name of a skill's folder in an archive, which is its id. A skill at the root has the name of the archive, as one that is a root has that of
@@ -9,5 +9,5 @@ const ENDING = /\.(?:zip|skill|tar\.gz|tgz)$/i;
  * @returns empty where nothing names it
  */
 export function skillName(folder: string, file: string): string {
-  return folder === '.' ? file.replace(ENDING, '') : folder.slice(folder.lastIndexOf('/') + 1);
+  return folder === '.' ? withoutArchiveEnding(file) : folder.slice(folder.lastIndexOf('/') + 1);
 }

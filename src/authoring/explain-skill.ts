@@ -13,7 +13,7 @@ import { type ImportEdge, importGraph } from './import-graph.ts';
 export interface ExplainedRule {
   /** `agents_config["desk"].disabled "custom.*"`, for example. */
   rule: string;
-  /** Against it, for it, or neither: it is about others. */
+  /** Against it, for it, or neither. */
   says: 'for' | 'against' | 'nothing';
   reason: string;
 }
@@ -25,16 +25,23 @@ export interface KnownProvenance {
   isHead?: boolean | undefined;
   /** What the lock says of these bytes: who approved them, null for nobody. */
   approval?: { by: string | null } | undefined;
-  /** Other versions of the skill that are there, the preferred one first, and why they are not this one. */
-  others?: readonly { skill: Skill; reason: string }[] | undefined;
+  /** Other skills of its id that are there, the preferred one first, and why they are not this one. */
+  others?: readonly { skill: Skill; origin: Origin | undefined; reason: string }[] | undefined;
 }
 
-/** A version that is there, and is not the one that is explained. */
+/** A skill of the same id that is there, of another version or the same one, and is not the one that is explained. */
 export interface OtherVersion {
   version: string | null;
   /** Root and folder in which it lies. */
-  origin: { root: string; folder: string };
+  origin: SkillPlace;
   reason: string;
+}
+
+/** Where a skill lies: kind of its root, path of its folder there, and where the root is. */
+export interface SkillPlace {
+  root: string;
+  folder: string;
+  from?: Origin;
 }
 
 /** Why a consumer has a skill, or has it not. */
@@ -44,15 +51,17 @@ export interface SkillExplanation {
   status: ReferenceRow['status'];
   /** Whether it is in the catalog of the consumer, too. */
   offered: boolean;
-  /** All rules that were asked; those that are about the skill decide. */
+  /** The rules that are about the skill; they decide. */
   rules: ExplainedRule[];
+  /** How many patterns of the policy were asked besides, and match other skills only. */
+  patternsOfOthers: number;
   /** Absent for a skill that the consumer may not have. */
   skill?: {
     name: string;
     version: string | null;
     /** Absent where that takes every byte of it, and it was never fetched. */
     digest?: string;
-    origin: { root: string; folder: string; from?: Origin };
+    origin: SkillPlace;
     /** Undefined where nothing is locked. */
     approval?: { by: string | null };
     /** Estimates: of the body, and of it with all that is loaded with it. */
@@ -61,7 +70,7 @@ export interface SkillExplanation {
     loads: { id: string; version: string | null; tokens: number }[];
     /** Each import on the way. */
     imports: ImportEdge[];
-    /** Other versions that lie beside it, and why this one counts; absent where there are none. */
+    /** Others of its id that lie beside it, and why this one counts; absent where there are none. */
     versions?: OtherVersion[];
     diagnostics: Diagnostic[];
   };
@@ -81,10 +90,10 @@ export function explainSkill(
   const catalog = subsystem.catalog(who);
   const [row = { ref, status: 'unknown' as const }] = subsystem.resolve([ref], { ...who, catalog }).rows;
   const skill = subsystem.skills.find(({ id }) => id === row.id);
-  if (skill === undefined) return { ref, status: 'unknown', offered: false, rules: [] };
+  if (skill === undefined) return { ref, status: 'unknown', offered: false, rules: [], patternsOfOthers: 0 };
   const { id } = skill;
   const rules = rulesOf(subsystem.agentsConfig, skill, who);
-  const told = { ref, id, status: row.status, offered: catalog.ids.includes(id), rules };
+  const told = { ref, id, status: row.status, offered: catalog.ids.includes(id), ...rules };
   if (row.status !== 'loaded') return told;
   const { skills, diagnostics } = subsystem.importSkillset([ref], { ...who, catalog });
   const loads = skills.map((each) => ({
@@ -99,7 +108,7 @@ export function explainSkill(
       name: skill.name,
       version: skill.fields.version ?? null,
       ...(isHead ? {} : { digest: skill.digest }),
-      origin: { root: skill.rootKind, folder: skill.dir, ...(origin === undefined ? {} : { from: origin }) },
+      origin: placeOf(skill, origin),
       ...(approval === undefined ? {} : { approval }),
       tokens: { body: bodyTokens(skill), withImports: loads.reduce((sum, { tokens }) => sum + tokens, 0) },
       loads,
@@ -110,15 +119,23 @@ export function explainSkill(
   };
 }
 
-function otherVersion({ skill, reason }: { skill: Skill; reason: string }): OtherVersion {
-  const { fields, rootKind, dir } = skill;
-  return { version: fields.version ?? null, origin: { root: rootKind, folder: dir }, reason };
+function otherVersion({ skill, origin, reason }: NonNullable<KnownProvenance['others']>[number]): OtherVersion {
+  return { version: skill.fields.version ?? null, origin: placeOf(skill, origin), reason };
 }
 
-function rulesOf(config: AgentsConfig, skill: Skill, who: ConsumerOptions): ExplainedRule[] {
+function placeOf({ rootKind, dir }: Skill, from: Origin | undefined): SkillPlace {
+  return { root: rootKind, folder: dir, ...(from === undefined ? {} : { from }) };
+}
+
+function rulesOf(
+  config: AgentsConfig,
+  skill: Skill,
+  who: ConsumerOptions,
+): Pick<SkillExplanation, 'rules' | 'patternsOfOthers'> {
   const { consumer, includeInternal, tools } = who;
   const { id, fields } = skill;
   const rules: ExplainedRule[] = [];
+  let patternsOfOthers = 0;
   const add = (rule: string, says: ExplainedRule['says'], reason: string): void =>
     void rules.push({ rule, says, reason });
   const own = consumer === undefined || !Object.hasOwn(config, consumer) ? undefined : config[consumer];
@@ -132,12 +149,9 @@ function rulesOf(config: AgentsConfig, skill: Skill, who: ConsumerOptions): Expl
     const where = `agents_config[${JSON.stringify(name)}].${list}`;
     for (const pattern of patterns ?? []) {
       const isMet = policyFor({ [EVERY_CONSUMER]: { disabled: [pattern] } }, undefined).denies(id);
-      const says = !isMet ? 'nothing' : list === 'disabled' ? 'against' : 'for';
-      add(
-        `${where} ${JSON.stringify(pattern)}`,
-        says,
-        isMet ? `the pattern matches ${id}` : `the pattern does not match ${id}`,
-      );
+      const says = list === 'disabled' ? 'against' : 'for';
+      if (isMet) add(`${where} ${JSON.stringify(pattern)}`, says, `the pattern matches ${id}`);
+      else patternsOfOthers += 1;
     }
     if (
       list === 'enabled' &&
@@ -153,7 +167,7 @@ function rulesOf(config: AgentsConfig, skill: Skill, who: ConsumerOptions): Expl
     else add('namespace', 'against', INTERNAL_ONLY);
   }
   // What the policy keeps from the consumer says nothing more of itself.
-  if (rules.some(({ says }) => says === 'against')) return rules;
+  if (rules.some(({ says }) => says === 'against')) return { rules, patternsOfOthers };
   const lacking = reasonForTools(skill, tools);
   if (lacking !== undefined) add('tools.yaml', 'against', lacking);
   const people = reasonForModels(skill);
@@ -164,5 +178,5 @@ function rulesOf(config: AgentsConfig, skill: Skill, who: ConsumerOptions): Expl
     const reason = named ? 'it matches in spite of it: enabled names it' : 'its triggers match nothing by themselves';
     add('default_enabled: false', named ? 'for' : 'against', reason);
   }
-  return rules;
+  return { rules, patternsOfOthers };
 }

@@ -32,6 +32,12 @@ export function fileSystemFault(error: unknown): SkillcellError | undefined {
   const place = path === undefined ? 'no path' : quotedText(path.replace(TORN, '') || '/');
   if (FULL.has(code) || (code === 'ERR_SQLITE_ERROR' && errcode === SQLITE_FULL))
     return new SkillcellError('disk.full', `Cannot write: there is no room (${code}), got ${place}.`, { cause: error });
+  if (syscall === 'uv_cwd') {
+    const reason = 'the working folder is not there any more, or this user has no right to it';
+    return new SkillcellError('path.unusable', `Cannot use a place: ${reason} (${code}, ${syscall}), got ${place}.`, {
+      cause: error,
+    });
+  }
   // What a program may not do is nothing about a place.
   if (path === undefined || syscall?.startsWith('spawn') === true) return undefined;
   const reason = code === 'ENOENT' && syscall === 'mkdir' ? 'no folder can be made there' : UNUSABLE[code];

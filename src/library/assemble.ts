@@ -32,12 +32,15 @@ export interface Assembled {
   subsystem: SkillsSubsystem;
   /** Of the skills that come from stores, also of those that another one shadows. */
   sources: ReadonlyMap<Skill, SkillSource>;
+  /** Of those that may not be loaded. */
+  refused: ReadonlyMap<Skill, SkillSource & { diagnostic: Diagnostic }>;
 }
 
 /** Makes skills of what the stores hold, by precedence, policy and approval. */
 export function assemble(all: readonly StoreState[], { admit, frozen, verdict, roots }: AssembleOptions): Assembled {
   const states = all.map((state) => closedBy(state, verdict?.closed.get(state.store)));
   const sources = new Map<Skill, SkillSource>();
+  const refused = new Map<Skill, SkillSource & { diagnostic: Diagnostic }>();
   const loadMore: LoadMoreRoots = (grants, index) => [
     { kind: 'builtin', skills: [], diagnostics: [...(verdict?.diagnostics ?? [])] },
     ...states.flatMap((state) =>
@@ -55,11 +58,14 @@ export function assemble(all: readonly StoreState[], { admit, frozen, verdict, r
       const made = skillOf(state, record, { kind, index, path, ...grants });
       if (made.skill !== undefined && !roots.paths.has(state.store)) made.skill.ofStore = true;
       diagnostics.push(...made.diagnostics);
-      const refusal = made.skill && (frozen?.(made.skill) ?? admit?.(made.skill, record.item.origin));
-      if (refusal !== undefined) diagnostics.push(refusal);
-      else if (made.skill !== undefined) {
+      if (made.skill === undefined) continue;
+      const refusal = frozen?.(made.skill) ?? admit?.(made.skill, record.item.origin);
+      if (refusal === undefined) {
         sources.set(made.skill, { state, record });
         skills.push(made.skill);
+      } else {
+        refused.set(made.skill, { state, record, diagnostic: refusal });
+        diagnostics.push(refusal);
       }
     }
     const kept = firstOfEachId(skills);
@@ -69,7 +75,7 @@ export function assemble(all: readonly StoreState[], { admit, frozen, verdict, r
     };
   };
 
-  return { subsystem: loadUnchecked({ descriptor: roots.rules, loadMore, admit: frozen }), sources };
+  return { subsystem: loadUnchecked({ descriptor: roots.rules, loadMore, admit: frozen }), sources, refused };
 }
 
 function skillOf(

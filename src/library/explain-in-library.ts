@@ -1,11 +1,12 @@
 import { explainSkill, type KnownProvenance, type SkillExplanation } from '../authoring/explain-skill.ts';
 import type { Skill } from '../contracts/skill.ts';
-import { SkillsSubsystem } from '../skills/load-subsystem.ts';
 import type { ConsumerOptions } from '../skills/subsystem-contract.ts';
+import { admitted } from './admitted-subsystem.ts';
 import type { Assembled } from './assemble.ts';
+import { besideSkill } from './beside-skill.ts';
 import { provenanceBy } from './lock/provenance.ts';
 import { readLock } from './lock/read-lock.ts';
-import { versionsFor, versionsOf } from './versions-for.ts';
+import { versionsFor } from './versions-for.ts';
 
 /**
  * Explains a skill of a library: of the version that a request for the reference would get, with the others that lie beside it.
@@ -13,39 +14,20 @@ import { versionsFor, versionsOf } from './versions-for.ts';
  * @throws SkillcellError `skills.version-unmet` where no versions go together; `lock.invalid`
  */
 export function explainInLibrary(of: Assembled, ref: string, who: ConsumerOptions, lockFile: string): SkillExplanation {
-  const { subsystem, sources } = of;
+  const { subsystem, sources, refused } = of;
   const chosen = versionsFor(of, { ...who, refs: [ref] });
   const byLock = provenanceBy(readLock(lockFile));
-  const versions = versionsOf(of);
+  const refusals = new Map([...refused].map(([skill, { diagnostic }]) => [skill, diagnostic]));
   const provenance = (skill: Skill): KnownProvenance => {
     const record = sources.get(skill)?.record;
-    const there = versions.get(skill.id) ?? [];
-    const others = there.filter((other) => other !== skill);
     const isHead = record !== undefined && record.digest === undefined;
     const locked = isHead ? {} : byLock(skill);
-    const besides = others.map((other) => ({
-      skill: other,
-      reason: reasonOf(other, skill, there.indexOf(other) === 0),
+    const others = besideSkill(skill, [...sources.keys(), ...refused.keys()], refusals).map((other) => ({
+      ...other,
+      origin: (sources.get(other.skill) ?? refused.get(other.skill))?.record.item.origin,
     }));
-    return { ...locked, origin: locked.origin ?? record?.item.origin, isHead, others: besides };
+    return { ...locked, origin: locked.origin ?? record?.item.origin, isHead, others };
   };
-  return explainSkill(withVersions(subsystem, chosen), ref, who, provenance);
-}
-
-function reasonOf(other: Skill, chosen: Skill, isInFront: boolean): string {
-  if (isInFront) return `it stands in front, and a range leaves it out`;
-  return other.rootKind === chosen.rootKind
-    ? `a later source of the ${chosen.rootKind} kind stands in front`
-    : `the ${chosen.rootKind} kind stands in front of the ${other.rootKind} kind`;
-}
-
-function withVersions(subsystem: SkillsSubsystem, chosen: ReadonlyMap<string, Skill>): SkillsSubsystem {
-  if (chosen.size === 0) return subsystem;
-  const { diagnostics, agentsConfig, overrides, customNamespaces, customSkillsRoot, bundleRoot } = subsystem;
-  return new SkillsSubsystem({
-    skills: subsystem.skills.map((skill) => chosen.get(skill.id) ?? skill),
-    diagnostics: [...diagnostics],
-    ...{ agentsConfig, overrides: [...overrides], customNamespaces: [...customNamespaces] },
-    ...{ customSkillsRoot, bundleRoot },
-  });
+  const versions = subsystem.skills.map((skill) => chosen.get(skill.id) ?? skill);
+  return explainSkill(admitted(subsystem, versions), ref, who, provenance);
 }

@@ -3,6 +3,7 @@ import type { SkillFile } from '../contracts/skill.ts';
 import type { SkillHead, SkillStore, StoreItem } from '../contracts/store.ts';
 import { readSkillParts, TOOLS_FILE, type SkillPartsReading } from '../skills/load/read-skill-parts.ts';
 import { skillDigest } from '../skills/text/digest.ts';
+import { sourceName } from './sources/source-name.ts';
 
 /** Texts of a skill by path; null for one that is too large to be read as text. */
 export type HeadTexts = ReadonlyMap<string, Uint8Array | null>;
@@ -52,6 +53,6 @@ export function readHead(store: SkillStore, { texts, ...parts }: HeadParts): Hea
 /** What a skill is called that is the store itself. */
 export function rootName({ id }: SkillStore, { origin }: StoreItem): string {
   const folder = origin.folder === '.' || origin.folder === '' ? origin.source : origin.folder;
-  const name = basename(folder).replace(/\.(?:zip|skill|tar\.gz|tgz|git)$/i, '');
+  const name = sourceName(folder);
   return name === '' ? id : name;
 }

@@ -29,6 +29,26 @@ export function checkLibraryOptions(options: SkillLibraryOptions): void {
   checkOptions(schema, options, { action: 'open the library of skills' });
 }
 
+const references = z.optional(z.array(z.string()));
+const requestSchema = z.object({
+  consumer: z.optional(z.string()),
+  includeInternal: z.optional(z.boolean()),
+  refs: references,
+  versionsFor: references,
+  copy: z.optional(z.boolean()),
+});
+const listenerSchema = z.custom((value) => typeof value === 'function', 'must be a function');
+
+/** @throws SkillcellError `options.invalid`: a consumer that is no text would have the policy of nobody */
+export function checkRequest(request: unknown): void {
+  checkOptions(requestSchema, request, { action: 'read skills of the library' });
+}
+
+/** @throws SkillcellError `options.invalid` */
+export function checkListener(listener: unknown): void {
+  checkOptions(listenerSchema, listener, { action: 'subscribe to the library', whole: 'the listener' });
+}
+
 function isStore(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return false;
   const given = value as Record<string, unknown>;

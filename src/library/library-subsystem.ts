@@ -3,7 +3,8 @@ import type { FullDescriptor } from '../contracts/descriptor.ts';
 import type { SkillTree } from '../contracts/skill.ts';
 import { SkillcellError } from '../contracts/skillcell-error.ts';
 import type { ReadRange, SkillFileContent } from '../skills/load/read-skill-file.ts';
-import { SkillsSubsystem } from '../skills/load-subsystem.ts';
+import type { SkillsSubsystem } from '../skills/load-subsystem.ts';
+import { AdmittedSubsystem } from './admitted-subsystem.ts';
 import type {
   ConsumerOptions,
   RenderOptions,
@@ -17,7 +18,7 @@ import type {
  * Skills of which some were fetched whole, and of the others the head: those are in catalogs and matches, and are refused where their bytes are
  * asked for, as nothing here may wait.
  */
-export class LibrarySubsystem extends SkillsSubsystem {
+export class LibrarySubsystem extends AdmittedSubsystem {
   readonly #heads: ReadonlySet<string>;
   readonly #fetch: FetchMore;
 

@@ -14,7 +14,7 @@ import { fetchSnapshot, type FetchedSnapshot } from './fetch-snapshot.ts';
 import { openHeadIndex } from './head-index.ts';
 import { holdViews } from './held-views.ts';
 import { openKeptLists } from './kept-lists.ts';
-import { checkLibraryOptions } from './library-options.ts';
+import { checkLibraryOptions, checkListener, checkRequest } from './library-options.ts';
 import { lookAtStore, type StoreLook, type StoreState } from './look-at-store.ts';
 import { openRoots } from './root-stores.ts';
 import { shareWork, type SharedWork } from './share-work.ts';
@@ -101,7 +101,7 @@ export async function openSkillLibrary(options: SkillLibraryOptions): Promise<Sk
         };
       }
       failure = undefined;
-      if (changed && earlier !== undefined) for (const listener of [...listeners]) listener();
+      if (changed && earlier !== undefined) for (const listener of [...listeners]) tell(listener);
       return changed;
     } catch (error) {
       if (!signal.aborted) failure = error;
@@ -145,7 +145,9 @@ export async function openSkillLibrary(options: SkillLibraryOptions): Promise<Sk
   const fetch = { cache, index: look.index, views, roots, requireOpen, started };
 
   const library: SkillLibrary = {
-    async heads({ consumer, includeInternal, signal } = {}) {
+    async heads(who = {}) {
+      checkRequest(who);
+      const { consumer, includeInternal, signal } = who;
       const { subsystem, sources } = await present({ signal });
       return subsystem.visible({ consumer, includeInternal }).map((skill) => headOf(skill, sources));
     },
@@ -154,12 +156,15 @@ export async function openSkillLibrary(options: SkillLibraryOptions): Promise<Sk
       const { searchSkills } = await import('./search/search-skills.ts');
       return await searchSkills(subsystem, text, { ...options, signal, cacheFolder: cacheDir });
     },
-    async explain(ref, { signal, ...who } = {}) {
+    async explain(ref, request = {}) {
+      checkRequest({ ...request, refs: [ref] });
+      const { signal, ...who } = request;
       const of = await present({ signal });
       const { explainInLibrary } = await import('./explain-in-library.ts');
       return explainInLibrary(of, ref, who, lockFile);
     },
     async subsystem(request = {}) {
+      checkRequest(request);
       for (let looks = 1; ; looks += 1) {
         const of = await present(request);
         try {
@@ -174,6 +179,7 @@ export async function openSkillLibrary(options: SkillLibraryOptions): Promise<Sk
     diagnostics: () => snapshot?.subsystem.diagnostics ?? [],
     subscribe(listener) {
       requireOpen();
+      checkListener(listener);
       // Two who give the same function are two.
       const own = (): void => listener();
       listeners.add(own);
@@ -216,6 +222,17 @@ export async function openSkillLibrary(options: SkillLibraryOptions): Promise<Sk
     throw error;
   }
   return library;
+}
+
+/** What a listener throws is no failure of the look, and keeps it from nobody else: it is uncaught, as what a listener of an event throws. */
+function tell(listener: () => void): void {
+  try {
+    listener();
+  } catch (error) {
+    process.nextTick(() => {
+      throw error;
+    });
+  }
 }
 
 /** Looks at all stores at once. The first failure is that of the whole, and ends the looks at the others. */

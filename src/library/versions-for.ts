@@ -1,9 +1,9 @@
 import type { Skill } from '../contracts/skill.ts';
-import { precedenceOf } from '../skills/load/load-roots.ts';
 import { demandsOfSkill } from '../skills/select/assert-versions.ts';
 import { policyFor } from '../skills/select/policy.ts';
 import { rangeOf } from '../skills/select/version-range.ts';
 import type { Assembled } from './assemble.ts';
+import { inOrder } from './beside-skill.ts';
 import { chooseVersions } from './choose-versions.ts';
 import type { LibraryRequest } from './skill-library.ts';
 
@@ -32,12 +32,9 @@ export function versionsFor(of: Assembled, request: LibraryRequest): ReadonlyMap
 }
 
 /** Every version of each skill: what stands in front first, then by precedence; of equal versions the first. */
-export function versionsOf({ subsystem, sources }: Assembled): Map<string, Skill[]> {
+function versionsOf({ subsystem, sources }: Assembled): Map<string, Skill[]> {
   const versions = new Map(subsystem.skills.map((skill) => [skill.id, [skill]]));
-  const others = [...sources.keys()].toSorted(
-    (a, b) => precedenceOf(b.rootKind) - precedenceOf(a.rootKind) || b.root - a.root,
-  );
-  for (const skill of others) {
+  for (const skill of inOrder(sources.keys())) {
     const known = versions.get(skill.id) ?? [];
     if (known.every(({ fields }) => fields.version !== skill.fields.version)) known.push(skill);
   }

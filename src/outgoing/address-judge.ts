@@ -1,7 +1,7 @@
 import type { IPv6 } from 'ipaddr.js';
 import { allowedPlaces } from './allowed-places.ts';
 
-/** Says what is wrong with an address that a host has, or nothing. */
+/** Says what is wrong with an address that a host has, or nothing. The host is in lower case, as every parser of URLs leaves it. */
 export type AddressJudge = (address: string, host: string) => string | undefined;
 
 /** Networks of companies, and this machine: what an allowed host name may lead to. */
@@ -26,7 +26,7 @@ export async function createAddressJudge(allowPrivate: readonly string[]): Promi
     for (const allowed of hosts)
       if (typeof allowed !== 'string' && allowed[0].kind() === parsed.kind() && parsed.match(allowed)) return undefined;
     const range = parsed.range();
-    if (PRIVATE.has(range) && hosts.includes(host.toLowerCase())) return undefined;
+    if (PRIVATE.has(range) && hosts.includes(host)) return undefined;
     if (range !== 'unicast') return range;
     if (parsed.kind() === 'ipv4') return address === WIRE_SERVER ? 'metadata' : undefined;
     // Outside of it lies what has no range of its own, such as `::7f00:1`, which some systems take for 127.0.0.1.

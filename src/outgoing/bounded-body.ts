@@ -50,11 +50,8 @@ async function* inflated(pieces: AsyncIterable<Buffer>, gunzip: Gunzip): AsyncGe
     gunzip.end();
   };
   feed().catch((error: Error) => gunzip.destroy(error));
-  try {
-    for await (const piece of gunzip) yield piece as Buffer;
-  } finally {
-    gunzip.destroy();
-  }
+  // Whoever leaves this loop destroys the stream by it.
+  for await (const piece of gunzip) yield piece as Buffer;
 }
 
 function bodyError(error: unknown, { signal }: RequestClock, shown: string): unknown {

@@ -46,12 +46,9 @@ const rules = ({ rules: found }: SkillExplanation): string[] => found.map(({ rul
 describe('explainSkill()', () => {
   it('names each rule for and against, origin, imports and tokens', () => {
     const told = explain('custom.report', { consumer: 'desk' });
-    expect(rules(told)).toEqual([
-      'nothing: agents_config["*"].disabled "public.old-*"',
-      'nothing: agents_config["desk"].disabled "custom.safe"',
-      'for: agents_config["desk"].enabled "custom.*"',
-    ]);
+    expect(rules(told)).toEqual(['for: agents_config["desk"].enabled "custom.*"']);
     expect(told).toMatchObject({
+      patternsOfOthers: 2,
       id: 'custom.report',
       status: 'loaded',
       offered: true,
@@ -82,6 +79,7 @@ describe('explainSkill()', () => {
     expect(rules(told)).toContain(rule);
     expect(JSON.stringify(told)).not.toMatch(/4711|secret\.tool|sha256|default_enabled/);
     expect(told).not.toHaveProperty('skill');
+    expect(told.rules.filter(({ says }) => says === 'nothing')).toHaveLength(who.consumer === 'other' ? 1 : 0);
   });
 
   it('says what keeps a skill out of catalogs and matches', () => {
@@ -104,6 +102,12 @@ describe('explainSkill()', () => {
   });
 
   it('knows nothing of what is unknown', () => {
-    expect(explain('custom.nobody')).toEqual({ ref: 'custom.nobody', status: 'unknown', offered: false, rules: [] });
+    expect(explain('custom.nobody')).toEqual({
+      ref: 'custom.nobody',
+      status: 'unknown',
+      offered: false,
+      rules: [],
+      patternsOfOthers: 0,
+    });
   });
 });

@@ -1,7 +1,8 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, realpathSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { removeTree } from '../../src/durable/remove-tree.ts';
 import { writeTree } from '../conformance/write-tree.ts';
@@ -19,6 +20,22 @@ beforeEach(() => {
 afterEach(() => removeTree(scene));
 
 const skill = (name: string): string => `---\nname: ${name}\ndescription: Is about ${name}.\n---\nText.\n`;
+
+describe('a working folder that was removed', () => {
+  it.each(['verify', 'sources', 'new x'])('is named, and ends: skills %s', async (name) => {
+    const gone = join(scene, 'gone');
+    mkdirSync(gone);
+    // A shell goes there, removes it, and starts the command in it.
+    const program = fileURLToPath(new URL('../../bin/skillcell.js', import.meta.url));
+    const script = `rmdir "$PWD" && exec "$0" "$1" skills ${name}`;
+    const { status, stderr } = spawnSync('/bin/sh', ['-c', script, process.execPath, program], {
+      cwd: gone,
+      encoding: 'utf8',
+    });
+    expect(stderr).toContain('Cannot use a place: the working folder is not there any more');
+    expect(status).toBe(2);
+  });
+});
 
 describe('a home that cannot hold a cache', () => {
   it.each([

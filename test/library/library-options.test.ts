@@ -1,4 +1,8 @@
-import { describe, expect, it } from 'vitest';
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { removeTree } from '../../src/durable/remove-tree.ts';
 import { openSkillLibrary } from '../../src/library/open-skill-library.ts';
 
 const store = {
@@ -19,6 +23,31 @@ describe('openSkillLibrary() refuses, naming field, value and what is allowed', 
     [{ stores: [store], cache: 'cache' }, 'cache'],
   ])('%j', async (options, message) => {
     await expect(openSkillLibrary(options as never)).rejects.toMatchObject({
+      code: 'options.invalid',
+      message: expect.stringContaining(message) as string,
+    });
+  });
+});
+
+let cacheDir: string;
+beforeEach(() => {
+  cacheDir = mkdtempSync(join(tmpdir(), 'library-options-'));
+});
+afterEach(() => removeTree(cacheDir));
+
+describe('a library refuses, naming field, value and what is allowed', () => {
+  it.each([
+    ['heads', [{ consumer: 5 }], 'consumer must be a text, got 5'],
+    ['heads', [null], 'the options must be an object, got null'],
+    ['subsystem', [{ refs: 'custom.units' }], 'refs must be a list, got "custom.units"'],
+    ['subsystem', [{ refs: [5] }], 'refs.0 must be a text, got 5'],
+    ['explain', [undefined], 'refs.0'],
+    ['explain', ['units', { consumer: {} }], 'consumer must be a text'],
+    ['subscribe', [5], 'the listener must be a function, got 5'],
+  ] as const)('%s() %j', async (name, given, message) => {
+    await using library = await openSkillLibrary({ stores: [store], cacheDir });
+    const call = library[name] as (...all: readonly unknown[]) => unknown;
+    await expect((async () => await call(...given))()).rejects.toMatchObject({
       code: 'options.invalid',
       message: expect.stringContaining(message) as string,
     });

@@ -165,3 +165,31 @@ describe('close()', () => {
     expect(held.late).toEqual([]);
   });
 });
+
+describe('a listener that throws', () => {
+  it('keeps a change from no other listener, and fails no look', async () => {
+    const { store } = heldStore();
+    library = await openSkillLibrary({ stores: [store], cacheDir: join(home, 'cache'), lookIntervalMs: 0 });
+    const fault = new Error('a fault of the listener');
+    let told = 0;
+    library.subscribe(() => {
+      throw fault;
+    });
+    library.subscribe(() => (told += 1));
+    writeTree(join(home, 'skills'), { 'more/SKILL.md': '---\nname: more\ndescription: More.\n---\nText.\n' });
+
+    // The test runner has listeners of its own, for which an uncaught error is a failure.
+    const others = process.rawListeners('uncaughtException') as ((error: Error) => void)[];
+    process.removeAllListeners('uncaughtException');
+    const uncaught = deferred<Error>();
+    process.on('uncaughtException', uncaught.resolve);
+    try {
+      expect(await library.refresh()).toBe(true);
+      expect(told).toBe(1);
+      expect(await uncaught.promise).toBe(fault);
+    } finally {
+      process.removeAllListeners('uncaughtException');
+      for (const listener of others) process.on('uncaughtException', listener);
+    }
+  });
+});

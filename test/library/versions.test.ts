@@ -141,7 +141,7 @@ describe('versions', () => {
     expect(asked.skill).toMatchObject({ version: '1.4.0', approval: { by: 'Ana' } });
     expect(asked.skill?.versions?.[0]).toEqual({
       version: '2.0.0',
-      origin: { root: 'user', folder: 'x' },
+      origin: { root: 'user', folder: 'x', from: { type: 'directory', source: join(home, 'front'), folder: 'x' } },
       reason: 'it stands in front, and a range leaves it out',
     });
     await expect(library.explain('custom.x@^3')).rejects.toMatchObject({ code: 'skills.version-unmet' });
@@ -158,6 +158,32 @@ describe('versions', () => {
 });
 
 describe('openSkillLibrary({ frozen })', () => {
+  it('says to whoever takes a skill what it imports that is not approved, unless that is denied anyway', async () => {
+    const project = join(home, 'project');
+    mkdirSync(project);
+    writeTree(join(home, 'source'), { 'x/SKILL.md': text('x', '1.0', ['custom.y']), 'y/SKILL.md': text('y', '1.0') });
+    const lockFile = join(project, 'skillcell.lock.json');
+    const cache = openTreeCache(join(home, 'cache'));
+    const { skills } = await findInSource(parseSource('../source', project), { cache, lockFolder: project });
+    await addSkills(skills, { lockFile, into: '.agents/skills' });
+    await approveSkills({ lockFile, refs: ['x'], as: 'Ana' });
+    const stores = [createDirectoryStore({ path: join(home, 'source'), kind: 'user', cache })];
+    const descriptor = { agents_config: { desk: { disabled: ['custom.y'] } } } as never;
+    const options = { stores, descriptor, cacheDir: join(home, 'cache'), lockFile, frozen: true };
+    await using library = await openSkillLibrary(options);
+    const told = async (consumer: string): Promise<unknown[]> => {
+      const subsystem = await library.subsystem({ refs: ['custom.x'], consumer });
+      const { diagnostics } = exportRuntimeGlobals(subsystem, { refs: ['custom.x'], consumer });
+      expect(subsystem.buildSkillsInstructionBlock({ refs: ['custom.x'], consumer }).diagnostics).toEqual(diagnostics);
+      return diagnostics.map(({ code, skill }) => [code, skill]);
+    };
+    expect(await told('other')).toEqual([
+      ['import.unknown', undefined],
+      ['lock.not-approved', 'custom.y'],
+    ]);
+    expect(await told('desk')).toEqual([['import.unknown', undefined]]);
+  });
+
   it('loads what is approved, also where something else stands in front, and follows the lock file', async () => {
     const project = join(home, 'project');
     mkdirSync(project);

@@ -167,6 +167,34 @@ describe('K03 names that lead to private addresses', () => {
     expect(await resolveChecked('skills.test', { lookup, without: ['resolved'] })).toHaveLength(2);
   });
 
+  it('what a lookup gives that is no address refuses the name, and a name without any is an outage', async () => {
+    await expect(resolveChecked('skills.test', { lookup: names('skills') })).rejects.toThrow('(no address)');
+    await expect(resolveChecked('skills.test', { lookup: names('') })).rejects.toThrow('(no address)');
+    await expect(resolveChecked('skills.test', { lookup: async () => [] })).rejects.toMatchObject({
+      code: 'store.unavailable',
+      message: expect.stringContaining('its host has no address'),
+    });
+  });
+
+  it.each(['a/b', 'a?b', 'a#b', 'a@127.0.0.1', '127.0.0.1%eth0', 'a b', 'a\\b', 'a:80', ''])(
+    'what holds more than a host is none: %j',
+    async (host) => {
+      const lookup = names('8.8.8.8');
+      await expect(resolveChecked(host, { lookup })).rejects.toThrow('it has no usable host');
+      expect(lookup.asked).toEqual([]);
+    },
+  );
+
+  it('a lookup without an end ends with an abort', async () => {
+    const controller = new AbortController();
+    const asked = resolveChecked('skills.test', {
+      lookup: () => new Promise(() => undefined),
+      signal: controller.signal,
+    });
+    controller.abort(new Error('enough'));
+    await expect(asked).rejects.toThrow('enough');
+  });
+
   it('a name that changes between its check and the connection is asked for once', async () => {
     // The one stands for an address of everybody, the other for a private one.
     await using good = await serveLocally((_, response) => response.end('good'), {
@@ -320,6 +348,27 @@ describe('K06 addresses that two parsers read in two ways, credentials, ports', 
     'https://[::1',
     'https://a b/',
   ])('without a host are refused: %j', async (url) => expect(await come(url)).toMatch(/^source\.refused: /));
+
+  it.each([
+    'https://skills.test/a b',
+    ' https://skills.test/',
+    'https://skills.test/\u00a0',
+    'https://skills.test/\u2028',
+    'https://skills.test/\u0000',
+    'https://skills.test/\u007f',
+  ])('with a blank or a control character anywhere are refused: %j', async (url) =>
+    expect(await come(url, { lookup: names('8.8.8.8') })).toContain('it has a blank'),
+  );
+
+  it.each(['ftp://127.0.0.1/', 'ws://127.0.0.1/', 'https+unix://127.0.0.1/'])(
+    'of another scheme are refused, also where the host is allowed: %s',
+    async (url) => expect(await come(url, { allowPrivate: ['127.0.0.1'] })).toContain('only https is asked'),
+  );
+
+  it('of one version are allowed by no range of the other one', async () => {
+    expect(await come('https://127.0.0.1/', { allowPrivate: ['fd00::/8'] })).toContain('(loopback)');
+    expect(await come('https://[::1]/', { allowPrivate: ['10.0.0.0/8'] })).toContain('(loopback)');
+  });
 
   it('with a credential are refused, and the message has none of it', async () => {
     for (const credential of ['user:secret', 'secret', ':secret']) {
@@ -507,6 +556,22 @@ describe('K08 endpoints that a tenant names', () => {
     expect(await resolve('10.1.2.3', ['10.1.2.3:8080'])).toEqual(['10.1.2.3']);
     expect(await resolve('::1', ['[::1]:8080'])).toEqual(['::1']);
   });
+
+  it.each(['10.0.0.7', 'fd00::7', '127.0.0.1', '::1', '100.64.0.7'])(
+    'a name allows the networks of companies and this machine, however it is written: %s',
+    async (address) => {
+      const lookup = names(address);
+      expect(await resolveChecked('git.corp.example', { allowPrivate: ['Git.Corp.Example'], lookup })).toEqual([
+        address,
+      ]);
+      expect(await resolveChecked('GIT.corp.example', { allowPrivate: ['git.corp.example'], lookup })).toEqual([
+        address,
+      ]);
+      await expect(resolveChecked('x.corp.example', { allowPrivate: ['corp.example'], lookup })).rejects.toThrow(
+        'not for everybody',
+      );
+    },
+  );
 
   it('an entry with a port opens that port of that host alone', async () => {
     await using other = await serveLocally(HELLO);

@@ -39,10 +39,33 @@ describe.each(CREATED)('the store of %s', (_name, create, id) => {
     [{ prefx: 'x' }, 'there is no field prefx'],
     [{ kind: 'public' }, 'kind'],
     [{ cache: '/cache' }, 'cache must be a cache, such as openTreeCache()'],
+    [{ cache: { folder: '/cache', find: () => undefined } }, 'cache must be a cache, such as openTreeCache()'],
   ])('is not created with %j', (more, named) => {
     expect(() => create(more)).toThrow(
       expect.objectContaining({ code: 'options.invalid', message: expect.stringContaining(named) }),
     );
+  });
+});
+
+describe.each(CREATED.filter(([, , id]) => /^(?:web|mcp):/.test(id)))('the store of %s', (_name, create) => {
+  it.each([
+    [{ allowPrivate: '127.0.0.1' }, 'allowPrivate'],
+    [{ allowPrivate: [''] }, 'allowPrivate'],
+    [{ ports: [0] }, 'ports'],
+    [{ ports: [65_536] }, 'ports'],
+    [{ lookup: 'dns' }, 'lookup must be a function'],
+    [{ timeoutMs: 0 }, 'timeoutMs'],
+    [{ timeoutMs: 600_001 }, 'timeoutMs'],
+  ])('goes out by no rule such as %j', (more, named) => {
+    expect(() => create(more)).toThrow(
+      expect.objectContaining({ code: 'options.invalid', message: expect.stringContaining(named) }),
+    );
+  });
+
+  it('goes out by rules at their ends', () => {
+    expect(() =>
+      create({ ports: [1, 65_535], timeoutMs: 600_000, allowPrivate: ['a'], lookup: () => [] }),
+    ).not.toThrow();
   });
 });
 

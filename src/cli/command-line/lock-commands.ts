@@ -48,10 +48,12 @@ export const LOCK_COMMANDS: readonly CommandSpecification[] = [
       { name: 'frozen', summary: 'refuse where a skill is not approved' },
       CREDENTIAL_FLAG,
       ...PLACE_FLAGS,
-      { name: 'force', summary: 'replace also what is no copy of the skill' },
+      { name: 'force', summary: 'drop also files that were added, and what is no copy of the skill' },
       JSON_FLAG,
     ],
-    notes: ['What was changed since is replaced, and named. Without a lock file, skills-lock.json is read and locked.'],
+    notes: [
+      'What was changed since is replaced, and named; where files were added, nothing is. Without a lock file, skills-lock.json is read and locked.',
+    ],
     load: async () => (await import('../commands/run-install.ts')).runInstall,
   },
   {

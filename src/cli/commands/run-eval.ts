@@ -28,6 +28,7 @@ import { type CommandContext, flagValue } from '../options/command.ts';
 import { consumerFromFlags } from '../options/consumer-flag.ts';
 import { evalFolder } from '../options/eval-folder.ts';
 import { explainReference, jobSkills } from '../options/job-skills.ts';
+import { noteLeftOut } from '../options/note-left-out.ts';
 import { limitsFromFlags } from '../options/limit-flags.ts';
 import { modelFromFlags } from '../options/model-flags.ts';
 import { parseNumber } from '../options/parse-number.ts';
@@ -57,6 +58,7 @@ export async function runEval(context: CommandContext): Promise<number> {
   const isRun = queries === undefined || ASKS_FOR_EVALS.some((flag) => given.flags.has(flag));
   const skills = await jobSkills(context, true);
   try {
+    await noteLeftOut(context, [ref], skills, options.who);
     // What is wrong with the evals is said whether there is a model or not.
     if (isRun) await prepareEval(skills, ref, options.who, options.job.language, notYet);
     const model = isRun ? await modelFromFlags(context, 'needed') : undefined;

@@ -1,22 +1,22 @@
-import { explainSkill, type SkillExplanation } from '../../authoring/explain-skill.ts';
-import { provenanceBy } from '../../library/lock/provenance.ts';
-import { readLock } from '../../library/lock/read-lock.ts';
+import type { SkillExplanation, SkillPlace } from '../../authoring/explain-skill.ts';
 import type { CommandContext } from '../options/command.ts';
 import { oneLine } from '../../skills/text/text.ts';
+import { explainInSources } from '../options/explain-in-sources.ts';
 import { lockPlace } from '../options/lock-place.ts';
 import { referenceError } from '../options/reference-error.ts';
-import { openSkills } from '../options/skills-context.ts';
+import { readSkillsFlags } from '../options/skills-context.ts';
 import { diagnosticLine } from '../terminal/diagnostic-line.ts';
 import { escapeLine } from '../terminal/escape-controls.ts';
 
 /** `skillcell skills explain`: exit code 1 when the consumer may not have the skill. */
 export async function runExplain(context: CommandContext): Promise<number> {
-  const { arguments: given, output, json } = context;
-  const { subsystem, consumer, tools } = await openSkills(context, 'none');
+  const { arguments: given, io, output, json } = context;
+  const { sources, consumer, tools } = await readSkillsFlags(context);
   // Whoever names no consumer is the host itself, which may look at internal skills.
   const who = { consumer, tools, includeInternal: consumer === undefined };
   const ref = given.operands[0] ?? '';
-  const explanation = explainSkill(subsystem, ref, who, provenanceBy(readLock(lockPlace(context).lockFile)));
+  const { lockFile } = lockPlace(context);
+  const { explanation, subsystem } = await explainInSources(sources, { ref, who, lockFile }, io);
   if (explanation.status === 'unknown')
     throw referenceError('explain the skill', subsystem.resolve([ref], who).rows, subsystem);
   if (json) await output.json(explanation);
@@ -26,24 +26,21 @@ export async function runExplain(context: CommandContext): Promise<number> {
 
 const SIGNS = { for: '+', against: '-', nothing: ' ' } as const;
 
-function describe({ id, status, offered, rules, skill }: SkillExplanation, consumer: string | undefined): string {
+function describe(explanation: SkillExplanation, consumer: string | undefined): string {
+  const { id, status, offered, rules, patternsOfOthers, skill } = explanation;
   const verdict =
     status !== 'loaded' ? 'denied' : offered ? 'offered and loaded' : 'loaded when asked for, and not offered';
   const lines = [
     `${id}: ${verdict}${consumer === undefined ? '' : ` for ${consumer}`}`,
     ...rules.map(({ rule, says, reason }) => `  ${SIGNS[says]} ${rule}: ${reason}`),
     ...(rules.length === 0 ? ['  no rule is about it'] : []),
+    ...(patternsOfOthers === 0 ? [] : [`    ${othersText(patternsOfOthers)}`]),
   ];
   if (skill !== undefined) {
     const { name, version, digest, origin, approval, tokens, loads, imports, versions = [], diagnostics } = skill;
-    const { from } = origin;
-    const source =
-      from === undefined
-        ? ''
-        : `, from ${from.type} ${from.source}${from.commit === undefined ? '' : ` at ${from.commit}`}`;
     lines.push(
       `name: ${name}${version === null ? '' : ` v${version}`}`,
-      `origin: ${origin.root} root, ${origin.folder}${source}`,
+      `origin: ${placeText(origin)}`,
       `digest: ${digest ?? 'not known before it is fetched'}`,
       `approval: ${approval === undefined ? 'it is not locked' : approval.by === null ? 'nobody approved these bytes' : `by ${approval.by}`}`,
       `tokens: ~${tokens.body}, with what it imports ~${tokens.withImports}`,
@@ -54,10 +51,21 @@ function describe({ id, status, offered, rules, skill }: SkillExplanation, consu
       ...imports.map(({ from: importer, to, state }) => `import: ${importer} → ${to} (${state})`),
       ...versions.map(
         (each) =>
-          `beside it: ${each.version === null ? 'no version' : `v${oneLine(each.version)}`} in the ${each.origin.root} root, ${each.origin.folder} (${each.reason})`,
+          `beside it: ${each.version === null ? 'no version' : `v${oneLine(each.version)}`} in the ${placeText(each.origin)} (${each.reason})`,
       ),
       ...diagnostics.map(diagnosticLine),
     );
   }
   return `${lines.map(escapeLine).join('\n')}\n`;
+}
+
+function othersText(patterns: number): string {
+  return patterns === 1
+    ? '1 pattern of the policy is about other skills'
+    : `${patterns} patterns of the policy are about other skills`;
+}
+
+function placeText({ root, folder, from }: SkillPlace): string {
+  if (from === undefined) return `${root} root, ${folder}`;
+  return `${root} root, ${folder}, from ${from.type} ${from.source}${from.commit === undefined ? '' : ` at ${from.commit}`}`;
 }

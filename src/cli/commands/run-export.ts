@@ -3,6 +3,7 @@ import { agentsText } from '../../authoring/dialect/agents-text.ts';
 import { exportSkill } from '../../authoring/dialect/export-skill.ts';
 import { writeNewFile, writeNewFolders } from '../../authoring/dialect/write-new.ts';
 import { type CommandContext, flagValue } from '../options/command.ts';
+import { noteLeftOut } from '../options/note-left-out.ts';
 import { referenceError } from '../options/reference-error.ts';
 import { openSkills } from '../options/skills-context.ts';
 import { usageError } from '../terminal/usage-error.ts';
@@ -25,6 +26,8 @@ export async function runExport(context: CommandContext): Promise<number> {
     throw referenceError('export the skills', rows, subsystem);
   const ids = rows.flatMap(({ status, id }) => (status === 'loaded' && id !== undefined ? [id] : []));
   const skills = subsystem.skills.filter(({ id }) => ids.includes(id));
+  // Versions that do not go together are an error, and nothing is written before it.
+  const imports = subsystem.importSkillset(ids, who).skills.flatMap(({ id }) => (ids.includes(id) ? [] : [id]));
   const dialect = to === 'claude' ? 'claude' : 'agentskills';
   const trees = skills.map(
     ({ id, skillId }) => [skillId, exportSkill(skillId, subsystem.skillTree(id), dialect)] as const,
@@ -36,12 +39,11 @@ export async function runExport(context: CommandContext): Promise<number> {
     ...(to === 'agents-md' ? [join(out, 'AGENTS.md')] : []),
     ...trees.map(([name]) => join(folder, name)),
   ];
-  if (json) await output.json({ written });
+  if (json) await output.json({ written, imports });
   else {
     for (const path of written) await output.text(`${escapeLine(path)}\n`);
-    const imported = subsystem.importSkillset(ids, who).skills.filter(({ id }) => !ids.includes(id));
-    if (imported.length > 0)
-      await output.note(`What they import is not exported with them: ${imported.map(({ id }) => id).join(', ')}.`);
+    await noteLeftOut(context, ids, subsystem, who);
+    if (imports.length > 0) await output.note(`What they import is not exported with them: ${imports.join(', ')}.`);
   }
   return 0;
 }

@@ -1,6 +1,7 @@
 import { graphDot, graphText } from '../../authoring/draw-graph.ts';
 import { importGraph } from '../../authoring/import-graph.ts';
 import { type CommandContext, flagValue } from '../options/command.ts';
+import { noteLeftOut } from '../options/note-left-out.ts';
 import { referenceError } from '../options/reference-error.ts';
 import { openSkills } from '../options/skills-context.ts';
 import { usageError } from '../terminal/usage-error.ts';
@@ -14,7 +15,9 @@ export async function runGraph(context: CommandContext): Promise<number> {
   const { subsystem, consumer } = await openSkills(context, 'none');
   // Whoever names no consumer is the host itself, which may look at internal skills.
   const who = { consumer, includeInternal: consumer === undefined };
-  const graph = importGraph(subsystem, rootsOf(), consumer);
+  const roots = rootsOf();
+  const graph = importGraph(subsystem, roots, consumer);
+  if (format !== 'json') await noteLeftOut(context, roots, subsystem, who);
   if (format === 'json') await output.json(graph);
   else await output.text(format === 'dot' ? graphDot(graph) : graphText(graph));
   return 0;

@@ -1,5 +1,4 @@
 import { type CommandContext, flagValue } from '../options/command.ts';
-import { unapprovedImports } from '../options/frozen-flag.ts';
 import { referenceError } from '../options/reference-error.ts';
 import { noteDiagnostics, openSkills } from '../options/skills-context.ts';
 
@@ -14,13 +13,12 @@ export async function runRender(context: CommandContext): Promise<number> {
   if (rows.some(({ status }) => status === 'unknown' || status === 'denied')) {
     throw referenceError('render the skills', rows, subsystem);
   }
-  const all = [...diagnostics, ...unapprovedImports(active, subsystem)];
   if (json) {
-    await output.json({ text, sha256, rows, pool, active, diagnostics: all });
+    await output.json({ text, sha256, rows, pool, active, diagnostics });
     return 0;
   }
   const loaded = subsystem.skills.filter(({ id }) => active.includes(id)).flatMap((skill) => skill.diagnostics);
-  await noteDiagnostics(context, [...loaded, ...all]);
+  await noteDiagnostics(context, [...loaded, ...diagnostics]);
   await output.text(text);
   return 0;
 }

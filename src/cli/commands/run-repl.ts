@@ -10,6 +10,7 @@ import { cliRunners } from '../job/runners.ts';
 import { type CommandContext, flagValue, flagValues } from '../options/command.ts';
 import { jobOptions } from '../options/job-options.ts';
 import { explainReference, jobSkills } from '../options/job-skills.ts';
+import { noteLeftOut } from '../options/note-left-out.ts';
 import { mcpToolsFromFlag } from '../options/mcp-flag.ts';
 import { outputFile } from '../options/output-file.ts';
 import { readCells } from '../repl/read-cells.ts';
@@ -37,6 +38,8 @@ export async function runRepl(context: CommandContext): Promise<number> {
     const session = await openSession(orchestrator, options, interruption.signal).catch((error: unknown) => {
       throw explainReference(error, flagValues(given, 'skill'), skills);
     });
+    if (skills !== undefined)
+      await noteLeftOut(context, flagValues(given, 'skill'), skills, { consumer: options.skills?.consumer });
     if (!json) await output.note(`runner ${session.runner}, isolation ${session.isolation}; .help tells what there is`);
     const cells = readCells(io, options.language ?? DEFAULT_LANGUAGE, interruption.signal);
     cells.interrupt = () => session.interrupt();

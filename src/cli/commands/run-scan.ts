@@ -19,7 +19,9 @@ interface ScanReport {
 
 /** `skillcell skills scan`: exit code 1 when something of the severity of `--fail-on`, or graver, is found. */
 export async function runScan(context: CommandContext): Promise<number> {
-  const { arguments: given, output, json, io } = context;
+  const { arguments: given, output, json, io, interruption } = context;
+  // It looks without a pause, in which it would hear of no signal, and leaves nothing behind.
+  interruption.release();
   const format = flagValue(given, 'format') ?? (json ? 'json' : 'text');
   if (given.flags.has('json') && format !== 'json')
     throw usageError('--format', '--json is the same as --format json', format);

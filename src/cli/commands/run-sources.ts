@@ -1,11 +1,13 @@
-import { realpathSync } from 'node:fs';
-import { configFolder, defaultCacheFolder, homeFolder } from '../../durable/user-folders.ts';
-import { lookAtProject } from '../../library/trust/look-at-project.ts';
-import { SOURCE_NAMES, type SourceFolder, sourceFolders } from '../../library/trust/source-folders.ts';
-import { readTrust, trustFile } from '../../library/trust/trust-file.ts';
-import { openTreeCache } from '../../stores/cache/tree-cache.ts';
+import { configFolder } from '../../durable/user-folders.ts';
+import { chooseSources } from '../../library/trust/choose-sources.ts';
+import type { JudgedFolder, NotRead } from '../../library/trust/judge-sources.ts';
+import { lookAtStores } from '../../library/trust/look-at-project.ts';
+import { SOURCE_NAMES } from '../../library/trust/source-folders.ts';
+import { trustFile } from '../../library/trust/trust-file.ts';
 import { BUILTIN_FOLDER } from '../options/builtin-folder.ts';
 import type { CommandContext } from '../options/command.ts';
+import { recoverSources } from '../options/load-sources.ts';
+import { withCache } from '../options/with-cache.ts';
 import { escapeLine } from '../terminal/escape-controls.ts';
 
 /** One place of skills, and whether `--sources` with its name reads it. */
@@ -17,17 +19,28 @@ interface SourceRow {
   reason: string | null;
 }
 
-/** `skillcell skills sources`: says what is read and what is not, lowest precedence first. */
+const REASONS: Readonly<Record<NotRead, string>> = {
+  missing: 'there is no such folder',
+  outside: 'it is a link to outside the project',
+  'trust-ignored': 'no project is trusted',
+  untrusted: 'the project is not trusted',
+  changed: 'it has changed since the project was trusted',
+};
+
+/** `skillcell skills sources`: says what is read and what is not, lowest precedence first, as loading judges it. */
 export async function runSources({ io, output, json }: CommandContext): Promise<number> {
-  const project = realpathSync.native(io.cwd());
+  const names = new Set(SOURCE_NAMES);
+  await recoverSources(names, io);
+  const { trust, folders } = await withCache(io, async (cache) => {
+    const { judge, projectStores } = chooseSources({ names, env: io.env, cwd: io.cwd(), cache });
+    return judge(await lookAtStores(projectStores, cache));
+  });
   const path = trustFile(configFolder(io.env));
-  const { projects, fault } = readTrust(path);
-  const distrust = await distrustOf(project, projects.get(project)?.digest, fault, defaultCacheFolder(io.env));
-  const folders = sourceFolders(new Set(SOURCE_NAMES), homeFolder(io.env), project);
   const rows: SourceRow[] = [
     { source: 'builtin', path: BUILTIN_FOLDER, read: true, reason: null },
-    ...folders.map((folder) => rowOf(folder, folder.source === 'project' ? distrust : undefined)),
+    ...folders.map((folder) => rowOf(folder)),
   ];
+  const { fault } = trust;
   if (json) await output.json({ sources: rows, trustFile: path, trustFault: fault ?? null });
   else {
     for (const { source, path: place, read, reason } of rows) {
@@ -40,21 +53,6 @@ export async function runSources({ io, output, json }: CommandContext): Promise<
   return 0;
 }
 
-function rowOf({ source, path, real, isOutside }: SourceFolder, distrust: string | undefined): SourceRow {
-  const reason =
-    real === undefined ? 'there is no such folder' : isOutside ? 'it is a link to outside the project' : distrust;
-  return { source, path, read: reason === undefined, reason: reason ?? null };
-}
-
-async function distrustOf(
-  project: string,
-  trusted: string | null | undefined,
-  fault: string | undefined,
-  cacheDir: string,
-): Promise<string | undefined> {
-  if (fault !== undefined) return 'no project is trusted';
-  if (trusted === undefined) return 'the project is not trusted';
-  if (trusted === null) return undefined;
-  const { digest } = await lookAtProject(project, openTreeCache(cacheDir));
-  return digest === trusted ? undefined : 'it has changed since the project was trusted';
+function rowOf({ folder: { source, path }, notRead }: JudgedFolder): SourceRow {
+  return { source, path, read: notRead === undefined, reason: notRead === undefined ? null : REASONS[notRead] };
 }

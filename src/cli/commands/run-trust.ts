@@ -6,6 +6,7 @@ import { changeTrust, readTrust, trustFile } from '../../library/trust/trust-fil
 import { SkillcellError } from '../../contracts/skillcell-error.ts';
 import { openTreeCache } from '../../stores/cache/tree-cache.ts';
 import type { CommandContext } from '../options/command.ts';
+import { recoverSources } from '../options/load-sources.ts';
 import { escapeLine } from '../terminal/escape-controls.ts';
 import { unreadable } from '../terminal/input-file.ts';
 import { usageError } from '../terminal/usage-error.ts';
@@ -17,6 +18,7 @@ export async function runTrust(context: CommandContext): Promise<number> {
   if (given.flags.has('list')) return await list(context, path);
   const project = projectFolder(context);
   const follow = given.flags.has('follow');
+  await recoverSources(new Set(['project']), { env: io.env, cwd: () => project });
   const { digest, skills } = await lookAtProject(project, openTreeCache(defaultCacheFolder(io.env)));
   await changeTrust(path, project, { digest: follow ? null : digest });
   if (json) await output.json({ project, digest, follow, skills });

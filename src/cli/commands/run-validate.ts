@@ -12,10 +12,12 @@ import { usageError } from '../terminal/usage-error.ts';
 
 /** `skillcell skills validate`, and `--fix`, which mends first: exit code 1 when a skill is not valid. */
 export async function runValidate(context: CommandContext): Promise<number> {
-  const { arguments: given, io, output, json } = context;
+  const { arguments: given, io, output, json, interruption } = context;
   const strict = given.flags.has('strict');
   const [fix, dryRun] = [given.flags.has('fix'), given.flags.has('dry-run')];
   if (dryRun && !fix) throw usageError('--dry-run', 'it says what --fix would do, and needs it', 'no --fix');
+  // It looks without a pause, in which it would hear of no signal; a file that is under way is replaced to its end.
+  if (!fix || dryRun) interruption.release();
   const folders = given.operands.map((path) => skillFolder(path, io));
   const fixes = fix
     ? folders.flatMap(({ path, shown }) =>

@@ -1,5 +1,7 @@
 import { removeTorn } from '../../durable/durable-file.ts';
 import { writeFailed } from '../../orchestrator/write-failed.ts';
+import { fileSystemFault } from '../../durable/file-system-fault.ts';
+import { usageError } from '../terminal/usage-error.ts';
 import { SkillcellError } from '../../contracts/skillcell-error.ts';
 import { type NewPlace, takenPlace } from '../options/new-place.ts';
 
@@ -15,6 +17,9 @@ export function writeAt(place: NewPlace, write: () => boolean): void {
     if (!write()) throw takenPlace(place);
   } catch (error) {
     if (SkillcellError.isInstance(error)) throw error;
-    throw writeFailed('write what was asked for', place.shown, error);
+    // The folder is there, and yet takes no files: /proc, for one.
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT')
+      throw usageError('--output', 'no file or folder can be made there', place.shown);
+    throw fileSystemFault(error) ?? writeFailed('write what was asked for', place.shown, error);
   }
 }

@@ -1,7 +1,6 @@
 import type { Diagnostic } from '../../contracts/diagnostic.ts';
 import { SkillcellError } from '../../contracts/skillcell-error.ts';
 import { bareReference, fullId, withoutRange } from '../../skills/text/bare-reference.ts';
-import type { SkillsSubsystem } from '../../skills/subsystem.ts';
 import type { CommandContext } from './command.ts';
 
 /** The lock file of `--frozen`; undefined without the flag. Nothing of it loads then. */
@@ -23,19 +22,6 @@ export function unapprovedError(
   if (first === undefined) return undefined;
   const message = `Cannot use the skill: nobody has approved its bytes, got ${first.skill}.`;
   return new SkillcellError('lock.unapproved', message, { cause, diagnostics: about });
-}
-
-/** What `--frozen` has left out of all that skills import: to the skills that import it, it is unknown. */
-export function unapprovedImports(refs: readonly string[], { skills, diagnostics }: SkillsSubsystem): Diagnostic[] {
-  const left = leftOut(diagnostics);
-  if (left.size === 0) return [];
-  const loaded = new Map(skills.map((skill) => [skill.id, skill]));
-  const wanted = new Set(refs.map(idOf));
-  // It grows while it is gone through.
-  for (const id of wanted) for (const imported of loaded.get(id)?.fields.imports ?? []) wanted.add(idOf(imported));
-  // What was asked for itself is an error of its own.
-  for (const ref of refs) wanted.delete(idOf(ref));
-  return [...wanted].flatMap((id) => left.get(id) ?? []);
 }
 
 function leftOut(diagnostics: readonly Diagnostic[]): Map<string, Diagnostic[]> {

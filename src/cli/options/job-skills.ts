@@ -4,7 +4,7 @@ import type { SkillsSubsystem } from '../../skills/load-subsystem.ts';
 import { type CommandContext, flagValue, flagValues } from './command.ts';
 import { bareReference, fullId, withoutRange } from '../../skills/text/bare-reference.ts';
 import { folderId } from '../../skills/text/slug.ts';
-import { frozenLockFile, unapprovedError, unapprovedImports } from './frozen-flag.ts';
+import { frozenLockFile, unapprovedError } from './frozen-flag.ts';
 import type { SkillSources } from './load-skills.ts';
 import { sourcesFromFlags } from './sources-flag.ts';
 import { usageError } from '../terminal/usage-error.ts';
@@ -17,7 +17,7 @@ import { usageError } from '../terminal/usage-error.ts';
 export async function jobSkills(context: CommandContext, needed: true): Promise<SkillsSubsystem>;
 export async function jobSkills(context: CommandContext, needed?: boolean): Promise<SkillsSubsystem | undefined>;
 export async function jobSkills(context: CommandContext, needed = false): Promise<SkillsSubsystem | undefined> {
-  const { arguments: given, io, json } = context;
+  const { arguments: given, io } = context;
   const [own, descriptor] = [flagValue(given, 'skills-root'), flagValue(given, 'descriptor')];
   const named =
     ['skill', 'tool'].some((name) => flagValues(given, name).length > 0) ||
@@ -27,8 +27,6 @@ export async function jobSkills(context: CommandContext, needed = false): Promis
   const refs = [...flagValues(given, 'skill'), ...given.operands];
   const subsystem = await loadSkills({ ...(await sourcesOf(context)), refs }, io);
   checkConsumer(flagValue(given, 'consumer'), subsystem);
-  const left = json ? [] : unapprovedImports(refs, subsystem);
-  if (left.length > 0) await (await import('./skills-context.ts')).noteDiagnostics(context, left);
   return subsystem;
 }
 

@@ -1,6 +1,8 @@
 import { statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { FullDescriptor, SkillsDescriptor } from '../../contracts/descriptor.ts';
+import type { Diagnostic } from '../../contracts/diagnostic.ts';
+import type { Skill } from '../../contracts/skill.ts';
 import { SkillcellError } from '../../contracts/skillcell-error.ts';
 import { JsonRefused, parseBoundedJson } from '../../protocol/bounded-json.ts';
 import '../../skills/match-on-host.ts';
@@ -54,7 +56,8 @@ export async function followSkills(sources: SkillSources, io: CliIo): Promise<Sk
   return await openSources({ ...options, ...lockOf(sources) }, sources.names, io);
 }
 
-function readOptions(sources: SkillSources, io: CliIo): SkillOptions {
+/** What flags name, read and checked. */
+export function readOptions(sources: SkillSources, io: CliIo): SkillOptions {
   const builtinRoot = sources.names.has('builtin') ? builtinSkills(sources, io) : undefined;
   const path = sources.descriptor;
   if (path === undefined) return { builtinRoot };
@@ -62,21 +65,37 @@ function readOptions(sources: SkillSources, io: CliIo): SkillOptions {
   return { builtinRoot, descriptor, bundleRoot: dirname(resolve(io.cwd(), path)) };
 }
 
-type SkillOptions = Pick<SkillsSubsystemOptions, 'builtinRoot' | 'descriptor' | 'bundleRoot'>;
+/** What skills are loaded with. */
+export type SkillOptions = Pick<SkillsSubsystemOptions, 'builtinRoot' | 'descriptor' | 'bundleRoot'>;
 
 function lockOf({ frozen }: SkillSources): { lockFile: string | undefined; frozen: boolean } {
   return { lockFile: frozen, frozen: frozen !== undefined };
 }
 
 async function load(options: SkillOptions, sources: SkillSources, io: CliIo): Promise<SkillsSubsystem> {
-  const { names, frozen, refs } = sources;
-  if (!names.has('user') && !names.has('project')) {
-    if (frozen === undefined) return loadUnchecked(options);
-    const { openFrozen } = await import('../../library/lock/open-frozen.ts');
-    return loadUnchecked({ ...options, admit: (await openFrozen(frozen)).admit });
+  const { names, refs } = sources;
+  if (!readsFolders(sources)) {
+    const admit = await admitOf(sources);
+    if (admit === undefined) return loadUnchecked(options);
+    const { admitted } = await import('../../library/admitted-subsystem.ts');
+    return admitted(loadUnchecked({ ...options, admit }));
   }
   const { loadSources } = await import('./load-sources.ts');
   return await loadSources({ ...options, ...lockOf(sources) }, { names, refs }, io);
+}
+
+/** Whether folders of the user or the project are read, which takes a library. */
+export function readsFolders({ names }: SkillSources): boolean {
+  return names.has('user') || names.has('project');
+}
+
+/** The check of `--frozen`; undefined without the flag, when nothing of it loads. @throws SkillcellError `lock.invalid` */
+export async function admitOf({
+  frozen,
+}: SkillSources): Promise<((skill: Skill) => Diagnostic | undefined) | undefined> {
+  if (frozen === undefined) return undefined;
+  const { openFrozen } = await import('../../library/lock/open-frozen.ts');
+  return (await openFrozen(frozen)).admit;
 }
 
 /** Reads a file of JSON with caps. @throws SkillcellError `file.unreadable` or `skills.descriptor-invalid` */
@@ -115,8 +134,8 @@ function listedSkills(descriptor: SkillsDescriptor | undefined): FullDescriptor[
   return descriptor !== undefined && 'skills' in descriptor ? descriptor.skills : undefined;
 }
 
-/** A descriptor that lists its skills by digest means those and no others. */
-function checkListed(
+/** A descriptor that lists its skills by digest means those and no others. @throws SkillcellError `skills.digest-mismatch` */
+export function checkListed(
   descriptor: SkillsDescriptor | undefined,
   subsystem: SkillsSubsystem,
   path: string | undefined,

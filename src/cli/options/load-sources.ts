@@ -20,6 +20,11 @@ export async function loadSources(
   io: CliIo,
 ): Promise<SkillsSubsystem> {
   await using library = await openSources(options, names, io);
+  return await inPlace(library, refs);
+}
+
+/** The skills of a library, which stay where they are; the ranges of references decide on versions. */
+export async function inPlace(library: SkillLibrary, refs: readonly string[]): Promise<SkillsSubsystem> {
   return await library.subsystem({ copy: false, includeInternal: true, versionsFor: refs });
 }
 
@@ -34,10 +39,14 @@ export async function openSources(
   names: ReadonlySet<SourceName>,
   io: CliIo,
 ): Promise<SkillLibrary> {
-  // A change of skills that was killed in the middle would leave one out without a word.
-  if (names.has('user')) await recoverSkills(join(homeFolder(io.env), '.agents', LOCK_FILE));
-  if (names.has('project')) await recoverSkills(join(io.cwd(), LOCK_FILE));
+  await recoverSources(names, io);
   const cacheDir = defaultCacheFolder(io.env);
   const { stores, gate } = chooseSources({ names, env: io.env, cwd: io.cwd(), cache: openTreeCache(cacheDir) });
   return await openSkillLibrary({ ...options, stores, gate, cacheDir });
+}
+
+/** Ends changes of skills that were killed in the middle: one skill would be left out without a word, and a project would seem to have changed. */
+export async function recoverSources(names: ReadonlySet<SourceName>, io: Pick<CliIo, 'env' | 'cwd'>): Promise<void> {
+  if (names.has('user')) await recoverSkills(join(homeFolder(io.env), '.agents', LOCK_FILE));
+  if (names.has('project')) await recoverSkills(join(io.cwd(), LOCK_FILE));
 }

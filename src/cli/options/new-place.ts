@@ -18,14 +18,15 @@ export interface NewPlace {
 /**
  * Checks, before anything is read in vain, that nothing is there where something new is to be.
  *
+ * @param mayStay says of what is there whether it may be the very thing that is to be written
  * @throws SkillcellError `usage.invalid`
  */
-export function newPlace(value: string, io: CliIo): NewPlace {
+export function newPlace(value: string, io: CliIo, mayStay: (path: string) => boolean = () => false): NewPlace {
   const path = resolve(io.cwd(), value);
   const place = { shown: value, path, parent: dirname(path), name: basename(path) };
   if (value === '' || place.name === '' || !isFolder(place.parent))
     throw usageError('--output', 'it must be a new name in a folder that is there', value);
-  if (isThere(path)) throw takenPlace(place);
+  if (isThere(path) && !mayStay(path)) throw takenPlace(place);
   return place;
 }
 

@@ -1,5 +1,6 @@
 import { realpathSync, statSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
+import { archiveForm } from '../../archives/archive-ending.ts';
 import { ARCHIVE_LIMITS } from '../../archives/archive-limits.ts';
 import { archiveRefused, ArchiveRefusal } from '../../archives/archive-refused.ts';
 import { readTar } from '../../archives/read-tar.ts';
@@ -13,12 +14,7 @@ import { readInputFile, unreadable } from '../terminal/input-file.ts';
 /** The largest single file that is read. */
 const FILE_BYTES = 64 * 1024 * 1024;
 
-const ARCHIVES: readonly (readonly [ending: string, read: typeof readZip | typeof readTar])[] = [
-  ['.zip', readZip],
-  ['.skill', readZip],
-  ['.tar.gz', readTar],
-  ['.tgz', readTar],
-];
+const READERS = { zip: readZip, tar: readTar } as const;
 
 /** What an operand of a scan names. */
 export interface OpenedSources {
@@ -42,9 +38,13 @@ export async function openScanSources(path: string, io: CliIo): Promise<OpenedSo
       throw unreadable('PATH', (cause as Error).message, path);
     }
   }
-  const archive = ARCHIVES.find(([ending]) => path.toLowerCase().endsWith(ending))?.[1];
-  if (archive !== undefined) {
-    const source = await archiveSource(path, readInputFile('PATH', path, ARCHIVE_LIMITS.packedBytes, io), archive);
+  const form = archiveForm(path);
+  if (form !== undefined) {
+    const source = await archiveSource(
+      path,
+      readInputFile('PATH', path, ARCHIVE_LIMITS.packedBytes, io),
+      READERS[form],
+    );
     return { sources: [source], shown: (below) => join(path, below) };
   }
   const bytes = readInputFile('PATH', path, FILE_BYTES, io);

@@ -5,7 +5,7 @@ import { consumerFromFlags } from './consumer-flag.ts';
 import { diagnosticLine } from '../terminal/diagnostic-line.ts';
 import { usageError } from '../terminal/usage-error.ts';
 import { frozenLockFile } from './frozen-flag.ts';
-import { loadSkills } from './load-skills.ts';
+import { loadSkills, type SkillSources } from './load-skills.ts';
 import { sourcesFromFlags } from './sources-flag.ts';
 
 /** What the `skills` commands begin with. */
@@ -23,17 +23,25 @@ export interface SkillsContext {
  * @throws SkillcellError for roots and descriptors that cannot be used
  */
 export async function openSkills(context: CommandContext, about: 'all' | 'none' = 'all'): Promise<SkillsContext> {
-  const { arguments: given, io, json } = context;
+  const { sources, ...who } = await readSkillsFlags(context);
+  const subsystem = await loadSkills(sources, context.io);
+  if (!context.json && about === 'all') await noteDiagnostics(context, subsystem.diagnostics);
+  return { subsystem, ...who };
+}
+
+/** Reads what says which skills a `skills` command loads, and who asks. @throws SkillcellError `usage.invalid` */
+export async function readSkillsFlags(
+  context: CommandContext,
+): Promise<{ sources: SkillSources } & Pick<SkillsContext, 'consumer' | 'tools'>> {
+  const { arguments: given } = context;
   const consumer = consumerFromFlags(given);
   const [root, descriptor] = [flagValue(given, 'root'), flagValue(given, 'descriptor')];
   const names = sourcesFromFlags(given);
   const frozen = await frozenLockFile(context);
-  const subsystem = await loadSkills({ root, rootFlag: '--root', descriptor, names, frozen, refs: given.operands }, io);
-  if (!json && about === 'all') await noteDiagnostics(context, subsystem.diagnostics);
   const tools = given.flags.get('tool');
   const blank = tools?.find((id) => id.trim() === '');
   if (blank !== undefined) throw usageError('--tool', 'it must be the id of a tool', blank);
-  return { subsystem, consumer, tools };
+  return { sources: { root, rootFlag: '--root', descriptor, names, frozen, refs: given.operands }, consumer, tools };
 }
 
 /** Prints findings on stderr, each once. */

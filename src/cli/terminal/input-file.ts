@@ -74,8 +74,9 @@ function readAll(about: string, path: string, limit: number, descriptor: number,
 }
 
 /** An error about a file of the host. */
-export function unreadable(about: string, reason: string, path: string): SkillcellError {
-  return new SkillcellError('file.unreadable', `Cannot read ${about}: ${reason}, got ${quoted(path)}.`);
+export function unreadable(about: string, reason: string, path: string, hint?: string): SkillcellError {
+  const message = `Cannot read ${about}: ${reason}, got ${quoted(path)}.`;
+  return new SkillcellError('file.unreadable', message, hint === undefined ? {} : { hint });
 }
 
 /** UTF-8 as text, verbatim. @throws SkillcellError `file.unreadable` */

@@ -24,7 +24,7 @@ export interface Interruption {
   allow(ms: number): void;
   /** What must be ended at once, should a clean end take too long; it is told why. Returns how to take it back. */
   onUrgent(end: (reason: string) => Promise<unknown>): () => void;
-  /** Stops listening: the command has come to its end. */
+  /** Stops listening: the command has come to its end, or the system may end it at once. */
   release(): void;
 }
 

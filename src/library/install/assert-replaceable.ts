@@ -36,7 +36,7 @@ export function assertReplaceable({ root, place, id, files, locked }: Replacemen
     'lock.mismatch',
     `Cannot replace the skill: its folder was changed by somebody else, got ${place}.`,
     {
-      hint: 'Keep the changes elsewhere, then `skillcell skills install` brings back what is locked; --force drops them.',
+      hint: 'Keep the changes elsewhere and remove what was added, then `skillcell skills install` brings back what is locked; --force drops them.',
       diagnostics: deviationDiagnostics(lost),
     },
   );
@@ -62,6 +62,23 @@ export function assertRestorable(
   const isLost = rows.some(({ state }) => state !== 'missing');
   if (isLost && !isChangedCopy(root, locked, rows))
     throw notReplaced(`what is there is no copy of ${locked.id}`, place, action);
+}
+
+/**
+ * Refuses to bring back what is locked where files lie that somebody has added: no lock and no source has them. What has changed is what is brought
+ * back.
+ *
+ * @param rows all that deviates from what is locked
+ * @throws SkillcellError `lock.mismatch`, with a diagnostic a file
+ */
+export function assertNothingAdded(place: string, rows: readonly Deviation[]): void {
+  const added = rows.filter(({ state }) => state === 'added');
+  if (added.length === 0) return;
+  const message = `Cannot install the skill: its folder has files that are not locked, got ${place}.`;
+  throw new SkillcellError('lock.mismatch', message, {
+    hint: 'Move them away, or drop them by --force.',
+    diagnostics: deviationDiagnostics(added),
+  });
 }
 
 function notReplaced(reason: string, place: string, action: 'replace' | 'remove' = 'replace'): SkillcellError {

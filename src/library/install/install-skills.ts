@@ -7,7 +7,7 @@ import { lockPlaces } from '../lock/lock-places.ts';
 import type { LockedSkill } from '../lock/lock-format.ts';
 import { readLock } from '../lock/read-lock.ts';
 import { assertApproved } from '../lock/approval.ts';
-import { assertRestorable } from './assert-replaceable.ts';
+import { assertNothingAdded, assertRestorable } from './assert-replaceable.ts';
 import { builtinSkills, compareBuiltin } from './builtin-skills.ts';
 import { deviationDiagnostics } from './deviation-diagnostics.ts';
 import { fetchLocked } from './fetch-locked.ts';
@@ -23,7 +23,7 @@ export interface InstallSkillsOptions {
   tokens?: ReadonlyMap<string, string> | undefined;
   /** Refuses before anything is written where a skill is not approved. */
   frozen?: boolean | undefined;
-  /** Replaces also a folder that is no copy of the skill. */
+  /** Replaces also a folder that is no copy of the skill, or to which files were added. */
   force?: boolean | undefined;
   /** Absolute path of the skills of the package. */
   builtinFolder?: string | undefined;
@@ -43,7 +43,7 @@ export interface InstalledSkill {
 
 /**
  * Brings back the locked bytes of every skill, all or none: what is missing is written, and what was changed is replaced and named.
- * A folder that is no copy of the skill is not.
+ * A folder that is no copy of the skill is not, nor one to which files were added.
  *
  * @throws SkillcellError `lock.mismatch`, `lock.unapproved`, `lock.invalid`, `store.unavailable`, `store.conflict`
  */
@@ -79,7 +79,10 @@ export async function installSkills(options: InstallSkillsOptions): Promise<Inst
           result.push({ id, place, state: 'left', deviations });
           continue;
         }
-        if (!force) assertRestorable(root, skill, deviations);
+        if (!force) {
+          assertRestorable(root, skill, deviations);
+          assertNothingAdded(place, deviations);
+        }
         changes.push({ id, entry: skill, folder: { place, tree } });
         const state = isMissing(skill, deviations) ? 'installed' : 'restored';
         result.push({ id, place, state, deviations });

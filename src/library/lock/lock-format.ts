@@ -157,8 +157,7 @@ function faultOf({ id, place, origin, digest: of, files }: LockedSkill, places: 
 
 /** Writes a lock file: the same skills give the same bytes. */
 export function writeLock(skills: SkillLock): string {
-  const rows = [...skills.values()].toSorted((a, b) => compareCodePoints(a.id, b.id));
-  const entries = rows.map(({ id, files, ...rest }) => [
+  const entries = [...skills.values()].map(({ id, files, ...rest }) => [
     id,
     { ...rest, files: files.toSorted((a, b) => compareCodePoints(a.path, b.path)) },
   ]);

@@ -1,4 +1,4 @@
-import { basename, dirname, relative, sep } from 'node:path';
+import { dirname, relative, sep } from 'node:path';
 import type { Diagnostic } from '../../contracts/diagnostic.ts';
 import { libraryDiagnostic } from '../../contracts/library-diagnostic.ts';
 import { quotedText } from '../../contracts/quoted-text.ts';
@@ -13,6 +13,7 @@ import type { PluginElsewhere } from '../../stores/contents/source-contents.ts';
 import type { LockedOrigin } from '../lock/lock-format.ts';
 import { readTree } from '../lock/read-tree.ts';
 import { openSource, type OpenSourceOptions } from './open-source.ts';
+import { sourceName } from './source-name.ts';
 import type { SourceSpec } from './source-spec.ts';
 
 /** A skill of a source, as it would be locked. */
@@ -75,7 +76,7 @@ export async function findInSource(spec: SourceSpec, options: FindInSourceOption
       const view = await openOrRefuse(store, item, found, signal);
       if (view === undefined) continue;
       const loaded = loadStoreRoot(
-        { kind: 'project', name: sourceName(spec), skills: [{ dir: item.path, place: view.folder }] },
+        { kind: 'project', name: sourceName(spec.source), skills: [{ dir: item.path, place: view.folder }] },
         { overrides: new Set(), customNamespaces: new Set() },
         0,
       );
@@ -148,11 +149,6 @@ function append(found: SourceContents, more: SourceContents): void {
 
 function isBelow(path: string, folder: string | undefined): boolean {
   return folder === undefined || path === folder || path.startsWith(`${folder}/`);
-}
-
-/** The id of a skill that is the source itself comes from the name of the source. */
-function sourceName({ source }: SourceSpec): string {
-  return basename(source).replace(/\.(?:zip|skill|tar\.gz|tgz|git)$/i, '');
 }
 
 /** Paths of this machine mean nothing to the next one: they are locked relative to the lock file. */

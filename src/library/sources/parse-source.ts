@@ -1,3 +1,4 @@
+import { archiveForm } from '../../archives/archive-ending.ts';
 import { existsSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { quotedText } from '../../contracts/quoted-text.ts';
@@ -5,7 +6,6 @@ import { relativePathFault } from '../../contracts/relative-path.ts';
 import { SkillcellError } from '../../contracts/skillcell-error.ts';
 import type { SourceSpec } from './source-spec.ts';
 
-const ARCHIVE = /\.(?:zip|skill|tar\.gz|tgz)$/i;
 const REPOSITORY = /^[A-Za-z0-9][A-Za-z0-9-]{0,38}\/[A-Za-z0-9._-]{1,100}$/;
 const BUCKET = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/;
 const REF_BYTES = 255;
@@ -34,7 +34,7 @@ export function parseSource(text: string, cwd: string): SourceSpec {
   }
   if (/^[a-z][a-z0-9+.-]*:\/\//i.test(source) || source.startsWith('git@')) return addressed(source, rest, text);
   const isPath = /^(?:\.{1,2}(?:\/|$)|\/|~)/.test(source) || !REPOSITORY.test(source);
-  if (isPath || ARCHIVE.test(source)) return local(source, rest, text, cwd);
+  if (isPath || archiveForm(source) !== undefined) return local(source, rest, text, cwd);
   if (existsSync(resolve(cwd, source)))
     throw refused(
       `it may be a folder here or a repository of GitHub: write ./${source}, or https://github.com/${source}`,
@@ -63,7 +63,7 @@ function cut(text: string, cwd: string): { source: string; ref?: string; folder?
 
 function addressed(source: string, rest: Pick<SourceSpec, 'ref' | 'folder'>, text: string): SourceSpec {
   const url = address(source, text);
-  if (ARCHIVE.test(url.pathname)) return { ...withoutRef(rest, text), kind: 'archive', source: url.href };
+  if (archiveForm(url.pathname) !== undefined) return { ...withoutRef(rest, text), kind: 'archive', source: url.href };
   if (url.pathname !== '/') return { ...rest, kind: 'git', source: withoutSlashes(url.href) };
   if (rest.folder !== undefined) throw refused('a host has no folders: choose by --skill', text);
   return { ...withoutRef(rest, text), kind: 'web', source: url.origin };
@@ -99,7 +99,7 @@ function local(source: string, rest: Pick<SourceSpec, 'ref' | 'folder'>, text: s
     throw refused('the shell replaces ~ only at the beginning of a word; write the path', text);
   const path = resolve(cwd, source);
   if (rest.ref !== undefined || isBareRepository(path)) return { ...rest, kind: 'git', source: path };
-  if (ARCHIVE.test(path)) return { ...rest, kind: 'archive', source: path };
+  if (archiveForm(path) !== undefined) return { ...rest, kind: 'archive', source: path };
   return { ...rest, kind: 'directory', source: path };
 }
 

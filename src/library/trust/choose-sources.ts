@@ -7,9 +7,9 @@ import { createDirectoryStore } from '../../stores/directory/directory-store.ts'
 import type { StoreState } from '../look-at-store.ts';
 import type { GateVerdict } from '../skill-library.ts';
 import { configFolder, type Environment, homeFolder } from '../../durable/user-folders.ts';
-import { projectDigest } from './project-digest.ts';
-import { type SourceFolder, sourceFolders, type SourceName } from './source-folders.ts';
-import { readTrust, trustFile } from './trust-file.ts';
+import { type ChosenFolder, type JudgedFolder, judgeSources } from './judge-sources.ts';
+import { sourceFolders, type SourceName } from './source-folders.ts';
+import { readTrust, trustFile, type TrustReading } from './trust-file.ts';
 
 /** Where skills are looked for. */
 export interface SourceOptions {
@@ -22,10 +22,14 @@ export interface SourceOptions {
 
 /** Stores of the folders that are read, and what decides on them. */
 export interface ChosenSources {
+  /** Real path. */
+  project: string;
   stores: SkillStore[];
+  /** Those of the project; none where it is not trusted. */
+  projectStores: ReadonlySet<SkillStore>;
+  /** What is trusted now, and which folders are read by that. */
+  judge(states: readonly StoreState[]): { trust: TrustReading; folders: JudgedFolder[] };
   gate(states: readonly StoreState[]): GateVerdict;
-  /** Every folder that may be read, with its store where it is. */
-  folders: { folder: SourceFolder; store?: SkillStore }[];
 }
 
 /**
@@ -34,62 +38,55 @@ export interface ChosenSources {
  */
 export function chooseSources({ names, env, cwd, cache }: SourceOptions): ChosenSources {
   const project = realpathSync.native(cwd);
-  const chosen = sourceFolders(names, homeFolder(env), project);
-  const hasProject = chosen.some(({ source }) => source === 'project');
+  const all = sourceFolders(names, homeFolder(env), project);
+  const hasProject = all.some(({ source }) => source === 'project');
   const path = trustFile(configFolder(env));
-  const isTrusted = hasProject && readTrust(path).projects.has(project);
-  const folders = chosen.map((folder) => {
+  const readNow = (): TrustReading => (hasProject ? readTrust(path) : { projects: new Map() });
+  const isTrusted = readNow().projects.has(project);
+  const chosen = all.map((folder): ChosenFolder => {
     const { real, source, isOutside } = folder;
     if (real === undefined || isOutside || (source === 'project' && !isTrusted)) return { folder };
     return { folder, store: createDirectoryStore({ path: real, kind: source, cache }) };
   });
   const projectStores = new Set(
-    folders.flatMap(({ folder, store }) => (folder.source === 'project' && store ? [store] : [])),
+    chosen.flatMap(({ folder, store }) => (folder.source === 'project' && store ? [store] : [])),
   );
 
+  const judge: ChosenSources['judge'] = (states) => {
+    const trust = readNow();
+    return { trust, folders: judgeSources(chosen, project, trust, states) };
+  };
+
   const gate = (states: readonly StoreState[]): GateVerdict => {
-    const diagnostics = folders.filter(({ store }) => store === undefined).flatMap(({ folder }) => unread(folder));
-    if (!hasProject) return { closed: new Map(), diagnostics };
-    const { projects, fault } = readTrust(path);
-    if (fault !== undefined) {
-      const message = `No project is trusted: ${fault}, got ${path}.`;
+    const { trust, folders } = judge(states);
+    const diagnostics = folders.filter(({ store }) => store === undefined).flatMap((folder) => unread(folder));
+    if (trust.fault !== undefined) {
+      const message = `No project is trusted: ${trust.fault}, got ${path}.`;
       diagnostics.unshift(libraryDiagnostic('trust.ignored', message));
     }
-    const reason = distrust(
-      projects.get(project)?.digest,
-      project,
-      states.filter(({ store }) => projectStores.has(store)),
-    );
-    const closed = new Map(reason === undefined ? [] : [...projectStores].map((store) => [store, reason]));
-    return { closed, diagnostics };
+    const reason = closedBy(folders, project);
+    return {
+      closed: new Map(reason === undefined ? [] : [...projectStores].map((store) => [store, reason])),
+      diagnostics,
+    };
   };
-  return { stores: folders.flatMap(({ store }) => store ?? []), gate, folders };
+  return { project, stores: chosen.flatMap(({ store }) => store ?? []), projectStores, judge, gate };
 }
 
-/** Why the skills of a project do not count. */
-function distrust(
-  trusted: string | null | undefined,
-  project: string,
-  states: readonly StoreState[],
-): Diagnostic | undefined {
-  if (states.length === 0 || trusted === null) return undefined;
-  if (trusted === undefined) {
-    return diagnostic('root.untrusted', `The project's skills in ${project} are not read; the project is not trusted.`);
-  }
-  if (trusted === projectDigest(project, states)) return undefined;
-  const message = `The project's skills in ${project} are not read; they have changed since the project was trusted.`;
-  return libraryDiagnostic('trust.changed', message);
+/** Why nothing is read from the stores of a project: one reason for all of them. */
+function closedBy(folders: readonly JudgedFolder[], project: string): Diagnostic | undefined {
+  const notRead = folders.find(({ folder, store }) => folder.source === 'project' && store !== undefined)?.notRead;
+  if (notRead === undefined) return undefined;
+  const skills = `The project's skills in ${project} are not read`;
+  return notRead === 'changed'
+    ? libraryDiagnostic('trust.changed', `${skills}; they have changed since the project was trusted.`)
+    : diagnostic('root.untrusted', `${skills}; the project is not trusted.`);
 }
 
-function unread({ source, path, real, isOutside }: SourceFolder): Diagnostic[] {
-  if (source === 'user' || real === undefined) return [];
-  if (isOutside) {
-    return [
-      libraryDiagnostic(
-        'trust.outside',
-        `The project's skills in ${path} are not read; the folder is a link to ${real}.`,
-      ),
-    ];
-  }
-  return [diagnostic('root.untrusted', `The project's skills in ${path} are not read; the project is not trusted.`)];
+function unread({ folder: { path, source, real = '' }, notRead }: JudgedFolder): Diagnostic[] {
+  if (source === 'user' || notRead === 'missing') return [];
+  const skills = `The project's skills in ${path} are not read`;
+  return notRead === 'outside'
+    ? [libraryDiagnostic('trust.outside', `${skills}; the folder is a link to ${real}.`)]
+    : [diagnostic('root.untrusted', `${skills}; the project is not trusted.`)];
 }

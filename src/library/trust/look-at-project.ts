@@ -1,8 +1,9 @@
+import type { SkillStore } from '../../contracts/store.ts';
 import type { TreeCache } from '../../stores/cache/tree-cache.ts';
 import { createDirectoryStore } from '../../stores/directory/directory-store.ts';
 import { openHeadIndex } from '../head-index.ts';
 import { openKeptLists } from '../kept-lists.ts';
-import { lookAtStore } from '../look-at-store.ts';
+import { lookAtStore, type StoreState } from '../look-at-store.ts';
 import { projectDigest } from './project-digest.ts';
 import { projectFolders } from './source-folders.ts';
 
@@ -21,18 +22,12 @@ export interface ProjectSkills {
  * @throws SkillcellError `store.unavailable`
  */
 export async function lookAtProject(project: string, cache: TreeCache): Promise<ProjectSkills> {
-  const look = {
-    index: openHeadIndex(cache),
-    lists: openKeptLists(cache.folder),
-    stale: 'refuse' as const,
-    digests: true,
-  };
   const folders = projectFolders(project).filter(({ isOutside }) => !isOutside);
   const stores = folders.flatMap(({ real }) =>
     real === undefined ? [] : [createDirectoryStore({ path: real, kind: 'project', cache })],
   );
   try {
-    const states = await Promise.all(stores.map((store) => lookAtStore(store, undefined, look)));
+    const states = await lookAtStores(stores, cache);
     const skills = states.flatMap(({ records }) =>
       records.map(({ item, digest = '' }) => {
         const folder = item.origin.source.slice(project.length + 1);
@@ -43,4 +38,19 @@ export async function lookAtProject(project: string, cache: TreeCache): Promise<
   } finally {
     cache.close();
   }
+}
+
+/**
+ * Looks at stores as a project is judged: with every digest.
+ *
+ * @throws SkillcellError `store.unavailable`
+ */
+export async function lookAtStores(stores: Iterable<SkillStore>, cache: TreeCache): Promise<StoreState[]> {
+  const look = {
+    index: openHeadIndex(cache),
+    lists: openKeptLists(cache.folder),
+    stale: 'refuse' as const,
+    digests: true,
+  };
+  return await Promise.all(Array.from(stores, (store) => lookAtStore(store, undefined, look)));
 }

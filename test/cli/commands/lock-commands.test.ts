@@ -19,6 +19,7 @@ import { findUpdates, takeUpdates } from '../../../src/library/install/update-sk
 import { verifySkills } from '../../../src/library/install/verify-skills.ts';
 import { readLock } from '../../../src/library/lock/read-lock.ts';
 import { openTreeCache } from '../../../src/stores/cache/tree-cache.ts';
+import { BEST_FLAGS } from '../../fixtures/levels.ts';
 import { type MainRun, runMain } from '../../fixtures/run-main.ts';
 
 let scene: string;
@@ -169,6 +170,26 @@ describe('what --frozen leaves out', () => {
     expect(diagnostics.map(({ code, skill }) => [code, skill])).toContainEqual(['lock.not-approved', 'custom.deep']);
     await approve('deep');
     expect((await skills('render', 'custom.report', ...frozen)).stderr).toBe('');
+  });
+
+  it('is in the result of a job that has a skill which imports it, and is said once to people', async () => {
+    await approve('report', 'units');
+    writeFileSync(join(project, 'program.mjs'), 'console.log(1);\n');
+    const argv = ['exec', 'program.mjs', '--skill', 'custom.report', ...frozen, ...BEST_FLAGS];
+    const run = (...more: string[]): Promise<MainRun> =>
+      runMain([...argv, ...more], { cwd: project, env: { HOME: join(scene, 'home') } });
+    const { diagnostics } = JSON.parse((await run('--json')).stdout) as { diagnostics: { code: string }[] };
+    expect(diagnostics).toContainEqual(expect.objectContaining({ code: 'lock.not-approved', skill: 'custom.deep' }));
+    const { code, stderr } = await run();
+    expect([code, stderr.match(/lock\.not-approved/g)]).toEqual([0, ['lock.not-approved']]);
+  });
+
+  it('is said beside a graph, an export and an explanation', async () => {
+    await approve('report', 'units');
+    const said = 'custom.deep is not loaded: nobody has approved its bytes.';
+    expect((await skills('graph', 'custom.report', ...frozen)).stderr).toContain(said);
+    expect((await skills('export', 'custom.report', '--to', 'claude', ...frozen)).stderr).toContain(said);
+    expect((await skills('explain', 'custom.report', ...frozen)).stdout).toContain(said);
   });
 
   it.each(['custom.units', 'sk:custom.units', 'skill:skills.custom.units'])(

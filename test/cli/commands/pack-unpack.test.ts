@@ -21,7 +21,7 @@ import { readManifest } from '../../../src/skills/load/read-manifest.ts';
 import { skillDigest, digestOf } from '../../../src/skills/text/digest.ts';
 import { rawZip } from '../../fixtures/archives/raw-zip.ts';
 import { describeWith, MISSING_STRACE } from '../../fixtures/describe-with.ts';
-import { type MainRun, runMain } from '../../fixtures/run-main.ts';
+import { type MainRun, runMain, startMain } from '../../fixtures/run-main.ts';
 import { runCli } from '../../fixtures/spawn-cli.ts';
 
 let cwd: string;
@@ -135,8 +135,16 @@ describe('skillcell skills pack', () => {
 
   it.each([
     ['nothing', ['pack', 'none'], 'Cannot read DIR: there is no such folder, got "none".'],
-    ['a file', ['pack', 'file.zip'], 'ENOTDIR'],
-    ['a folder without SKILL.md', ['pack', '.', '-o', 'x.zip'], 'Cannot read DIR: it holds no SKILL.md, got ".".'],
+    [
+      'a file',
+      ['pack', 'file.zip'],
+      'Cannot read DIR: it is no folder, got "file.zip".\nName the folder of one skill,',
+    ],
+    [
+      'a folder without SKILL.md',
+      ['pack', '.', '-o', 'x.zip'],
+      'Cannot read DIR: it holds no SKILL.md, got ".".\nName the folder of one skill,',
+    ],
     ['a file that is there', ['pack', 'units', '-o', 'file.zip'], 'something is there already, and stays as it is'],
     [
       'a folder that is not there',
@@ -154,6 +162,31 @@ describe('skillcell skills pack', () => {
     expect(stderr).toContain(message);
     expect(readdirSync(cwd).toSorted()).toEqual(['file.zip', 'units']);
     expect(readFileSync(join(cwd, 'file.zip'), 'utf8')).toBe('own');
+  });
+
+  it('gives the same archive again in the folder that it packs, and leaves the first one out of it', async () => {
+    addSkill();
+    const pack = (...argv: string[]): Promise<MainRun> =>
+      runMain(['skills', 'pack', '.', '--store', ...argv], { cwd: join(cwd, 'units') });
+    expect(await pack()).toMatchObject({ code: 0, stderr: '' });
+    const first = readFileSync(join(cwd, 'units/units.skill'));
+    const again = await pack();
+    expect([again.code, again.stderr]).toEqual([0, expect.stringContaining('archive.left-out units.skill') as string]);
+    expect(await pack('-o', 'scripts/other.zip')).toMatchObject({ code: 0 });
+    expect(await pack('-o', 'scripts/other.zip')).toMatchObject({ code: 0 });
+    for (const name of ['units.skill', 'scripts/other.zip'])
+      expect(readFileSync(join(cwd, 'units', name)).equals(first), name).toBe(true);
+    writeFileSync(join(cwd, 'units/empty'), 'no longer');
+    expect((await pack()).stderr).toContain('something is there already, and stays as it is');
+    expect(readFileSync(join(cwd, 'units/units.skill')).equals(first)).toBe(true);
+  });
+
+  it('writes nothing once it is interrupted', async () => {
+    addSkill();
+    const { done, signal } = startMain(['skills', 'pack', 'units'], { cwd });
+    signal('SIGINT');
+    expect(await done).toMatchObject({ code: 130, stdout: '' });
+    expect(readdirSync(cwd)).toEqual(['units']);
   });
 
   it('refuses what no reader of its own would take', async () => {
@@ -228,6 +261,24 @@ describe('skillcell skills unpack', () => {
     execFileSync('mkfifo', [join(cwd, 'fifo')]);
     for (const name of ['none.zip', 'fifo', '.', '/dev/zero'])
       expect((await skillcell('unpack', name)).stderr, name).toContain('Cannot read FILE');
+  });
+
+  it('and pack name a place where nothing can be made, before they write anything', async () => {
+    addSkill();
+    archive([{ name: 'units/SKILL.md', content: SKILL }]);
+    for (const argv of [
+      ['unpack', 'a.zip', '-o', '/proc/x'],
+      ['pack', 'units', '-o', '/proc/x.zip'],
+    ]) {
+      const { code, stderr } = await skillcell(...argv);
+      // The system asks for the rights of a user first, and root has them.
+      expect([code, stderr.split('\n')[0]]).toEqual([
+        2,
+        process.getuid?.() === 0
+          ? `Cannot use --output: no file or folder can be made there, got "${argv.at(-1)}".`
+          : (expect.stringMatching(/^Cannot use (?:--output|a place): /) as string),
+      ]);
+    }
   });
 
   it('refuses to write over what is there, a link that leads nowhere as well', async () => {

@@ -274,6 +274,65 @@ describe('skills sources', () => {
   });
 });
 
+describe('skills sources and loading', () => {
+  const killedChange = (): void => {
+    const staging = join(project, '.skillcell.lock.json.staging');
+    const lock = readFileSync(join(project, 'skillcell.lock.json'), 'utf8');
+    const moves = [{ place: '.agents/skills/a', isNew: true }];
+    mkdirSync(join(staging, 'node_modules'), { recursive: true, mode: 0o700 });
+    writeFileSync(join(staging, 'journal.json'), JSON.stringify({ lock, moves }));
+    renameSync(join(project, '.agents/skills/a'), join(staging, 'node_modules', 'old-0'));
+    writeTree(join(staging, 'node_modules', 'new-0'), { 'SKILL.md': skill('a') });
+  };
+  const change = (): void => writeTree(project, { '.agents/skills/a/more.md': 'x' });
+  const moveOut = (): void => {
+    renameSync(join(project, '.agents/skills'), join(scene, 'moved'));
+    symlinkSync(join(scene, 'moved'), join(project, '.agents/skills'));
+  };
+
+  it.each<[string, string[][], () => void, string | null, string | undefined]>([
+    ['is not trusted', [], () => undefined, 'the project is not trusted', 'root.untrusted'],
+    ['is trusted', [['trust']], () => undefined, null, undefined],
+    ['has changed', [['trust']], change, 'it has changed since the project was trusted', 'trust.changed'],
+    ['is followed', [['trust', '--follow']], () => undefined, null, undefined],
+    ['is followed and has changed', [['trust', '--follow']], change, null, undefined],
+    ['is trusted no longer', [['trust'], ['untrust']], () => undefined, 'the project is not trusted', 'root.untrusted'],
+    ['has its folder outside', [['trust']], moveOut, 'it is a link to outside the project', 'trust.outside'],
+    [
+      'is trusted by an open file',
+      [['trust']],
+      () => chmodSync(trustPath(), 0o644),
+      'no project is trusted',
+      'trust.ignored',
+    ],
+    ['has a change that was killed', [['trust']], killedChange, null, undefined],
+  ])('read a project alike that %s', async (_, commands, prepare, reason, code) => {
+    writeTree(project, { 'source/a/SKILL.md': skill('a') });
+    expect((await run('skills', 'add', './source')).code).toBe(0);
+    for (const argv of commands) await run('skills', ...argv);
+    prepare();
+    const { sources } = JSON.parse((await run('skills', 'sources', '--json')).stdout) as {
+      sources: { path: string; read: boolean; reason: string | null }[];
+    };
+    expect(sources.find(({ path }) => path === join(project, '.agents/skills'))).toMatchObject({
+      read: reason === null,
+      reason,
+    });
+    const { stdout } = await run('skills', 'list', '--sources', 'project', '--json');
+    const { ids, diagnostics } = JSON.parse(stdout) as { ids: string[]; diagnostics: { code: string }[] };
+    expect(ids).toEqual(reason === null ? ['custom.a'] : []);
+    expect(diagnostics[0]?.code).toBe(code);
+  });
+
+  it('judge a project as it is once a change that was killed has been ended, and trust that', async () => {
+    writeTree(project, { 'source/a/SKILL.md': skill('a') });
+    await run('skills', 'add', './source');
+    killedChange();
+    expect((await run('skills', 'trust')).stdout).toContain('1 skill.');
+    expect(await listed('--sources', 'project')).toEqual(['custom.a']);
+  });
+});
+
 describe('a HOME that is no absolute path', () => {
   afterEach(() => vi.unstubAllEnvs());
 

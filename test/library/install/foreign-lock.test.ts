@@ -1,4 +1,5 @@
 import {
+  chmodSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -62,6 +63,11 @@ function place(id: string, where: string): void {
   writeFileSync(lockFile, writeLock(lock));
 }
 
+const fileOf = (path: string): { bytes: Buffer; executable: boolean } => ({
+  bytes: readFileSync(join(project, path)),
+  executable: false,
+});
+
 const install = async (force = false): Promise<string[]> =>
   (await installSkills({ lockFile, cache, force })).map(({ id, state }) => `${state} ${id}`);
 
@@ -111,7 +117,6 @@ describe('a lock file of somebody else', () => {
       'only its SKILL.md is left, with other text',
       () => write('.agents/skills/beta/SKILL.md', `${skillText('beta')}!`),
     ],
-    ['there are more files', () => write('.agents/skills/beta/more/notes.txt', '')],
     ['SKILL.md names nothing any more', () => write('.agents/skills/alpha/SKILL.md', 'x')],
     ['SKILL.md is gone', () => rmSync(join(project, '.agents/skills/alpha/SKILL.md'))],
   ])('has a copy brought back of which %s', async (_, change) => {
@@ -120,6 +125,27 @@ describe('a lock file of somebody else', () => {
     expect((await install()).filter((row) => row.startsWith('restored'))).toHaveLength(1);
     expect(seen()).not.toEqual(before);
     expect(await install()).toEqual(['unchanged custom.alpha', 'unchanged custom.beta']);
+  });
+
+  it.each<[string, string, () => void]>([
+    ['of a copy as it is locked', 'more/notes.txt', () => undefined],
+    ['of a copy that was changed as well', 'notes.txt', () => write('there/SKILL.md', `${skillText('beta')}!`)],
+    ['that is a link', 'link', () => symlinkSync(join(project, '.agents'), join(project, 'there/link'))],
+  ])('has no added file dropped %s, but by force', async (_, added, change) => {
+    place('custom.beta', 'there');
+    write('there/SKILL.md', skillText('beta'));
+    change();
+    if (added !== 'link') write(`there/${added}`, 'mine');
+    rmSync(join(project, '.agents/skills/alpha'), { recursive: true });
+    const before = seen();
+    await expect(install()).rejects.toMatchObject({
+      code: 'lock.mismatch',
+      message: 'Cannot install the skill: its folder has files that are not locked, got there.',
+      diagnostics: [expect.objectContaining({ code: 'lock.added', path: `custom.beta/${added}` })],
+    });
+    expect(seen()).toEqual(before);
+    expect(await install(true)).toEqual(['installed custom.alpha', 'restored custom.beta']);
+    expect(readdirSync(join(project, 'there'))).toEqual(['SKILL.md']);
   });
 
   it('is refused where a place lies within another', async () => {
@@ -156,6 +182,29 @@ describe('what somebody else changes meanwhile', () => {
     expect(await install()).toEqual(['installed custom.alpha', 'unchanged custom.beta']);
   });
 
+  it('is not installed, where it is what a cache has kept and somebody has changed since it was looked at', async () => {
+    rmSync(join(project, '.agents/skills/alpha'), { recursive: true });
+    const meanwhile: TreeCache = {
+      ...cache,
+      find(digest) {
+        const view = cache.find(digest);
+        if (view === undefined) return undefined;
+        const file = join(view.folder, 'SKILL.md');
+        const text = readFileSync(file, 'utf8');
+        chmodSync(file, 0o644);
+        writeFileSync(file, text.replace('Text', 'Evil'));
+        return view;
+      },
+    };
+    // Who takes it from the cache has to have it there.
+    cache.keep(new Map(['SKILL.md', 'LICENSE'].map((name) => [name, fileOf(`../source/alpha/${name}`)])));
+    expect((await installSkills({ lockFile, cache: meanwhile })).map(({ state }) => state)).toEqual([
+      'installed',
+      'unchanged',
+    ]);
+    expect(readFileSync(join(project, '.agents/skills/alpha/SKILL.md'), 'utf8')).toBe(skillText('alpha'));
+  });
+
   it('is none of what takeUpdates() says that it has taken', async () => {
     for (const name of ['alpha', 'beta']) write(`../source/${name}/SKILL.md`, `${skillText(name)}More.\n`);
     const updates = await findUpdates({ lockFile, cache });
@@ -187,5 +236,17 @@ describe('a skill that is locked where it is written', () => {
     await takeUpdates(await findUpdates({ lockFile, cache }), { lockFile, cache });
     expect(await install()).toEqual(['unchanged custom.alpha', 'unchanged custom.beta', 'unchanged custom.gamma']);
     expect((await removeSkills({ lockFile, refs: ['gamma'], force: true })).removed).toEqual(['custom.gamma']);
+  });
+
+  it('is known by what it is, whatever link leads to it, and also where its folder holds where it comes from', async () => {
+    const refused = { code: 'lock.mismatch', message: expect.stringContaining('where it comes from') as string };
+    write('skills/gamma/SKILL.md', skillText('gamma'));
+    symlinkSync('skills', join(project, 'link'));
+    await add('./link', 'skills');
+    await expect(removeSkills({ lockFile, refs: ['gamma'] })).rejects.toMatchObject(refused);
+    place('custom.gamma', 'skills');
+    await expect(removeSkills({ lockFile, refs: ['gamma'] })).rejects.toMatchObject(refused);
+    await expect(install()).rejects.toMatchObject(refused);
+    expect(readFileSync(join(project, 'skills/gamma/SKILL.md'), 'utf8')).toBe(skillText('gamma'));
   });
 });

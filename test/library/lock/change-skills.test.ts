@@ -2,6 +2,7 @@ import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
   chmodSync,
+  chownSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -9,6 +10,7 @@ import {
   readFileSync,
   realpathSync,
   rmSync,
+  statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
@@ -25,7 +27,7 @@ import { installSkills } from '../../../src/library/install/install-skills.ts';
 import { removeSkills } from '../../../src/library/install/remove-skills.ts';
 import { findUpdates, takeUpdates } from '../../../src/library/install/update-skills.ts';
 import { verifySkills } from '../../../src/library/install/verify-skills.ts';
-import { recoverSkills } from '../../../src/library/lock/change-skills.ts';
+import { changeSkills, recoverSkills } from '../../../src/library/lock/change-skills.ts';
 import { readLock } from '../../../src/library/lock/read-lock.ts';
 import { findInSource } from '../../../src/library/sources/find-in-source.ts';
 import { parseSource } from '../../../src/library/sources/parse-source.ts';
@@ -89,7 +91,7 @@ describe('locked skills', () => {
       'added node_modules/a.js',
       'changed scripts/run.sh',
     ]);
-    const [row] = await installSkills({ lockFile, cache });
+    const [row] = await installSkills({ lockFile, cache, force: true });
     expect([row?.state, row?.deviations.length]).toEqual(['restored', 4]);
     expect(await deviations()).toEqual([]);
     rmSync(installed('units'), { recursive: true });
@@ -221,4 +223,85 @@ describe('what changes skills', () => {
     );
     await expect(verifySkills({ lockFile })).rejects.toMatchObject({ code: 'lock.invalid' });
   });
+
+  it.each<[string, (staging: string, journal: string) => void]>([
+    [
+      'lies behind a link',
+      (staging, journal) => {
+        mkdirSync(join(home, 'there'), { mode: 0o700 });
+        writeFileSync(join(home, 'there', 'journal.json'), journal);
+        symlinkSync(join(home, 'there'), staging);
+      },
+    ],
+    ['has a field that nobody knows', (staging, journal) => stage(staging, journal.replace('{', '{"more":1,'))],
+    ['names a place above', (staging, journal) => stage(staging, journal.replace('"other"', '"../other"'))],
+    ['has no moves', (staging) => stage(staging, '{"lock":"{}"}')],
+  ])('goes on with no journal that %s', async (_, make) => {
+    await add();
+    const before = readFileSync(lockFile, 'utf8');
+    const journal = JSON.stringify({ lock: '{}', moves: [{ place: 'other', isNew: false }] });
+    mkdirSync(join(project, 'other'));
+    make(join(project, '.skillcell.lock.json.staging'), journal);
+    await expect(verifySkills({ lockFile })).rejects.toMatchObject({ code: 'lock.invalid' });
+    expect([readFileSync(lockFile, 'utf8'), existsSync(join(project, 'other'))]).toEqual([before, true]);
+  });
+
+  it('goes on first with what another one has begun', async () => {
+    await add();
+    const lock = '{"schema":"skillcell/lock@1","skills":{}}';
+    const moves = [{ place: '.agents/skills/units', isNew: false }];
+    stage(join(project, '.skillcell.lock.json.staging'), JSON.stringify({ lock, moves }));
+    const code = 'skills.reference-unknown';
+    await expect(removeSkills({ lockFile, refs: ['units'] })).rejects.toMatchObject({ code });
+    expect(existsSync(installed('units'))).toBe(false);
+  });
+
+  it('goes on with no journal of another user', async (context) => {
+    if (process.getuid?.() !== 0) return context.skip('only root can make one');
+    await add();
+    const staging = join(project, '.skillcell.lock.json.staging');
+    stage(staging, JSON.stringify({ lock: '{}', moves: [] }));
+    chownSync(staging, 12_345, 12_345);
+    await expect(verifySkills({ lockFile })).rejects.toThrow('this user did not begin it here');
+  });
+
+  it('moves nothing through a link that has come on the way meanwhile', async () => {
+    await add();
+    const staging = join(project, '.skillcell.lock.json.staging');
+    mkdirSync(join(home, 'elsewhere', 'old'), { recursive: true });
+    symlinkSync(join(home, 'elsewhere'), join(project, 'link'));
+    stage(staging, JSON.stringify({ lock: '{}', moves: [{ place: 'link/old', isNew: false }] }));
+    await expect(recoverSkills(lockFile)).rejects.toMatchObject({ code: 'lock.mismatch' });
+    expect(existsSync(join(home, 'elsewhere', 'old'))).toBe(true);
+  });
+
+  it('leaves a lock file the rights that it has, and nothing of a change that cannot be written', async () => {
+    await add();
+    expect(statSync(lockFile).mode & 0o777).toBe(0o644);
+    chmodSync(lockFile, 0o640);
+    write('notes', 'Write notes.');
+    await add();
+    expect(statSync(lockFile).mode & 0o777).toBe(0o640);
+    const tree = new Map([['a\0b', { bytes: Buffer.from(''), executable: false }]]);
+    const entry = readLock(lockFile)?.get('custom.notes') ?? null;
+    const changes = [{ id: 'custom.notes', entry, folder: { place: '.agents/skills/notes', tree } }];
+    await expect(changeSkills(lockFile, async () => ({ changes, result: null }))).rejects.toThrow();
+    expect(readdirSync(project).toSorted()).toEqual(['.agents', 'skillcell.lock.json']);
+    expect(await deviations()).toEqual([]);
+  });
+
+  it('ends with an abort while another one holds the lock file', async () => {
+    writeFileSync(join(project, '.skillcell.lock.json.busy'), `${ownerName(currentOwner())}-0011223344556677`);
+    const controller = new AbortController();
+    const waiting = recoverSkills(lockFile, { signal: controller.signal });
+    controller.abort(new Error('enough'));
+    await expect(waiting).rejects.toThrow();
+    await expect(recoverSkills(lockFile, { signal: AbortSignal.abort(new Error('never')) })).rejects.toThrow('never');
+  });
 });
+
+function stage(staging: string, journal: string): void {
+  mkdirSync(join(staging, 'node_modules'), { recursive: true, mode: 0o700 });
+  chmodSync(staging, 0o700);
+  writeFileSync(join(staging, 'journal.json'), journal);
+}

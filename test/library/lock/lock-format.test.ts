@@ -7,6 +7,7 @@ const files = [
   { path: 'SKILL.md', digest: digestOf('a'), bytes: 1, executable: false },
   { path: 'run.sh', digest: digestOf('b'), bytes: 1, executable: true },
 ];
+const bad = files.map((file) => ({ ...file, digest: 'md5:1' }));
 
 function locked(id: string, more: Partial<LockedSkill> = {}): LockedSkill {
   return {
@@ -32,6 +33,12 @@ describe('the lock file', () => {
     expect([...read.keys()]).toEqual(['custom.a', 'custom.b']);
     expect(writeLock(read)).toBe(written(a, b));
     expect(read.get('custom.b')).toEqual(locked('custom.b'));
+  });
+
+  it('may have quotation marks, blanks and colons in its texts, and places that begin alike', () => {
+    const approval = { by: 'Ana "A": \\', digest: skillDigest(files) };
+    const skills = [locked('custom.a', { place: 'a', approval }), locked('custom.b', { place: 'ab/c' })];
+    expect([...(parse(written(...skills)) as Map<string, LockedSkill>).values()]).toEqual(skills);
   });
 
   it.each<[string, string, string]>([
@@ -71,6 +78,43 @@ describe('the lock file', () => {
     ['a skill of a source that has none', written(locked('custom.a', { place: null })), 'all others have one'],
     ['a file that is listed twice', written(locked('custom.a', { files: [...files, ...files] })), 'listed twice'],
     ['a field that nobody knows', written(locked('custom.a')).replace('"version"', '"verzion"'), 'version is missing'],
+    ['a place beside a folder of git', written(locked('custom.a')).replace('.agents/skills/a', 'a/.ｇit/b'), 'place'],
+    [
+      'a file above the skill',
+      written(locked('custom.a')).replace('"run.sh"', '"../run.sh"'),
+      'a path below the skill',
+    ],
+    [
+      'a digest of a file that is none',
+      written(locked('custom.a', { files: bad, digest: skillDigest(bad) })),
+      'digest',
+    ],
+    ['fewer bytes than none', written(locked('custom.a')).replace('"bytes":1', '"bytes":-1'), 'bytes'],
+    ['a part of a byte', written(locked('custom.a')).replace('"bytes":1', '"bytes":1.5'), 'bytes'],
+    ['a word for a right', written(locked('custom.a')).replace('"executable":true', '"executable":"no"'), 'executable'],
+    ['a field of a file that nobody knows', written(locked('custom.a')).replace('"bytes":1', '"bytes":1,"x":1'), 'x'],
+    ['a commit that is none', written(locked('custom.a')).replace('0'.repeat(40), '--upload-pack=x'), 'commit'],
+    [
+      'a field of an approval that nobody knows',
+      written(locked('custom.a', { approval: { by: 'Ana', digest: skillDigest(files) } })).replace(
+        '"by"',
+        '"x":1,"by"',
+      ),
+      'x',
+    ],
+    ['an approval of nobody', written(locked('custom.a', { approval: { by: '', digest: skillDigest(files) } })), 'by'],
+    [
+      'a place within another, however deep',
+      written(locked('custom.a', { place: 'a' }), locked('custom.b', { place: 'a/b/c/d' })),
+      'places within each other',
+    ],
+    [
+      'more values than are read',
+      `{"schema":"skillcell/lock@1","more":[${'0,'.repeat(4_000_000)}0]}`,
+      '4000000 values',
+    ],
+    ['an id of capitals', written(locked('custom.a')).replace('"custom.a"', '"custom.A"'), 'full id'],
+    ['a key twice in an escape', written(locked('custom.a')).replace('"1.0"', '"1\\": 0", "version"\n: "2"'), 'twice'],
   ])('is refused with %s', (_, text, reason) => {
     expect(codeOf(() => parse(text))).toBe('lock.invalid');
     expect(() => parse(text)).toThrow(reason);

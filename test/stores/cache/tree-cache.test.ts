@@ -106,6 +106,49 @@ describe('openTreeCache()', () => {
     expect(readdirSync(folder)).toEqual([]);
   });
 
+  it('holds nothing for what it does not give, and says why a place cannot be used', () => {
+    const cache = open();
+    expect(cache.find(`sha256:${'0'.repeat(64)}`)).toBeUndefined();
+    const leases = (): string[] => readdirSync(join(folder, 'leases'));
+    expect(leases()).toEqual([]);
+    expect(() => cache.keep(new Map([['a\0b', { bytes: Buffer.from(''), executable: false }]]))).toThrow();
+    expect(leases()).toEqual([]);
+    for (const digest of ['sha256:../../../etc', `sha256:${'/'.repeat(64)}`, '0'.repeat(64), ''])
+      expect(() => cache.find(digest)).toThrow(/no digest of a skill/);
+    writeFileSync(join(home, 'file'), '');
+    const misplaced = openTreeCache(join(home, 'file', 'cache'));
+    expect(() => misplaced.keep(tree('one'))).toThrow(expect.objectContaining({ code: 'path.unusable' }) as Error);
+  });
+
+  it('lists the files of a skill by their code points, and owes no room once there is some', () => {
+    const cache = open();
+    const { files } = cache.keep(new Map([...tree('one')].toReversed()));
+    expect(files.map(({ path }) => path)).toEqual(['SKILL.md', 'scripts/run.sh']);
+    cache.added(2 ** 30);
+    expect(readdirSync(join(folder, 'owed'))).toEqual([]);
+  });
+
+  it('goes on in a folder that somebody has emptied meanwhile', () => {
+    const cache = open();
+    cache.keep(tree('one'));
+    removeTree(folder);
+    const { digest } = cache.keep(tree('two'));
+    expect(cache.find(digest)?.digest).toBe(digest);
+    expect(readdirSync(join(folder, 'leases'))).toHaveLength(1);
+  });
+
+  it('looks for room again once a sixteenth of its bound has come, in however many parts', () => {
+    const cache = open(16_000);
+    cache.keep(tree('one'));
+    const other = open(100_000);
+    for (const letter of 'abcdefghijklmnopqr') other.keep(tree(letter.repeat(1_000)));
+    other.close();
+    cache.added(600);
+    expect(trees()).toHaveLength(19);
+    cache.added(600);
+    expect(trees().length).toBeLessThan(19);
+  });
+
   it('evicts what was used longest ago, until there is room', () => {
     const written = ['a', 'b', 'c', 'd'].map((letter) => {
       const cache = open(10_000);

@@ -123,6 +123,16 @@ describe('createMcpStore()', () => {
     );
   });
 
+  it('asks for no stream that the server would begin, and leaves no connection behind', async () => {
+    await store.open(await units());
+    expect(server.seen.filter((line) => !line.startsWith('POST '))).toEqual([]);
+    await store.close();
+    await until(() => server.open === 0, 'the end of its connections');
+    listener = (_, response) => response.writeHead(500).end('no');
+    expect(await fault(store.list())).toMatch(/^store\.unavailable: /);
+    await until(() => server.open === 0, 'the end of what never was connected');
+  });
+
   it('opens by its uri what another store has listed', async () => {
     const item = await units();
     const other = openStore({ cache: openTreeCache(join(folder, 'other')) });
@@ -397,6 +407,29 @@ describe('createMcpStore() reads nothing but what is listed', () => {
       expect(await fault(store.list())).toMatch(/^source\.refused: .*its list has no end/),
     );
     expect(pages).toHaveLength(100);
+  });
+
+  it('what one call may have is there again for the next one', async () => {
+    const { change } = endless({ padding: 'x'.repeat(10 * 1024 * 1024), nextCursor: undefined });
+    const single: ChangeResult = (asked, result) => {
+      const changed = change(asked, result);
+      return asked.method === 'skills/list' ? { ...(changed as object), nextCursor: undefined } : changed;
+    };
+    await behind(single, async () => {
+      for (let turn = 0; turn < 5; turn += 1) expect(await fault(store.list())).toBe('none');
+    });
+  });
+
+  it('one answer of many values, or over its own cap, is refused', async () => {
+    const answers: [string, ChangeResult][] = [
+      ['its answer is refused', (_, result) => ({ ...(result as object), more: Array(200_001).fill(0) })],
+      ['it sends more than 25165824 bytes', (_, result) => ({ ...(result as object), more: 'x'.repeat(24 * 2 ** 20) })],
+    ];
+    for (const [said, change] of answers)
+      await behind(
+        (asked, result) => (asked.method === 'skills/list' ? change(asked, result) : result),
+        async () => expect(await fault(store.list())).toMatch(new RegExp(`^source\\.refused: .*${said}`)),
+      );
   });
 
   it('a list of which each page is large ends at the bytes of one call', async () => {

@@ -157,6 +157,11 @@ describe('createWebStore()', () => {
     site.files.set(`${OLD}/old/data/a b#1.csv`, 'b,a');
     const [changed] = (await store.list()).items;
     expect(changed?.revision).not.toBe(view.digest);
+    // What the cache has is as good as ever; without it, there are other bytes now.
+    await using other = closing(openStore());
+    expect((await other.store.open(items[0] as StoreItem)).digest).toBe(view.digest);
+    await using empty = closing(openStore({ cache: openTreeCache(join(folder, 'empty')) }));
+    expect(await fault(empty.store.open(items[0] as StoreItem))).toMatch(/^store\.changed: /);
     site.files.delete(`${OLD}/old/data/a b#1.csv`);
     expect(await fault(store.list())).toMatch(/^store\.unavailable: .*status 404/);
   });
@@ -238,6 +243,14 @@ describe('createWebStore() reads nothing but what is listed', () => {
     site.retract('units');
     expect((await store.list()).items).toEqual([]);
     expect(await fault(store.open(item))).toMatch(/^store\.changed: /);
+    expect(await fault(store.open(fresh))).toMatch(/^store\.changed: /);
+    // What another one has listed since is looked for in the list of now.
+    site.publish('units', skillText('units', 'Newer.'));
+    await store.list();
+    site.publish('units', skillText('units', 'Newest.'));
+    await using other = closing(openStore());
+    const [newest] = (await other.store.list()).items;
+    expect((await store.open(newest as StoreItem)).files).toHaveLength(1);
   });
 
   it('opens an item that another store has listed', async () => {
@@ -246,6 +259,38 @@ describe('createWebStore() reads nothing but what is listed', () => {
     const other = openStore();
     expect((await other.open(item)).files).toHaveLength(1);
     await other.close();
+  });
+
+  it('a SKILL.md or an archive over its cap is read no further', async () => {
+    site.publish('units', skillText('units', 'x'.repeat(2 ** 20)));
+    site.publish('press', Buffer.alloc(10 * 2 ** 20 + 1));
+    const { items } = await store.list();
+    expect(await fault(store.open(items[0] as StoreItem))).toContain('it sends more than 1048576 bytes');
+    expect(await fault(store.open(items[1] as StoreItem))).toContain('it sends more than 10485760 bytes');
+  });
+
+  it('files of the older list are read no further than all of them may have', async () => {
+    site.files.delete(INDEX);
+    site.files.set(`${OLD}/index.json`, JSON.stringify({ skills: [{ name: 'old', files: ['SKILL.md', 'a', 'b'] }] }));
+    site.files.set(`${OLD}/old/SKILL.md`, skillText('old'));
+    site.files.set(`${OLD}/old/a`, Buffer.alloc(40 * 2 ** 20));
+    site.files.set(`${OLD}/old/b`, Buffer.alloc(10 * 2 ** 20));
+    const left = 10 * 2 ** 20 - skillText('old').length;
+    expect(await fault(store.list())).toContain(
+      `source.refused: Cannot read the source: it sends more than ${left} bytes`,
+    );
+  });
+
+  it('nothing is asked by a call that is over before it begins', async () => {
+    expect(await fault(store.list({ signal: AbortSignal.abort(new Error('never')) }))).toBe('undefined: never');
+    expect(server.connections).toBe(0);
+  });
+
+  it('what it has asked by is closed with it', async () => {
+    await store.list();
+    expect(server.open).toBe(1);
+    await store.close();
+    await until(() => server.open === 0, 'the end of its connections');
   });
 
   it('an archive with a link or a name that leaves it is refused', async () => {
@@ -289,12 +334,18 @@ describe('N15 lists that are hostile', () => {
       'nested over 16 levels',
     ],
     ['of many entries', `{"$schema":"${SCHEMA}","skills":[${'{},'.repeat(5_000)}{}]}`, 'it has more than 5000 entries'],
+    ['of many values', `{"$schema":"${SCHEMA}","skills":[],"more":[${'0,'.repeat(200_000)}0]}`, '200000'],
     ['with __proto__', `{"$schema":"${SCHEMA}","skills":[],"__proto__":{"skills":[]}}`, 'a key that is not allowed'],
     ['with constructor.prototype', `{"skills":[],"constructor":{"prototype":{"a":1}}}`, 'a key that is not allowed'],
   ])('are refused: %s', async (_, index, reason) => {
     site.files.set(INDEX, index);
     expect(await fault(store.list())).toMatch(/^source\.refused: /);
     expect(await fault(store.list())).toContain(reason);
+  });
+
+  it('are refused with no control character of theirs', async () => {
+    site.files.set(INDEX, '{"$schema":"a\\u001b[2J","skills":[]}');
+    expect(await fault(store.list())).toMatch(/^source\.refused: \P{Cc}*$/u);
   });
 
   it('that inflate to much are refused', async () => {
