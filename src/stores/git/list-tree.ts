@@ -1,4 +1,3 @@
-import { relativePathFault } from '../../contracts/relative-path.ts';
 import type { SourceEntry } from '../contents/source-files.ts';
 
 /** What a folder of a commit holds, at any depth. */
@@ -37,7 +36,8 @@ export function readTreeList(printed: Buffer): ListedTree {
       bytes: size === '-' ? 0 : Number(size),
       executable: mode === '100755',
     });
-    if (type === 'blob' && relativePathFault(path) === undefined && !files.has(path)) files.set(path, id);
+    // What cannot be the path of a file is among the entries, and nobody reads it.
+    if (type === 'blob' && !files.has(path)) files.set(path, id);
   }
   return { entries, files, folders };
 }

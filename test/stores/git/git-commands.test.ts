@@ -45,6 +45,10 @@ const ENCODED = Buffer.from('x-access-token:s3cret').toString('base64');
 
 interface Command {
   args: string;
+  /** Its working folder, and the descriptor of what watches it, where that is open. */
+  place: { cwd: string; inherited: string };
+  /** Of a dump, of a file, in 512 bytes, and of memory, in KiB. */
+  limits: string;
   variables: Record<string, string>;
   configuration: Record<string, string>;
 }
@@ -59,7 +63,9 @@ function watchCommands(): () => Command[] {
   const [program, log] = [join(bin, 'git'), join(bin, 'log')];
   execFileSync('mkfifo', [log]);
   const script = `#!/bin/sh
-{ printf '\\001%s\\002' "$*"; cat /proc/$$/environ; } >'${log}'
+inherited=''
+if [ -e /proc/$$/fd/3 ]; then inherited=3; fi
+{ printf '\\001'; printf '%s\\002' "$*" "$(pwd -P)" "$(ulimit -c) $(ulimit -f) $(ulimit -v)" "$inherited"; cat /proc/$$/environ; } >'${log}'
 exec /usr/bin/git "$@"
 `;
   writeFileSync(program, script);
@@ -74,15 +80,20 @@ exec /usr/bin/git "$@"
       text
         .split('\u0001')
         .slice(1)
-        .map((row) => row.split('\u0002', 2))
-        .map(([args = '', environment = '']) => ({ args, ...readEnvironment(environment) }))
+        .map((row) => row.split('\u0002', 5))
+        .map(([args = '', cwd = '', limits = '', inherited = '', environment = '']) => ({
+          args,
+          place: { cwd, inherited },
+          limits,
+          ...readEnvironment(environment),
+        }))
         // The server's own.
         .filter(({ args }) => args !== 'http-backend')
     );
   };
 }
 
-function readEnvironment(text: string): Omit<Command, 'args'> {
+function readEnvironment(text: string): Pick<Command, 'variables' | 'configuration'> {
   const all = new Map(
     text
       .split('\0')
@@ -120,8 +131,9 @@ describeWith('git store: commands', MISSING_GIT ?? MISSING_OPENSSL, () => {
     repository.git(['tag', '--annotate', '--message=A tag.', 'v1']);
     const tree = repository.git(['rev-parse', 'HEAD:p']);
     const commands = watchCommands();
+    const resolve = async (): Promise<string[]> => ['127.0.0.1', '::1'];
     const url = `https://git.test:${server.port}/repository`;
-    const options = { url, ref: 'v1', folder: 'p', caFile: server.caFile, token: 's3cret' };
+    const options = { url, ref: 'v1', folder: 'p', caFile: server.caFile, token: 's3cret', resolve };
     for (const store of [scene.open(options), scene.open({ ...options, ref: commit })]) {
       const [item] = (await store.list()).items;
       if (item === undefined) throw new Error('nothing was listed');
@@ -131,37 +143,77 @@ describeWith('git store: commands', MISSING_GIT ?? MISSING_OPENSSL, () => {
     const kept = join(scene.cacheFolder, 'git', name);
     const [index = ''] = readdirSync(join(kept, 'objects', 'pack')).filter((each) => each.endsWith('.idx'));
 
+    const place = { cwd: '/', inherited: '' };
+    const [unwritten, small, large] = ['0 0 2097152', '0 2048 2097152', '0 524288 2097152'];
     const remote = {
+      place,
       variables: { ...VARIABLES, GIT_ALLOW_PROTOCOL: 'https' },
       configuration: {
         ...CONFIGURATION,
-        'http.curloptResolve': `git.test:${server.port}:127.0.0.1`,
+        'http.curloptResolve': `git.test:${server.port}:127.0.0.1,[::1]`,
         'http.sslCAInfo': server.caFile,
         [`http.https://git.test:${server.port}/.extraHeader`]: `Authorization: Basic ${ENCODED}`,
       },
     };
-    const local = { variables: { ...VARIABLES, GIT_ALLOW_PROTOCOL: 'none' }, configuration: CONFIGURATION };
+    const local = { place, variables: { ...VARIABLES, GIT_ALLOW_PROTOCOL: 'none' }, configuration: CONFIGURATION };
     const fetched = '--quiet --depth=1 --no-tags --no-write-fetch-head --no-auto-maintenance --no-recurse-submodules';
     const read = [
-      { args: `--git-dir=${kept} cat-file --batch`, ...local },
-      { args: `--git-dir=${kept} ls-tree -r -t -l -z --full-tree ${tree}`, ...local },
+      { args: `--git-dir=${kept} cat-file --batch`, limits: unwritten, ...local },
+      { args: `--git-dir=${kept} ls-tree -r -t -l -z --full-tree ${tree}`, limits: unwritten, ...local },
     ];
     const aside = /[^\s=]*\/git\/\.\S+\.part/g;
     expect(commands().map((each) => ({ ...each, args: each.args.replace(aside, 'ASIDE') }))).toEqual([
-      { args: '--version', ...local },
+      { args: '--version', limits: unwritten, ...local },
       {
         args: `ls-remote --quiet --end-of-options ${url} refs/heads/v1 refs/heads/v1^{} refs/tags/v1 refs/tags/v1^{}`,
+        limits: unwritten,
         ...remote,
       },
-      { args: 'init --quiet --bare --template= --object-format=sha1 -- ASIDE', ...local },
+      { args: 'init --quiet --bare --template= --object-format=sha1 -- ASIDE', limits: small, ...local },
       {
         args: `--git-dir=ASIDE fetch ${fetched} --end-of-options ${url} +refs/tags/v1:refs/skillcell/fetched`,
+        limits: large,
         ...remote,
       },
-      { args: '--git-dir=ASIDE rev-parse --verify --end-of-options refs/skillcell/fetched^{commit}', ...local },
+      {
+        args: '--git-dir=ASIDE rev-parse --verify --end-of-options refs/skillcell/fetched^{commit}',
+        limits: small,
+        ...local,
+      },
       ...read,
-      { args: `--git-dir=${kept} verify-pack -- ${join(kept, 'objects', 'pack', index)}`, ...local },
+      { args: `--git-dir=${kept} verify-pack -- ${join(kept, 'objects', 'pack', index)}`, limits: small, ...local },
       ...read,
     ]);
   });
+
+  it('ends a command that says more than it may', async () => {
+    scene.repository.commit({ 'a/SKILL.md': skillText('a') });
+    const store = scene.open();
+    expect((await store.list()).items).toHaveLength(1);
+    const [name = ''] = readdirSync(join(scene.cacheFolder, 'git'));
+    replaceCommand('verify-pack', 'yes');
+    await expect(scene.open().list()).rejects.toMatchObject({
+      code: 'store.unavailable',
+      message: expect.stringContaining('git verify-pack failed'),
+    });
+    // Nobody has seen that it is not whole.
+    expect(readdirSync(join(scene.cacheFolder, 'git'))).toEqual([name]);
+    replaceCommand('ls-remote', 'yes');
+    await expect(store.list()).rejects.toMatchObject({
+      code: 'source.refused',
+      message: expect.stringContaining('it lists more than 67108864 bytes of names'),
+    });
+  });
 });
+
+/** Puts a git before the real one that does something else for one command. */
+function replaceCommand(name: string, instead: string): void {
+  const bin = join(scene.folder, `bin-${name}`);
+  mkdirSync(bin);
+  writeFileSync(
+    join(bin, 'git'),
+    `#!/bin/sh\ncase "$*" in *${name}*) exec ${instead};; esac\nexec /usr/bin/git "$@"\n`,
+  );
+  chmodSync(join(bin, 'git'), 0o755);
+  vi.stubEnv('PATH', `${bin}:${process.env['PATH']}`);
+}

@@ -75,6 +75,23 @@ describeWith('git store', MISSING_GIT ?? MISSING_OPENSSL, () => {
       expect(await come({ url: `https://git.test:${port}/repository`, caFile, ref })).toBe('skills/a');
     });
 
+    it('reads where a branch leads when it is fetched, also where it has moved since it was asked for', async () => {
+      const { port, caFile } = await serve();
+      let calls = 0;
+      const resolve = async (): Promise<string[]> => {
+        calls += 1;
+        // Asked before git asks where the branch is, and before it fetches that.
+        if (calls === 2) scene.repository.commit({ 'skills/b/SKILL.md': skillText('b') });
+        return ['127.0.0.1'];
+      };
+      const { items } = await scene.open({ url: `https://git.test:${port}/repository`, caFile, resolve }).list();
+      const commit = scene.repository.git(['rev-parse', 'HEAD']);
+      expect(items.map(({ path, origin }) => [path, origin.commit])).toEqual([
+        ['skills/a', commit],
+        ['skills/b', commit],
+      ]);
+    });
+
     it('connects to the address that was judged, and not to what the name is at besides', async () => {
       const { port, caFile, requests } = await serve();
       // The server is at 127.0.0.1, where the system's resolver finds it, and not at 127.0.0.9.

@@ -1,6 +1,6 @@
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { findGit } from '../../../src/stores/git/git-program.ts';
 
@@ -12,8 +12,8 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true }));
 
 /** A git that says so of itself. */
-function install(says: string): string {
-  const path = join(folder, 'git');
+function install(says: string, into: string = folder): string {
+  const path = join(into, 'git');
   writeFileSync(path, `#!/bin/sh\necho '${says}'\n`);
   chmodSync(path, 0o755);
   return path;
@@ -39,6 +39,21 @@ describe('git store: the program', () => {
     // One that is replaced is looked at again.
     const path = install('git version 2.45.1');
     expect(await findGit(folder)).toBe(path);
+  });
+
+  it('takes no folder, no file that cannot be run, and none of a relative path', async () => {
+    const names = ['folder', 'text', 'last'];
+    const [first = '', second = '', last = ''] = names.map((name) => join(folder, name));
+    for (const path of [join(first, 'git'), second, last]) mkdirSync(path, { recursive: true });
+    writeFileSync(join(second, 'git'), '');
+    const path = install('git version 2.45.1', last);
+    expect(await findGit(`${first}:${second}:${last}`)).toBe(path);
+    await expect(findGit(relative(process.cwd(), last))).rejects.toThrow('it is not installed');
+  });
+
+  it('takes none that says more than a version', async () => {
+    install(`git version 2.45.1${' and more'.repeat(200)}`);
+    await expect(findGit(folder)).rejects.toMatchObject({ code: 'store.unavailable' });
   });
 
   it('says where it looked for one', async () => {

@@ -99,10 +99,21 @@ describeWith('git store: tokens', MISSING_GIT ?? MISSING_OPENSSL, () => {
     expect(refused).not.toContain(Buffer.from(`x-access-token:${token}`).toString('base64'));
   });
 
+  it('waits for one no longer than whoever asks', async () => {
+    const controller = new AbortController();
+    const reason = new Error('no longer wanted');
+    const token = (): Promise<string> => {
+      controller.abort(reason);
+      return new Promise(() => undefined);
+    };
+    const store = scene.open({ url: 'https://git.test/a.git', token });
+    await expect(store.list({ signal: controller.signal })).rejects.toBe(reason);
+  });
+
   it('does not repeat one that the server repeats', async () => {
     const packet = (text: string): string => `${(text.length + 4).toString(16).padStart(4, '0')}${text}`;
     const { url, caFile } = await serve((request, response) => {
-      const said = `ERR no: ${request.headers.authorization}, ${TOKEN}`;
+      const said = `ERR \u001b[31mno: ${request.headers.authorization}, ${TOKEN}`;
       response
         .writeHead(200, { 'content-type': 'application/x-git-upload-pack-advertisement' })
         .end(`${packet('# service=git-upload-pack\n')}0000${packet(said)}`);
@@ -110,6 +121,7 @@ describeWith('git store: tokens', MISSING_GIT ?? MISSING_OPENSSL, () => {
     });
     const refused = await come({ url, caFile, token: TOKEN });
     expect(refused).toContain('no: Basic …, …');
+    expect(refused).not.toContain('\u001b');
     expect(refused).not.toMatch(SECRET);
   });
 

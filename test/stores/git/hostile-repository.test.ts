@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { SkillcellError } from '../../../src/contracts/skillcell-error.ts';
+import { removeTree } from '../../../src/durable/remove-tree.ts';
 import { readGitAddress } from '../../../src/stores/git/git-address.ts';
 import { GIT_LIMITS } from '../../../src/stores/git/git-limits.ts';
 import { fetchRemote } from '../../../src/stores/git/git-remote.ts';
@@ -159,6 +160,18 @@ describeWith('git store', MISSING_GIT, () => {
       expect(refused).toMatch(/^source\.refused: .*larger than may be fetched, got over 1048576 bytes/);
       expect(readdirSync(join(scene.cacheFolder, 'git'))).toEqual([]);
       expect((await come()).skills).toEqual(['a']);
+    });
+
+    it('fetches as many bytes as it may, and not one more', async () => {
+      scene.repository.commit({ 'a/SKILL.md': skillText('a'), 'a/x': randomBytes(5_000) });
+      expect((await come()).skills).toEqual(['a']);
+      const kept = join(scene.cacheFolder, 'git');
+      const packs = join(kept, readdirSync(kept)[0] ?? '', 'objects', 'pack');
+      const pack = readdirSync(packs).find((name) => name.endsWith('.pack')) ?? '';
+      const bytes = statSync(join(packs, pack)).size;
+      removeTree(kept);
+      expect((await come({ limits: { bytes: bytes - 1 } })).refused).toContain(`got over ${bytes - 1} bytes`);
+      expect((await come({ limits: { bytes } })).skills).toEqual(['a']);
     });
 
     it('is ended by the system when it writes more, while it does', async () => {

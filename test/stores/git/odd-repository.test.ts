@@ -136,6 +136,29 @@ describeWith('git store: odd repositories', MISSING_GIT, () => {
       expect((await come({ ref: '1'.repeat(length) })).told).toMatch(/^source\.refused: .*it has no such commit/);
   });
 
+  it('takes for a commit what is one, and not too large', async () => {
+    const { repository } = scene;
+    repository.commit({ 'a/SKILL.md': skillText('a') });
+    const tree = repository.git(['rev-parse', 'HEAD^{tree}']);
+    repository.git(['tag', 'text', keepBlob(`tree ${tree}\n`)]);
+    const long = repository.git(['commit-tree', tree], 'A line.\n'.repeat(150_000));
+    repository.git(['update-ref', 'refs/heads/long', long]);
+    for (const ref of ['text', 'long'])
+      expect((await come({ ref })).told).toMatch(/^source\.refused: .*there is no such commit/);
+  });
+
+  it('takes no folder for a file', async () => {
+    const { repository } = scene;
+    repository.commit({ 'a/SKILL.md': skillText('a') });
+    const id = Buffer.from(repository.git(['rev-parse', 'HEAD:a']), 'hex');
+    const rows = Buffer.concat([Buffer.from('100644 SKILL.md\0'), id]);
+    commitFolder(repository.git(['hash-object', '-t', 'tree', '-w', '--literally', '--stdin'], rows));
+    const store = scene.open();
+    await expect(store.list().then(async ({ items: [item] }) => item && (await store.open(item)))).rejects.toThrow(
+      'it is no file: SKILL.md',
+    );
+  });
+
   it('reads a folder of a repository whose ids are of SHA-256', async () => {
     await scene.close();
     scene = setUpGit('--object-format=sha256');
