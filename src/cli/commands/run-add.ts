@@ -15,6 +15,7 @@ import { type CommandContext, flagValues } from '../options/command.ts';
 import { tokensFromFlags } from '../options/credential-flag.ts';
 import { lockPlace, makeLockFolder } from '../options/lock-place.ts';
 import { privateHosts } from '../options/private-hosts.ts';
+import { shownPlace } from '../options/shown-place.ts';
 import { withCache } from '../options/with-cache.ts';
 import { noteDiagnostics } from '../options/skills-context.ts';
 import { findingText } from '../options/finding-text.ts';
@@ -55,7 +56,9 @@ async function add(context: CommandContext, cache: TreeCache): Promise<number> {
   makeLockFolder(place);
   const added = await addSkills(chosen, { ...place, force: given.flags.has('force'), signal });
   if (json) await output.json({ skills: added, diagnostics: found.diagnostics });
-  else for (const { id, place: where, state } of added) await output.text(`${state} ${id} in ${escapeLine(where)}\n`);
+  else
+    for (const { id, place: where, state } of added)
+      await output.text(`${state} ${id} in ${shownPlace(where, place.lockFile, io)}\n`);
   return 0;
 }
 

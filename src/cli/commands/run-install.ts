@@ -7,9 +7,9 @@ import { tokensFromFlags } from '../options/credential-flag.ts';
 import { existingLock, isLocked } from '../options/existing-lock.ts';
 import { privateHosts } from '../options/private-hosts.ts';
 import { lockPlace } from '../options/lock-place.ts';
+import { shownPlace } from '../options/shown-place.ts';
 import { withCache } from '../options/with-cache.ts';
 import { deviationLine } from '../options/deviation-line.ts';
-import { escapeLine } from '../terminal/escape-controls.ts';
 
 /** `skillcell skills install`: brings back what is locked. */
 export async function runInstall(context: CommandContext): Promise<number> {
@@ -27,7 +27,9 @@ async function install(context: CommandContext, cache: TreeCache): Promise<numbe
     isLocked(asked) || frozen ? undefined : await importSkillsLock({ lockFile: asked, ...options, force });
   if (imported !== undefined) {
     if (json) await output.json({ skills: imported });
-    else for (const { id, place, state } of imported) await output.text(`${state} ${id} in ${escapeLine(place)}\n`);
+    else
+      for (const { id, place, state } of imported)
+        await output.text(`${state} ${id} in ${shownPlace(place, asked, io)}\n`);
     return 0;
   }
   const lockFile = existingLock(context);
@@ -35,7 +37,7 @@ async function install(context: CommandContext, cache: TreeCache): Promise<numbe
   if (json) await output.json({ skills: rows });
   else
     for (const { id, place, state, deviations } of rows) {
-      const where = place === null ? 'the package' : escapeLine(place);
+      const where = place === null ? 'the package' : shownPlace(place, lockFile, io);
       const why = state === 'left' ? ': other bytes were locked meanwhile, run it again' : '';
       await output.text(`${state} ${id} in ${where}${why}\n`);
       if (state === 'restored') for (const row of deviations) await output.text(`  was ${deviationLine(row)}\n`);

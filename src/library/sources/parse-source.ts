@@ -75,13 +75,15 @@ function withoutSlashes(address: string): string {
   return address.slice(0, end);
 }
 
+const ONLY_HTTPS = 'only https addresses are read';
+
 function address(source: string, text: string): URL {
   const url = URL.parse(source);
   // What is no address, or has a name and a password in front of its host, is not shown again.
-  if (url === null) throw refused(`only https addresses are read`, withoutSecrets(text));
+  if (url === null) throw refused(/^https:/i.test(source) ? 'its host is none' : ONLY_HTTPS, withoutSecrets(text));
   if (url.username !== '' || url.password !== '') throw refused('it holds a credential', withoutSecrets(text));
   if (url.protocol !== 'https:' && !(url.protocol === 'http:' && LOOPBACK.has(url.hostname)))
-    throw refused('only https addresses are read', withoutSecrets(text));
+    throw refused(ONLY_HTTPS, withoutSecrets(text));
   if (url.search !== '' || url.hash !== '')
     throw refused('an address with a query may hold a credential', withoutSecrets(text));
   return url;

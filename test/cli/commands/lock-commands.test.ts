@@ -10,7 +10,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { BUILTIN_FOLDER } from '../../../src/cli/options/builtin-folder.ts';
 import { approveSkills } from '../../../src/library/install/approve-skills.ts';
@@ -43,6 +43,27 @@ function writeSkill(folder: string, name: string, body: string, more = ''): void
 }
 
 const idsOf = ({ stdout }: MainRun): string[] => (JSON.parse(stdout) as { ids: string[] }).ids;
+
+describe('the folder of a skill', () => {
+  it.each<[string[], string, string]>([
+    [[], 'skillcell.lock.json', '.agents/skills/alpha'],
+    [['--into', '../other'], '../other/skillcell.lock.json', '../other/alpha'],
+    [['--lock', 'below/own.json'], 'below/own.json', 'below/.agents/skills/alpha'],
+    [['--user'], '../home/.agents/skillcell.lock.json', '../home/.agents/skills/alpha'],
+  ])('is shown as it is found from where the command was given (%j)', async (flags, lock, place) => {
+    mkdirSync(join(scene, 'other'));
+    mkdirSync(join(scene, 'home'));
+    writeSkill(join(scene, 'source/alpha'), 'alpha', 'First.');
+    const shown = place.startsWith('../') ? resolve(project, place) : place;
+    expect(await skills('add', '../source', ...flags)).toMatchObject({ stdout: `added custom.alpha in ${shown}\n` });
+    expect(existsSync(join(project, place, 'SKILL.md'))).toBe(true);
+    rmSync(join(project, place), { recursive: true });
+    const given = flags[0] === '--into' ? ['--lock', lock] : flags;
+    expect(await skills('install', ...given)).toMatchObject({
+      stdout: expect.stringMatching(`^installed custom.alpha in ${shown}\n`),
+    });
+  });
+});
 
 describe('built-in skills', () => {
   it('load with --frozen once their bytes are approved, and are named until then', async () => {

@@ -59,6 +59,8 @@ describe('parseSource()', () => {
     ['git@github.com:a/b', 'only https'],
     ['ssh://host/a', 'only https'],
     ['file:///etc', 'only https'],
+    ['https://[::1', 'its host is none'],
+    ['https://', 'its host is none'],
     ['http://example.com/a', 'only https'],
     ['https://me:secret@example.com/a', 'credential'],
     ['https://token@example.com', 'credential'],
