@@ -186,6 +186,16 @@ describeWith('git store: commands', MISSING_GIT ?? MISSING_OPENSSL, () => {
     ]);
   });
 
+  it('pins no address that stands in place of a name, since curl takes no pin of one', async () => {
+    scene.repository.commit({ 'a/SKILL.md': skillText('a') });
+    const commands = watchCommands();
+    const url = `https://127.0.0.1:${server.port}/repository`;
+    expect((await scene.open({ url, caFile: server.caFile, token: 's3cret' }).list()).items).toHaveLength(1);
+    const asking = commands().find(({ args }) => args.startsWith('ls-remote'));
+    expect(asking?.configuration).toEqual(expect.objectContaining({ 'http.sslCAInfo': server.caFile }));
+    expect(asking?.configuration).not.toHaveProperty('http.curloptResolve');
+  });
+
   it('ends a command that says more than it may', async () => {
     scene.repository.commit({ 'a/SKILL.md': skillText('a') });
     const store = scene.open();

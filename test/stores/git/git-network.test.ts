@@ -212,12 +212,21 @@ describeWith('git store', MISSING_GIT ?? MISSING_OPENSSL, () => {
       [503, 'store.unavailable'],
     ])('is unavailable where the server says %i', async (status, code) => {
       const { port, caFile } = await serve((_, response) => {
-        response.writeHead(status).end('\u001b[31mred');
+        // git shows a text; it is the server's, and not what went wrong.
+        response.writeHead(status, { 'content-type': 'text/plain' }).end('\u001b[31mred');
         return true;
       });
       const told = await come({ url: `https://git.test:${port}/repository`, caFile });
       expect(told).toContain(code);
+      expect(told).toMatch(/repository '.*' not found|returned error: 50/);
       expect(told).not.toContain('\u001b');
+    });
+
+    it('waits no longer than it may for what it fetches', async () => {
+      // A commit is fetched without a question before.
+      const { port, caFile } = await serve(() => true);
+      const options = { url: `https://git.test:${port}/repository`, caFile, ref: '1'.repeat(40) };
+      expect(await come({ ...options, limits: { fetchMs: 500 } })).toMatch(/^store\.unavailable: .*takes too long/);
     });
 
     it('is unavailable where the server breaks off in the middle, and leaves nothing half-made', async () => {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { SkillcellError } from '../../../src/contracts/skillcell-error.ts';
 import type { StoreItem } from '../../../src/contracts/store.ts';
-import type { GitStore } from '../../../src/stores/git/git-store.ts';
+import type { GitStore, GitStoreOptions } from '../../../src/stores/git/git-store.ts';
 import { describeWith, MISSING_GIT } from '../../fixtures/describe-with.ts';
 import { type GitScene, setUpGit } from '../../fixtures/git-scene.ts';
 import { skillText } from '../../fixtures/source-of.ts';
@@ -277,7 +277,7 @@ describeWith('git store', MISSING_GIT, () => {
       expect(readFileSync(join(folder, path.slice(2)), 'utf8')).toBe(text);
   });
 
-  it.each([
+  it.each<[string, string, GitStoreOptions['protocols']?]>([
     ['http', 'http://git.test/a.git'],
     ['git', 'git://git.test/a.git'],
     ['ssh', 'ssh://git.test/a.git'],
@@ -293,8 +293,12 @@ describeWith('git store', MISSING_GIT, () => {
     ['a newline', 'https://git.test/a\n.git'],
     ['a query', 'https://git.test/a.git?x=1'],
     ['a fragment', 'https://git.test/a.git#main'],
-  ])('refuses %s as an address', async (_, url) => {
-    expect((await fault(() => scene.open({ url }))).code).toBe('source.refused');
+    ['no host', 'git:///a.git', ['git']],
+    ['a host like an option', 'git://-oProxyCommand/a.git', ['git']],
+    ['a scheme without its slashes', 'https:git.test/a.git'],
+    ['more than an address is long', `https://git.test/${'a'.repeat(2_000)}`],
+  ])('refuses %s as an address', async (_, url, protocols?) => {
+    expect((await fault(() => scene.open({ url, protocols }))).code).toBe('source.refused');
   });
 
   it.each([
