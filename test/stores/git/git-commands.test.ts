@@ -201,7 +201,7 @@ describeWith('git store: commands', MISSING_GIT ?? MISSING_OPENSSL, () => {
     const store = scene.open();
     expect((await store.list()).items).toHaveLength(1);
     const [name = ''] = readdirSync(join(scene.cacheFolder, 'git'));
-    replaceCommand('verify-pack', 'yes');
+    replaceCommand('verify-pack', "/bin/sh -c 'yes | head -c 5000'");
     await expect(scene.open().list()).rejects.toMatchObject({
       code: 'store.unavailable',
       message: expect.stringContaining('git verify-pack failed'),
