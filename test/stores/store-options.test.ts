@@ -69,6 +69,35 @@ describe.each(CREATED.filter(([, , id]) => /^(?:web|mcp):/.test(id)))('the store
   });
 });
 
+describe.each(Object.entries(stores).filter(([name]) => name.startsWith('create')))('%s()', (_name, create) => {
+  it.each([undefined, null, 5])('is refused %j in place of options', (given) => {
+    expect(() => create(given as never)).toThrow(expect.objectContaining({ code: 'options.invalid' }));
+  });
+});
+
+it.each(['b', 'Team', 'team/u1', '-team'])('says what the name of a bucket lacks (%j)', (bucket) => {
+  expect(() => stores.createS3Store({ bucket, prefix: 'u1', ...of })).toThrow(
+    /bucket must be 3 to 63 small letters, digits, dots and hyphens, got/,
+  );
+});
+
+describe('openTreeCache()', () => {
+  it.each<[field: string, folder: unknown, options: object]>([
+    ['folder', undefined, {}],
+    ['folder', 5, {}],
+    ['folder', '', {}],
+    ['folder', 'a\0b', {}],
+    ['maxBytes', 'cache', { maxBytes: -1 }],
+    ['maxBytes', 'cache', { maxBytes: 0 }],
+    ['maxBytes', 'cache', { maxBytes: Number.NaN }],
+    ['maxBytes', 'cache', { maxBytes: '1' }],
+  ])('names %s where it is none (%j, %j)', (field, folder, options) => {
+    expect(() => stores.openTreeCache(folder as string, options)).toThrow(
+      expect.objectContaining({ code: 'options.invalid', message: expect.stringContaining(field) }),
+    );
+  });
+});
+
 it('skillcell/stores loads no client before the first call', () => {
   const entry = fileURLToPath(new URL('../../src/stores/index.ts', import.meta.url));
   const program = `

@@ -46,7 +46,10 @@ interface ReadOnce {
  * ```
  */
 export function createArchiveStore(options: ArchiveStoreOptions): SkillStore {
-  checkStoreOptions('path' in options ? { path: z.string().check(z.minLength(1)) } : OUTGOING_SHAPE, options);
+  checkStoreOptions(
+    Object(options) === options && 'path' in options ? { path: z.string().check(z.minLength(1)) } : OUTGOING_SHAPE,
+    options,
+  );
   const { kind, cache, ...given } = options;
   const place = 'path' in given ? archiveInFile(given.path) : archiveAtAddress(given);
   const { source } = place;

@@ -34,3 +34,13 @@ function isTreeCache(value: unknown): boolean {
   const given = value as Record<string, unknown>;
   return typeof given['folder'] === 'string' && ['find', 'keep'].every((name) => typeof given[name] === 'function');
 }
+
+const CACHE_OPTIONS = z.strictObject({
+  folder: z.string().check(z.regex(/^[^\0]+$/, 'must be a path')),
+  maxBytes: z.number().check(z.int(), z.minimum(1)),
+});
+
+/** Validates what a cache is opened with. @throws SkillcellError `options.invalid` */
+export function checkCacheOptions(given: { folder: unknown; maxBytes: unknown }): void {
+  checkOptions(CACHE_OPTIONS, given, { action: 'open the cache of skills' });
+}

@@ -8,6 +8,7 @@ import { writeTree } from '../../durable/write-tree.ts';
 import { readManifest } from '../../skills/load/read-manifest.ts';
 import { digestOf, skillDigest } from '../../skills/text/digest.ts';
 import { compareCodePoints } from '../../skills/text/text.ts';
+import { checkCacheOptions } from './check-store-options.ts';
 import { awaitUnclaimed, removeDeadClaims } from './claims.ts';
 import { type Leases, openLeases } from './leases.ts';
 import { type CacheFolders, makeRoom } from './make-room.ts';
@@ -112,6 +113,7 @@ const DEFAULT_BYTES = 1024 ** 3;
  * ```
  */
 export function openTreeCache(folder: string, { maxBytes = DEFAULT_BYTES }: TreeCacheOptions = {}): TreeCache {
+  checkCacheOptions({ folder, maxBytes });
   let opened: OpenedCache | undefined;
   const open = (): OpenedCache => {
     // Whoever empties a cache takes the folders of those who have it open as well.

@@ -25,8 +25,10 @@ export interface S3Connection {
 
 /** The schema of {@link S3Connection}, for those that take more beside it. */
 export const CONNECTION_SHAPE: Readonly<Record<keyof S3Connection, z.ZodMiniType>> = {
-  bucket: z.string().check(z.regex(/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/)),
-  region: z.optional(z.string().check(z.regex(/^[a-z0-9-]{1,64}$/))),
+  bucket: z
+    .string()
+    .check(z.regex(/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/, 'must be 3 to 63 small letters, digits, dots and hyphens')),
+  region: z.optional(z.string().check(z.regex(/^[a-z0-9-]{1,64}$/, 'must be small letters, digits and hyphens'))),
   endpoint: z.optional(z.string().check(z.maxLength(2_048))),
   credentials: z.optional(z.unknown()),
   forcePathStyle: z.optional(z.boolean()),
