@@ -111,7 +111,7 @@ export type { WarmPoolCounts } from './runners/warm-pool.ts';
 export { openTreeCache, type TreeCache, type TreeCacheOptions } from './stores/cache/tree-cache.ts';
 export { createDirectoryStore, type DirectoryStoreOptions } from './stores/directory/directory-store.ts';
 export * from './skills/index.ts';
-export type { ExplainedRule, OtherVersion, SkillExplanation } from './authoring/explain-skill.ts';
+export type { ExplainedRule, OtherVersion, SkillExplanation, SkillPlace } from './authoring/explain-skill.ts';
 export type { ImportEdge, ImportState } from './authoring/import-graph.ts';
 export type { OwnCode } from './contracts/diagnostic-severities.ts';
 export type { LibraryCode } from './contracts/library-severities.ts';
