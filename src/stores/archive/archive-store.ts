@@ -46,10 +46,7 @@ interface ReadOnce {
  * ```
  */
 export function createArchiveStore(options: ArchiveStoreOptions): SkillStore {
-  checkStoreOptions(
-    Object(options) === options && 'path' in options ? { path: z.string().check(z.minLength(1)) } : OUTGOING_SHAPE,
-    options,
-  );
+  checkStoreOptions('path' in Object(options) ? { path: z.string().check(z.minLength(1)) } : OUTGOING_SHAPE, options);
   const { kind, cache, ...given } = options;
   const place = 'path' in given ? archiveInFile(given.path) : archiveAtAddress(given);
   const { source } = place;
