@@ -13,7 +13,8 @@ export function decodeFaultPlace(bytes: Uint8Array): TextPlace | undefined {
   const rewritten = Buffer.from(new TextDecoder('utf-8', { ignoreBOM: true }).decode(head));
   let at = 0;
   while (at < head.length && head[at] === rewritten[at]) at += 1;
-  if (at === bytes.length) return undefined;
+  // The beginning of a U+FFFD is written to its end.
+  if (at === bytes.length && rewritten.length === at) return undefined;
   // A stream keeps back the beginning of a character; without its byte order mark the text is the one of other places.
   const text = new TextDecoder().decode(head.subarray(0, at), { stream: true }).replaceAll('\r\n', '\n');
   return placeAt(text, text.length);

@@ -11,6 +11,7 @@ describe('decodeFaultPlace()', () => {
     ['a byte of another encoding', [...Buffer.from('ä\r\nca'), 0xe9, 0x20], { line: 2, column: 3 }],
     ['half a character', [...Buffer.from('ok\n'), 0xe2, 0x82], { line: 2, column: 1 }],
     ['half a replacement character', [...Buffer.from('ok'), 0xef, 0xbf, 0x41], { line: 1, column: 3 }],
+    ['the beginning of a replacement character at the end', [...Buffer.from('ok'), 0xef, 0xbf], { line: 1, column: 3 }],
     ['what comes after a replacement character', [...Buffer.from('\u{fffd}'), 0xff], { line: 1, column: 2 }],
     ['what comes after a byte order mark', [0xef, 0xbb, 0xbf, 0x61, 0xff], { line: 1, column: 2 }],
     ['a NUL after what is no UTF-8', [0x61, 0xff, 0x00], { line: 1, column: 2 }],
