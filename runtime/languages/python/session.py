@@ -126,12 +126,9 @@ class Session:
         self.running = False
         self.sources = collections.deque()
         self.kept_source = 0
-        os.environ.clear()
-        os.environ.update(message["env"])
         os.environ.setdefault("MPLBACKEND", "module://_skillcell_figures")
         if os.path.exists(MATPLOTLIB_SETTINGS):
             os.environ.setdefault("MATPLOTLIBRC", MATPLOTLIB_SETTINGS)
-        os.chdir(message["cwd"])
         sys.argv = [""]
         sys.path.insert(0, message["cwd"])
         self.main = types.ModuleType("__main__")

@@ -6,34 +6,55 @@ import type { Readable, Writable } from 'node:stream';
 import type { Privileges } from '../sandbox/privileges.ts';
 import type { SandboxLayout } from '../sandbox/sandbox-layout.ts';
 
-/** The pipes that one program writes to. Its ends wait when they are full, as at a shell; ours do not, and share nothing with them. */
-export interface OutputPipes {
+/** The pipes of one program. Its ends wait when they are full, as at a shell; the supervisor's do not, and share nothing with them. */
+export interface ProgramPipes {
   stdout: Readable;
   stderr: Readable;
-  /** The program's ends of stdout and stderr: descriptors. */
-  ends: [number, number];
+  messagesIn: Readable;
+  messagesOut: Writable;
+  /** The program's ends, as descriptors: stdout, stderr, messages in, messages out. */
+  ends: [number, number, number, number];
   /** Closes the program's ends in this process. */
   handOver(): void;
 }
 
-/** The program may open `/dev/stdout` and `/dev/stderr` anew, as at a shell, but not read what it wrote. */
-const MODE = 0o622;
+/** The program may open `/dev/stdout` and `/dev/stderr` anew, as at a shell, but not read its own output. */
+const WRITTEN_BY_PROGRAM = 0o622;
+const READ_BY_PROGRAM = 0o644;
 
 /**
  * Makes the pipes of one program, in the folder of skills, which user code cannot write to. Node has no call for it, and
- * what `spawn` makes are sockets: full after a few hundred small pieces, and no program can open `/dev/stdout` on one. The
- * names of the fifos are gone when this returns.
+ * `spawn` makes sockets: full after a few hundred small pieces, and no program can open one anew, as `/dev/stdout` or to give it another
+ * number. The names of the fifos are gone when this returns.
  */
-export function createOutputPipes({ level, skills }: SandboxLayout, privileges: Privileges): OutputPipes {
+export function createProgramPipes({ level, skills }: SandboxLayout, privileges: Privileges): ProgramPipes {
   const place = mkdtempSync(join(skills, '.pipes-'));
-  const paths = [join(place, 'stdout'), join(place, 'stderr')] as const;
+  const [stdout, stderr, incoming, outgoing] = [
+    join(place, 'stdout'),
+    join(place, 'stderr'),
+    join(place, 'to-program'),
+    join(place, 'from-program'),
+  ] as const;
   try {
-    makeFifos(paths, level, privileges);
-    for (const path of paths) chmodSync(path, MODE);
-    const [stdout, stderr] = [openReader(paths[0]), openReader(paths[1])];
-    // A writer waits for a reader, which is there.
-    const ends: OutputPipes['ends'] = [openSync(paths[0], constants.O_WRONLY), openSync(paths[1], constants.O_WRONLY)];
-    return { stdout, stderr, ends, handOver: () => ends.forEach((descriptor) => closeSync(descriptor)) };
+    makeFifos([stdout, stderr, incoming, outgoing], level, privileges);
+    for (const path of [stdout, stderr, outgoing]) chmodSync(path, WRITTEN_BY_PROGRAM);
+    chmodSync(incoming, READ_BY_PROGRAM);
+    // An end alone would wait for the other one, so this one is open in both directions until both are there.
+    const both = openSync(incoming, constants.O_RDWR);
+    const pipes = {
+      stdout: openReader(stdout),
+      stderr: openReader(stderr),
+      messagesIn: openReader(outgoing),
+      messagesOut: openWriter(incoming),
+    };
+    const ends: ProgramPipes['ends'] = [
+      openSync(stdout, constants.O_WRONLY),
+      openSync(stderr, constants.O_WRONLY),
+      openSync(incoming, constants.O_RDONLY),
+      openSync(outgoing, constants.O_WRONLY),
+    ];
+    closeSync(both);
+    return { ...pipes, ends, handOver: () => ends.forEach((descriptor) => closeSync(descriptor)) };
   } finally {
     rmSync(place, { recursive: true, force: true });
   }
