@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { chmodSync, closeSync, readFileSync, writeFileSync } from 'node:fs';
+import { closeSync, readFileSync, writeFileSync } from 'node:fs';
 import { constants as systemConstants } from 'node:os';
 import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
@@ -80,7 +80,7 @@ export function startExecutor(
     spawn(command, args, {
       cwd: layout.workspace,
       detached: true,
-      stdio: ['pipe', ...pipes.ends, ...(layout.level === 'namespace' ? ['pipe' as const] : [])],
+      stdio: [...pipes.ends, ...(layout.level === 'namespace' ? ['pipe' as const] : [])],
       env: ENVIRONMENTS[layout.level](layout, marker),
     }),
   );
@@ -89,9 +89,9 @@ export function startExecutor(
     child.once('exit', (code, signal) => resolve({ code, signal }));
   });
   pipes.handOver();
-  const [stdin, , , , , status] = child.stdio as unknown as [Writable, null, null, null, null, Readable?];
-  const { stdout, stderr, messagesIn, messagesOut } = pipes;
-  const parts = { language, start, pid: child.pid, stdin, stdout, stderr, messagesIn, messagesOut };
+  const { handOver: _, ends: __, ...streams } = pipes;
+  const status = child.stdio.at(5) as Readable | undefined;
+  const parts = { language, start, pid: child.pid, ...streams };
   const ended = status === undefined ? gone : relayedEnd(status, gone);
   return withLink({ ...parts, ended });
 }
@@ -251,7 +251,5 @@ export function adoptFirstExecutor(
   };
   return withLink(parts, () => {
     for (const descriptor of HELD_DESCRIPTORS) closeSync(descriptor);
-    // A program that opened `/dev/stdin` anew would wait for a writer that never comes.
-    chmodSync('/run/stdin', 0);
   });
 }
