@@ -3,7 +3,7 @@ import type { ComparedProgram } from './run-fidelity.ts';
 
 /** As much of each side as is shown. */
 const SHOWN_LINES = 12;
-const SHOWN_CHARACTERS = 1_500;
+const SHOWN_CHARACTERS = 200;
 
 /** What a reader is told of a program at once: nothing where it is the same. */
 export function describeCompared({ id, level, verdict, differences, reason }: ComparedProgram): string {
@@ -35,7 +35,10 @@ function describe({ what, plain, job }: Difference): string[] {
 }
 
 function side(name: string, lines: readonly string[]): string[] {
-  const shown = lines.slice(0, SHOWN_LINES).join('\n').slice(0, SHOWN_CHARACTERS).split('\n');
+  const shown = lines.slice(0, SHOWN_LINES).map((line) => {
+    const text = JSON.stringify(line).slice(1, -1);
+    return text.length > SHOWN_CHARACTERS ? `${text.slice(0, SHOWN_CHARACTERS)}…` : text;
+  });
   const rest = lines.length > shown.length ? [`    … ${lines.length - shown.length} more lines`] : [];
-  return [`    ${name.padEnd(5)} ${shown.map((line) => JSON.stringify(line).slice(1, -1)).join('\n          ')}`, ...rest];
+  return [`    ${name.padEnd(5)} ${shown.join('\n          ')}`, ...rest];
 }

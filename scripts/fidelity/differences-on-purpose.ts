@@ -28,6 +28,10 @@ const DIFFERENCES = {
     what: 'Processes that a program leaves behind end with it',
     reason: 'A run is over when it says so; nothing of it goes on unseen',
   },
+  'whole-output': {
+    what: 'All that a JavaScript program printed before `process.exit` arrives, however much it is',
+    reason: 'Plainly, what the pipe has no room for is lost',
+  },
   require: {
     what: 'A module in JavaScript that would fail for want of `require` finds one',
     reason: 'Models mix the two kinds of module; such a program would otherwise fail at once',
