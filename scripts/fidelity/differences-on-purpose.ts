@@ -40,6 +40,10 @@ const DIFFERENCES = {
     what: "A bash program whose lines end as Windows ends them runs without the carriage returns, with the diagnostic `program.line-ends`",
     reason: 'It would otherwise fail at its first line',
   },
+  'byte-order-mark': {
+    what: 'A byte order mark before a bash program is dropped',
+    reason: 'Its first command, often `set -e`, would otherwise not be found, and the rest would run without it',
+  },
   skillcell: {
     what: 'The module `skillcell` is there to import',
     reason: 'It is how a program sets a value and calls tools',

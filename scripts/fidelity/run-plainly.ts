@@ -17,21 +17,8 @@ const WORKSPACE = '/workspace';
 const PLAIN_ID = 61_184;
 const TIMEOUT_MS = 60_000;
 
-/**
- * Between the caller's sockets and the program stand pipes, as everywhere: a program cannot open a socket as `/dev/stdout`.
- * Arguments: the command.
- */
-const PIPED = 'cat 3>&- | "$@" > >(exec cat 3>&-) 2> >(exec cat >&2 3>&-)';
-/**
- * Starts the program and writes how it ended to descriptor 3: bubblewrap tells a signal as an exit code. The program leads a group of its
- * own, so that it may signal all of it. Arguments: the command.
- */
-const TELL_END = `use Fcntl;
-open my $end, '>&=', 3; fcntl $end, F_SETFD, FD_CLOEXEC;
-delete @ENV{"PERL_BADLANG", "PWD"};
-my $child = fork // die;
-if ($child == 0) { setpgrp; exec { $ARGV[0] } @ARGV; exit 127 }
-waitpid $child, 0; print $end $?;`;
+/** Starts the program inside. */
+const START = readFileSync(new URL('start-plainly.pl', import.meta.url), 'utf8');
 
 /** What a plain run needs of the machine and is not there; undefined where it has all. */
 export function missingForPlainRuns(): string | undefined {
@@ -43,8 +30,8 @@ export async function runPlainly(program: Program): Promise<ProgramRun> {
   const root = mkdtempSync(join(tmpdir(), 'fidelity-'));
   try {
     layOut(root, program);
-    const words = plainCommand(root, program, await nodeOfSandboxes());
-    const child = spawn('/bin/bash', ['--norc', '-c', PIPED, 'bash', ...words], {
+    const [command = '', ...args] = plainCommand(root, program, await nodeOfSandboxes());
+    const child = spawn(command, args, {
       env: {},
       cwd: '/',
       stdio: ['pipe', 'pipe', 'pipe', 'pipe'],
@@ -116,7 +103,7 @@ function plainCommand(root: string, { language, fileName, args, env }: Program, 
     ...['--bind', join(root, 'workspace'), WORKSPACE, '--chdir', WORKSPACE, '--clearenv'],
     ...variables.flatMap(([name, value]) => ['--setenv', name, value]),
     // Perl would say something of a locale that isn't there.
-    ...['--setenv', 'PERL_BADLANG', '0', '--', '/usr/bin/perl', '-e', TELL_END],
+    ...['--setenv', 'PERL_BADLANG', '0', '--', '/usr/bin/perl', '-e', START],
     ...[interpreter, join(WORKSPACE, fileName), ...args],
   ];
 }
