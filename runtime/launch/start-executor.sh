@@ -9,7 +9,7 @@ echo 1000 >/proc/self/oom_score_adj
 
 if [ "${SKILLCELL_NPROC:-0}" -gt 0 ]; then set -- "/usr/bin/prlimit --nproc=$SKILLCELL_NPROC -- /usr/bin/env $1"; fi
 # Links are made before the root becomes read-only, so they go in front of this.
-set -- --remount-ro /dev --remount-ro / --chdir /workspace --seccomp 9 -- /bin/sh /opt/skillcell/launch/wait-for-program.sh "$@"
+set -- --remount-ro /dev --remount-ro / --chdir / --seccomp 9 -- /bin/sh /opt/skillcell/launch/wait-for-program.sh "$@"
 for folder in bin sbin lib lib32 lib64; do
   if [ -L "/$folder" ]; then
     set -- --symlink "usr/$folder" "/$folder" "$@"

@@ -78,7 +78,8 @@ export function startExecutor(
   const [command, ...args] = COMMANDS[layout.level](layout, language, start);
   const child = expendable(layout, () =>
     spawn(command, args, {
-      cwd: layout.workspace,
+      // An interpreter that looks around when it starts remembers, of a folder that the job's files are yet to come to, that they are not there.
+      cwd: '/',
       detached: true,
       stdio: [...pipes.ends, ...(layout.level === 'namespace' ? ['pipe' as const] : [])],
       env: ENVIRONMENTS[layout.level](layout, marker),

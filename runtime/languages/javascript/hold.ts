@@ -7,6 +7,7 @@ import { Buffer } from 'node:buffer';
 import { closeSync, openSync, readFileSync, readSync } from 'node:fs';
 import Module, { createRequire, findPackageJSON } from 'node:module';
 import { extname } from 'node:path';
+import process from 'node:process';
 import { pathToFileURL } from 'node:url';
 import { isMainThread } from 'node:worker_threads';
 import { BRIDGE, type HeldProgram } from './bridge-registry.ts';
@@ -31,6 +32,7 @@ type HoldMessage = RunMessage | { type: 'rehearse'; skillCode: boolean };
 /** Internals of Node's module loader that its types leave out; npm's own loaders use them as well. */
 const { _cache: cache } = Module as unknown as { _cache: Record<string, { exports: unknown } | undefined> };
 const { parse } = JSON;
+const { ownKeys } = Reflect;
 /** Descriptors of the link as the supervisor hands them over. */
 const [GIVEN_INCOMING, GIVEN_OUTGOING] = [3, 4];
 /** The link moves up here, out of the way of programs that count on low numbers or close all of them. */
@@ -160,7 +162,7 @@ function waitForReaders(name: 'stdout' | 'stderr'): void {
 /** Tells of the program what only its interpreter knows: the error that ends it, and the value that it exports. */
 function watchProgram(path: string, held: HeldProgram): void {
   const text = readFileSync(path, 'utf8');
-  const exported = text.includes('export') ? followExports(path) : () => undefined;
+  const exported = text.includes('export') ? followExports(path, text) : () => undefined;
   if (callsMissingRequire(path, text))
     Object.defineProperty(globalThis, 'require', { value: createRequire(path), configurable: true, writable: true });
   let failure: { is: unknown } | undefined;
@@ -169,9 +171,13 @@ function watchProgram(path: string, held: HeldProgram): void {
     failure = handled ? undefined : { is: error };
   });
   process.on('exit', () => {
-    if (failure !== undefined) held.send({ type: 'report', error: shortTexts(describeError(failure.is, wholeStack)) });
-    const value = held.isValueSet === true ? undefined : (exported() ?? exportsOfCommonJs(path));
-    if (value !== undefined) held.send({ type: 'value', ...jsonOfExport(value) });
+    try {
+      if (failure !== undefined) held.send({ type: 'report', error: shortTexts(describeError(failure.is, wholeStack)) });
+      const value = held.isValueSet === true ? undefined : (exported() ?? exportsOfCommonJs(path));
+      if (value !== undefined) held.send({ type: 'value', ...jsonOfExport(value) });
+    } catch {
+      // The program has replaced functions that this stands on. How it ends is its own all the same.
+    }
   });
 }
 
@@ -180,23 +186,33 @@ function wholeStack(stack: string): string {
   return stack;
 }
 
-/** Follows the default export of a module. The second import of a path gives the module that runs already. */
-function followExports(path: string): () => unknown {
-  let namespace: { default?: unknown } | undefined;
-  setImmediate(() => {
-    // A CommonJS program has exported already; to import it would run getters of what it exports.
-    if (exportsOfCommonJs(path) !== undefined) return;
-    import(pathToFileURL(path).href).then(
-      (loaded: { default?: unknown }) => (namespace = loaded),
-      () => undefined,
-    );
-  });
-  return () => namespace?.default;
+interface Namespace {
+  default?: unknown;
+}
+
+/**
+ * Follows the default export of a module: at the end the module that has run is there at once. One that awaits is not given then, and has
+ * to be imported while it runs, which would call an export named `then`.
+ */
+function followExports(path: string, text: string): () => unknown {
+  let namespace: Namespace | undefined;
+  if (/\bawait\b/.test(text) && !/\bthen\b/.test(text)) {
+    setImmediate(() => {
+      // A CommonJS program has exported already; to import it would run getters of its exports.
+      if (exportsOfCommonJs(path) !== undefined) return;
+      import(pathToFileURL(path).href).then(
+        (loaded: Namespace) => (namespace = loaded),
+        () => undefined,
+      );
+    });
+  }
+  const load = createRequire(path);
+  return () => (namespace ?? (exportsOfCommonJs(path) === undefined ? (load(path) as Namespace) : undefined))?.default;
 }
 
 function exportsOfCommonJs(path: string): unknown {
   const exported = cache[path]?.exports;
-  const isUntouched = typeof exported === 'object' && exported !== null && Reflect.ownKeys(exported).length === 0;
+  const isUntouched = typeof exported === 'object' && exported !== null && ownKeys(exported).length === 0;
   return isUntouched ? undefined : exported;
 }
 
