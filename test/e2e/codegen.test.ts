@@ -180,6 +180,13 @@ describe.each(LEVELS)('codegen at level %s', (isolation) => {
     expect(repaired).toMatchObject({ outcome: 'succeeded', contract: { satisfied: true } });
     expect(model.requests[1]?.messages[2]?.content).toContain('Missing in the output folder: "out.txt"');
     expect(repaired.codegen?.attempts.map(({ outcome }) => outcome)).toEqual(['failed', 'succeeded']);
+    const small = { artifactFileBytes: 1 };
+    const large = await run([block(writes.replace("'x'", "'xx'")), block(writes)], {
+      expect: ['out.txt'],
+      limits: small,
+    });
+    expect(large).toMatchObject({ outcome: 'succeeded', contract: { satisfied: true } });
+    expect(model.requests[1]?.messages[2]?.content).toContain('"out.txt" (left out: over 1 bytes, got 2)');
     const never = await run(() => block('console.log("forgot")'), { expect: ['out.txt'], maxAttempts: 2 });
     expect(never).toMatchObject({
       outcome: 'failed',
