@@ -217,6 +217,16 @@ describe.each(LEVELS)('codegen at level %s', (isolation) => {
     expect(none).toMatchObject({ outcome: 'failed', exitCode: null, error: { name: 'CodegenError' } });
   });
 
+  it('a program that its own fence cuts is not run, and one that is whole behind that fence is', async () => {
+    const program = 'cat > "$SKILLCELL_OUTPUT/a.md" <<\'EOF\'\n```\nnpm test\n```\nEOF\necho done';
+    const result = await run([block(program.replace('\nEOF', ''), 'bash'), block(program, 'bash')], {
+      language: 'bash',
+    });
+    expect(result).toMatchObject({ outcome: 'succeeded', stdout: { text: 'done\n' }, artifacts: [{ bytes: 17 }] });
+    expect(result.codegen?.attempts.map(({ code }) => code)).toEqual(['', `${program}\n`]);
+    expect(model.requests[1]?.messages[2]?.content).toContain('inside of a here-document');
+  });
+
   it('a run that takes too long is repaired; when it stays so the job is timeout', async () => {
     const endless = 'console.log("begun"); for (;;) {}';
     const limits = { runTimeoutMs: 4_000, graceMs: 100 };
