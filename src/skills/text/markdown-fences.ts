@@ -27,7 +27,7 @@ export interface CodeReader {
 export interface FenceOptions {
   /** Reads the code of some blocks: a fence that lies within a text of theirs does not close them. */
   readerOf?(tag: string): CodeReader | undefined;
-  /** Called where no fence outside of its texts closes such a block, and something follows its first one. The scan ends there. */
+  /** Called where no fence outside of its texts closes such a block, and something follows its first one, or it has none. The scan ends there. */
   closedEarly?(text: string): void;
 }
 
@@ -113,8 +113,9 @@ export function findFencedBlocks(text: string, { readerOf, closedEarly }: FenceO
     open = { ...block, reader, early: undefined, goesOn: false };
   }
   if (open === undefined) return blocks;
-  // Where nothing follows, there is nothing that the fence could have cut off.
-  if (open.early !== undefined && open.goesOn) closedEarly?.(open.early.text);
+  // Where nothing follows a fence, there is nothing that it could have cut off; where there is none, the answer itself ends too early.
+  const cutIn = open.early === undefined ? open.reader?.inText() : open.goesOn ? open.early.text : undefined;
+  if (cutIn !== undefined) closedEarly?.(cutIn);
   blocks.push(open.early?.block ?? blockOf(open, text.length, false));
   return blocks;
 }

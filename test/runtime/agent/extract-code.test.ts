@@ -129,6 +129,7 @@ describe('a fence within a program', () => {
     ['bash', lines(`${F}bash`, 'cat <<EOF', F, 'EOF', 'echo done'), /inside of a here-document.*fence is longer/],
     ['bash', lines(`${F}bash`, 'cat <<EOF', F, 'Then:', `${F}bash`, 'ls', F), /inside of a here-document/],
     ['bash', lines(`${F}bash`, "echo 'it's'", F, "That's it:", `${F}text`, 'it', F), /inside of a string/],
+    ['bash', lines(`${F}bash`, 'cat <<EOF', 'text'), /inside of a here-document/],
     ['python', lines(`${F}python`, 'a = """', F, 'more()'), /inside of a string/],
     ['javascript', lines(`${F}js`, '/*', F, 'more();'), /inside of a comment/],
     ['javascript', lines(`${F}md file=a.md`, `${F}sh`, 'ls', F, 'more', F, `${F}js`, 'run();', F), /within "a\.md"/],
