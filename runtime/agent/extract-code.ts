@@ -1,6 +1,7 @@
 import type { LanguageDefinition } from '../../src/contracts/language.ts';
 import { relativePathFault } from '../../src/contracts/relative-path.ts';
 import { findFencedBlocks, type FencedBlock, withoutThinking } from '../../src/skills/text/markdown-fences.ts';
+import { codeReader } from './code-reader.ts';
 
 /** A further file of a program, by its path below the working folder. */
 export interface ProgramFile {
@@ -23,7 +24,9 @@ const FILE = /(?:^|\s)file=(?:"([^"]*)"|(\S+))/;
  *    Blocks of other languages never count.
  * 2. Of several, the longest (blanks not counted) is the program: what stands beside it is an example or a fragment.
  *    Of equally long ones the last, since a correction follows what it corrects.
- * 3. Blocks with `file=PATH` behind their tag are further files of the program, whatever their language.
+ * 3. A fence that lies in a string, a comment or a here-document of the program does not close its block: the next one outside of them does. Where
+ *    there is none, the answer is a fault: a program that is cut could still run, and seem to succeed.
+ * 4. Blocks with `file=PATH` behind their tag are further files of the program, whatever their language.
  *
  * An answer without a block is a fault even if it looks like code: what is prose and what is program would be a guess.
  *
@@ -38,16 +41,25 @@ export function extractCode(
   taken: readonly string[] = [],
 ): ExtractedCode {
   const wanted = codeTags[0]?.[0] ?? name;
-  const all = findFencedBlocks(withoutThinking(answer)).filter(({ code }) => code.trim() !== '');
+  const text = withoutThinking(answer);
+  const groups = [...codeTags, ['']];
+  const asRead = findFencedBlocks(text).filter(isProgram);
+  const tags = groups.find((group) => asRead.some(({ tag }) => group.includes(tag)));
+  let cutIn: string | undefined;
+  const all = findFencedBlocks(text, {
+    readerOf: (tag) => (tags?.includes(tag) === true ? codeReader(name) : undefined),
+    closedEarly: (within) => (cutIn = within),
+  }).filter(({ code }) => code.trim() !== '');
+  if (cutIn !== undefined) return { fault: closedEarly(cutIn) };
   const named = all.filter(({ info }) => FILE.test(info));
   const blocks = all.filter((block) => !named.includes(block));
   const files = named.map(({ info, code }) => ({ path: pathIn(info), code }));
+  const cutFile = named.find((block) => tags?.includes(block.tag) !== true && holdsOpeningFence(block));
+  if (cutFile !== undefined) return { fault: closedEarly(`a block within ${JSON.stringify(pathIn(cutFile.info))}`) };
   const fault = filesFault(files, taken);
   if (fault !== undefined) return { fault };
-  const candidates = [...codeTags, ['']]
-    .map((tags) => blocks.filter(({ tag }) => tags.includes(tag)))
-    .find((found) => found.length > 0);
-  if (candidates !== undefined) {
+  const candidates = blocks.filter(({ tag }) => tags?.includes(tag) === true);
+  if (candidates.length > 0) {
     const { code, closed } = longest(candidates);
     return { code, files, closed: closed && named.every((block) => block.closed) };
   }
@@ -55,6 +67,23 @@ export function extractCode(
     return { fault: `The answer holds no fenced code block. Put the whole program into one, marked ${wanted}.` };
   const others = [...new Set(blocks.map(({ tag }) => JSON.stringify(tag.slice(0, 30))))].slice(0, 5).join(', ');
   return { fault: `The answer holds no code block marked ${wanted}, only ${others}. The program must be ${wanted}.` };
+}
+
+function isProgram({ code, info }: FencedBlock): boolean {
+  return code.trim() !== '' && !FILE.test(info);
+}
+
+/** A block with a further one in it, as a text in Markdown has them, ended where that one did. */
+function holdsOpeningFence({ code, fence }: FencedBlock): boolean {
+  const mark = fence.charAt(0);
+  return code.split('\n').some((line) => {
+    const text = line.trim();
+    return text.startsWith(fence) && text.replaceAll(mark, '') !== '' && !text.slice(fence.length).includes('`');
+  });
+}
+
+function closedEarly(within: string): string {
+  return `The code block ends inside of ${within}: a line there begins with three backticks or tildes, and closed the block early, or the program is not whole. Give the whole program in a block whose fence is longer than any such line of it.`;
 }
 
 function pathIn(info: string): string {

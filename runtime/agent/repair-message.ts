@@ -73,7 +73,9 @@ function whatHappened(run: RunOutcome): string {
     if (signal !== null) lines.push(`Signal: ${signal}.`);
   }
   if (missing.length > 0) {
-    const names = missing.map((path) => JSON.stringify(path)).join(', ');
+    const names = missing
+      .map(({ path, reason }) => `${JSON.stringify(path)}${reason === undefined ? '' : ` (left out: ${reason})`}`)
+      .join(', ');
     lines.push(`Missing in the output folder: ${names}.`);
   }
   return lines.join('\n');

@@ -2,6 +2,8 @@ import { closeSync, constants, fstatSync, lstatSync, openSync, readSync, readdir
 import { join } from 'node:path';
 import type { JobLimits } from '../../src/contracts/limits.ts';
 import type { OmittedFile } from '../../src/contracts/result.ts';
+import { leftOut } from '../../src/protocol/left-out.ts';
+import { type MissingOutput, missingOutputs } from '../../src/protocol/missing-outputs.ts';
 import { specialKind } from '../../src/protocol/file-kind.ts';
 import { printablePath, shownPathFault } from '../../src/protocol/shown-path.ts';
 import type { TarFile } from '../../src/protocol/tar.ts';
@@ -25,12 +27,49 @@ export interface Collection {
  *
  * @param mostEntries that are looked at
  */
-export function* collectArtifacts(
+export function collectArtifacts(
   folder: string,
   limits: JobLimits,
   collection: Collection,
   mostEntries: number = MAX_ENTRIES,
 ): Generator<TarFile> {
+  return walkOutputs(folder, limits, collection, { mostEntries, mostOmitted: MAX_OMITTED, take: readWhole });
+}
+
+/** The declared outputs that `collectArtifacts` would not yield. No content is read. */
+export function undeliverable(folder: string, limits: JobLimits, expected: readonly string[]): MissingOutput[] {
+  if (expected.length === 0) return [];
+  const collection: Collection = { omitted: [], overLimit: false };
+  // A declared output has its row here however many others are left out.
+  const options = { mostEntries: MAX_ENTRIES, mostOmitted: MAX_ENTRIES, take: sizeOnly };
+  const delivered = new Set(Array.from(walkOutputs(folder, limits, collection, options), ({ path }) => path));
+  return missingOutputs(expected, delivered, collection).map((missing) => {
+    const reason = missing.reason ?? unlistedReason(folder, missing.path, collection);
+    return reason === undefined ? missing : { ...missing, reason };
+  });
+}
+
+/** Why an output is missing that has no row: a folder never has one, nor has what was not looked at. */
+function unlistedReason(folder: string, path: string, collection: Collection): string | undefined {
+  const status = statusOf(join(folder, path));
+  if (typeof status !== 'object') return status;
+  return status.isDirectory() ? 'a folder' : leftOut(collection, path)?.reason;
+}
+
+interface WalkOptions<Taken extends { bytes: { length: number } }> {
+  mostEntries: number;
+  /** Rows of `omitted` beside the last one, which counts the rest. */
+  mostOmitted: number;
+  /** What is taken of an opened file. */
+  take(descriptor: number, status: Stats): Taken;
+}
+
+function* walkOutputs<Taken extends { bytes: { length: number } }>(
+  folder: string,
+  limits: JobLimits,
+  collection: Collection,
+  { mostEntries, mostOmitted, take }: WalkOptions<Taken>,
+): Generator<Taken & { path: string }> {
   const deadline = performance.now() + MAX_MILLISECONDS;
   let entries = 0;
   let files = 0;
@@ -38,11 +77,11 @@ export function* collectArtifacts(
   let unnamed = 0;
   let isWhole = true;
   const omit = (path: string, reason: string): void => {
-    if (collection.omitted.length < MAX_OMITTED) collection.omitted.push({ path: printablePath(path), reason });
+    if (collection.omitted.length < mostOmitted) collection.omitted.push({ path: printablePath(path), reason });
     else unnamed += 1;
   };
 
-  function* walk(relative: string, depth: number): Generator<TarFile> {
+  function* walk(relative: string, depth: number): Generator<Taken & { path: string }> {
     for (const name of listFolder(join(folder, relative), (reason) => omit(relative || '.', reason))) {
       if (typeof name !== 'string') {
         omit(relative === '' ? name.shown : `${relative}/${name.shown}`, 'its name is not UTF-8');
@@ -73,15 +112,15 @@ export function* collectArtifacts(
         omit(path, `more than ${limits.artifactFiles} files`);
       } else {
         const room = limits.artifactTotalBytes - total;
-        const read = readRegular(join(folder, path), limits.artifactFileBytes, room);
-        if (typeof read === 'string') {
-          omit(path, read);
-          if (read === OVER_TOTAL) collection.overLimit = true;
+        const taken = openRegular(join(folder, path), limits.artifactFileBytes, room, take);
+        if (typeof taken === 'string') {
+          omit(path, taken);
+          if (taken === OVER_TOTAL) collection.overLimit = true;
           continue;
         }
         files += 1;
-        total += read.bytes.length;
-        yield { path, ...read };
+        total += taken.bytes.length;
+        yield { path, ...taken };
       }
       if (entries > mostEntries) return;
     }
@@ -98,26 +137,6 @@ export function* collectArtifacts(
 }
 
 const OVER_TOTAL = 'the files together are over their limit';
-
-/** The declared outputs that are no regular file reached through real folders. */
-export function missingOutputs(folder: string, expected: readonly string[]): string[] {
-  return expected.filter((path) => {
-    const components = path.split('/');
-    let at = folder;
-    if (!isRealFolder(at)) return true;
-    for (const [index, component] of components.entries()) {
-      at = join(at, component);
-      if (index < components.length - 1 && !isRealFolder(at)) return true;
-    }
-    const status = statusOf(at);
-    return typeof status !== 'object' || !status.isFile();
-  });
-}
-
-function isRealFolder(path: string): boolean {
-  const status = statusOf(path);
-  return typeof status === 'object' && status.isDirectory();
-}
 
 /** The status of an entry itself, `undefined` when there is none, or why it cannot be told. */
 function statusOf(path: string): Stats | string | undefined {
@@ -144,8 +163,13 @@ function listFolder(path: string, onFault: (reason: string) => void): (string | 
   });
 }
 
-/** Reads a regular file of at most `maxBytes`, or says why not. */
-function readRegular(path: string, maxBytes: number, room: number): { bytes: Buffer; executable: boolean } | string {
+/** Takes something of a regular file of at most `maxBytes`, or says why not. */
+function openRegular<Taken>(
+  path: string,
+  maxBytes: number,
+  room: number,
+  take: (descriptor: number, status: Stats) => Taken,
+): Taken | string {
   let descriptor: number;
   try {
     descriptor = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
@@ -157,17 +181,25 @@ function readRegular(path: string, maxBytes: number, room: number): { bytes: Buf
     if (!status.isFile()) return 'no regular file';
     if (status.size > maxBytes) return `over ${maxBytes} bytes, got ${status.size}`;
     if (status.size > room) return OVER_TOTAL;
-    const bytes = Buffer.alloc(status.size);
-    let offset = 0;
-    while (offset < bytes.length) {
-      const size = readSync(descriptor, bytes, offset, bytes.length - offset, offset);
-      if (size === 0) break;
-      offset += size;
-    }
-    return { bytes: bytes.subarray(0, offset), executable: (status.mode & 0o111) !== 0 };
+    return take(descriptor, status);
   } catch (error) {
     return `unreadable (${(error as NodeJS.ErrnoException).code ?? 'error'})`;
   } finally {
     closeSync(descriptor);
   }
+}
+
+function readWhole(descriptor: number, status: Stats): { bytes: Buffer; executable: boolean } {
+  const bytes = Buffer.alloc(status.size);
+  let offset = 0;
+  while (offset < bytes.length) {
+    const size = readSync(descriptor, bytes, offset, bytes.length - offset, offset);
+    if (size === 0) break;
+    offset += size;
+  }
+  return { bytes: bytes.subarray(0, offset), executable: (status.mode & 0o111) !== 0 };
+}
+
+function sizeOnly(_descriptor: number, { size }: Stats): { bytes: { length: number } } {
+  return { bytes: { length: size } };
 }

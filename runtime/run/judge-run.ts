@@ -1,5 +1,6 @@
 import type { JobLimits } from '../../src/contracts/limits.ts';
 import type { LimitName, ProgramError } from '../../src/contracts/result.ts';
+import { type MissingOutput, missingError } from '../../src/protocol/missing-outputs.ts';
 import { exceededLimit, exhaustedFileSystem } from '../files/workspace-usage.ts';
 import type { SandboxLayout } from '../sandbox/sandbox-layout.ts';
 import type { EndCause } from './program-ending.ts';
@@ -36,17 +37,16 @@ export function judge(cause: EndCause, code: number | null, layout: SandboxLayou
   }
 }
 
-/** The program's own error goes before ours; a run whose declared outputs are missing has failed. */
+/** The program's own error goes before ours; a run whose declared outputs are not delivered has failed. */
 export function contractVerdict(
   verdict: Verdict,
   error: ProgramError | undefined,
-  missing: string[],
+  missing: readonly MissingOutput[],
 ): Partial<RunOutcome> {
   if (verdict.error !== undefined) return {};
   if (error !== undefined) return { error };
   if (verdict.outcome !== 'succeeded' || missing.length === 0) return {};
-  const message = `Declared outputs are missing: ${missing.join(', ')}.`;
-  return { outcome: 'failed', error: { name: 'ContractError', message, stack: '' } };
+  return { outcome: 'failed', error: missingError(missing) };
 }
 
 function clockError(name: string, what: string, milliseconds: number): ProgramError {

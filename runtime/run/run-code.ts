@@ -2,7 +2,7 @@ import { type Diagnostic, diagnostic } from '../../src/contracts/diagnostic.ts';
 import type { JobLimits } from '../../src/contracts/limits.ts';
 import type { CancelReason } from '../../src/protocol/messages.ts';
 import { withinDeadline } from '../../src/protocol/within-deadline.ts';
-import { missingOutputs } from '../files/collect-artifacts.ts';
+import { undeliverable } from '../files/collect-artifacts.ts';
 import { reopenFolder } from '../../src/protocol/reopen-folder.ts';
 import type { UserProcesses } from '../sandbox/user-processes.ts';
 import { contractVerdict, judge } from './judge-run.ts';
@@ -122,7 +122,7 @@ function gather(
     [layout.workspace, layout.value].forEach(reopenFolder);
     return {
       value: readProgramValue(run.ending.value, layout.value, limits.valueBytes),
-      missing: missingOutputs(layout.output, input.expect),
+      missing: undeliverable(layout.output, limits, input.expect),
     };
   });
   const verdict = judge(run.cause, exitCode, layout, limits);

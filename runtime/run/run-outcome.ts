@@ -1,4 +1,5 @@
 import type { JobResult } from '../../src/contracts/result.ts';
+import type { MissingOutput } from '../../src/protocol/missing-outputs.ts';
 
 /** What one run of user code came to. */
 export interface RunOutcome extends Pick<
@@ -7,21 +8,21 @@ export interface RunOutcome extends Pick<
 > {
   /** Calls that had an effect in this or an earlier run, a line each. */
   effects?: string[];
-  /** Declared outputs that are not there. */
-  missing: string[];
+  /** Declared outputs that are not delivered. */
+  missing: readonly MissingOutput[];
   /** Milliseconds from the start of user code to the end of its last process. */
   runMs: number;
 }
 
 /** What a job came to of which no program ran. */
-export function emptyRun(missing: readonly string[]): RunOutcome {
+export function emptyRun(expected: readonly string[]): RunOutcome {
   return {
     outcome: 'failed',
     exitCode: null,
     signal: null,
     stdout: { text: '', bytes: 0, truncated: false },
     stderr: { text: '', bytes: 0, truncated: false },
-    missing: [...missing],
+    missing: expected.map((path) => ({ path })),
     diagnostics: [],
     runMs: 0,
   };

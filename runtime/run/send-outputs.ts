@@ -31,7 +31,6 @@ export async function sendOutputs(
     ...('value' in outcome ? { value: outcome.value } : {}),
     ...(outcome.error === undefined ? {} : { error: outcome.error }),
     omitted: collection.omitted,
-    missing: outcome.missing,
     sources: globals.SOURCES_POOL,
     diagnostics: outcome.diagnostics,
     runMs: outcome.runMs,

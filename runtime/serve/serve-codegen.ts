@@ -10,7 +10,6 @@ import { withinDeadline } from '../../src/protocol/within-deadline.ts';
 import type { AgentAnswer } from '../agent/agent-ports.ts';
 import type { Prompt } from '../agent/build-prompt.ts';
 import { runAgent } from '../agent/run-agent.ts';
-import { missingOutputs } from '../files/collect-artifacts.ts';
 import { installedPackages, type InstalledPackages } from '../languages/installed-packages.ts';
 import { readLanguage } from '../languages/read-language.ts';
 import { writeSkills } from './arrived-skills.ts';
@@ -90,10 +89,9 @@ export async function serveCodegen(around: JobSurroundings): Promise<void> {
     await sendOutputs(around, outcome, { sources: rendered.pool, attempts, diagnostics: found });
   } catch (error) {
     if (!canceled.aborted && !(error instanceof ModelUnavailable)) throw error;
-    const missing = around.privileges.asUser(() => missingOutputs(layout.output, job.expect));
     const { outcome, ...rest } = unfinished(around, error as Error);
     const more = { sources: rendered.pool, attempts: judged, diagnostics: found, ...rest };
-    await sendOutputs(around, { ...emptyRun(missing), outcome }, more);
+    await sendOutputs(around, { ...emptyRun([]), outcome }, more);
   }
 }
 

@@ -45,7 +45,7 @@ export interface S3Backend extends AsyncDisposable {
   /** @throws SkillcellError `file.unreadable` where there is none, or it is over 10 MiB */
   readBytes(path: string, call?: BackendCall): Promise<Uint8Array>;
   exists(path: string, call?: BackendCall): Promise<boolean>;
-  /** @param options `create`: only where there is none yet. @throws SkillcellError `store.read-only`, `store.conflict` */
+  /** @param options `create`: only where there is none yet. @throws SkillcellError `store.read-only`, `store.conflict`, `store.unsupported` */
   write(path: string, content: string | Uint8Array, options?: BackendCall & { create?: boolean }): Promise<void>;
   /** Replaces a text that stands in a file once, or each of them with `all`. @returns how many. @throws SkillcellError as `write`, and `file.unreadable` */
   edit(path: string, edit: { find: string; replace: string; all?: boolean }, call?: BackendCall): Promise<number>;

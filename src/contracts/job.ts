@@ -84,7 +84,8 @@ export interface JobOptions {
   isolation?: Isolation;
   /** By destination, relative to the working folder: `{ 'data.csv': 'a,b\n', 'pages': { source: '/srv/pages' } }`. */
   files?: Record<string, InputContent> | InputFile[];
-  stdin?: Uint8Array | { source: string };
+  /** A text, bytes, or a file of the host. */
+  stdin?: InputContent;
   args?: string[];
   env?: Record<string, string>;
   /** Outputs that must exist afterwards, relative to the output folder. */

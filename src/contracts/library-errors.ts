@@ -25,6 +25,12 @@ export const LIBRARY_ERRORS = {
     retry: false,
     advice: 'Write to a store that takes it, such as a bucket; this one is only read.',
   },
+  'store.unsupported': {
+    http: 501,
+    exitCode: 2,
+    retry: false,
+    advice: 'Write to a service that keeps the conditions of writes (If-Match, If-None-Match); reading needs none.',
+  },
   'store.key-invalid': {
     http: 400,
     exitCode: 2,

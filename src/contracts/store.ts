@@ -70,9 +70,9 @@ export interface SkillStore {
   head(item: StoreItem, call?: Call): Promise<SkillHead>;
   /** Fetches and hashes every byte. @throws SkillcellError as `head`; `store.changed` where it is no longer what was listed */
   open(item: StoreItem, call?: Call): Promise<SkillView>;
-  /** `ifRevision` null: there must be none yet. @throws SkillcellError `store.conflict`, `store.read-only`, `store.key-invalid` */
+  /** `ifRevision` null: there must be none yet. @throws SkillcellError `store.conflict`, `store.read-only`, `store.key-invalid`, `store.unsupported` */
   put?(path: string, tree: SkillTree, call: Call & { ifRevision: string | null }): Promise<StoreItem>;
-  /** @throws SkillcellError `store.conflict`, `store.read-only`, `store.key-invalid` */
+  /** @throws SkillcellError `store.conflict`, `store.read-only`, `store.key-invalid`, `store.unsupported` */
   delete?(path: string, call: Call & { ifRevision: string }): Promise<void>;
   /** Calls when something may have changed. It may miss a change, and may call without one: whoever hears it lists again. */
   watch?(hint: () => void): Disposable;

@@ -5,6 +5,7 @@ import type { SourceRow } from '../contracts/skill.ts';
 import type { JobResult, ResultSkills } from '../contracts/result.ts';
 import { NO_USAGE } from '../contracts/usage.ts';
 import type { SandboxResult } from '../protocol/messages.ts';
+import { type MissingOutput, missingError, missingOutputs } from '../protocol/missing-outputs.ts';
 import type { Sandbox } from '../runners/runner.ts';
 import type { ArtifactCollector } from './receive-artifacts.ts';
 import type { OutputCollector } from './receive-output.ts';
@@ -30,10 +31,13 @@ export interface ResultParts {
 export function assembleResult(parts: ResultParts): JobResult {
   const { job, result, artifacts, calls, sandbox, options } = parts;
   const usage = sandbox.usage?.() ?? result.usage ?? NO_USAGE;
-  const verdict = judge(result, usage.pidsRefused ?? 0, parts);
+  const omitted = [...result.omitted, ...artifacts.omitted];
   const { expect, codegen } = job.globals.JOB;
   // A dry run makes nothing, and so it promises nothing.
   const expected = codegen?.dryRun === true ? [] : expect;
+  // An output counts once it is delivered, whatever the sandbox had.
+  const missing = missingOutputs(expected, new Set(artifacts.artifacts.map(({ path }) => path)), { omitted });
+  const verdict = keptContract(judge(result, usage.pidsRefused ?? 0, parts), missing);
   return {
     jobId: job.jobId,
     kind: job.kind,
@@ -49,8 +53,8 @@ export function assembleResult(parts: ResultParts): JobResult {
     ...('value' in result ? { value: result.value } : {}),
     ...(verdict.error === undefined ? {} : { error: verdict.error }),
     artifacts: artifacts.artifacts,
-    omitted: [...result.omitted, ...artifacts.omitted],
-    ...contractOf(parts, expected),
+    omitted,
+    ...contractOf(parts, expected, missing),
     calls: calls.rows,
     callTotals: calls.totals,
     skills: withLoadedSkills(parts.skills ?? NO_SKILLS, job),
@@ -69,12 +73,16 @@ export function assembleResult(parts: ResultParts): JobResult {
 }
 
 /** Of a job that has to leave something: files, a value, or both. */
-function contractOf({ job, result }: ResultParts, expected: readonly string[]): Pick<JobResult, 'contract'> {
-  const { missing } = result;
+function contractOf(
+  { job, result }: ResultParts,
+  expected: readonly string[],
+  missing: readonly MissingOutput[],
+): Pick<JobResult, 'contract'> {
   const valued = job.valueSchema !== undefined && job.globals.JOB.codegen?.dryRun !== true;
   if (expected.length === 0 && !valued) return {};
   // Whatever else failed: the value of a job that did not succeed is nobody's to use.
-  return { contract: { satisfied: missing.length === 0 && (!valued || result.outcome === 'succeeded'), missing } };
+  const satisfied = missing.length === 0 && (!valued || result.outcome === 'succeeded');
+  return { contract: { satisfied, missing: missing.map(({ path }) => path) } };
 }
 
 const NO_SKILLS: ResultSkills = { active: [], digest: null, instructionSha256: null };
@@ -111,6 +119,12 @@ function judge(
   if (outcome === 'failed' && pidsRefused > 0)
     return { outcome: 'limit', limit: 'pids', ...(error === undefined ? {} : { error }) };
   return { outcome, ...(limit === undefined ? {} : { limit }), ...(error === undefined ? {} : { error }) };
+}
+
+/** What did well, and did not deliver what it had to, has failed. */
+function keptContract(verdict: Verdict, missing: readonly MissingOutput[]): Verdict {
+  if (verdict.outcome !== 'succeeded' || missing.length === 0) return verdict;
+  return { outcome: 'failed', error: missingError(missing) };
 }
 
 function round(value: number | null): number | null {

@@ -44,7 +44,7 @@ const relativePath = z.string().check(
 );
 const bytes = z.custom<Uint8Array>((value) => value instanceof Uint8Array, 'must be bytes');
 const source = z.string().check(z.minLength(1));
-const hostFile = z.strictObject({ source });
+const content = z.union([z.string(), bytes, z.strictObject({ source })], 'must be a text, bytes or { source }');
 /** The id of a generator. */
 export const consumerSchema: z.ZodMiniString = z
   .string()
@@ -74,7 +74,7 @@ const common = {
   files: z.optional(
     z.union(
       [
-        z.record(relativePath, z.union([z.string(), bytes, hostFile], 'must be a text, bytes or { source }')),
+        z.record(relativePath, content),
         z.array(
           z.union(
             [
@@ -88,7 +88,7 @@ const common = {
       'must be an object of contents by destination',
     ),
   ),
-  stdin: z.optional(z.union([bytes, hostFile], 'must be bytes or { source }')),
+  stdin: z.optional(content),
   args: z.optional(z.array(noNul).check(z.maxLength(10_000))),
   env: z.optional(
     z.record(z.string().check(z.regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'must be a name of letters, digits and _')), noNul),

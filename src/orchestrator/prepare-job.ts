@@ -252,6 +252,7 @@ function requireCallable(tools: ReadonlyMap<string, OfferedTool>, { title, guide
 
 async function readStdin(request: CheckedRequest, maxBytes: number): Promise<Uint8Array | undefined> {
   const stdin = request.kind === 'script' ? undefined : request.stdin;
+  if (typeof stdin === 'string') return Buffer.from(stdin);
   if (stdin === undefined || stdin instanceof Uint8Array) return stdin;
   return (await readHostFile(stdin.source, maxBytes)).bytes;
 }

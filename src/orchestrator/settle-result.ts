@@ -2,13 +2,11 @@ import { diagnostic } from '../contracts/diagnostic.ts';
 import { SkillcellError } from '../contracts/skillcell-error.ts';
 import type { SandboxResult } from '../protocol/messages.ts';
 import type { Ending, JobEnding } from './job-ending.ts';
-import type { PreparedJob } from './prepare-job.ts';
 import type { ArtifactCollector } from './receive-artifacts.ts';
 import type { SandboxSession } from './sandbox-session.ts';
 
 /** What is known of a run that is over. */
 export interface SettledRun {
-  job: PreparedJob;
   session: SandboxSession;
   artifacts: ArtifactCollector;
   ending: Pick<JobEnding, 'canceledFor'>;
@@ -21,9 +19,8 @@ export interface SettledRun {
  */
 export async function settleResult(
   ended: Ending,
-  { job, artifacts, session, ending: { canceledFor } }: SettledRun,
+  { artifacts, session, ending: { canceledFor } }: SettledRun,
 ): Promise<SandboxResult> {
-  const without = (outcome: SandboxResult['outcome']): SandboxResult => resultWithout(outcome, job.globals.JOB.expect);
   if (ended.kind === 'result') {
     await takeArtifacts(artifacts);
     return ended.result;
@@ -49,7 +46,7 @@ async function takeArtifacts(artifacts: ArtifactCollector): Promise<void> {
   }
 }
 
-function resultWithout(outcome: SandboxResult['outcome'], expected: readonly string[]): SandboxResult {
+function without(outcome: SandboxResult['outcome']): SandboxResult {
   const message = 'The sandbox was ended before it could report; what it wrote until then is kept.';
   return {
     outcome,
@@ -60,7 +57,6 @@ function resultWithout(outcome: SandboxResult['outcome'], expected: readonly str
     stderrBytes: 0,
     ...(outcome === 'timeout' ? { error: { name: 'JobTimeout', message: 'The job took too long.', stack: '' } } : {}),
     omitted: [],
-    missing: [...expected],
     sources: [],
     diagnostics: [diagnostic('sandbox.ended', message)],
     runMs: 0,

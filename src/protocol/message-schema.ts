@@ -52,7 +52,6 @@ const result = z.strictObject({
   stderrBytes: count,
   value: z.optional(z.unknown()),
   omitted: z.array(z.strictObject({ path: text(8_192), reason: text(400) })).check(z.maxLength(201)),
-  missing: z.array(text(4_096)).check(z.maxLength(1_000)),
   sources: z.array(z.record(z.string(), z.unknown())).check(z.maxLength(100_000)),
   diagnostics,
   runMs: z.number().check(z.nonnegative()),

@@ -83,7 +83,6 @@ export interface SandboxResult {
   value?: unknown;
   error?: ProgramError;
   omitted: OmittedFile[];
-  missing: string[];
   sources: SourceRow[];
   diagnostics: Diagnostic[];
   /** Milliseconds that user code ran, all runs together. */

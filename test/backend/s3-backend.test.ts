@@ -15,6 +15,8 @@ import {
 import { removeTree } from '../../src/durable/remove-tree.ts';
 import { type Ceph, type CephUser, MISSING_CEPH, startCeph } from '../fixtures/ceph.ts';
 import { describeWith } from '../fixtures/describe-with.ts';
+import { startFaultProxy } from '../fixtures/fault-proxy.ts';
+import { ignoring } from '../fixtures/ignored-conditions.ts';
 import { requireLevel } from '../fixtures/levels.ts';
 import { pdfDocument, shown } from '../fixtures/pdf-document.ts';
 import { openRawBucket, type RawBucket } from '../fixtures/raw-bucket.ts';
@@ -152,6 +154,49 @@ describeWith('createS3Backend() on ceph', MISSING_CEPH, () => {
     expect(await backend.loadSkillContent('escrituras/compraventa')).toBe(SALE);
     expect(await backend.loadSkillContent('escrituras/none')).toBeUndefined();
     expect(await backend.loadSkillContent('../u1/skills/escrituras/compraventa')).toBeUndefined();
+  });
+
+  test.each([
+    ['ignores If-Match', ['if-match'], 'If-Match'],
+    ['ignores If-None-Match', ['if-none-match'], 'If-None-Match'],
+    ['says that it has no such conditions', undefined, 'If-Match'],
+  ])('an edit is refused where the service %s', async (_name, ignored, condition) => {
+    const user = await seeded();
+    await raw.put(`threads/${user}/deed.md`, 'one two');
+    await using proxy = await startFaultProxy(ceph.endpoint);
+    proxy.fault =
+      ignored === undefined
+        ? ({ method, headers }) =>
+            method !== 'PUT' || headers['if-match'] === undefined ? undefined : { status: 501, code: 'NotImplemented' }
+        : ignoring(raw, ignored);
+    const backend = open({ userId: user, threadId: user, endpoint: proxy.endpoint });
+    const refused = { code: 'store.unsupported', message: expect.stringContaining(` ${condition},`) as string };
+    const edit = (): Promise<number> => backend.edit('/workspace/deed.md', { find: 'one', replace: '1' });
+    await expect(edit()).rejects.toMatchObject(refused);
+    await expect(backend.write('/workspace/new.md', 'x', { create: true })).rejects.toMatchObject(refused);
+    const asked = proxy.seen.length;
+    await expect(edit()).rejects.toMatchObject(refused);
+    // The answer is known; only the file is looked for and read.
+    expect(proxy.seen.slice(asked).filter(({ method }) => method === 'PUT')).toEqual([]);
+    expect(await raw.keys(`threads/${user}/`)).toEqual([`threads/${user}/deed.md`, `threads/${user}/notes.md`]);
+    expect(await raw.get(`threads/${user}/deed.md`)).toBe('one two');
+    await backend.write('/workspace/deed.md', 'three');
+    expect(await backend.read('/workspace/deed.md')).toBe('three');
+  });
+
+  test('the conditions of a service are tried once, before the first write that needs them', async () => {
+    const user = await seeded();
+    await using proxy = await startFaultProxy(ceph.endpoint);
+    const backend = open({ userId: user, threadId: user, endpoint: proxy.endpoint });
+    await backend.write('/workspace/a.md', 'one');
+    const probes = (): string[] =>
+      proxy.seen.filter(({ path }) => path.includes('/probe-')).map(({ method }) => method);
+    expect(probes()).toEqual([]);
+    await Promise.all(['b', 'c'].map((name) => backend.write(`/workspace/${name}.md`, name, { create: true })));
+    await backend.edit('/workspace/a.md', { find: 'one', replace: 'two' });
+    expect(probes()).toEqual(['PUT', 'PUT', 'PUT', 'DELETE']);
+    const files = await raw.keys(`threads/${user}/`);
+    expect(files.map((key) => key.split('/').at(-1))).toEqual(['a.md', 'b.md', 'c.md', 'notes.md']);
   });
 
   test('/skills is only read, /ticket unless asked, and /workspace is written to', async () => {

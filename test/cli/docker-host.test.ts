@@ -1,8 +1,9 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer as createHttpServer } from 'node:http';
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ownContainers } from '../fixtures/own-containers.ts';
 import { dockerImage, dockerTest } from '../fixtures/docker-image.ts';
@@ -127,6 +128,77 @@ describe('DOCKER_HOST', () => {
   ])('a web server that answers %i %s is one error', async (status, body, code) => {
     const server = createHttpServer((_request, response) => response.writeHead(status).end(body));
     expect(await refused(await listen(server, { port: 0, host: '127.0.0.1' }))).toMatchObject({ code });
+  });
+});
+
+describe('a Docker context', () => {
+  /** A folder as `docker context create` and `docker context use` leave it. */
+  function contexts(host: string, more: { name?: string; skip?: boolean; current?: string; ca?: string } = {}): string {
+    const { name = 'far', skip = false, current = name, ca } = more;
+    const config = mkdtempSync(join(folder, 'config-'));
+    const id = createHash('sha256').update(name).digest('hex');
+    const meta = { Name: name, Metadata: {}, Endpoints: { docker: { Host: host, SkipTLSVerify: skip } } };
+    const files = {
+      'config.json': JSON.stringify({ auths: {}, currentContext: current }),
+      [`contexts/meta/${id}/meta.json`]: JSON.stringify(meta),
+      ...(ca === undefined ? {} : { [`contexts/tls/${id}/docker/ca.pem`]: ca }),
+    };
+    for (const [path, text] of Object.entries(files)) {
+      mkdirSync(dirname(join(config, path)), { recursive: true });
+      writeFileSync(join(config, path), text);
+    }
+    return config;
+  }
+
+  it.each([
+    ['unix:///nowhere/far.sock', {}, 'there is no socket, got /nowhere/far.sock of the Docker context "far"'],
+    ['ssh://user:hunter2@far.invalid', {}, 'the Docker context "far" leads over ssh, which is not supported'],
+    ['tcp://127.0.0.1:1', { skip: true }, 'the Docker context "far" leaves the certificate of its engine unchecked'],
+    ['tcp://127.0.0.1:1', {}, 'ECONNREFUSED'],
+    ['tcp://127.0.0.1:1', { current: 'gone' }, 'the Docker context "gone" is not there'],
+    ['/run/far.sock', {}, 'the Docker context "far" names no engine that can be reached: its address has none'],
+  ] as const)('to %s %j is followed, or said', async (host, more, reason) => {
+    const { message } = await refused('', { DOCKER_CONFIG: contexts(host, more) });
+    expect(message).toContain(reason);
+    expect(message).not.toContain('hunter2');
+  });
+
+  it('is the one of DOCKER_CONTEXT before that of the file, and neither where DOCKER_HOST names an engine', async () => {
+    const env = { DOCKER_CONFIG: contexts('unix:///nowhere/far.sock', { current: 'gone' }), DOCKER_CONTEXT: 'far' };
+    expect((await refused('', env)).message).toContain('/nowhere/far.sock');
+    expect((await refused('unix:///nowhere/near.sock', env)).message).toContain('got /nowhere/near.sock.');
+  });
+
+  it('with certificates is spoken to over TLS', async () => {
+    let first: Buffer | undefined;
+    const host = await listen(
+      createServer((socket) => socket.once('data', (data) => void ((first = data), socket.destroy()))),
+      { port: 0, host: '127.0.0.1' },
+    );
+    await refused('', { DOCKER_CONFIG: contexts(host, { ca: '' }) });
+    // The record of a handshake.
+    expect(first?.[0]).toBe(22);
+  });
+
+  it('that cannot be followed is why a runner is passed over, and what doctor says', async () => {
+    const env = { DOCKER_CONFIG: contexts('ssh://far.invalid') };
+    const reason = 'the Docker context "far" leads over ssh, which is not supported';
+    expect((await timed(['exec', '-'], '', env)).stderr).toContain(reason);
+    const { checks } = JSON.parse((await timed(['doctor', '--json'], '', env)).stdout) as { checks: { id: string }[] };
+    expect(checks.find(({ id }) => id === 'docker')).toMatchObject({
+      ok: false,
+      found: expect.stringContaining(reason) as string,
+      advice: expect.stringContaining('docker context use default') as string,
+    });
+  });
+
+  dockerTest('runs jobs on its engine', {}, async () => {
+    await dockerImage();
+    await using engine = await openTcpEngine();
+    const env = { DOCKER_CONFIG: contexts(engine.host) };
+    const run = await timed(['exec', '-', '--runner', 'docker', '--json'], '', env);
+    expect(JSON.parse(run.stdout)).toMatchObject({ outcome: 'succeeded', isolation: 'container' });
+    expect((await timed(['doctor'], '', env)).stdout).toContain('Docker context "far"');
   });
 });
 

@@ -180,6 +180,13 @@ describe.each(LEVELS)('codegen at level %s', (isolation) => {
     expect(repaired).toMatchObject({ outcome: 'succeeded', contract: { satisfied: true } });
     expect(model.requests[1]?.messages[2]?.content).toContain('Missing in the output folder: "out.txt"');
     expect(repaired.codegen?.attempts.map(({ outcome }) => outcome)).toEqual(['failed', 'succeeded']);
+    const small = { artifactFileBytes: 1 };
+    const large = await run([block(writes.replace("'x'", "'xx'")), block(writes)], {
+      expect: ['out.txt'],
+      limits: small,
+    });
+    expect(large).toMatchObject({ outcome: 'succeeded', contract: { satisfied: true } });
+    expect(model.requests[1]?.messages[2]?.content).toContain('"out.txt" (left out: over 1 bytes, got 2)');
     const never = await run(() => block('console.log("forgot")'), { expect: ['out.txt'], maxAttempts: 2 });
     expect(never).toMatchObject({
       outcome: 'failed',
@@ -208,6 +215,16 @@ describe.each(LEVELS)('codegen at level %s', (isolation) => {
     ]);
     const none = await run(() => 'No.', { maxAttempts: 2 });
     expect(none).toMatchObject({ outcome: 'failed', exitCode: null, error: { name: 'CodegenError' } });
+  });
+
+  it('a program that its own fence cuts is not run, and one that is whole behind that fence is', async () => {
+    const program = 'cat > "$SKILLCELL_OUTPUT/a.md" <<\'EOF\'\n```\nnpm test\n```\nEOF\necho done';
+    const result = await run([block(program.replace('\nEOF', ''), 'bash'), block(program, 'bash')], {
+      language: 'bash',
+    });
+    expect(result).toMatchObject({ outcome: 'succeeded', stdout: { text: 'done\n' }, artifacts: [{ bytes: 17 }] });
+    expect(result.codegen?.attempts.map(({ code }) => code)).toEqual(['', `${program}\n`]);
+    expect(model.requests[1]?.messages[2]?.content).toContain('inside of a here-document');
   });
 
   it('a run that takes too long is repaired; when it stays so the job is timeout', async () => {

@@ -251,7 +251,7 @@ function speak(duplex: ReturnType<typeof duplexPair>[1], script: Script): void {
       void useFile(message);
     } else if (message.type === 'end') {
       const ending = { outcome: 'succeeded', exitCode: 0, signal: null, stdoutBytes: 0, stderrBytes: 0, runMs: 1 };
-      send({ type: 'result', result: { ...ending, omitted: [], missing: [], sources: [], diagnostics: [] } });
+      send({ type: 'result', result: { ...ending, omitted: [], sources: [], diagnostics: [] } });
     }
   };
   const channel: Channel = createChannel(duplex, {

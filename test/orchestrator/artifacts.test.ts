@@ -144,11 +144,16 @@ describe.each(LEVELS)('artifacts at level %s', (isolation) => {
   it('replace files of an earlier run, and never a folder', async () => {
     mkdirSync(join(folder, 'folder'));
     writeFileSync(join(folder, 'file'), 'old');
-    const result = await run({ file: 'new', folder: 'a file now' }, { output: folder });
+    const result = await run({ file: 'new', folder: 'a file now' }, { output: folder, expect: ['file', 'folder'] });
     expect(readFileSync(join(folder, 'file'), 'utf8')).toBe('new');
     expect(statSync(join(folder, 'folder')).isDirectory()).toBe(true);
     expect(result.omitted).toEqual([{ path: 'folder', reason: expect.stringContaining('EISDIR') }]);
     expect(readdirSync(folder).toSorted()).toEqual(['file', 'folder']);
+    expect(result).toMatchObject({
+      outcome: 'failed',
+      error: { name: 'ContractError', message: expect.stringContaining('EISDIR') as string },
+      contract: { satisfied: false, missing: ['folder'] },
+    });
   });
 
   it('over their number or sum are left behind by name, and the job ends as limit / artifacts', async () => {
@@ -168,6 +173,26 @@ describe.each(LEVELS)('artifacts at level %s', (isolation) => {
     );
     expect(result.artifacts.map(({ path }) => path)).toEqual(['ok']);
     expect(result.omitted.map(({ path }) => path)).toEqual(['a/b', 'large']);
+  });
+
+  it('that are declared and left out are missing, with the reason', async () => {
+    const sizes = { artifactFileBytes: 100, artifactDepth: 2, artifactFiles: 3 };
+    const files = { '1.txt': '1', 'a/b/deep': 'x', large: 'x'.repeat(101), 'm.txt': 'm', 'n.txt': 'n', 'z.txt': 'z' };
+    const expected = ['1.txt', 'a/b/deep', 'large', 'never', 'z.txt'];
+    const result = await run(files, { expect: expected, limits: sizes });
+    expect(result).toMatchObject({
+      outcome: 'failed',
+      exitCode: 0,
+      error: {
+        name: 'ContractError',
+        message:
+          'Declared outputs are missing: a/b/deep (left out: deeper than 2 folders), large (left out: over 100 bytes, got 101), never, z.txt (left out: more than 3 files).',
+      },
+      contract: { satisfied: false, missing: ['a/b/deep', 'large', 'never', 'z.txt'] },
+    });
+    expect(result.omitted.map(({ path }) => path)).toEqual(['a/b', 'large', 'z.txt']);
+    const delivered = await run(files, { expect: ['1.txt', 'm.txt'], limits: sizes });
+    expect(delivered).toMatchObject({ outcome: 'limit', limit: 'artifacts', contract: { satisfied: true } });
   });
 
   it('of a program that failed are collected as well', async () => {

@@ -190,7 +190,6 @@ describe('what a sandbox says of its value', () => {
     stdoutBytes: 0,
     stderrBytes: 0,
     omitted: [],
-    missing: [],
     sources: [],
     diagnostics: [],
     runMs: 0,

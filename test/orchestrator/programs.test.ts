@@ -60,7 +60,7 @@ describe.each(LEVELS)('programs at level %s', (isolation) => {
         {
           args: ['a b', '--flag', '"$HOME"', ''],
           env: { GIVEN: 'a\nb', PATH: '/own/path' },
-          stdin: Buffer.from('from stdin'),
+          stdin: 'from stdin',
           files: [
             { destination: 'in/data.bin', bytes: Buffer.from([0, 255, 10]) },
             { destination: 'run.sh', bytes: Buffer.from('#!/bin/sh\n'), executable: true },
@@ -403,6 +403,7 @@ if __name__ == "__main__":
       },
     );
     expect(missing).toMatchObject({ outcome: 'failed', exitCode: 0, error: { name: 'ContractError' } });
+    expect(missing.error?.message).toMatch(/ b\/c, folder \(left out: a folder\), link \(left out: .*link.*\)\.$/);
     expect(missing.contract).toEqual({ satisfied: false, missing: ['b/c', 'folder', 'link'] });
     const there = await run('javascript', `${write} mkdirSync(out + 'b'); writeFileSync(out + 'b/c', '');`, {
       expect: ['b/c'],

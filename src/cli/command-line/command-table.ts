@@ -12,6 +12,7 @@ import {
 import { SCAN_COMMANDS } from './scan-commands.ts';
 import { AUTHORING_COMMANDS } from './authoring-commands.ts';
 import { BUDGET_FLAGS } from '../options/budget-flags.ts';
+import { LIMIT_SPECIFICATIONS } from '../options/limit-flags.ts';
 import { LOCK_COMMANDS } from './lock-commands.ts';
 import { ARCHIVE_COMMANDS } from './archive-commands.ts';
 import { LIBRARY_COMMANDS } from './library-commands.ts';
@@ -88,11 +89,13 @@ const MCP: CommandSpecification = {
 };
 
 /** What a session takes of what a job does. */
-const SESSION_FLAG_NAMES: ReadonlySet<string> = new Set(
-  'language runner isolation file env timeout memory cpus pids workspace descriptor skills-root sources consumer mcp tool skill frozen lock json'.split(
+const SESSION_FLAG_NAMES: ReadonlySet<string> = new Set([
+  ...'language runner isolation file env descriptor skills-root sources consumer mcp tool skill frozen lock json'.split(
     ' ',
   ),
-);
+  // A session has a clock of its own.
+  ...LIMIT_SPECIFICATIONS.map(({ name }) => name).filter((name) => name !== 'job-timeout'),
+]);
 
 const REPL: CommandSpecification = {
   path: ['repl'],

@@ -22,6 +22,7 @@ const QUEUE = 64;
 /** Artifacts stay in memory for clients to read. */
 const KEPT_ARTIFACT_BYTES: number = 32 * MIB;
 const ARTIFACT_LIMITS: Partial<JobLimits> = { artifactFileBytes: 8 * MIB, artifactTotalBytes: 16 * MIB };
+const SANDBOX_LIMITS = ['memoryMib', 'cpus', 'pids', 'workspaceMib', 'workspaceInodes'] as const;
 /** What people are told waits for a reader of stderr up to here; the rest is dropped, since a client causes it. */
 const WAITING_LOG_BYTES: number = 64 * 1024;
 
@@ -45,7 +46,7 @@ export async function runMcp(context: CommandContext): Promise<number> {
     runners,
     pool,
     queue: QUEUE,
-    keptArtifactBytes: KEPT_ARTIFACT_BYTES,
+    keptArtifactBytes: Math.max(KEPT_ARTIFACT_BYTES, limits.artifactTotalBytes ?? 0),
     // What a flag sets is what a job gets, and the most that one may ask for.
     ceilings: { ...ARTIFACT_LIMITS, runTimeoutMs: DEFAULT_LIMITS.runTimeoutMs, ...limits },
     ...(model === undefined ? {} : { model }),
@@ -81,7 +82,9 @@ function poolFromFlags(
   limits: Partial<JobLimits>,
 ): { size: number; limits: object } {
   const text = flagValue(given, 'pool');
-  const { runTimeoutMs: _ofJobs, ...ofSandboxes } = limits;
+  const ofSandboxes = Object.fromEntries(
+    SANDBOX_LIMITS.flatMap((name) => (name in limits ? [[name, limits[name]]] : [])),
+  );
   return { size: text === undefined ? 0 : parseNumber('--pool', text, POOL), limits: ofSandboxes };
 }
 

@@ -1,6 +1,8 @@
+import { quotedText } from '../../contracts/quoted-text.ts';
 import { SkillcellError } from '../../contracts/skillcell-error.ts';
 import { checkEngine, type EngineReport } from '../../runners/docker/check-engine.ts';
 import { abortable, callEngine, connectEngine } from '../../runners/docker/engine.ts';
+import { activeContext } from '../../runners/docker/docker-context.ts';
 import { findImage } from '../../runners/docker/image.ts';
 import { ensureRuntime } from '../../runners/runtime-bundle.ts';
 import type { CliIo } from '../terminal/cli-io.ts';
@@ -18,15 +20,20 @@ export async function examineEngine({ env }: Pick<CliIo, 'env'>): Promise<Machin
     const version = await callEngine('ask for versions', (abortSignal) => abortable(engine).version({ abortSignal }));
     const { Components } = version as { Components?: { Name: string; Version: string }[] };
     const runc = Components?.find(({ Name }) => Name === 'runc')?.Version;
-    return [engineCheck(report), runcCheck(runc), await imageCheck(() => findReadyImage(engine))];
+    const context = host ? undefined : activeContext(process.env);
+    return [engineCheck(report, context), runcCheck(runc), await imageCheck(() => findReadyImage(engine))];
   } catch (error) {
     return [{ id: 'docker', ok: false, needed: false, found: (error as Error).message, advice: adviceOf(error) }];
   }
 }
 
-function engineCheck({ version, cgroupVersion, appArmor, rootless, runtimes }: EngineReport): MachineCheck {
+function engineCheck(
+  { version, cgroupVersion, appArmor, rootless, runtimes }: EngineReport,
+  context: string | undefined,
+): MachineCheck {
   const words = [
     `engine ${version}`,
+    ...(context === undefined ? [] : [`Docker context ${quotedText(context)}`]),
     `control groups version ${cgroupVersion}`,
     appArmor ? 'AppArmor' : 'no AppArmor',
     ...(rootless ? ['rootless'] : []),

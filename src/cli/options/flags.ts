@@ -1,6 +1,7 @@
 import { ISOLATION_LEVELS } from '../../contracts/result.ts';
 import { languageNames } from '../../languages/languages.ts';
 import type { FlagSpecification } from './command.ts';
+import { LIMIT_SPECIFICATIONS, MODEL_TIMEOUT_FLAGS } from './limit-flags.ts';
 
 /** Prints JSON. */
 export const JSON_FLAG: FlagSpecification = {
@@ -58,7 +59,7 @@ export const MCP_FLAG: FlagSpecification = {
   summary: 'MCP servers (JSON, as { "mcpServers": { "ALIAS": … } }), whose tools --tool then names, such as ALIAS.*',
 };
 
-/** Flags of commands that run a job. The defaults are those of `DEFAULT_LIMITS`; a test compares them. */
+/** Flags of commands that run a job. */
 export const JOB_FLAGS: readonly FlagSpecification[] = [
   {
     name: 'language',
@@ -99,15 +100,7 @@ export const JOB_FLAGS: readonly FlagSpecification[] = [
   },
   { name: 'output', value: 'DIR', summary: 'where artifacts are written (default: they are listed and dropped)' },
   { name: 'expect', value: 'PATH', repeatable: true, summary: 'an output that must be there, below the output folder' },
-  { name: 'timeout', value: 'S', summary: 'seconds that a run of the program may take (default: 120)' },
-  {
-    name: 'memory',
-    value: 'MIB',
-    summary: 'memory of the program, beside its files and 64 MiB of ours (default: 512)',
-  },
-  { name: 'cpus', value: 'N', summary: 'processors, a fraction is allowed (default: 1)' },
-  { name: 'pids', value: 'N', summary: 'processes and threads, at least 40 (default: 64)' },
-  { name: 'workspace', value: 'MIB', summary: 'size of the working folder (default: 128)' },
+  ...LIMIT_SPECIFICATIONS,
   DESCRIPTOR_FLAG,
   { name: 'skills-root', value: 'DIR', summary: 'the built-in skills (default: those of this package)' },
   SOURCES_FLAG,
@@ -135,6 +128,7 @@ export const MODEL_FLAGS: readonly FlagSpecification[] = [
   { name: 'model', value: 'PROVIDER/MODEL', summary: 'who writes the code (default: SKILLCELL_MODEL)' },
   { name: 'replay', value: 'FILE', summary: 'take the answers from a recording' },
   { name: 'record', value: 'FILE', summary: 'write down requests and answers' },
+  ...MODEL_TIMEOUT_FLAGS,
 ];
 
 /** What a flag of a job means for all jobs of a server. */
@@ -142,11 +136,10 @@ const SERVER_FLAG_SUMMARIES: Readonly<Record<string, string>> = {
   runner: '',
   isolation: '',
   env: '',
+  ...Object.fromEntries(LIMIT_SPECIFICATIONS.map(({ name }) => [name, ''])),
   timeout: 'the most seconds that a run of a program may take (default: 120)',
-  memory: '',
-  cpus: '',
-  pids: '',
-  workspace: '',
+  'artifact-file': 'size of one artifact (default: 8)',
+  'artifact-total': 'size of all artifacts of a job together (default: 16)',
   descriptor: '',
   'skills-root': '',
   frozen: '',
@@ -178,6 +171,8 @@ const SCRIPT_FLAG_SUMMARIES: Readonly<Record<string, string | undefined>> = {
   arg: 'an argument of the script, before ARGS',
   file: 'a file, or a folder with all its files, for $WORKSPACE (default DEST: its name)',
   timeout: 'seconds that the script may take, at most 60 (default: 60)',
+  'kept-output': 'what is kept of stdout, and as much of stderr, at most 1024 (default: 1024)',
+  'total-output': 'output of both kinds after which the script ends, at most 1 (default: 1)',
   skill: 'a further skill that the job carries, such as public.chart',
 };
 
@@ -190,7 +185,7 @@ export const SCRIPT_FLAGS: readonly FlagSpecification[] = JOB_FLAGS.filter(
 });
 
 /** What of a job's flags holds for each run of an eval, which says itself what it reads and writes. */
-const OF_EVALS = ['language', 'runner', 'isolation', 'timeout', 'memory', 'cpus', 'pids', 'workspace', 'descriptor'];
+const OF_EVALS = ['language', 'runner', 'isolation', ...LIMIT_SPECIFICATIONS.map(({ name }) => name), 'descriptor'];
 
 /** Flags of the command that evaluates a skill. */
 export const EVAL_JOB_FLAGS: readonly FlagSpecification[] = JOB_FLAGS.filter(({ name }) =>

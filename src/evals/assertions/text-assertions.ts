@@ -3,7 +3,7 @@ import type { OutputText } from '../../contracts/result.ts';
 import type { AssertionCheck, RunProduct } from './assertion.ts';
 import { CheckUnmade } from './assertion.ts';
 import { holds, shownSought, type Sought } from './find-text.ts';
-import { leftOut } from './left-out.ts';
+import { leftOut } from '../../protocol/left-out.ts';
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 

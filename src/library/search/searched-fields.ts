@@ -1,4 +1,5 @@
 import type { Skill } from '../../contracts/skill.ts';
+import { findFencedBlocks } from '../../skills/text/markdown-fences.ts';
 
 /** What of a skill is searched, in the order of the index's columns. */
 export const SEARCHED_FIELDS = ['id', 'description', 'whenToUse', 'headings', 'body'] as const;
@@ -27,19 +28,15 @@ export function searchedTexts({ skillId, name, fields, body }: Skill): Record<Se
 }
 
 const HEADING = /^ {0,3}#{1,6}[ \t]+\S/;
-const FENCE = /^ {0,3}(`{3,}|~{3,})/;
 
 /** Headings of a Markdown text (`# …`), but for lines of code that look like one. */
 function headingsOf(body: string): string {
-  const headings: string[] = [];
-  let fence: string | undefined;
-  for (const line of body.split('\n')) {
-    const [, mark] = FENCE.exec(line) ?? [];
-    if (mark !== undefined && (fence === undefined || mark.startsWith(fence))) {
-      fence = fence === undefined ? mark : undefined;
-      continue;
-    }
-    if (fence === undefined && HEADING.test(line)) headings.push(line);
-  }
-  return headings.join('\n');
+  let at = 0;
+  const prose = findFencedBlocks(body).map(({ start, end }) => {
+    const before = body.slice(at, start);
+    at = end;
+    return before;
+  });
+  const lines = [...prose, body.slice(at)].flatMap((part) => part.split('\n'));
+  return lines.filter((line) => HEADING.test(line)).join('\n');
 }

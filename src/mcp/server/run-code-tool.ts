@@ -70,7 +70,7 @@ async function runAlone({ settings, store }: ServerState, input: Input, call: To
       ...jobOf(settings, input, call.signal),
       code,
       ...(language === undefined ? {} : { language }),
-      ...(stdin === undefined ? {} : { stdin: Buffer.from(stdin) }),
+      ...(stdin === undefined ? {} : { stdin }),
     },
     call.progress,
   );

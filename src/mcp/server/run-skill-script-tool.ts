@@ -48,8 +48,10 @@ export function runSkillScriptTool({ settings, store }: ServerState): ServerTool
 /** What is set for all jobs is no wish of this one: it is lowered to what scripts may have. */
 function withinScripts(settings: McpServerSettings): McpServerSettings {
   const { limits } = settings.job;
-  const { runTimeoutMs } = limits;
-  if (runTimeoutMs === undefined) return settings;
-  const lowered = { ...limits, runTimeoutMs: Math.min(runTimeoutMs, SCRIPT_LIMITS.runTimeoutMs) };
+  const lowered = { ...limits };
+  for (const [name, most] of Object.entries(SCRIPT_LIMITS) as [keyof typeof SCRIPT_LIMITS, number][]) {
+    const set = limits[name];
+    if (set !== undefined) lowered[name] = Math.min(set, most);
+  }
   return { ...settings, job: { ...settings.job, limits: lowered } };
 }

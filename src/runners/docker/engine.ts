@@ -1,7 +1,9 @@
 import { existsSync } from 'node:fs';
 import type Docker from 'dockerode';
+import { quotedText } from '../../contracts/quoted-text.ts';
 import { SkillcellError } from '../../contracts/skillcell-error.ts';
 import { withinDeadline } from '../../protocol/within-deadline.ts';
+import { activeContext, contextAddress } from './docker-context.ts';
 import { DEFAULT_SOCKET, engineAddress } from './engine-address.ts';
 import type { EngineOptions } from './engine-options.ts';
 
@@ -10,7 +12,11 @@ export const CALL_MS = 8_000;
 
 /** Whether somebody names an engine, or one has left its socket at the usual place: one that is none of both is not dead. */
 export function hasEngine({ host }: EngineOptions): boolean {
-  return Boolean(host ?? process.env['DOCKER_HOST']) || existsSync(DEFAULT_SOCKET);
+  return (
+    Boolean(host || process.env['DOCKER_HOST']) ||
+    activeContext(process.env) !== undefined ||
+    existsSync(DEFAULT_SOCKET)
+  );
 }
 
 /**
@@ -20,11 +26,16 @@ export function hasEngine({ host }: EngineOptions): boolean {
  */
 export async function connectEngine({ host }: EngineOptions = {}): Promise<Docker> {
   const { DOCKER_HOST, DOCKER_TLS_VERIFY, DOCKER_CERT_PATH } = process.env;
-  const address = engineAddress(host ?? DOCKER_HOST, { DOCKER_TLS_VERIFY, DOCKER_CERT_PATH });
+  const named = host || DOCKER_HOST;
+  const context = named ? undefined : activeContext(process.env);
+  const address =
+    context === undefined
+      ? engineAddress(named, { DOCKER_TLS_VERIFY, DOCKER_CERT_PATH })
+      : contextAddress(context, process.env);
   if (address.socketPath !== undefined && !existsSync(address.socketPath)) {
     throw new SkillcellError(
       'engine.unavailable',
-      `Cannot reach the Docker engine: there is no socket, got ${address.socketPath}.`,
+      `Cannot reach the Docker engine: there is no socket, got ${address.socketPath}${context === undefined ? '' : ` of the Docker context ${quotedText(context)}`}.`,
     );
   }
   const { default: Client } = await import('dockerode');

@@ -1,3 +1,5 @@
+import { findFencedBlocks } from '../text/markdown-fences.ts';
+
 /** A stretch of text, `end` not included. */
 export interface TextRange {
   start: number;
@@ -10,9 +12,8 @@ export interface CodeRange extends TextRange {
   fenced: boolean;
 }
 
-const OPENING_FENCE = /^\s*(`{3,}|~{3,})([^]*)$/;
-const CLOSING_FENCE = /^\s*(`{3,}|~{3,})\s*$/;
 const BACKTICK_RUN = /`+/g;
+const EMPTY_LINE = /\n[^\S\n]*(?=\n)/g;
 
 /**
  * Finds the code in a Markdown text: fenced blocks, and inline code within a paragraph. A fence that isn't closed
@@ -23,33 +24,26 @@ const BACKTICK_RUN = /`+/g;
  */
 export function codeRanges(text: string): CodeRange[] {
   const ranges: CodeRange[] = [];
-  let fence: { marks: string; start: number } | undefined;
-  let paragraph = 0;
-  for (let at = 0; at <= text.length;) {
-    const newline = text.indexOf('\n', at);
-    const end = newline < 0 ? text.length : newline;
-    const line = text.slice(at, end);
-    if (fence !== undefined) {
-      const marks = CLOSING_FENCE.exec(line)?.[1];
-      if (marks !== undefined && marks[0] === fence.marks[0] && marks.length >= fence.marks.length) {
-        ranges.push({ start: fence.start, end, fenced: true });
-        fence = undefined;
-        paragraph = end;
-      }
-    } else {
-      const [, marks, rest = ''] = OPENING_FENCE.exec(line) ?? [];
-      const opens = marks !== undefined && !(marks.startsWith('`') && rest.includes('`'));
-      if (opens || line.trim() === '') {
-        inlineCode(text, { start: paragraph, end: at }, ranges);
-        paragraph = end;
-      }
-      if (opens) fence = { marks, start: at };
-    }
-    at = end + 1;
+  let at = 0;
+  for (const { start, end } of findFencedBlocks(text)) {
+    inlineCodeBetween(text, { start: at, end: start }, ranges);
+    ranges.push({ start, end, fenced: true });
+    at = end;
   }
-  if (fence === undefined) inlineCode(text, { start: paragraph, end: text.length }, ranges);
-  else ranges.push({ start: fence.start, end: text.length, fenced: true });
+  inlineCodeBetween(text, { start: at, end: text.length }, ranges);
   return ranges;
+}
+
+/** Adds the inline code of each paragraph of a stretch. */
+function inlineCodeBetween(text: string, { start, end }: TextRange, ranges: CodeRange[]): void {
+  const stretch = text.slice(start, end);
+  let paragraph = start;
+  for (const line of stretch.matchAll(EMPTY_LINE)) {
+    const next = start + line.index;
+    inlineCode(text, { start: paragraph, end: next }, ranges);
+    paragraph = next;
+  }
+  inlineCode(text, { start: paragraph, end }, ranges);
 }
 
 /** Adds the inline code of one paragraph: runs of backticks of equal length. An escaped backtick opens nothing. */

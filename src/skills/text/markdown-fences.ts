@@ -4,44 +4,119 @@ export interface FencedBlock {
   tag: string;
   /** What stands behind the opening fence. */
   info: string;
+  /** The opening fence. */
+  fence: string;
   /** The lines between the fences, each with a newline. */
   code: string;
   /** Whether the closing fence is there. */
   closed: boolean;
+  /** Offset of the line of the opening fence. */
+  start: number;
+  /** Offset behind the last line of the block, without its line end. */
+  end: number;
 }
 
-const OPENING = /^([^\S\n]*(?:(?:[-*+]|\d{1,9}[.)])[^\S\n]+)*)(`{3,}|~{3,})([^]*)$/;
+/** Reads the code of a block as it comes, and knows whether a fence can end it. */
+export interface CodeReader {
+  line(text: string): void;
+  /** The text that the next line lies in: `a string`, `a comment`, `a here-document`; undefined outside of texts. */
+  inText(): string | undefined;
+}
+
+/** How fences are read. */
+export interface FenceOptions {
+  /** Reads the code of some blocks: a fence that lies within a text of theirs does not close them. */
+  readerOf?(tag: string): CodeReader | undefined;
+  /** Called where no fence outside of its texts closes such a block, and something follows its first one, or it has none. The scan ends there. */
+  closedEarly?(text: string): void;
+}
+
+/** What a line may lie in. */
+type Container = { quote: true } | { quote: false; columns: number };
+
+const FENCE = /^( {0,3})(`{3,}|~{3,})([^]*)$/;
+const QUOTE = /^ {0,3}> ?/;
+const ITEM = /^( {0,3})([-*+]|\d{1,9}[.)])( +|$)/;
+const RULE = /^ {0,3}(?:(?:- *){3,}|(?:\* *){3,}|(?:_ *){3,})$/;
+const SHORTEST = 3;
 /** A closing fence that is indented further than this belongs to the code. */
 const CLOSING_INDENTATION = 3;
+/** Lists and quotes within each other; deeper ones are text. */
+const MOST_CONTAINERS = 50;
 const THINKING = /^\s*<(think|thinking|reasoning)>[\s\S]*?<\/\1>/;
 const TAG = /[\p{L}\p{N}][\p{L}\p{N}+#_-]*/u;
 
 /**
- * Finds the fenced code blocks of a text. A fence closes with the same character, at least as many of it and nothing
- * else on the line, so that a longer fence may hold shorter ones. Fences may be indented, as in lists: the indentation
- * of the opening fence is taken off the lines of its block.
+ * Finds the fenced code blocks of a text, as CommonMark reads it. A fence has at least three backticks or tildes, is indented by at most three
+ * blanks, also in lists and quotes, and closes with the same character, at least as many of it and nothing else on the line, so that a longer fence
+ * may hold shorter ones. The indentation of the opening fence is taken off the lines of its block. In a list, lines that are indented
+ * by less still belong to the block: a model that indents its fences alone means its code.
  *
- * @param text an answer of a model
+ * @param text an answer of a model, or a body of Markdown
  * @returns the blocks, in order
  */
-export function findFencedBlocks(text: string): FencedBlock[] {
+export function findFencedBlocks(text: string, { readerOf, closedEarly }: FenceOptions = {}): FencedBlock[] {
   const blocks: FencedBlock[] = [];
+  const containers: Container[] = [];
   let open: OpenBlock | undefined;
-  for (const line of text.split(/\r\n|\r|\n/)) {
+  let isParagraph = false;
+  const lineEnds = /\r\n|[\r\n]|$/g;
+  for (let start = 0, end = -1; end < text.length; start = lineEnds.lastIndex) {
+    end = lineEnds.exec(text)?.index ?? text.length;
+    const line = text.slice(start, end);
     if (open !== undefined) {
-      if (closes(line, open)) {
-        blocks.push(blockOf(open, true));
-        open = undefined;
-      } else open.lines.push(withoutIndentation(line, open.indentation));
+      const rest = withinQuotes(line, containers);
+      if (rest !== undefined) {
+        const within = open.reader?.inText();
+        if (within === undefined && closes(rest, open)) {
+          blocks.push(blockOf(open, end, true));
+          open = undefined;
+          continue;
+        }
+        if (open.early !== undefined && rest.trim() !== '') {
+          open.goesOn = true;
+          // A further block begins, so that the code ended before, though its text did not.
+          if (within === undefined && fenceLike(rest, open)) break;
+        } else if (within !== undefined && closes(rest, open)) {
+          open.early = { block: blockOf(open, end, true), text: within };
+        }
+        const code = withoutIndentation(rest, open.indentation);
+        open.lines.push(code);
+        open.reader?.line(code);
+        continue;
+      }
+      blocks.push(open.early?.block ?? blockOf(open, start, false));
+      open = undefined;
+    }
+    if (line === '' && containers.length === 0) {
+      isParagraph = false;
       continue;
     }
-    const [, before, fence, info] = OPENING.exec(line) ?? [];
-    if (before === undefined || fence === undefined || info === undefined) continue;
+    const rest = readContainers(line, containers, isParagraph);
+    const [, blanks, fence, info] = FENCE.exec(rest) ?? [];
     // Backticks after backticks are inline code, not a fence.
-    if (fence.startsWith('`') && info.includes('`')) continue;
-    open = { fence, indentation: before.length, info: info.trim(), lines: [] };
+    if (
+      blanks === undefined ||
+      fence === undefined ||
+      info === undefined ||
+      (fence.startsWith('`') && info.includes('`'))
+    ) {
+      isParagraph = rest.trim() !== '';
+      continue;
+    }
+    isParagraph = false;
+    const inItems = containers.reduce((sum, each) => sum + (each.quote ? 0 : each.columns), 0);
+    const tag = (TAG.exec(info)?.[0] ?? '').toLowerCase();
+    const block = { fence, indentation: blanks.length + inItems, info: info.trim(), tag, lines: [], start };
+    // A longer fence was chosen for what the code holds.
+    const reader = fence.length === SHORTEST ? readerOf?.(tag) : undefined;
+    open = { ...block, reader, early: undefined, goesOn: false };
   }
-  if (open !== undefined) blocks.push(blockOf(open, false));
+  if (open === undefined) return blocks;
+  // Where nothing follows a fence, there is nothing that it could have cut off; where there is none, the answer itself ends too early.
+  const cutIn = open.early === undefined ? open.reader?.inText() : open.goesOn ? open.early.text : undefined;
+  if (cutIn !== undefined) closedEarly?.(cutIn);
+  blocks.push(open.early?.block ?? blockOf(open, text.length, false));
   return blocks;
 }
 
@@ -49,11 +124,18 @@ interface OpenBlock {
   fence: string;
   indentation: number;
   info: string;
+  tag: string;
   lines: string[];
+  start: number;
+  reader: CodeReader | undefined;
+  /** The block as it would be by its first closing fence, where that lies in a text of the code. */
+  early: { block: FencedBlock; text: string } | undefined;
+  /** Whether something follows that fence. */
+  goesOn: boolean;
 }
 
-function blockOf({ info, lines }: OpenBlock, closed: boolean): FencedBlock {
-  return { tag: (TAG.exec(info)?.[0] ?? '').toLowerCase(), info, code: join(lines), closed };
+function blockOf({ tag, info, fence, lines, start }: OpenBlock, end: number, closed: boolean): FencedBlock {
+  return { tag, info, fence, code: lines.map((line) => `${line}\n`).join(''), closed, start, end };
 }
 
 /** An answer without the thinking that some models put before it; a block in there is a draft. */
@@ -61,18 +143,78 @@ export function withoutThinking(answer: string): string {
   return answer.replace(THINKING, '');
 }
 
-function closes(line: string, { fence, indentation }: { fence: string; indentation: number }): boolean {
+/** The line without the marks of its lists and quotes, which `containers` then holds. */
+function readContainers(line: string, containers: Container[], isParagraph: boolean): string {
+  let rest = withSpaces(line);
+  let matched = 0;
+  for (const container of containers) {
+    const inner = container.quote ? afterQuote(rest) : afterIndentation(rest, container.columns);
+    if (inner === undefined) break;
+    rest = inner;
+    matched += 1;
+  }
+  const opened: Container[] = [];
+  while (matched + opened.length < MOST_CONTAINERS) {
+    const quoted = afterQuote(rest);
+    if (quoted !== undefined) {
+      opened.push({ quote: true });
+      rest = quoted;
+      continue;
+    }
+    const [whole, before = '', mark = '', blanks = ''] = RULE.test(rest) ? [] : (ITEM.exec(rest) ?? []);
+    if (whole === undefined) break;
+    // Of more blanks than four, all but one belong to what follows: indented code.
+    const width = blanks.length > 4 || blanks === '' ? 1 : blanks.length;
+    const columns = before.length + mark.length + width;
+    opened.push({ quote: false, columns });
+    rest = rest.slice(columns);
+  }
+  // A paragraph goes on over lines that lack the marks of its containers.
+  const isLazy = isParagraph && opened.length === 0 && rest.trim() !== '' && !FENCE.test(rest);
+  if (!isLazy) containers.length = matched;
+  containers.push(...opened);
+  return rest;
+}
+
+/** The line within the quotes of an open block; undefined where they end. */
+function withinQuotes(line: string, containers: readonly Container[]): string | undefined {
+  let rest: string | undefined = line;
+  for (const { quote } of containers) if (quote && rest !== undefined) rest = afterQuote(rest.trimStart());
+  return rest;
+}
+
+function afterQuote(line: string): string | undefined {
+  const mark = QUOTE.exec(line);
+  return mark === null ? undefined : line.slice(mark[0].length);
+}
+
+function afterIndentation(line: string, columns: number): string | undefined {
+  if (line.trim() === '') return '';
+  return line.search(/[^ ]/) >= columns ? line.slice(columns) : undefined;
+}
+
+/** Tabs before the text of a line as the blanks that they stand for. */
+function withSpaces(line: string): string {
+  const blanks = /^[ \t]*/.exec(line)?.[0] ?? '';
+  if (!blanks.includes('\t')) return line;
+  let columns = 0;
+  for (const blank of blanks) columns = blank === '\t' ? columns + 4 - (columns % 4) : columns + 1;
+  return ' '.repeat(columns) + line.slice(blanks.length);
+}
+
+/** Whether a line begins as a fence of an open block does. */
+function fenceLike(line: string, { fence }: OpenBlock): boolean {
+  return line.trimStart().startsWith(fence.charAt(0).repeat(3));
+}
+
+function closes(line: string, { fence, indentation }: OpenBlock): boolean {
   const trimmed = line.trim();
-  const blanks = line.length - line.trimStart().length;
-  if (blanks > indentation + CLOSING_INDENTATION) return false;
-  return trimmed.length >= fence.length && trimmed === fence.charAt(0).repeat(trimmed.length);
+  if (!trimmed.startsWith(fence) || trimmed !== fence.charAt(0).repeat(trimmed.length)) return false;
+  return withSpaces(line).search(/[^ ]/) <= indentation + CLOSING_INDENTATION;
 }
 
 function withoutIndentation(line: string, indentation: number): string {
-  const blanks = line.length - line.trimStart().length;
-  return line.slice(Math.min(blanks, indentation));
-}
-
-function join(lines: string[]): string {
-  return lines.map((line) => `${line}\n`).join('');
+  if (indentation === 0) return line;
+  const spaced = withSpaces(line);
+  return spaced.slice(Math.min(spaced.search(/[^ ]|$/), indentation));
 }

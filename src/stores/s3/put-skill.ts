@@ -58,6 +58,8 @@ export async function putSkill(folder: SkillFolder, tree: SkillTree, { ifRevisio
   checkTree(folder, tree);
   const before = await expectedState(folder, ifRevision, signal);
   const { access, key } = folder;
+  // Before anything is staged: only a condition tells which of two publications holds.
+  await access.requireConditions(`${key}${PUBLICATION_FILE}`, signal);
   const publication = newPublication('staged', []);
   const stagedKey = (path: string): string => `${key}${stagedPath(publication.write, path)}`;
   const unstage = async (): Promise<void> => {

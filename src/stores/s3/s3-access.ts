@@ -1,5 +1,7 @@
 import type { Readable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
+import { SkillcellError } from '../../contracts/skillcell-error.ts';
+import { type ConditionalWrite, ignoredCondition, unsupported } from './conditional-writes.ts';
 import { type ConnectedS3, connectS3 } from './connect-s3.ts';
 import { withinQuiet } from './quiet-limit.ts';
 import { FaultyAnswer, failureOf, unavailable } from './s3-failure.ts';
@@ -38,7 +40,18 @@ export interface S3Access {
   read(object: Pick<ListedObject, 'key' | 'etag' | 'bytes'>, signal?: AbortSignal): Promise<Uint8Array | undefined>;
   /** Whether there is an object, and which. */
   look(key: string, signal?: AbortSignal): Promise<ListedObject | undefined>;
-  /** The ETag of what was written; undefined where something else than was expected is there, or may be: look. */
+  /**
+   * Tries, once, whether the service keeps conditions of writes.
+   *
+   * @param key of an object that is to be written
+   * @throws SkillcellError `store.unsupported`, `store.unavailable`
+   */
+  requireConditions(key: string, signal?: AbortSignal): Promise<void>;
+  /**
+   * The ETag of what was written; undefined where something else than was expected is there, or may be: look.
+   *
+   * @throws SkillcellError `store.unsupported` for what is expected of a service that does not look
+   */
   write(key: string, body: Uint8Array, expected: Expected, signal?: AbortSignal): Promise<string | undefined>;
   /** Copies within the bucket. @returns the ETag of the copy */
   copy(from: string, to: string, signal?: AbortSignal): Promise<string>;
@@ -49,6 +62,7 @@ export interface S3Access {
 /** Requests that one store has under way; others wait for a place. */
 export const REQUESTS_AT_ONCE = 16;
 const PAUSE_MS = 100;
+const PROBE: Uint8Array = Buffer.from('skillcell\n');
 
 /**
  * Opens a bucket; nothing is asked before the first call.
@@ -85,8 +99,48 @@ export function openS3Access(connection: S3Connection, { pageKeys }: { pageKeys?
     }
   };
 
+  const put = (key: string, body: Uint8Array, expected: Expected, signal: AbortSignal | undefined) =>
+    ask('write a skill', { times: expected === 'any' ? tries : 1, signal }, async ({ sdk, client }, abortSignal) => {
+      const condition =
+        expected === 'any' ? {} : expected.etag === null ? { IfNoneMatch: '*' } : { IfMatch: expected.etag };
+      const command = new sdk.PutObjectCommand({ Bucket, Key: key, Body: body, ...condition });
+      const { ETag = '' } = await client.send(command, { abortSignal });
+      return bare(ETag);
+    });
+  const remove = async (key: string, signal?: AbortSignal): Promise<void> => {
+    const action = 'remove a file';
+    const asked = await ask(action, { times: tries, signal }, async ({ sdk, client }, abortSignal) => {
+      await client.send(new sdk.DeleteObjectCommand({ Bucket, Key: key }), { abortSignal });
+      return true;
+    });
+    if (asked.found === undefined && asked.kind === 'again') throw unavailable(action, address, asked.reason);
+  };
+  /** A write of a probe, tried again where the service fails. */
+  const putProbe = async (key: string, expected: { etag: string | null }): Promise<ConditionalWrite> => {
+    for (let tried = 1; ; tried += 1) {
+      const asked = await put(key, PROBE, expected, undefined).catch(refusalOf);
+      // Who may write there, and not here, is no matter of conditions.
+      if (asked === undefined) return 'unknown';
+      if (asked.found !== undefined) return 'written';
+      if (asked.kind !== 'again') return 'refused-by-condition';
+      if (asked.reason.endsWith(' 501')) return 'not-implemented';
+      if (tried >= tries) throw unavailable('write a skill', address, asked.reason);
+      await pause(PAUSE_MS * 4 ** (tried - 1));
+    }
+  };
+  let ignored: Promise<string | undefined> | undefined;
+  const requireConditions: S3Access['requireConditions'] = async (key, signal) => {
+    signal?.throwIfAborted();
+    ignored ??= ignoredCondition(key, { write: putProbe, remove });
+    // A service that was not reached is asked again.
+    ignored.catch(() => (ignored = undefined));
+    const condition = await ignored;
+    if (condition !== undefined) throw unsupported(condition, address);
+  };
+
   return {
     address,
+    requireConditions,
     async list({ prefix, token }, signal) {
       const action = 'list skills';
       const asked = await ask(action, { times: tries, signal }, async ({ sdk, client }, abortSignal) => {
@@ -150,20 +204,10 @@ export function openS3Access(connection: S3Connection, { pageKeys }: { pageKeys?
       return undefined;
     },
     async write(key, body, expected, signal) {
-      const action = 'write a skill';
-      const asked = await ask(
-        action,
-        { times: expected === 'any' ? tries : 1, signal },
-        async ({ sdk, client }, abortSignal) => {
-          const condition =
-            expected === 'any' ? {} : expected.etag === null ? { IfNoneMatch: '*' } : { IfMatch: expected.etag };
-          const command = new sdk.PutObjectCommand({ Bucket, Key: key, Body: body, ...condition });
-          const { ETag = '' } = await client.send(command, { abortSignal });
-          return bare(ETag);
-        },
-      );
+      if (expected !== 'any') await requireConditions(key, signal);
+      const asked = await put(key, body, expected, signal);
       if (asked.found !== undefined) return asked.found;
-      if (expected === 'any') throw unavailable(action, address, asked.reason);
+      if (expected === 'any') throw unavailable('write a skill', address, asked.reason);
       return undefined;
     },
     async copy(from, to, signal) {
@@ -177,19 +221,17 @@ export function openS3Access(connection: S3Connection, { pageKeys }: { pageKeys?
       if (asked.found === undefined) throw unavailable(action, address, asked.reason);
       return asked.found;
     },
-    async remove(key, signal) {
-      const action = 'remove a file';
-      const asked = await ask(action, { times: tries, signal }, async ({ sdk, client }, abortSignal) => {
-        await client.send(new sdk.DeleteObjectCommand({ Bucket, Key: key }), { abortSignal });
-        return true;
-      });
-      if (asked.found === undefined && asked.kind === 'again') throw unavailable(action, address, asked.reason);
-    },
+    remove,
     close() {
       // One that never came up has nothing to close.
       connected?.then(({ client }) => client.destroy()).catch(() => undefined);
     },
   };
+}
+
+/** Undefined for what a service refuses. */
+function refusalOf(error: unknown): undefined {
+  if (!SkillcellError.isInstance(error)) throw error;
 }
 
 interface SentPage {

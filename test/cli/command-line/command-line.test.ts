@@ -137,6 +137,8 @@ describe('help', () => {
     expect(shown('cpus')).toBe(DEFAULT_LIMITS.cpus);
     expect(shown('pids')).toBe(DEFAULT_LIMITS.pids);
     expect(shown('workspace')).toBe(DEFAULT_LIMITS.workspaceMib);
+    expect(shown('artifact-file') * 1024 ** 2).toBe(DEFAULT_LIMITS.artifactFileBytes);
+    expect(shown('kept-output') * 1024).toBe(DEFAULT_LIMITS.keptOutputBytes);
     expect(text).toContain(`at least ${MINIMUM_PIDS}`);
   });
 

@@ -158,7 +158,11 @@ describe('skillcell exec', () => {
 
   it('sets the limits that flags name', () => {
     const flags = '--timeout 1.5 --memory 256 --cpus 0.5 --pids 40 --workspace 16'.split(' ');
-    const line = readCommandLine(['exec', ...flags]);
+    const more =
+      '--job-timeout 9 --model-timeout 8 --grace 0.5 --workspace-files 7 --kept-output 6 --total-output 5 --artifact-file 4 --artifact-total 3 --artifact-files 2 --artifact-depth 1 --value-size 10 --calls 11'.split(
+        ' ',
+      );
+    const line = readCommandLine(['codegen', 'task', ...flags, ...more]);
     if (line.kind !== 'run') throw new Error(`It is ${line.kind}.`);
     expect(limitsFromFlags(line.arguments)).toEqual({
       runTimeoutMs: 1500,
@@ -166,6 +170,18 @@ describe('skillcell exec', () => {
       cpus: 0.5,
       pids: 40,
       workspaceMib: 16,
+      jobTimeoutMs: 9_000,
+      modelTimeoutMs: 8_000,
+      graceMs: 500,
+      workspaceInodes: 7,
+      keptOutputBytes: 6 * 1024,
+      totalOutputBytes: 5 * 1024 ** 2,
+      artifactFileBytes: 4 * 1024 ** 2,
+      artifactTotalBytes: 3 * 1024 ** 2,
+      artifactFiles: 2,
+      artifactDepth: 1,
+      valueBytes: 10 * 1024,
+      calls: 11,
     });
   });
 
@@ -176,6 +192,18 @@ describe('skillcell exec', () => {
       code: 0,
       stdout: expect.stringMatching(/^ *16\n$/),
     });
+  });
+
+  it('says of a declared output that is over its limit why it is missing', async () => {
+    const file = write('large.sh', 'head -c 1048577 /dev/zero > "$SKILLCELL_OUTPUT/large.bin"');
+    const flags = ['--artifact-file', '1', '--expect', 'large.bin'];
+    const run = await runMain(['exec', ...BEST_FLAGS, file, ...flags], { cwd });
+    expect(run.code).toBe(1);
+    const reason = 'over 1048576 bytes, got 1048577';
+    expect(run.stderr).toContain(
+      `error: ContractError: Declared outputs are missing: large.bin (left out: ${reason}).\nmissing: large.bin\n`,
+    );
+    expect(run.stderr).toContain(`omitted: large.bin (${reason})`);
   });
 
   it('carries skills into the sandbox', async () => {

@@ -64,6 +64,96 @@ describe('one block', () => {
   });
 });
 
+describe('a block as CommonMark reads it', () => {
+  test.each<[string, string]>([
+    ['up to three blanks before its fences', lines(`   ${F}js`, '   run();', ` ${F}`)],
+    ['a closing fence of more backticks, with blanks behind it', lines(`${F}js`, 'run();', `${F}\`\`  \t`)],
+    ['an item of two digits', lines('10. Do this:', '', `    ${F}js`, '    run();', `    ${F}`)],
+    ['an item in an item', lines('- a', '  - b', '', `    ${F}js`, '    run();', `    ${F}`)],
+    ['a quote', lines(`> ${F}js`, '> run();', `> ${F}`, 'after();')],
+    ['a quote that ends it', lines(`> ${F}js`, '> run();', 'after();')],
+    ['code that is indented by less than its fence', lines('1. x', `   ${F}js`, 'run();', `   ${F}`)],
+  ])('with %s', (_name, answer) => {
+    expect(codeOf(answer)).toBe('run();\n');
+  });
+
+  test.each<[string, string]>([
+    ['four blanks before its fence', lines('Text', '', `    ${F}js`, '    run();', `    ${F}`)],
+    ['a tab before its fence', lines(`\t${F}js`, '\trun();', `\t${F}`)],
+  ])('is none with %s', (_name, answer) => {
+    expect(faultOf(answer)).toMatch(/holds no fenced code block/);
+  });
+
+  test.each<[string, string, string]>([
+    ['a fence with words behind it', lines(`${F}js`, 'run();', `${F} end`, F), `run();\n${F} end\n`],
+    ['fewer tildes', lines('~~~~js', 'run();', '~~~', '~~~~'), 'run();\n~~~\n'],
+    ['the other character', lines(`${F}js`, 'run();', '~~~', F), 'run();\n~~~\n'],
+    ['four blanks', lines(`${F}js`, 'run();', `    ${F}`, F), `run();\n    ${F}\n`],
+  ])('is not closed by %s', (_name, answer, code) => {
+    expect(codeOf(answer)).toBe(code);
+  });
+});
+
+describe('a fence within a program', () => {
+  const document = lines("cat > a.md <<'EOF'", '# A', F, 'npm i', F, `${F}sh`, "it's", F, 'EOF', 'echo done');
+  const python = lines('TEXT = """', F, "it's", F, '"""', "print('#', TEXT)");
+  const script = lines(
+    'const text = `# ${"a`b"}`, other = `',
+    '~~~',
+    '\\`',
+    '`;',
+    '/*',
+    F,
+    'code',
+    F,
+    '*/',
+    'run(/[`/]/);',
+  );
+
+  test.each<[Language, string]>([
+    ['bash', document],
+    ['bash', lines('x="$(echo \'', F, 'b)\')" ${x:-"y"} # it\'s', 'echo $((1 << 2)) <<< x')],
+    ['bash', lines('cat <<-A - <<B', F, '\tA', F, 'B', 'exit 0')],
+    ['python', python],
+    ['python', lines("x = 'a\\", `${F}\\`, F, "'", 'y = f"{x!r}" # """')],
+    ['javascript', script],
+    ['typescript', lines('/**', F, 'code', F, ' */', 'run();')],
+  ])('in %s lies in a text, and the block ends behind it: %#', (language, program) => {
+    for (const after of [[], ['Run it so:', '', `${F}text`, 'it', F], ["It's done."]]) {
+      const answer = lines('Here:', `${F}${language}`, program, F, ...after);
+      expect(codeOf(answer, language)).toBe(`${program}\n`);
+    }
+  });
+
+  test.each<[Language, string, RegExp]>([
+    ['bash', lines(`${F}bash`, 'cat <<EOF', F, 'EOF', 'echo done'), /inside of a here-document.*fence is longer/],
+    ['bash', lines(`${F}bash`, 'cat <<EOF', F, 'Then:', `${F}bash`, 'ls', F), /inside of a here-document/],
+    ['bash', lines(`${F}bash`, "echo 'it's'", F, "That's it:", `${F}text`, 'it', F), /inside of a string/],
+    ['bash', lines(`${F}bash`, 'cat <<EOF', 'text'), /inside of a here-document/],
+    ['python', lines(`${F}python`, 'a = """', F, 'more()'), /inside of a string/],
+    ['javascript', lines(`${F}js`, '/*', F, 'more();'), /inside of a comment/],
+    ['javascript', lines(`${F}md file=a.md`, `${F}sh`, 'ls', F, 'more', F, `${F}js`, 'run();', F), /within "a\.md"/],
+  ])('that cuts it is said, and no part of it is a program: %s %#', (language, answer, fault) => {
+    expect(faultOf(answer, language)).toMatch(fault);
+  });
+
+  test.each<[Language, string]>([
+    [
+      'bash',
+      "for x in a; do # don't\n  case $x in a) echo \"it's $(echo \")\")\" ;; esac\ndone; echo ${#x} $'it\\'s'; ((y = 1 << z))",
+    ],
+    ['python', "a = r'\\''; b = \"it's\"; c = f'{a[\"x\"]}' # it's \"\"\"\nd = ''"],
+    ['javascript', "const a = /['\"`]/.test(b) ? c / d : `${{ a: `x` }} it's`; // `\nreturn /`/;"],
+  ])('is no matter of a program without: %s %#', (language, program) => {
+    const answer = lines(`${F}${language}`, program, F, "That's it. Then `run`:", `${F}text`, 'x', F);
+    expect(codeOf(answer, language)).toBe(`${program}\n`);
+  });
+
+  test('is no matter of a block whose fence is longer', () => {
+    expect(codeOf(lines(`${F}\`bash`, "echo it's", `${F}\``, 'That is it.'), 'bash')).toBe("echo it's\n");
+  });
+});
+
 describe('several blocks: exactly one is taken', () => {
   const program = lines('import { writeFile } from "node:fs/promises";', 'await writeFile("a", "b");');
   const js = (code: string): string => lines(`${F}js`, code, F);
@@ -131,7 +221,23 @@ test('extractCode() takes any text, and gives back a program that is fenced well
 
 test('a hostile answer of 2 MiB is read in linear time', () => {
   const takenMs = cpuMs(() => {
-    for (const piece of ['- ', '`', '> ', '1. ', ' ', '<think>', '~~~\n', '```js\n']) {
+    const pieces = [
+      '- ',
+      '`',
+      '> ',
+      '1. ',
+      ' ',
+      '<think>',
+      '~~~\n',
+      '```js\n',
+      '> - ',
+      '> ```js\n',
+      '```js\n`\n```\n',
+      '- \n\n',
+      '/',
+      '\n',
+    ];
+    for (const piece of pieces) {
       extractCode(piece.repeat(Math.floor((2 * 1024 * 1024) / piece.length)), defined('javascript'));
     }
   });

@@ -24,11 +24,13 @@ describe('repairMessage()', () => {
         error: { name: 'TypeError', message: 'x is not a function', stack: '', line: 7 },
         stderr: output('TypeError: x is not a function\n    at main.mjs:7:1\n'),
         stdout: output('reading rows\n'),
-        missing: ['report.md', 'a "b".svg'],
+        missing: [{ path: 'report.md' }, { path: 'a "b".svg', reason: 'over 5 bytes, got 6' }],
       }),
     );
     expect(message).toContain('The program failed.\nExit code: 3.\n');
-    expect(message).toContain('Missing in the output folder: "report.md", "a \\"b\\".svg".');
+    expect(message).toContain(
+      'Missing in the output folder: "report.md", "a \\"b\\".svg" (left out: over 5 bytes, got 6).',
+    );
     expect(message).toContain('TypeError (line 7 of the program): x is not a function\n');
     expect(message).toContain('\n    at main.mjs:7:1\n----- end stderr ');
     expect(message).toContain('\nreading rows\n----- end stdout ');
@@ -39,7 +41,7 @@ describe('repairMessage()', () => {
     [{ outcome: 'out_of_memory' }, /more memory/],
     [{ outcome: 'limit', limit: 'workspace' }, /over a limit and was ended: workspace\./],
     [{ outcome: 'failed', exitCode: null, signal: 'SIGSEGV' }, /Signal: SIGSEGV\./],
-    [{ outcome: 'succeeded', exitCode: 0, missing: ['a'] }, /ended without an error.*\nMissing .*"a"/],
+    [{ outcome: 'succeeded', exitCode: 0, missing: [{ path: 'a' }] }, /ended without an error.*\nMissing .*"a"/],
     [{ stdout: { text: 'x', bytes: 5_000_000, truncated: true } }, /wrote 5000000 bytes to stdout; only the first/],
     [{}, /printed nothing/],
   ])('says what happened: %j', (options, expected) => {

@@ -64,7 +64,7 @@ async function runProgram(code: string): Promise<RunOutcome> {
     signal: null,
     stdout: output(texts.stdout),
     stderr: output(texts.stderr),
-    missing: there ? [] : ['report.md'],
+    missing: there ? [] : [{ path: 'report.md' }],
     diagnostics: [],
     runMs: 1,
   };
@@ -186,7 +186,7 @@ describe('runAgent() over a real model service and real programs', () => {
       outcome: 'failed',
       exitCode: null,
       error: { name: 'CodegenError' },
-      missing: ['report.md'],
+      missing: [{ path: 'report.md' }],
     });
   });
 

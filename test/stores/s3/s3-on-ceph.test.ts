@@ -19,6 +19,7 @@ import { openRawBucket, type RawBucket } from '../../fixtures/raw-bucket.ts';
 import { describeStore } from '../conformance/store-conformance.ts';
 import { describeWith } from '../../fixtures/describe-with.ts';
 import { type Fault, type SeenRequest, startFaultProxy } from '../../fixtures/fault-proxy.ts';
+import { ignoring } from '../../fixtures/ignored-conditions.ts';
 import { until } from '../../fixtures/until.ts';
 
 const BUCKET = 'skills';
@@ -195,7 +196,7 @@ describeWith('s3 on ceph', MISSING_CEPH, () => {
       { ifRevision: null },
     );
     const outcomes = new Set<string>();
-    for (let survives = 0; survives < 14; survives += 1) {
+    for (let survives = 0; survives < 18; survives += 1) {
       await using proxy = await startFaultProxy(ceph.endpoint);
       let left = survives;
       proxy.fault = ({ method }) =>
@@ -218,6 +219,17 @@ describeWith('s3 on ceph', MISSING_CEPH, () => {
     expect(first.revision).not.toBe('');
   });
 
+  test('put() on a service that keeps no conditions is refused before anything is staged', async () => {
+    const user = newUser();
+    await using proxy = await startFaultProxy(ceph.endpoint);
+    proxy.fault = ignoring(raw, ['if-match', 'if-none-match']);
+    const store = open(`${user}/skills`, { endpoint: proxy.endpoint });
+    const put = store.put('deeds/sale', tree({ 'SKILL.md': skillText('sale') }), { ifRevision: null });
+    await expect(put).rejects.toMatchObject({ code: 'store.unsupported' });
+    expect(await raw.keys(`${user}/`)).toEqual([]);
+    expect((await store.list()).items).toEqual([]);
+  });
+
   describe('a writer who is killed', () => {
     /** Where it is, by the request that never comes to an end; whether the skill is the new one then. */
     const points: [name: string, isNow: (request: SeenRequest) => boolean, isNew: boolean][] = [
@@ -232,7 +244,12 @@ describeWith('s3 on ceph', MISSING_CEPH, () => {
         ({ headers, path }) => headers['x-amz-copy-source'] !== undefined && path.includes('SKILL.md'),
         true,
       ],
-      ['while it cleans up', ({ method, path }) => method === 'DELETE' && path.includes('.skillcell/'), true],
+      ['while it tries the service', ({ method, path }) => method === 'DELETE' && path.includes('/probe-'), false],
+      [
+        'while it cleans up',
+        ({ method, path }) => method === 'DELETE' && path.includes('.skillcell/') && !path.includes('/probe-'),
+        true,
+      ],
     ];
     test.for(points)('%s leaves one state, and the next writer takes over', async ([, isNow, isNew]) => {
       const user = newUser();
