@@ -1,6 +1,7 @@
-import type { JSONRPCMessage, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import type { JSONRPCMessage, StreamableHTTPClientTransport, Transport } from '@modelcontextprotocol/client';
 import { withinDeadline } from '../../protocol/within-deadline.ts';
 import { boundedFetch } from './bounded-fetch.ts';
+import { withResultType } from './complete-result.ts';
 import type { LoadedSdk } from './load-sdk.ts';
 import type { McpAddress } from './mcp-servers.ts';
 import type { McpTransport } from './mcp-transport.ts';
@@ -27,6 +28,13 @@ export function createHttpTransport({ url, headers }: McpAddress, sdk: LoadedSdk
     reconnectionScheduler(reconnect, delay) {
       const timer = setTimeout(reconnect, Math.max(delay, LEAST_DELAY_MS));
       return () => clearTimeout(timer);
+    },
+  });
+  let listener: Transport['onmessage'];
+  Object.defineProperty(inner, 'onmessage', {
+    get: () => listener,
+    set(given: Transport['onmessage']) {
+      listener = given && ((message, extra) => given(withResultType(message), extra));
     },
   });
   const send = inner.send.bind(inner);

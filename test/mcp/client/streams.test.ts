@@ -1,6 +1,6 @@
 import type { RequestListener, ServerResponse } from 'node:http';
-import { text } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
+import { answering } from '../../fixtures/mcp/answering.ts';
 import { call, connect } from '../../fixtures/mcp/mcp-scene.ts';
 import { serveLocally } from '../../fixtures/outgoing/local-server.ts';
 
@@ -14,34 +14,22 @@ const UNFINISHED = {
 
 /** Ends the stream of a call after what it begins with, and answers the requests that resume it by their order. */
 function resumable(begin: string, resumed: readonly string[], ids: unknown[]): RequestListener {
-  const results: Record<string, unknown> = {
-    initialize: { protocolVersion: '2025-11-25', capabilities: { tools: {} }, serverInfo: { name: 'h', version: '1' } },
-    'tools/list': { tools: [{ name: 'good', inputSchema: { type: 'object' } }] },
-  };
-  let called: unknown;
+  let called = 0;
   const stream = (response: ServerResponse, body: string): void => {
     const answer = `data: ${JSON.stringify({ jsonrpc: '2.0', id: called, result: DONE })}`;
-    const events = body.replaceAll('ANSWER', answer).replaceAll('CALLED', JSON.stringify(called));
+    const events = body.replaceAll('ANSWER', answer).replaceAll('CALLED', `${called}`);
     response.writeHead(200, { 'content-type': 'text/event-stream' }).end(events);
   };
+  const posted = answering({
+    'tools/call'({ id }, response) {
+      called = id;
+      stream(response, begin);
+    },
+  });
   return (request, response) => {
-    void (async () => {
-      if (request.method === 'GET') {
-        ids.push(request.headers['last-event-id']);
-        return stream(response, resumed[ids.length - 1] ?? '');
-      }
-      const { id, method } = JSON.parse(await text(request)) as { id?: unknown; method: string };
-      if (id === undefined) return void response.writeHead(202).end();
-      if (method === 'tools/call') {
-        called = id;
-        return stream(response, begin);
-      }
-      const result = results[method];
-      const answer = result === undefined ? { error: { code: -32_601, message: 'Method not found' } } : { result };
-      response
-        .writeHead(200, { 'content-type': 'application/json' })
-        .end(JSON.stringify({ jsonrpc: '2.0', id, ...answer }));
-    })();
+    if (request.method !== 'GET') return posted(request, response);
+    ids.push(request.headers['last-event-id']);
+    stream(response, resumed[ids.length - 1] ?? '');
   };
 }
 
