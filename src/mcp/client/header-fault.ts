@@ -47,7 +47,8 @@ export function headerFault(schema: unknown): string | undefined {
     if (typeof name !== 'string' || !TOKEN.test(name)) return `${HEADER} must be a name that HTTP allows, got ${shown}`;
     if (!TYPES.includes(type))
       return `${HEADER} may only stand beside the type string, integer or boolean, got ${shown} beside another`;
-    if (names.has(name.toLowerCase())) return `each ${HEADER} must have a name of its own, in whatever case, got ${shown} twice`;
+    if (names.has(name.toLowerCase()))
+      return `each ${HEADER} must have a name of its own, in whatever case, got ${shown} twice`;
     names.add(name.toLowerCase());
     return undefined;
   };

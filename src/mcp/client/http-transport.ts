@@ -1,7 +1,7 @@
-import type { JSONRPCMessage, StreamableHTTPClientTransport, Transport } from '@modelcontextprotocol/client';
+import type { JSONRPCMessage, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { withinDeadline } from '../../protocol/within-deadline.ts';
 import { boundedFetch } from './bounded-fetch.ts';
-import { withResultType } from './complete-result.ts';
+import { completeResults } from '../../stores/mcp/complete-result.ts';
 import type { LoadedSdk } from './load-sdk.ts';
 import type { McpAddress } from './mcp-servers.ts';
 import type { McpTransport } from './mcp-transport.ts';
@@ -30,13 +30,7 @@ export function createHttpTransport({ url, headers }: McpAddress, sdk: LoadedSdk
       return () => clearTimeout(timer);
     },
   });
-  let listener: Transport['onmessage'];
-  Object.defineProperty(inner, 'onmessage', {
-    get: () => listener,
-    set(given: Transport['onmessage']) {
-      listener = given && ((message, extra) => given(withResultType(message), extra));
-    },
-  });
+  completeResults(inner);
   const send = inner.send.bind(inner);
   const close = inner.close.bind(inner);
   return Object.defineProperty(

@@ -133,8 +133,7 @@ export class ServerConnection {
       const hasSession = transport.sessionId !== undefined;
       if (isForgotten && hasSession) await this.#drop(open);
       // The server has looked at nothing but the session, which it does not know any more.
-      if (isForgotten && hasSession && mayRepeat)
-        return await this.#callOnce(tool, args, signal, false);
+      if (isForgotten && hasSession && mayRepeat) return await this.#callOnce(tool, args, signal, false);
       if (networkCode(error, sdk) !== undefined) {
         this.#lost(open);
         await this.#drop(open);

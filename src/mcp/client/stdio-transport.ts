@@ -1,5 +1,5 @@
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
-import { withResultType } from './complete-result.ts';
+import { withResultType } from '../../stores/mcp/complete-result.ts';
 import type { LoadedSdk } from './load-sdk.ts';
 import { createLineCutter } from './line-cutter.ts';
 import type { McpProgram } from './mcp-servers.ts';

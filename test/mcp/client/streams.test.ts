@@ -47,7 +47,10 @@ describe('a stream of events passes over', () => {
     ['an event without data', 'id: one\n\n'],
     ['data without a colon', 'id: one\ndata\n\n'],
     ['an event of another type', 'event: ping\ndata: now\n\n'],
-    ['an answer in an event of another type', 'event: ping\ndata: {"jsonrpc":"2.0","id":CALLED,"result":{"content":[]}}\n\n'],
+    [
+      'an answer in an event of another type',
+      'event: ping\ndata: {"jsonrpc":"2.0","id":CALLED,"result":{"content":[]}}\n\n',
+    ],
     ['a byte order mark and a comment', '\ufeff: hello\n\n'],
   ])('%s', async (_, begin) => {
     expect(await called(`${begin}event: message\nANSWER\n\n`)).toEqual([{ value: 'done' }, []]);
@@ -74,7 +77,8 @@ describe('a stream that ends before its answer', () => {
 });
 
 describe('a message behind a first character that readers leave out', () => {
-  const hostile = 'data: {"jsonrpc":"2.0","id":CALLED,"result":{"content":[],"structuredContent":{"__proto__":{}}}}\n\n';
+  const hostile =
+    'data: {"jsonrpc":"2.0","id":CALLED,"result":{"content":[],"structuredContent":{"__proto__":{}}}}\n\n';
 
   it.each([
     ['a byte order mark', '\ufeff', { code: 'mcp.unavailable' }],

@@ -1,7 +1,0 @@
-import type { JSONRPCMessage } from '@modelcontextprotocol/client';
-
-/** A result that does not say of which kind it is, is complete (protocol of 2026-07-28). Servers leave that out, and the SDK refuses it then. */
-export function withResultType(message: JSONRPCMessage): JSONRPCMessage {
-  if (!('result' in message) || message.result['resultType'] !== undefined) return message;
-  return { ...message, result: { ...message.result, resultType: 'complete' } };
-}
