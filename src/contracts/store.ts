@@ -39,6 +39,11 @@ export interface SkillHead {
   skillFile: { path: string; bytes: Uint8Array };
   /** tools.yaml, where there is one. */
   tools?: Uint8Array;
+  /**
+   * Of a store whose list has the frontmatter of its skills: it stands in the place of SKILL.md, without a body and without places in a file, and
+   * `tools` is absent. `open` compares it with SKILL.md.
+   */
+  listed?: boolean;
   /** Of a store that has every byte at hand: all of the skill, so that nothing has to be opened to know its digest. */
   whole?: {
     files: SkillFile[];
@@ -63,7 +68,7 @@ export interface SkillStore {
   /** @throws SkillcellError `store.unavailable`: an outage is never an empty list */
   list(call?: Call): Promise<{ items: StoreItem[]; diagnostics: Diagnostic[] }>;
   /**
-   * Fetches no more than SKILL.md, tools.yaml, names and sizes.
+   * Fetches no more than SKILL.md, tools.yaml, names and sizes, and no file where the list has the frontmatter.
    *
    * @throws SkillcellError `store.unavailable`; with diagnostics where only this skill cannot be read; `store.changed`
    */

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import type { Diagnostic } from '../contracts/diagnostic.ts';
 import { libraryDiagnostic } from '../contracts/library-diagnostic.ts';
 import type { RootKind, Skill } from '../contracts/skill.ts';
+import { expectBody } from '../skills/catalog/catalog-entry.ts';
 import { firstOfEachId } from '../skills/load/first-of-each-id.ts';
 import { skillOfParts } from '../skills/load/load-skill-folder.ts';
 import type { LoadMoreRoots, RootGrants } from '../skills/load/load-roots.ts';
@@ -56,6 +57,7 @@ export function assemble(all: readonly StoreState[], { admit, frozen, verdict, r
     for (const record of state.records) {
       if (record.item.kind !== kind) continue;
       const made = skillOf(state, record, { kind, index, path, ...grants });
+      if (made.skill !== undefined && record.bodyBytes !== undefined) expectBody(made.skill, record.bodyBytes);
       if (made.skill !== undefined && !roots.paths.has(state.store)) made.skill.ofStore = true;
       diagnostics.push(...made.diagnostics);
       if (made.skill === undefined) continue;

@@ -1,12 +1,13 @@
+import type { Diagnostic } from '../contracts/diagnostic.ts';
 import type { Skill } from '../contracts/skill.ts';
 import type { Call, SkillView } from '../contracts/store.ts';
-import { readManifest } from '../skills/load/read-manifest.ts';
 import type { TreeCache } from '../stores/cache/tree-cache.ts';
 import { SkillcellError } from '../contracts/skillcell-error.ts';
-import { type HeadRecord, readHead } from './head-record.ts';
+import { type HeadRecord, readHead, withoutPlace } from './head-record.ts';
 import type { HeadIndex } from './head-index.ts';
 import type { HeldViews } from './held-views.ts';
 import type { SkillSource } from './assemble.ts';
+import { textsOfView } from './texts-of-view.ts';
 
 /** What whole skills are fetched with. */
 export interface FetchOptions extends Call {
@@ -43,10 +44,11 @@ function wholeSkill(skill: Skill, source: SkillSource, view: SkillView, index: H
   }
   if (record.complete) return { ...skill, folder };
   const whole = completed(source, view);
-  index.keep(state.store.id, { ...whole, texts: textsOf(view) });
+  index.keep(state.store.id, { ...whole, texts: textsOfView(view) });
   const { diagnostics: found = [], ...parts } = whole.reading.parts ?? {};
-  const known = new Set(skill.diagnostics.map((each) => JSON.stringify(each)));
-  const more = found.filter((each) => !known.has(JSON.stringify(each)));
+  const textOf = (each: Diagnostic): string => JSON.stringify(record.listed === true ? withoutPlace(each) : each);
+  const known = new Set(skill.diagnostics.map(textOf));
+  const more = found.filter((each) => !known.has(textOf(each)));
   return { ...skill, ...parts, files: [...view.files], digest, folder, diagnostics: [...skill.diagnostics, ...more] };
 }
 
@@ -58,11 +60,5 @@ async function viewOf({ state, record }: SkillSource, { cache, views, signal }: 
 /** compact.md and sources.yaml are no part of a head. */
 function completed({ state, record }: SkillSource, view: SkillView): HeadRecord {
   const { item, skillFile, names } = record;
-  return readHead(state.store, { item, skillFile, names, files: view.files, texts: textsOf(view), complete: true });
-}
-
-function textsOf({ folder, digest }: SkillView): ReadonlyMap<string, Uint8Array | null> {
-  const read = readManifest(folder);
-  if (read.files !== undefined) return read.texts;
-  throw new SkillcellError('store.unavailable', `Cannot read the skill: its copy in the cache is gone, got ${digest}.`);
+  return readHead(state.store, { item, skillFile, names, files: view.files, texts: textsOfView(view), complete: true });
 }

@@ -13,7 +13,7 @@ export interface HeadIndex {
   keep(storeId: string, parts: HeadParts): void;
 }
 
-interface EntryHead extends Pick<HeadParts, 'skillFile' | 'files' | 'names' | 'complete'> {
+interface EntryHead extends Pick<HeadParts, 'skillFile' | 'files' | 'names' | 'complete' | 'listed'> {
   key: readonly string[];
   /** Lengths of the texts that follow, in order; null for one that is too large to be read as text. */
   texts: [path: string, length: number | null][];
@@ -56,9 +56,12 @@ function nameOf(key: readonly string[]): string {
   return hash('sha256', JSON.stringify(key));
 }
 
-function writeEntry({ skillFile, files, names, complete, texts }: HeadParts, key: readonly string[]): Uint8Array {
+function writeEntry(
+  { skillFile, files, names, complete, listed, texts }: HeadParts,
+  key: readonly string[],
+): Uint8Array {
   const lengths = [...texts].map(([path, bytes]): [string, number | null] => [path, bytes?.length ?? null]);
-  const head: EntryHead = { key, skillFile, files, names, complete, texts: lengths };
+  const head: EntryHead = { key, skillFile, files, names, complete, listed, texts: lengths };
   return Buffer.concat([
     Buffer.from(`${JSON.stringify(head)}\n`),
     ...[...texts.values()].map((bytes) => bytes ?? Buffer.alloc(0)),

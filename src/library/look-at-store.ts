@@ -1,14 +1,14 @@
 import type { Diagnostic } from '../contracts/diagnostic.ts';
 import { libraryDiagnostic } from '../contracts/library-diagnostic.ts';
-import type { SkillFile } from '../contracts/skill.ts';
 import { SkillcellError } from '../contracts/skillcell-error.ts';
 import type { Call, SkillStore, StoreItem } from '../contracts/store.ts';
 import { expectManyTexts } from '../skills/parse/lazy-yaml.ts';
 import { releaseView } from '../stores/cache/tree-cache.ts';
 import { eachAtOnce } from '../protocol/each-at-once.ts';
 import type { HeadIndex } from './head-index.ts';
-import { headParts, type HeadRecord, readHead } from './head-record.ts';
+import { type HeadParts, headParts, type HeadRecord, readHead } from './head-record.ts';
 import type { KeptList, KeptLists } from './kept-lists.ts';
+import { textsOfView } from './texts-of-view.ts';
 
 /** Requests for heads that are under way at once. */
 const AT_ONCE = 16;
@@ -123,16 +123,23 @@ async function fetchHead(store: SkillStore, item: StoreItem, look: StoreLook): P
   const kept = look.index.find(store.id, item);
   if (kept !== undefined && (kept.files !== undefined || !look.digests)) return readHead(store, kept);
   const head = kept ?? headParts(await store.head(item, look));
-  const parts = head.files === undefined && look.digests ? { ...head, files: await filesOf(store, item, look) } : head;
+  const parts = head.files === undefined && look.digests ? await withFiles(store, head, look) : head;
   look.index.keep(store.id, parts);
   return readHead(store, parts);
 }
 
-/** Every file with its digest, for which the whole skill is fetched; nobody needs it yet. */
-async function filesOf(store: SkillStore, item: StoreItem, look: StoreLook): Promise<readonly SkillFile[]> {
-  const view = await store.open(item, look);
-  releaseView(view);
-  return view.files;
+/** With every file by its digest, for which the whole skill is fetched; nobody needs it yet. */
+async function withFiles(store: SkillStore, head: HeadParts, look: StoreLook): Promise<HeadParts> {
+  const view = await store.open(head.item, look);
+  try {
+    const { files } = view;
+    if (head.listed !== true) return { ...head, files };
+    // A digest says nothing of what a list says of the skill.
+    const { listed: _listed, ...rest } = head;
+    return { ...rest, files, texts: textsOfView(view), complete: true };
+  } finally {
+    releaseView(view);
+  }
 }
 
 function sameItems(before: readonly StoreItem[], now: readonly StoreItem[]): boolean {

@@ -60,7 +60,7 @@ export interface LibraryHead {
   brief: string;
   fields: SkillFields;
   kind: RootKind;
-  /** Tokens of the body: a quarter of its UTF-8 bytes. */
+  /** Tokens of the body: a quarter of its UTF-8 bytes, which are estimated where only its frontmatter was listed. */
   tokens: number;
   /** Absent where that takes every byte of it, and it was never fetched. */
   digest?: string;

@@ -21,12 +21,13 @@ export interface BoundedFetchOptions {
  */
 export function boundedFetch({ isAwaited, onRefused }: BoundedFetchOptions): FetchLike {
   return async (url, init) => {
-    const resumes = new Headers(init?.headers).has('last-event-id') && isAwaited();
+    const resumedAt = new Headers(init?.headers).get('last-event-id') ?? undefined;
+    const resumes = resumedAt !== undefined && isAwaited();
     if (init?.method === 'GET' && !resumes) return new Response(null, { status: 405 });
     const response = await fetch(url, init);
     const isStream = response.ok && /^text\/event-stream\b/i.test(response.headers.get('content-type') ?? '');
     try {
-      const body = isStream ? gated(response, onRefused) : await wholeBody(response);
+      const body = isStream ? gated(response, onRefused, resumedAt) : await wholeBody(response);
       const { status, statusText, headers } = response;
       return new Response(body, { status, statusText, headers });
     } catch (error) {
@@ -37,9 +38,13 @@ export function boundedFetch({ isAwaited, onRefused }: BoundedFetchOptions): Fet
 }
 
 /** What stops at the gate ends the stream, whose reader only sees that it broke off. */
-function gated({ body }: Response, onRefused: (fault: TransportFault) => void): ReadableStream<Uint8Array> | null {
+function gated(
+  { body }: Response,
+  onRefused: (fault: TransportFault) => void,
+  resumedAt: string | undefined,
+): ReadableStream<Uint8Array> | null {
   if (body === null) return null;
-  const gate = createEventGate();
+  const gate = createEventGate(resumedAt);
   body.pipeTo(gate.writable).catch((error: unknown) => {
     if (error instanceof TransportFault) onRefused(error);
   });

@@ -1,11 +1,14 @@
 import { setImmediate } from 'node:timers/promises';
+import type { Tool as ListedTool } from '@modelcontextprotocol/client';
 import { offerTool } from '../../broker/offered-tool.ts';
 import { refuseConflicts } from '../../broker/refuse-conflicts.ts';
 import { toolSchema, type Tool } from '../../broker/tool.ts';
 import { toolOrigin } from '../../broker/tool-origin.ts';
 import { checkOptions } from '../../contracts/check-options.ts';
+import { quotedText } from '../../contracts/quoted-text.ts';
 import { SkillcellError } from '../../contracts/skillcell-error.ts';
 import { closeBeforeExit } from '../../orchestrator/close-before-exit.ts';
+import { headerFault } from './header-fault.ts';
 import { loadSdk } from './load-sdk.ts';
 import { checkMcpServers, type McpServers } from './mcp-servers.ts';
 import { mcpTool } from './mcp-tool.ts';
@@ -100,9 +103,10 @@ export async function connectMcpTools(servers: McpServers, options: McpConnectOp
         const listed = await connection.connect(signal);
         if (listed.length === 0)
           notes.push({ server: alias, what: 'no-tools', message: `The MCP server ${alias} offers no tools.` });
-        const tools = listed.map((each) => mcpTool(each, { alias, connection, options: ofTools }));
+        const callable = connection.sendsHeaders ? withSendableHeaders(alias, listed, notes) : listed;
+        const tools = callable.map((each) => mcpTool(each, { alias, connection, options: ofTools }));
         refuseConflicts(tools, `use the MCP server ${alias}`);
-        return await usable(alias, listed, tools, notes);
+        return await usable(alias, callable, tools, notes);
       }),
     );
     return { tools: all.flat(), notes, close, [Symbol.asyncDispose]: close };
@@ -110,6 +114,17 @@ export async function connectMcpTools(servers: McpServers, options: McpConnectOp
     await close();
     throw error;
   }
+}
+
+/** The tools whose arguments can be sent as headers where the server asks for that. */
+function withSendableHeaders(server: string, listed: readonly ListedTool[], notes: McpToolNote[]): ListedTool[] {
+  return listed.filter(({ name, inputSchema }) => {
+    const fault = headerFault(inputSchema);
+    if (fault === undefined) return true;
+    const message = `Cannot offer the tool ${quotedText(name)} of the MCP server ${server}: ${fault}.`;
+    notes.push({ server, tool: name, what: 'left-out', message });
+    return false;
+  });
 }
 
 /** The tools whose schemas are enforced whole. Compiling those of many takes time, between which others have their turn. */

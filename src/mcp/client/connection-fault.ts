@@ -12,6 +12,8 @@ export interface FaultScene {
   transport: McpTransport;
   /** Values that no message may hold. */
   secrets: readonly string[];
+  /** Whether a call went out before, and is made again as its server asked. @default false */
+  isRepeated?: boolean;
 }
 
 /** Why a server could not be reached, by what the network says of it. What else it says may name addresses and paths. */
@@ -45,7 +47,7 @@ export function faultWords(error: unknown, { sdk, transport, secrets }: FaultSce
  * The error of a call that gave no result, as the program reads it. A call of which nobody knows whether it had its effect is not made again.
  */
 export function callError(error: unknown, scene: FaultScene): unknown {
-  const { alias, sdk, transport, secrets } = scene;
+  const { alias, sdk, transport, secrets, isRepeated = false } = scene;
   const failed = (code: 'mcp.unavailable' | 'tool.invalid-result', words: string, effect?: 'unknown'): ToolCallError =>
     new ToolCallError(code, `The MCP server ${alias} ${words}.`, effect === undefined ? {} : { effect });
   if (transport.fault !== undefined) return failed('mcp.unavailable', faultWords(error, scene), 'unknown');
@@ -58,7 +60,7 @@ export function callError(error: unknown, scene: FaultScene): unknown {
     return new ToolCallError('tool.failed', `The MCP server ${alias} asked for more, which nobody here answers.`);
   if (code === sdk.SdkErrorCode.InvalidResult)
     return failed('tool.invalid-result', 'gave a result that the protocol does not allow', 'unknown');
-  const isUnsent = UNSENT.includes(networkCode(error, sdk) ?? '');
+  const isUnsent = !isRepeated && UNSENT.includes(networkCode(error, sdk) ?? '');
   return failed('mcp.unavailable', faultWords(error, scene), isUnsent ? undefined : 'unknown');
 }
 

@@ -11,26 +11,40 @@ import {
 
 const CARRIAGE_RETURN = 0x0d;
 const LINE_FEED = Buffer.from('\n');
-const DATA = /^data: ?/;
+const BYTE_ORDER_MARK = Buffer.from('\ufeff');
+const EMPTY_DATA = Buffer.from('data:');
+/** A field that means something, and where its value begins. */
+const FIELD = /^(data|event|id|retry)(?:: ?|$)/;
+const MESSAGE_TYPES: readonly string[] = ['', 'message'];
+
+interface Field {
+  name: string;
+  value: Buffer;
+  line: Buffer;
+}
 
 /**
  * Lets the events of a stream (HTML standard, server-sent events) through, each once all of it is there and its message is one that is taken.
- * A stream that is refused breaks off.
+ * An event without a message leaves its id and its retry time behind. A stream that is refused breaks off.
+ *
+ * @param resumedAt the id of the event after which the stream goes on: the SDK forgets it when the stream ends again without an id
  */
-export function createEventGate(): TransformStream<Uint8Array, Uint8Array> {
-  let lines: Buffer[] = [];
+export function createEventGate(resumedAt?: string): TransformStream<Uint8Array, Uint8Array> {
+  let fields: Field[] = [];
+  let isFirst = true;
   let bytes = 0;
   let unasked = 0;
   let out: TransformStreamDefaultController<Uint8Array>;
 
   const endEvent = (): void => {
-    const data = lines.flatMap((line) => dataOf(line) ?? []);
-    const kind = data.length === 0 ? 'other' : kindOf(parseMessage(Buffer.concat(joined(data))));
+    const data = fields.flatMap(({ name, value }) => (name === 'data' ? [value] : []));
+    const type = fields.findLast(({ name }) => name === 'event')?.value.toString('latin1', 0, 8) ?? '';
+    const isMessage = MESSAGE_TYPES.includes(type) && data.some(({ length }) => length > 0);
+    const kind = isMessage ? kindOf(parseMessage(Buffer.concat(joined(data)))) : 'other';
     if (kind === 'answer') unasked = 0;
-    // The rest of an event says where a stream that breaks off is taken up again.
-    const passed = kind === 'other' ? lines.filter((line) => dataOf(line) === undefined) : lines;
+    const passed = kind === 'other' ? withoutMessage(fields) : fields.map(({ line }) => line);
     if (passed.length > 0) out.enqueue(Buffer.concat([...joined(passed), LINE_FEED, LINE_FEED]));
-    [lines, bytes] = [[], 0];
+    [fields, bytes] = [[], 0];
   };
   const take = (given: Buffer): void => {
     const line = given.at(-1) === CARRIAGE_RETURN ? given.subarray(0, -1) : given;
@@ -39,14 +53,19 @@ export function createEventGate(): TransformStream<Uint8Array, Uint8Array> {
       throw new TransportFault('sent an event that is refused: a carriage return in it');
     bytes += line.length + 1;
     if (bytes > MESSAGE_BYTES) throw tooLong();
-    if (line.length > 0) lines.push(line);
-    else if (lines.length > 0) endEvent();
+    const hasMark = isFirst && line.indexOf(BYTE_ORDER_MARK) === 0;
+    isFirst = false;
+    if (line.length === 0) return endEvent();
+    const field = fieldOf(hasMark ? line.subarray(BYTE_ORDER_MARK.length) : line);
+    // The rest, such as a comment, is for no reader: it could only be read otherwise there than here.
+    if (field !== undefined) fields.push(field);
   };
   const cut = createLineCutter({ maxBytes: MESSAGE_BYTES, take, tooLong });
 
   return new TransformStream({
     start(controller) {
       out = controller;
+      if (resumedAt !== undefined) out.enqueue(Buffer.from(`id: ${resumedAt}\ndata:\n\n`));
     },
     transform(chunk) {
       unasked += chunk.length;
@@ -56,9 +75,17 @@ export function createEventGate(): TransformStream<Uint8Array, Uint8Array> {
   });
 }
 
-function dataOf(line: Buffer): Buffer | undefined {
-  const [name] = DATA.exec(line.toString('latin1', 0, 6)) ?? [];
-  return name === undefined ? undefined : line.subarray(name.length);
+function fieldOf(line: Buffer): Field | undefined {
+  const [begin, name] = FIELD.exec(line.toString('latin1', 0, 8)) ?? [];
+  if (begin === undefined || name === undefined) return undefined;
+  return { name, value: line.subarray(begin.length), line };
+}
+
+/** An id counts only for an event with data. */
+function withoutMessage(fields: readonly Field[]): Buffer[] {
+  const kept = fields.filter(({ name }) => name === 'id' || name === 'retry');
+  const lines = kept.map(({ line }) => line);
+  return kept.some(({ name }) => name === 'id') ? [...lines, EMPTY_DATA] : lines;
 }
 
 function joined(lines: readonly Buffer[]): Buffer[] {

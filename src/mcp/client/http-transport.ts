@@ -1,6 +1,7 @@
 import type { JSONRPCMessage, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { withinDeadline } from '../../protocol/within-deadline.ts';
 import { boundedFetch } from './bounded-fetch.ts';
+import { completeResults } from '../../stores/mcp/complete-result.ts';
 import type { LoadedSdk } from './load-sdk.ts';
 import type { McpAddress } from './mcp-servers.ts';
 import type { McpTransport } from './mcp-transport.ts';
@@ -29,6 +30,7 @@ export function createHttpTransport({ url, headers }: McpAddress, sdk: LoadedSdk
       return () => clearTimeout(timer);
     },
   });
+  completeResults(inner);
   const send = inner.send.bind(inner);
   const close = inner.close.bind(inner);
   return Object.defineProperty(

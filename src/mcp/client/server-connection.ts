@@ -2,7 +2,8 @@ import type { CallToolResult, Tool } from '@modelcontextprotocol/client';
 import { ToolCallError } from '../../broker/tool-errors.ts';
 import { SkillcellError } from '../../contracts/skillcell-error.ts';
 import { withinDeadline } from '../../protocol/within-deadline.ts';
-import { callError, faultWords, networkCode } from './connection-fault.ts';
+import { callUntilComplete } from './call-until-complete.ts';
+import { callError, type FaultScene, faultWords, networkCode } from './connection-fault.ts';
 import { listTools } from './list-tools.ts';
 import type { LoadedSdk } from './load-sdk.ts';
 import { isAddress, type McpServer } from './mcp-servers.ts';
@@ -10,8 +11,6 @@ import type { McpTransport } from './mcp-transport.ts';
 import { openClient, type OpenClient, type ProtocolEra } from './open-client.ts';
 import { secretsOf } from './secrets-of.ts';
 
-/** The broker has a clock of its own for each call. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
 /** Between the end of a server and its next start: the first time, and at most. It doubles as long as no call is answered. */
 const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 30_000;
@@ -44,6 +43,11 @@ export class ServerConnection {
   constructor(options: ServerConnectionOptions) {
     this.#options = options;
     this.secrets = secretsOf(options.server);
+  }
+
+  /** Whether arguments go out as headers too, where a tool asks for it: by HTTP, in the newer protocol. */
+  get sendsHeaders(): boolean {
+    return this.#era === 'modern' && isAddress(this.#options.server);
   }
 
   /**
@@ -99,40 +103,42 @@ export class ServerConnection {
   }
 
   async #callOnce(
-    { name, inputSchema }: Pick<Tool, 'name' | 'inputSchema'>,
+    tool: Pick<Tool, 'name' | 'inputSchema'>,
     args: Record<string, unknown>,
     signal: AbortSignal,
     mayRepeat: boolean,
   ): Promise<CallToolResult> {
     const open = await this.#ready(signal);
     const { client, transport } = open;
+    const { alias, sdk } = this.#options;
     transport.ref();
     const canceled = new AbortController();
+    let isRepeated = false;
+    const onRepeat = (): void => {
+      isRepeated = true;
+    };
     const cancel = (): void => canceled.abort('The call was canceled.');
     signal.addEventListener('abort', cancel, { once: true });
     try {
       signal.throwIfAborted();
-      const result = await client.callTool(
-        { name, arguments: args },
-        { signal: canceled.signal, timeout: LONGEST_TIMER_MS, toolDefinition: { name, inputSchema } },
-      );
+      const result = await callUntilComplete(client, sdk, { tool, args, signal: canceled.signal, alias, onRepeat });
       this.#losses = 0;
       return result;
     } catch (error) {
       if (signal.aborted) throw signal.reason;
-      const { sdk } = this.#options;
-      if (error instanceof sdk.ProtocolError) this.#losses = 0;
+      const isAnswered = error instanceof sdk.ProtocolError || error instanceof ToolCallError;
+      if (isAnswered) this.#losses = 0;
+      if (error instanceof ToolCallError) throw error;
       const isForgotten = error instanceof sdk.SdkHttpError && [400, 404].includes(error.status);
       const hasSession = transport.sessionId !== undefined;
       if (isForgotten && hasSession) await this.#drop(open);
       // The server has looked at nothing but the session, which it does not know any more.
-      if (isForgotten && hasSession && mayRepeat)
-        return await this.#callOnce({ name, inputSchema }, args, signal, false);
+      if (isForgotten && hasSession && mayRepeat) return await this.#callOnce(tool, args, signal, false);
       if (networkCode(error, sdk) !== undefined) {
         this.#lost(open);
         await this.#drop(open);
       }
-      throw callError(error, this.#scene(transport));
+      throw callError(error, { ...this.#scene(transport), isRepeated });
     } finally {
       signal.removeEventListener('abort', cancel);
     }
@@ -204,7 +210,7 @@ export class ServerConnection {
     if (this.#calls === 0) this.#open?.transport.unref();
   }
 
-  #scene(transport: McpTransport): Parameters<typeof callError>[1] {
+  #scene(transport: McpTransport): FaultScene {
     const { alias, sdk } = this.#options;
     return { alias, sdk, transport, secrets: this.secrets };
   }

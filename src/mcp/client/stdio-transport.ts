@@ -1,4 +1,5 @@
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
+import { withResultType } from '../../stores/mcp/complete-result.ts';
 import type { LoadedSdk } from './load-sdk.ts';
 import { createLineCutter } from './line-cutter.ts';
 import type { McpProgram } from './mcp-servers.ts';
@@ -93,7 +94,7 @@ export class StdioTransport implements McpTransport {
       // JSON that is no message, such as a line of a log.
       return;
     }
-    this.onmessage?.(message);
+    this.onmessage?.(withResultType(message));
   }
 
   #guarded(step: () => void): void {

@@ -62,6 +62,11 @@ export function bodyTokens(skill: Skill): number {
   return count;
 }
 
+/** Has the tokens of a body that is not there yet estimated by the bytes that it has. */
+export function expectBody(skill: Skill, bytes: number): void {
+  tokens.set(skill, Math.ceil(bytes / 4));
+}
+
 /**
  * Numbers the skills of a snapshot.
  *

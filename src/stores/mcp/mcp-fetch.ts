@@ -28,10 +28,11 @@ export interface McpFetchOptions {
   onFault(error: unknown): void;
 }
 
-/** A fetch for the SDK that goes out by the checked way. A stream for what a server says by itself is never asked for. */
+/** A fetch for the SDK that goes out by the checked way. A stream for what a server says by itself is never asked for, the rest of an answer is. */
 export function mcpFetch({ request, budget, onFault }: McpFetchOptions): FetchLike {
   const ask: FetchLike = async (url, init) => {
-    if (init?.method === 'GET') return new Response(null, { status: 405 });
+    if (init?.method === 'GET' && !new Headers(init.headers).has('last-event-id'))
+      return new Response(null, { status: 405 });
     const { status, headers, body, discard, ...from } = await checkedFetch(String(url), {
       ...request,
       method: init?.method,

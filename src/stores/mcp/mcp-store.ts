@@ -8,11 +8,11 @@ import type { Call, SkillHead, SkillStore, SkillView, StoreItem } from '../../co
 import { outgoingPlace } from '../../outgoing/outgoing-place.ts';
 import type { OutgoingRules } from '../../outgoing/outgoing-rules.ts';
 import { withinDeadline } from '../../protocol/within-deadline.ts';
-import { TOOLS_FILE } from '../../skills/load/read-skill-parts.ts';
 import { SKILL_FILE } from '../../skills/load/skill-file-name.ts';
 import { digestOf, skillDigest } from '../../skills/text/digest.ts';
 import { checkStoreOptions, OUTGOING_SHAPE } from '../cache/check-store-options.ts';
 import type { TreeCache } from '../cache/tree-cache.ts';
+import { frontmatterText, hasFrontmatter } from './listed-frontmatter.ts';
 import { type ListedSkill, listedSkill } from './listed-skill.ts';
 import { changed, serverFault } from './server-fault.ts';
 import { connectSkillServer, type SkillServer } from './skill-server.ts';
@@ -33,7 +33,7 @@ const MAX_SKILLS = 5_000;
 
 /**
  * Reads the skills of an MCP server by the extension `io.modelcontextprotocol/skills` (SEP-2640). A skill is known by the uri of its SKILL.md,
- * together with the server.
+ * together with the server. Its head is what the list says of it; files are read when it is opened.
  *
  * @throws SkillcellError `source.refused` for an address that may not be one; `options.invalid`
  * @example
@@ -165,7 +165,11 @@ export function createMcpStore(options: McpStoreOptions): SkillStore {
   const open = async (item: StoreItem, call: Call): Promise<SkillView> => {
     const skill = await skillOf(item, call);
     const kept = cache.find(skillDigest(skill.files));
-    if (kept !== undefined) return kept;
+    if (kept !== undefined) {
+      // Reading it compares the two with the parser that the extension has for that.
+      if (!hasFrontmatter(kept, skill.entry.frontmatter)) await read(skill, SKILL_FILE, call);
+      return kept;
+    }
     const tree: SkillTree = new Map();
     for (const { path } of skill.files) tree.set(path, { bytes: await read(skill, path, call), executable: false });
     return cache.keep(tree);
@@ -173,10 +177,10 @@ export function createMcpStore(options: McpStoreOptions): SkillStore {
 
   const head = async (item: StoreItem, call: Call): Promise<SkillHead> => {
     const skill = await skillOf(item, call);
-    const skillFile = { path: SKILL_FILE, bytes: await read(skill, SKILL_FILE, call) };
+    const skillFile = { path: SKILL_FILE, bytes: frontmatterText(skill.entry.frontmatter) };
     const names = skill.files.map(({ path, bytes }) => ({ path, bytes }));
-    const hasTools = skill.files.some(({ path }) => path === TOOLS_FILE);
-    return { item, names, skillFile, ...(hasTools ? { tools: await read(skill, TOOLS_FILE, call) } : {}) };
+    // The extension lets nobody read a file before its skill is loaded.
+    return { item, names, skillFile, listed: true };
   };
 
   return {

@@ -5,10 +5,15 @@ import { openConnections } from '../../outgoing/checked-connections.ts';
 import type { OutgoingRules } from '../../outgoing/outgoing-rules.ts';
 import { outgoingUrl } from '../../outgoing/outgoing-url.ts';
 import { withinDeadline } from '../../protocol/within-deadline.ts';
+import { completeResults } from './complete-result.ts';
 import { answerBudget, mcpFetch } from './mcp-fetch.ts';
 
 const FAREWELL_MS = 1_000;
 const MAX_PAGES = 100;
+/** A server may ask for its stream to be taken up again at once, again and again. */
+const LEAST_DELAY_MS = 250;
+/** How often a server may ask for the same request again. */
+const MAX_REPEATS = 10;
 
 /** A server that is connected. */
 export interface SkillServer {
@@ -44,20 +49,20 @@ export async function connectSkillServer(options: SkillServerOptions): Promise<S
   const transport = new sdk.StreamableHTTPClientTransport(target, {
     requestInit: { headers: { ...headers } },
     fetch: mcpFetch({ request: { ...rules, timeoutMs, connections }, budget, onFault: (error) => (fault ??= error) }),
-    reconnectionOptions: {
-      maxRetries: 0,
-      initialReconnectionDelay: 1_000,
-      maxReconnectionDelay: 1_000,
-      reconnectionDelayGrowFactor: 1,
+    reconnectionScheduler(reconnect, delay) {
+      const timer = setTimeout(reconnect, Math.max(delay, LEAST_DELAY_MS));
+      return () => clearTimeout(timer);
     },
   });
   answerWhatIsLost(transport);
+  completeResults(transport);
   const client = new sdk.Client(
     { name: 'skillcell', version: packageVersion() },
     {
       capabilities: {},
       versionNegotiation: { mode: 'auto', probe: { timeoutMs } },
-      inputRequired: { autoFulfill: false },
+      // Asks again where a server gives a state alone; what it asks of its client is answered by nobody.
+      inputRequired: { maxRounds: MAX_REPEATS },
       listMaxPages: MAX_PAGES,
     },
   );

@@ -36,6 +36,7 @@ describeStore('mcp', {
       store,
       pathOf: (path) => basename(path),
       lacks: ['executable'],
+      listsFrontmatter: true,
       async change(path, tree) {
         put(path, tree);
         await official.reload();

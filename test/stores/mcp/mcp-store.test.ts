@@ -5,10 +5,14 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { SkillcellError } from '../../../src/contracts/skillcell-error.ts';
 import type { SkillStore, StoreItem } from '../../../src/contracts/store.ts';
+import type { Diagnostic } from '../../../src/contracts/diagnostic.ts';
 import { removeTree } from '../../../src/durable/remove-tree.ts';
+import { openSkillLibrary } from '../../../src/library/open-skill-library.ts';
+import type { SkillLibrary, SkillLibraryOptions } from '../../../src/library/skill-library.ts';
 import { digestOf } from '../../../src/skills/text/digest.ts';
 import { openTreeCache } from '../../../src/stores/cache/tree-cache.ts';
 import { createMcpStore, type McpStoreOptions } from '../../../src/stores/mcp/mcp-store.ts';
+import { answering, type AnswerRequest } from '../../fixtures/mcp/answering.ts';
 import { type LocalServer, serveLocally } from '../../fixtures/outgoing/local-server.ts';
 import { skillText } from '../../fixtures/outgoing/skill-site.ts';
 import {
@@ -97,7 +101,7 @@ describe('createMcpStore()', () => {
     expect(Uint8Array.from(readFileSync(join(view.folder, 'data/ä b.bin')))).toEqual(BYTES);
   });
 
-  it('reads no more for a head than SKILL.md and tools.yaml, and nothing that the cache has', async () => {
+  it('reads no file for a head, and none that the cache has', async () => {
     const read: string[] = [];
     await behind(
       ({ method, params }, result) => {
@@ -108,17 +112,19 @@ describe('createMcpStore()', () => {
         const item = await units();
         expect(read).toEqual([]);
         const head = await store.head(item);
-        expect(read).toEqual(['skill://units/SKILL.md', 'skill://units/tools.yaml']);
+        expect(read).toEqual([]);
         expect(head.names.map(({ path, bytes }) => `${path} ${bytes}`)).toContain('data/ä b.bin 4');
-        expect(Buffer.from(head.skillFile.bytes).toString()).toBe(skillText('units'));
-        expect(Buffer.from(head.tools ?? []).toString()).toBe('tools: []\n');
+        const [, frontmatter] = skillText('units').split('---\n');
+        expect(Buffer.from(head.skillFile.bytes).toString()).toBe(`---\n${frontmatter}---\n`);
+        expect(head).toMatchObject({ listed: true });
+        expect(head.tools).toBeUndefined();
         await store.open(item);
-        expect(read).toHaveLength(5);
+        expect(read).toHaveLength(3);
         const second = openStore();
         await second.open(await units(second));
         await second.open(item);
         await second.close();
-        expect(read).toHaveLength(5);
+        expect(read).toHaveLength(3);
       },
     );
   });
@@ -155,6 +161,123 @@ describe('createMcpStore()', () => {
   });
 });
 
+describe('a library with an MCP store', () => {
+  const ODD = '---\n# A comment.\nname: units\ndescription: Does units.\nversion: [1]\n---\nBody.\n';
+  /** What a use of the library reads of the server. */
+  async function reads(
+    options: Partial<SkillLibraryOptions>,
+    use: (library: SkillLibrary) => Promise<void>,
+  ): Promise<string[]> {
+    const read: string[] = [];
+    official.files['units/SKILL.md'] = ODD;
+    await official.reload();
+    await behind(
+      ({ method, params }, result) => {
+        if (method === 'resources/read') read.push(String(params['uri']));
+        return result;
+      },
+      async () => {
+        const cacheDir = join(folder, 'library');
+        await using library = await openSkillLibrary({ stores: [store], cacheDir, ...options });
+        await use(library);
+      },
+    );
+    return read;
+  }
+
+  it('reads no file before a skill is loaded, and then those of that skill', async () => {
+    const read = await reads({}, async (library) => {
+      // A quarter of `Body.` and a line end, and of a comment.
+      expect((await library.heads()).map(({ id, tokens }) => [id, tokens])).toEqual([
+        ['custom.refunds', 2],
+        ['custom.units', 5],
+      ]);
+      await library.subsystem({ refs: ['custom.refunds'] });
+    });
+    expect(read).toEqual(['skill://acme/billing/refunds/SKILL.md']);
+  });
+
+  it('says once what is wrong with a skill, before and after it is loaded', async () => {
+    const found = (diagnostics: readonly Diagnostic[]): string[] => diagnostics.map(({ code }) => code);
+    await reads({}, async (library) => {
+      await library.heads();
+      expect(found(library.diagnostics())).toEqual(['skill.field-type']);
+      const { diagnostics, skills } = await library.subsystem({ refs: ['custom.units'] });
+      expect(found(diagnostics)).toEqual(['skill.field-type']);
+      expect(skills.find(({ id }) => id === 'custom.units')?.body).toBe('Body.\n');
+    });
+  });
+
+  it('reads every file where somebody decides on its digest, which says nothing of a list', async () => {
+    const bodies: string[] = [];
+    const read = await reads({ admit: ({ body }) => void bodies.push(body) }, async (library) => {
+      await library.heads();
+    });
+    expect(read).toHaveLength(4);
+    expect(new Set(bodies)).toEqual(new Set(['Body.\n']));
+  });
+});
+
+describe('createMcpStore() follows the newer protocol', () => {
+  const UNITS = skillText('units');
+  const uri = 'skill://units/SKILL.md';
+  const cached = { ttlMs: 0, cacheScope: 'private' };
+  const skills = {
+    ...cached,
+    skills: [
+      {
+        uri,
+        frontmatter: { name: 'units', description: 'Does units.' },
+        resources: [{ uri, digest: digestOf(UNITS), size: UNITS.length }],
+      },
+    ],
+  };
+  const contents = { ...cached, contents: [{ uri, mimeType: 'text/markdown', text: UNITS }] };
+  const served = (read: AnswerRequest): RequestListener =>
+    answering({
+      'server/discover': () => ({
+        supportedVersions: ['2026-07-28'],
+        capabilities: { resources: {}, extensions: { 'io.modelcontextprotocol/skills': {} } },
+        serverInfo: { name: 'h', version: '1' },
+        ...cached,
+      }),
+      'skills/list': () => skills,
+      'resources/read': read,
+    });
+
+  it('a result without its type is complete', async () => {
+    listener = served(() => contents);
+    expect((await store.open(await units())).files).toHaveLength(1);
+  });
+
+  it('a result that gives a state alone is asked for again', async () => {
+    const states: unknown[] = [];
+    listener = served(({ params }) =>
+      states.push(params['requestState']) === 1
+        ? { resultType: 'input_required', requestState: 'busy' }
+        : { ...contents, resultType: 'complete' },
+    );
+    expect((await store.open(await units())).files).toHaveLength(1);
+    expect(states).toEqual([undefined, 'busy']);
+  });
+
+  it('a stream that ends before its answer is resumed at its last id', async () => {
+    const ids: unknown[] = [];
+    let answer = '';
+    const posted = served(({ id }, response) => {
+      answer = JSON.stringify({ jsonrpc: '2.0', id, result: contents });
+      response.writeHead(200, { 'content-type': 'text/event-stream' }).end('id: one\nretry: 1\ndata:\n\n');
+    });
+    listener = (request, response) => {
+      if (request.method !== 'GET') return posted(request, response);
+      ids.push(request.headers['last-event-id']);
+      response.writeHead(200, { 'content-type': 'text/event-stream' }).end(`data: ${answer}\n\n`);
+    };
+    expect((await store.open(await units())).files).toHaveLength(1);
+    expect(ids).toEqual(['one']);
+  });
+});
+
 describe('createMcpStore() takes an outage for an outage', () => {
   it.each([404, 500, 503, 403])('where the server answers with %i, and goes on when it is back', async (status) => {
     const item = await units();
@@ -171,7 +294,9 @@ describe('createMcpStore() takes an outage for an outage', () => {
     server = await serveLocally((request, response) => listener(request, response), { port: server.port });
     const item = await units();
     await server[Symbol.asyncDispose]();
-    expect(await fault(store.head(item))).toMatch(/^store\.unavailable: /);
+    expect(await fault(store.open(item))).toMatch(/^store\.unavailable: /);
+    // The list has said it.
+    expect(await fault(store.head(item))).toBe('none');
     server = await serveLocally((request, response) => listener(request, response), { port: server.port });
     expect((await store.list()).items).toHaveLength(2);
   });
@@ -225,10 +350,10 @@ describe('createMcpStore() reads nothing but what is listed', () => {
     expect(await fault(store.open(item))).not.toBe('none');
     await official.reload();
     expect(await fault(store.open(item))).toMatch(/^store\.changed: /);
-    expect(await fault(store.head(item))).toMatch(/^store\.changed: /);
     const fresh = await units();
     expect(fresh.revision).not.toBe(item.revision);
     expect(await fault(store.open(item))).toMatch(/^store\.changed: /);
+    expect(await fault(store.head(item))).toMatch(/^store\.changed: /);
     expect((await store.open(fresh)).files).toHaveLength(3);
     delete official.files['units/SKILL.md'];
     delete official.files['units/data/ä b.bin'];
@@ -250,29 +375,32 @@ describe('createMcpStore() reads nothing but what is listed', () => {
       async () => {
         const item = await units();
         expect(await fault(store.open(item))).toMatch(/^store\.changed: .*another digest than is listed/);
-        expect(await fault(store.head(item))).toMatch(/^store\.changed: /);
       },
     );
   });
 
-  it('the frontmatter that is listed has to be that of SKILL.md', async () => {
-    await behind(
-      ({ method }, result: { skills: { frontmatter: object }[] }) =>
-        method === 'skills/list'
-          ? {
-              ...(result as object),
-              skills: result.skills.map((each) => ({
-                ...each,
-                frontmatter: { ...each.frontmatter, description: 'Nice.' },
-              })),
-            }
-          : result,
-      async () =>
-        expect(await fault(store.open(await units()))).toMatch(
-          /^source\.refused: .*the frontmatter of SKILL\.md is not the one that is listed/,
-        ),
-    );
-  });
+  it.each([false, true])(
+    'the frontmatter that is listed has to be that of SKILL.md, kept before: %s',
+    async (isKept) => {
+      if (isKept) await store.open(await units());
+      await behind(
+        ({ method }, result: { skills: { frontmatter: object }[] }) =>
+          method === 'skills/list'
+            ? {
+                ...(result as object),
+                skills: result.skills.map((each) => ({
+                  ...each,
+                  frontmatter: { ...each.frontmatter, description: 'Nice.' },
+                })),
+              }
+            : result,
+        async () =>
+          expect(await fault(store.open(await units()))).toMatch(
+            /^source\.refused: .*the frontmatter of SKILL\.md is not the one that is listed/,
+          ),
+      );
+    },
+  );
 
   it('a file that is not listed is never asked for: it is no part of the skill', async () => {
     const read: unknown[] = [];

@@ -1,0 +1,56 @@
+import { setTimeout } from 'node:timers/promises';
+import type { CallToolResult, Client, Tool } from '@modelcontextprotocol/client';
+import { ToolCallError } from '../../broker/tool-errors.ts';
+import type { LoadedSdk } from './load-sdk.ts';
+
+/** The broker has a clock of its own for each call. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+/** How often a server may ask for the same call again, as the clients of the official SDKs have it, and the pause before each. */
+const MAX_REPEATS = 10;
+const PAUSE_MS = 250;
+
+/** A call of a tool of a server. */
+export interface McpToolCall {
+  tool: Pick<Tool, 'name' | 'inputSchema'>;
+  args: Record<string, unknown>;
+  signal: AbortSignal;
+  /** Of the server. */
+  alias: string;
+  /** Before the call goes out again: what came before may have had its effect. */
+  onRepeat(): void;
+}
+
+/**
+ * Calls a tool, and again as long as the server gives nothing but a state for that: it may be busy, or another of its machines has to go on.
+ *
+ * @throws ToolCallError `tool.failed` where it asks for an answer, or does not come to an end; what the SDK throws
+ */
+export async function callUntilComplete(
+  client: Client,
+  sdk: LoadedSdk,
+  { tool: { name, inputSchema }, args, signal, alias, onRepeat }: McpToolCall,
+): Promise<CallToolResult> {
+  const options = {
+    signal,
+    timeout: LONGEST_TIMER_MS,
+    toolDefinition: { name, inputSchema },
+    allowInputRequired: true,
+  };
+  let requestState: string | undefined;
+  for (let repeats = 0; ; repeats += 1) {
+    const state = requestState === undefined ? {} : { requestState };
+    const result: unknown = await client.callTool({ name, arguments: args, ...state }, options);
+    if (!sdk.isInputRequiredResult(result)) return result as CallToolResult;
+    const asks = Object.keys(result.inputRequests ?? {}).length > 0;
+    if (asks) throw failed(alias, 'asked for more, which nobody here answers');
+    if (repeats === MAX_REPEATS)
+      throw failed(alias, `asked for the same call more than ${MAX_REPEATS} times`, 'unknown');
+    requestState = result.requestState;
+    onRepeat();
+    await setTimeout(PAUSE_MS, undefined, { signal });
+  }
+}
+
+function failed(alias: string, words: string, effect: 'none' | 'unknown' = 'none'): ToolCallError {
+  return new ToolCallError('tool.failed', `The MCP server ${alias} ${words}.`, { effect });
+}
