@@ -144,7 +144,7 @@ function runAsMain(path: string): void {
 
 /**
  * Makes a standard stream of Node's own wait for its reader where it is a pipe. Else `process.exit()` drops all that the pipe had no room for
- * yet. docs/decisions/2026-11-22-output-is-written-when-the-call-returns.md
+ * yet. docs/decisions/2026-11-26-standard-streams-are-the-interpreters-own.md
  */
 function waitForReaders(name: 'stdout' | 'stderr'): void {
   const described = Object.getOwnPropertyDescriptor(process, name) as PropertyDescriptor;

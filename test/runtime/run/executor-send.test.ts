@@ -1,18 +1,16 @@
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Readable, Writable } from 'node:stream';
-import { fileURLToPath } from 'node:url';
+import type { Readable } from 'node:stream';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { CONNECTED, runHeldNode } from '../../fixtures/held-node.ts';
 
-const LANGUAGE = fileURLToPath(new URL('../../../runtime/languages/javascript', import.meta.url));
+
 /** Fills its message pipe, which it made non-blocking, and tells the processor time of the time that this took. */
-const PROGRAM = `
-const { Socket } = require('node:net');
-new Socket({ fd: 4, readable: false });
-const bridge = globalThis[Symbol.for('skillcell.bridge')];
+const PROGRAM = `${CONNECTED}
+import { Socket } from 'node:net';
+new Socket({ fd: Module[Symbol.for('skillcell.bridge')].outgoing, readable: false });
 const before = process.cpuUsage();
 for (let call = 0; call < 64; call += 1) void bridge.call('tool', 'x', 'x'.repeat(65_536));
 const { user, system } = process.cpuUsage(before);
@@ -29,17 +27,10 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true }));
 
 it('a message waits for room in its pipe without using a processor', async () => {
-  const path = join(folder, 'main.cjs');
+  const path = join(folder, 'main.mjs');
   writeFileSync(path, PROGRAM);
-  const child = spawn(process.execPath, [join(LANGUAGE, 'executor.ts'), join(LANGUAGE, 'sample-module.mjs')], {
-    stdio: ['ignore', 'pipe', 'inherit', 'pipe', 'pipe'],
-  });
-  const [, stdout, , messages, answers] = child.stdio as unknown as [null, Readable, null, Writable, Readable];
-  await once(answers, 'readable');
-  const run = Buffer.from(JSON.stringify({ type: 'run', path, args: [], env: {}, cwd: folder, skills: folder }));
-  const length = Buffer.alloc(4);
-  length.writeUInt32LE(run.length);
-  messages.write(Buffer.concat([length, run]));
+  const child = await runHeldNode(path, folder, ['ignore', 'pipe', 'inherit', 'pipe', 'pipe']);
+  const [stdout, answers] = [child.stdio[1] as Readable, child.stdio[4] as Readable];
   await new Promise((resolve) => setTimeout(resolve, SILENT_MS));
   answers.resume();
   const [printed] = (await once(stdout.setEncoding('utf8'), 'data')) as [string];
