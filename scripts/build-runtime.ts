@@ -15,8 +15,6 @@ export interface RuntimeManifest {
   files: Record<string, string>;
 }
 
-/** Of the entry with all its parts. */
-const MAX_ENTRY_BYTES = 200_000;
 const root = fileURLToPath(new URL('..', import.meta.url));
 /** The same code as ES modules, which become one scope: that loads in half the time, and what nobody calls can be left out. */
 const MODULES: Record<string, string> = {
@@ -73,12 +71,6 @@ export async function buildRuntime(folder: string): Promise<RuntimeManifest> {
 
 async function buildEntry(folder: string): Promise<void> {
   await bundleForSandbox('runtime/entry.ts', join(folder, 'entry.cjs'));
-  const bytes = await entryBytes(folder);
-  if (bytes > MAX_ENTRY_BYTES) {
-    throw new Error(
-      `Cannot build the runtime bundle: the entry is larger than ${MAX_ENTRY_BYTES} bytes, got ${bytes}.`,
-    );
-  }
 }
 
 /** Bytes of the entry of a bundle, with all its parts. */
