@@ -103,11 +103,11 @@ export const JOB_FLAGS: readonly FlagSpecification[] = [
   {
     name: 'memory',
     value: 'MIB',
-    summary: 'memory of the program, beside its files and 64 MiB of ours (default: 512)',
+    summary: 'memory of the program and of /dev/shm, beside its other files and our own share (default: 512)',
   },
   { name: 'cpus', value: 'N', summary: 'processors, a fraction is allowed (default: 1)' },
   { name: 'pids', value: 'N', summary: 'processes and threads, at least 40 (default: 64)' },
-  { name: 'workspace', value: 'MIB', summary: 'size of the working folder (default: 128)' },
+  { name: 'workspace', value: 'MIB', summary: 'size of the working folder, and of /tmp (default: 128)' },
   DESCRIPTOR_FLAG,
   { name: 'skills-root', value: 'DIR', summary: 'the built-in skills (default: those of this package)' },
   SOURCES_FLAG,
