@@ -38,18 +38,19 @@ function clearFolder(folder: string, kept: ReadonlySet<string>): void {
  * Removes all that an attempt left in the sandbox but the input files in the workspace. To be called as the owner, when no process of the
  * attempt is left.
  */
-export function clearAttempt({ level, workspace, value }: SandboxLayout, inputs: ReadonlySet<string>): void {
+export function clearAttempt(layout: SandboxLayout, inputs: ReadonlySet<string>): void {
+  const { level, workspace, value, temporary } = layout;
   clearFolder(workspace, inputs);
   clearFolder(value, new Set());
-  for (const folder of TEMPORARY[level]) clearOwn(folder);
+  if (level === 'none') clearFolder(temporary, new Set());
+  else clearOwn(level === 'namespace' ? '/inner/tmp' : temporary);
+  clearSharedMemory(layout);
 }
 
-/** Where else user code can write; at level none its temporary folder is the workspace. */
-const TEMPORARY: Readonly<Record<SandboxLayout['level'], readonly string[]>> = {
-  none: [],
-  namespace: ['/inner/tmp', '/inner/shm'],
-  container: ['/tmp', '/dev/shm'],
-};
+/** Removes what ended processes left in /dev/shm: it is memory of theirs, and the next one's limit would count it. */
+export function clearSharedMemory({ sharedMemory }: SandboxLayout): void {
+  if (sharedMemory !== undefined) clearOwn(sharedMemory);
+}
 
 /** Removes what belongs to the one who asks. */
 function clearOwn(folder: string): void {

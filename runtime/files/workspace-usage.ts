@@ -17,18 +17,18 @@ export function exhaustedFileSystem(folder: string): 'workspace' | 'inodes' | un
 }
 
 /**
- * Where the workspace is an ordinary folder: adds up what is in it every 250 ms, without following links, and calls
+ * Where workspace and temporary folder are ordinary ones: adds up what is in them every 250 ms, without following links, and calls
  * `onOver` once. The walk stops as soon as a limit is passed.
  *
  * @returns a function that stops the watch.
  */
 export function watchWorkspace(
-  folder: string,
+  folders: readonly string[],
   limits: WorkspaceLimits,
   onOver: (limit: 'workspace' | 'inodes') => void,
 ): () => void {
   const timer = setInterval(() => {
-    const over = exceededLimit(folder, limits);
+    const over = exceededLimit(folders, limits);
     if (over === undefined) return;
     clearInterval(timer);
     onOver(over);
@@ -36,12 +36,12 @@ export function watchWorkspace(
   return () => clearInterval(timer);
 }
 
-/** Which of its limits an ordinary folder has passed. */
-export function exceededLimit(folder: string, limits: WorkspaceLimits): 'workspace' | 'inodes' | undefined {
+/** Which of the limits ordinary folders have passed together. */
+export function exceededLimit(folders: readonly string[], limits: WorkspaceLimits): 'workspace' | 'inodes' | undefined {
   let bytes = 0;
   let inodes = 0;
   const linked = new Set<number>();
-  const waiting = [folder];
+  const waiting = [...folders];
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
     for (const name of namesIn(next)) {
       const path = join(next, name);

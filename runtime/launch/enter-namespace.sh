@@ -1,21 +1,22 @@
 #!/bin/sh
 # First process inside the outer namespace: mounts what user code can write to, starts the first executor beside the entry (both
 # need their interpreter's start-up time, and so a job waits for the slower one only), then becomes the entry.
-# Arguments: the first executor's variables and command as a shell reads them, workspace bytes, workspace inodes, most processes of user code or 0, then the entry's own.
+# Arguments: the first executor's variables and command as a shell reads them, workspace bytes, workspace inodes, bytes of shared memory,
+# most processes of user code or 0, then the entry's own.
 set -eu
 # The first executor starts before the entry could set its mask.
 umask 022
-executor=$1 workspace_bytes=$2 workspace_inodes=$3
-export SKILLCELL_NPROC="$4"
-shift 4
+executor=$1 workspace_bytes=$2 workspace_inodes=$3 shared_bytes=$4
+export SKILLCELL_NPROC="$5"
+shift 5
 
 mkfifo /run/status /run/stdin /run/stdout /run/stderr /run/to-executor /run/from-executor &
 # All that user code can write to, each with a limit of bytes and one of files, which bubblewrap's own cannot have.
 printf '%s 0 0\n' >/run/mounts \
   "workspace /workspace tmpfs nosuid,nodev,mode=0755,size=$workspace_bytes,nr_inodes=$workspace_inodes" \
   'value /value tmpfs nosuid,nodev,mode=0755,size=1m,nr_inodes=16' \
-  'tmp /inner/tmp tmpfs nosuid,nodev,mode=0755,size=16m,nr_inodes=1024' \
-  'shm /inner/shm tmpfs nosuid,nodev,mode=0755,size=8m,nr_inodes=1024'
+  "tmp /inner/tmp tmpfs nosuid,nodev,mode=0755,size=$workspace_bytes,nr_inodes=$workspace_inodes" \
+  "shm /inner/shm tmpfs nosuid,nodev,mode=0755,size=$shared_bytes,nr_inodes=1024"
 mount -a -T /run/mounts
 wait $!
 

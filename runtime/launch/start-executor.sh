@@ -22,7 +22,7 @@ exec bwrap \
   --unshare-user --uid 1000 --gid 1000 --unshare-pid --unshare-net --unshare-ipc --unshare-uts --unshare-cgroup-try \
   --hostname sandbox --die-with-parent --new-session --cap-drop ALL --clearenv \
   --setenv PATH /usr/local/bin:/usr/bin:/bin:/opt/skillcell/bin --setenv LANG C.UTF-8 --setenv HOME /workspace --setenv TMPDIR /tmp \
-  --ro-bind /usr /usr --ro-bind-try /etc/ld.so.cache /etc/ld.so.cache --ro-bind-try /etc/alternatives /etc/alternatives --ro-bind /opt/skillcell /opt/skillcell \
+  --ro-bind /usr /usr --ro-bind /etc /etc --ro-bind /opt/skillcell /opt/skillcell \
   --ro-bind /opt/skillcell/languages/javascript/guest /node_modules/skillcell \
   --bind /workspace /workspace --bind /value /value --ro-bind /skills /skills \
   --proc /proc --ro-bind /proc/sys /proc/sys --dev /dev \

@@ -43,7 +43,7 @@ async function compileAhead(bundle: string, folder: string): Promise<boolean> {
   mkdirSync(folder, { recursive: true });
   const root = mkdtempSync(join(tmpdir(), 'code-cache-'));
   try {
-    for (const name of ['workspace', 'skills', 'value']) mkdirSync(join(root, name));
+    for (const name of ['workspace', 'skills', 'value', 'tmp']) mkdirSync(join(root, name));
     const args = ['--level=none', `--root=${root}`, `--language=${DEFAULT_LANGUAGE}`, `--marker=${randomUUID()}`];
     const child = spawn(
       process.execPath,

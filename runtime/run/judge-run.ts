@@ -28,7 +28,9 @@ export function judge(cause: EndCause, code: number | null, layout: SandboxLayou
       return { outcome: 'limit', limit: cause };
     case 'itself': {
       // A fast program passes a limit that is only watched, and ends, between two looks.
-      const over = layout.watchWorkspace ? exceededLimit(layout.workspace, workspaceLimits(limits)) : undefined;
+      const over = layout.watchWorkspace
+        ? exceededLimit([layout.workspace, layout.temporary], workspaceLimits(limits))
+        : undefined;
       if (over !== undefined) return { outcome: 'limit', limit: over };
       if (code === 0) return { outcome: 'succeeded' };
       const full: LimitName | undefined = layout.watchWorkspace ? undefined : exhaustedFileSystem(layout.workspace);

@@ -1,6 +1,6 @@
-import { openGroupMemory } from '../sandbox/group-memory.ts';
+import { openGroupMemory, usedBytes } from '../sandbox/group-memory.ts';
 import type { Privileges } from '../sandbox/privileges.ts';
-import { isExiting, memoryShare, type ProcessRow } from '../sandbox/process-table.ts';
+import { isExiting, memoryShare, type MemoryShare, type ProcessRow } from '../sandbox/process-table.ts';
 import type { SandboxLayout } from '../sandbox/sandbox-layout.ts';
 import type { UserProcesses } from '../sandbox/user-processes.ts';
 
@@ -38,7 +38,7 @@ export function watchMemory({ layout, processes, privileges }: WatchedSandbox, l
   const uncounted = layout.level !== 'container' && layout.memoryGroup === undefined;
   const excessBytes = (): number => {
     if (group !== undefined) return group.heldAbove(limitBytes) - limitBytes;
-    return uncounted ? heldByProcesses(processes, limitBytes) - limitBytes : 0;
+    return uncounted ? heldUncounted(processes, layout, limitBytes) - limitBytes : 0;
   };
   let passed = false;
   let ending = new Set<number>();
@@ -89,15 +89,20 @@ function endLargest(rows: readonly ProcessRow[], excessBytes: number): Set<numbe
 }
 
 /**
- * Adds up the resident memory of user code. Pages that processes share, and files, are counted for each at first; only where that is
- * too much is each one's own share asked for, which takes longer. Shared memory that no process has mapped in is not seen, nor
- * what is held between two looks, and so a program that means to can pass this watch. The result says that the limit is only watched.
+ * Adds up the resident memory of user code and its files in /dev/shm. Pages that processes share, and files, are counted for each at
+ * first; only where that is too much is each one's own share asked for, which takes longer. Other shared memory that no process has
+ * mapped in is not seen, nor what is held between two looks, and so a program that means to can pass this watch. The result says that
+ * the limit is only watched.
  */
-function heldByProcesses(processes: UserProcesses, limitBytes: number): number {
+function heldUncounted(processes: UserProcesses, { sharedMemory }: SandboxLayout, limitBytes: number): number {
   const rows = processes.list();
-  const sum = (bytesOf: (row: ProcessRow) => number): number => rows.reduce((bytes, row) => bytes + bytesOf(row), 0);
-  const most = sum(residentBytes);
-  return most <= limitBytes ? most : sum((row) => memoryShare(row.pid) ?? residentBytes(row));
+  const files = sharedMemory === undefined ? 0 : usedBytes(sharedMemory);
+  const most = rows.reduce((bytes, row) => bytes + residentBytes(row), files);
+  if (most <= limitBytes) return most;
+  const shares = rows.map((row) => memoryShare(row.pid) ?? { anonymous: residentBytes(row), shared: 0 });
+  const sum = (kind: keyof MemoryShare): number => shares.reduce((bytes, share) => bytes + share[kind], 0);
+  // Files that are mapped in are in both.
+  return sum('anonymous') + Math.max(files, sum('shared'));
 }
 
 function residentBytes(row: ProcessRow): number {

@@ -14,7 +14,7 @@ export function startWatches(
 ): () => void {
   const stops = [clock.start(limits.runTimeoutMs, () => finish('run-deadline'))];
   if (layout.watchWorkspace) {
-    stops.push(watchWorkspace(layout.workspace, workspaceLimits(limits), finish));
+    stops.push(watchWorkspace([layout.workspace, layout.temporary], workspaceLimits(limits), finish));
   }
   return () => stops.forEach((stop) => stop());
 }

@@ -15,12 +15,18 @@ export function placeProgram(
   layout: SandboxLayout,
   { program, path, fileName, files }: Pick<RunInput, 'program' | 'path' | 'fileName' | 'files'>,
 ): void {
-  mkdirSync(layout.output, { recursive: true });
+  makeUserFolders(layout);
   if (typeof program !== 'string') return;
   rmSync(path, { force: true, recursive: true });
   for (const file of [{ path: fileName, code: program }, ...files]) {
     writeFileBelow(layout.workspace, { path: file.path, bytes: Buffer.from(file.code), executable: false });
   }
+}
+
+/** Makes the folders that user code is told of, where a runner or an earlier run left none. */
+export function makeUserFolders({ level, output, temporary }: SandboxLayout): void {
+  mkdirSync(output, { recursive: true });
+  if (level === 'none') mkdirSync(temporary, { recursive: true });
 }
 
 /** Hands the program to its executor, and its stdin to the program. */
@@ -53,7 +59,7 @@ export function programVariables(
     PATH: process.env['PATH'] ?? '/usr/local/bin:/usr/bin:/bin',
     LANG: 'C.UTF-8',
     HOME: layout.workspace,
-    TMPDIR: layout.level === 'none' ? layout.workspace : '/tmp',
+    TMPDIR: layout.temporary,
     WORKSPACE: layout.workspace,
     SKILLCELL_OUTPUT: layout.output,
     SKILLCELL_VALUE: join(layout.value, 'value.json'),

@@ -109,14 +109,20 @@ function ownAnonymous(): number {
   return Number(/^RssAnon:\s+(\d+) kB$/m.exec(readFileSync('/proc/self/status', 'latin1'))?.[1] ?? 0) * 1024;
 }
 
-/** The file systems in memory that the sandbox has of its own. At level none the machine's may hold the workspace. */
+/**
+ * Bytes of the files in memory that the sandbox has of its own, but for those in /dev/shm: they are memory of the program's, whether it has
+ * them mapped or not. At level none the machine's file systems may hold the workspace.
+ */
 function fileBytes({ level, workspace, value, skills }: SandboxLayout): number {
   if (level === 'none') return isInMemory(workspace) ? Infinity : 0;
-  const others = level === 'container' ? ['/tmp', '/dev/shm'] : ['/inner/tmp', '/inner/shm', '/run', '/tmp'];
-  return [workspace, value, skills, ...others].reduce((bytes, folder) => {
-    const { blocks, bfree, bsize } = statfsSync(folder);
-    return bytes + (blocks - bfree) * bsize;
-  }, 0);
+  const others = level === 'container' ? ['/tmp'] : ['/inner/tmp', '/run', '/tmp'];
+  return [workspace, value, skills, ...others].reduce((bytes, folder) => bytes + usedBytes(folder), 0);
+}
+
+/** Bytes of all files in a file system. */
+export function usedBytes(folder: string): number {
+  const { blocks, bfree, bsize } = statfsSync(folder);
+  return (blocks - bfree) * bsize;
 }
 
 function isInMemory(folder: string): boolean {

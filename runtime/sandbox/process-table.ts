@@ -56,15 +56,26 @@ function readProcess(pid: number): ProcessRow | undefined {
   };
 }
 
-/** A process's share of its memory but for files, pages of several processes divided among them; undefined where not told. */
-export function memoryShare(pid: number): number | undefined {
+/** Bytes of one process, pages of several processes divided among them. */
+export interface MemoryShare {
+  anonymous: number;
+  /** Shared memory, files in memory among it. */
+  shared: number;
+}
+
+const NOTHING: MemoryShare = { anonymous: 0, shared: 0 };
+
+/** A process's share of its memory but for files on disks; undefined where not told. */
+export function memoryShare(pid: number): MemoryShare | undefined {
   try {
     const rollup = readFileSync(`/proc/${pid}/smaps_rollup`, 'latin1');
-    const kib = [...rollup.matchAll(/^Pss_(?:Anon|Shmem): +(\d+) kB$/gm)];
-    return kib.length < 2 ? undefined : kib.reduce((bytes, [, value]) => bytes + Number(value) * 1024, 0);
+    const [, anonymous] = /^Pss_Anon: +(\d+) kB$/m.exec(rollup) ?? [];
+    const [, shared] = /^Pss_Shmem: +(\d+) kB$/m.exec(rollup) ?? [];
+    if (anonymous === undefined || shared === undefined) return undefined;
+    return { anonymous: Number(anonymous) * 1024, shared: Number(shared) * 1024 };
   } catch (error) {
     // One that shut itself off from being looked into tells nothing; one that is ending has given its memory back.
-    return (error as NodeJS.ErrnoException).code === 'EACCES' ? undefined : 0;
+    return (error as NodeJS.ErrnoException).code === 'EACCES' ? undefined : NOTHING;
   }
 }
 

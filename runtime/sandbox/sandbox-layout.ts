@@ -12,6 +12,10 @@ export interface SandboxLayout {
   skills: string;
   /** A folder of one file: where programs without the `skillcell` module leave their value. */
   value: string;
+  /** Temporary folder of user code. */
+  temporary: string;
+  /** User code's /dev/shm as the entry sees it; undefined where it is the machine's. */
+  sharedMemory: string | undefined;
   /** The runtime bundle. */
   runtime: string;
   /** What marks a job's processes at level none; it begins with the owner's name. */
@@ -23,6 +27,8 @@ export interface SandboxLayout {
   /** Whether the entry has to watch the size of the workspace, since it is no file system of its own. */
   watchWorkspace: boolean;
 }
+
+const SHARED_MEMORY: Partial<Record<string, string>> = { namespace: '/inner/shm', container: '/dev/shm' };
 
 /** Reads the layout from the entry's arguments: `--name=value` each. They say nothing about the job. */
 export function readLayout(args: readonly string[]): SandboxLayout {
@@ -43,6 +49,8 @@ export function readLayout(args: readonly string[]): SandboxLayout {
     output: join(workspace, 'out'),
     skills: join(root, 'skills'),
     value: join(root, 'value'),
+    temporary: options.get('temporary') ?? join(root, 'tmp'),
+    sharedMemory: SHARED_MEMORY[level],
     runtime: dirname(__filename),
     marker: options.get('marker') ?? '',
     memoryMib: Number(options.get('memory-mib') ?? DEFAULT_LIMITS.memoryMib),

@@ -1,4 +1,3 @@
-import { mkdirSync } from 'node:fs';
 import { setFlagsFromString } from 'node:v8';
 import { diagnostic, type Diagnostic } from '../../src/contracts/diagnostic.ts';
 import type { SessionRequest } from '../../src/protocol/session-messages.ts';
@@ -9,6 +8,7 @@ import type { EndCause } from '../run/program-ending.ts';
 import { judge } from '../run/judge-run.ts';
 import { emptyRun } from '../run/run-outcome.ts';
 import { sendOutputs } from '../run/send-outputs.ts';
+import { makeUserFolders } from '../run/start-program.ts';
 import { readLanguage } from '../languages/read-language.ts';
 import { createFileKeeper } from './file-keeper.ts';
 import { startInterpreter, type Interpreter } from './interpreter.ts';
@@ -23,7 +23,7 @@ export async function serveSession(around: JobSurroundings, requests: SessionSur
   const { canceled } = around;
   keepSmall();
   const { layout, globals, privileges } = around;
-  privileges.asUser(() => mkdirSync(layout.output, { recursive: true }));
+  privileges.asUser(() => makeUserFolders(layout));
   const over = Promise.withResolvers<EndCause>();
   const session = createInterpreters(around);
   const files = createFileKeeper(around, requests);
@@ -114,6 +114,8 @@ function createInterpreters(around: JobSurroundings): Interpreters {
     memory.stop();
     const dead = await processes.killAll(KILL_TIMEOUT_MS);
     await processes.gone(KILL_TIMEOUT_MS);
+    const { clearSharedMemory } = await import('../files/clear-attempt.ts');
+    privileges.asUser(() => clearSharedMemory(layout));
     privileges.restore();
     for (const interpreter of open.values()) if (interpreter !== running) interpreter.close();
     open.clear();

@@ -1,5 +1,5 @@
+import { hidesInName } from '../contracts/hidden-in-names.ts';
 import { quotedText } from '../contracts/quoted-text.ts';
-import { hasHidden } from '../skills/text/hidden-characters.ts';
 import { ARCHIVE_LIMITS, NAME_BYTES, PATH_BYTES } from './archive-limits.ts';
 
 // Control characters, what a lone surrogate or U+FFFD stands for, and what Windows reads as a separator, a drive or a stream.
@@ -18,7 +18,7 @@ export function nameFault(name: string): string | undefined {
 function wholeFault(name: string): string | undefined {
   if (name.startsWith('/')) return 'an absolute path';
   if (FORBIDDEN.test(name)) return 'a control character, a backslash, a colon, or a name that is no UTF-8';
-  if (hasHidden(name)) return 'a hidden character in the name';
+  if (hidesInName(name)) return 'a hidden character in the name';
   if (Buffer.byteLength(name) > PATH_BYTES) return `a path over ${PATH_BYTES} bytes`;
   const parts = name.split('/');
   if (parts.length > ARCHIVE_LIMITS.depth) return `a path of more than ${ARCHIVE_LIMITS.depth} names`;

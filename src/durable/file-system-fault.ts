@@ -40,7 +40,8 @@ export function fileSystemFault(error: unknown): SkillcellError | undefined {
   }
   // What a program may not do is nothing about a place.
   if (path === undefined || syscall?.startsWith('spawn') === true) return undefined;
-  const reason = code === 'ENOENT' && syscall === 'mkdir' ? 'no folder can be made there' : UNUSABLE[code];
+  const isNoParent = code === 'ENOENT' && (syscall === 'mkdir' || syscall === 'mkdtemp');
+  const reason = isNoParent ? 'no folder can be made there' : UNUSABLE[code];
   if (reason === undefined) return undefined;
   return new SkillcellError('path.unusable', `Cannot use a place: ${reason} (${code}, ${syscall}), got ${place}.`, {
     cause: error,

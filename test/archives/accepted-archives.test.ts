@@ -12,6 +12,7 @@ import { removeTree } from '../../src/durable/remove-tree.ts';
 import { MISSING_PYTHON, requireHere } from '../fixtures/describe-with.ts';
 import { missingCommand } from '../fixtures/missing-command.ts';
 import { attributes, longName, rawTarGz } from '../fixtures/archives/raw-tar.ts';
+import { NAMES_WITH_JOINERS } from '../fixtures/names-with-joiners.ts';
 import { rawZip } from '../fixtures/archives/raw-zip.ts';
 
 const FILES: Readonly<Record<string, string>> = {
@@ -20,6 +21,7 @@ const FILES: Readonly<Record<string, string>> = {
   [`data/${'long'.repeat(40)}.txt`]: 'long\n'.repeat(5_000),
   empty: '',
   'scripts/run': '#!/bin/sh\n',
+  ...Object.fromEntries(NAMES_WITH_JOINERS.map((name) => [`names/${name}`, 'x\n'])),
 };
 
 let folder: string;

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
-import { networkInterfaces } from 'node:os';
+import { hostname, networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import { writeFile } from 'node:fs/promises';
 import { expect } from 'vitest';
@@ -27,6 +28,11 @@ async function listening(options: { host: string } | { path: string }): Promise<
     'path' in options ? server.listen(options.path, resolve) : server.listen(0, options.host, resolve),
   );
   return server;
+}
+
+/** A file of /etc that the bundle brings. */
+function ownFile(name: string): string {
+  return readFileSync(new URL(`../../runtime/etc/${name}`, import.meta.url), 'utf8');
 }
 
 function portOf(server: Server): string {
@@ -65,15 +71,27 @@ attack('A01', 'connects to nothing outside, by TCP, IPv6 and UDP', {}, async ({ 
   evidence(`plainly the host's address was reached; inside ${inside['host']}, and only lo is there`);
 });
 
-attack('A02', 'resolves no name, and fails at once', {}, async ({ job, evidence }) => {
+attack('A02', 'resolves no name but its own, and fails at once', {}, async ({ job, evidence }) => {
   const local = { local: 'socket.getaddrinfo("localhost", 80) and None' };
-  const code = attempts('', { ...local, other: 'socket.getaddrinfo("example.com", 80) and None' });
+  const code = attempts('', {
+    local: '" ".join(sorted({row[4][0] for row in socket.getaddrinfo("localhost", 80)}))',
+    host: 'socket.getaddrinfo(sys.argv[1], 80) and None',
+    other: 'socket.getaddrinfo("example.com", 80) and None',
+    hosts: 'content("/etc/hosts")',
+    resolver: 'content("/etc/resolv.conf")',
+  });
   expect(reportOf((await plainly('python', attempts('', local))).stdout)['local']).toBe('reached');
   const elapsedMs = startQuietClock();
-  const inside = reportOf((await job({ code })).stdout.text);
-  expect(inside).toEqual({ local: 'gaierror', other: 'gaierror' });
+  const inside = reportOf((await job({ code, args: [hostname()] })).stdout.text);
+  expect(inside).toEqual({
+    local: '127.0.0.1 ::1',
+    host: 'gaierror',
+    other: 'gaierror',
+    hosts: ownFile('hosts'),
+    resolver: 'ENOENT',
+  });
   expect(elapsedMs()).toBeLessThan(5_000);
-  evidence('gaierror for localhost and example.com: neither hosts file nor resolver');
+  evidence('gaierror for example.com and the name of the host: no resolver, and a hosts file of our own');
 });
 
 attack('A03', 'reaches no port of the host by bash', {}, async ({ job, evidence }) => {
@@ -160,12 +178,14 @@ attack('A11', 'reads no file of the host by any path', {}, async ({ job, folder,
   const code = attempts('path = sys.argv[1]', {
     ...ways,
     reaper: 'content("/proc/1/root" + path)',
-    passwd: 'content("/etc/passwd")',
     shadow: 'content("/etc/shadow")',
     name: 'content("/etc/hostname")',
     homes: 'os.listdir("/home")',
     root: 'os.listdir("/root")',
   });
+  // Nothing of the host's accounts: the file there is ours.
+  const accounts = await job({ language: 'bash', code: 'cat /etc/passwd' });
+  expect(accounts.stdout.text).toBe(ownFile('passwd'));
   const open = reportOf((await plainly('python', attempts('path = sys.argv[1]', ways), { args: [path] })).stdout);
   expect(Object.values(open)).toEqual(Object.keys(ways).map(() => 'sentinel of the host'));
   const inside = reportOf((await job({ code, args: [path] })).stdout.text);

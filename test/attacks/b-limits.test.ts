@@ -286,8 +286,11 @@ attack(
     const code = `
 import resource
 print([resource.getrlimit(name) for name in (resource.RLIMIT_FSIZE, resource.RLIMIT_NOFILE, resource.RLIMIT_CORE)])`;
-    const jobs = [{ code, language: 'python' as const, isolation: level, limits: { workspaceMib: 32 } }];
-    const expected = `[(${32 * MIB}, ${32 * MIB}), (1024, 1024), (0, 0)]\n`;
+    const limits = { workspaceMib: 32, memoryMib: 96 };
+    const jobs = [{ code, language: 'python' as const, isolation: level, limits }];
+    // One that fills its own shared memory, where it has any.
+    const largest = (level === 'none' ? 32 : 96) * MIB;
+    const expected = `[(${largest}, ${largest}), (1024, 1024), (0, 0)]\n`;
     // Other programs start the sandbox where descriptors have to be closed.
     const careless = ['/bin/bash', '-c', 'exec 5</dev/null 200</dev/null; ulimit -c unlimited; exec "$@"', 'bash'];
     for (const launcher of [[], careless]) {
@@ -306,11 +309,10 @@ attack(
     const found: string[] = [];
     expect((await plainly('python', FILL, { args: [folder, '8'] })).stdout).toBe('64 None\n');
     for (const [path, most] of [
-      ['/tmp', 16],
-      ['/dev/shm', 8],
+      ['/tmp', 32],
       ['/value', 1],
     ] as const) {
-      const result = await job({ code: FILL, args: [path, '20'] });
+      const result = await job({ code: FILL, args: [path, '20'], limits: { workspaceMib: 32 } });
       const [written = '', stopped] = result.stdout.text.trim().split(' ');
       expect(stopped, path).toBe('28');
       // The last of it may be what a write of a whole MiB could not place.
@@ -323,6 +325,32 @@ attack(
     });
     expect(writable.stdout.text.trim().split('\n')).toEqual(['/dev/shm', '/tmp', '/value', '/workspace']);
     evidence(`${found.join(', ')}; no other folder can be written`);
+  },
+);
+
+attack(
+  'B08',
+  'takes no more memory by files in /dev/shm, which are memory of its own',
+  { needs: ['cgroups'] },
+  async ({ job, evidence }) => {
+    const code = `
+import sys, time
+own = bytearray(b'x') * (int(sys.argv[1]) * 1048576)
+with open('/dev/shm/all', 'wb', buffering=0) as file:
+    for _ in range(int(sys.argv[2])): file.write(b'x' * 1048576)
+time.sleep(float(sys.argv[3]))
+print('held', flush=True)`;
+    expect(await job({ code, args: ['60', '60', '0'], limits: { memoryMib: 256 } })).toMatchObject({
+      outcome: 'succeeded',
+      stdout: { text: 'held\n' },
+    });
+    const limits = { memoryMib: 96, workspaceMib: 32 };
+    expect(await job({ code, args: ['60', '60', '3'], limits })).toMatchObject({ outcome: 'out_of_memory' });
+    expect(await job({ code, args: ['0', '120', '0'], limits })).toMatchObject({
+      outcome: expect.stringMatching(/^(failed|out_of_memory)$/) as string,
+      stdout: { text: '' },
+    });
+    evidence('out_of_memory at 60 and 60 of 96 MiB');
   },
 );
 
@@ -705,7 +733,7 @@ attack(
     const code = `
 import os
 total = 0
-for folder in ('/workspace', '/tmp', '/dev/shm', '/value'):
+for folder in ('/workspace', '/tmp', '/value'):
     try:
         with open(folder + '/all', 'wb', buffering=0) as file:
             while True: total += file.write(b'x' * 262144)
@@ -713,7 +741,7 @@ for folder in ('/workspace', '/tmp', '/dev/shm', '/value'):
 print(total // 1048576)`;
     const beside = job({ language: 'bash', code: 'sleep 1; head -c 1000000 /dev/zero >own && echo fine' });
     const result = await job({ code, limits: { memoryMib: 128, workspaceMib: 64 } });
-    expect(result.stdout.text).toMatch(/^\/workspace 28\n\/tmp 28\n\/dev\/shm 28\n\/value 28\n\d+\n$/);
+    expect(result.stdout.text).toMatch(/^\/workspace 28\n\/tmp 28\n\/value 28\n\d+\n$/);
     expect(result.outcome).toBe('succeeded');
     expect(await beside).toMatchObject({ outcome: 'succeeded', stdout: { text: 'fine\n' } });
     evidence(`${result.stdout.text.trim().split('\n').at(-1)} MiB in all, inside of the memory limit`);

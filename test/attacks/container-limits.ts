@@ -147,7 +147,7 @@ export const LIMIT_ATTACKS: readonly ContainerAttack[] = [
         swap: `(lambda m, s: "none" if s == m else s)(content("/sys/fs/cgroup/memory/memory.limit_in_bytes"), content("/sys/fs/cgroup/memory/memory.memsw.limit_in_bytes")) if os.path.exists("/sys/fs/cgroup/memory") else content("/sys/fs/cgroup/memory.swap.max").strip().replace("0", "none", 1)`,
         limit: `str(int(content("/sys/fs/cgroup/memory/memory.limit_in_bytes" if os.path.exists("/sys/fs/cgroup/memory") else "/sys/fs/cgroup/memory.max")) // ${MIB})`,
       });
-      return allRefused(await report(code, { limits: SMALL }), /^(none|160)$/);
+      return allRefused(await report(code, { limits: SMALL }), /^(none|264)$/);
     },
   },
   {
@@ -216,9 +216,34 @@ print(sorted(child.wait() for child in children), flush=True)`;
     },
   },
   fills('/workspace', 32, ['tmpfs /workspace size']),
-  fills('/tmp', 16, ['tmpfs /tmp size']),
+  fills('/tmp', 32, ['tmpfs /tmp size']),
   fills('/value', 1, ['tmpfs /value size']),
-  fills('/dev/shm', 8, ['ShmSize']),
+  {
+    id: 'B08',
+    title: 'has shared memory of the size of its memory',
+    opens: ['ShmSize'],
+    async attempt({ report }) {
+      const code = attempts('', {
+        size: '(lambda s: str(s.f_blocks * s.f_frsize // 1048576))(os.statvfs("/dev/shm"))',
+      });
+      return allRefused(await report(code, { limits: { memoryMib: 48 } }), /^48$/);
+    },
+  },
+  {
+    id: 'B08',
+    title: 'is ended when its own memory and its files in /dev/shm together are more than it may take',
+    opens: ['Memory (unwatched)'],
+    async attempt({ job }) {
+      const code = `
+import time
+own = bytearray(b'x') * (45 * 1048576)
+with open('/dev/shm/all', 'wb', buffering=0) as file:
+    for _ in range(45): file.write(b'x' * 1048576)
+time.sleep(2)`;
+      const result = await job({ code, limits: SMALL });
+      return { blocked: result.outcome === 'out_of_memory', evidence: result.outcome };
+    },
+  },
   {
     id: 'B08',
     title: 'makes no message queue, neither by the library nor by a file',
@@ -262,7 +287,7 @@ print(written // 1048576, stopped)`;
     },
   },
   fillsInodes('/workspace', 1_000, ['tmpfs /workspace nr_inodes']),
-  fillsInodes('/tmp', 1_024, ['tmpfs /tmp nr_inodes']),
+  fillsInodes('/tmp', 1_000, ['tmpfs /tmp nr_inodes']),
   fillsInodes('/value', 16, ['tmpfs /value nr_inodes']),
   {
     id: 'B11',
@@ -382,21 +407,21 @@ print(counts['nr_throttled'])`;
   {
     id: 'B28',
     title: 'fills every folder at once without being ended for it',
-    opens: ['ShmSize', 'tmpfs /tmp size', 'tmpfs /value size'],
+    opens: ['tmpfs /tmp size', 'tmpfs /value size'],
     async attempt({ job }) {
       const code = `
 import os
 total = 0
-for folder in ('/workspace', '/tmp', '/dev/shm', '/value'):
+for folder in ('/workspace', '/tmp', '/value'):
     try:
         with open(folder + '/all', 'wb', buffering=0) as file:
             for _ in range(640): total += file.write(b'x' * 262144)
     except OSError as error: print(folder, error.errno, flush=True)
 print(total // 1048576)`;
-      const result = await job({ code, limits: { memoryMib: 64, workspaceMib: 64 } });
+      const result = await job({ code, limits: { memoryMib: 96, workspaceMib: 64 } });
       return {
-        blocked: result.outcome === 'succeeded' && result.stdout.text.split(' 28\n').length === 5,
-        evidence: `ENOSPC in all four; ${result.outcome}`,
+        blocked: result.outcome === 'succeeded' && result.stdout.text.split(' 28\n').length === 4,
+        evidence: `ENOSPC in all three; ${result.outcome}`,
       };
     },
   },

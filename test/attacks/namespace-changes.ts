@@ -50,8 +50,9 @@ const OUTER: Changes = outerChanges([
   '--ro-bind /usr',
   '--ro-bind /opt/skillcell',
   'top folders',
-  '--ro-bind-try /etc/ld.so.cache',
-  '--ro-bind-try /etc/alternatives',
+  '--ro-bind in /etc',
+  '--ro-bind-try in /etc',
+  '--symlink /etc/localtime',
   '--ro-bind /sys/fs/cgroup',
   '--proc /proc',
   '--dev /dev',
@@ -88,8 +89,7 @@ const INNER: Changes = innerChanges({
   '--setenv HOME': '--setenv HOME /workspace ',
   '--setenv TMPDIR': '--setenv TMPDIR /tmp ',
   '--ro-bind /usr': '--ro-bind /usr /usr ',
-  '--ro-bind-try /etc/ld.so.cache': '--ro-bind-try /etc/ld.so.cache /etc/ld.so.cache ',
-  '--ro-bind-try /etc/alternatives': '--ro-bind-try /etc/alternatives /etc/alternatives ',
+  '--ro-bind /etc': '--ro-bind /etc /etc ',
   '--ro-bind /opt/skillcell': '--ro-bind /opt/skillcell /opt/skillcell ',
   '--ro-bind /node_modules/skillcell': '--ro-bind /opt/skillcell/languages/javascript/guest /node_modules/skillcell ',
   '--bind /workspace': '--bind /workspace /workspace ',
@@ -148,8 +148,8 @@ const MOUNTS: Changes = Object.fromEntries(
   [
     ['/workspace', 'workspace /workspace', 'size=$workspace_bytes', 'nr_inodes=$workspace_inodes'],
     ['/value', 'value /value', 'size=1m', 'nr_inodes=16'],
-    ['/inner/tmp', 'tmp /inner/tmp', 'size=16m', 'nr_inodes=1024'],
-    ['/inner/shm', 'shm /inner/shm', 'size=8m', 'nr_inodes=1024'],
+    ['/inner/tmp', 'tmp /inner/tmp', 'size=$workspace_bytes', 'nr_inodes=$workspace_inodes'],
+    ['/inner/shm', 'shm /inner/shm', 'size=$shared_bytes', 'nr_inodes=1024'],
   ].flatMap(([place = '', name = '', size = '', inodes = '']) => {
     const line = `${name} tmpfs nosuid,nodev,mode=0755,${size},${inodes}`;
     const without = (text: string): NamespaceChange =>

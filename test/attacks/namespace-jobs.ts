@@ -40,6 +40,7 @@ cat given.txt
 pwd
 python3 -c 'import os, ssl; print(len(os.urandom(4)))'
 awk 'BEGIN { print "alternative" }'
+readlink /etc/localtime
 echo done >"$SKILLCELL_OUTPUT/result.txt"
 touch /tmp/temporary /dev/shm/shared
 `;
@@ -62,6 +63,7 @@ export const NAMESPACE_JOBS: readonly NamespaceAttack[] = [
       'inner --ro-bind /opt/skillcell',
       'outer top folders',
       'inner top folders',
+      'outer --symlink /etc/localtime',
       'outer --dir /workspace',
       'outer --dir /value',
       'outer --dir /inner/tmp',
@@ -87,7 +89,7 @@ export const NAMESPACE_JOBS: readonly NamespaceAttack[] = [
         },
         {
           outcome: 'succeeded',
-          stdout: 'run\ngiven\n/workspace\n4\nalternative\n',
+          stdout: 'run\ngiven\n/workspace\n4\nalternative\n/usr/share/zoneinfo/Etc/UTC\n',
           value: { seen: true },
           artifacts: ['result.txt'],
         },

@@ -1,9 +1,19 @@
-import { chmodSync, existsSync, lstatSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { DEFAULT_LIMITS } from '../../src/contracts/limits.ts';
 import { controlGroupLayout } from '../../src/runners/local/control-group.ts';
+import { largestFileBytes } from '../../src/runners/sandbox-sizes.ts';
 import { NAMESPACE_SPEC } from '../fixtures/changed-namespace.ts';
 import { read } from './leftovers.ts';
 import { lookAtProcess, type KernelView } from './namespace-look.ts';
@@ -41,20 +51,27 @@ function writable(size: number, inodes: number | undefined, mode: 'rw' | 'ro' = 
 
 const OF_HOST = 'host ro,nosuid,nodev,relatime';
 const DEVICES = ['null', 'zero', 'full', 'random', 'urandom', 'tty'].map((name) => `/dev/${name}`);
-const { workspaceMib, workspaceInodes } = DEFAULT_LIMITS;
+const { workspaceMib, workspaceInodes, memoryMib } = DEFAULT_LIMITS;
 const WORKSPACE = writable(workspaceMib * 1024, workspaceInodes);
 const EMPTY = 'nosuid,nodev,relatime rw,uid=61184,gid=61184';
 
 /** What programs in /usr are found through, as far as this machine has it. Folders at the top are links on most. */
-const OF_THIS_MACHINE = ['/bin', '/sbin', '/lib', '/lib32', '/lib64', '/etc/ld.so.cache', '/etc/alternatives']
+const HOST_ETC =
+  'ld.so.cache alternatives fonts matplotlibrc mime.types protocols services ssl/certs ssl/openssl.cnf'.split(' ');
+const OF_PYTHON = readdirSync('/etc').filter((name) => /^python3(\.\d+)?$/.test(name));
+const OF_THIS_MACHINE = ['/bin', '/sbin', '/lib', '/lib32', '/lib64']
   .filter((path) => lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === false)
+  .concat([...HOST_ETC, ...OF_PYTHON].map((name) => `/etc/${name}`).filter((path) => existsSync(path)))
   .map((path) => [path, OF_HOST] as const);
+
+const OWN_ETC = ['passwd', 'group', 'hosts', 'host.conf', 'nsswitch.conf', 'gai.conf'];
 
 const COMMON_MOUNTS: Record<string, string> = {
   ...Object.fromEntries(OF_THIS_MACHINE),
   '/': `tmpfs ro,${EMPTY}`,
   '/usr': OF_HOST,
   '/opt/skillcell': OF_HOST,
+  ...Object.fromEntries(OWN_ETC.map((name) => [`/etc/${name}`, OF_HOST])),
   '/proc': 'proc rw,nosuid,nodev,noexec,relatime',
   '/dev': 'tmpfs ro,nosuid,nodev,relatime rw,mode=755,uid=61184,gid=61184',
   '/dev/pts': 'host rw,nosuid,noexec,relatime',
@@ -70,8 +87,8 @@ const ENTRY_MOUNTS: Record<string, string> = {
   '/run': writable(1024, undefined),
   '/tmp': writable(16 * 1024, undefined),
   '/skills': writable(96 * 1024, undefined),
-  '/inner/tmp': writable(16 * 1024, 1024),
-  '/inner/shm': writable(8 * 1024, 1024),
+  '/inner/tmp': WORKSPACE,
+  '/inner/shm': writable(memoryMib * 1024, 1024),
 };
 
 const USER_MOUNTS: Record<string, string> = {
@@ -79,8 +96,9 @@ const USER_MOUNTS: Record<string, string> = {
   '/node_modules/skillcell': OF_HOST,
   '/skills': writable(96 * 1024, undefined, 'ro'),
   '/proc/sys': 'proc ro,nosuid,nodev,noexec,relatime',
-  '/dev/shm': writable(8 * 1024, 1024),
-  '/tmp': writable(16 * 1024, 1024),
+  '/etc': `tmpfs ro,${EMPTY}`,
+  '/dev/shm': writable(memoryMib * 1024, 1024),
+  '/tmp': WORKSPACE,
 };
 
 /** Polls for what should come; `false` after three seconds. */
@@ -270,10 +288,7 @@ export const KERNEL_VIEWS: readonly NamespaceAttack[] = [
     id: 'A14',
     title: 'has exactly these mounts, each with its options and its size',
     opens: [
-      ...['/etc/ld.so.cache', '/etc/alternatives'].flatMap((path) => [
-        `outer --ro-bind-try ${path}`,
-        `inner --ro-bind-try ${path}`,
-      ]),
+      ...['outer --ro-bind in /etc', 'outer --ro-bind-try in /etc', 'inner --ro-bind /etc'],
       ...['--ro-bind /usr', '--ro-bind /opt/skillcell', '--ro-bind /sys/fs/cgroup'].map(
         (key) => `outer ${key} (writable)`,
       ),
@@ -374,7 +389,7 @@ export const KERNEL_VIEWS: readonly NamespaceAttack[] = [
     attempt: ({ look }) =>
       look(({ executor: { limits } }) => {
         const names = ['Max core file size', 'Max open files', 'Max file size'];
-        const size = `${NAMESPACE_SPEC.limits.workspaceMib * MIB}`;
+        const size = `${largestFileBytes(NAMESPACE_SPEC.limits)}`;
         return asExpected(Object.fromEntries(names.map((name) => [name, limits[name]])), {
           'Max core file size': '0 0',
           'Max open files': '1024 1024',

@@ -24,6 +24,9 @@ function keyOf([name = '', ...operands]: readonly string[], next: readonly strin
   // A size belongs to the file system that follows it.
   if (name === '--size') return `${name} ${next?.at(-1)}`;
   if (TOP_FOLDERS.test(last)) return 'top folders';
+  // Which there are differs from machine to machine.
+  if (name === '--ro-bind-try' && last.startsWith('/etc/')) return `${name} in /etc`;
+  if (name === '--ro-bind' && last.startsWith('/etc/')) return `${name} in /etc`;
   return /^--(cap-|chdir)/.test(name) || last.startsWith('/') ? `${name} ${last}` : (name.split('=')[0] ?? name);
 }
 

@@ -79,7 +79,8 @@ import os, socket
 print([name for _, name in socket.if_nameindex()])
 print([line.split()[1] for line in open('/proc/self/status') if line.startswith(('Cap', 'NoNewPrivs', 'Seccomp:'))])
 print(sorted(int(pid) for pid in os.listdir('/proc') if pid.isdigit()))
-for path in ('/etc/passwd', '/root', '/home', '/tmp/../etc/hostname'): print(os.path.exists(path))
+print([line.split(':')[0] for line in open('/etc/passwd')])
+for path in ('/etc/shadow', '/root', '/home', '/tmp/../etc/hostname'): print(os.path.exists(path))
 for path in ('/proc/sys/kernel/core_pattern', '/usr/x', '/etc/x'):
     try: open(path, 'a')
     except OSError as error: print('refused', error.errno)
@@ -90,9 +91,10 @@ for path in ('/proc/sys/kernel/core_pattern', '/usr/x', '/etc/x'):
     expect(lines[0]).toBe("['lo']");
     expect(lines[1]).toBe(`[${[none, none, none, none, none, "'1'", "'2'"].join(', ')}]`);
     expect(lines[2]).toMatch(/^\[1, \d+\]$/);
-    expect(lines.slice(3, 7)).toEqual(['False', 'False', 'False', 'False']);
-    expect(lines.slice(7).map((line) => line.split(' ')[0])).toEqual(['refused', 'refused', 'refused']);
-    scene.evidence(`${lines[1] ?? ''}; sees processes ${lines[2] ?? ''}; ${lines.slice(7).join(', ')}`);
+    expect(lines[3]).toBe("['root', 'sandbox', 'nobody']");
+    expect(lines.slice(4, 8)).toEqual(['False', 'False', 'False', 'False']);
+    expect(lines.slice(8).map((line) => line.split(' ')[0])).toEqual(['refused', 'refused', 'refused']);
+    scene.evidence(`${lines[1] ?? ''}; sees processes ${lines[2] ?? ''}; ${lines.slice(8).join(', ')}`);
   },
 );
 
@@ -175,14 +177,29 @@ print(len(block) >> 20)`;
     // Who shuts himself off from being looked into has every page counted for each, unless the watch may look anyway:
     // at level namespace it stands above the user namespace of user code.
     const hidden = share.replace('import os, time', 'import ctypes, os, time\nctypes.CDLL(None).prctl(4, 0)');
+    // Where it has a /dev/shm of its own: a file there counts, once also where it is mapped in.
+    const files = `
+import mmap, time
+with open('/dev/shm/all', 'wb', buffering=0) as file:
+    for _ in range(80): file.write(b'x' * 1048576)
+with open('/dev/shm/all', 'r+b') as file: held = mmap.mmap(file.fileno(), 0)
+print(sum(held[::4096]) > 0, flush=True)
+time.sleep(2)`;
+    const ofFiles =
+      scene.level === 'none' ? [] : [160, 84].map((memoryMib) => ({ code: files, limits: { memoryMib } }));
     const results = await resultsAsUser(scene, [
+      ...ofFiles,
       { code: share, limits: { memoryMib: 256 } },
       { code: hidden, limits: { memoryMib: 256 } },
     ]);
-    expect(results[0]).toMatchObject({ outcome: 'succeeded', stdout: { text: '40\n' } });
-    expect(results[1]?.outcome).toBe(scene.level === 'none' ? 'out_of_memory' : 'succeeded');
+    const [shared, alone] = results.slice(-2);
+    expect(results.slice(0, -2).map((result) => result.outcome)).toEqual(
+      scene.level === 'none' ? [] : ['succeeded', 'out_of_memory'],
+    );
+    expect(shared).toMatchObject({ outcome: 'succeeded', stdout: { text: '40\n' } });
+    expect(alone?.outcome).toBe(scene.level === 'none' ? 'out_of_memory' : 'succeeded');
     scene.evidence(
-      `21 processes over one block of 40 MiB are within 256 MiB; hidden from the watch: ${results[1]?.outcome}`,
+      `21 processes over one block of 40 MiB are within 256 MiB; hidden from the watch: ${alone?.outcome}`,
     );
   },
 );

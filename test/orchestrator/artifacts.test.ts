@@ -20,7 +20,8 @@ import { createOrchestrator } from '../../src/orchestrator/create-orchestrator.t
 import type { Orchestrator } from '../../src/orchestrator/orchestrator.ts';
 import { writeBeneath } from '../../src/orchestrator/write-beneath.ts';
 import { requireHere } from '../fixtures/describe-with.ts';
-import { LEVELS, requireLevel } from '../fixtures/levels.ts';
+import { BEST_LEVEL, LEVELS, requireLevel } from '../fixtures/levels.ts';
+import { NAMES_WITH_JOINERS } from '../fixtures/names-with-joiners.ts';
 import { startQuietClock } from '../fixtures/quiet-clock.ts';
 
 const orchestrator = createOrchestrator();
@@ -109,6 +110,14 @@ describe.each(LEVELS)('artifacts at level %s', (isolation) => {
       { path: 'tag\\u{e0041}', reason },
       { path: 'zero\\u{200b}width', reason },
     ]);
+  });
+
+  it('keep the names that a language or an emoji needs, and so do input files', async () => {
+    const files = Object.fromEntries(NAMES_WITH_JOINERS.map((name) => [`in/${name}`, name]));
+    const code = 'cp -r in/. out/';
+    const { artifacts, omitted } = await orchestrator.exec({ isolation: BEST_LEVEL, language: 'bash', code, files });
+    expect(artifacts.map(({ path }) => path)).toEqual(NAMES_WITH_JOINERS.toSorted());
+    expect(omitted).toEqual([]);
   });
 
   it('are written to a folder that is made for them, readable and not executable, and nothing else is in it', async () => {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { NAMES_WITH_JOINERS, tags } from '../fixtures/names-with-joiners.ts';
 import { printablePath, shownPathFault } from '../../src/protocol/shown-path.ts';
 
 describe('shownPathFault()', () => {
@@ -11,6 +12,7 @@ describe('shownPathFault()', () => {
     '🎉.png',
     'a b\u00a0c',
     'e\u0301.txt',
+    ...NAMES_WITH_JOINERS,
   ])('takes %s', (path) => {
     expect(shownPathFault(path)).toBeUndefined();
   });
@@ -31,6 +33,17 @@ describe('shownPathFault()', () => {
     ['supplementary variation selector', 'a\u{e0100}'],
     ['line separator', 'a\u2028b'],
     ['musical format', 'a\u{1d173}'],
+    ['joiner between letters that have one form', 'é\u200dé'],
+    ['joiner after the last letter of a word', 'می\u200c.txt'],
+    ['joiner beside a digit', 'م\u200c1'],
+    ['second joiner', 'می\u200c\u200cخواهم'],
+    ['joiner behind an emoji alone', '👩\u200d.png'],
+    ['joiner of an emoji and a letter', '👩\u200dم'],
+    ['second variation selector', '❤\ufe0f\ufe0f.png'],
+    ['variation selector of a digit that is no key', '1\ufe0f.png'],
+    ['text in tags behind a flag', `🏴${tags('ignorethis')}\u{e007f}`],
+    ['flag whose tags have no end', `🏴${tags('gbeng')}`],
+    ['tags behind another emoji', `👩${tags('gbeng')}\u{e007f}`],
   ])('D10 refuses a %s', (_name, path) => {
     expect(shownPathFault(path)).toContain('invisible character');
   });
@@ -43,6 +56,7 @@ describe('shownPathFault()', () => {
 describe('printablePath()', () => {
   it('shows what would not be seen', () => {
     expect(printablePath('a\u202eb\u200bc\nd❤\ufe0f')).toBe('a\\u{202e}b\\u{200b}c\\x0ad❤\ufe0f');
+    expect(printablePath('می\u200cخواهم\u200c')).toBe('می\u200cخواهم\\u{200c}');
     expect(printablePath('x'.repeat(2_000))).toHaveLength(1_000);
   });
 });

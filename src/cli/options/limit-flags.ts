@@ -39,7 +39,7 @@ const LIMIT_FLAGS = {
     defaults: `${DEFAULT_LIMITS.jobTimeoutMs / 1000}, or --timeout and 10 more; ${CODEGEN_JOB_TIMEOUT_MS / 1000} where a model writes the code`,
   },
   grace: { limit: 'graceMs', unit: 'seconds', summary: 'seconds from SIGTERM to SIGKILL for a program that is ended' },
-  memory: { limit: 'memoryMib', ...OF_MEMORY, summary: 'memory of the program, beside its files and 64 MiB of ours' },
+  memory: { limit: 'memoryMib', ...OF_MEMORY, summary: 'memory of the program and of /dev/shm, beside its other files and our own share' },
   cpus: {
     limit: 'cpus',
     unit: 'one',
@@ -52,7 +52,7 @@ const LIMIT_FLAGS = {
     summary: `processes and threads, at least ${MINIMUM_PIDS}`,
     range: { unit: 'processes', minimum: MINIMUM_PIDS },
   },
-  workspace: { limit: 'workspaceMib', ...OF_MEMORY, summary: 'size of the working folder' },
+  workspace: { limit: 'workspaceMib', ...OF_MEMORY, summary: 'size of the working folder, and of /tmp' },
   'workspace-files': {
     limit: 'workspaceInodes',
     unit: 'one',

@@ -5,6 +5,7 @@ import { dirname, isAbsolute, join, resolve } from 'node:path';
 import type { Skill, SkillTree } from '../../contracts/skill.ts';
 import { SkillcellError } from '../../contracts/skillcell-error.ts';
 import { WORK_FOLDER_PREFIX } from '../../runners/local/start-direct.ts';
+import { fileSystemFault } from '../../durable/file-system-fault.ts';
 import { currentOwner, ownerName } from '../../durable/owner.ts';
 import { digestOf, skillDigest } from '../../skills/text/digest.ts';
 
@@ -28,8 +29,13 @@ export function createSkillCopies(): SkillCopies {
   let root: Promise<string> | undefined;
   const made = new Map<string, Promise<string>>();
 
-  const makeRoot = (): Promise<string> =>
-    mkdtemp(join(realpathSync(tmpdir()), `${WORK_FOLDER_PREFIX}${ownerName(currentOwner())}-code-`));
+  const makeRoot = async (): Promise<string> => {
+    try {
+      return realpathSync(await mkdtemp(join(tmpdir(), `${WORK_FOLDER_PREFIX}${ownerName(currentOwner())}-code-`)));
+    } catch (error) {
+      throw fileSystemFault(error) ?? error;
+    }
+  };
 
   const make = async (digest: string, tree: SkillTree): Promise<string> => {
     const folder = join(await (root ??= makeRoot()), digest.slice('sha256:'.length));

@@ -1,10 +1,10 @@
 import type { ContainerCreateOptions } from 'dockerode';
 import { seccompEngineProfile } from '../seccomp/seccomp-engine-profile.ts';
 import type { SandboxSpec } from '../runner.ts';
+import { largestFileBytes, sandboxMemoryMib, SKILLS_MIB } from '../sandbox-sizes.ts';
 
 const MIB = 1024 * 1024;
-/** The supervisor's share beside user code and its workspace. */
-const SUPERVISOR_MIB = 64;
+/** The supervisor's share beside user code. */
 const SUPERVISOR_PIDS = 24;
 /** A kernel of a sandbox's own is a program of the host, whose memory and threads count as well; it ends without them. */
 const OWN_KERNEL_MIB = 128;
@@ -12,11 +12,7 @@ const OWN_KERNEL_PIDS = 256;
 /** The accounts of the image. */
 const SUPERVISOR_UID = 10_001;
 const USER_UID = 10_002;
-/** What a job may carry, and room for its folders. */
-const SKILLS_MIB = 72;
 const VALUE_MIB = 1;
-const TEMPORARY_MIB = 16;
-const SHARED_MEMORY_MIB = 8;
 const OPEN_FILES = 1_024;
 
 /** Labels of all that we make at an engine. No text of a user goes in. */
@@ -46,12 +42,8 @@ export interface ContainerParts {
 export function containerOptions(spec: SandboxSpec, parts: ContainerParts): ContainerCreateOptions {
   const { limits } = spec;
   const ownKernel = spec.isolation === 'kernel';
-  const memory = (limits.memoryMib + limits.workspaceMib + SUPERVISOR_MIB + (ownKernel ? OWN_KERNEL_MIB : 0)) * MIB;
-  // Files in memory count for the memory limit: all that can be written together stays below it.
-  const skillsMib = Math.min(
-    SKILLS_MIB,
-    limits.memoryMib + SUPERVISOR_MIB - VALUE_MIB - TEMPORARY_MIB - SHARED_MEMORY_MIB - 1,
-  );
+  const memory = (sandboxMemoryMib(limits) + (ownKernel ? OWN_KERNEL_MIB : 0)) * MIB;
+  const files = `size=${limits.workspaceMib * MIB},nr_inodes=${limits.workspaceInodes},uid=${USER_UID},gid=${USER_UID}`;
   const writable = 'rw,nosuid,nodev';
   return {
     name: parts.name,
@@ -95,10 +87,10 @@ export function containerOptions(spec: SandboxSpec, parts: ContainerParts): Cont
       ],
       ReadonlyRootfs: true,
       Tmpfs: {
-        '/workspace': `${writable},exec,size=${limits.workspaceMib * MIB},nr_inodes=${limits.workspaceInodes},uid=${USER_UID},gid=${USER_UID}`,
-        '/skills': `${writable},exec,size=${skillsMib * MIB},nr_inodes=32768,uid=${SUPERVISOR_UID},gid=${SUPERVISOR_UID}`,
+        '/workspace': `${writable},exec,${files}`,
+        '/skills': `${writable},exec,size=${SKILLS_MIB * MIB},nr_inodes=32768,uid=${SUPERVISOR_UID},gid=${SUPERVISOR_UID}`,
         '/value': `${writable},noexec,size=${VALUE_MIB * MIB},nr_inodes=16,uid=${USER_UID},gid=${USER_UID}`,
-        '/tmp': `${writable},noexec,size=${TEMPORARY_MIB * MIB},nr_inodes=1024,uid=${USER_UID},gid=${USER_UID}`,
+        '/tmp': `${writable},noexec,${files}`,
       },
       Memory: memory,
       MemorySwap: memory,
@@ -107,12 +99,12 @@ export function containerOptions(spec: SandboxSpec, parts: ContainerParts): Cont
       Ulimits: [
         { Name: 'nofile', Soft: OPEN_FILES, Hard: OPEN_FILES },
         { Name: 'core', Soft: 0, Hard: 0 },
-        { Name: 'fsize', Soft: limits.workspaceMib * MIB, Hard: limits.workspaceMib * MIB },
+        { Name: 'fsize', Soft: largestFileBytes(limits), Hard: largestFileBytes(limits) },
         // The filter refuses mq_open, but a file made in /dev/mqueue is a queue too, and outside of every tmpfs.
         { Name: 'msgqueue', Soft: 0, Hard: 0 },
       ],
       IpcMode: 'private',
-      ShmSize: SHARED_MEMORY_MIB * MIB,
+      ShmSize: limits.memoryMib * MIB,
       Init: true,
       LogConfig: { Type: 'none', Config: {} },
       RestartPolicy: { Name: 'no' },

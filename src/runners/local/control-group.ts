@@ -12,12 +12,12 @@ import { join } from 'node:path';
 import type { SandboxUsage } from '../../contracts/usage.ts';
 import { readControlGroupMemory, readControlGroupUsage } from '../../protocol/control-group-usage.ts';
 import type { SandboxLimits } from '../runner.ts';
+import { sandboxMemoryMib } from '../sandbox-sizes.ts';
 
 const MIB = 1024 * 1024;
 const ROOT = '/sys/fs/cgroup';
 const FOLDER = 'skillcell';
-/** The supervisor's share beside user code and its workspace. */
-const SUPERVISOR_MIB = 64;
+/** The supervisor's share beside user code. */
 const SUPERVISOR_PIDS = 24;
 const CPU_PERIOD_US = 100_000;
 
@@ -110,7 +110,7 @@ function setLimits(
   folder: (controller: keyof Layout['folders']) => string,
   limits: SandboxLimits,
 ): void {
-  const memory = `${(limits.memoryMib + limits.workspaceMib + SUPERVISOR_MIB) * MIB}`;
+  const memory = `${sandboxMemoryMib(limits) * MIB}`;
   const quota = Math.max(1_000, Math.round(limits.cpus * CPU_PERIOD_US));
   const set = (controller: keyof Layout['folders'], file: string, value: string): void =>
     writeFileSync(join(folder(controller), file), value);

@@ -1,4 +1,4 @@
-import { lstatSync, readlinkSync } from 'node:fs';
+import { lstatSync, readdirSync, readlinkSync } from 'node:fs';
 import { executorWords, shellWords, waitingProgram } from '../../contracts/language.ts';
 import type { SandboxSpec } from '../runner.ts';
 import { requireInterpreter } from './require-interpreter.ts';
@@ -7,8 +7,11 @@ import { CODE_CACHE } from './runtime-cache.ts';
 const MIB = 1024 * 1024;
 /** An id that no account has: what root's sandboxes run as. */
 const SANDBOX_UID = '61184';
-/** What programs in /usr are found through. */
-const NEEDED_OF_ETC = ['/etc/ld.so.cache', '/etc/alternatives'];
+/** The bundle's own files in /etc: an image for containers has the same. */
+const OWN_ETC = ['passwd', 'group', 'hosts', 'host.conf', 'nsswitch.conf', 'gai.conf'];
+/** What programs and packages in /usr read from this machine's /etc: how they are found, and what they cannot work without. */
+const HOST_ETC =
+  'ld.so.cache alternatives fonts matplotlibrc mime.types protocols services ssl/certs ssl/openssl.cnf'.split(' ');
 /** Where the sandbox sees the runtime bundle. */
 const RUNTIME = '/opt/skillcell';
 /** Where the entry sees the memory counters of the sandbox's group. */
@@ -48,6 +51,7 @@ export function namespaceCommand({
     executor,
     `${limits.workspaceMib * MIB}`,
     `${limits.workspaceInodes}`,
+    `${limits.memoryMib * MIB}`,
     // A control group counts all processes of the sandbox; without one the kernel counts those of the inner user.
     memoryGroup === null ? `${limits.pids}` : '0',
     `${RUNTIME}/launch/start-entry.cjs`,
@@ -81,7 +85,7 @@ function outerArguments(runtime: string, memoryGroup: string | null): string[] {
     ...['--setenv', 'PATH', '/usr/local/bin:/usr/bin:/bin:/opt/skillcell/bin', '--setenv', 'LANG', 'C.UTF-8'],
     ...['--ro-bind', '/usr', '/usr', '--ro-bind', runtime, RUNTIME],
     ...topFolders(),
-    ...NEEDED_OF_ETC.flatMap((path) => ['--ro-bind-try', path, path]),
+    ...etcOptions(runtime),
     // For the entry, to see what user code holds; user code itself does not see it.
     ...(memoryGroup === null ? [] : ['--ro-bind', memoryGroup, GROUP]),
     ...['--proc', '/proc', '--dev', '/dev'],
@@ -100,6 +104,20 @@ function topFolders(): string[] {
     if (status === undefined) return [];
     return status.isSymbolicLink() ? ['--symlink', readlinkSync(path), path] : ['--ro-bind', path, path];
   });
+}
+
+/** The sandbox's /etc: own files, files of this machine, and the zone of the image for containers. */
+function etcOptions(runtime: string): string[] {
+  return [
+    ...OWN_ETC.flatMap((name) => ['--ro-bind', `${runtime}/etc/${name}`, `/etc/${name}`]),
+    ...[...HOST_ETC, ...pythonFolders()].flatMap((name) => ['--ro-bind-try', `/etc/${name}`, `/etc/${name}`]),
+    ...['--symlink', '/usr/share/zoneinfo/Etc/UTC', '/etc/localtime'],
+  ];
+}
+
+/** Debian's Python reads its `sitecustomize.py` there. */
+function pythonFolders(): string[] {
+  return readdirSync('/etc').filter((name) => /^python3(?:\.\d+)?$/.test(name));
 }
 
 /** The words that start the first executor, as a shell reads them. Throws where its interpreter is missing. */

@@ -1,7 +1,8 @@
-import { mkdir, mkdtemp, rm, symlink } from 'node:fs/promises';
+import { mkdir, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
+import { fileSystemFault } from '../../durable/file-system-fault.ts';
 import { flattenTree } from '../../protocol/flatten-tree.ts';
 import type { RuntimeBundle } from '../runtime-bundle.ts';
 import type { Sandbox, SandboxSpec } from '../runner.ts';
@@ -20,9 +21,12 @@ export const WORK_FOLDER_PREFIX = 'skillcell-';
 /** Starts a sandbox at level none: a child process with a folder of its own. Development only. */
 export async function startDirect(spec: SandboxSpec, bundle: RuntimeBundle, name: string): Promise<Sandbox> {
   requireInterpreter(spec.language);
-  const root = await mkdtemp(join(tmpdir(), `${WORK_FOLDER_PREFIX}${name}-`));
+  const root = join(tmpdir(), `${WORK_FOLDER_PREFIX}${name}`);
+  const temporary = temporaryBeside(root);
   let group: ControlGroup | null = null;
   try {
+    await makeOwn(root);
+    await makeOwn(temporary);
     group = createControlGroup(name, spec.limits);
     await mkdir(join(root, 'workspace', 'out'), { recursive: true });
     await mkdir(join(root, 'skills'));
@@ -34,6 +38,7 @@ export async function startDirect(spec: SandboxSpec, bundle: RuntimeBundle, name
       join(bundle.folder, 'entry.cjs'),
       '--level=none',
       `--root=${root}`,
+      `--temporary=${temporary}`,
       `--language=${spec.language}`,
       `--marker=${name}`,
       `--memory-mib=${spec.limits.memoryMib}`,
@@ -49,18 +54,41 @@ export async function startDirect(spec: SandboxSpec, bundle: RuntimeBundle, name
       async cleanUp() {
         // The entry has ended them unless it was itself killed, by the program or for want of memory.
         if (group === null && process.platform === 'linux') await killMarkedProcesses(name);
-        await removeTree(root);
+        await removeJobFolders(root);
       },
     });
   } catch (error) {
     group?.remove();
-    await removeTree(root);
+    await removeJobFolders(root);
     throw error;
   }
 }
 
-/** Removes a folder that user code wrote: never through a link, and past folders that were made unreadable or lie very deep. */
-export async function removeTree(folder: string): Promise<void> {
+/** Of this job only: a folder of that name would be another's. */
+async function makeOwn(folder: string): Promise<void> {
+  try {
+    await mkdir(folder, { mode: 0o700 });
+  } catch (error) {
+    throw fileSystemFault(error) ?? error;
+  }
+}
+
+/**
+ * The temporary folder of a job at level none, by the last part of the job's name: an address of a socket has room for 107 bytes, of which
+ * the whole name would leave too few.
+ */
+function temporaryBeside(root: string): string {
+  return join(dirname(root), `${WORK_FOLDER_PREFIX}${basename(root).split('-').at(-1)}`);
+}
+
+/** Removes what a job at level none worked in. The folder that names its owner goes last: a sweep finds the other one by it. */
+export async function removeJobFolders(root: string): Promise<void> {
+  await removeTree(temporaryBeside(root));
+  await removeTree(root);
+}
+
+/** Removes a folder that user code wrote, where it is there: never through a link, and past folders that were made unreadable or lie very deep. */
+async function removeTree(folder: string): Promise<void> {
   // First: a removal that fails at one folder goes on with those beside it, and under the walk.
   for (const _ of flattenTree(folder)) await setImmediate();
   await rm(folder, { recursive: true, force: true, maxRetries: 3 });

@@ -2,14 +2,13 @@ import { existsSync } from 'node:fs';
 import { SkillcellError } from '../../contracts/skillcell-error.ts';
 import type { RuntimeBundle } from '../runtime-bundle.ts';
 import type { Sandbox, SandboxSpec } from '../runner.ts';
+import { largestFileBytes } from '../sandbox-sizes.ts';
 import { createControlGroup } from './control-group.ts';
 import { unenforcedLimits } from './limit-enforcement.ts';
 import { localSandbox } from './local-sandbox.ts';
 import { namespaceCommand, namespaceExecutor } from './namespace-command.ts';
 import { cachedRuntime } from './runtime-cache.ts';
 import { startProcess } from './start-process.ts';
-
-const MIB = 1024 * 1024;
 
 /** What brings level namespace where it is missing. */
 export const NAMESPACE_ADVICE =
@@ -23,7 +22,7 @@ export async function startNamespace(spec: SandboxSpec, bundle: RuntimeBundle, n
   const group = createControlGroup(name, spec.limits);
   try {
     const command = namespaceCommand({ bubblewrap, runtime, executor, spec, memoryGroup: group?.memoryFolder ?? null });
-    const child = startProcess(command, { group, fileBytes: spec.limits.workspaceMib * MIB, env: {} });
+    const child = startProcess(command, { group, fileBytes: largestFileBytes(spec.limits), env: {} });
     return localSandbox({
       isolation: 'namespace',
       child,

@@ -6,7 +6,7 @@ import { isDead, parseOwnerName } from '../../durable/owner.ts';
 import type { SweepReport } from '../runner.ts';
 import { destroyControlGroup, listControlGroups } from './control-group.ts';
 import { markedProcesses } from './marked-processes.ts';
-import { removeTree, WORK_FOLDER_PREFIX } from './start-direct.ts';
+import { removeJobFolders, WORK_FOLDER_PREFIX } from './start-direct.ts';
 
 /**
  * Removes what local sandboxes of dead owners left: marked processes, control groups, work folders. Other hosts may do the
@@ -24,7 +24,7 @@ export async function sweepLocal(signal?: AbortSignal): Promise<SweepReport> {
     if (!name.startsWith(WORK_FOLDER_PREFIX) || !ownedByDead(name.slice(WORK_FOLDER_PREFIX.length))) continue;
     try {
       requireOwn(join(tmpdir(), name));
-      await removeTree(join(tmpdir(), name));
+      await removeJobFolders(join(tmpdir(), name));
       report.removed.push({ kind: 'folder', name });
     } catch (error) {
       if (!existsSync(join(tmpdir(), name))) report.removed.push({ kind: 'folder', name });

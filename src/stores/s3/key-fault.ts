@@ -1,7 +1,7 @@
+import { hidesInName } from '../../contracts/hidden-in-names.ts';
 import { quotedText } from '../../contracts/quoted-text.ts';
 import { relativePathFault } from '../../contracts/relative-path.ts';
 import { SkillcellError } from '../../contracts/skillcell-error.ts';
-import { hasHidden } from '../../skills/text/hidden-characters.ts';
 
 /** The most bytes that a key may have in S3. */
 const KEY_BYTES = 1_024;
@@ -16,7 +16,7 @@ export function keyFault(key: string): string | undefined {
   if (key.endsWith('/')) return 'a slash at the end';
   if (ENCODED.test(key)) return 'a dot or a slash that is written with a percent sign';
   if (Buffer.byteLength(key) > KEY_BYTES) return `over ${KEY_BYTES} bytes`;
-  if (hasHidden(key)) return 'a hidden character in the name';
+  if (hidesInName(key)) return 'a hidden character in the name';
   return relativePathFault(key);
 }
 

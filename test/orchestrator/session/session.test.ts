@@ -435,6 +435,13 @@ describe.each(EVERY_LEVEL)('a session at level %s', (level) => {
     );
     expect(over).toMatchObject({ outcome: 'out_of_memory', state: 'lost' });
     expect(await session.run('1 + 1')).toMatchObject({ value: 2, epoch: 2 });
+    // Files in /dev/shm are memory of its own, which goes with the epoch; at level none they are the machine's.
+    if (level === 'none') return;
+    const shared = await session.run(
+      "file = open('/dev/shm/held', 'wb', buffering=0)\nfor _ in range(125): file.write(bytes(1 << 20))\nimport time; time.sleep(5)",
+    );
+    expect(shared).toMatchObject({ outcome: 'out_of_memory', state: 'lost' });
+    expect(await session.run('1 + 1')).toMatchObject({ value: 2, epoch: 3 });
   });
 
   it('reads and writes its workspace with the rights of user code', async (context) => {

@@ -130,6 +130,7 @@ describe('A33 the container that the runner makes', () => {
       sum += Number(/size=(\d+)/.exec(text)?.[1] ?? Number.NaN);
     }
     expect(tmpfs['/workspace']).toMatch(new RegExp(`exec,size=${40 * MIB},nr_inodes=2000,uid=10002,gid=10002`));
+    expect(tmpfs['/tmp']).toMatch(new RegExp(`exec,size=${40 * MIB},nr_inodes=2000,uid=10002,gid=10002`));
     expect(tmpfs['/skills']).toContain('uid=10001,gid=10001');
     expect(tmpfs['/tmp']).toContain('noexec');
     expect(tmpfs['/value']).toContain('noexec');
@@ -137,11 +138,11 @@ describe('A33 the container that the runner makes', () => {
   });
 
   line('has every limit, of the job and the supervisor’s share', () => {
-    expect(config()['Memory']).toBe((300 + 40 + 64) * MIB);
+    expect(config()['Memory']).toBe((300 + 2 * 40 + 72 + 64) * MIB);
     expect(config()['MemorySwap']).toBe(config()['Memory']);
     expect(config()['NanoCpus']).toBe(1.5e9);
     expect(config()['PidsLimit']).toBe(50 + 24);
-    expect(config()['ShmSize']).toBe(8 * MIB);
+    expect(config()['ShmSize']).toBe(300 * MIB);
     expect(nothing(config()['OomKillDisable'])).toBe(true);
     expect(config()['OomScoreAdj']).toBeGreaterThanOrEqual(0);
     const limits = Object.fromEntries(
@@ -150,7 +151,7 @@ describe('A33 the container that the runner makes', () => {
         [Soft, Hard],
       ]),
     );
-    expect(limits).toEqual({ nofile: [1024, 1024], core: [0, 0], fsize: [40 * MIB, 40 * MIB], msgqueue: [0, 0] });
+    expect(limits).toEqual({ nofile: [1024, 1024], core: [0, 0], fsize: [300 * MIB, 300 * MIB], msgqueue: [0, 0] });
   });
 
   line('has an init, no log, no restart, no terminal, and ends with its channel', () => {

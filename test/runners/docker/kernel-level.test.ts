@@ -7,6 +7,7 @@ import type { Orchestrator } from '../../../src/orchestrator/orchestrator.ts';
 import { attempts, reportOf } from '../../attacks/plainly.ts';
 import { describeWith } from '../../fixtures/describe-with.ts';
 import { expectedOutput, outputProgram } from '../../fixtures/output/output-programs.ts';
+import { SURROUNDINGS, SURROUNDINGS_JOB } from '../../fixtures/surroundings-program.ts';
 import { atKernelEngine, KERNEL_RUNTIME, missingFor } from '../../fixtures/kernel-engine.ts';
 
 /** What level kernel promises, with gVisor, and what it does not: a list of its own. */
@@ -139,6 +140,13 @@ for number in range(1500):
 print(written <= 32 * 1048576, files)`;
     const result = await job({ code, limits: { workspaceMib: 32, workspaceInodes: 1_000 } });
     expect(result.stdout.text).toMatch(/^(27|28) True 1500\n$/);
+  });
+
+  test('a program finds what it finds at the other levels, but for a limit of files', async () => {
+    const { stdout, stderr } = await job(SURROUNDINGS_JOB);
+    expect(stderr.text).toBe('');
+    const temporary = [48, expect.any(Number) as number, 17];
+    expect(JSON.parse(stdout.text)).toEqual({ ...SURROUNDINGS, temporary });
   });
 
   test('the deadline holds', async () => {

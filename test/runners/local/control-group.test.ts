@@ -50,7 +50,7 @@ describe('a control group', () => {
   }
 
   it('holds the limits of the job, its workspace and the supervisor', () => {
-    expect(Number(setting('memory.max', 'memory.limit_in_bytes'))).toBe((40 + 1 + 64) * MIB);
+    expect(Number(setting('memory.max', 'memory.limit_in_bytes'))).toBe((40 + 2 * 1 + 72 + 64) * MIB);
     expect(setting('pids.max', 'pids.max')).toBe('64');
     expect(setting('cpu.max', 'cpu.cfs_quota_us')).toMatch(/^50000/);
     expect(listControlGroups()).toContain(name);
