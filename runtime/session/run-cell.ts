@@ -59,7 +59,7 @@ export async function runCell(
   });
   const answered = listen(cell, session, limits, cause.resolve);
   const stopWatching = startWatches(around, limits, cause.resolve);
-  const { program, diagnostics } = fittingLineEnds(executor.language, cell.code);
+  const { program, diagnostics } = fittingLineEnds(executor.language, withoutMark(cell.code));
   const started = performance.now();
   // What is to stop before it has begun never begins.
   const isSent = (await Promise.race([cause.promise, Promise.resolve()])) === undefined;
@@ -151,6 +151,11 @@ function isLeaving({ leaving }: Record<string, unknown>): boolean {
 /** A shell that a trap of the code's own, or `exec`, took the last word from: its end is what the code has made it. */
 function hasExited({ executor, end }: Interpreter): boolean {
   return executor.language.reads === 'strings' && end !== undefined && end.signal === null && end.code !== null;
+}
+
+/** The code without a byte order mark: a file has one for its readers, and an interpreter that is handed a text takes it for a name. */
+function withoutMark(code: string): string {
+  return code.startsWith('\uFEFF') ? code.slice(1) : code;
 }
 
 /** An interpreter that ended without a word of its run. */

@@ -105,10 +105,10 @@ __skillcell_next() {
 builtin read -r -d '' __skillcell_step <<'END'
 {
   __skillcell_next
-  if ((__skillcell_code)); then
-    __skillcell_again || . /dev/fd/203 203<<<"$__skillcell_text"
-  else
+  if ((__skillcell_code == 0)); then
     . /dev/fd/203 203<<<"$__skillcell_text"
+  else
+    __skillcell_again || . /dev/fd/203 203<<<"$__skillcell_text"
   fi
   {
     __skillcell_code=$? __skillcell_options=${__skillcell_stopped:-$-}
