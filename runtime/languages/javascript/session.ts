@@ -11,6 +11,7 @@ import { describeError, interrupted } from './describe-error.ts';
 import { createDisplay } from './display.ts';
 import { tellField } from './held-prototype.ts';
 import { holdProcess } from './held-process.ts';
+import { lendVariables } from './lent-variables.ts';
 import { defineGlobals } from './session-globals.ts';
 import { SHARED } from './stop-question.ts';
 import { typeScriptError } from './syntax-error.ts';
@@ -35,6 +36,8 @@ export interface CellMessage {
   run: number;
   language: string;
   code: string;
+  /** Variables of this run only. */
+  env: Record<string, string>;
 }
 
 /** What the executor gives to its session. */
@@ -54,6 +57,8 @@ export interface CellRunner {
 interface Running extends EndedRun {
   /** Whether its code has ended, and then whether its report is being made. */
   step: 'runs' | 'ended' | 'reports';
+  /** Takes back the variables that it alone has. */
+  takeBack(): void;
 }
 
 const STDERR = 2;
@@ -63,7 +68,7 @@ export async function startSession(
   { cwd, valueBytes, resultBytes, interrupt }: SessionMessage,
   ports: SessionPorts,
 ): Promise<CellRunner> {
-  const { exit } = process;
+  const { exit, env: environment } = process;
   let running: Running | undefined;
   /** Whether no more code can be run. */
   let isBlocked = false;
@@ -87,6 +92,7 @@ export async function startSession(
     } catch (error) {
       reporter.reportError(ended.run, error);
     }
+    ended.takeBack();
     running = undefined;
   };
   holdProcess({
@@ -110,8 +116,15 @@ export async function startSession(
   };
 
   return {
-    run({ run, language, code }) {
-      const started: Running = { run, display: createDisplay(resultBytes), stray: undefined, step: 'runs' };
+    run({ run, language, code, env }) {
+      const shown = createDisplay(resultBytes, (forms, parts) => reporter.show(run, forms, parts));
+      const started: Running = {
+        run,
+        display: shown,
+        stray: undefined,
+        step: 'runs',
+        takeBack: lendVariables(environment, env),
+      };
       running = started;
       const cell = `cell-${run}`;
       const finish = (ending: Ending): void => end(started, ending);
@@ -128,6 +141,7 @@ export async function startSession(
       if (running.step === 'runs') end(running, { failed: true, is: stopped });
       else if (running.step === 'reports') {
         // How a value shows itself did not end, and was stopped; nothing more comes of that report.
+        running.takeBack();
         running = undefined;
         reporter.reportError(run, stopped);
       }

@@ -275,12 +275,15 @@ class Calls:
         return self.call_aside(name, arguments) if may_be_interrupted() else self.call_here(name, arguments)
 
     def call_aside(self, name, arguments):
-        """Calls in a thread of its own, so that nothing raises in the middle of a frame. Who stops waiting leaves the call alone."""
+        return self.aside(lambda: self.call_here(name, arguments))
+
+    def aside(self, work):
+        """Does work in a thread of its own, so that nothing raises in the middle of a frame. Who stops waiting leaves the work alone."""
         ended, outcome = threading.Event(), []
 
         def run():
             try:
-                outcome.append((self.call_here(name, arguments), None))
+                outcome.append((work(), None))
             except BaseException as error:
                 outcome.append((None, error))
             ended.set()
@@ -467,14 +470,27 @@ def leave(code):
 class SessionLink:
     """What a session needs of its executor."""
 
-    send = staticmethod(send)
+    folder = os.path.dirname(os.path.abspath(__file__))
+    own_module = staticmethod(own_module)
     exact_json = staticmethod(exact_json)
     short_texts = staticmethod(short_texts)
 
     @staticmethod
-    def send_bytes(part, data):
-        for start in range(0, len(data), FRAME_BYTES):
-            send_frame(1, struct.pack("<I", part) + data[start : start + FRAME_BYTES])
+    def send(message):
+        with calls.sending:
+            send(message)
+
+    @staticmethod
+    def send_result(data, message):
+        """Sends bytes and the message that names them, one behind the other, whatever interrupts the thread that shows them."""
+
+        def send_both():
+            with calls.sending:
+                for start in range(0, len(data), FRAME_BYTES):
+                    send_frame(1, struct.pack("<I", 0) + data[start : start + FRAME_BYTES])
+                send(message)
+
+        calls.aside(send_both)
 
     @staticmethod
     def next_message():
