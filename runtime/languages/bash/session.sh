@@ -98,7 +98,8 @@ __skillcell_take_back() {
 __skillcell_next() {
   builtin mapfile -d '' -t -n 3 -u 200 __skillcell_request
   if ((${#__skillcell_request[@]} < 3)); then
-    builtin trap - EXIT
+    # The session is over: there is no run to tell of any more, and what the code has the shell do at its end is done.
+    __skillcell_leave() { :; }
     builtin exit 0
   fi
   if [[ -e $__skillcell_value || -L $__skillcell_value ]]; then builtin command -p rm -rf -- "$__skillcell_value"; fi

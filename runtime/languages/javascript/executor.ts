@@ -50,7 +50,8 @@ type ExecutorRequest =
   | RehearseMessage
   | (SessionMessage & Pick<RunMessage, 'env' | 'skills'>)
   | CellMessage
-  | { type: 'interrupt'; run: number; count: number };
+  | { type: 'interrupt'; run: number; count: number }
+  | { type: 'end' };
 
 /** There before a run is asked for: the supervisor waits until it is told so. */
 let session: CellRunner | undefined;
@@ -60,6 +61,7 @@ function take(message: ExecutorRequest): void {
   else if (message.type === 'rehearse') void rehearse(message);
   else if (message.type === 'session') void openSession(message);
   else if (message.type === 'cell') session?.run(message);
+  else if (message.type === 'end') session?.end();
   else session?.interrupt(message.run, message.count);
 }
 

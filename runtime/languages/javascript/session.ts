@@ -51,6 +51,8 @@ export interface CellRunner {
   run(cell: CellMessage): void;
   /** Stops the run of this number, where it only waits. What is in a loop the thread stops. `count`: which interrupt of the session this is. */
   interrupt(run: number, count: number): void;
+  /** Ends the process, and with it the session. */
+  end(): void;
 }
 
 /** A run under way. */
@@ -116,6 +118,7 @@ export async function startSession(
   };
 
   return {
+    end: () => void apply(exit, process, [0]),
     run({ run, language, code, env }) {
       const shown = createDisplay(resultBytes, (forms, parts) => reporter.show(run, forms, parts));
       const started: Running = {

@@ -546,6 +546,8 @@ while request["type"] != "run":
         send({"type": "rehearsed"})
     elif request["type"] == "session":
         serve_session(request)
+        # Python itself ends: files are written, and what the code has left for the end is done.
+        raise SystemExit
     else:
         send({"type": "checked", "unmet": own_module("script_requirements")["unmet"](request["path"])})
     request = receive()

@@ -312,7 +312,7 @@ def serve(message, link):
     link.own_module("notebook_modules")["install"](os.path.join(link.folder, "notebook"))
     link.own_module("whole_print")["install"]()
     link.send({"type": "waiting"})
-    while True:
+    request = link.next_message()
+    while request["type"] != "end":
+        session.run(request)
         request = link.next_message()
-        if request["type"] == "cell":
-            session.run(request)

@@ -562,6 +562,36 @@ describe.each(EVERY_LEVEL)('a session at level %s', (level) => {
     expect(await second.files.read('a/in.txt', 'utf8')).toBe('given');
   });
 
+  it.for([
+    [
+      'javascript',
+      `process.on('exit', () => require('node:fs').writeFileSync(process.env.SKILLCELL_OUTPUT + '/at-end', 'done'))`,
+    ],
+    [
+      'python',
+      `import atexit, os\nheld = open(os.environ['SKILLCELL_OUTPUT'] + '/at-end', 'w')\natexit.register(held.write, 'ne')\nheld.write('do')`,
+    ],
+    ['bash', `trap 'printf done >"$SKILLCELL_OUTPUT/at-end"; echo unheard' EXIT`],
+  ] as const)('ends its interpreters as each ends: %s', async ([language, code], context) => {
+    need(context, level, language);
+    const session = await open({ language });
+    expect(await session.run(code)).toMatchObject({ outcome: 'succeeded', state: 'kept' });
+    const job = await session.close();
+    expect(job.outcome).toBe('succeeded');
+    expect(await orchestrator.readArtifact(job, 'at-end', 'utf8')).toBe('done');
+  });
+
+  it('ends what goes on at the end of its interpreters when its grace is over', async (context) => {
+    need(context, level, 'python');
+    const session = await open({ limits: { graceMs: 300 } });
+    await session.run('process.on("exit", () => { for (;;); }); undefined');
+    await session.run('import atexit, os\n@atexit.register\ndef stay():\n  print("x" * 2 ** 20)\n  while True: pass', {
+      language: 'python',
+    });
+    await session.run(`trap 'while :; do :; done' EXIT`, { language: 'bash' });
+    expect(await session.close()).toMatchObject({ outcome: 'succeeded' });
+  });
+
   it('leaves artifacts when it is closed, and refuses what comes after', async (context) => {
     requireEachLevel(context, level);
     const session = await open();
