@@ -79,12 +79,12 @@ export interface SessionRun {
   state: 'kept' | 'lost';
   outcome: Outcome;
   limit?: LimitName;
-  /** Of the interpreter, where it ended; of bash that of its last command. */
+  /** Of the interpreter, where it ended; of bash that of its last command, of Python that of `sys.exit`. */
   exitCode: number | null;
   signal: string | null;
   /** The last expression, or what `setValue` was given; absent where that has no JSON form. */
   value?: unknown;
-  /** What was displayed, in order; then the last expression where it is shown by itself, and the open figures. */
+  /** What was displayed, in order; then the last expression where it is shown by itself, and the open figures. Each has had an event. */
   results: SessionResult[];
   stdout: OutputText;
   stderr: OutputText;
