@@ -1,5 +1,5 @@
 import type { RuntimeGlobals } from '../src/contracts/globals.ts';
-import { DEFAULT_LANGUAGE, type LanguageDefinition } from '../src/contracts/language.ts';
+import { DEFAULT_LANGUAGE, type ExecutorStart, type LanguageDefinition } from '../src/contracts/language.ts';
 import { SkillcellError } from '../src/contracts/skillcell-error.ts';
 import { createChannel, type Channel } from '../src/protocol/channel.ts';
 import {
@@ -11,10 +11,11 @@ import {
 } from '../src/protocol/messages.ts';
 import { readLanguage } from './languages/read-language.ts';
 import { createCallPort } from './run/call-port.ts';
+import { letGo } from './run/let-go.ts';
 import { createRunClock } from './run/run-clock.ts';
 import type { JobSurroundings, SessionSurroundings } from './run/job-surroundings.ts';
-import { adoptFirstExecutor, startExecutor, type ExecutorProcess } from './run/executor-process.ts';
-import { createOutputPipes } from './run/output-pipes.ts';
+import { adoptFirstExecutor, isStartedFor, neededStart, startExecutor, type ExecutorProcess } from './run/executor-process.ts';
+import { createProgramPipes } from './run/program-pipes.ts';
 import { receiveBytes, receiveFiles, receiveSkills, receiveStdin } from './files/incoming-streams.ts';
 import { hostChannel } from './sandbox/host-channel.ts';
 import { readLayout, type SandboxLayout } from './sandbox/sandbox-layout.ts';
@@ -43,16 +44,16 @@ export function serveChannel(args: readonly string[]): void {
   const marker = layout.marker;
 
   const privileges = takePrivileges(layout);
-  const start = (wanted: LanguageDefinition): ExecutorProcess => {
+  const start = (wanted: LanguageDefinition, needed?: ExecutorStart): ExecutorProcess => {
     // The folder of skills, where they are made, is the supervisor's own.
-    const pipes = privileges.asSupervisor(() => createOutputPipes(layout, privileges));
-    return privileges.asRoot(() => startExecutor(layout, wanted, marker, pipes));
+    const pipes = privileges.asSupervisor(() => createProgramPipes(layout, privileges));
+    return privileges.asRoot(() => startExecutor(layout, wanted, marker, pipes, needed));
   };
 
   let ready = false;
   let started = false;
   let used = false;
-  let executor = adoptFirstExecutor(language) ?? start(language);
+  let executor = adoptFirstExecutor(layout, language) ?? start(language);
   const processes = userProcesses(layout, privileges, () => executor.pid);
 
   const cancellation = new AbortController();
@@ -89,10 +90,17 @@ export function serveChannel(args: readonly string[]): void {
     channel.send({ type: 'rehearsed' } satisfies SandboxMessage);
   };
 
-  const takeExecutor = (wanted: string): ExecutorProcess => {
-    const fresh = executor.language.name === wanted && !used;
+  const takeExecutor = (name: string, wanted?: ExecutorStart): ExecutorProcess => {
+    const definition = executor.language.name === name ? executor.language : readLanguage(layout.runtime, name);
+    const needed = wanted === undefined ? undefined : neededStart(layout, definition, wanted);
+    const isFresh = !used && executor.language === definition;
+    const fits = isFresh && (needed === undefined || isStartedFor(executor, needed));
+    if (!fits) {
+      // It ends as its link does, before user code begins.
+      if (!used) letGo(executor);
+      executor = start(definition, needed);
+    }
     used = true;
-    if (!fresh) executor = start(readLanguage(layout.runtime, wanted));
     return executor;
   };
   const serve = async (sent: StartMessage): Promise<void> => {

@@ -15,8 +15,6 @@ export interface RuntimeManifest {
   files: Record<string, string>;
 }
 
-/** Of the entry with all its parts. */
-const MAX_ENTRY_BYTES = 200_000;
 const root = fileURLToPath(new URL('..', import.meta.url));
 /** The same code as ES modules, which become one scope: that loads in half the time, and what nobody calls can be left out. */
 const MODULES: Record<string, string> = {
@@ -27,6 +25,8 @@ const MODULES: Record<string, string> = {
 const INLINED = 'gray-matter';
 /** What few jobs load is no part of what each of them reads: files beside the entry, by name. */
 const APART = { session: 'session/serve-session', clear: 'files/clear-attempt' } as const;
+/** Loose files that Node preloads, or that are loaded without a wait. */
+const COMMON_JS: ReadonlySet<string> = new Set(['hold.ts', 'bridge.ts']);
 const COMMON = {
   absWorkingDir: root,
   alias: MODULES,
@@ -51,7 +51,7 @@ export async function buildRuntime(folder: string): Promise<RuntimeManifest> {
   await mkdir(dirname(folder), { recursive: true });
   const staging = await mkdtemp(`${folder}.building-`);
   try {
-    await buildEntry(staging);
+    await bundleForSandbox('runtime/entry.ts', join(staging, 'entry.cjs'));
     await bundleForSandbox('runtime/rehearse/compile-ahead.ts', join(staging, 'compile-ahead.cjs'));
     await bundleForSandbox('runtime/languages/list-installed.ts', join(staging, 'list-installed.cjs'));
     for (const [name, source] of Object.entries(APART))
@@ -68,16 +68,6 @@ export async function buildRuntime(folder: string): Promise<RuntimeManifest> {
     return manifest;
   } finally {
     await rm(staging, { recursive: true, force: true });
-  }
-}
-
-async function buildEntry(folder: string): Promise<void> {
-  await bundleForSandbox('runtime/entry.ts', join(folder, 'entry.cjs'));
-  const bytes = await entryBytes(folder);
-  if (bytes > MAX_ENTRY_BYTES) {
-    throw new Error(
-      `Cannot build the runtime bundle: the entry is larger than ${MAX_ENTRY_BYTES} bytes, got ${bytes}.`,
-    );
   }
 }
 
@@ -233,10 +223,11 @@ async function copyLoose(from: string, to: string): Promise<void> {
       if (entry.name !== '__pycache__') await copyLoose(source, join(to, entry.name));
     } else if (/(?<!\.d)\.ts$/.test(entry.name)) {
       // `.mts` stays as it is: the executor warms Node's own type stripping up with it.
-      const outfile = join(to, entry.name.replace(/ts$/, 'mjs'));
+      const format = COMMON_JS.has(entry.name) ? 'cjs' : 'esm';
+      const outfile = join(to, entry.name.replace(/ts$/, format === 'cjs' ? 'cjs' : 'mjs'));
       // Our own code is to be read by whom it shows in a stack; a package is only to be loaded fast.
       const minify = basename(from) === 'packages';
-      await build({ ...COMMON, entryPoints: [source], outfile, format: 'esm', minify, plugins: [englishOnly] });
+      await build({ ...COMMON, entryPoints: [source], outfile, format, minify, plugins: [englishOnly] });
     } else {
       await writeFile(join(to, entry.name), await readFile(join(root, source)), { mode: 0o644 });
     }

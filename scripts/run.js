@@ -22,6 +22,7 @@ const COMMANDS = {
   fuzz: ['scripts/fuzz.ts'],
   vectors: ['scripts/vectors.ts'],
   corpus: ['scripts/corpus.ts'],
+  fidelity: ['scripts/fidelity.ts'],
   format: ['node_modules/oxfmt/bin/oxfmt', '.'],
 };
 

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { executorCommand, findInterpreter, type LanguageDefinition } from '../../src/contracts/language.ts';
+import { findInterpreter, interpreterCommand, type LanguageDefinition } from '../../src/contracts/language.ts';
 import { compareCodePoints } from '../../src/skills/text/text.ts';
 
 /** What programs of a language find beside its standard library. */
@@ -39,7 +39,7 @@ export async function installedPackages(
 export async function askInterpreter(runtime: string, definition: LanguageDefinition): Promise<string> {
   const interpreter = findInterpreter(definition, process.execPath) ?? definition.name;
   const asking = { ...definition, command: definition.installed?.command ?? [] };
-  const [program, ...args] = executorCommand(asking, interpreter, runtime);
+  const [program, ...args] = interpreterCommand(asking, interpreter, runtime);
   const env = { PATH: process.env['PATH'] ?? '/usr/local/bin:/usr/bin:/bin', LANG: 'C.UTF-8', HOME: '/' };
   const options = { cwd: '/', env, timeout: ASK_MS, maxBuffer: MAX_ANSWER };
   return (await promisify(execFile)(program, args, options)).stdout;

@@ -1,7 +1,7 @@
 #!/bin/sh
 # First process inside the outer namespace: mounts what user code can write to, starts the first executor beside the entry (both
 # need their interpreter's start-up time, and so a job waits for the slower one only), then becomes the entry.
-# Arguments: the first executor's command with blanks between its words, workspace bytes, workspace inodes, most processes of user code or 0, then the entry's own.
+# Arguments: the first executor's variables and command as a shell reads them, workspace bytes, workspace inodes, most processes of user code or 0, then the entry's own.
 set -eu
 # The first executor starts before the entry could set its mask.
 umask 022
@@ -22,7 +22,7 @@ wait $!
 # Held open in both directions until the executor answers, so that neither side waits for the other or sees an early
 # end. The entry closes these six. Descriptor 3 is the host's channel. The executor opens ends of its own, in one direction each.
 exec 4<>/run/status 5<>/run/stdin 6<>/run/stdout 7<>/run/stderr 8<>/run/to-executor 9<>/run/from-executor
-# shellcheck disable=SC2086 # one word an argument
-SKILLCELL_STATUS_FD=5 /bin/sh /opt/skillcell/launch/start-executor.sh $executor \
-  </run/stdin >/run/stdout 2>/run/stderr 3</run/to-executor 5>&4 4>/run/from-executor 6<&- 7<&- 8<&- 9<&- &
+# A program can open a pipe without a name anew, as /dev/stdin; at a fifo it would wait for a writer that has ended already.
+cat </run/stdin 3<&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&- | /bin/sh /opt/skillcell/launch/start-executor.sh "$executor" \
+  >/run/stdout 2>/run/stderr 3</run/to-executor 4>/run/from-executor 5>/run/status 6<&- 7<&- 8<&- 9<&- &
 SKILLCELL_FIRST_EXECUTOR=$! exec /opt/skillcell/bin/node "$@"

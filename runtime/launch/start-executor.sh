@@ -1,15 +1,15 @@
 #!/bin/sh
 # Starts one executor in an inner namespace of its own: no network, own processes and users, the seccomp filter, and
 # nothing but the workspace to write to. Descriptors: 0-2 the user's streams, 3 messages in, 4 messages out.
-# Arguments: the executor's command.
+# 5 is for wait-for-program.sh. Argument: the executor's variables and command, as a shell reads them.
 set -eu
 
 # User code goes first when memory is short; raising one's own score needs no privilege.
 echo 1000 >/proc/self/oom_score_adj
 
-if [ "${SKILLCELL_NPROC:-0}" -gt 0 ]; then set -- /usr/bin/prlimit "--nproc=$SKILLCELL_NPROC" -- "$@"; fi
+if [ "${SKILLCELL_NPROC:-0}" -gt 0 ]; then set -- "/usr/bin/prlimit --nproc=$SKILLCELL_NPROC -- /usr/bin/env $1"; fi
 # Links are made before the root becomes read-only, so they go in front of this.
-set -- --remount-ro /dev --remount-ro / --chdir /workspace --seccomp 9 -- "$@"
+set -- --remount-ro /dev --remount-ro / --chdir /workspace --seccomp 9 -- /bin/sh /opt/skillcell/launch/wait-for-program.sh "$@"
 for folder in bin sbin lib lib32 lib64; do
   if [ -L "/$folder" ]; then
     set -- --symlink "usr/$folder" "/$folder" "$@"
@@ -17,8 +17,6 @@ for folder in bin sbin lib lib32 lib64; do
     set -- --ro-bind "/$folder" "/$folder" "$@"
   fi
 done
-
-if [ -n "${SKILLCELL_STATUS_FD:-}" ]; then set -- --json-status-fd "$SKILLCELL_STATUS_FD" "$@"; fi
 
 exec bwrap \
   --unshare-user --uid 1000 --gid 1000 --unshare-pid --unshare-net --unshare-ipc --unshare-uts --unshare-cgroup-try \

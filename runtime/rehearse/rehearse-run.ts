@@ -8,7 +8,7 @@ import { DEFAULT_LIMITS } from '../../src/contracts/limits.ts';
 import type { Channel } from '../../src/protocol/channel.ts';
 import { readLanguage } from '../languages/read-language.ts';
 import { connectExecutor } from '../run/executor-link.ts';
-import type { ExecutorProcess } from '../run/executor-process.ts';
+import type { ExecutorProcess, ProcessEnd } from '../run/executor-process.ts';
 import type { JobSurroundings } from '../run/job-surroundings.ts';
 import { createRunClock } from '../run/run-clock.ts';
 import type { Privileges } from '../sandbox/privileges.ts';
@@ -84,15 +84,18 @@ function silentChannel(): Channel {
 function sampleExecutor(language: LanguageDefinition): ExecutorProcess {
   const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()];
   const [messagesIn, messagesOut] = [new PassThrough(), new PassThrough()];
+  const ended = Promise.withResolvers<ProcessEnd>();
   messagesOut.once('data', () => {
     stdout.write('rehearsal\n');
-    const body = Buffer.from(JSON.stringify({ type: 'exit', code: 0 }));
+    const body = Buffer.from(JSON.stringify({ type: 'value', json: '1' }));
     const length = Buffer.alloc(4);
     length.writeUInt32LE(body.length, 0);
-    messagesIn.write(Buffer.concat([length, body]));
+    messagesIn.end(Buffer.concat([length, body]));
+    ended.resolve({ code: 0, signal: null });
   });
   return {
     language,
+    start: { program: '', env: {} },
     pid: undefined,
     stdin,
     stdout,
@@ -101,7 +104,7 @@ function sampleExecutor(language: LanguageDefinition): ExecutorProcess {
     messagesOut,
     link: connectExecutor(messagesIn, messagesOut, MAX_MESSAGE_BYTES),
     waiting: Promise.resolve(),
-    ended: NEVER,
+    ended: ended.promise,
   };
 }
 

@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import { diagnostic } from '../../src/contracts/diagnostic.ts';
 import { SkillcellError } from '../../src/contracts/skillcell-error.ts';
-import type { ExecutorProcess } from './executor-process.ts';
+import { readLanguage } from '../languages/read-language.ts';
+import type { JobSurroundings } from './job-surroundings.ts';
 import type { SkillScript } from './skill-script.ts';
 
 const MAX_ROWS = 1_000;
@@ -10,17 +11,18 @@ const MAX_TEXT = 500;
 const NAMED_ROWS = 20;
 
 /**
- * Asks an executor that has run nothing yet what a script requires and is not there. One that does not answer says so when it
- * is to run the script.
+ * Asks an executor which requirements of a script are missing. The script gets an interpreter of its own, since the answer takes modules
+ * that the script may not want. An executor that does not answer fails the script when that is to run.
  *
  * @throws SkillcellError `script.requirements-missing`
  */
 export async function checkRequirements(
-  { language, link, waiting, ended }: ExecutorProcess,
+  { canceled, globals, layout, takeExecutor }: JobSurroundings,
   { folder, name }: SkillScript,
-  canceled: AbortSignal,
 ): Promise<void> {
+  const language = readLanguage(layout.runtime, globals.JOB.language);
   if (language.requirements !== true) return;
+  const { link, waiting, ended } = takeExecutor(language.name);
   await Promise.race([waiting, ended]);
   const rows = readRows(
     await new Promise<unknown>((resolve) => {

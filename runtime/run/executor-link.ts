@@ -11,10 +11,10 @@ export type ExecutorMessage =
   | { type: 'rehearsed' }
   /** What a script requires and is not there. */
   | { type: 'checked'; unmet: unknown }
-  /** The program ended, and all that it wrote is on its way. */
-  | { type: 'exit'; code: number; error?: unknown; json?: unknown }
-  /** The program is ending by an error; its process will end when it has said so. */
-  | { type: 'error'; error?: unknown; json?: unknown }
+  /** The error that is about to end the program. How the program ends, its process says. */
+  | { type: 'report'; error: unknown }
+  /** The program's value: JSON text, the bytes of one that is too large to be sent, or why what it exports is none. */
+  | { type: 'value'; json: unknown; invalid: unknown }
   /** What came of a run of a session, what it shows, or what came of an operation on its files. */
   | { type: 'cell' | 'shown' | 'file'; fields: Record<string, unknown> };
 
@@ -207,13 +207,10 @@ function readMessage(body: Buffer, maxBytes: number): ExecutorMessage | undefine
       return { type: fields['type'], fields };
     case 'checked':
       return { type: 'checked', unmet: fields['unmet'] };
-    case 'error':
-      return { type: 'error', error: fields['error'], json: fields['json'] };
-    case 'exit': {
-      const code = fields['code'];
-      if (typeof code !== 'number' || !Number.isInteger(code)) return undefined;
-      return { type: 'exit', code: code & 255, error: fields['error'], json: fields['json'] };
-    }
+    case 'report':
+      return { type: 'report', error: fields['error'] };
+    case 'value':
+      return { type: 'value', json: fields['json'], invalid: fields['invalid'] };
     default:
       return undefined;
   }

@@ -1,12 +1,20 @@
 import { spawn } from 'node:child_process';
-import { chmodSync, closeSync, readFileSync, writeFileSync } from 'node:fs';
+import { closeSync, readFileSync, writeFileSync } from 'node:fs';
 import { constants as systemConstants } from 'node:os';
 import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
-import { executorCommand, findInterpreter, type LanguageDefinition } from '../../src/contracts/language.ts';
+import {
+  executorWords,
+  findInterpreter,
+  shellWords,
+  startVariables,
+  waitingProgram,
+  type ExecutorStart,
+  type LanguageDefinition,
+} from '../../src/contracts/language.ts';
 import { LIMIT_CEILINGS } from '../../src/contracts/limits.ts';
 import { connectExecutor, type ExecutorLink } from './executor-link.ts';
-import { openReader, openWriter, type OutputPipes } from './output-pipes.ts';
+import { openReader, openWriter, type ProgramPipes } from './program-pipes.ts';
 import { USER_UID } from '../sandbox/privileges.ts';
 import type { SandboxLayout } from '../sandbox/sandbox-layout.ts';
 
@@ -19,6 +27,8 @@ export interface ProcessEnd {
 /** A started executor. The streams end when the last process that holds them ends. */
 export interface ExecutorProcess {
   language: LanguageDefinition;
+  /** The program and the variables that its interpreter was started with. */
+  start: ExecutorStart;
   pid: number | undefined;
   stdin: Writable;
   stdout: Readable;
@@ -34,32 +44,56 @@ export interface ExecutorProcess {
 /** Room for a value, whose JSON is a text of JSON here and can take twice its bytes, and for the texts of an error. */
 export const MAX_EXECUTOR_MESSAGE: number = 2 * LIMIT_CEILINGS.valueBytes + 2 * 1024 * 1024;
 
+/** The start of an executor that has no program yet. */
+export function waitingStart({ workspace }: SandboxLayout, language: LanguageDefinition): ExecutorStart {
+  return { program: waitingProgram(language, workspace), env: BASE_VARIABLES };
+}
+
+/** The start that a program needs: its interpreter reads some of its variables then, and may have to know its path. */
+export function neededStart(
+  layout: SandboxLayout,
+  language: LanguageDefinition,
+  { program, env }: ExecutorStart,
+): ExecutorStart {
+  const path = language.namedAtStart === true ? program : waitingProgram(language, layout.workspace);
+  return { program: path, env: { ...startVariables(language, BASE_VARIABLES), ...startVariables(language, env) } };
+}
+
+/** Whether an executor was started as a program needs it. */
+export function isStartedFor({ start, language }: ExecutorProcess, needed: ExecutorStart): boolean {
+  const [given, wanted] = [startVariables(language, start.env), needed.env];
+  const names = Object.keys(given);
+  const isSame = names.length === Object.keys(wanted).length && names.every((name) => given[name] === wanted[name]);
+  return isSame && start.program === needed.program;
+}
+
 /** Starts an executor, which takes over its ends of the pipes; at level namespace within an inner namespace of its own. */
 export function startExecutor(
   layout: SandboxLayout,
   language: LanguageDefinition,
   marker: string,
-  pipes: OutputPipes,
+  pipes: ProgramPipes,
+  start: ExecutorStart = waitingStart(layout, language),
 ): ExecutorProcess {
-  const [command, ...args] = COMMANDS[layout.level](layout, language);
+  const [command, ...args] = COMMANDS[layout.level](layout, language, start);
   const child = expendable(layout, () =>
     spawn(command, args, {
       cwd: layout.workspace,
       detached: true,
-      stdio: ['pipe', ...pipes.ends, 'pipe', 'pipe'],
+      stdio: [...pipes.ends, ...(layout.level === 'namespace' ? ['pipe' as const] : [])],
       env: ENVIRONMENTS[layout.level](layout, marker),
     }),
   );
-  const ended = new Promise<ProcessEnd>((resolve) => {
+  const gone = new Promise<ProcessEnd>((resolve) => {
     child.once('error', () => resolve({ code: 127, signal: null }));
-    child.once('exit', (code, signal) =>
-      resolve(layout.level === 'namespace' ? relayedEnd(code, signal) : { code, signal }),
-    );
+    child.once('exit', (code, signal) => resolve({ code, signal }));
   });
   pipes.handOver();
-  const [stdin, , , messagesOut, messagesIn] = child.stdio as unknown as [Writable, null, null, Writable, Readable];
-  const { stdout, stderr } = pipes;
-  return withLink({ language, pid: child.pid, stdin, stdout, stderr, messagesIn, messagesOut, ended });
+  const { handOver: _, ends: __, ...streams } = pipes;
+  const status = child.stdio.at(5) as Readable | undefined;
+  const parts = { language, start, pid: child.pid, ...streams };
+  const ended = status === undefined ? gone : relayedEnd(status, gone);
+  return withLink({ ...parts, ended });
 }
 
 function withLink(parts: Omit<ExecutorProcess, 'link' | 'waiting'>, onWaiting?: () => void): ExecutorProcess {
@@ -74,23 +108,28 @@ function withLink(parts: Omit<ExecutorProcess, 'link' | 'waiting'>, onWaiting?: 
   return { ...parts, link, waiting };
 }
 
-const COMMANDS: Record<
-  SandboxLayout['level'],
-  (layout: SandboxLayout, language: LanguageDefinition) => [string, ...string[]]
-> = {
+type Command = (layout: SandboxLayout, language: LanguageDefinition, start: ExecutorStart) => [string, ...string[]];
+
+const COMMANDS: Record<SandboxLayout['level'], Command> = {
   none: directCommand,
   namespace: innerCommand,
   container: droppedCommand,
 };
 
-/** What an executor starts with; the job's own variables it gets with its run. In a container the program that drops rights sees the same. */
+/** Variables that every program has, and that interpreters read when they start. */
+const BASE_VARIABLES = { LANG: 'C.UTF-8' };
+
+/**
+ * The environment of the first process of an executor. The variables of a run that the interpreter reads come behind all that drops rights
+ * and makes namespaces, which they must not reach.
+ */
 const ENVIRONMENTS: Record<SandboxLayout['level'], (layout: SandboxLayout, marker: string) => Record<string, string>> =
   {
     none: (layout, marker) => ({ ...hostEnvironment(layout), ...markerVariable(marker) }),
     namespace: hostEnvironment,
     container: ({ workspace }) => ({
       PATH: '/usr/local/bin:/usr/bin:/bin',
-      LANG: 'C.UTF-8',
+      ...BASE_VARIABLES,
       HOME: workspace,
       TMPDIR: '/tmp',
     }),
@@ -99,7 +138,7 @@ const ENVIRONMENTS: Record<SandboxLayout['level'], (layout: SandboxLayout, marke
 function hostEnvironment({ workspace }: SandboxLayout): Record<string, string> {
   return {
     PATH: process.env['PATH'] ?? '/usr/bin:/bin',
-    LANG: 'C.UTF-8',
+    ...BASE_VARIABLES,
     HOME: workspace,
     SKILLCELL_NPROC: process.env['SKILLCELL_NPROC'] ?? '0',
   };
@@ -127,27 +166,58 @@ export function markerVariable(marker: string): Record<string, string> {
   return { SKILLCELL_JOB_MARK: marker };
 }
 
-function directCommand(layout: SandboxLayout, language: LanguageDefinition): [string, ...string[]] {
+function words(layout: SandboxLayout, language: LanguageDefinition, start: ExecutorStart): string[] {
   // An interpreter that is nowhere fails to start, under the name that the message then has.
   const interpreter = findInterpreter(language, process.execPath) ?? language.name;
-  return executorCommand(language, interpreter, layout.runtime, layout.memoryMib);
+  return executorWords(language, interpreter, layout.runtime, layout.memoryMib, start);
+}
+
+function directCommand(...given: Parameters<Command>): [string, ...string[]] {
+  return ['/usr/bin/env', ...words(...given)];
 }
 
 /** In a container: user code's id, no groups and no capabilities, not even to gain. */
-function droppedCommand(layout: SandboxLayout, language: LanguageDefinition): [string, ...string[]] {
+function droppedCommand(...given: Parameters<Command>): [string, ...string[]] {
   const ids = [`--reuid=${USER_UID}`, `--regid=${USER_UID}`, '--clear-groups'];
   const sets = ['--inh-caps=-all', '--ambient-caps=-all', '--bounding-set=-all', '--no-new-privs'];
-  return ['/usr/bin/setpriv', ...ids, ...sets, ...directCommand(layout, language)];
+  return ['/usr/bin/setpriv', ...ids, ...sets, ...directCommand(...given)];
 }
 
-function innerCommand(layout: SandboxLayout, language: LanguageDefinition): [string, ...string[]] {
-  return ['/bin/sh', join(layout.runtime, 'launch', 'start-executor.sh'), ...directCommand(layout, language)];
+function innerCommand(...[layout, language, start]: Parameters<Command>): [string, ...string[]] {
+  return ['/bin/sh', join(layout.runtime, 'launch', 'start-executor.sh'), shellWords(words(layout, language, start))];
 }
 
-/** bubblewrap ends with 128 + n when the program in it was ended by signal n. */
-function relayedEnd(code: number | null, signal: string | null): ProcessEnd {
-  if (code === null || code <= 128) return { code, signal };
-  return { code: null, signal: signalName(code - 128) };
+/**
+ * The end of a program at level namespace, as `wait-for-program.sh` tells it. Where that was killed, the end of the namespace is all that
+ * is known.
+ */
+function relayedEnd(status: Readable, gone: Promise<ProcessEnd>): Promise<ProcessEnd> {
+  let text = '';
+  const told = new Promise<ProcessEnd>((resolve) => {
+    status.on('data', (chunk: Buffer) => {
+      text += chunk.toString('latin1');
+      const end = readEnd(text);
+      if (end !== undefined) resolve(end);
+    });
+    status.on('close', () => void gone.then((end) => resolve(readEnd(text) ?? shellEnd(end))));
+  });
+  status.on('error', () => undefined);
+  void told.then(() => status.destroy());
+  return told;
+}
+
+/** The end that was told: by awk, which adds 256 to a signal, and 512 where it has dumped core, or by a shell. */
+function readEnd(text: string): ProcessEnd | undefined {
+  const [, kind, digits] = /^(status|code) (\d{1,9})\n/.exec(text) ?? [];
+  if (digits === undefined) return undefined;
+  const number = Number(digits);
+  if (kind === 'code') return shellEnd({ code: number, signal: null });
+  return number < 256 ? { code: number, signal: null } : { code: null, signal: signalName(number % 256) };
+}
+
+/** Shells, and bubblewrap, end with 128 + n for a program that signal n ended. */
+function shellEnd({ code, signal }: ProcessEnd): ProcessEnd {
+  return code === null || code <= 128 ? { code, signal } : { code: null, signal: signalName(code - 128) };
 }
 
 function signalName(number: number): string {
@@ -158,31 +228,28 @@ function signalName(number: number): string {
 const HELD_DESCRIPTORS = [4, 5, 6, 7, 8, 9];
 
 /** Takes over the executor that the launch script started, or returns `undefined` where there is none. */
-export function adoptFirstExecutor(language: LanguageDefinition): ExecutorProcess | undefined {
+export function adoptFirstExecutor(
+  layout: SandboxLayout,
+  language: LanguageDefinition,
+): ExecutorProcess | undefined {
   const pid = Number(process.env['SKILLCELL_FIRST_EXECUTOR']);
   if (!Number.isInteger(pid) || pid <= 0) return undefined;
   const status = openReader('/run/status');
-  let statusText = '';
-  status.on('data', (chunk: Buffer) => (statusText += chunk.toString('latin1')));
   const ended = new Promise<ProcessEnd>((resolve) => {
-    status.once('close', () => {
-      const code = /"exit-code":\s*(\d+)/.exec(statusText)?.[1];
-      resolve(code === undefined ? { code: null, signal: 'SIGKILL' } : relayedEnd(Number(code), null));
-    });
+    status.once('close', () => resolve({ code: null, signal: 'SIGKILL' }));
   });
   const parts = {
     language,
+    start: waitingStart(layout, language),
     pid,
     stdin: openWriter('/run/stdin'),
     stdout: openReader('/run/stdout'),
     stderr: openReader('/run/stderr'),
     messagesIn: openReader('/run/from-executor'),
     messagesOut: openWriter('/run/to-executor'),
-    ended,
+    ended: relayedEnd(status, ended),
   };
   return withLink(parts, () => {
     for (const descriptor of HELD_DESCRIPTORS) closeSync(descriptor);
-    // A program that opened `/dev/stdin` anew would wait for a writer that never comes.
-    chmodSync('/run/stdin', 0);
   });
 }

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import type { RuntimeGlobals } from '../../src/contracts/globals.ts';
-import type { Language, LanguageDefinition } from '../../src/contracts/language.ts';
+import type { ExecutorStart, Language, LanguageDefinition } from '../../src/contracts/language.ts';
 import type { SkillTrees } from '../../src/contracts/skill.ts';
 import type { Channel } from '../../src/protocol/channel.ts';
 import type { SessionRequest } from '../../src/protocol/session-messages.ts';
@@ -33,8 +33,8 @@ export interface JobSurroundings {
   trees: SkillTrees;
   filesWritten: Promise<void>;
   stdin: Readable | undefined;
-  /** An executor that has run nothing yet. */
-  takeExecutor(language: Language): ExecutorProcess;
+  /** An executor that has run nothing yet: the one that waits where it can run this program, else a new one. */
+  takeExecutor(language: Language, wanted?: ExecutorStart): ExecutorProcess;
   /** What only a session needs; a rehearsal is none. */
   session?: SessionSurroundings;
 }

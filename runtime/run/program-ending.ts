@@ -19,12 +19,12 @@ export interface ProgramEnding {
   readonly saidAll: Promise<void>;
   /** Answers no more calls. */
   stopAnswering(): void;
-  /** What it said at its end, as far as it has. */
-  readonly exit: (ExecutorMessage & { type: 'exit' }) | undefined;
   /** How its process ended, if that is known. */
   readonly process: ProcessEnd | undefined;
-  /** What it said last of itself. */
-  readonly report: { error?: unknown; json?: unknown };
+  /** The error that it reported last. */
+  readonly error: unknown;
+  /** The value that it reported last. */
+  readonly value: (ExecutorMessage & { type: 'value' }) | undefined;
 }
 
 /** Listens to an executor whose program is about to begin. */
@@ -33,9 +33,9 @@ export function watchEnding(executor: ExecutorProcess, port: CallPort, refusals:
   const cause = Promise.withResolvers<EndCause>();
   const over = Promise.withResolvers<void>();
   const saidAll = Promise.withResolvers<void>();
-  let exit: ProgramEnding['exit'];
   let ended: ProcessEnd | undefined;
-  let report: ProgramEnding['report'] = {};
+  let error: unknown;
+  let value: ProgramEnding['value'];
 
   const programEnded = (): void => {
     over.resolve();
@@ -49,14 +49,8 @@ export function watchEnding(executor: ExecutorProcess, port: CallPort, refusals:
   link.onBytes = (part, chunk) => calls.takeBytes(part, chunk);
   link.onCall = (bytes) => calls.take(bytes);
   link.onMessage = (message) => {
-    if (message.type === 'error') report = message;
-    else if (message.type === 'exit' && exit === undefined) {
-      exit = message;
-      report = message;
-      // What comes behind its last word is not its own.
-      calls.close();
-      programEnded();
-    }
+    if (message.type === 'report') error = message.error;
+    else if (message.type === 'value') value = message;
   };
   link.onFault = programEnded;
   executor.messagesIn.once('close', saidAll.resolve);
@@ -70,14 +64,14 @@ export function watchEnding(executor: ExecutorProcess, port: CallPort, refusals:
     over: over.promise,
     saidAll: saidAll.promise,
     stopAnswering: () => calls.close(),
-    get exit() {
-      return exit;
-    },
     get process() {
       return ended;
     },
-    get report() {
-      return report;
+    get error() {
+      return error;
+    },
+    get value() {
+      return value;
     },
   };
 }

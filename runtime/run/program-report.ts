@@ -5,6 +5,8 @@ import type { ProgramError } from '../../src/contracts/result.ts';
 import { JsonRefused, parseBoundedJson } from '../../src/protocol/bounded-json.ts';
 
 const MAX_TEXT = 64 * 1024;
+/** Characters of a reason that the program's own process gives. */
+const MAX_REASON = 300;
 /** Less than a message may have, since the value is a part of one. */
 const VALUE_SHAPE = { maxDepth: 60, maxValues: 150_000 };
 
@@ -46,9 +48,14 @@ export interface ReadValue {
   diagnostics: Diagnostic[];
 }
 
-/** The value of a run: what its executor reported, else the file that `SKILLCELL_VALUE` names. */
-export function readProgramValue(reported: unknown, valueFolder: string, maxBytes: number): ReadValue {
-  if (reported !== undefined) return readReportedValue(reported, maxBytes);
+/** The value of a run: the one that its program reported, else the file that `SKILLCELL_VALUE` names. */
+export function readProgramValue(
+  reported: { json: unknown; invalid: unknown } | undefined,
+  valueFolder: string,
+  maxBytes: number,
+): ReadValue {
+  if (typeof reported?.invalid === 'string') return refuseValue(reported.invalid.slice(0, MAX_REASON));
+  if (reported?.json !== undefined) return readReportedValue(reported.json, maxBytes);
   const bytes = readValueFile(join(valueFolder, 'value.json'), maxBytes);
   if (bytes === undefined) return { diagnostics: [] };
   return typeof bytes === 'string' ? refuseValue(bytes) : readValue(bytes, maxBytes);

@@ -5,7 +5,6 @@ import { withinDeadline } from '../../src/protocol/within-deadline.ts';
 import { missingOutputs } from '../files/collect-artifacts.ts';
 import { reopenFolder } from '../../src/protocol/reopen-folder.ts';
 import type { UserProcesses } from '../sandbox/user-processes.ts';
-import type { ExecutorProcess } from './executor-process.ts';
 import { contractVerdict, judge } from './judge-run.ts';
 import { captureOutput, type OutputCapture } from './output-capture.ts';
 import { type EndCause, type ProgramEnding, watchEnding } from './program-ending.ts';
@@ -26,7 +25,7 @@ export async function runCode(input: RunInput, around: RunSurroundings): Promise
   const { executor, limits } = input;
   const { layout, privileges } = around;
   privileges.restore();
-  const path = privileges.asUser(() => placeProgram(layout, input));
+  privileges.asUser(() => placeProgram(layout, input));
   // The clock of the program starts with the program, not with its interpreter.
   await Promise.race([executor.waiting, executor.ended]);
 
@@ -40,7 +39,7 @@ export async function runCode(input: RunInput, around: RunSurroundings): Promise
   const memory = watchMemory(around, limits.memoryMib * MIB);
   const stopWatching = watchRun(around, limits, ending);
   const started = performance.now();
-  startProgram(input, around, path);
+  startProgram(input, around);
 
   const first = await ending.cause;
   // What it ran out of is memory, also where it then waited until its clock ended it.
@@ -52,7 +51,7 @@ export async function runCode(input: RunInput, around: RunSurroundings): Promise
   input.stdin?.unpipe();
   const dead = await around.processes.killAll(KILL_TIMEOUT_MS);
   const runMs = performance.now() - started;
-  await hearLastWords(executor, ending);
+  await hearLastWords(ending);
   // At level none a process can hide; there the end of its pipes shows that nobody writes any more.
   const isGone = dead && layout.level !== 'none';
   const whole = await capture.finish(isGone ? 'gone' : 'any', PIPE_GRACE_MS);
@@ -85,11 +84,11 @@ async function askToEnd(processes: UserProcesses, { over }: ProgramEnding, grace
   await withinDeadline(over, { limitMs: graceMs, overdue: () => undefined });
 }
 
-/** What a program said at its end may still be in its pipe. Without it the process's own end says how it went. */
-async function hearLastWords(executor: ExecutorProcess, ending: ProgramEnding): Promise<void> {
+/** The reports of a program that has ended may still be in its pipe, and how its process ended is told a moment after a kill. */
+async function hearLastWords({ saidAll, over }: ProgramEnding): Promise<void> {
   const overdue = (): undefined => undefined;
-  if (ending.exit === undefined) await withinDeadline(ending.saidAll, { limitMs: PIPE_GRACE_MS, overdue });
-  if (ending.exit === undefined) await withinDeadline<unknown>(executor.ended, { limitMs: KILL_TIMEOUT_MS, overdue });
+  await withinDeadline(saidAll, { limitMs: PIPE_GRACE_MS, overdue });
+  await withinDeadline(over, { limitMs: KILL_TIMEOUT_MS, overdue });
 }
 
 /** What the end of a run leaves in doubt. */
@@ -113,15 +112,16 @@ function gather(
   { layout, privileges }: RunSurroundings,
   run: { ending: ProgramEnding; cause: EndCause; capture: OutputCapture; found: Diagnostic[] },
 ): Omit<RunOutcome, 'runMs'> {
-  const { exit, process: end, report } = run.ending;
+  const { process: end } = run.ending;
   const { limits } = input;
-  const exitCode = exit?.code ?? end?.code ?? null;
-  const error = readProgramError(report.error, input.fileName);
+  const exitCode = end?.code ?? null;
+  // An error that the program went on after has not ended it.
+  const error = exitCode === 0 ? undefined : readProgramError(run.ending.error, input.fileName);
   const { value, missing } = privileges.asUser(() => {
     // A program may have taken its own folders' permissions away; what is in them is still its result.
     [layout.workspace, layout.value].forEach(reopenFolder);
     return {
-      value: readProgramValue(report.json, layout.value, limits.valueBytes),
+      value: readProgramValue(run.ending.value, layout.value, limits.valueBytes),
       missing: missingOutputs(layout.output, input.expect),
     };
   });
@@ -129,7 +129,7 @@ function gather(
   return {
     ...verdict,
     exitCode,
-    signal: exit === undefined ? (end?.signal ?? null) : null,
+    signal: end?.signal ?? null,
     stdout: run.capture.stdout(),
     stderr: run.capture.stderr(),
     ...contractVerdict(verdict, error, missing),

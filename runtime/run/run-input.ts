@@ -14,11 +14,14 @@ export interface RunInput {
   executor: ExecutorProcess;
   /** The program, or a script that lies in the sandbox already. */
   program: string | SkillScript;
-  /** What the program is called in its own messages. */
+  /** Name of the program in its own messages. */
   fileName: string;
+  /** Absolute path of the program. */
+  path: string;
   /** Further files of the program, by their path below the working folder. */
   files: readonly { path: string; code: string }[];
   args: string[];
+  /** The whole environment of the program. */
   env: Record<string, string>;
   expect: string[];
   limits: JobLimits;

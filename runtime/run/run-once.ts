@@ -1,12 +1,15 @@
+import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { programFileName } from '../../src/contracts/language.ts';
 import type { SandboxMessage } from '../../src/protocol/messages.ts';
+import { readLanguage } from '../languages/read-language.ts';
 import { checkRequirements } from './check-requirements.ts';
 import { fittingLineEnds } from './fitting-line-ends.ts';
 import type { JobSurroundings } from './job-surroundings.ts';
 import { runCode } from './run-code.ts';
 import type { RunOutcome } from './run-outcome.ts';
 import type { SkillScript } from './skill-script.ts';
+import { programVariables } from './start-program.ts';
 
 /** How long the memory of a killed program may take to be freed. */
 const GONE_TIMEOUT_MS = 5_000;
@@ -41,8 +44,12 @@ export async function runOnce(
     await around.processes.gone(GONE_TIMEOUT_MS);
     around.privileges.asUser(() => clearAttempt(layout, inputs));
   }
-  const executor = around.takeExecutor(job.language);
-  if (typeof given !== 'string') await checkRequirements(executor, given, around.canceled);
+  const script = typeof given === 'string' ? undefined : given;
+  if (script !== undefined) await checkRequirements(around, script);
+  const fileName = script?.name ?? programFileName(readLanguage(layout.runtime, job.language), job.fileName);
+  const path = join(script?.folder ?? layout.workspace, fileName);
+  const env = programVariables(layout, around.marker, job.env, script);
+  const executor = around.takeExecutor(job.language, { program: path, env });
   const writers = { stdout: channel.openStream(), stderr: channel.openStream() };
   const { stdout, stderr } = writers;
   channel.sendEvent({ type: 'run', run, stdout: stdout.number, stderr: stderr.number } satisfies SandboxMessage);
@@ -53,9 +60,10 @@ export async function runOnce(
       executor,
       program,
       files,
-      fileName: typeof program === 'string' ? programFileName(executor.language, job.fileName) : program.name,
+      fileName,
+      path,
       args: job.args,
-      env: job.env,
+      env,
       expect: job.expect,
       limits: job.limits,
       stdin,

@@ -4,7 +4,7 @@ import type { StreamReader, StreamWriter } from '../../src/protocol/channel.ts';
 import { readLanguage } from '../languages/read-language.ts';
 import type { ExecutorProcess } from '../run/executor-process.ts';
 import type { JobSurroundings, SessionSurroundings } from '../run/job-surroundings.ts';
-import { letGo } from './let-go.ts';
+import { letGo } from '../run/let-go.ts';
 import { lacksProcesses } from './unstarted-cell.ts';
 
 /** An operation on the files of a session. */
@@ -70,10 +70,9 @@ function passOn({ link }: ExecutorProcess, id: number): StreamReader {
 
 function startKeeper(around: JobSurroundings, session: SessionSurroundings): Keeper {
   const { channel, layout } = around;
-  const { command, ...rest } = readLanguage(layout.runtime, 'javascript');
-  const options = command.filter((word) => word.startsWith('-'));
+  const { hold: _, ...rest } = readLanguage(layout.runtime, 'javascript');
   around.privileges.restore();
-  const executor = session.start({ ...rest, name: 'javascript', command: [...options, './session-files.mjs'] });
+  const executor = session.start({ ...rest, command: ['--max-old-space-size=%heapMib%', './session-files.mjs'] });
   const pending: Keeper['pending'] = new Map();
   const keeper: Keeper = { executor, pending, ended: false };
   const { link } = executor;

@@ -4,9 +4,10 @@ import type { ExecutorProcess, ProcessEnd } from '../run/executor-process.ts';
 import type { JobSurroundings } from '../run/job-surroundings.ts';
 import type { OutputSource } from '../run/output-capture.ts';
 import { counted, programVariables } from '../run/start-program.ts';
+import { readLanguage } from '../languages/read-language.ts';
 import { createInterruptPipe, type InterruptPipe } from './interrupt-pipe.ts';
 import { lastingOutput } from './lasting-output.ts';
-import { letGo } from './let-go.ts';
+import { letGo } from '../run/let-go.ts';
 
 /** An interpreter that stays open from run to run. */
 export interface Interpreter {
@@ -28,7 +29,10 @@ export interface Interpreter {
 /** Starts the interpreter of a language, or takes over the one that waits. */
 export async function startInterpreter(around: JobSurroundings, language: string): Promise<Interpreter> {
   const { layout, marker, globals, privileges, processes } = around;
-  const executor = around.takeExecutor(language);
+  const variables = programVariables(layout, marker, globals.JOB.env);
+  const { name, sessionProgram = '' } = readLanguage(layout.runtime, language);
+  const program = join(layout.runtime, 'languages', name, sessionProgram);
+  const executor = around.takeExecutor(language, { program, env: variables });
   await Promise.race([executor.waiting, executor.ended]);
   let end: ProcessEnd | undefined;
   let follower: (() => void) | undefined;
@@ -36,8 +40,7 @@ export async function startInterpreter(around: JobSurroundings, language: string
     end = how;
     follower?.();
   });
-  const { env, limits } = globals.JOB;
-  const variables = programVariables(layout, marker, env);
+  const { limits } = globals.JOB;
   const { link } = executor;
   let pipe: InterruptPipe | undefined;
   let interrupts = 0;
@@ -52,15 +55,14 @@ export async function startInterpreter(around: JobSurroundings, language: string
     ]);
   } else {
     if (executor.language.interpreters === undefined) pipe = createInterruptPipe(layout, privileges);
-    link.send({
-      type: 'session',
-      env: variables,
+    const session = {
       cwd: layout.workspace,
-      skills: layout.skills,
       valueBytes: limits.valueBytes,
       resultBytes: RESULT_BYTES,
       ...(pipe === undefined ? {} : { interrupt: pipe.path }),
-    });
+    };
+    const place = { path: program, args: [], cwd: layout.workspace, skills: layout.skills };
+    link.send({ type: 'run', ...place, env: variables, session });
   }
   // What it needs to begin with is none of the first run's time.
   const ready = new Promise<void>((resolve) => {

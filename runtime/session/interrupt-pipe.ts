@@ -1,6 +1,6 @@
 import { chmodSync, closeSync, constants, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { makeFifos } from '../run/output-pipes.ts';
+import { makeFifos } from '../run/program-pipes.ts';
 import type { Privileges } from '../sandbox/privileges.ts';
 import type { SandboxLayout } from '../sandbox/sandbox-layout.ts';
 

@@ -39,6 +39,16 @@ export interface InstalledGuide {
   none: string;
 }
 
+/** The variable by which an interpreter loads a file of ours before its main program, which then waits for the program. */
+export interface LanguageHold {
+  variable: string;
+  /** Its value; `%hold%` is the path of `file`, and `%heapMib%` as in a command. */
+  value: string;
+  file: string;
+  /** Stands between this value and one that the run has for the same variable. */
+  joint: string;
+}
+
 /** All that skillcell knows of one language: the file `runtime/languages/<name>/language.json`. */
 export interface LanguageDefinition {
   /** Name of the folder. */
@@ -52,10 +62,19 @@ export interface LanguageDefinition {
   /** Places of the interpreter, the first that exists is used; absent where skillcell's own Node is the interpreter. */
   interpreters?: string[] | undefined;
   /**
-   * The interpreter's arguments up to the executor's own. `./` and `../` start at the language's folder; `%heapMib%` is a limit for
-   * an interpreter's own heap, a little above the memory that the program may hold.
+   * The interpreter's arguments. `./` and `../` start at the language's folder; `%program%` is the path of the program, and `%heapMib%`
+   * a limit for an interpreter's own heap, a little above the memory that the program may hold.
    */
   command: string[];
+  /** How the interpreter is held in its own start-up until there is a program; absent where `command` names an executor that runs programs itself. */
+  hold?: LanguageHold | undefined;
+  /** Whether the interpreter needs the program's path when it starts: a program of another name gets an interpreter of its own. */
+  namedAtStart?: true | undefined;
+  /**
+   * Variables that the interpreter reads only when it starts; `*` ends a name that stands for all with that beginning. A run that sets one
+   * gets an interpreter of its own, started with it.
+   */
+  readsAtStart?: string[] | undefined;
   /** What the executor reads: messages in JSON, or NUL-terminated strings. */
   reads: 'json' | 'strings';
   /**
@@ -63,6 +82,8 @@ export interface LanguageDefinition {
    * can stay open.
    */
   session?: string | undefined;
+  /** The program that serves a session, which a held interpreter runs as any other. */
+  sessionProgram?: string | undefined;
   /** How lines have to end where the interpreter takes a carriage return for part of a word. */
   lineEnds?: 'lf' | undefined;
   /** Whether the executor says which of a script's requirements are not met, when it is asked to `check` it. */
@@ -89,22 +110,82 @@ export function findInterpreter({ interpreters }: LanguageDefinition, ownNode: s
   return interpreters === undefined ? ownNode : interpreters.find((path) => existsSync(path));
 }
 
+/** What an executor is started for. */
+export interface ExecutorStart {
+  /** Path of the program; where it is not known yet, {@link waitingProgram}. */
+  program: string;
+  /** Variables that the interpreter reads when it starts. */
+  env: Readonly<Record<string, string>>;
+}
+
+/** The path that a program without a name of its own gets in a working folder; executors that start ahead are started for it. */
+export function waitingProgram(definition: LanguageDefinition, workspace: string): string {
+  return join(workspace, programFileName(definition));
+}
+
+/** The variables of an environment that an interpreter of this language reads only when it starts. */
+export function startVariables(
+  { readsAtStart = [] }: LanguageDefinition,
+  env: Readonly<Record<string, string>>,
+): Record<string, string> {
+  const isRead = (name: string): boolean =>
+    readsAtStart.some((given) => (given.endsWith('*') ? name.startsWith(given.slice(0, -1)) : name === given));
+  return Object.fromEntries(Object.entries(env).filter(([name]) => isRead(name)));
+}
+
 /**
- * The command of a language's executor.
+ * The words that start a language's executor, for `env`: variables, then the command.
  *
  * @param interpreter absolute path
  * @param runtime the runtime bundle as the sandbox sees it
- * @param memoryMib what the program may hold
+ * @param memoryMib memory that the program may hold
  */
-export function executorCommand(
-  { name, command }: LanguageDefinition,
+export function executorWords(
+  definition: LanguageDefinition,
+  interpreter: string,
+  runtime: string,
+  memoryMib: number,
+  { program, env }: ExecutorStart,
+): string[] {
+  const { hold } = definition;
+  const variables = { ...env };
+  if (hold !== undefined) {
+    const file = join(runtime, 'languages', definition.name, hold.file);
+    const { [hold.variable]: own } = variables;
+    const value = fillIn(hold.value.replace('%hold%', () => quotedPath(hold, file)), memoryMib);
+    variables[hold.variable] = own === undefined ? value : `${value}${hold.joint}${own}`;
+  }
+  const words = interpreterCommand(definition, interpreter, runtime, memoryMib);
+  return [
+    ...Object.entries(variables).map(([name, value]) => `${name}=${value}`),
+    ...words.map((word) => word.replace('%program%', () => program)),
+  ];
+}
+
+/** Words as one text that a shell takes apart again. */
+export function shellWords(words: readonly string[]): string {
+  return words.map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(' ');
+}
+
+/** A path as a part of a variable's value: where blanks stand between parts, one with a blank needs quotes. */
+function quotedPath({ joint }: LanguageHold, path: string): string {
+  return joint === ' ' && path.includes(' ') ? JSON.stringify(path) : path;
+}
+
+/** An interpreter and its arguments. */
+export function interpreterCommand(
+  { name, command }: Pick<LanguageDefinition, 'name' | 'command'>,
   interpreter: string,
   runtime: string,
   memoryMib: number = DEFAULT_LIMITS.memoryMib,
 ): [string, ...string[]] {
   const folder = join(runtime, 'languages', name);
   const words = command.map((word) => (/^\.\.?\//.test(word) ? join(folder, word) : word));
-  return [interpreter, ...words.map((word) => word.replace('%heapMib%', `${heapMib(memoryMib)}`))];
+  return [interpreter, ...words.map((word) => fillIn(word, memoryMib))];
+}
+
+function fillIn(word: string, memoryMib: number): string {
+  return word.replace('%heapMib%', `${heapMib(memoryMib)}`);
 }
 
 /** An interpreter that ends at a limit of its own says nothing that could be judged: the watch over its memory comes first. */

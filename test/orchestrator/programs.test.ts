@@ -79,7 +79,6 @@ describe.each(LEVELS)('programs at level %s', (isolation) => {
       const ours = [
         'HOME',
         'LANG',
-        'NODE_OPTIONS',
         'SKILLCELL_OUTPUT',
         'SKILLCELL_VALUE',
         'SKILLS_DIR',
@@ -108,8 +107,8 @@ describe.each(LEVELS)('programs at level %s', (isolation) => {
         signal: null,
         error: { name: 'TypeError', line: 5 },
       });
-      expect(result.error?.stack).toContain('mine.mjs:5');
-      expect(result.stderr.text).toContain('mine.mjs:5');
+      expect(result.error?.stack).toContain('mine.js:5');
+      expect(result.stderr.text).toContain('mine.js:5');
     });
 
     it('reports a rejection that nobody handles, an error that is none, and a syntax error', async () => {
@@ -118,7 +117,7 @@ describe.each(LEVELS)('programs at level %s', (isolation) => {
         exitCode: 1,
         error: { name: 'RangeError', message: 'far', line: 2 },
       });
-      expect((await run('javascript', 'throw "text"')).error?.message).toContain('"text"');
+      expect((await run('javascript', 'throw "text"')).error?.message).toContain('text');
       const syntax = await run('javascript', 'const ok = 1;\nconst = 2;');
       expect(syntax).toMatchObject({ outcome: 'failed', exitCode: 1, error: { name: 'SyntaxError' } });
       expect(syntax.stderr.text).toContain(':2');
@@ -168,7 +167,7 @@ describe.each(LEVELS)('programs at level %s', (isolation) => {
         'javascript',
         `\nthrow Object.assign(new Error("begin" + "x".repeat(${mib} * 2 ** 20) + "end"), { name: 7 });`,
       );
-      expect({ outcome, error }).toMatchObject({ outcome: 'failed', error: { name: 'Error', line: 2 } });
+      expect({ outcome, error }).toMatchObject({ outcome: 'failed', error: { name: '7', line: 2 } });
       expect(error?.message).toMatch(/^beginx+\n…\nx+end$/);
       expect(error?.stack).toMatch(/^7: begin[^]*:2:\d+/);
     });
@@ -341,7 +340,7 @@ if __name__ == "__main__":
         artifacts: [{ path: 'last' }],
       });
       const killed = await run('bash', 'kill -9 $$');
-      expect(killed).toMatchObject({ outcome: 'failed', exitCode: 137, stderr: { text: '' } });
+      expect(killed).toMatchObject({ outcome: 'failed', exitCode: null, signal: 'SIGKILL', stderr: { text: '' } });
     });
 
     it('takes arguments, environment, stdin and files, and leaves a value in a file', async () => {

@@ -38,13 +38,9 @@ words=()
 for ((i = 0; i < count; i++)); do take item && words+=("$item"); done
 case ${words[0]-} in
   sh) interpreter=(/bin/sh "${words[@]:1}") ;;
-  *) interpreter=(/bin/bash --noprofile --norc "${words[@]:1}") ;;
+  *) interpreter=(/bin/bash "${words[@]:1}") ;;
 esac
 
-# Who asks the program to end asks this shell as well, and it has yet to say how the program ended. What it would say of a
-# program that was killed is none of the program's own words.
-trap : TERM
-exec 5>&2 2>/dev/null
 cd -- "$folder" || exit
-env -i "${variables[@]}" "${interpreter[@]}" -- "$script" "${arguments[@]}" 2>&5 3<&- 4>&- 5>&-
-say "{\"type\":\"exit\",\"code\":$?}"
+# The interpreter takes the place of this shell, so that its end is the kernel's to tell.
+exec env -i "${variables[@]}" "${interpreter[@]}" "$script" "${arguments[@]}" 3<&- 4>&-

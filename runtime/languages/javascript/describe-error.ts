@@ -7,9 +7,13 @@ export interface ErrorTexts {
   stack: string;
 }
 
-/** Describes what was thrown. Whatever it is, and whatever it does when it is looked at, there are texts of it. */
-export function describeError(error: unknown): ErrorTexts {
-  const text = textOfError(error);
+/**
+ * Describes what was thrown. Whatever it is, and whatever it does when it is looked at, there are texts of it.
+ *
+ * @param cut takes lines of ours from a stack
+ */
+export function describeError(error: unknown, cut: (stack: string) => string = ownStack): ErrorTexts {
+  const text = textOfError(error, cut);
   if (text !== undefined) return text;
   const shown = shownSafely(error);
   return { name: 'Error', message: shown, stack: shown };
@@ -28,7 +32,7 @@ export function plainError(name: string, message: string, at = ''): Error {
   return error;
 }
 
-function textOfError(error: unknown): ErrorTexts | undefined {
+function textOfError(error: unknown, cut: (stack: string) => string): ErrorTexts | undefined {
   try {
     if (!isError(error)) return undefined;
   } catch {
@@ -36,7 +40,7 @@ function textOfError(error: unknown): ErrorTexts | undefined {
   }
   const name = textOf(error, 'name') || 'Error';
   const message = textOf(error, 'message');
-  return { name, message, stack: ownStack(stackOf(error) ?? `${name}: ${message}`) };
+  return { name, message, stack: cut(stackOf(error) ?? `${name}: ${message}`) };
 }
 
 /** A field that is to be a text: code of users may have made anything of it. */

@@ -26,6 +26,11 @@ interface CallSize {
   parts: number;
 }
 
+const CLOSED: CallError = {
+  code: 'tool.job-over',
+  message: 'Cannot make the call: the link to the host is closed. Programs leave the descriptors from 200 on open.',
+};
+
 interface CallEnd {
   value?: unknown;
   error?: CallError;
@@ -47,6 +52,8 @@ export interface ProgramCalls {
   call(target: CallTarget, name: string, given: unknown): Promise<unknown>;
   settle(answer: Buffer): void;
   takeBytes(part: number, chunk: Buffer): void;
+  /** Fails all calls that are under way, and all later ones: the link is closed. */
+  close(): void;
 }
 
 /** Makes calls over a link. */
@@ -57,6 +64,7 @@ export function createProgramCalls(link: SupervisorLink): ProgramCalls {
   let lastCall = 0;
   let lastPart = 0;
   const underWay = { calls: 0, message: 0, parts: 0 };
+  let closed = false;
   /** Calls that are not sent yet, in order. */
   const queue: { size: CallSize; send(): void }[] = [];
 
@@ -83,6 +91,7 @@ export function createProgramCalls(link: SupervisorLink): ProgramCalls {
 
   return {
     async call(target, name, given) {
+      if (closed) throw new ToolCallError(CLOSED.code, CLOSED.message);
       const detached = argumentsOf(given);
       const { json: args, places } = detached;
       let { parts } = detached;
@@ -140,6 +149,11 @@ export function createProgramCalls(link: SupervisorLink): ProgramCalls {
         else arriving.set(stream, { bytes: part, filled: 0, whole: another });
       });
       another();
+    },
+    close() {
+      closed = true;
+      for (const resolve of pending.values()) resolve({ error: CLOSED });
+      pending.clear();
     },
     takeBytes(number, chunk) {
       const part = arriving.get(number);

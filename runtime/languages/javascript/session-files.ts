@@ -40,11 +40,16 @@ const PIECE_BYTES = 256 * 1024;
 /** Files that are being written: their bytes come piece by piece. */
 const written = new Map<number, { message: FileMessage; pieces: Buffer[] }>();
 
-const link = connectSupervisor({
-  message: (message) => take(message as Message),
-  answer: () => undefined,
-  bytes: (id, bytes) => void written.get(id)?.pieces.push(Buffer.from(bytes)),
-});
+const link = connectSupervisor(
+  { incoming: 3, outgoing: 4, isOpen: () => true },
+  {
+    message: (message) => take(message as Message),
+    answer: () => undefined,
+    bytes: (id, bytes) => void written.get(id)?.pieces.push(Buffer.from(bytes)),
+    // Nobody waits for this process any more.
+    closed: () => process.exit(70),
+  },
+);
 
 function take(message: Message): void {
   if (message.type === 'file' && message.op === 'write') return void written.set(message.id, { message, pieces: [] });

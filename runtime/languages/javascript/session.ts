@@ -1,6 +1,6 @@
 /** Keeps the interpreter of a session: runs code with what earlier code defined, and says of each run what came of it. */
 import { once } from 'node:events';
-import { createRequire, stripTypeScriptTypes } from 'node:module';
+import { stripTypeScriptTypes } from 'node:module';
 import { Worker } from 'node:worker_threads';
 import { answerStops } from './answer-stops.ts';
 import { asScript, type Script } from './as-script.ts';
@@ -12,17 +12,13 @@ import { createDisplay } from './display.ts';
 import { tellField } from './held-prototype.ts';
 import { holdProcess } from './held-process.ts';
 import { lendVariables } from './lent-variables.ts';
+import { writeWhole } from './reports.ts';
 import { defineGlobals } from './session-globals.ts';
 import { SHARED } from './stop-question.ts';
 import { typeScriptError } from './syntax-error.ts';
 
-const { writeWhole } = createRequire(import.meta.url)('../../launch/whole-output.cjs') as {
-  writeWhole(fd: number, bytes: Uint8Array): void;
-};
-
 /** What the supervisor says of the session. */
 export interface SessionMessage {
-  type: 'session';
   cwd: string;
   valueBytes: number;
   resultBytes: number;

@@ -1,18 +1,12 @@
 import { Buffer } from 'node:buffer';
-import { createRequire } from 'node:module';
 import { Socket } from 'node:net';
 import { createFrameCutter } from '../../../src/protocol/frame-cutter.ts';
 import { isPacked } from '../../../src/protocol/packed-call.ts';
-
-const { writeWhole } = createRequire(import.meta.url)('../../launch/whole-output.cjs') as {
-  writeWhole(fd: number, bytes: Uint8Array): void;
-};
+import type { HeldProgram } from './bridge-registry.ts';
+import { writeWhole } from './reports.ts';
 
 const { parse, stringify } = JSON;
 
-/** Descriptor that brings frames, and the one that takes them. Both end with this process. */
-const INCOMING = 3;
-const OUTGOING = 4;
 /** 3 bytes of length and one of kind, little endian. */
 const HEADER_BYTES = 4;
 /** Marks a frame of bytes: the 4-byte number of a part, then some of its bytes. All others are JSON. */
@@ -25,14 +19,16 @@ const GATHERED_MESSAGES = 8;
 /** Beyond these bytes a program that makes calls without end waits for the supervisor to read them. */
 const GATHERED_BYTES = 64 * 1024;
 
-/** Who takes what comes. */
+/** Takers of all that arrives. */
 export interface SupervisorHandlers {
   message(message: unknown): void;
   answer(bytes: Buffer): void;
   bytes(part: number, bytes: Buffer): void;
+  /** The link is closed, by the supervisor's end or by the program itself. */
+  closed(): void;
 }
 
-/** The executor's side of its link to the supervisor, which `runtime/run/executor-link.ts` is the other side of. */
+/** The program's side of its link to the supervisor, which `runtime/run/executor-link.ts` is the other side of. */
 export interface SupervisorLink {
   /** Writes a whole message, behind what was gathered, before it returns: the process may be about to end. */
   send(message: object | Buffer): void;
@@ -44,14 +40,21 @@ export interface SupervisorLink {
   stayAlive(needed: boolean): void;
 }
 
-/** Connects to the supervisor. Without it nobody waits for this program. */
-export function connectSupervisor(handlers: SupervisorHandlers): SupervisorLink {
-  const incoming = new Socket({ fd: INCOMING, readable: true, writable: false });
+/** Connects to the supervisor over the link of a program. */
+export function connectSupervisor(
+  { incoming: descriptor, outgoing, isOpen }: Pick<HeldProgram, 'incoming' | 'outgoing' | 'isOpen'>,
+  handlers: SupervisorHandlers,
+): SupervisorLink {
+  const incoming = new Socket({ fd: descriptor, readable: true, writable: false });
   /** What waits to be written: so many messages, in the first bytes of it. */
   let room = Buffer.allocUnsafeSlow(2 * GATHERED_BYTES);
   let messages = 0;
   let filled = 0;
 
+  const write = (bytes: Uint8Array): void => {
+    if (isOpen()) writeWhole(outgoing, bytes);
+    else handlers.closed();
+  };
   const gather = (body: Buffer): void => {
     const needed = filled + HEADER_BYTES + body.length;
     if (needed > room.length) room = Buffer.concat([room.subarray(0, filled)], 2 * needed);
@@ -65,7 +68,7 @@ export function connectSupervisor(handlers: SupervisorHandlers): SupervisorLink 
     const frames = room.subarray(0, filled);
     messages = 0;
     filled = 0;
-    writeWhole(OUTGOING, frames);
+    write(frames);
   };
 
   const cutter = createFrameCutter({
@@ -84,7 +87,8 @@ export function connectSupervisor(handlers: SupervisorHandlers): SupervisorLink 
     cutter.push(chunk);
     while (cutter.next(take));
   });
-  incoming.on('close', () => process.exit(70));
+  incoming.on('error', () => undefined);
+  incoming.on('close', handlers.closed);
 
   return {
     send(message) {
@@ -103,7 +107,7 @@ export function connectSupervisor(handlers: SupervisorHandlers): SupervisorLink 
         header.writeUIntLE(PART_BYTES + piece.length, 0, 3);
         header[3] = BYTES_KIND;
         header.writeUInt32LE(part, HEADER_BYTES);
-        writeWhole(OUTGOING, Buffer.concat([header, piece]));
+        write(Buffer.concat([header, piece]));
       }
     },
     stayAlive(needed) {

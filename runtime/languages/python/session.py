@@ -79,12 +79,9 @@ class Session:
         self.kept_source = 0
         #: The code may put another one in its place.
         self.environ = os.environ
-        os.environ.clear()
-        os.environ.update(message["env"])
         os.environ.setdefault("MPLBACKEND", "module://_skillcell_figures")
         if os.path.exists(MATPLOTLIB_SETTINGS):
             os.environ.setdefault("MATPLOTLIBRC", MATPLOTLIB_SETTINGS)
-        os.chdir(message["cwd"])
         sys.argv = [""]
         sys.path.insert(0, message["cwd"])
         self.main = types.ModuleType("__main__")

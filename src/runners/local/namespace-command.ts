@@ -1,5 +1,5 @@
 import { lstatSync, readlinkSync } from 'node:fs';
-import { executorCommand } from '../../contracts/language.ts';
+import { executorWords, shellWords, waitingProgram } from '../../contracts/language.ts';
 import type { SandboxSpec } from '../runner.ts';
 import { requireInterpreter } from './require-interpreter.ts';
 import { CODE_CACHE } from './runtime-cache.ts';
@@ -102,10 +102,11 @@ function topFolders(): string[] {
   });
 }
 
-/** The command of the first executor, with blanks between its words. Throws where its interpreter is missing. */
+/** The words that start the first executor, as a shell reads them. Throws where its interpreter is missing. */
 export function namespaceExecutor({ language, limits }: SandboxSpec): string {
   const { definition, interpreter } = requireInterpreter(language, `${RUNTIME}/bin/node`, isVisible);
-  return executorCommand(definition, interpreter, RUNTIME, limits.memoryMib).join(' ');
+  const start = { program: waitingProgram(definition, '/workspace'), env: {} };
+  return shellWords(executorWords(definition, interpreter, RUNTIME, limits.memoryMib, start));
 }
 
 /** All that a sandbox sees of this machine. */

@@ -1,5 +1,8 @@
-const bridge = globalThis[Symbol.for('skillcell.bridge')];
-if (bridge === undefined) throw new Error('Cannot load skillcell: this process is no skillcell job.');
+import Module from 'node:module';
+
+const held = Module[Symbol.for('skillcell.bridge')];
+if (held === undefined) throw new Error('Cannot load skillcell: this process is not the program of a job.');
+const bridge = (held.bridge ??= held.connect());
 
 /** A call that gave no value. `code` says why: one of the list in docs/errors.md. */
 export const ToolCallError = bridge.ToolCallError;

@@ -2,6 +2,7 @@
  * The program of a sandbox for the code of one skill: loads it in place, says what it found, and makes the calls that the host asks
  * for. Its argument is the specification as JSON.
  */
+import Module from 'node:module';
 import { join } from 'node:path';
 import type { SkillCodeSpec } from '../../../../../src/contracts/skill-code-spec.ts';
 import { ArgumentsFault, loadSkillCode, MissingModules, type LoadedTool } from './load-skill-code.ts';
@@ -13,7 +14,7 @@ interface Bridge {
   call(target: 'tool', name: string, args: unknown): Promise<unknown>;
 }
 
-const bridge = (globalThis as unknown as Record<symbol, Bridge>)[Symbol.for('skillcell.bridge')] as Bridge;
+const bridge = (Module as unknown as Record<symbol, { bridge: Bridge }>)[Symbol.for('skillcell.bridge')]?.bridge as Bridge;
 const call = bridge.call.bind(bridge);
 const answer = (args: object): Promise<unknown> => call('tool', 'skill-code.answer', args);
 

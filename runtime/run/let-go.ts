@@ -1,4 +1,4 @@
-import type { ExecutorProcess } from '../run/executor-process.ts';
+import type { ExecutorProcess } from './executor-process.ts';
 
 /** Lets go of what this process holds of one that user code runs in; who ends all of them ends it. */
 export function letGo({ stdin, stdout, stderr, messagesIn, messagesOut }: ExecutorProcess): void {

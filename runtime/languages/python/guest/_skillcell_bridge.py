@@ -1,61 +1,32 @@
-"""Runs one user program in Python. Starts ahead of the job and waits.
+"""The link of a program to its supervisor, for the module `skillcell`. Imported with it, so that other programs hold nothing of it.
 
-Descriptor 3 brings frames, 4 takes them: 3 bytes of length and one of kind, little endian, then JSON, a call or an answer
-(kind 0), or the 4-byte number of a part and bytes of it (kind 1). A message names the parts that follow it.
+Descriptors and folders are those of the finder that found the module. Frames: 3 bytes of length and one of kind, little endian, then
+JSON, a call or an answer (kind 0), or the 4-byte number of a part and bytes of it (kind 1). A message names the parts that follow it.
 """
 
 import _thread
-import atexit
-import io
 import json
 import os
-import select
 import struct
 import sys
 import threading
-import traceback
-import types
 
 # `signal` wraps it in enumerations: ten times the time of a question that each call asks.
 import _signal
 
-
-class WholeOutput(io.FileIO):
-    """Writes all that it is given. An unbuffered stream of Python's own drops the rest of a write that a signal cut short,
-    or for which another process that shares the pipe has made it non-blocking."""
-
-    def write(self, data):
-        rest = memoryview(data).cast("B")
-        size = len(rest)
-        while len(rest) > 0:
-            written = super().write(rest)
-            if written is None:
-                select.select([], [self], [])
-            else:
-                rest = rest[written:]
-        return size
-
-
-def whole_output(stream, descriptor):
-    raw = WholeOutput(descriptor, "wb", closefd=False)
-    raw.name = stream.name
-    whole = io.TextIOWrapper(raw, stream.encoding, stream.errors, newline="\n", write_through=True)
-    whole.mode = stream.mode
-    return whole
-
-
-sys.stdout = sys.__stdout__ = whole_output(sys.stdout, 1)
-sys.stderr = sys.__stderr__ = whole_output(sys.stderr, 2)
-own_pid = os.getpid()
-skills_folder = ""
+held = next((finder.held for finder in sys.meta_path if type(finder).__name__ == "SkillcellFinder"), None)
+if held is None:
+    raise ModuleNotFoundError("Cannot load skillcell: this process is not the program of a job.", name="_skillcell_bridge")
 value_json = None
-in_session = False
+in_session = held.session is not None
 
 
 def send_frame(kind, body):
+    if not held.is_open():
+        raise ToolCallError("tool.job-over", "Cannot make the call: the link to the host is closed, or this process is a forked one.")
     rest = memoryview(struct.pack("<I", len(body) | kind << 24) + body)
     while rest:
-        rest = rest[os.write(4, rest) :]
+        rest = rest[os.write(held.outgoing, rest) :]
 
 
 def send(message):
@@ -67,7 +38,7 @@ received = bytearray()
 
 def receive_exactly(size):
     while len(received) < size:
-        chunk = os.read(3, 65536)
+        chunk = os.read(held.incoming, 65536)
         if not chunk:
             os._exit(70)
         received.extend(chunk)
@@ -79,11 +50,6 @@ def receive_exactly(size):
 def receive_frame():
     (head,) = struct.unpack("<I", receive_exactly(4))
     return head >> 24, receive_exactly(head & 0xFFFFFF)
-
-
-def receive():
-    kind, body = receive_frame()
-    return json.loads(body)
 
 
 class ToolCallError(RuntimeError):
@@ -103,8 +69,6 @@ JSON_BYTES = 256 * 1024
 PART_BYTES = 8 * 1024 * 1024
 # Bytes of a value beyond which no limit allows it; the supervisor is told how many there are.
 VALUE_BYTES = 4 * 1024 * 1024
-# Characters of each text of an error that the supervisor is told.
-ERROR_CHARACTERS = 60_000
 #: Beyond it, JSON's readers round.
 GREATEST_INTEGER = 2**53 - 1
 BEYOND = f"JSON has no integer beyond {GREATEST_INTEGER}; give it as text"
@@ -193,7 +157,7 @@ class Calls:
         self.messages = []
 
     def begin(self, name, arguments, settle):
-        if os.getpid() != own_pid:
+        if os.getpid() != held.pid:
             raise ToolCallError("tool.job-over", "Cannot make the call: a forked process has no tools.")
         try:
             value, places, parts = detach(arguments)
@@ -272,13 +236,17 @@ class Calls:
                     self.changed.notify_all()
 
     def call(self, name, arguments):
-        return self.call_aside(name, arguments) if may_be_interrupted() else self.call_here(name, arguments)
+        return self.undisturbed(lambda: self.call_here(name, arguments))
 
-    def call_aside(self, name, arguments):
-        return self.aside(lambda: self.call_here(name, arguments))
+    def undisturbed(self, work):
+        return self.call_aside(work) if may_be_interrupted() else work()
 
-    def aside(self, work):
-        """Does work in a thread of its own, so that nothing raises in the middle of a frame. Who stops waiting leaves the work alone."""
+    def send_alone(self, message):
+        with self.sending:
+            send(message)
+
+    def call_aside(self, work):
+        """Works in a thread of its own, so that nothing raises in the middle of a frame. Who stops waiting leaves the work alone."""
         ended, outcome = threading.Event(), []
 
         def run():
@@ -373,188 +341,23 @@ def set_value(value):
     global value_json
     text = exact_json(value)
     value_json = text if len(text) <= VALUE_BYTES else len(text)
+    if not in_session and os.getpid() == held.pid:
+        tell_value()
+
+
+def tell_value():
+    """Tells the value at once: nothing that ends the program takes it away. Where the link is closed, the file for values takes it."""
+    if held.is_open():
+        message = {"type": "value", "json": value_json}
+        calls.undisturbed(lambda: calls.send_alone(message))
+    elif isinstance(value_json, str):
+        with open(os.environ["SKILLCELL_VALUE"], "w", encoding="utf-8") as file:
+            file.write(value_json)
 
 
 def read_skill_file(skill, path):
     parts = skill.split(".", 1) + path.split("/")
     if any(part in ("", ".", "..") for part in parts):
         raise FileNotFoundError(f"Cannot read a skill file: no such file, got {skill} {path}.")
-    with open(os.path.join(skills_folder, *parts), "rb") as file:
+    with open(os.path.join(held.skills, *parts), "rb") as file:
         return file.read()
-
-
-def describe(error, path):
-    trace = error.__traceback__
-    # Frames above the user's file are ours and say nothing to the user.
-    while trace is not None and trace.tb_frame.f_code.co_filename != path:
-        trace = trace.tb_next
-    stack = "".join(traceback.format_exception(type(error), error, trace))
-    line = None
-    if isinstance(error, SyntaxError) and error.filename == path:
-        line = error.lineno
-    step = trace
-    while step is not None:
-        if step.tb_frame.f_code.co_filename == path:
-            line = step.tb_lineno
-        step = step.tb_next
-    return {"name": type(error).__name__, "message": str(error), "stack": stack, "line": line}
-
-
-def short_texts(error):
-    """The texts of an error as they fit into a message. The end of a traceback says what it was, so the middle is left out."""
-    half = ERROR_CHARACTERS // 2
-    return {
-        key: f"{field[:half]}\n…\n{field[-half:]}" if isinstance(field, str) and len(field) > 2 * half else field
-        for key, field in error.items()
-    }
-
-
-def exit_code(error):
-    if error.code is None:
-        return 0
-    if isinstance(error.code, int):
-        return error.code & 255
-    print(error.code, file=sys.stderr)
-    return 1
-
-
-def run(message):
-    global skills_folder
-    skills_folder = message["skills"]
-    path = message["path"]
-    os.environ.clear()
-    os.environ.update(message["env"])
-    os.chdir(message["cwd"])
-    sys.argv = [path, *message["args"]]
-    sys.path.insert(0, os.path.dirname(path))
-    main = types.ModuleType("__main__")
-    main.__file__ = path
-    main.__dict__["__builtins__"] = __builtins__
-    sys.modules["__main__"] = main
-    code, error = 0, None
-    try:
-        with open(path, "rb") as file:
-            program = compile(file.read(), path, "exec")
-        exec(program, main.__dict__)
-    except SystemExit as ended:
-        code = exit_code(ended)
-    except BaseException as raised:
-        code, error = 1, describe(raised, path)
-        sys.stderr.write(error["stack"])
-    return code, error
-
-
-def own_module(name):
-    # Loaded by its place: the name of a module of ours is none that programs find.
-    source = os.path.join(os.path.dirname(os.path.abspath(__file__)), name + ".py")
-    names = {"__name__": name}
-    with open(source, "rb") as file:
-        exec(compile(file.read(), source, "exec"), names)
-    return names
-
-
-def leave(code):
-    """Does what an interpreter does at its end, without the time it takes to free everything."""
-    if os.getpid() == own_pid:
-        threading._shutdown()
-        atexit._run_exitfuncs()
-    for name in ("stdout", "stderr"):
-        try:
-            getattr(sys, name).flush()
-        except Exception:
-            # The program may have closed it, or put anything in its place.
-            code = code or 120
-    return code
-
-
-class SessionLink:
-    """What a session needs of its executor."""
-
-    folder = os.path.dirname(os.path.abspath(__file__))
-    own_module = staticmethod(own_module)
-    exact_json = staticmethod(exact_json)
-    short_texts = staticmethod(short_texts)
-
-    @staticmethod
-    def send(message):
-        with calls.sending:
-            send(message)
-
-    @staticmethod
-    def send_result(data, message):
-        """Sends bytes and the message that names them, one behind the other, whatever interrupts the thread that shows them."""
-
-        def send_both():
-            with calls.sending:
-                for start in range(0, len(data), FRAME_BYTES):
-                    send_frame(1, struct.pack("<I", 0) + data[start : start + FRAME_BYTES])
-                send(message)
-
-        calls.aside(send_both)
-
-    @staticmethod
-    def next_message():
-        calls.read_until(lambda: calls.messages)
-        return calls.messages.pop(0)
-
-    @staticmethod
-    def take_set():
-        global value_json
-        text, value_json = value_json, None
-        return text
-
-    @staticmethod
-    def is_forked():
-        return os.getpid() != own_pid
-
-    @staticmethod
-    def write_error(text):
-        WholeOutput(2, "wb", closefd=False).write(text.encode(errors="backslashreplace"))
-
-    @staticmethod
-    def leave(ended):
-        code = 1
-        try:
-            code = leave(exit_code(ended))
-        finally:
-            # Whatever raises on the way is no reason to go on.
-            os._exit(code)
-
-
-def serve_session(message):
-    global in_session, skills_folder
-    in_session = True
-    skills_folder = message["skills"]
-    own_module("session")["serve"](message, SessionLink)
-
-
-bridge = types.ModuleType("_skillcell_bridge")
-bridge.calls, bridge.set_value, bridge.read_skill_file = calls, set_value, read_skill_file
-bridge.ToolCallError = ToolCallError
-sys.modules["_skillcell_bridge"] = bridge
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "guest"))
-
-for descriptor in (3, 4):
-    os.set_inheritable(descriptor, False)
-send({"type": "waiting"})
-request = receive()
-while request["type"] != "run":
-    if request["type"] == "rehearse":
-        # Does what a run does up to the program, so that its code has been used once.
-        environment = dict(request["env"])
-        exec(compile(b"pass", "rehearsal", "exec"), {"environment": environment})
-        send({"type": "rehearsed"})
-    elif request["type"] == "session":
-        serve_session(request)
-        # Python itself ends: files are written, and what the code has left for the end is done.
-        raise SystemExit
-    else:
-        send({"type": "checked", "unmet": own_module("script_requirements")["unmet"](request["path"])})
-    request = receive()
-code, error = run(request)
-code = leave(code)
-if os.getpid() == own_pid:
-    told = None if error is None else short_texts(error)
-    message = {"type": "exit", "code": code, "error": told, "json": value_json}
-    send({name: field for name, field in message.items() if field is not None})
-os._exit(code)

@@ -1,0 +1,219 @@
+/**
+ * Preloaded into the Node that runs a program. Holds Node in its own start-up until the program is there, and then lets Node run it
+ * as its main module, so that the program is the interpreter's own from its first line to its end. Nothing that a program can ask
+ * for shows this file: its module, its descriptors' numbers and the variables of its start are put back before the program begins.
+ */
+import { Buffer } from 'node:buffer';
+import { closeSync, openSync, readFileSync, readSync } from 'node:fs';
+import Module, { createRequire, findPackageJSON } from 'node:module';
+import { extname } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { isMainThread } from 'node:worker_threads';
+import { BRIDGE, type HeldProgram } from './bridge-registry.ts';
+import { describeError } from './describe-error.ts';
+import { jsonOfExport } from './exported-value.ts';
+import { createReports } from './reports.ts';
+import { shortTexts } from './short-texts.ts';
+
+interface RunMessage {
+  type: 'run';
+  path: string;
+  args: string[];
+  env: Record<string, string>;
+  cwd: string;
+  skills: string;
+  /** Settings of a session, for the program that serves one. */
+  session?: unknown;
+}
+
+type HoldMessage = RunMessage | { type: 'rehearse'; skillCode: boolean };
+
+/** Internals of Node's module loader that its types leave out; npm's own loaders use them as well. */
+const { _cache: cache } = Module as unknown as { _cache: Record<string, { exports: unknown } | undefined> };
+const { parse } = JSON;
+/** Descriptors of the link as the supervisor hands them over. */
+const [GIVEN_INCOMING, GIVEN_OUTGOING] = [3, 4];
+/** The link moves up here, out of the way of programs that count on low numbers or close all of them. */
+const FIRST_DESCRIPTOR = 200;
+const HEADER_BYTES = 4;
+const STANDARD_STREAMS = ['stdout', 'stderr'] as const;
+
+forgetThisModule();
+// Workers load what their main thread has preloaded.
+if (isMainThread) hold();
+
+function forgetThisModule(): void {
+  delete cache[__filename];
+  const { _preload_modules: listed } = process as unknown as { _preload_modules: string[] };
+  const others = listed.filter((path) => path !== __filename);
+  Object.defineProperty(process, '_preload_modules', { value: others, enumerable: true, configurable: true });
+}
+
+function hold(): void {
+  const { incoming, outgoing } = moveLink();
+  const { send, isOpen } = createReports(outgoing);
+  send({ type: 'waiting' });
+  for (;;) {
+    const message = parse(readFrame(incoming)) as HoldMessage;
+    if (message.type === 'rehearse') {
+      rehearse(message.skillCode);
+      send({ type: 'rehearsed' });
+    } else {
+      const { skills, session } = message;
+      const held: HeldProgram = { incoming, outgoing, isOpen, send, skills, session, connect: () => connect(held) };
+      begin(message, held);
+      return;
+    }
+  }
+}
+
+/** Makes the bridge of a program that imports `skillcell`. */
+function connect(held: HeldProgram): object {
+  const { connectBridge } = createRequire(__filename)('./bridge.cjs') as typeof import('./bridge.ts');
+  return connectBridge(held, pathToFileURL(`${__dirname}/guest/`).href).bridge;
+}
+
+/** Opens both ends anew at high numbers, where no child inherits them, and gives the low ones back. */
+function moveLink(): { incoming: number; outgoing: number } {
+  const fillers: number[] = [];
+  try {
+    do fillers.push(openSync('/dev/null', 'r'));
+    while ((fillers.at(-1) ?? 0) < FIRST_DESCRIPTOR - 1);
+    const incoming = openSync(`/dev/fd/${GIVEN_INCOMING}`, 'r');
+    const outgoing = openSync(`/dev/fd/${GIVEN_OUTGOING}`, 'w');
+    fillers.push(GIVEN_INCOMING, GIVEN_OUTGOING);
+    return { incoming, outgoing };
+  } catch {
+    // Too few descriptors are allowed for that. The link works at its low numbers as well.
+    return { incoming: GIVEN_INCOMING, outgoing: GIVEN_OUTGOING };
+  } finally {
+    fillers.forEach((descriptor) => closeSync(descriptor));
+  }
+}
+
+function readFrame(descriptor: number): string {
+  const body = Buffer.allocUnsafe(readExactly(descriptor, HEADER_BYTES).readUIntLE(0, 3));
+  return readExactly(descriptor, body.length).toString();
+}
+
+function readExactly(descriptor: number, size: number): Buffer {
+  const bytes = Buffer.allocUnsafe(size);
+  for (let filled = 0; filled < size;) {
+    const count = readSync(descriptor, bytes, filled, size - filled, null);
+    // The supervisor has no program for this process.
+    if (count === 0) process.exit(70);
+    filled += count;
+  }
+  return bytes;
+}
+
+/** Uses the loader for a module of ours, so that its code is compiled when the program comes. */
+function rehearse(skillCode: boolean): void {
+  const load = createRequire(__filename);
+  for (const sample of ['sample-module.mjs', 'sample-module.mts']) load(`./${sample}`);
+  if (skillCode) load('./guest/skill-code/rehearse.mjs');
+  for (const path of Object.keys(cache)) delete cache[path];
+}
+
+function begin({ path, args, env, cwd }: RunMessage, held: HeldProgram): void {
+  for (const name of Object.keys(process.env)) delete process.env[name];
+  Object.assign(process.env, env);
+  process.argv.length = 1;
+  process.argv.push(path, ...args);
+  process.chdir(cwd);
+  Object.defineProperty(Module, BRIDGE, { value: held });
+  runAsMain(path);
+  STANDARD_STREAMS.forEach(waitForReaders);
+  if (held.session === undefined) watchProgram(path, held);
+}
+
+/** Has Node's own entry run this path in place of the one that it was started with. A bound function stands in no stack. */
+function runAsMain(path: string): void {
+  const described = Object.getOwnPropertyDescriptor(Module, 'runMain') as PropertyDescriptor;
+  const original = described.value as (path: string) => void;
+  Object.defineProperty(Module, 'runMain', {
+    configurable: true,
+    get() {
+      Object.defineProperty(Module, 'runMain', described);
+      return original.bind(Module, path);
+    },
+  });
+}
+
+/**
+ * Makes a standard stream of Node's own wait for its reader where it is a pipe. Else `process.exit()` drops all that the pipe had no room for
+ * yet. docs/decisions/2026-11-22-output-is-written-when-the-call-returns.md
+ */
+function waitForReaders(name: 'stdout' | 'stderr'): void {
+  const described = Object.getOwnPropertyDescriptor(process, name) as PropertyDescriptor;
+  Object.defineProperty(process, name, {
+    ...described,
+    get() {
+      Object.defineProperty(process, name, described);
+      const stream = described.get?.call(process) as { _handle?: { setBlocking?(waits: boolean): void } };
+      stream._handle?.setBlocking?.(true);
+      return stream;
+    },
+  });
+}
+
+/** Tells of the program what only its interpreter knows: the error that ends it, and the value that it exports. */
+function watchProgram(path: string, held: HeldProgram): void {
+  const text = readFileSync(path, 'utf8');
+  const exported = text.includes('export') ? followExports(path) : () => undefined;
+  if (callsMissingRequire(path, text))
+    Object.defineProperty(globalThis, 'require', { value: createRequire(path), configurable: true, writable: true });
+  let failure: { is: unknown } | undefined;
+  process.on('uncaughtExceptionMonitor', (error: unknown) => {
+    const handled = process.listenerCount('uncaughtException') > 0 || process.hasUncaughtExceptionCaptureCallback();
+    failure = handled ? undefined : { is: error };
+  });
+  process.on('exit', () => {
+    if (failure !== undefined) held.send({ type: 'report', error: shortTexts(describeError(failure.is, wholeStack)) });
+    const value = held.isValueSet === true ? undefined : (exported() ?? exportsOfCommonJs(path));
+    if (value !== undefined) held.send({ type: 'value', ...jsonOfExport(value) });
+  });
+}
+
+/** Nothing of ours stands in the stacks of a program. */
+function wholeStack(stack: string): string {
+  return stack;
+}
+
+/** Follows the default export of a module. The second import of a path gives the module that runs already. */
+function followExports(path: string): () => unknown {
+  let namespace: { default?: unknown } | undefined;
+  setImmediate(() => {
+    // A CommonJS program has exported already; to import it would run getters of what it exports.
+    if (exportsOfCommonJs(path) !== undefined) return;
+    import(pathToFileURL(path).href).then(
+      (loaded: { default?: unknown }) => (namespace = loaded),
+      () => undefined,
+    );
+  });
+  return () => namespace?.default;
+}
+
+function exportsOfCommonJs(path: string): unknown {
+  const exported = cache[path]?.exports;
+  const isUntouched = typeof exported === 'object' && exported !== null && Reflect.ownKeys(exported).length === 0;
+  return isUntouched ? undefined : exported;
+}
+
+/** Models mix both module systems: whether a program is an ES module that would fail for want of `require`. */
+function callsMissingRequire(path: string, text: string): boolean {
+  if (!/\brequire\s*\(/.test(text) || /\btypeof\s+require\b/.test(text)) return false;
+  const ending = extname(path);
+  if (ending.startsWith('.c')) return false;
+  return ending.startsWith('.m') || /^\s*(?:import|export)\b/m.test(text) || isInModulePackage(path);
+}
+
+function isInModulePackage(path: string): boolean {
+  try {
+    const found = findPackageJSON(pathToFileURL(path).href);
+    return found !== undefined && (parse(readFileSync(found, 'utf8')) as { type?: unknown }).type === 'module';
+  } catch {
+    // Node itself tells the program of a package.json that cannot be read.
+    return false;
+  }
+}

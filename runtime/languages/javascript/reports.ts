@@ -1,0 +1,52 @@
+import { Buffer } from 'node:buffer';
+import { fstatSync, writeSync } from 'node:fs';
+
+const { stringify } = JSON;
+const HEADER_BYTES = 4;
+/** How long to wait for a pipe that somebody made non-blocking, and that is full. */
+const FULL_MS = 1;
+
+/** Messages to the supervisor over a descriptor. */
+export interface Reports {
+  /** Writes a message before it returns. A link that the program has closed takes none. */
+  send(message: object): void;
+  /** Whether the descriptor is still that of the link. */
+  isOpen(): boolean;
+}
+
+/** Sends messages over a descriptor as long as that is the one it was: a program may close it, and put a file of its own in its place. */
+export function createReports(descriptor: number): Reports {
+  const { dev, ino } = fstatSync(descriptor);
+  const isOpen = (): boolean => {
+    try {
+      const now = fstatSync(descriptor);
+      return now.dev === dev && now.ino === ino;
+    } catch {
+      // The program has closed it.
+      return false;
+    }
+  };
+  return {
+    isOpen,
+    send(message) {
+      if (!isOpen()) return;
+      const body = Buffer.from(stringify(message));
+      const frame = Buffer.allocUnsafe(HEADER_BYTES + body.length);
+      frame.writeUInt32LE(body.length, 0);
+      body.copy(frame, HEADER_BYTES);
+      writeWhole(descriptor, frame);
+    },
+  };
+}
+
+/** Writes all of it before it returns, to a pipe in any state. */
+export function writeWhole(descriptor: number, bytes: Uint8Array): void {
+  for (let offset = 0; offset < bytes.length;) {
+    try {
+      offset += writeSync(descriptor, bytes, offset);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') throw error;
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, FULL_MS);
+    }
+  }
+}

@@ -1,0 +1,84 @@
+/**
+ * Runs programs plainly and as jobs, and shows in what they differ:
+ * `npm run -s fidelity -- [DIR…] [--level L]… [--language X] [--json]`. Without folders it takes the programs of
+ * `test/fidelity/programs`, without levels those that this machine has. Exit code 1 when a program differs for no reason of the
+ * table, 2 when nothing can be compared.
+ */
+import { availableParallelism } from 'node:os';
+import { resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { cliRunners } from '../src/cli/job/runners.ts';
+import { ISOLATION_LEVELS, type Isolation } from '../src/contracts/result.ts';
+import { languageNames } from '../src/languages/languages.ts';
+import { readPrograms } from './fidelity/read-programs.ts';
+import { closingLines, describeCompared } from './fidelity/describe-compared.ts';
+import { type ComparedLevel, runFidelity } from './fidelity/run-fidelity.ts';
+import { missingForPlainRuns } from './fidelity/run-plainly.ts';
+
+const USAGE = 'npm run -s fidelity -- [DIR…] [--level L]… [--language X] [--only TEXT] [--json]';
+const OWN = fileURLToPath(new URL('../test/fidelity/programs', import.meta.url));
+
+try {
+  process.exitCode = await main();
+} catch (cause) {
+  process.stderr.write(`${(cause as Error).message}\n`);
+  process.exitCode = 2;
+}
+
+async function main(): Promise<number> {
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: {
+      level: { type: 'string', multiple: true, default: [] },
+      language: { type: 'string' },
+      only: { type: 'string', default: '' },
+      json: { type: 'boolean', default: false },
+    },
+  });
+  const { language, only, json } = values;
+  const unknown = values.level.find((level) => !ISOLATION_LEVELS.includes(level as Isolation));
+  if (unknown !== undefined) throw new Error(`Cannot compare: a level is one of ${ISOLATION_LEVELS.join(', ')}, got ${unknown}. ${USAGE}`);
+  if (language !== undefined && !languageNames().includes(language))
+    throw new Error(`Cannot compare: a language is one of ${languageNames().join(', ')}, got ${language}. ${USAGE}`);
+  const missing = missingForPlainRuns();
+  if (missing !== undefined) throw new Error(`Cannot run programs plainly: this machine lacks ${missing}.`);
+
+  const callerFolder = process.env['INIT_CWD'] ?? '.';
+  const places = positionals.length === 0 ? [OWN] : positionals.map((place) => resolve(callerFolder, place));
+  const programs = places
+    .flatMap((place) => readPrograms(place))
+    .filter((program) => language === undefined || program.language === language)
+    .filter(({ id }) => id.includes(only));
+  if (programs.length === 0) throw new Error(`Cannot compare: no program is there. ${USAGE}`);
+
+  const compared = await runFidelity(programs, {
+    levels: await availableLevels(values.level as Isolation[]),
+    atOnce: Math.max(2, availableParallelism()),
+    onCompared: (row) => {
+      if (!json) process.stdout.write(describeCompared(row));
+    },
+  });
+  process.stdout.write(json ? `${JSON.stringify(compared, null, 2)}\n` : closingLines(compared));
+  return compared.some(({ verdict }) => verdict === 'differs') ? 1 : 0;
+}
+
+/** The levels that were asked for, or all that this machine has; one that was asked for and can't be had is an error. */
+async function availableLevels(asked: readonly Isolation[]): Promise<ComparedLevel[]> {
+  const levels: ComparedLevel[] = [];
+  for (const [index, runner] of openRunners().entries()) {
+    await using _ = runner;
+    for (const { isolation, available, reasons } of await runner.probe()) {
+      if (asked.length > 0 && !asked.includes(isolation)) continue;
+      if (available) levels.push({ openRunner: () => openRunners()[index] ?? runner, isolation });
+      else if (asked.length > 0) throw new Error(`Cannot compare at level ${isolation}: ${reasons.join('; ')}`);
+    }
+  }
+  const lacking = asked.find((level) => !levels.some(({ isolation }) => isolation === level));
+  if (lacking !== undefined) throw new Error(`Cannot compare at level ${lacking}: no runner here has it.`);
+  return levels.toSorted((a, b) => ISOLATION_LEVELS.indexOf(a.isolation) - ISOLATION_LEVELS.indexOf(b.isolation));
+}
+
+function openRunners(): ReturnType<typeof cliRunners> {
+  return cliRunners({ env: process.env });
+}

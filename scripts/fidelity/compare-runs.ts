@@ -1,0 +1,42 @@
+import type { Program, ProgramRun } from './program.ts';
+
+/** One thing in which two runs differ. */
+export interface Difference {
+  what: string;
+  plain: string;
+  job: string;
+}
+
+/** Lists in what a job differs from a plain run. */
+export function compareRuns(program: Program, plain: ProgramRun, job: ProgramRun): Difference[] {
+  const stderrOf = program.wholeStderr ? steady : lastLine;
+  const rows: Difference[] = [
+    { what: 'stdout', plain: plain.stdout, job: job.stdout },
+    { what: 'stderr', plain: stderrOf(plain.stderr), job: stderrOf(job.stderr) },
+    { what: 'exit code', plain: `${plain.exitCode}`, job: `${job.exitCode}` },
+    { what: 'signal', plain: `${plain.signal}`, job: `${job.signal}` },
+    ...[...new Set([...Object.keys(plain.files), ...Object.keys(job.files)])].toSorted().map((path) => ({
+      what: `file ${path}`,
+      plain: contentOf(plain, path),
+      job: contentOf(job, path),
+    })),
+  ];
+  return rows.filter((row) => row.plain !== row.job);
+}
+
+function contentOf({ files }: ProgramRun, path: string): string {
+  const content = files[path];
+  return content === undefined ? '(missing)' : `${content.length} bytes: ${content}`;
+}
+
+function lastLine(stderr: string): string {
+  return steady(stderr).trimEnd().split('\n').at(-1) ?? '';
+}
+
+/** Without what differs from run to run: ids of processes and addresses. */
+function steady(stderr: string): string {
+  return stderr
+    .replaceAll(/\(node:\d+\)/g, '(node:PID)')
+    .replaceAll(/0x[0-9a-f]{6,}/g, '0xADDRESS')
+    .replaceAll(/(: line \d+: +)\d+ /g, '$1PID ');
+}

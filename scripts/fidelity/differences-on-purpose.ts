@@ -1,0 +1,62 @@
+/** Something in which a job differs from a plain run on purpose. */
+export interface DifferenceOnPurpose {
+  /** What differs. */
+  what: string;
+  /** Why it is meant to. */
+  reason: string;
+}
+
+/** All that differs on purpose. A program names its row; docs/languages.md shows the table. */
+const DIFFERENCES = {
+  network: {
+    what: 'No address outside the sandbox is reached, and no name outside it is resolved',
+    reason: 'A job has no network; tools of the host are its way out',
+  },
+  'host-files': {
+    what: "Of the machine's files a job sees `/usr` and a few of `/etc`, or those of its image",
+    reason: 'What lies elsewhere may be secret',
+  },
+  privileges: {
+    what: 'No program gains rights: `sudo`, set-user-id programs, user namespaces, mounts and `ptrace` of others fail',
+    reason: 'A way to more rights is a way out',
+  },
+  limits: {
+    what: '`ulimit`, the sizes of file systems and counts of processors and memory are those of the job',
+    reason: 'A job has the limits that its caller gives',
+  },
+  'left-processes': {
+    what: 'Processes that a program leaves behind end with it',
+    reason: 'A run is over when it says so; nothing of it goes on unseen',
+  },
+  'whole-output': {
+    what: 'All that a JavaScript program printed before `process.exit` arrives, however much it is',
+    reason: 'Plainly, what the pipe has no room for is lost',
+  },
+  require: {
+    what: 'A module in JavaScript that would fail for want of `require` finds one',
+    reason: 'Models mix the two kinds of module; such a program would otherwise fail at once',
+  },
+  'line-ends': {
+    what: "A bash program whose lines end as Windows ends them runs without the carriage returns, with the diagnostic `program.line-ends`",
+    reason: 'It would otherwise fail at its first line',
+  },
+  'byte-order-mark': {
+    what: 'A byte order mark before a bash program is dropped',
+    reason: 'Its first command, often `set -e`, would otherwise not be found, and the rest would run without it',
+  },
+  skillcell: {
+    what: 'The module `skillcell` is there to import',
+    reason: 'It is how a program sets a value and calls tools',
+  },
+} as const satisfies Record<string, DifferenceOnPurpose>;
+
+/** Names of the rows. */
+export type DifferenceName = keyof typeof DIFFERENCES;
+
+/** The rows by name. */
+export const DIFFERENCES_ON_PURPOSE: Readonly<Record<DifferenceName, DifferenceOnPurpose>> = DIFFERENCES;
+
+/** The names of all rows, in the order of the table. */
+export function differenceNames(): [DifferenceName, ...DifferenceName[]] {
+  return Object.keys(DIFFERENCES) as [DifferenceName, ...DifferenceName[]];
+}

@@ -1,0 +1,58 @@
+import type { Isolation } from '../../src/contracts/result.ts';
+import { createOrchestrator } from '../../src/orchestrator/create-orchestrator.ts';
+import type { Orchestrator } from '../../src/orchestrator/orchestrator.ts';
+import type { Runner } from '../../src/runners/runner.ts';
+import type { Program, ProgramRun } from './program.ts';
+
+const MIB = 1024 * 1024;
+/** At level none the folders of a job lie below one of its own. */
+const OWN_ROOT = /(?:\/[^\s'":/]+)*\/skillcell-[\w-]+\/(?=workspace|value|skills)/g;
+
+/** What runs programs as jobs at one level. */
+export interface JobLevel extends AsyncDisposable {
+  run(program: Program): Promise<ProgramRun>;
+}
+
+/** Opens a level with warm sandboxes for these languages. */
+export function openLevel(runner: Runner, isolation: Isolation, languages: string[], atOnce: number): JobLevel {
+  const orchestrator = createOrchestrator({
+    runners: [runner],
+    allowUnisolated: true,
+    concurrency: atOnce,
+    pool: { size: atOnce, languages, isolation },
+  });
+  return {
+    run: (program) => runAsJob(orchestrator, isolation, program),
+    [Symbol.asyncDispose]: () => orchestrator.close(),
+  };
+}
+
+async function runAsJob(orchestrator: Orchestrator, isolation: Isolation, program: Program): Promise<ProgramRun> {
+  // What is compared is a program in a sandbox that waited.
+  await orchestrator.warm();
+  const { language, fileName, code, args, env, stdin, files } = program;
+  const result = await orchestrator.exec({
+    code,
+    language,
+    fileName,
+    args,
+    env,
+    stdin: Buffer.from(stdin),
+    files,
+    isolation,
+    limits: { keptOutputBytes: 64 * MIB, runTimeoutMs: 60_000, jobTimeoutMs: 90_000 },
+  });
+  const { outcome, exitCode, signal, stdout, stderr, artifacts } = result;
+  if (outcome !== 'succeeded' && outcome !== 'failed') throw new Error(`the job ended as ${outcome}`);
+  const contents = artifacts.map(async ({ path }) => {
+    const bytes = await orchestrator.readArtifact(result, path);
+    return [path, Buffer.from(bytes).toString('latin1')] as const;
+  });
+  return {
+    stdout: stdout.text.replaceAll(OWN_ROOT, '/'),
+    stderr: stderr.text.replaceAll(OWN_ROOT, '/'),
+    exitCode,
+    signal,
+    files: Object.fromEntries(await Promise.all(contents)),
+  };
+}

@@ -1,0 +1,90 @@
+import type { Isolation } from '../../src/contracts/result.ts';
+import type { Runner } from '../../src/runners/runner.ts';
+import { compareRuns, type Difference } from './compare-runs.ts';
+import type { Program, ProgramRun } from './program.ts';
+import { type JobLevel, openLevel } from './run-as-job.ts';
+import { runPlainly } from './run-plainly.ts';
+
+/** What came of a program at one level. */
+export interface ComparedProgram {
+  id: string;
+  level: Isolation;
+  verdict: 'same' | 'differs' | 'on purpose' | 'skipped';
+  differences: Difference[];
+  /** Why it was skipped, or the row of the table that explains it. */
+  reason?: string;
+}
+
+/** Where programs are run as jobs. */
+export interface ComparedLevel {
+  /** Makes a runner that has the level; who runs jobs with it closes it. */
+  openRunner(): Runner;
+  isolation: Isolation;
+}
+
+/** Options of {@link runFidelity}. */
+export interface FidelityOptions {
+  levels: readonly ComparedLevel[];
+  /** Programs that run at the same time. */
+  atOnce: number;
+  onCompared?(compared: ComparedProgram): void;
+}
+
+/** Runs programs plainly and as jobs of warm sandboxes, one level after the other, and compares what came of them. */
+export async function runFidelity(
+  programs: readonly Program[],
+  { levels, atOnce, onCompared }: FidelityOptions,
+): Promise<ComparedProgram[]> {
+  const plain = new Map<Program, Promise<ProgramRun>>();
+  const plainRun = (program: Program): Promise<ProgramRun> => {
+    const run = plain.get(program) ?? runPlainly(program);
+    plain.set(program, run);
+    return run;
+  };
+  const compared: ComparedProgram[] = [];
+  for (const { openRunner, isolation } of levels) {
+    const languages = [...new Set(programs.map(({ language }) => language))];
+    // A pool keeps sandboxes for each language; one after the other they leave the machine its memory.
+    for (const language of languages) {
+      await using level = openLevel(openRunner(), isolation, [language], atOnce);
+      const waiting = programs.filter((program) => program.language === language);
+      const work = async (): Promise<void> => {
+        for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+          const row = { id: next.id, level: isolation, ...(await compare(next, level, plainRun)) };
+          compared.push(row);
+          onCompared?.(row);
+        }
+      };
+      await Promise.all(Array.from({ length: atOnce }, work));
+    }
+  }
+  return compared;
+}
+
+async function compare(
+  program: Program,
+  level: JobLevel,
+  plainRun: (program: Program) => Promise<ProgramRun>,
+): Promise<Pick<ComparedProgram, 'verdict' | 'differences' | 'reason'>> {
+  let plain: ProgramRun;
+  try {
+    plain = await plainRun(program);
+  } catch (cause) {
+    return { verdict: 'skipped', differences: [], reason: `it does not run plainly: ${(cause as Error).message}` };
+  }
+  const differences = await differencesOf(program, plain, level);
+  if (differences.length === 0) return { verdict: 'same', differences };
+  if (program.onPurpose !== undefined) return { verdict: 'on purpose', differences, reason: program.onPurpose };
+  const again = compareRuns(program, plain, await runPlainly(program));
+  if (again.length === 0) return { verdict: 'differs', differences };
+  return { verdict: 'skipped', differences: [], reason: `two plain runs differ in ${again[0]?.what}` };
+}
+
+async function differencesOf(program: Program, plain: ProgramRun, level: JobLevel): Promise<Difference[]> {
+  try {
+    return compareRuns(program, plain, await level.run(program));
+  } catch (cause) {
+    // A job that gives no result differs by that.
+    return [{ what: 'job', plain: 'runs', job: (cause as Error).message }];
+  }
+}
