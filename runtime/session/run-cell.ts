@@ -15,6 +15,7 @@ import { counted } from '../run/start-program.ts';
 import { answerCellCalls, type CellCalls } from './cell-calls.ts';
 import { readCellReport, type CellReport } from './cell-report.ts';
 import type { Interpreter } from './interpreter.ts';
+import { lateVariables } from './late-variables.ts';
 import { passResults, type ShownResults } from './shown-results.ts';
 
 const PIPE_GRACE_MS = 250;
@@ -92,6 +93,7 @@ export async function runCell(
   const found = [
     ...losses,
     ...diagnostics,
+    ...lateVariables(executor.language, cell.env ?? {}),
     ...lossOf(isKept, interpreter),
     ...doubts(dead, whole),
     ...report.diagnostics,

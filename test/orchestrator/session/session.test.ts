@@ -375,6 +375,7 @@ describe.each(EVERY_LEVEL)('a session at level %s', (level) => {
       mine: `console.log(process.env.MINE, 'OWN' in process.env)`,
       hour: `console.log(new Date(0).getHours())`,
       zone: 'Asia/Tokyo',
+      late: 'NODE_DEBUG',
     },
     {
       language: 'python' as const,
@@ -383,6 +384,7 @@ describe.each(EVERY_LEVEL)('a session at level %s', (level) => {
       mine: `print(os.environ['MINE'], str('OWN' in os.environ).lower())`,
       hour: `import time; print(time.localtime(0).tm_hour)`,
       zone: 'JST-9',
+      late: 'PYTHONHASHSEED',
     },
     {
       language: 'bash' as const,
@@ -391,6 +393,7 @@ describe.each(EVERY_LEVEL)('a session at level %s', (level) => {
       mine: `echo "$MINE" "$([[ -v OWN ]] && echo true || echo false)"`,
       hour: `printf '%(%-H)T\\n' 0`,
       zone: 'JST-9',
+      late: undefined,
     },
   ])('has the variables of a run for that run only, in $language', async ({ language, ...code }, context) => {
     need(context, level, language);
@@ -407,6 +410,10 @@ describe.each(EVERY_LEVEL)('a session at level %s', (level) => {
     await prints(code.mine, 'stays false\n');
     await prints(code.hour, '9\n', { TZ: code.zone });
     await prints(code.hour, '0\n');
+    const { late = 'NODE_ENV' } = code;
+    const { diagnostics } = await session.run(code.hour, { env: { [late]: '1', NODE_ENV: 'test', TZ: 'UTC' } });
+    const found = diagnostics.map((row) => [row.code, row.message.includes(late)]);
+    expect(found).toEqual(code.late === undefined ? [] : [['variable.late', true]]);
     await expect(session.run(code.show, { env: { 'no name': '' } })).rejects.toMatchObject({ code: 'job.invalid' });
   });
 
