@@ -19,6 +19,7 @@ type Code = Extract<
   | `session.${string}`
   | `script.${string}`
   | `value.${string}`
+  | `variable.${string}`
 >;
 
 /** What is found while a job runs. */
