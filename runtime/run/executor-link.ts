@@ -15,8 +15,8 @@ export type ExecutorMessage =
   | { type: 'report'; error: unknown }
   /** The program's value: JSON text, the bytes of one that is too large to be sent, or why what it exports is none. */
   | { type: 'value'; json: unknown; invalid: unknown }
-  /** What came of a run of a session, or of an operation on its files. */
-  | { type: 'cell' | 'file'; fields: Record<string, unknown> };
+  /** What came of a run of a session, what it shows, or what came of an operation on its files. */
+  | { type: 'cell' | 'shown' | 'file'; fields: Record<string, unknown> };
 
 /**
  * Frames to and from one executor: 3 bytes of length and one of kind, little endian, then JSON, a call or an answer (`packed-call.ts`), or the 4-byte number of a part and
@@ -42,8 +42,8 @@ export interface ExecutorLink {
   onFault: (reason: string) => void;
 }
 
-/** What keeps messages waiting: too many calls under way, answers that nobody reads, bytes that the host has yet to take. */
-export type HoldReason = 'calls' | 'answers' | 'bytes';
+/** What keeps messages waiting: too many calls under way, answers that nobody reads, bytes or results that the host has yet to take. */
+export type HoldReason = 'calls' | 'answers' | 'bytes' | 'results';
 
 /** What a frame carries, in the highest byte of its length. */
 const FRAME_KIND = { message: 0, bytes: 1 } as const;
@@ -202,6 +202,7 @@ function readMessage(body: Buffer, maxBytes: number): ExecutorMessage | undefine
     case 'rehearsed':
       return { type: fields['type'] };
     case 'cell':
+    case 'shown':
     case 'file':
       return { type: fields['type'], fields };
     case 'checked':

@@ -16,6 +16,8 @@ export interface Interpreter {
   stderr: OutputSource;
   /** Asks it to stop its run. What it does then is its own affair: a program may refuse. */
   interrupt(run: number): void;
+  /** Asks it to end as its kind ends. What it still writes belongs to no run, and is dropped. */
+  finish(): void;
   /** How its process ended, once it has. */
   readonly end: ProcessEnd | undefined;
   /** Says who is told of its end; only the last one is. Each run that waited for one promise would be kept until then. */
@@ -71,10 +73,11 @@ export async function startInterpreter(around: JobSurroundings, language: string
   await Promise.race([ready, executor.ended]);
   executor.stdin.on('error', () => undefined);
   executor.stdin.end();
+  const [stdout, stderr] = [lastingOutput(executor.stdout), lastingOutput(executor.stderr)];
   return {
     executor,
-    stdout: lastingOutput(executor.stdout),
-    stderr: lastingOutput(executor.stderr),
+    stdout,
+    stderr,
     followEnd(take) {
       follower = take;
       if (end !== undefined) take();
@@ -84,6 +87,14 @@ export async function startInterpreter(around: JobSurroundings, language: string
       interrupts += 1;
       link.send({ type: 'interrupt', run, count: interrupts });
       pipe.interrupt();
+    },
+    finish() {
+      for (const output of [stdout, stderr]) {
+        output.on('data', () => undefined);
+        output.resume();
+      }
+      if (executor.language.reads === 'strings') executor.messagesOut.end();
+      else link.send({ type: 'end' });
     },
     get end() {
       return end;

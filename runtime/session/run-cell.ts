@@ -11,9 +11,12 @@ import { captureOutput } from '../run/output-capture.ts';
 import type { EndCause } from '../run/program-ending.ts';
 import { readProgramError, readReportedValue, type ReadValue } from '../run/program-report.ts';
 import { startWatches } from '../run/run-watches.ts';
+import { counted } from '../run/start-program.ts';
 import { answerCellCalls, type CellCalls } from './cell-calls.ts';
-import { collectResultBytes, readCellReport, type CellReport } from './cell-report.ts';
+import { readCellReport, type CellReport } from './cell-report.ts';
 import type { Interpreter } from './interpreter.ts';
+import { lateVariables } from './late-variables.ts';
+import { passResults, type ShownResults } from './shown-results.ts';
 
 const PIPE_GRACE_MS = 250;
 
@@ -59,7 +62,7 @@ export async function runCell(
   });
   const answered = listen(cell, session, limits, cause.resolve);
   const stopWatching = startWatches(around, limits, cause.resolve);
-  const { program, diagnostics } = fittingLineEnds(executor.language, cell.code);
+  const { program, diagnostics } = fittingLineEnds(executor.language, withoutMark(cell.code));
   const started = performance.now();
   // What is to stop before it has begun never begins.
   const isSent = (await Promise.race([cause.promise, Promise.resolve()])) === undefined;
@@ -85,29 +88,26 @@ export async function runCell(
   const isSaid = isKept && first === 'itself';
   const whole = await capture.finish(isSaid ? 'done' : isGone ? 'gone' : 'any', PIPE_GRACE_MS);
   if (!isKept) interpreter.close();
-  const report = readCellReport(answered.fields ?? {}, answered.bytes);
+  const report = readCellReport(answered.fields ?? {}, answered.shown);
   const ended: EndCause = judged === 'itself' && capture.overTotal() ? 'output' : judged;
   const found = [
     ...losses,
     ...diagnostics,
+    ...lateVariables(executor.language, cell.env ?? {}),
     ...lossOf(isKept, interpreter),
     ...doubts(dead, whole),
     ...report.diagnostics,
   ];
   const left = answered.fields === undefined ? hasExited(interpreter) : isLeaving(answered.fields);
   const reply = replyOf(cell, session, { report, isKept, left, ended, limits, found });
-  const results = report.forms.length === 0 ? undefined : channel.openStream();
+  await answered.shown.handedOn;
   channel.send({
     ...reply,
     epoch,
     stdoutBytes: capture.stdout().bytes,
     stderrBytes: capture.stderr().bytes,
     runMs,
-    ...(results === undefined ? {} : { results: { forms: report.forms, stream: results.number } }),
   } satisfies SandboxMessage);
-  if (results === undefined) return;
-  await results.write(report.bytes);
-  results.end();
 }
 
 /** The output of a run, whose streams are opened with its first byte: most runs of a session write nothing. */
@@ -153,18 +153,24 @@ function hasExited({ executor, end }: Interpreter): boolean {
   return executor.language.reads === 'strings' && end !== undefined && end.signal === null && end.code !== null;
 }
 
+/** The code without a byte order mark: a file has one for its readers, and an interpreter that is handed a text takes it for a name. */
+function withoutMark(code: string): string {
+  return code.startsWith('\uFEFF') ? code.slice(1) : code;
+}
+
 /** An interpreter that ended without a word of its run. */
 const UNSAID = { name: 'InterpreterEnded', message: 'The interpreter ended before the code had.', stack: '' };
 
-function sendCell({ executor }: Interpreter, { run, language }: Cell, code: string): void {
-  if (executor.language.reads === 'strings') executor.link.sendStrings([`${run}`, code]);
-  else executor.link.send({ type: 'cell', run, language, code });
+function sendCell({ executor }: Interpreter, { run, language, env = {} }: Cell, code: string): void {
+  if (executor.language.reads !== 'strings') return executor.link.send({ type: 'cell', run, language, code, env });
+  const variables = Object.entries(env).map(([name, value]) => `${name}=${value}`);
+  executor.link.sendStrings([`${run}`, code, ...counted(variables)]);
 }
 
 /** What an interpreter sends while it runs a cell. */
 interface Answered {
   calls: CellCalls;
-  bytes: ReturnType<typeof collectResultBytes>;
+  shown: ShownResults;
   /** Its report, once it is there. */
   readonly fields: Record<string, unknown> | undefined;
   /** Settles with the report, or the end of the interpreter. */
@@ -179,7 +185,7 @@ function listen(
   finish: (cause: EndCause) => void,
 ): Answered {
   const { link } = interpreter.executor;
-  const bytes = collectResultBytes();
+  const shown = passResults(around.channel, link, cell.run);
   const over = Promise.withResolvers<void>();
   let fields: Record<string, unknown> | undefined;
   const end = (): void => {
@@ -192,9 +198,10 @@ function listen(
     onFault: end,
   });
   // Calls have parts from 1 on.
-  link.onBytes = (part, chunk) => (part === 0 ? bytes.take(chunk) : calls.takeBytes(part, chunk));
+  link.onBytes = (part, chunk) => (part === 0 ? shown.takeBytes(chunk) : calls.takeBytes(part, chunk));
   link.onCall = (call) => calls.take(call);
   link.onMessage = (message) => {
+    if (message.type === 'shown' && fields === undefined) shown.show(message.fields);
     if (message.type !== 'cell' || message.fields['run'] !== cell.run || fields !== undefined) return;
     fields = message.fields;
     // Its process is about to end, which says how.
@@ -204,7 +211,7 @@ function listen(
   interpreter.followEnd(end);
   return {
     calls,
-    bytes,
+    shown,
     get fields() {
       return fields;
     },
@@ -242,7 +249,7 @@ interface EndedCell {
   found: Diagnostic[];
 }
 
-type CellReply = Omit<SessionReply & { type: 'cell' }, 'epoch' | 'stdoutBytes' | 'stderrBytes' | 'runMs' | 'results'>;
+type CellReply = Omit<SessionReply & { type: 'cell' }, 'epoch' | 'stdoutBytes' | 'stderrBytes' | 'runMs'>;
 
 function replyOf(cell: Cell, { around, interpreter }: CellSurroundings, run: EndedCell): CellReply {
   const { report, isKept, left, ended, limits, found } = run;

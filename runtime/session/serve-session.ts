@@ -1,6 +1,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { diagnostic, type Diagnostic } from '../../src/contracts/diagnostic.ts';
 import type { SessionRequest } from '../../src/protocol/session-messages.ts';
+import { withinDeadline } from '../../src/protocol/within-deadline.ts';
 import type { JobSurroundings, SessionSurroundings } from '../run/job-surroundings.ts';
 import type { ProcessEnd } from '../run/executor-process.ts';
 import { watchMemory, type MemoryWatch } from '../run/memory-watch.ts';
@@ -67,6 +68,7 @@ export async function serveSession(around: JobSurroundings, requests: SessionSur
   const cause = await over.promise;
   await turn;
   delete requests.take;
+  if (cause === 'itself') await session.finish();
   await session.end();
   files.close();
   const verdict =
@@ -91,6 +93,8 @@ interface Interpreters {
   state(): Pick<CellSurroundings, 'epoch' | 'overMemory' | 'lose'>;
   /** What was lost between runs, and is not yet told. */
   takeLosses(): Diagnostic[];
+  /** Lets the interpreters end as each does: they write what their files hold back, and do what the code has left for then. */
+  finish(): Promise<void>;
   /** Ends all that user code still runs. */
   end(): Promise<void>;
 }
@@ -149,6 +153,12 @@ function createInterpreters(around: JobSurroundings): Interpreters {
       return taken;
     },
     state: () => ({ epoch, overMemory: (mainLives) => memory.wasOver(mainLives), lose }),
+    async finish() {
+      const living = [...open.values()].filter(({ end }) => end === undefined);
+      for (const interpreter of living) interpreter.finish();
+      const ended = Promise.all(living.map(({ executor }) => executor.ended));
+      await withinDeadline(ended, { limitMs: globals.JOB.limits.graceMs, overdue: () => [] });
+    },
     async end() {
       await lose();
       memory.stop();

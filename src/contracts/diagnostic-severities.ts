@@ -106,6 +106,7 @@ export const DIAGNOSTIC_SEVERITIES = {
   'session.ended': 'info',
   'session.lost': 'warning',
   'value.invalid': 'warning',
+  'variable.late': 'warning',
 } as const;
 
 /** A code of what is found in skills and jobs. */

@@ -1,5 +1,6 @@
 import type { JobDecision } from './decision.ts';
 import type { Diagnostic } from './diagnostic.ts';
+import type { SessionResult } from './session-result.ts';
 import type { SkillcellError } from './skillcell-error.ts';
 import type { Artifact, CallRow, Isolation, JobResult, ResultSkills, RunnerName } from './result.ts';
 
@@ -27,6 +28,8 @@ export type JobEvent =
   /** A run of user code begins; output that follows belongs to it. */
   | { type: 'run'; jobId: string; run: number }
   | OutputEvent
+  /** A run of a session shows something, while it goes on. */
+  | { type: 'result'; jobId: string; run: number; result: SessionResult }
   | { type: 'call'; jobId: string; call: CallRow }
   /** Somebody is asked to allow a call, or has answered. */
   | {

@@ -13,6 +13,9 @@ import type {
   RunnerName,
 } from './result.ts';
 import type { Diagnostic } from './diagnostic.ts';
+import type { SessionResult } from './session-result.ts';
+
+export type { SessionResult } from './session-result.ts';
 
 /** Runs of one session that wait for their turn; more are refused with `session.busy`. */
 export const SESSION_WAITING_RUNS = 16;
@@ -58,16 +61,12 @@ export interface SessionOptions extends Pick<
 export interface SessionRunOptions {
   /** Each language has an interpreter of its own, with names of its own, in the same workspace. Default: the session's. */
   language?: Language;
+  /** Environment variables for this run only, beside those of the session: when it is over each is as it was before. */
+  env?: Record<string, string>;
   /** How long the code may run. Default: `runTimeoutMs` of the session's limits. */
   timeoutMs?: number;
   /** Interrupts the run; one that has not begun then never does. Both are `canceled`. */
   signal?: AbortSignal;
-}
-
-/** One thing that a run showed, in one or several forms. */
-export interface SessionResult {
-  /** Forms by media type: a text, JSON for `application/json` and its kin as text, or bytes. In JSON bytes are base64. */
-  data: Record<string, string | Uint8Array>;
 }
 
 /** What came of one run. A failing program is a result, not an exception. */
@@ -80,12 +79,12 @@ export interface SessionRun {
   state: 'kept' | 'lost';
   outcome: Outcome;
   limit?: LimitName;
-  /** Of the interpreter, where it ended; of bash that of its last command. */
+  /** Of the interpreter, where it ended; of bash that of its last command, of Python that of `sys.exit`. */
   exitCode: number | null;
   signal: string | null;
   /** The last expression, or what `setValue` was given; absent where that has no JSON form. */
   value?: unknown;
-  /** What was displayed, in order; then the last expression where it is shown by itself, and the open figures. */
+  /** What was displayed, in order; then the last expression where it is shown by itself, and the open figures. Each has had an event. */
   results: SessionResult[];
   stdout: OutputText;
   stderr: OutputText;
@@ -98,7 +97,7 @@ export interface SessionRun {
   wallMs: number;
 }
 
-/** A run under way. Iterating gives its events from the first on: `run`, `output`, `call`, `approval`. */
+/** A run under way. Iterating gives its events from the first on: `run`, `output`, `result`, `call`, `approval`. */
 export interface SessionStream extends AsyncIterable<JobEvent> {
   readonly result: Promise<SessionRun>;
 }

@@ -42,6 +42,11 @@ const relativePath = z.string().check(
     if (fault !== undefined) context.addIssue({ code: 'custom', message: `must be a relative path: ${fault}` });
   }),
 );
+/** Environment variables by their names. */
+export const envSchema: z.ZodMiniType<Record<string, string>> = z.record(
+  z.string().check(z.regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'must be a name of letters, digits and _')),
+  noNul,
+);
 const bytes = z.custom<Uint8Array>((value) => value instanceof Uint8Array, 'must be bytes');
 const source = z.string().check(z.minLength(1));
 const content = z.union([z.string(), bytes, z.strictObject({ source })], 'must be a text, bytes or { source }');
@@ -90,9 +95,7 @@ const common = {
   ),
   stdin: z.optional(content),
   args: z.optional(z.array(noNul).check(z.maxLength(10_000))),
-  env: z.optional(
-    z.record(z.string().check(z.regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'must be a name of letters, digits and _')), noNul),
-  ),
+  env: z.optional(envSchema),
   expect: z.optional(z.array(relativePath).check(z.maxLength(1_000))),
   limits: z.optional(limitsSchema),
   budget: z.optional(
@@ -183,11 +186,7 @@ const requestSchema = z.discriminatedUnion(
  */
 export function checkRequest(request: unknown): CheckedRequest {
   const job = checkOptions(requestSchema, request, JOB_CHECK) as JobRequest;
-  const envBytes = Object.entries(job.env ?? {}).reduce(
-    (sum, [name, value]) => sum + name.length + Buffer.byteLength(value),
-    0,
-  );
-  if (envBytes > MAX_ENV_BYTES) throw invalid(`env must have at most ${MAX_ENV_BYTES} bytes in all, got ${envBytes}`);
+  checkEnv(job.env ?? {});
   checkArguments(job.args ?? []);
   if (job.kind === 'codegen' && job.dryRun === true && (job.select ?? false) !== false)
     throw invalid('select needs a model, and a dry run asks none, got both');
@@ -207,6 +206,12 @@ function checkArguments(args: readonly string[]): void {
   if (total > MAX_ARGUMENTS_BYTES) {
     throw invalid(`args must have at most ${MAX_ARGUMENTS_BYTES} bytes in all, got ${total}`);
   }
+}
+
+/** Checks environment variables for what all of them together may be. @throws SkillcellError `job.invalid` */
+export function checkEnv(env: Readonly<Record<string, string>>): void {
+  const total = Object.entries(env).reduce((sum, [name, value]) => sum + name.length + Buffer.byteLength(value), 0);
+  if (total > MAX_ENV_BYTES) throw invalid(`env must have at most ${MAX_ENV_BYTES} bytes in all, got ${total}`);
 }
 
 function checkScriptArguments(args: readonly string[]): void {

@@ -27,6 +27,7 @@ export function progressLine(event: JobEvent): string | undefined {
     case 'code':
     case 'run':
     case 'output':
+    case 'result':
     case 'finished':
     case 'faulted':
       return undefined;

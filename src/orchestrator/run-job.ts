@@ -224,6 +224,7 @@ function takeMessage(run: JobRun, message: SandboxMessage): void {
       else options.session.message(message);
       break;
     case 'cell':
+    case 'shown':
     case 'files':
     case 'filed':
       if (options.session === undefined) throw new Error('a message that only a session sends');

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { DIAGNOSTIC_SEVERITIES } from '../contracts/diagnostic-severities.ts';
-import { MEDIA_TYPE_CHARACTERS, MOST_FORMS, MOST_RESULTS } from '../contracts/session.ts';
+import { MEDIA_TYPE_CHARACTERS, MOST_FORMS } from '../contracts/session.ts';
 import { parseBoundedJson } from './bounded-json.ts';
 import { FrameError, MAX_STREAM } from './frame.ts';
 import { MAX_ATTEMPTS, type SandboxCall, type SandboxMessage } from './messages.ts';
@@ -73,7 +73,7 @@ const streamedBytes = z.strictObject({
 });
 
 const form = z.strictObject({ mediaType: text(MEDIA_TYPE_CHARACTERS), bytes: count });
-const forms = z.array(z.array(form).check(z.maxLength(MOST_FORMS))).check(z.maxLength(MOST_RESULTS));
+const forms = z.array(form).check(z.minLength(1), z.maxLength(MOST_FORMS));
 
 const places = z.array(streamedBytes).check(z.maxLength(MAX_PARTS));
 const CALL_NAME_CHARACTERS = 200;
@@ -114,8 +114,8 @@ export const sandboxMessageSchema: z.ZodMiniType<SandboxMessage> = z.discriminat
     value: z.optional(z.unknown()),
     diagnostics,
     runMs: z.number().check(z.nonnegative()),
-    results: z.optional(z.strictObject({ forms, stream })),
   }),
+  z.strictObject({ type: z.literal('shown'), run: count.check(z.minimum(1)), forms, stream }),
   z.strictObject({ type: z.literal('files'), id: count, stream }),
   z.strictObject({ type: z.literal('filed'), id: count, error: z.optional(text(1_000)) }),
 ]) as unknown as z.ZodMiniType<SandboxMessage>;

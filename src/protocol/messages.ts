@@ -15,7 +15,7 @@ import type { SessionReply, SessionRequest } from './session-messages.ts';
 import type { BytesPlace } from './value-bytes.ts';
 
 /** Version of the messages; both ends must have the same. */
-export const PROTOCOL_VERSION = 2;
+export const PROTOCOL_VERSION = 3;
 
 /** Most attempts that one job makes. */
 export const MAX_ATTEMPTS = 64;

@@ -36,7 +36,15 @@ export type InterruptReason = 'canceled' | 'calls';
 
 /** What the host sends to a session once it has started. A message goes before the first byte of each stream that it names. */
 export type SessionRequest =
-  | { type: 'cell'; run: number; language: Language; code: string; timeoutMs: number }
+  | {
+      type: 'cell';
+      run: number;
+      language: Language;
+      code: string;
+      /** For this run only. */
+      env?: Record<string, string>;
+      timeoutMs: number;
+    }
   | { type: 'interrupt'; run: number; reason: InterruptReason }
   /** `maxBytes` of what comes back; `stream` brings what is written. */
   | { type: 'files'; id: number; op: FileOperation; path: string; maxBytes: number; stream?: number }
@@ -64,13 +72,13 @@ export interface CellResult {
   diagnostics: Diagnostic[];
   /** Milliseconds that the code ran. */
   runMs: number;
-  /** The forms of each result, and the stream that brings their bytes. */
-  results?: { forms: ResultForm[][]; stream: number };
 }
 
 /** What a session sends besides what every job does. */
 export type SessionReply =
   | ({ type: 'cell' } & CellResult)
+  /** A run under way shows something: its forms, and the stream that brings their bytes. */
+  | { type: 'shown'; run: number; forms: ResultForm[]; stream: number }
   /** What was asked for comes on a stream. */
   | { type: 'files'; id: number; stream: number }
   /** It is done, or cannot be. */

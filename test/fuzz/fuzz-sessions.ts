@@ -1,12 +1,15 @@
 import assert from 'node:assert/strict';
-import { collectResultBytes, readCellReport } from '../../runtime/session/cell-report.ts';
+import type { ExecutorLink } from '../../runtime/run/executor-link.ts';
+import { readCellReport } from '../../runtime/session/cell-report.ts';
+import { passResults } from '../../runtime/session/shown-results.ts';
 import type { Session, SessionRun } from '../../src/contracts/session.ts';
 import { SkillcellError } from '../../src/contracts/skillcell-error.ts';
 import { createOrchestrator } from '../../src/orchestrator/create-orchestrator.ts';
 import type { Orchestrator } from '../../src/orchestrator/orchestrator.ts';
 import { createChannel, type Channel } from '../../src/protocol/channel.ts';
-import type { HostMessage } from '../../src/protocol/messages.ts';
+import type { HostMessage, SandboxMessage } from '../../src/protocol/messages.ts';
 import { packCall } from '../../src/protocol/packed-call.ts';
+import type { ResultForm } from '../../src/protocol/session-messages.ts';
 import { RUNNER_CONTRACT, type Runner, type SandboxExit } from '../../src/runners/runner.ts';
 import type { SeededRandom } from '../chaos/seeded-random.ts';
 import { duplexPair } from '../protocol/channel-pair.ts';
@@ -17,54 +20,67 @@ import { assertNotPolluted, inPieces, settled, someBytes, someValue } from './fu
  * ends the session with a code.
  */
 export async function fuzzSessions(random: SeededRandom): Promise<void> {
-  reportOf(random);
+  await reportOf(random);
   await converse(random);
   assertNotPolluted();
 }
 
-/** Reads reports of which any field may be anything. */
-function reportOf(random: SeededRandom): void {
-  const arrived = collectResultBytes();
+/** Reads results and a report of which any field may be anything. */
+async function reportOf(random: SeededRandom): Promise<void> {
+  const [near, far] = duplexPair();
+  const told: { forms: ResultForm[]; bytes: Buffer }[] = [];
+  const host = createChannel(far, {
+    onMessage(message) {
+      const { forms, stream } = message as SandboxMessage & { type: 'shown' };
+      const pieces: Buffer[] = [];
+      const end = (): void => void told.push({ forms, bytes: Buffer.concat(pieces) });
+      host.receive(stream, { data: (chunk) => void pieces.push(Buffer.from(chunk)), end });
+    },
+    onClose: () => far.destroy(),
+  });
+  const channel = createChannel(near, { onMessage: () => undefined, onClose: () => near.destroy() });
+  const link = { hold: () => undefined, release: () => undefined } as unknown as ExecutorLink;
+  const shown = passResults(channel, link, 1);
+  const isHonest = random.between(0, 2) === 0;
   const sizes = Array.from({ length: random.between(0, 5) }, () => random.pick([0, 1, 3_000]));
-  const bytes = someBytes(
-    random,
-    sizes.reduce((sum, size) => sum + size, 0),
-  );
-  for (const piece of inPieces(random, bytes)) arrived.take(piece);
+  const sent: Buffer[] = [];
+  for (const size of sizes) {
+    const bytes = someBytes(random, size);
+    for (const piece of inPieces(random, bytes)) shown.takeBytes(piece);
+    const isBroken = !isHonest && random.between(0, 1) === 0;
+    shown.show({ run: 1, forms: isBroken ? anything(random) : [['image/png', size]] });
+    await shown.handedOn;
+    sent.push(Buffer.from(bytes));
+  }
   const honest: Record<string, unknown> = {
     code: random.between(0, 255),
     json: '{"a":1}',
-    results: sizes.map((size) => [['image/png', size]]),
     dropped: random.between(0, 3),
   };
-  const isHonest = random.between(0, 2) === 0;
   for (let round = isHonest ? 0 : random.between(1, 3); round > 0; round -= 1)
-    honest[random.pick(['code', 'json', 'results', 'dropped', 'valueBytes', 'asValue', 'error'])] = anything(random);
-  const report = readCellReport(honest, arrived);
-  const announced = report.forms.flat().reduce((sum, form) => sum + form.bytes, 0);
-  assert.equal(announced, report.bytes.length, 'results that are not what is announced');
+    honest[random.pick(['code', 'json', 'dropped', 'valueBytes', 'asValue', 'error'])] = anything(random);
+  const report = readCellReport(honest, shown);
+  await settled(1);
+  near.destroy();
+  for (const { forms, bytes } of told) {
+    const announced = forms.reduce((sum, form) => sum + form.bytes, 0);
+    assert.equal(announced, bytes.length, 'results that are not what is announced');
+  }
   if (!isHonest) return;
-  assert.deepEqual([report.code, report.json, report.bytes], [honest['code'], honest['json'], bytes]);
+  assert.deepEqual([report.code, report.json], [honest['code'], honest['json']]);
   assert.deepEqual(
-    report.forms,
-    sizes.map((size) => [{ mediaType: 'image/png', bytes: size }]),
+    told,
+    sent.map((bytes) => ({ forms: [{ mediaType: 'image/png', bytes: bytes.length }], bytes })),
   );
 }
 
 function anything(random: SeededRandom): unknown {
-  const rows = [
-    [['image/png', 1]],
-    [[['a/b', 2 ** 40]]],
-    [[['a/b', -1]]],
-    [[]],
-    [[['a/b', 0, 1]]],
-    [[['text/html\n', 0]]],
-  ];
+  const rows = [['image/png', 1], [['a/b', 2 ** 40]], [['a/b', -1]], [], [['a/b', 0, 1]], [['text/html\n', 0]]];
   const kind = random.between(0, 3);
   if (kind === 0)
     return random.pick([true, 'text', -1, 1.5, 2 ** 53, Number.NaN, undefined, null] as [unknown, ...unknown[]]);
   if (kind === 1) return random.pick(rows as [unknown, ...unknown[]]);
-  return kind === 2 ? Array.from({ length: 65 }, () => [['a/b', 0]]) : someValue(random, 4, true);
+  return kind === 2 ? Array.from({ length: 65 }, () => ['a/b', 0]) : someValue(random, 4, true);
 }
 
 /** What the sandbox gave for one run, or for one file. */
@@ -219,14 +235,12 @@ function speak(duplex: ReturnType<typeof duplexPair>[1], script: Script): void {
     const { length } = row.stdout;
     const fields = { epoch: 1, state: 'kept', outcome: 'succeeded', exitCode: null, signal: null, value: row.value };
     const cell = { type: 'cell', run, ...fields, stdoutBytes: length, stderrBytes: 0, diagnostics: [], runMs: 1 };
-    if (row.results.length === 0) return send(cell);
-    const forms = row.results.map((result) =>
-      Object.entries(result).map(([mediaType, form]) => ({ mediaType, bytes: form.length })),
-    );
-    const bytes = Buffer.concat(
-      row.results.flatMap((result) => Object.values(result).map((form) => Buffer.from(form))),
-    );
-    await bring(bytes, (stream) => send({ ...cell, results: { forms, stream } }));
+    for (const result of row.results) {
+      const forms = Object.entries(result).map(([mediaType, form]) => ({ mediaType, bytes: form.length }));
+      const bytes = Buffer.concat(Object.values(result).map((form) => Buffer.from(form)));
+      await bring(bytes, (stream) => send({ type: 'shown', run, forms, stream }));
+    }
+    send(cell);
   };
   const useFile = async ({ id, op }: HostMessage & { type: 'files' }): Promise<void> => {
     const text = 'of a file '.repeat(random.pick([1, 30_000]));
@@ -258,7 +272,7 @@ function speak(duplex: ReturnType<typeof duplexPair>[1], script: Script): void {
     onMessage: (message) => take(message as HostMessage),
     onClose: () => duplex.destroy(),
   });
-  channel.send({ type: 'ready', protocol: 2 });
+  channel.send({ type: 'ready', protocol: 3 });
 }
 
 /** What is sent in place of a message: it twice, not at all, another one, or it with other fields. */
@@ -281,11 +295,11 @@ const STRAYS: [Record<string, unknown>, ...Record<string, unknown>[]] = [
   { type: 'artifacts', stream: 903 },
   { type: 'skills', skills: { active: ['a'], digest: null, instructionSha256: null } },
   { type: 'rehearsed' },
-  { type: 'ready', protocol: 2 },
+  { type: 'ready', protocol: 3 },
 ];
 
 function someField(random: SeededRandom): unknown {
-  const stray = { forms: [[{ mediaType: 'a/b', bytes: 2 ** 40 }]], stream: 77 };
-  const fields = [-1, 0, 1.5, 2 ** 40, '', 'x'.repeat(5_000), null, [], {}, true, stray, { forms: [[]], stream: 1 }];
+  const stray = [{ mediaType: 'a/b', bytes: 2 ** 40 }];
+  const fields = [-1, 0, 1.5, 2 ** 40, '', 'x'.repeat(5_000), null, [], {}, true, stray, [[]]];
   return random.between(0, 3) === 0 ? someValue(random) : random.pick(fields as [unknown, ...unknown[]]);
 }

@@ -30,18 +30,19 @@ describe.each(EVERY_LEVEL)('a server whose jobs have level %s', (level) => {
   it('runs programs there, with files that they are given and leave', async () => {
     const code = `import { copyFileSync, readFileSync } from 'node:fs';
 copyFileSync('pixel.png', process.env.SKILLCELL_OUTPUT + '/pixel.png');
-console.log(process.argv.slice(2).join(' '), readFileSync('notes/a.txt', 'utf8'), readFileSync(0, 'utf8'));`;
+console.log(process.argv.slice(2).join(' '), process.env.GIVEN, readFileSync('notes/a.txt', 'utf8'), readFileSync(0, 'utf8'));`;
     const { structuredContent, content } = await client.run('run_code', {
       code,
       files: { 'pixel.png': { base64: PIXEL }, 'notes/a.txt': 'noted' },
       args: ['one', 'two'],
+      env: { GIVEN: 'given' },
       stdin: 'typed',
       expect: ['pixel.png'],
     });
     expect(structuredContent).toMatchObject({
       outcome: 'succeeded',
       isolation: level,
-      stdout: { text: 'one two noted typed\n' },
+      stdout: { text: 'one two given noted typed\n' },
       artifacts: [{ path: 'pixel.png', mediaType: 'image/png' }],
     });
     expect(content.find(({ type }) => type === 'image')?.data).toBe(PIXEL);
@@ -77,6 +78,8 @@ console.log(process.argv.slice(2).join(' '), readFileSync('notes/a.txt', 'utf8')
     expect(await run("(await import('node:fs')).readFileSync('more.txt', 'utf8') + a", more)).toMatchObject({
       value: 'later3',
     });
+    expect(await run('process.env.ONCE', { env: { ONCE: 'given' } })).toMatchObject({ value: 'given' });
+    expect(await run('process.env.ONCE')).not.toHaveProperty('value');
     await run("(await import('node:fs')).writeFileSync(process.env.SKILLCELL_OUTPUT + '/kept.txt', 'kept')");
     const closed = await client.run('close_session', { session });
     expect(closed.structuredContent).toMatchObject({ jobId: session, artifacts: [{ path: 'kept.txt' }] });

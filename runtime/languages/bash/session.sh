@@ -1,5 +1,5 @@
 # Keeps the shell of a session: runs code with what earlier code has set, and says of each run how it ended.
-# In: NUL-terminated strings: the number of the run, its code. Out: as executor.sh, and ahead of it the bytes of the value file, as a
+# In: NUL-terminated strings: the number of the run, its code, how many variables it alone has, NAME=value... Out: as executor.sh, and ahead of it the bytes of the value file, as a
 # frame of bytes with the part 0. What a run sets, sources, changes the folder to or exits from is the shell's own.
 #
 # The script of this shell is a pipe, whose first line sources this file; each run writes the line that comes next. Neither a loop nor a
@@ -15,6 +15,8 @@ __skillcell_options=
 __skillcell_stopped=
 __skillcell_traps=()
 __skillcell_restore=
+__skillcell_lent=()
+__skillcell_kept=()
 # What a signal of the terminal does to a run: its command ends, and the rest of it is left out, in functions as well: each command that
 # would come next returns instead. Under `set -e` that would end the shell.
 __skillcell_stop='{ __skillcell_stopped=${__skillcell_stopped:-$-}; builtin set +e -T; builtin trap "return 130" DEBUG; } >/dev/null 2>&1'
@@ -75,10 +77,29 @@ __skillcell_told() {
   __skillcell_report ''
 }
 
+# Sets the variables of one run, and keeps how they were: as commands, and for those that were not there nothing.
+__skillcell_lend() {
+  builtin mapfile -d '' -t -n "${__skillcell_request[2]}" -u 200 __skillcell_lent
+  for __skillcell_field in "${__skillcell_lent[@]}"; do
+    __skillcell_kept+=("$(builtin declare -p "${__skillcell_field%%=*}" 2>/dev/null)")
+    builtin export "$__skillcell_field"
+  done
+}
+
+__skillcell_take_back() {
+  for __skillcell_field in "${!__skillcell_lent[@]}"; do
+    builtin unset -v "${__skillcell_lent[__skillcell_field]%%=*}"
+    __skillcell_text=${__skillcell_kept[__skillcell_field]}
+    if [[ -n $__skillcell_text ]]; then builtin eval "builtin declare -g ${__skillcell_text#declare }"; fi
+  done
+  __skillcell_lent=() __skillcell_kept=()
+}
+
 __skillcell_next() {
-  builtin mapfile -d '' -t -n 2 -u 200 __skillcell_request
-  if ((${#__skillcell_request[@]} < 2)); then
-    builtin trap - EXIT
+  builtin mapfile -d '' -t -n 3 -u 200 __skillcell_request
+  if ((${#__skillcell_request[@]} < 3)); then
+    # The session is over: there is no run to tell of any more, and what the code has the shell do at its end is done.
+    __skillcell_leave() { :; }
     builtin exit 0
   fi
   if [[ -e $__skillcell_value || -L $__skillcell_value ]]; then builtin command -p rm -rf -- "$__skillcell_value"; fi
@@ -89,6 +110,7 @@ __skillcell_next() {
     builtin eval "__skillcell_field=${__skillcell_field% EXIT*}"
     builtin trap -- "${__skillcell_field:+$__skillcell_field$'\n'}$__skillcell_last" EXIT
   fi
+  if ((__skillcell_request[2] > 0)); then __skillcell_lend; fi
   __skillcell_text=${__skillcell_request[1]}
   if [[ -n $__skillcell_restore ]]; then
     # Within the code, lest traps and traces tell of the line that sources it; on its first line, so that the others keep their numbers.
@@ -105,15 +127,15 @@ __skillcell_next() {
 builtin read -r -d '' __skillcell_step <<'END'
 {
   __skillcell_next
-  if ((__skillcell_code)); then
-    __skillcell_again || . /dev/fd/203 203<<<"$__skillcell_text"
-  else
+  if ((__skillcell_code == 0)); then
     . /dev/fd/203 203<<<"$__skillcell_text"
+  else
+    __skillcell_again || . /dev/fd/203 203<<<"$__skillcell_text"
   fi
   {
     __skillcell_code=$? __skillcell_options=${__skillcell_stopped:-$-}
     builtin set +aeuvxET
-    builtin enable enable eval exit export mapfile printf read return set trap
+    builtin enable declare enable eval exit export mapfile printf read return set trap unset
     builtin trap -p EXIT INT DEBUG ERR RETURN >&202
     builtin printf '\0' >&202
     builtin mapfile -d '' -t -n 1 -u 202 __skillcell_traps
@@ -121,6 +143,7 @@ builtin read -r -d '' __skillcell_step <<'END'
     builtin trap '' INT
     builtin trap - DEBUG
     builtin set +T
+    if ((${#__skillcell_lent[@]} > 0)); then __skillcell_take_back; fi
     __skillcell_told
   } >/dev/null 2>&1
 }

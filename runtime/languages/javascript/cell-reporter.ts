@@ -26,6 +26,8 @@ export interface EndedRun {
 
 /** Says of runs what came of them. */
 export interface CellReporter {
+  /** Sends a result of a run, ahead of its report. */
+  show(run: number, forms: [string, number][], parts: Uint8Array[]): void;
   report(ended: EndedRun, ending: Ending, isLeaving: boolean): void;
   /** The same for a run of which nothing can be said but this error. */
   reportError(run: number, error: unknown): void;
@@ -64,6 +66,10 @@ export function createCellReporter(
   };
 
   return {
+    show(run, forms, parts) {
+      for (const part of parts) link.sendBytes(0, part);
+      send({ __proto__: null, type: 'shown', run, forms });
+    },
     report({ run, display, stray }, ending, isLeaving) {
       const said = begin(run);
       if (isLeaving) said['leaving'] = true;
@@ -71,10 +77,7 @@ export function createCellReporter(
       else if (stray !== undefined) fail(said, stray.is, true);
       if (ending.failed) tellValue(said, takeSet());
       else showValue(said, ending, display);
-      const { results, parts, dropped } = display.take();
-      if (results.length > 0) said['results'] = results;
-      if (dropped > 0) said['dropped'] = dropped;
-      for (const part of parts) link.sendBytes(0, part);
+      if (display.dropped > 0) said['dropped'] = display.dropped;
       send(said);
     },
     reportError(run, error) {

@@ -9,33 +9,37 @@ export interface Display {
   showLast(value: unknown): void;
   /** Whether a value says itself how it is shown. */
   isRich(value: unknown): boolean;
-  /** The forms of each result with their sizes, and the bytes in the same order. */
-  take(): { results: [string, number][][]; parts: Uint8Array[]; dropped: number };
+  /** Results that were too many or too large. */
+  readonly dropped: number;
 }
+
+/** Sends a result: its forms with their sizes, and their bytes in the same order. */
+export type SendResult = (forms: [string, number][], parts: Uint8Array[]) => void;
 
 /** The name under which an object says how it is shown, as in Deno's notebooks. */
 const DISPLAY = Symbol.for('Jupyter.display');
 const TEXT_CHARACTERS = 100_000;
 
-/** Creates the display of one run, for results of at most so many bytes. */
-export function createDisplay(resultBytes: number): Display {
-  const results: [string, number][][] = [];
-  const parts: Uint8Array[] = [];
+/** Creates the display of one run, for results of at most so many bytes, each of which is sent as it is shown. */
+export function createDisplay(resultBytes: number, send: SendResult): Display {
+  let count = 0;
   let size = 0;
   let dropped = 0;
 
   const put = (forms: [string, Uint8Array][]): void => {
     let bytes = 0;
     for (const [, part] of forms) bytes += part.length;
-    if (results.length >= MOST_RESULTS || size + bytes > resultBytes) dropped += 1;
+    if (count >= MOST_RESULTS || size + bytes > resultBytes) dropped += 1;
     else {
+      count += 1;
       size += bytes;
       const sizes: [string, number][] = [];
+      const parts: Uint8Array[] = [];
       for (const [mediaType, part] of forms) {
         sizes.push([mediaType, part.length]);
         parts.push(part);
       }
-      results.push(sizes);
+      send(sizes, parts);
     }
   };
 
@@ -52,7 +56,9 @@ export function createDisplay(resultBytes: number): Display {
       if (value !== undefined) put(ownForms(value) ?? [['text/plain', textOf(value)]]);
     },
     isRich: (value) => typeof value === 'object' && value !== null && typeof get(value, DISPLAY) === 'function',
-    take: () => ({ results, parts, dropped }),
+    get dropped() {
+      return dropped;
+    },
   };
 }
 

@@ -7,7 +7,7 @@ import { startSession, type CellMessage, type CellRunner, type SessionMessage } 
 import { replaceStandardStreams } from './whole-output.ts';
 
 /** Requests that a session gets once it waits. */
-type SessionRequest = CellMessage | { type: 'interrupt'; run: number; count: number };
+type SessionRequest = CellMessage | { type: 'interrupt'; run: number; count: number } | { type: 'end' };
 
 replaceStandardStreams();
 withoutExperimentalWarnings();
@@ -18,6 +18,7 @@ const { bridge, link } = connectBridge(held, new URL('guest/', import.meta.url).
   message(request) {
     const { type, ...rest } = request as SessionRequest;
     if (type === 'cell') session?.run(request as CellMessage);
+    else if (type === 'end') session?.end();
     else session?.interrupt((rest as { run: number }).run, (rest as { count: number }).count);
   },
   // Nobody waits for this session any more.

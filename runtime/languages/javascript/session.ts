@@ -11,6 +11,7 @@ import { describeError, interrupted } from './describe-error.ts';
 import { createDisplay } from './display.ts';
 import { tellField } from './held-prototype.ts';
 import { holdProcess } from './held-process.ts';
+import { lendVariables } from './lent-variables.ts';
 import { writeWhole } from './reports.ts';
 import { defineGlobals } from './session-globals.ts';
 import { SHARED } from './stop-question.ts';
@@ -31,6 +32,8 @@ export interface CellMessage {
   run: number;
   language: string;
   code: string;
+  /** Variables of this run only. */
+  env: Record<string, string>;
 }
 
 /** What the executor gives to its session. */
@@ -44,12 +47,16 @@ export interface CellRunner {
   run(cell: CellMessage): void;
   /** Stops the run of this number, where it only waits. What is in a loop the thread stops. `count`: which interrupt of the session this is. */
   interrupt(run: number, count: number): void;
+  /** Ends the process, and with it the session. */
+  end(): void;
 }
 
 /** A run under way. */
 interface Running extends EndedRun {
   /** Whether its code has ended, and then whether its report is being made. */
   step: 'runs' | 'ended' | 'reports';
+  /** Takes back the variables that it alone has. */
+  takeBack(): void;
 }
 
 const STDERR = 2;
@@ -59,7 +66,7 @@ export async function startSession(
   { cwd, valueBytes, resultBytes, interrupt }: SessionMessage,
   ports: SessionPorts,
 ): Promise<CellRunner> {
-  const { exit } = process;
+  const { exit, env: environment } = process;
   let running: Running | undefined;
   /** Whether no more code can be run. */
   let isBlocked = false;
@@ -83,6 +90,7 @@ export async function startSession(
     } catch (error) {
       reporter.reportError(ended.run, error);
     }
+    ended.takeBack();
     running = undefined;
   };
   holdProcess({
@@ -106,8 +114,16 @@ export async function startSession(
   };
 
   return {
-    run({ run, language, code }) {
-      const started: Running = { run, display: createDisplay(resultBytes), stray: undefined, step: 'runs' };
+    end: () => void apply(exit, process, [0]),
+    run({ run, language, code, env }) {
+      const shown = createDisplay(resultBytes, (forms, parts) => reporter.show(run, forms, parts));
+      const started: Running = {
+        run,
+        display: shown,
+        stray: undefined,
+        step: 'runs',
+        takeBack: lendVariables(environment, env),
+      };
       running = started;
       const cell = `cell-${run}`;
       const finish = (ending: Ending): void => end(started, ending);
@@ -124,6 +140,7 @@ export async function startSession(
       if (running.step === 'runs') end(running, { failed: true, is: stopped });
       else if (running.step === 'reports') {
         // How a value shows itself did not end, and was stopped; nothing more comes of that report.
+        running.takeBack();
         running = undefined;
         reporter.reportError(run, stopped);
       }

@@ -7,81 +7,22 @@ import ast
 import asyncio
 import collections
 import inspect
-import json
 import linecache
 import os
-import re
 import signal
 import sys
+import time
 import traceback
 import types
 
-MOST_RESULTS = 64
-MOST_FORMS = 16
-TEXT_CHARACTERS = 100_000
 #: In the place of words that an error does not have, as tracebacks have it.
 UNSAID = "<exception str() failed>"
 #: Source of runs that tracebacks can still quote.
 KEPT_SOURCE = 1024 * 1024
 #: Debian's package of matplotlib has a copy of its settings here; it reads those in /etc, of which a sandbox has nothing.
 MATPLOTLIB_SETTINGS = "/usr/share/matplotlib/matplotlib.conf/matplotlibrc"
-#: How an object says how it is shown, and as what media type.
-FORMS = {
-    "_repr_html_": "text/html",
-    "_repr_markdown_": "text/markdown",
-    "_repr_svg_": "image/svg+xml",
-    "_repr_png_": "image/png",
-    "_repr_jpeg_": "image/jpeg",
-    "_repr_pdf_": "application/pdf",
-    "_repr_latex_": "text/latex",
-    "_repr_json_": "application/json",
-    "_repr_javascript_": "application/javascript",
-}
-
-
-#: Those that are registered.
-TOP_LEVEL_TYPES = frozenset("application audio font haptics image message model multipart text video".split())
 #: These say nothing of how they are shown.
 PLAIN = frozenset([bool, int, float, str, list, tuple, dict])
-
-
-def as_bytes(form):
-    if not isinstance(form, str):
-        try:
-            return memoryview(form).tobytes()
-        except (TypeError, BufferError):
-            # No bytes.
-            pass
-    return (form if isinstance(form, str) else json.dumps(form, default=str)).encode(errors="replace")
-
-
-def is_media_type(text):
-    return len(text) <= 100 and re.fullmatch(r"[a-z0-9][a-z0-9.+-]*/[a-z0-9][a-z0-9.+-]*", text, re.ASCII | re.IGNORECASE)
-
-
-def is_named_type(text):
-    """Whether a second value names the form of the first: `km/h` does not."""
-    return is_media_type(text) and text.partition("/")[0].lower() in TOP_LEVEL_TYPES
-
-
-def forms_of(value):
-    """The forms that an object says it has."""
-    found = {}
-    bundle = getattr(value, "_repr_mimebundle_", None)
-    if callable(bundle) and not inspect.isclass(value):
-        forms = bundle(include=None, exclude=None)
-        forms = forms[0] if isinstance(forms, tuple) else forms
-        found.update(forms if isinstance(forms, dict) else {})
-    for name, media_type in FORMS.items():
-        if media_type in found or inspect.isclass(value):
-            continue
-        method = getattr(value, name, None)
-        form = method() if callable(method) else None
-        form = form[0] if isinstance(form, tuple) and form else form
-        # An object that answers to every name has no form of any.
-        if isinstance(form, (str, bytes, bytearray, memoryview, dict, list)):
-            found[media_type] = form
-    return {str(media_type): as_bytes(form) for media_type, form in found.items()}
 
 
 def has_text_keys(value):
@@ -91,29 +32,36 @@ def has_text_keys(value):
     return not isinstance(value, (list, tuple)) or all(map(has_text_keys, value))
 
 
-class Display:
-    """What one run shows."""
+def status_of(ended):
+    """The status that `sys.exit` asks for, as Python has it: a text is printed, and stands for 1."""
+    if ended.code is None:
+        return 0
+    if isinstance(ended.code, int):
+        # Beyond what C holds it is -1.
+        return ended.code & 255 if -(2**63) <= ended.code < 2**63 else 255
+    print(ended.code, file=sys.stderr)
+    return 1
 
-    def __init__(self, most_bytes):
-        self.most_bytes = most_bytes
-        self.results, self.parts, self.size, self.dropped = [], [], 0, 0
 
-    def put(self, forms):
-        forms = dict([pair for pair in forms.items() if is_media_type(pair[0])][:MOST_FORMS])
-        if not forms:
-            return
-        size = sum(map(len, forms.values()))
-        if len(self.results) >= MOST_RESULTS or self.size + size > self.most_bytes:
-            self.dropped += 1
-            return
-        self.size += size
-        self.results.append([[media_type, len(form)] for media_type, form in forms.items()])
-        self.parts.extend(forms.values())
+def without_indent(code):
+    """The code without the indentation of its first line, which lines of it have that were cut out of a block."""
+    lines = code.split("\n")
+    first = next((line for line in lines if line.strip()), "")
+    indent = first[: len(first) - len(first.lstrip(" \t"))]
+    return "\n".join(line.removeprefix(indent) for line in lines)
 
-    def show(self, value):
-        forms = forms_of(value)
-        forms.setdefault("text/plain", as_bytes((value if isinstance(value, str) else repr(value))[:TEXT_CHARACTERS]))
-        self.put(forms)
+
+def quote(name, code):
+    """Has tracebacks quote the code. They count on each line to have an end."""
+    linecache.cache[name] = (len(code), None, [line + "\n" for line in code.split("\n")], name)
+
+
+def leave_out_print(report):
+    """Takes the frames of our `print` out of a traceback and of those that it tells of: to the program it has none."""
+    for told in (report.__cause__, report.__context__, *(getattr(report, "exceptions", None) or ())):
+        if told is not None:
+            leave_out_print(told)
+    report.stack[:] = [frame for frame in report.stack if os.path.basename(frame.filename) != "whole_print.py"]
 
 
 class Session:
@@ -121,11 +69,16 @@ class Session:
         self.link = link
         self.value_bytes = message["valueBytes"]
         self.result_bytes = message["resultBytes"]
-        self.display = Display(self.result_bytes)
+        self.forms = types.SimpleNamespace(**link.own_module("shown_forms"))
+        self.display = self.new_display(0)
         self.loop = None
         self.running = False
+        #: Whether the run that is under way was interrupted: a KeyboardInterrupt may be the program's own.
+        self.interrupted = False
         self.sources = collections.deque()
         self.kept_source = 0
+        #: The code may put another one in its place.
+        self.environ = os.environ
         os.environ.setdefault("MPLBACKEND", "module://_skillcell_figures")
         if os.path.exists(MATPLOTLIB_SETTINGS):
             os.environ.setdefault("MATPLOTLIBRC", MATPLOTLIB_SETTINGS)
@@ -137,19 +90,34 @@ class Session:
         sys.modules["__main__"] = self.main
         signal.signal(signal.SIGINT, self.on_interrupt)
 
+    def new_display(self, run):
+        def send(sizes, data):
+            if not self.link.is_forked():
+                self.link.send_result(data, {"type": "shown", "run": run, "forms": sizes})
+
+        return self.forms.Display(self.result_bytes, send)
+
     def show(self, *values):
         """Show values: in the forms that they say they have, else as text; one value and a media type: as that."""
-        if len(values) == 2 and isinstance(values[1], str) and is_named_type(values[1]):
-            return self.display.put({values[1]: as_bytes(values[0])})
+        if len(values) == 2 and isinstance(values[1], str) and self.forms.is_named_type(values[1]):
+            return self.display.put({values[1]: self.forms.as_bytes(values[0])})
         for value in values:
             self.display.show(value)
 
+    def show_forms(self, value, include, exclude):
+        """Show a value in those of its forms that are asked for."""
+        self.display.show(value, include, exclude)
+
+    def put_forms(self, forms):
+        self.display.put({str(name): self.forms.form_bytes(str(name), form) for name, form in forms.items()})
+
     def on_interrupt(self, number, frame):
         if self.running:
+            self.interrupted = True
             raise KeyboardInterrupt
 
     def remember(self, name, code):
-        linecache.cache[name] = (len(code), None, code.splitlines(True), name)
+        quote(name, code)
         self.sources.append((name, len(code)))
         self.kept_source += len(code)
         while self.kept_source > KEPT_SOURCE or len(self.sources) > 1_000:
@@ -157,9 +125,20 @@ class Session:
             self.kept_source -= size
             linecache.cache.pop(oldest, None)
 
+    def parse(self, name, code):
+        flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT | ast.PyCF_ONLY_AST
+        try:
+            return compile(code, name, "exec", flags, dont_inherit=True)
+        except IndentationError:
+            code = without_indent(code)
+            tree = compile(code, name, "exec", flags, dont_inherit=True)
+            # Tracebacks quote what was run, and mark places in it.
+            quote(name, code)
+            return tree
+
     def execute(self, name, code):
         flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
-        tree = compile(code, name, "exec", flags | ast.PyCF_ONLY_AST, dont_inherit=True)
+        tree = self.parse(name, code)
         last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
         if tree.body:
             self.evaluate(compile(tree, name, "exec", flags, dont_inherit=True))
@@ -181,8 +160,8 @@ class Session:
         task = self.loop.create_task(coroutine)
         try:
             return self.loop.run_until_complete(task)
-        except KeyboardInterrupt:
-            # What the run waits for is told, and has a moment to end.
+        except (KeyboardInterrupt, SystemExit):
+            # What the run waits for is told, and has a moment to end. It may have been about to raise the same.
             task.cancel()
             self.loop.run_until_complete(asyncio.wait([task], timeout=0.5))
             raise
@@ -200,9 +179,28 @@ class Session:
             return raised
         return None
 
+    def lend(self, variables):
+        """Sets variables, and returns what takes them back."""
+        before = {name: self.environ.get(name) for name in variables}
+
+        def set_all(values):
+            for variable, value in values.items():
+                if value is None:
+                    self.environ.pop(variable, None)
+                else:
+                    self.environ[variable] = value
+            if "TZ" in values:
+                # It is read when it is told, and not when it is used.
+                time.tzset()
+
+        set_all(variables)
+        return lambda: set_all(before)
+
     def run(self, message):
+        take_back = self.lend(message["env"])
         name = f"cell-{message['run']}"
-        self.display = Display(self.result_bytes)
+        self.display = self.new_display(message["run"])
+        self.interrupted = False
         self.close_figures()
         self.link.take_set()
         self.remember(name, message["code"])
@@ -228,11 +226,10 @@ class Session:
             self.link.leave(raised if leaving else SystemExit(0 if raised is None else 1))
         if not executed:
             self.attempt(lambda: self.finish(report, None))
+        take_back()
         if leaving:
-            report["leaving"] = True
+            self.attempt(lambda: report.update(code=status_of(raised)))
         self.report(report)
-        if leaving:
-            self.link.leave(raised)
 
     def report(self, report):
         for stream in ("stdout", "stderr"):
@@ -240,9 +237,6 @@ class Session:
             self.attempt(lambda: getattr(sys, stream).flush())
         if self.display.dropped:
             report["dropped"] = self.display.dropped
-        if self.display.results:
-            report["results"] = self.display.results
-            self.link.send_bytes(0, b"".join(self.display.parts))
         self.link.send(report)
 
     def print_error(self, stack):
@@ -262,7 +256,7 @@ class Session:
         if text is not None:
             size = text if isinstance(text, int) else len(text.encode())
             report["json"] = size if size > self.value_bytes else text
-        if value is not None and (text is None or is_set or type(value) not in PLAIN and forms_of(value)):
+        if value is not None and (text is None or is_set or type(value) not in PLAIN and self.forms.forms_of(value)):
             self.display.show(value)
         self.show_figures()
 
@@ -275,7 +269,7 @@ class Session:
             sys.modules["matplotlib.pyplot"].close("all")
 
     def describe(self, error, name):
-        if isinstance(error, KeyboardInterrupt):
+        if isinstance(error, KeyboardInterrupt) and self.interrupted:
             return {"name": "Interrupted", "message": "The run was interrupted.", "stack": "Interrupted: The run was interrupted."}
         found = {}
         if self.attempt(lambda: found.update(self.words_of(error, name))) is not None:
@@ -294,7 +288,9 @@ class Session:
         # Frames above the run's own are ours and say nothing to the user.
         while trace is not None and not trace.tb_frame.f_code.co_filename.startswith("cell-"):
             trace = trace.tb_next
-        stack = "".join(traceback.format_exception(type(error), error, trace))
+        report = traceback.TracebackException(type(error), error, trace)
+        leave_out_print(report)
+        stack = "".join(report.format())
         line = error.lineno if isinstance(error, SyntaxError) and error.filename == name else None
         while trace is not None:
             if trace.tb_frame.f_code.co_filename == name:
@@ -309,8 +305,11 @@ def serve(message, link):
     bridge = sys.modules["_skillcell_bridge"]
     bridge.display = session.show
     bridge.put_result = lambda forms: session.display.put(forms)
+    bridge.show_forms, bridge.put_forms = session.show_forms, session.put_forms
+    link.own_module("notebook_modules")["install"](os.path.join(link.folder, "notebook"))
+    link.own_module("whole_print")["install"]()
     link.send({"type": "waiting"})
-    while True:
+    request = link.next_message()
+    while request["type"] != "end":
+        session.run(request)
         request = link.next_message()
-        if request["type"] == "cell":
-            session.run(request)

@@ -58,14 +58,23 @@ def own_module(name):
 class SessionLink:
     """The services of its process that a session uses."""
 
-    send = staticmethod(bridge.send)
+    folder = os.path.dirname(os.path.abspath(__file__))
+    own_module = staticmethod(own_module)
+    send = staticmethod(bridge.calls.send_alone)
     exact_json = staticmethod(bridge.exact_json)
     short_texts = staticmethod(short_texts)
 
     @staticmethod
-    def send_bytes(part, data):
-        for start in range(0, len(data), bridge.FRAME_BYTES):
-            bridge.send_frame(1, struct.pack("<I", part) + data[start : start + bridge.FRAME_BYTES])
+    def send_result(data, message):
+        """Sends bytes and the message that names them, one behind the other, whatever interrupts the thread that shows them."""
+
+        def send_both():
+            with bridge.calls.sending:
+                for start in range(0, len(data), bridge.FRAME_BYTES):
+                    bridge.send_frame(1, struct.pack("<I", 0) + data[start : start + bridge.FRAME_BYTES])
+                bridge.send(message)
+
+        bridge.calls.undisturbed(send_both)
 
     @staticmethod
     def next_message():

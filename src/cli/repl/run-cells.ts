@@ -2,7 +2,7 @@ import type { Session, SessionRun } from '../../contracts/session.ts';
 import type { CliOutput } from '../terminal/cli-output.ts';
 import { dotCommand } from './dot-command.ts';
 import type { CellReader } from './read-cells.ts';
-import { showRun } from './show-run.ts';
+import { showRun, shownResult } from './show-run.ts';
 
 /** How pieces are run. */
 export interface CellOptions {
@@ -24,8 +24,11 @@ export async function runCells(
     if (cell.startsWith('.') && (await dotCommand(cell, cells, session, output.note))) continue;
     const stream = session.stream(cell, { language: cells.language, signal });
     stream.result.catch(() => undefined);
-    for await (const event of stream)
-      if (event.type === 'output' && !json) await output.program(event.stream, event.bytes);
+    for await (const event of stream) {
+      if (json) continue;
+      if (event.type === 'output') await output.program(event.stream, event.bytes);
+      else if (event.type === 'result') await output.text(`${shownResult(event.result)}\n`);
+    }
     const run = await stream.result;
     runs.push(run);
     if (!json) await showRun(run, output);

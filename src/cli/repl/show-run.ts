@@ -3,12 +3,11 @@ import type { SessionResult, SessionRun } from '../../contracts/session.ts';
 import type { CliOutput } from '../terminal/cli-output.ts';
 import { diagnosticLine } from '../terminal/diagnostic-line.ts';
 
-/** Shows what came of a run behind what it wrote: its value and results on stdout, all else as notes. */
+/** Shows what came of a run behind what it wrote and displayed: its value on stdout, all else as notes. */
 export async function showRun(run: SessionRun, output: CliOutput): Promise<void> {
-  const { outcome, limit, state, epoch, error, stdout, stderr, value, results, diagnostics } = run;
+  const { outcome, limit, state, epoch, error, stdout, stderr, value, diagnostics } = run;
   for (const [name, { text, bytes, truncated }] of Object.entries({ stdout, stderr }))
     if (truncated) await output.note(`${name}: the first ${Buffer.byteLength(text)} of ${bytes} bytes`);
-  for (const result of results) await output.text(`${shownResult(result)}\n`);
   if (value !== undefined) await output.text(`${shownValue(value)}\n`);
   if (outcome !== 'succeeded') {
     const how = limit === undefined ? outcome : `${outcome}, limit of ${limit}`;
@@ -25,7 +24,7 @@ function shownValue(value: unknown): string {
 }
 
 /** A result as a terminal can show it: its text, or what else it is. */
-function shownResult({ data }: SessionResult): string {
+export function shownResult({ data }: SessionResult): string {
   const plain = data['text/plain'] ?? data['text/markdown'];
   if (typeof plain === 'string') return plain;
   return Object.entries(data)

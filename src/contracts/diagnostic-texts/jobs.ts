@@ -19,6 +19,7 @@ type Code = Extract<
   | `session.${string}`
   | `script.${string}`
   | `value.${string}`
+  | `variable.${string}`
 >;
 
 /** What is found while a job runs. */
@@ -110,5 +111,10 @@ export const JOB_TEXTS: Readonly<Record<Code, DiagnosticText>> = {
   'value.invalid': {
     meaning: 'the value of the program is left out',
     advice: 'Return what JSON can hold, within the limit of its size.',
+  },
+  'variable.late': {
+    meaning:
+      'an environment variable of one run is read by interpreters when they start, and that of the session has started',
+    advice: 'Open a session with it, or run a program as a job.',
   },
 };

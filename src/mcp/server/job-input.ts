@@ -26,6 +26,9 @@ export const expectField: z.ZodMiniType<string[]> = z
 export const argsField: z.ZodMiniType<string[]> = z
   .array(z.string())
   .check(z.maxLength(1_000), z.describe('Arguments of the program.'));
+export const envField: z.ZodMiniType<Record<string, string>> = z
+  .record(z.string().check(z.minLength(1), z.maxLength(1_000)), z.string())
+  .check(z.describe('Environment variables of the code; in a session for this run only.'));
 export const timeoutField: z.ZodMiniType<number> = z
   .number()
   .check(
@@ -41,17 +44,19 @@ export interface JobInput {
   files?: Record<string, string | { base64: string }> | undefined;
   args?: string[] | undefined;
   expect?: string[] | undefined;
+  env?: Record<string, string> | undefined;
   timeoutMs?: number | undefined;
 }
 
 /** The job that a call asks for, within what the server gives all of them. */
 export function jobOf({ job, consumer }: McpServerSettings, input: JobInput, signal: AbortSignal): JobOptions {
-  const { skills, files, args, expect, timeoutMs } = input;
+  const { skills, files, args, expect, env, timeoutMs } = input;
   return {
     ...job,
     ...(files === undefined ? {} : { files: inputFiles(files) }),
     ...(args === undefined ? {} : { args }),
     ...(expect === undefined ? {} : { expect }),
+    ...(env === undefined ? {} : { env: { ...job.env, ...env } }),
     limits: { ...job.limits, ...(timeoutMs === undefined ? {} : { runTimeoutMs: timeoutMs }) },
     skills: { refs: skills ?? [], consumer },
     signal,

@@ -4,6 +4,7 @@ import { jobAnswer, jobAnswerSchema } from './job-answer.ts';
 import {
   argsField,
   contentOf,
+  envField,
   expectField,
   filesField,
   jobOf,
@@ -31,6 +32,7 @@ const inputSchema = z.strictObject({
       ),
   ),
   files: z.optional(filesField),
+  env: z.optional(envField),
   args: z.optional(argsField),
   stdin: z.optional(z.string().check(z.describe('Standard input of the program.'))),
   expect: z.optional(expectField),
@@ -82,7 +84,7 @@ async function runInSession(
   input: Input,
   { signal, progress }: ToolCall,
 ): Promise<ToolAnswer> {
-  const { code, language, session: id = '', files = {}, timeoutMs } = input;
+  const { code, language, session: id = '', files = {}, env, timeoutMs } = input;
   const surplus = OF_A_JOB.find((name) => input[name] !== undefined);
   if (surplus !== undefined) {
     const message = `Cannot call run_code: ${surplus} is for code without a session, got it with one.`;
@@ -94,6 +96,7 @@ async function runInSession(
   for (const [path, content] of Object.entries(files)) await session.files.write(path, contentOf(content));
   const stream = session.stream(code, {
     ...(language === undefined ? {} : { language }),
+    ...(env === undefined ? {} : { env }),
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
     signal,
   });

@@ -2,7 +2,7 @@ import { createBroker, type Broker } from '../../broker/broker.ts';
 import type { AdmitCall } from '../../broker/count-tool-calls.ts';
 import type { JobEvent } from '../../contracts/events.ts';
 import type { CallRow, CallTotal, OutputText } from '../../contracts/result.ts';
-import { RESULT_BYTES, type SessionResult, type SessionRun } from '../../contracts/session.ts';
+import { MOST_RESULTS, RESULT_BYTES, type SessionResult, type SessionRun } from '../../contracts/session.ts';
 import type { HostMessage, SandboxCall, SandboxMessage } from '../../protocol/messages.ts';
 import type { CellResult } from '../../protocol/session-messages.ts';
 import { answerCall } from '../answer-call.ts';
@@ -12,7 +12,7 @@ import { receiveOutput, type OutputCollector } from '../receive-output.ts';
 import type { OrchestratorSettings } from '../orchestrator-settings.ts';
 import { traceCalls } from '../tracing/trace-calls.ts';
 import { collectBytes } from './collect-bytes.ts';
-import { announcedBytes, readResults } from './read-results.ts';
+import { announcedBytes, readResult } from './read-result.ts';
 import type { SessionGround } from './session-port.ts';
 
 /** How long after a run's clock and grace its sandbox may take to say what came of it. */
@@ -25,6 +25,7 @@ export interface RunOrder {
   epoch: number;
   language: string;
   code: string;
+  env: Record<string, string> | undefined;
   timeoutMs: number;
   /** Holds each tool to its calls in all runs of the session. */
   admit: AdmitCall;
@@ -39,6 +40,8 @@ export interface HostRun {
   interrupt(): void;
   /** The code has written something, which comes on two streams. What writes nothing has none. */
   begin(message: SandboxMessage & { type: 'run' }): void;
+  /** The code shows something, whose bytes come on a stream. */
+  show(message: SandboxMessage & { type: 'shown' }): void;
   settle(cell: CellResult): void;
   call(call: SandboxCall, signal: AbortSignal): Promise<void>;
   /** The sandbox is over. */
@@ -75,7 +78,9 @@ export function startRun(
   /** Streams that have not ended. */
   let streams = 0;
   let cell: CellResult | undefined;
-  let results: SessionResult[] | undefined;
+  const results: SessionResult[] = [];
+  let shown = 0;
+  let announced = 0;
 
   const interrupt = (reason: 'canceled' | 'calls'): void => {
     if (stopped) return;
@@ -89,14 +94,14 @@ export function startRun(
   };
   const endSpan = (error: string | undefined): void => span.end({ error });
   const finish = (): void => {
-    if (cell === undefined || results === undefined || streams > 0) return;
+    if (cell === undefined || streams > 0) return;
     endSpan(cell.outcome === 'succeeded' ? undefined : cell.outcome);
     close();
-    done.resolve(resultOf(cell, results));
+    done.resolve(resultOf(cell));
   };
   const textOf = (stream: 'stdout' | 'stderr', bytes: number): OutputText =>
     output?.text(stream, bytes) ?? { text: '', bytes, truncated: bytes > 0 };
-  const resultOf = (ended: CellResult, shown: SessionResult[]): SessionRun => {
+  const resultOf = (ended: CellResult): SessionRun => {
     const { epoch, state, limit, exitCode, signal, error, stdoutBytes, stderrBytes, diagnostics, runMs } = ended;
     const overCalls = ended.outcome === 'limit' && limit === 'calls' && broker?.exhausted !== undefined;
     return {
@@ -108,7 +113,7 @@ export function startRun(
       exitCode,
       signal,
       ...('value' in ended ? { value: ended.value } : {}),
-      results: shown,
+      results,
       stdout: textOf('stdout', stdoutBytes),
       stderr: textOf('stderr', stderrBytes),
       ...(overCalls
@@ -122,7 +127,9 @@ export function startRun(
     };
   };
 
-  channel.send({ type: 'cell', run, language: order.language, code: order.code, timeoutMs } satisfies HostMessage);
+  const { language, code, env } = order;
+  const given = env === undefined ? {} : { env };
+  channel.send({ type: 'cell', run, language, code, ...given, timeoutMs } satisfies HostMessage);
   void emit({ type: 'run', jobId, run });
   return {
     run,
@@ -144,27 +151,31 @@ export function startRun(
       );
       output = { text: (stream, bytes) => collector.text(stream, bytes), events };
       const readers = collector.begin(1);
-      streams = 2;
+      streams += 2;
       channel.receive(stdout, readers.stdout);
       channel.receive(stderr, readers.stderr);
+    },
+    show({ forms, stream }) {
+      if (cell !== undefined) throw new Error('a run that shows something too late');
+      const bytes = announcedBytes(forms);
+      announced += bytes;
+      shown += 1;
+      if (shown > MOST_RESULTS || announced > RESULT_BYTES)
+        throw new Error('results that are more than a run may show');
+      streams += 1;
+      const take = (whole: Buffer): void => {
+        if (whole.length !== bytes) throw new Error('a result that is not what was announced');
+        const result = readResult(forms, whole);
+        results.push(result);
+        void emit({ type: 'result', jobId, run, result });
+        streams -= 1;
+        finish();
+      };
+      channel.receive(stream, collectBytes(bytes, take));
     },
     settle(ended) {
       if (cell !== undefined) throw new Error('a run that ended twice');
       cell = ended;
-      if (ended.results === undefined) results = [];
-      else {
-        const { forms, stream } = ended.results;
-        const announced = announcedBytes(forms);
-        if (announced > RESULT_BYTES) throw new Error('results that are more than a run may show');
-        channel.receive(
-          stream,
-          collectBytes(announced, (bytes) => {
-            if (bytes.length !== announced) throw new Error('results that are not what was announced');
-            results = readResults(forms, bytes);
-            finish();
-          }),
-        );
-      }
       finish();
     },
     // What breaks the protocol is thrown at once, to whoever reads the channel.
@@ -179,7 +190,7 @@ export function startRun(
       close();
       if (fault !== undefined) return done.reject(fault);
       done.resolve({
-        ...resultOf(lostCell(order, ending.canceledFor === 'timeout' ? 'timeout' : 'canceled'), results ?? []),
+        ...resultOf(lostCell(order, ending.canceledFor === 'timeout' ? 'timeout' : 'canceled')),
         wallMs: Math.round(performance.now() - started),
       });
     },

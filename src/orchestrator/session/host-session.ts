@@ -129,6 +129,7 @@ export function createHostSession({ id, host, options, kept, claim }: HostSessio
         needsClaim = false;
         idle.start();
       } else if (message.type === 'run') requireCurrent(current, message.run).begin(message);
+      else if (message.type === 'shown') requireCurrent(current, message.run).show(message);
       else if (message.type === 'cell') requireCurrent(current, message.run).settle(message);
       else files.message(message);
     },
@@ -152,7 +153,7 @@ export function createHostSession({ id, host, options, kept, claim }: HostSessio
   const runNow = async (
     run: number,
     code: string,
-    { language, timeoutMs, signal }: SessionRunOptions,
+    { language, env, timeoutMs, signal }: SessionRunOptions,
     emit: EmitEvent,
     stop: AbortSignal,
   ): Promise<SessionRun> => {
@@ -163,7 +164,7 @@ export function createHostSession({ id, host, options, kept, claim }: HostSessio
       const limitMs = timeoutMs ?? at.job.limits.runTimeoutMs;
       const started = startRun(
         at,
-        { run, epoch, language: language ?? at.job.language, code, timeoutMs: limitMs, emit, admit },
+        { run, epoch, language: language ?? at.job.language, code, env, timeoutMs: limitMs, emit, admit },
         host,
       );
       current = started;

@@ -6,7 +6,7 @@ import {
   type SessionOptions,
   type SessionRunOptions,
 } from '../../contracts/session.ts';
-import { invalid, sessionFields } from '../job-schema.ts';
+import { checkEnv, envSchema, invalid, sessionFields } from '../job-schema.ts';
 import { languageSchema } from '../language-schema.ts';
 
 const milliseconds = z.optional(z.number().check(z.int(), z.minimum(1), z.maximum(MAX_SESSION_MS)));
@@ -33,6 +33,7 @@ const runSchema = z.strictObject({
     z.refine((text) => Buffer.byteLength(text) <= RUN_CODE_BYTES, `must have at most ${RUN_CODE_BYTES} bytes`),
   ),
   language: z.optional(languageSchema),
+  env: z.optional(envSchema),
   timeoutMs: milliseconds,
   signal: z.optional(z.custom<AbortSignal>((value) => value instanceof AbortSignal, 'must be an AbortSignal')),
 });
@@ -55,4 +56,5 @@ export function checkSession(given: SessionOptions): SplitOptions {
 /** Checks one run of a session. @throws SkillcellError `job.invalid`, naming the field */
 export function checkRun(code: string, options: SessionRunOptions): void {
   checkOptions(runSchema, { ...options, code }, { action: 'run the code', whole: 'the run', code: 'job.invalid' });
+  checkEnv(options.env ?? {});
 }

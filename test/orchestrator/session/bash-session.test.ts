@@ -43,6 +43,30 @@ describe.each(EVERY_LEVEL)('bash in a session at level %s', (level) => {
     await prints(session, 'echo $-', 'fhBC\n');
   });
 
+  it('hands the status of a run to the next one', async (context) => {
+    requireEachLevel(context, level);
+    await using session = await open();
+    await prints(session, 'echo $?', '0\n');
+    for (const [code, status] of [
+      ['true', 0],
+      ['false', 1],
+      ['(exit 7)', 7],
+      ['x=1', 0],
+      ['sh -c "kill -TERM \\$\\$" 2>/dev/null', 143],
+      ['set -e; trap : RETURN', 0],
+    ] as const) {
+      expect(await session.run(code)).toMatchObject({ exitCode: status, state: 'kept' });
+      await prints(session, 'echo $?', `${status}\n`);
+    }
+  });
+
+  it('drops a byte order mark ahead of the code', async (context) => {
+    requireEachLevel(context, level);
+    await using session = await open();
+    await prints(session, '\uFEFFset -e; echo on', 'on\n');
+    await prints(session, 'echo $-', 'ehB\n');
+  });
+
   it('stops what runs under `set -e` or in functions, and leaves out all the rest of it', async (context) => {
     requireEachLevel(context, level);
     await using session = await open();

@@ -18,6 +18,8 @@ afterAll(() => rmSync(folder, { recursive: true }));
 const CELL = `
 const cell = (more = {}) => ({ type: 'cell', run: 1, epoch: 1, state: 'kept', outcome: 'succeeded', exitCode: null, signal: null, stdoutBytes: 0, stderrBytes: 0, diagnostics: [], runMs: 1, ...more });
 const end = (stream) => data(stream, Buffer.alloc(0), 2);
+const shown = (forms, stream, run = 1) => say({ type: 'shown', run, forms, stream });
+const form = (bytes) => [{ mediaType: 'a/b', bytes }];
 const answer = (more) => { run(1); end(1); end(2); say(cell(more)); };
 /** Calls back for each message of the host but the first. */
 const onRequest = (take) => { let seen = Buffer.alloc(0); channel.on('data', (chunk) => {
@@ -69,10 +71,9 @@ describe('a sandbox that sends', () => {
     ['E05 a result of another run', `answer({ run: 2 })`],
     ['E05 a run that nobody asked for', `run(2)`],
     ['E05 a run that begins to write twice', `run(1); run(1, 3)`],
-    [
-      'E05 a run that begins to write behind its report',
-      `say(cell({ results: { forms: [[{ mediaType: 'a/b', bytes: 1 }]], stream: 1 } })); run(1, 2)`,
-    ],
+    ['E05 a run that begins to write behind its report', `shown(form(1), 1); say(cell()); run(1, 2)`],
+    ['E05 a run that shows something behind its report', `shown(form(1), 1); say(cell()); shown(form(1), 2)`],
+    ['E05 something that another run shows', `shown(form(1), 1, 2)`],
     ['E05 an answer about files that nobody asked for', `say({ type: 'filed', id: 1 })`],
     ['E05 a stream of files that nobody asked for', `say({ type: 'files', id: 7, stream: 9 })`],
     ['E06 a field that names another session', `answer({ sessionId: 'other' })`],
@@ -80,26 +81,13 @@ describe('a sandbox that sends', () => {
       'E09 a value that is nested too deep',
       `channel.write(frame(1, 0, 0, Buffer.from('{"type":"cell","value":' + '['.repeat(9000) + ']'.repeat(9000) + '}')))`,
     ],
-    [
-      'more results than a run may show',
-      `answer({ results: { forms: Array.from({ length: 65 }, () => [{ mediaType: 'a/b', bytes: 0 }]), stream: 9 } })`,
-    ],
-    [
-      'results that are announced too large',
-      `answer({ results: { forms: [[{ mediaType: 'a/b', bytes: 2 ** 40 }]], stream: 9 } })`,
-    ],
-    [
-      'more bytes of results than it announced',
-      `answer({ results: { forms: [[{ mediaType: 'a/b', bytes: 1 }]], stream: 9 } }); data(9, Buffer.alloc(2), 2)`,
-    ],
-    [
-      'fewer bytes of results than it announced',
-      `answer({ results: { forms: [[{ mediaType: 'a/b', bytes: 2 }]], stream: 9 } }); data(9, Buffer.alloc(1), 2)`,
-    ],
-    [
-      'results on a stream that it has used',
-      `answer({ results: { forms: [[{ mediaType: 'a/b', bytes: 1 }]], stream: 1 } })`,
-    ],
+    ['more results than a run may show', `for (let i = 1; i < 66; i += 1) { shown(form(0), i); end(i); }`],
+    ['results that are announced too large', `shown(form(2 ** 40), 9)`],
+    ['results that are too large together', `shown(form(2 ** 24), 9); shown(form(1), 10)`],
+    ['a result without a form', `shown([], 9)`],
+    ['more bytes of a result than it announced', `shown(form(1), 9); data(9, Buffer.alloc(2), 2)`],
+    ['fewer bytes of a result than it announced', `shown(form(2), 9); data(9, Buffer.alloc(1), 2)`],
+    ['results on a stream that it has used', `run(1); shown(form(1), 1)`],
     ['E10 output beyond what is kept', `run(1); for (let i = 0; i < 8; i += 1) data(1, Buffer.alloc(256 * 1024))`],
   ])('%s is ended', async (_name, attack) => {
     expect(await faultOf(`if (request.type === 'cell') { ${attack}; }`)).toBe('channel.protocol');

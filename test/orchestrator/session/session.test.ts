@@ -80,7 +80,7 @@ const DIALECTS: Dialect[] = [
     fail: 'x = 1\nraise RangeError("too far") if False else ValueError("too far")',
     loop: 'while True: pass',
     sleep: 'import time; time.sleep(1e6)',
-    exit: 'import sys; print("last words"); sys.exit(3)',
+    exit: 'import os; print("last words", flush=True); os._exit(3)',
   },
   {
     language: 'bash',
@@ -335,6 +335,88 @@ describe.each(EVERY_LEVEL)('a session at level %s', (level) => {
     expect((await session.run('1')).results).toEqual([]);
   });
 
+  it.for([
+    [
+      'javascript',
+      'process.stdout.write("before"); display("one"); while (!require("node:fs").existsSync("go")); display("two"); 3',
+    ],
+    [
+      'python',
+      'import os\nprint("before", end="")\ndisplay("one")\nwhile not os.path.exists("go"): pass\ndisplay("two")\n3',
+    ],
+  ] as const)('tells of a result while the run goes on, in %s', async ([language, code], context) => {
+    need(context, level, language);
+    await using session = await open({ language });
+    const stream = session.stream(code);
+    const told: unknown[] = [];
+    for await (const event of stream) {
+      if (event.type === 'output') told.push(event.text);
+      if (event.type !== 'result') continue;
+      told.push(event.result.data);
+      if (told.length === 2) await session.files.write('go', '');
+    }
+    const { results, value } = await stream.result;
+    expect(told).toEqual(['before', { 'text/plain': 'one' }, { 'text/plain': 'two' }]);
+    expect([...results.map(({ data }) => data), value]).toEqual([{ 'text/plain': 'one' }, { 'text/plain': 'two' }, 3]);
+  });
+
+  it('keeps the results of a run that is lost', async (context) => {
+    requireEachLevel(context, level);
+    await using session = await open();
+    const lost = await session.run('display("one"); process.kill(process.pid, "SIGKILL"); for (;;);');
+    expect(lost).toMatchObject({ state: 'lost', signal: 'SIGKILL', results: [{ data: { 'text/plain': 'one' } }] });
+  });
+
+  it.for([
+    {
+      language: 'javascript' as const,
+      show: `console.log([process.env.GIVEN, process.env.OWN, require('node:child_process').execFileSync('/bin/sh', ['-c', 'echo "$OWN"'])].join())`,
+      change: `process.env.GIVEN = process.env.OWN = 'changed'; process.env.MINE = 'stays'; undefined`,
+      mine: `console.log(process.env.MINE, 'OWN' in process.env)`,
+      hour: `console.log(new Date(0).getHours())`,
+      zone: 'Asia/Tokyo',
+      late: 'NODE_DEBUG',
+    },
+    {
+      language: 'python' as const,
+      show: `import os, subprocess\nprint(os.environ.get('GIVEN'), os.environ.get('OWN', ''), subprocess.check_output(['/bin/sh', '-c', 'echo "$OWN"'], text=True), sep=',')`,
+      change: `import os\nos.environ.update(GIVEN='changed', OWN='changed', MINE='stays')`,
+      mine: `print(os.environ['MINE'], str('OWN' in os.environ).lower())`,
+      hour: `import time; print(time.localtime(0).tm_hour)`,
+      zone: 'JST-9',
+      late: 'PYTHONHASHSEED',
+    },
+    {
+      language: 'bash' as const,
+      show: `echo "$GIVEN,\${OWN-},$(sh -c 'echo "$OWN"')"; echo`,
+      change: `GIVEN=changed; OWN=changed; MINE=stays`,
+      mine: `echo "$MINE" "$([[ -v OWN ]] && echo true || echo false)"`,
+      hour: `printf '%(%-H)T\\n' 0`,
+      zone: 'JST-9',
+      late: undefined,
+    },
+  ])('has the variables of a run for that run only, in $language', async ({ language, ...code }, context) => {
+    need(context, level, language);
+    await using session = await open({ language, env: { GIVEN: 'session' } });
+    const prints = async (text: string, stdout: string, env?: Record<string, string>): Promise<void> => {
+      const run = await session.run(text, env === undefined ? {} : { env });
+      expect(run).toMatchObject({ outcome: 'succeeded', state: 'kept', stdout: { text: stdout } });
+    };
+    await prints(code.show, 'session,,\n\n');
+    await prints(code.show, `run,it's "$so",it's "$so"\n\n`, { GIVEN: 'run', OWN: `it's "$so"` });
+    await prints(code.show, 'session,,\n\n');
+    await prints(code.change, '', { GIVEN: 'run', OWN: 'run' });
+    await prints(code.show, 'session,,\n\n');
+    await prints(code.mine, 'stays false\n');
+    await prints(code.hour, '9\n', { TZ: code.zone });
+    await prints(code.hour, '0\n');
+    const { late = 'NODE_ENV' } = code;
+    const { diagnostics } = await session.run(code.hour, { env: { [late]: '1', NODE_ENV: 'test', TZ: 'UTC' } });
+    const found = diagnostics.map((row) => [row.code, row.message.includes(late)]);
+    expect(found).toEqual(code.late === undefined ? [] : [['variable.late', true]]);
+    await expect(session.run(code.show, { env: { 'no name': '' } })).rejects.toMatchObject({ code: 'job.invalid' });
+  });
+
   it('bounds what a run shows, and says what is left out', async (context) => {
     requireEachLevel(context, level);
     await using session = await open();
@@ -492,6 +574,36 @@ describe.each(EVERY_LEVEL)('a session at level %s', (level) => {
     ]);
     await using second = await open({ files });
     expect(await second.files.read('a/in.txt', 'utf8')).toBe('given');
+  });
+
+  it.for([
+    [
+      'javascript',
+      `process.on('exit', () => require('node:fs').writeFileSync(process.env.SKILLCELL_OUTPUT + '/at-end', 'done'))`,
+    ],
+    [
+      'python',
+      `import atexit, os\nheld = open(os.environ['SKILLCELL_OUTPUT'] + '/at-end', 'w')\natexit.register(held.write, 'ne')\nheld.write('do')`,
+    ],
+    ['bash', `trap 'printf done >"$SKILLCELL_OUTPUT/at-end"; echo unheard' EXIT`],
+  ] as const)('ends its interpreters as each ends: %s', async ([language, code], context) => {
+    need(context, level, language);
+    const session = await open({ language });
+    expect(await session.run(code)).toMatchObject({ outcome: 'succeeded', state: 'kept' });
+    const job = await session.close();
+    expect(job.outcome).toBe('succeeded');
+    expect(await orchestrator.readArtifact(job, 'at-end', 'utf8')).toBe('done');
+  });
+
+  it('ends what goes on at the end of its interpreters when its grace is over', async (context) => {
+    need(context, level, 'python');
+    const session = await open({ limits: { graceMs: 300 } });
+    await session.run('process.on("exit", () => { for (;;); }); undefined');
+    await session.run('import atexit, os\n@atexit.register\ndef stay():\n  print("x" * 2 ** 20)\n  while True: pass', {
+      language: 'python',
+    });
+    await session.run(`trap 'while :; do :; done' EXIT`, { language: 'bash' });
+    expect(await session.close()).toMatchObject({ outcome: 'succeeded' });
   });
 
   it('leaves artifacts when it is closed, and refuses what comes after', async (context) => {

@@ -3,17 +3,15 @@ import type { ResultForm } from '../../protocol/session-messages.ts';
 
 const TEXT = /^text\/|^application\/(?:json|javascript|xml|geo\+json|[\w.-]+\+(?:json|xml))$|\+xml$/i;
 
-/** The results of a run from their forms and the bytes of all: texts as texts, other forms as bytes. */
-export function readResults(forms: readonly ResultForm[][], bytes: Buffer): SessionResult[] {
+/** A result of a run from its forms and the bytes of all: texts as texts, other forms as bytes. */
+export function readResult(forms: readonly ResultForm[], bytes: Buffer): SessionResult {
   let offset = 0;
-  return forms.map((result) => {
-    const data = result.map(({ mediaType, bytes: size }): [string, string | Uint8Array] => {
-      const part = bytes.subarray(offset, offset + size);
-      offset += size;
-      return [mediaType, TEXT.test(mediaType) ? part.toString('utf8') : new Uint8Array(part)];
-    });
-    return withJson({ data: Object.fromEntries(data) });
+  const data = forms.map(({ mediaType, bytes: size }): [string, string | Uint8Array] => {
+    const part = bytes.subarray(offset, offset + size);
+    offset += size;
+    return [mediaType, TEXT.test(mediaType) ? part.toString('utf8') : new Uint8Array(part)];
   });
+  return withJson({ data: Object.fromEntries(data) });
 }
 
 /** In JSON the bytes are base64, as in notebooks. */
@@ -29,6 +27,6 @@ function withJson(result: SessionResult): SessionResult {
 }
 
 /** Bytes that the forms announce, all together. */
-export function announcedBytes(forms: readonly ResultForm[][]): number {
-  return forms.flat().reduce((sum, { bytes }) => sum + bytes, 0);
+export function announcedBytes(forms: readonly ResultForm[]): number {
+  return forms.reduce((sum, { bytes }) => sum + bytes, 0);
 }
