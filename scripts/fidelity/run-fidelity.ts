@@ -27,18 +27,19 @@ export interface FidelityOptions {
   levels: readonly ComparedLevel[];
   /** Programs that run at the same time. */
   atOnce: number;
+  /** Plain runs that were made before, to which those of now are added. */
+  plainRuns?: Map<string, Promise<ProgramRun>>;
   onCompared?(compared: ComparedProgram): void;
 }
 
 /** Runs programs plainly and as jobs of warm sandboxes, one level after the other, and compares what came of them. */
 export async function runFidelity(
   programs: readonly Program[],
-  { levels, atOnce, onCompared }: FidelityOptions,
+  { levels, atOnce, plainRuns = new Map(), onCompared }: FidelityOptions,
 ): Promise<ComparedProgram[]> {
-  const plain = new Map<Program, Promise<ProgramRun>>();
   const plainRun = (program: Program): Promise<ProgramRun> => {
-    const run = plain.get(program) ?? runPlainly(program);
-    plain.set(program, run);
+    const run = plainRuns.get(program.id) ?? runPlainly(program);
+    plainRuns.set(program.id, run);
     return run;
   };
   const compared: ComparedProgram[] = [];

@@ -1,5 +1,16 @@
 import { spawn } from 'node:child_process';
-import { chownSync, existsSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chownSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { constants, tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -38,12 +49,13 @@ export async function runPlainly(program: Program): Promise<ProgramRun> {
       timeout: TIMEOUT_MS,
       killSignal: 'SIGKILL',
     });
-    const [stdin, out, err, end] = child.stdio as [Writable, Readable, Readable, Readable];
+    const [stdin, out, err, end] = child.stdio as unknown as [Writable, Readable, Readable, Readable];
     // A program may end before all of it is read.
     stdin.on('error', () => undefined);
     stdin.end(program.stdin);
     const [stdout, stderr, status] = await Promise.all([text(out), text(err), text(end)]);
-    if (status === '') throw new Error(`it did not end within ${TIMEOUT_MS / 1000} s, or could not be started: ${stderr}`);
+    if (status === '')
+      throw new Error(`it did not end within ${TIMEOUT_MS / 1000} s, or could not be started: ${stderr}`);
     return { stdout, stderr, ...ending(Number(status)), files: filesBelow(join(root, 'workspace', 'out')) };
   } finally {
     rmSync(root, { recursive: true, force: true });
