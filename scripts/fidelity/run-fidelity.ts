@@ -47,7 +47,7 @@ export async function runFidelity(
     const languages = [...new Set(programs.map(({ language }) => language))];
     // A pool keeps sandboxes for each language; one after the other they leave the machine its memory.
     for (const language of languages) {
-      await using level = openLevel(openRunner(), isolation, [language], atOnce);
+      await using level = openLevel(openRunner(), isolation, { languages: [language], atOnce });
       const waiting = programs.filter((program) => program.language === language);
       const work = async (): Promise<void> => {
         for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {

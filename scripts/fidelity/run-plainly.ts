@@ -26,7 +26,8 @@ const NODE = '/opt/skillcell/bin/node';
 const WORKSPACE = '/workspace';
 /** An id that no account has, so that root's plain runs own nothing of the machine. */
 const PLAIN_ID = 61_184;
-const TIMEOUT_MS = 60_000;
+/** For what never ends. */
+const TIMEOUT_MS = 300_000;
 
 /** Starts the program inside. */
 const START = readFileSync(new URL('start-plainly.pl', import.meta.url), 'utf8');
