@@ -43,9 +43,16 @@ async function differingIds(level: JobLevel, names: readonly string[]): Promise<
   for (let attempt = 1; attempt <= 2; attempt += 1) {
     for (const id of passed(await runPlainly(programOf(names)))) plain.add(id);
     for (const id of passed(await level.run(programOf(names)))) job.add(id);
-    if (plain.symmetricDifference(job).size === 0) return [];
+    if (onOneSide(plain, job).length === 0) return [];
   }
-  return [...plain.symmetricDifference(job)].map((id) => `${plain.has(id) ? 'plain' : 'job'} alone: ${id}`);
+  return onOneSide(plain, job);
+}
+
+function onOneSide(plain: ReadonlySet<string>, job: ReadonlySet<string>): string[] {
+  return [
+    ...[...plain].filter((id) => !job.has(id)).map((id) => `plain alone: ${id}`),
+    ...[...job].filter((id) => !plain.has(id)).map((id) => `job alone: ${id}`),
+  ];
 }
 
 function reasonFor(row: string): DifferenceName | undefined {
