@@ -21,6 +21,7 @@ const STEPS: Record<string, string[][]> = {
     ['scripts/generate-diagnostics.ts', '--check'],
     ['scripts/generate-scan-rules.ts', '--check'],
     ['scripts/generate-schemas.ts', '--check'],
+    ['scripts/generate-differences.ts', '--check'],
   ],
   expressions: [['scripts/check-expressions.ts']],
   unused: [[bin('knip/bin/knip.js')]],

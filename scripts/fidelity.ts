@@ -38,7 +38,8 @@ async function main(): Promise<number> {
   });
   const { language, only, json } = values;
   const unknown = values.level.find((level) => !ISOLATION_LEVELS.includes(level as Isolation));
-  if (unknown !== undefined) throw new Error(`Cannot compare: a level is one of ${ISOLATION_LEVELS.join(', ')}, got ${unknown}. ${USAGE}`);
+  if (unknown !== undefined)
+    throw new Error(`Cannot compare: a level is one of ${ISOLATION_LEVELS.join(', ')}, got ${unknown}. ${USAGE}`);
   if (language !== undefined && !languageNames().includes(language))
     throw new Error(`Cannot compare: a language is one of ${languageNames().join(', ')}, got ${language}. ${USAGE}`);
   const missing = missingForPlainRuns();

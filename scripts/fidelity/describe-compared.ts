@@ -16,11 +16,10 @@ export function describeCompared({ id, level, verdict, differences, reason }: Co
 export function closingLines(compared: readonly ComparedProgram[]): string {
   const count = (wanted: ComparedProgram['verdict']): number =>
     compared.filter(({ verdict }) => verdict === wanted).length;
-  const explained = Map.groupBy(
-    compared.filter(({ verdict }) => verdict === 'on purpose'),
-    ({ reason = '' }) => reason,
-  );
-  const rows = [...explained].map(([reason, programs]) => `${programs.length} differ on purpose: ${reason}\n`);
+  const explained = new Map<string, number>();
+  for (const { verdict, reason = '' } of compared)
+    if (verdict === 'on purpose') explained.set(reason, (explained.get(reason) ?? 0) + 1);
+  const rows = [...explained].map(([reason, programs]) => `${programs} differ on purpose: ${reason}\n`);
   return `${rows.join('')}${count('same')} same, ${count('differs')} differ, ${count('skipped')} skipped\n`;
 }
 

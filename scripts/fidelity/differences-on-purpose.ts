@@ -6,8 +6,21 @@ export interface DifferenceOnPurpose {
   reason: string;
 }
 
+/** Names of the rows. */
+export type DifferenceName =
+  | 'network'
+  | 'host-files'
+  | 'privileges'
+  | 'limits'
+  | 'left-processes'
+  | 'whole-output'
+  | 'require'
+  | 'line-ends'
+  | 'byte-order-mark'
+  | 'skillcell';
+
 /** All that differs on purpose. A program names its row; docs/languages.md shows the table. */
-const DIFFERENCES = {
+export const DIFFERENCES_ON_PURPOSE: Readonly<Record<DifferenceName, DifferenceOnPurpose>> = {
   network: {
     what: 'No address outside the sandbox is reached, and no name outside it is resolved',
     reason: 'A job has no network; tools of the host are its way out',
@@ -37,7 +50,7 @@ const DIFFERENCES = {
     reason: 'Models mix the two kinds of module; such a program would otherwise fail at once',
   },
   'line-ends': {
-    what: "A bash program whose lines end as Windows ends them runs without the carriage returns, with the diagnostic `program.line-ends`",
+    what: 'A bash program whose lines end as Windows ends them runs without the carriage returns, with the diagnostic `program.line-ends`',
     reason: 'It would otherwise fail at its first line',
   },
   'byte-order-mark': {
@@ -48,15 +61,9 @@ const DIFFERENCES = {
     what: 'The module `skillcell` is there to import',
     reason: 'It is how a program sets a value and calls tools',
   },
-} as const satisfies Record<string, DifferenceOnPurpose>;
-
-/** Names of the rows. */
-export type DifferenceName = keyof typeof DIFFERENCES;
-
-/** The rows by name. */
-export const DIFFERENCES_ON_PURPOSE: Readonly<Record<DifferenceName, DifferenceOnPurpose>> = DIFFERENCES;
+};
 
 /** The names of all rows, in the order of the table. */
 export function differenceNames(): [DifferenceName, ...DifferenceName[]] {
-  return Object.keys(DIFFERENCES) as [DifferenceName, ...DifferenceName[]];
+  return Object.keys(DIFFERENCES_ON_PURPOSE) as [DifferenceName, ...DifferenceName[]];
 }

@@ -1,34 +1,43 @@
 import * as z from 'zod/mini';
-import { differenceNames } from './differences-on-purpose.ts';
+import { type DifferenceName, differenceNames } from './differences-on-purpose.ts';
 
 const NEED = /^(?:#|\/\/) fidelity: ([a-z-]+) (.+)$/;
-const texts = z.record(z.string(), z.string());
-
-/** What the first comment of a program may say, in lines `# fidelity: NAME JSON`. */
-const needsSchema = z.strictObject({
-  /** Its arguments. */
-  args: z.optional(z.array(z.string())),
-  /** Its standard input. */
-  stdin: z.optional(z.string()),
-  /** Variables that it gets besides those of every job. */
-  env: z.optional(texts),
-  /** What its own file is called. */
-  name: z.optional(z.string()),
-  /** Files beside it, by name; or names of files that lie beside it in its folder. */
-  files: z.optional(z.union([texts, z.array(z.string())])),
-  /** How its bytes differ from those that are written down. */
-  bytes: z.optional(z.enum(['crlf', 'byte-order-mark'])),
-  /** `whole` where all of stderr is compared. */
-  stderr: z.optional(z.literal('whole')),
-  /** The row of the table of differences on purpose that it shows. */
-  'on-purpose': z.optional(z.enum(differenceNames())),
-});
 
 /** What a program needs, and how it is compared. */
-export type ProgramNeeds = z.infer<typeof needsSchema>;
+export interface ProgramNeeds {
+  /** Its arguments. */
+  args?: string[] | undefined;
+  /** Its standard input. */
+  stdin?: string | undefined;
+  /** Variables that it gets besides those of every job. */
+  env?: Record<string, string> | undefined;
+  /** What its own file is called. */
+  name?: string | undefined;
+  /** Files beside it, by name; or names of files that lie beside it in its folder. */
+  files?: Record<string, string> | string[] | undefined;
+  /** How its bytes differ from those that are written down. */
+  bytes?: 'crlf' | 'byte-order-mark' | undefined;
+  /** Given where all of stderr is compared. */
+  stderr?: 'whole' | undefined;
+  /** The row of the table of differences on purpose that it shows. */
+  'on-purpose'?: DifferenceName | undefined;
+}
+
+const texts: z.ZodMiniRecord<z.ZodMiniString, z.ZodMiniString> = z.record(z.string(), z.string());
+
+const needsSchema = z.strictObject({
+  args: z.optional(z.array(z.string())),
+  stdin: z.optional(z.string()),
+  env: z.optional(texts),
+  name: z.optional(z.string()),
+  files: z.optional(z.union([texts, z.array(z.string())])),
+  bytes: z.optional(z.enum(['crlf', 'byte-order-mark'])),
+  stderr: z.optional(z.literal('whole')),
+  'on-purpose': z.optional(z.enum(differenceNames())),
+}) as unknown as z.ZodMiniType<ProgramNeeds>;
 
 /**
- * Reads what a program says in the comment that it begins with; a first line `#!` may stand before it.
+ * Reads what a program says in lines `# fidelity: NAME JSON` of the comment that it begins with; a first line `#!` may stand before it.
  *
  * @throws Error that names what is wrong
  */

@@ -70,7 +70,8 @@ function readTopic(id: string, text: string, folder: string): WrittenProgram[] {
     block = undefined;
     const last = programs.at(-1);
     if (file !== undefined) {
-      if (last === undefined) throw new Error(`Cannot read ${id}: a file stands before the first program, got ${file}.`);
+      if (last === undefined)
+        throw new Error(`Cannot read ${id}: a file stands before the first program, got ${file}.`);
       last.files[file] = code;
     } else if (heading !== undefined) {
       programs.push({ id: `${id}#${heading}`, ending: tag, name: `main.${tag}`, code, files: {}, folder });

@@ -1,3 +1,4 @@
+import type { SandboxLimits } from '../../src/contracts/limits.ts';
 import type { Isolation } from '../../src/contracts/result.ts';
 import { createOrchestrator } from '../../src/orchestrator/create-orchestrator.ts';
 import type { Orchestrator } from '../../src/orchestrator/orchestrator.ts';
@@ -5,6 +6,8 @@ import type { Runner } from '../../src/runners/runner.ts';
 import type { Program, ProgramRun } from './program.ts';
 
 const MIB = 1024 * 1024;
+/** For what never ends. */
+const TIMEOUT_MS = 300_000;
 /** At level none the folders of a job lie below one of its own. */
 const OWN_ROOT = /(?:\/[^\s'":/]+)*\/skillcell-[\w-]+\/(?=workspace|value|skills)/g;
 
@@ -13,21 +16,39 @@ export interface JobLevel extends AsyncDisposable {
   run(program: Program): Promise<ProgramRun>;
 }
 
-/** Opens a level with warm sandboxes for these languages. */
-export function openLevel(runner: Runner, isolation: Isolation, languages: string[], atOnce: number): JobLevel {
+/** How many sandboxes wait for which programs. */
+export interface LevelOptions {
+  languages: string[];
+  /** Programs that run at the same time. */
+  atOnce: number;
+  /** What sandboxes have that is not a job's default. */
+  limits?: Partial<SandboxLimits>;
+}
+
+/** Opens a level with warm sandboxes. */
+export function openLevel(
+  runner: Runner,
+  isolation: Isolation,
+  { languages, atOnce, limits = {} }: LevelOptions,
+): JobLevel {
   const orchestrator = createOrchestrator({
     runners: [runner],
     allowUnisolated: true,
     concurrency: atOnce,
-    pool: { size: atOnce, languages, isolation },
+    pool: { size: atOnce, languages, isolation, limits },
   });
   return {
-    run: (program) => runAsJob(orchestrator, isolation, program),
+    run: (program) => runAsJob(orchestrator, isolation, limits, program),
     [Symbol.asyncDispose]: () => orchestrator.close(),
   };
 }
 
-async function runAsJob(orchestrator: Orchestrator, isolation: Isolation, program: Program): Promise<ProgramRun> {
+async function runAsJob(
+  orchestrator: Orchestrator,
+  isolation: Isolation,
+  limits: Partial<SandboxLimits>,
+  program: Program,
+): Promise<ProgramRun> {
   // What is compared is a program in a sandbox that waited.
   await orchestrator.warm();
   const { language, fileName, code, args, env, stdin, files } = program;
@@ -40,13 +61,13 @@ async function runAsJob(orchestrator: Orchestrator, isolation: Isolation, progra
     stdin: Buffer.from(stdin),
     files,
     isolation,
-    limits: { keptOutputBytes: 64 * MIB, runTimeoutMs: 60_000, jobTimeoutMs: 90_000 },
+    limits: { ...limits, keptOutputBytes: 64 * MIB, runTimeoutMs: TIMEOUT_MS, jobTimeoutMs: 2 * TIMEOUT_MS },
   });
   const { outcome, exitCode, signal, stdout, stderr, artifacts } = result;
   if (outcome !== 'succeeded' && outcome !== 'failed') throw new Error(`the job ended as ${outcome}`);
   const contents = artifacts.map(async ({ path }) => {
     const bytes = await orchestrator.readArtifact(result, path);
-    return [path, Buffer.from(bytes).toString('latin1')] as const;
+    return [path, Buffer.from(bytes).toString('latin1').replaceAll(OWN_ROOT, '/')] as const;
   });
   return {
     stdout: stdout.text.replaceAll(OWN_ROOT, '/'),

@@ -27,18 +27,19 @@ export interface FidelityOptions {
   levels: readonly ComparedLevel[];
   /** Programs that run at the same time. */
   atOnce: number;
+  /** Plain runs that were made before, to which those of now are added. */
+  plainRuns?: Map<string, Promise<ProgramRun>>;
   onCompared?(compared: ComparedProgram): void;
 }
 
 /** Runs programs plainly and as jobs of warm sandboxes, one level after the other, and compares what came of them. */
 export async function runFidelity(
   programs: readonly Program[],
-  { levels, atOnce, onCompared }: FidelityOptions,
+  { levels, atOnce, plainRuns = new Map(), onCompared }: FidelityOptions,
 ): Promise<ComparedProgram[]> {
-  const plain = new Map<Program, Promise<ProgramRun>>();
   const plainRun = (program: Program): Promise<ProgramRun> => {
-    const run = plain.get(program) ?? runPlainly(program);
-    plain.set(program, run);
+    const run = plainRuns.get(program.id) ?? runPlainly(program);
+    plainRuns.set(program.id, run);
     return run;
   };
   const compared: ComparedProgram[] = [];
@@ -46,7 +47,7 @@ export async function runFidelity(
     const languages = [...new Set(programs.map(({ language }) => language))];
     // A pool keeps sandboxes for each language; one after the other they leave the machine its memory.
     for (const language of languages) {
-      await using level = openLevel(openRunner(), isolation, [language], atOnce);
+      await using level = openLevel(openRunner(), isolation, { languages: [language], atOnce });
       const waiting = programs.filter((program) => program.language === language);
       const work = async (): Promise<void> => {
         for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {

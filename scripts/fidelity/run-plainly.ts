@@ -1,5 +1,16 @@
 import { spawn } from 'node:child_process';
-import { chownSync, existsSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chownSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { constants, tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -15,7 +26,8 @@ const NODE = '/opt/skillcell/bin/node';
 const WORKSPACE = '/workspace';
 /** An id that no account has, so that root's plain runs own nothing of the machine. */
 const PLAIN_ID = 61_184;
-const TIMEOUT_MS = 60_000;
+/** For what never ends. */
+const TIMEOUT_MS = 300_000;
 
 /** Starts the program inside. */
 const START = readFileSync(new URL('start-plainly.pl', import.meta.url), 'utf8');
@@ -38,12 +50,13 @@ export async function runPlainly(program: Program): Promise<ProgramRun> {
       timeout: TIMEOUT_MS,
       killSignal: 'SIGKILL',
     });
-    const [stdin, out, err, end] = child.stdio as [Writable, Readable, Readable, Readable];
+    const [stdin, out, err, end] = child.stdio as unknown as [Writable, Readable, Readable, Readable];
     // A program may end before all of it is read.
     stdin.on('error', () => undefined);
     stdin.end(program.stdin);
     const [stdout, stderr, status] = await Promise.all([text(out), text(err), text(end)]);
-    if (status === '') throw new Error(`it did not end within ${TIMEOUT_MS / 1000} s, or could not be started: ${stderr}`);
+    if (status === '')
+      throw new Error(`it did not end within ${TIMEOUT_MS / 1000} s, or could not be started: ${stderr}`);
     return { stdout, stderr, ...ending(Number(status)), files: filesBelow(join(root, 'workspace', 'out')) };
   } finally {
     rmSync(root, { recursive: true, force: true });
