@@ -15,8 +15,6 @@ export interface RuntimeManifest {
   files: Record<string, string>;
 }
 
-/** Of the entry with all its parts. */
-const MAX_ENTRY_BYTES = 200_000;
 const root = fileURLToPath(new URL('..', import.meta.url));
 /** The same code as ES modules, which become one scope: that loads in half the time, and what nobody calls can be left out. */
 const MODULES: Record<string, string> = {
@@ -51,7 +49,7 @@ export async function buildRuntime(folder: string): Promise<RuntimeManifest> {
   await mkdir(dirname(folder), { recursive: true });
   const staging = await mkdtemp(`${folder}.building-`);
   try {
-    await buildEntry(staging);
+    await bundleForSandbox('runtime/entry.ts', join(staging, 'entry.cjs'));
     await bundleForSandbox('runtime/rehearse/compile-ahead.ts', join(staging, 'compile-ahead.cjs'));
     await bundleForSandbox('runtime/languages/list-installed.ts', join(staging, 'list-installed.cjs'));
     for (const [name, source] of Object.entries(APART))
@@ -68,16 +66,6 @@ export async function buildRuntime(folder: string): Promise<RuntimeManifest> {
     return manifest;
   } finally {
     await rm(staging, { recursive: true, force: true });
-  }
-}
-
-async function buildEntry(folder: string): Promise<void> {
-  await bundleForSandbox('runtime/entry.ts', join(folder, 'entry.cjs'));
-  const bytes = await entryBytes(folder);
-  if (bytes > MAX_ENTRY_BYTES) {
-    throw new Error(
-      `Cannot build the runtime bundle: the entry is larger than ${MAX_ENTRY_BYTES} bytes, got ${bytes}.`,
-    );
   }
 }
 
