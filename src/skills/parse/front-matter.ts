@@ -4,7 +4,7 @@ import type { ParsedNode, YAMLMap } from 'yaml';
 import { type Diagnostic, diagnostic, type OwnCode } from '../../contracts/diagnostic.ts';
 import { movedDown, placeAt, type TextPlace } from '../text/text-place.ts';
 import { isMap } from './lazy-yaml.ts';
-import { commentDiagnostics } from './plain-comments.ts';
+import { commentsOf } from './offered-comments.ts';
 import { type PlaceOf, readYaml, type YamlReading } from './read-yaml.ts';
 import { repairBlock } from './repair-block.ts';
 
@@ -85,7 +85,7 @@ export function readFrontMatter(text: string, options: FrontMatterOptions): Fron
   if (!isMapping(reading.root)) {
     return fault('frontmatter.not-a-mapping', 'The frontmatter must hold keys and values.', { line: 2, column: 1 });
   }
-  const comments = commentDiagnostics(reading.root, read, {
+  const comments = commentsOf(reading.root, read, {
     code: 'frontmatter.comment',
     path: options.path,
     every: options.everyComment ?? false,

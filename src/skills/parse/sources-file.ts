@@ -2,7 +2,7 @@ import { type Diagnostic, diagnostic, type DiagnosticPlace } from '../../contrac
 import type { SourceRow } from '../../contracts/skill.ts';
 import type { TextPlace } from '../text/text-place.ts';
 import { readDataFile } from './data-file.ts';
-import { commentDiagnostics } from './plain-comments.ts';
+import { commentsOf } from './offered-comments.ts';
 import { normalizeSourceRow } from './source-row.ts';
 import { dataOf, entriesOf, isNull, itemsOf, setOwn, writtenText } from './yaml-values.ts';
 
@@ -38,7 +38,7 @@ export function readSourcesFile(bytes: Uint8Array, path = 'sources.yaml', everyC
   });
   const file = readDataFile(bytes);
   if (!file.ok) return invalid(`The file cannot be read: ${file.message}.`, file.place);
-  const comments = commentDiagnostics(file.root, file.text, { code: 'sources.comment', path, every: everyComment });
+  const comments = commentsOf(file.root, file.text, { code: 'sources.comment', path, every: everyComment });
   const nodes = new Map((entriesOf(file.root) ?? []).map(({ key, node }) => [key, node]));
   const rows = nodes.has('sources') ? nodes.get('sources') : nodes.has('items') ? nodes.get('items') : file.root;
   if (isNull(rows)) return { rows: [], diagnostics: comments };

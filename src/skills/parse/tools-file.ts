@@ -3,7 +3,7 @@ import { type Diagnostic, diagnostic } from '../../contracts/diagnostic.ts';
 import type { ToolRow } from '../../contracts/skill.ts';
 import type { TextPlace } from '../text/text-place.ts';
 import { readDataFile } from './data-file.ts';
-import { commentDiagnostics } from './plain-comments.ts';
+import { commentsOf } from './offered-comments.ts';
 import { entriesOf, isNull, itemsOf, writtenText } from './yaml-values.ts';
 
 /** The tools that a skill names, with what was wrong in the file. */
@@ -27,7 +27,7 @@ export function readToolsFile(bytes: Uint8Array, path = 'tools.yaml', everyComme
   });
   const file = readDataFile(bytes);
   if (!file.ok) return invalid(`The file cannot be read: ${file.message}.`, file.place);
-  const comments = commentDiagnostics(file.root, file.text, { code: 'tools.comment', path, every: everyComment });
+  const comments = commentsOf(file.root, file.text, { code: 'tools.comment', path, every: everyComment });
   if (isNull(file.root)) return { rows: [], diagnostics: comments };
   const nodes = new Map((entriesOf(file.root) ?? []).map(({ key, node }) => [key, node]));
   const list = nodes.has('tools') ? nodes.get('tools') : nodes.has('tool_ids') ? nodes.get('tool_ids') : file.root;
