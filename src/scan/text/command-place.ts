@@ -2,8 +2,8 @@
 const REACH = 200;
 /** What ends a command, opens a group, a substitution or a text that holds one, or begins a value. */
 const BEHIND_MARK = /(?:[;&|(){}`"'@!]|:\s)$/;
-/** Bullets, numbers, prompts and blanks. */
-const AT_LINE_START = /^[\s>#$%*+.)\d@-]*$/;
+/** Bullets, numbers, prompts, symbols and blanks. */
+const AT_LINE_START = /^[^\p{L}_]*$/u;
 /** Words that have a command behind them, with options and variables between. */
 const BEFORE: ReadonlySet<string> = new Set(
   'sudo doas env nohup exec -exec -execdir -c -command command builtin time nice setsid stdbuf busybox xargs then do else if while until run execute type use using try with by via and or'.split(
