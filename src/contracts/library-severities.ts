@@ -42,6 +42,7 @@ export const LIBRARY_SEVERITIES = {
   'lock.added': 'error',
   'lock.not-approved': 'error',
   'lock.imported': 'warning',
+  'lock.beside': 'info',
   'source.manifest': 'error',
   'source.path': 'error',
   'source.missing': 'warning',

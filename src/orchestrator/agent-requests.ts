@@ -67,7 +67,7 @@ export function createAgentRequests(job: PreparedJob): AgentRequests {
     };
   };
 
-  const loadSkills = async (refs: string[], answer: RequestAnswer): Promise<Buffer | undefined> => {
+  const loadSkills = async (given: string[], answer: RequestAnswer): Promise<Buffer | undefined> => {
     const { skills: asked = {} } = job.request;
     const { consumer = DEFAULT_CONSUMER, variant, includeInternal } = asked;
     const who = { consumer, variant, includeInternal, tools: [...job.tools.keys()] };
@@ -75,7 +75,9 @@ export function createAgentRequests(job: PreparedJob): AgentRequests {
       answer.notes.push('There are no skills here.');
       return undefined;
     }
-    const subsystem = await job.disclosure.whole(refs).catch((error: unknown) => {
+    const { disclosure } = job;
+    const refs = given.map((ref) => disclosure.idOf(ref));
+    const subsystem = await disclosure.whole(refs).catch((error: unknown) => {
       if (!(error instanceof ToolError)) throw error;
       answer.notes.push(error.message);
     });

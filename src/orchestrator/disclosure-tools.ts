@@ -6,6 +6,7 @@ import { quotedText } from '../contracts/quoted-text.ts';
 import { SkillcellError } from '../contracts/skillcell-error.ts';
 import { cutTo } from '../skills/text/text.ts';
 import { listFitting } from './list-fitting.ts';
+import { shownSkillId } from './shown-skill-id.ts';
 import { withWhole } from '../library/library-subsystem.ts';
 import { READ_LINES } from '../skills/load/read-skill-file.ts';
 import type { ConsumerOptions, SkillsSubsystem } from '../skills/index.ts';
@@ -49,6 +50,8 @@ export interface DisclosureTools {
   whole(refs: readonly string[]): Promise<SkillsSubsystem>;
   /** Reads a file as text. @throws ToolError with what the sandbox may read */
   read(input: { skill: string; path: string }): Promise<{ text: string; lines: number; more: boolean }>;
+  /** The full id of the skill that a reference, or a name that models are shown, means; the reference where it means none. */
+  idOf(ref: string): string;
   /** What is said of a reference that names no skill of this consumer's. */
   unknown(ref: string): string;
   /** The sources pool with those of the skills that were loaded meanwhile. */
@@ -123,7 +126,8 @@ export function createDisclosureTools(options: DisclosureOptions): DisclosureToo
     }
   };
 
-  const load = async ({ skill: ref }: z.infer<typeof loadInput>, { signal }: ToolContext): Promise<unknown> => {
+  const load = async ({ skill: given }: z.infer<typeof loadInput>, { signal }: ToolContext): Promise<unknown> => {
+    const ref = shownSkillId(given, skills, who);
     await whole([ref], signal);
     const found = skills.loadSkill(ref, { ...who, pool });
     const { id } = found.row;
@@ -137,9 +141,10 @@ export function createDisclosureTools(options: DisclosureOptions): DisclosureToo
   };
 
   const read = async (
-    { skill, path, ...range }: z.infer<typeof readInput>,
+    { skill: given, path, ...range }: z.infer<typeof readInput>,
     { signal }: Partial<ToolContext>,
   ): Promise<unknown> => {
+    const skill = shownSkillId(given, skills, who);
     await whole([skill], signal);
     try {
       const file = skills.readSkillFile(skill, path, { ...who, ...range });
@@ -185,6 +190,7 @@ export function createDisclosureTools(options: DisclosureOptions): DisclosureToo
     },
     whole,
     read: async (input) => (await read(input, {})) as { text: string; lines: number; more: boolean },
+    idOf: (ref) => shownSkillId(ref, skills, who),
     unknown: (ref) => unknownSkill(ref).message,
     get pool() {
       return pool;

@@ -1,4 +1,5 @@
 import type { ScanFinding } from './scan-finding.ts';
+import type { SarifPlaces } from './sarif-places.ts';
 import { SCAN_RULES, type ScanCode, type ScanSeverity } from './scan-rules.ts';
 import type { Unscanned } from './scan-tree.ts';
 
@@ -14,8 +15,9 @@ const CODES = Object.keys(SCAN_RULES) as ScanCode[];
  *
  * @param version of this package
  * @param unscanned what was not looked at, with paths as they are to be shown; it becomes notifications
+ * @param places where files lie
  */
-export function sarifLog(version: string, unscanned: readonly Unscanned[]): object {
+export function sarifLog(version: string, unscanned: readonly Unscanned[], places: SarifPlaces): object {
   return {
     $schema: 'https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json',
     version: '2.1.0',
@@ -25,6 +27,7 @@ export function sarifLog(version: string, unscanned: readonly Unscanned[]): obje
           driver: {
             name: 'skillcell',
             version,
+            informationUri: 'https://www.npmjs.com/package/skillcell',
             rules: CODES.map((code) => ({
               id: code,
               shortDescription: { text: sentence(SCAN_RULES[code].meaning) },
@@ -33,6 +36,7 @@ export function sarifLog(version: string, unscanned: readonly Unscanned[]): obje
             })),
           },
         },
+        originalUriBaseIds: places.bases,
         columnKind: 'unicodeCodePoints',
         results: [],
         invocations: [
@@ -41,7 +45,7 @@ export function sarifLog(version: string, unscanned: readonly Unscanned[]): obje
             toolExecutionNotifications: unscanned.map(({ path, bytes, reason }) => ({
               level: 'note',
               message: { text: `Not looked at: ${bytes} bytes, ${reason}.` },
-              locations: [{ physicalLocation: { artifactLocation: { uri: uriOf(path) } } }],
+              locations: [{ physicalLocation: { artifactLocation: places.placeOf(path) } }],
             })),
           },
         ],
@@ -51,24 +55,17 @@ export function sarifLog(version: string, unscanned: readonly Unscanned[]): obje
 }
 
 /** A finding as a result of the log. */
-export function sarifResult({ code, severity, message, path, line, column }: ScanFinding): object {
+export function sarifResult({ code, severity, message, path, line, column }: ScanFinding, places: SarifPlaces): object {
   const region = line === undefined || column === undefined ? {} : { region: { startLine: line, startColumn: column } };
   return {
     ruleId: code,
     ruleIndex: CODES.indexOf(code),
     level: LEVELS[severity],
     message: { text: message },
-    locations: [{ physicalLocation: { artifactLocation: { uri: uriOf(path) }, ...region } }],
+    locations: [{ physicalLocation: { artifactLocation: places.placeOf(path), ...region } }],
   };
 }
 
 function sentence(text: string): string {
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
-}
-
-const LONE_SURROGATES = /\p{Cs}/gu;
-
-/** A path as an address relative to where the command ran. A lone surrogate has no UTF-8, and no address. */
-function uriOf(path: string): string {
-  return path.replace(LONE_SURROGATES, '\ufffd').split('/').map(encodeURIComponent).join('/');
 }

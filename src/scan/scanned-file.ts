@@ -1,8 +1,10 @@
 import { isSkillFileName } from '../skills/load/skill-file-name.ts';
 import { binaryKind, type BinaryKind } from './text/binary-kind.ts';
+import { codeRanges } from '../skills/render/code-ranges.ts';
 import { commentRanges } from './text/comment-ranges.ts';
 import { type EscapedValue, escapedValues } from './text/escaped-values.ts';
 import { foldForScan, type FoldedText } from './text/fold-for-scan.ts';
+import { codeOfMarkup, isMarkup } from './text/markup-code.ts';
 import { rangeLookup, type TextRange } from './text/text-ranges.ts';
 import { type WordSieve, wordSieve } from './text/word-sieve.ts';
 import { isAscii } from '../skills/text/ascii.ts';
@@ -27,6 +29,12 @@ export interface ScannedFile {
   /** Whether `text` holds nothing outside of ASCII. */
   isAscii: boolean;
   folded: FoldedText;
+  /** The folded text in which commands are looked for: of HTML and XML, what is code. Computed when asked for. */
+  commands(): string;
+  /** Whether it is Markdown, or a text without a form: what people and models read as it is. */
+  isProse: boolean;
+  /** Whether a place of the folded text is code of Markdown. Computed when asked for. */
+  isInCode(at: number): boolean;
   /** Whether a word is in the folded text. */
   holds: WordSieve;
   /** What stands between the fences of a SKILL.md; empty else. */
@@ -47,6 +55,7 @@ const UTF16 = {
 };
 /** Endings of files whose text people read. */
 const MARKDOWN: ReadonlySet<string> = new Set(['.md', '.markdown', '.mdx']);
+const PLAIN: ReadonlySet<string> = new Set(['', '.txt', '.text', '.prompt', '.rst', '.adoc']);
 
 /** Reads a file of a skill, so that nothing of it stays unread. */
 export function scannedFile(
@@ -57,7 +66,7 @@ export function scannedFile(
   const ending = name.includes('.') ? name.slice(name.lastIndexOf('.')) : '';
   const binary = binaryKind(path, bytes);
   const decoded = binary === undefined ? decodeWhole(bytes) : undefined;
-  const text = lineEnds((decoded ?? lenient.decode(bytes).replaceAll('\0', '')).replace(/^\ufeff/, ''));
+  const text = lineEnds((decoded ?? readable(bytes, binary !== undefined)).replace(/^\ufeff/, ''));
   const isSkillFile = isSkillFileName(name);
   // Of UTF-8, as many units as bytes are characters of ASCII.
   const ascii = (decoded !== undefined && text.length === bytes.length) || isAscii(text);
@@ -65,6 +74,8 @@ export function scannedFile(
   const frontMatter = isSkillFile ? frontMatterRange(text) : { start: 0, end: 0 };
   let isInComment: ((at: number) => boolean) | undefined;
   let escaped: readonly EscapedValue[] | undefined;
+  let commands: string | undefined;
+  let isInCode: ((at: number) => boolean) | undefined;
   return {
     path,
     name,
@@ -75,15 +86,31 @@ export function scannedFile(
     text,
     isText: decoded !== undefined,
     isMarkdown: MARKDOWN.has(ending),
+    isProse: MARKDOWN.has(ending) || PLAIN.has(ending),
     isSkillFile,
     isAscii: ascii,
     folded,
+    commands: () => (commands ??= isMarkup(ending, text) ? codeOfMarkup(folded.text) : folded.text),
+    isInCode: (at) => (isInCode ??= rangeLookup(MARKDOWN.has(ending) ? codeRanges(folded.text) : []))(at),
     holds: wordSieve(folded.text),
     frontMatter,
     comments: () => commentRanges(path, text),
     isInComment: (at) => (isInComment ??= rangeLookup(commentRanges(path, text)))(at),
     escaped: () => (escaped ??= escapedValues(text, frontMatter)),
   };
+}
+
+/** A line that is text from begin to end, as a shell would run it. */
+const LINE_OF_TEXT = /^[^\p{Cc}\ufffd]{8,}$/u;
+// oxlint-disable-next-line no-control-regex -- bytes that no text holds are what this looks for
+const NO_TEXT = /[\x01-\x08\x0e-\x1a\x1c-\x1f]/;
+
+/** What can be read of bytes that are no UTF-8: of a picture and the like whole lines, of a text in another encoding everything. */
+function readable(bytes: Uint8Array, isKnown: boolean): string {
+  const text = lenient.decode(bytes).replaceAll('\0', '');
+  if (!isKnown && !NO_TEXT.test(text)) return text;
+  const lines = lineEnds(text).split('\n');
+  return lines.map((line) => (LINE_OF_TEXT.test(line.replaceAll('\t', ' ')) ? line : '')).join('\n');
 }
 
 function lineEnds(text: string): string {

@@ -1,8 +1,11 @@
 import { offerMatching } from './match/offered-matching.ts';
 import { matchSkills } from './match/triggers.ts';
+import { offerComments } from './parse/offered-comments.ts';
+import { commentDiagnostics } from './parse/plain-comments.ts';
 import { assertVersions } from './select/assert-versions.ts';
 import { offerVersionCheck } from './select/version-check.ts';
 
 // Whatever loads skills on the host imports this; the sandbox's entry doesn't.
 offerMatching(matchSkills);
 offerVersionCheck(assertVersions);
+offerComments(commentDiagnostics);

@@ -103,6 +103,13 @@ describe('skills as tools', () => {
     expect(loaded.contents[0]?.text).toBe(LONG);
   });
 
+  it('take the bare name that a search shows, where one skill has it', async () => {
+    const loaded = await client.run('load_skill', { skill: 'letters' });
+    expect(loaded.structuredContent).toMatchObject({ id: 'custom.letters' });
+    const read = await client.run('read_skill_file', { skill: 'letters', path: 'long.txt' });
+    expect(read.structuredContent).toMatchObject({ skill: 'custom.letters', lines: 20_000 });
+  });
+
   it.each([
     ['load_skill', { skill: 'custom.safe' }],
     ['load_skill', { skill: 'safe' }],

@@ -120,6 +120,23 @@ describe.each(EVERY_LEVEL)('the tools of skills at level %s', (isolation) => {
     expect(JSON.stringify(result)).not.toContain('4711');
   });
 
+  it('a bare name is taken where one skill of the consumer has it', async () => {
+    const { value } = await exec(`const ids = [];
+      for (const skill of ['cite', 'House  Style', 'skills.style', 'sk:style', 'secret', 'twice'])
+        ids.push(await tools.skills.load({ skill }).then(({ id, status }) => id + ' ' + status, ({ code }) => code));
+      export default [...ids, (await tools.skills.read({ skill: 'cite', path: 'data/rows.txt' })).lines];`);
+    const [failed, style] = ['tool.failed', 'custom.style'];
+    expect(value).toEqual([
+      'custom.cite loaded',
+      failed,
+      `${style} loaded`,
+      `${style} already active`,
+      failed,
+      failed,
+      3,
+    ]);
+  });
+
   it('E12 a path that leads out of the skill names nothing', async () => {
     const paths = [
       '../secret/plan.txt',

@@ -46,9 +46,9 @@ describe('scan cases of patterns', () => {
     expect(found.some(({ files }) => isFoundBy(pattern, files))).toBe(true);
   });
 
-  it.each(PATTERNS.filter(({ apart }) => apart !== undefined))(
-    'have a near miss of $code that $shown would find within a word',
-    ({ apart: _apart, ...pattern }) => {
+  it.each(PATTERNS.filter(({ apart, place }) => apart !== undefined || place !== undefined))(
+    'have a near miss of $code that $shown would find within a word, or at another place',
+    ({ apart: _apart, place: _place, ...pattern }) => {
       const near = casesOf(pattern.code).flatMap((cases) => cases.near);
       expect(near.some(({ files }) => isFoundBy(pattern, files))).toBe(true);
     },

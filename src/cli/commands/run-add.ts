@@ -1,10 +1,13 @@
-import { dirname } from 'node:path';
+import { existsSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import type { Diagnostic } from '../../contracts/diagnostic.ts';
 import type { SkillTree } from '../../contracts/skill.ts';
 import { SkillcellError } from '../../contracts/skillcell-error.ts';
 import { addSkills } from '../../library/install/add-skills.ts';
+import { SKILLS_LOCK_FILE } from '../../library/lock/skills-lock.ts';
 import { assertThere } from '../../library/sources/assert-there.ts';
 import { chooseSkills } from '../../library/sources/choose-skills.ts';
+import { libraryDiagnostic } from '../../contracts/library-diagnostic.ts';
 import { findInSource, type FoundSkill } from '../../library/sources/find-in-source.ts';
 import { parseSource } from '../../library/sources/parse-source.ts';
 import { scanTree, type TreeScan } from '../../scan/scan-tree.ts';
@@ -55,11 +58,20 @@ async function add(context: CommandContext, cache: TreeCache): Promise<number> {
   const chosen = chooseSkills(found, flagValues(given, 'skill'));
   makeLockFolder(place);
   const added = await addSkills(chosen, { ...place, force: given.flags.has('force'), signal });
-  if (json) await output.json({ skills: added, diagnostics: found.diagnostics });
-  else
+  const beside = otherLock(place.lockFile);
+  if (json) await output.json({ skills: added, diagnostics: [...found.diagnostics, ...beside] });
+  else {
     for (const { id, place: where, state } of added)
       await output.text(`${state} ${id} in ${shownPlace(where, place.lockFile, io)}\n`);
+    await noteDiagnostics(context, beside);
+  }
   return 0;
+}
+
+function otherLock(lockFile: string): Diagnostic[] {
+  if (!existsSync(join(dirname(lockFile), SKILLS_LOCK_FILE))) return [];
+  const message = `The skills of ${SKILLS_LOCK_FILE} are not in ${basename(lockFile)} unless they are added; verify compares those of both.`;
+  return [libraryDiagnostic('lock.beside', message, { path: SKILLS_LOCK_FILE })];
 }
 
 async function list(

@@ -1,5 +1,6 @@
 import { packageVersion } from '../../contracts/package-version.ts';
 import { sarifLog, sarifResult } from '../../scan/sarif-log.ts';
+import { sarifPlaces } from '../../scan/sarif-places.ts';
 import { SCAN_SEVERITIES, type ScanSeverity } from '../../scan/scan-rules.ts';
 import { scanSources, type SourceScan } from '../../scan/scan-sources.ts';
 import type { Unscanned } from '../../scan/scan-tree.ts';
@@ -27,9 +28,10 @@ export async function runScan(context: CommandContext): Promise<number> {
     throw usageError('--format', '--json is the same as --format json', format);
   const report: ScanReport = { unscanned: [], scannedBytes: 0 };
   const counts: Record<ScanSeverity, number> = { high: 0, medium: 0, low: 0 };
+  const places = sarifPlaces(io.cwd(), given.operands);
   const list =
     format === 'sarif'
-      ? writeJsonList(output, 'results', () => sarifLog(packageVersion(), report.unscanned))
+      ? writeJsonList(output, 'results', () => sarifLog(packageVersion(), report.unscanned, places))
       : writeJsonList(output, 'findings', () => ({ findings: [], ...report }));
   for (const path of given.operands) {
     const { sources, shown } = await openScanSources(path, io);
@@ -38,7 +40,9 @@ export async function runScan(context: CommandContext): Promise<number> {
       for (const { severity } of scan.findings) counts[severity] += 1;
       report.scannedBytes += scan.scannedBytes;
       if (format === 'text') await output.text(describe(scan));
-      else for (const finding of scan.findings) await list.add(format === 'sarif' ? sarifResult(finding) : finding);
+      else
+        for (const finding of scan.findings)
+          await list.add(format === 'sarif' ? sarifResult(finding, places) : finding);
       for (const row of scan.unscanned) report.unscanned.push(row);
     }
   }

@@ -14,28 +14,37 @@ export async function runVerify(context: CommandContext): Promise<number> {
   const refs = given.operands;
   const { lockFile: asked } = lockPlace(context);
   const entries = isLocked(asked) || refs.length > 0 ? undefined : verifySkillsLock(asked);
-  if (entries !== undefined) return await tellEntries(context, entries);
+  if (entries !== undefined) {
+    if (json) await output.json({ lock: SKILLS_LOCK_FILE, skills: entries });
+    else await tellEntries(context, entries);
+    return hold(entries) ? 0 : 1;
+  }
   const options = { lockFile: existingLock(context), refs, builtinFolder: BUILTIN_FOLDER, signal: interruption.signal };
   const rows = (await verifySkills(options)) ?? [];
-  if (json) await output.json({ skills: rows });
-  else
+  const places = new Set(rows.flatMap(({ place }) => place ?? []));
+  const others = refs.length > 0 ? undefined : verifySkillsLock(options.lockFile, places);
+  if (json) await output.json({ skills: rows, ...(others === undefined ? {} : { skillsLock: others }) });
+  else {
     for (const { id, isApproved, deviations } of rows) {
       const state = deviations.length > 0 ? 'CHANGED' : isApproved ? 'as locked, approved' : 'as locked';
       await output.text(`${id}: ${state}\n`);
       for (const row of deviations) await output.text(`  ${deviationLine(row)}\n`);
     }
-  return rows.every(({ deviations }) => deviations.length === 0) ? 0 : 1;
+    await tellEntries(context, others ?? []);
+  }
+  return rows.every(({ deviations }) => deviations.length === 0) && hold(others ?? []) ? 0 : 1;
 }
 
-const STATES = { same: 'as locked', changed: 'CHANGED', missing: 'MISSING' } as const;
+const STATES = { same: 'as locked', changed: 'CHANGED', missing: 'MISSING', 'not-compared': 'not compared' } as const;
 
-/** Where only another tool has locked skills. */
-async function tellEntries({ output, json }: CommandContext, entries: readonly VerifiedEntry[]): Promise<number> {
-  if (json) await output.json({ lock: SKILLS_LOCK_FILE, skills: entries });
-  else
-    for (const { name, place, state, reason } of entries) {
-      const more = reason === undefined ? '' : `: ${reason}`;
-      await output.text(`${escapeLine(`${name} in ${place}: ${STATES[state]} by ${SKILLS_LOCK_FILE}${more}`)}\n`);
-    }
-  return entries.every(({ state }) => state === 'same') ? 0 : 1;
+/** What another tool has locked. */
+async function tellEntries({ output }: CommandContext, entries: readonly VerifiedEntry[]): Promise<void> {
+  for (const { name, place, state, reason } of entries) {
+    const more = reason === undefined ? '' : `: ${reason}`;
+    await output.text(`${escapeLine(`${name} in ${place}: ${STATES[state]} by ${SKILLS_LOCK_FILE}${more}`)}\n`);
+  }
+}
+
+function hold(entries: readonly VerifiedEntry[]): boolean {
+  return entries.every(({ state }) => state === 'same' || state === 'not-compared');
 }

@@ -23,4 +23,8 @@ export const LOCK_TEXTS: Readonly<Record<Extract<LibraryCode, `lock.${string}`>,
     meaning: 'a skill that was removed is imported by one that stays',
     advice: 'Remove that one too, take the import out of it, or add the skill again.',
   },
+  'lock.beside': {
+    meaning: 'a skills-lock.json lies beside the lock file that is written; it is left as it is',
+    advice: '`skillcell skills verify` compares the skills of both; add those of skills-lock.json to have one file.',
+  },
 };

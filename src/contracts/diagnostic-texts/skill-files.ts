@@ -79,6 +79,11 @@ export const SKILL_FILE_TEXTS: Readonly<Record<Code, DiagnosticText>> = {
     meaning: 'a plain value held a colon and a blank, or a quoted one went on without indentation; repaired and read',
     advice: 'Put the value in quotes and indent its next lines, so that every reader takes it.',
   },
+  'frontmatter.comment': {
+    meaning:
+      'YAML dropped the text behind a blank and # at a value without quotes; validation reports each, loading the ones where # touches a letter or a digit',
+    advice: 'Put the whole value in quotes if the text belongs to it, else move the comment to a line of its own.',
+  },
   'skill.description-missing': {
     meaning: 'no description, or a blank one, or no text',
     advice: 'Write in one or two sentences what the skill does and when to use it.',
@@ -153,6 +158,10 @@ export const SKILL_FILE_TEXTS: Readonly<Record<Code, DiagnosticText>> = {
     advice: 'Write a list of ids, or of maps with an id, under tools.',
   },
   'tools.entry': { meaning: 'an entry of tools.yaml without an id; dropped', advice: 'Give the entry an id.' },
+  'tools.comment': {
+    meaning: 'the same in tools.yaml as frontmatter.comment',
+    advice: 'Put the whole value in quotes if the text belongs to it, else move the comment to a line of its own.',
+  },
   'sources.invalid': {
     meaning: 'sources.yaml cannot be read; the skill stays without sources',
     advice: 'Write a list of rows under sources, or a map keyed by sid.',
@@ -172,6 +181,10 @@ export const SKILL_FILE_TEXTS: Readonly<Record<Code, DiagnosticText>> = {
   'sources.base64': {
     meaning: 'base64 over 4,000 characters; dropped from the row',
     advice: 'Keep the content in a file beside sources.yaml and name it by local_path.',
+  },
+  'sources.comment': {
+    meaning: 'the same in sources.yaml as frontmatter.comment',
+    advice: 'Put the whole value in quotes if the text belongs to it, else move the comment to a line of its own.',
   },
   'url.not-http': {
     meaning: 'no valid http or https URL; kept as text',

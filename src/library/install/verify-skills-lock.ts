@@ -1,5 +1,5 @@
 import { lstatSync, realpathSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { readManifest } from '../../skills/load/read-manifest.ts';
 import { readTree } from '../lock/read-tree.ts';
 import { computedHash, installedName, readSkillsLock, SKILLS_LOCK_FILE } from '../lock/skills-lock.ts';
@@ -9,8 +9,8 @@ export interface VerifiedEntry {
   name: string;
   /** Path of its folder beside that file. */
   place: string;
-  state: 'same' | 'changed' | 'missing';
-  /** What is wrong, where it is not the same. */
+  state: 'same' | 'changed' | 'missing' | 'not-compared';
+  /** What is wrong, or why it is not compared. */
   reason?: string;
 }
 
@@ -18,13 +18,19 @@ export interface VerifiedEntry {
  * Compares the skills of a `skills-lock.json` with their folders. That file has one hash a skill: which of its files have changed it does not say.
  *
  * @param lockFile path of the lock file that it lies beside
+ * @param locked places that this lock file has: its digests decide there, and an update by it leaves the other file behind
  * @returns undefined where there is no such file
  * @throws SkillcellError `lock.invalid`
  */
-export function verifySkillsLock(lockFile: string): VerifiedEntry[] | undefined {
+export function verifySkillsLock(
+  lockFile: string,
+  locked: ReadonlySet<string> = new Set(),
+): VerifiedEntry[] | undefined {
   const entries = readSkillsLock(join(dirname(lockFile), SKILLS_LOCK_FILE));
   return entries?.map(({ name, computedHash: expected }) => {
     const place = `.agents/skills/${installedName(name)}`;
+    if (locked.has(place))
+      return { name, place, state: 'not-compared', reason: `${basename(lockFile)} has this folder` };
     const folder = join(dirname(lockFile), place);
     if (lstatSync(folder, { throwIfNoEntry: false }) === undefined)
       return { name, place, state: 'missing', reason: 'there is no such folder' };

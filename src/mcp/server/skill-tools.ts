@@ -3,6 +3,7 @@ import { ToolError } from '../../broker/tool-errors.ts';
 import { SkillcellError } from '../../contracts/skillcell-error.ts';
 import { createDisclosureTools, SEARCHED_CHARACTERS, SEARCHED_SKILLS } from '../../orchestrator/disclosure-tools.ts';
 import { presentSkills } from '../../orchestrator/present-skills.ts';
+import { shownSkillId } from '../../orchestrator/shown-skill-id.ts';
 import { READ_LINES } from '../../skills/load/read-skill-file.ts';
 import { beginningOf } from './linked-content.ts';
 import { skillFileUri } from './skill-catalog.ts';
@@ -107,7 +108,7 @@ export function readSkillFileTool(state: ServerState): ServerTool {
       const read = (await disclosed(state, 'skills.read', input)) as Record<string, unknown>;
       const { skills: given, consumer } = state.settings;
       const skills = await presentSkills(given, { consumer, refs: [] });
-      const id = skills.resolve([input.skill]).rows[0]?.id ?? input.skill;
+      const id = shownSkillId(input.skill, skills, { consumer });
       return whole({ skill: id, ...read }, 'text', id, input.path);
     },
   });

@@ -5,6 +5,15 @@ const SECRETS = 'A place of secrets is named.';
 const PROGRAM = 'A program connects to the network.';
 const COMMAND = 'A command connects to the network.';
 
+/** Setting a variable: its name behind the first letter or the bracket, and what assigns. */
+const SETS = /^(?:\w*|\s?["'][^"'\n]*["']\s?\])\s?=(?![=>~])/;
+const READS = /os\.environ|getenv\s?\(|process\s?\.\s?env\b|\benv\[|\$env:/;
+
+/** A variable that is set is not read, unless another one is on the same line. */
+function isRead(rest: string): boolean {
+  return !SETS.test(rest) || READS.test(rest);
+}
+
 /** What programs read of their surroundings, and whom they talk to. */
 export const ACCESS_PATTERNS: readonly ScanPattern[] = [
   {
@@ -25,6 +34,7 @@ export const ACCESS_PATTERNS: readonly ScanPattern[] = [
     needs: [['printenv', 'export', 'declare', 'env']],
     pattern: /(?:printenv|export -p|declare -x|\benv)\s?(?:\n|\||>|$)/g,
     apart: 'command',
+    place: 'command',
     message: VARIABLES,
   },
   {
@@ -39,6 +49,7 @@ export const ACCESS_PATTERNS: readonly ScanPattern[] = [
     pattern:
       /os\.environ\s?(?:\[|\.\s?get\s?\()|getenv\s?\(|process\s?\.\s?env\s?(?:\.\s?\w|\[)|env\s?\[\s?['"]|env\.get\s?\(|import\.meta\.env\s?\.|deno\.env\b|\$env:\w/g,
     apart: 'word',
+    behind: isRead,
     message: 'An environment variable is read.',
   },
   {
@@ -111,7 +122,7 @@ export const ACCESS_PATTERNS: readonly ScanPattern[] = [
     code: 'scan.network',
     needs: [['ncat', 'netcat', 'nc ', 'scp ', 'ssh ', 'rsync ', 'sftp ']],
     pattern: /(?:nc|ncat|netcat|scp|rsync|ssh|sftp) /g,
-    apart: 'command',
+    place: 'command',
     behind: /^(?:-\w+ )?(?:[\w.$-]+ \d|[\w.-]+@)/,
     message: COMMAND,
   },
@@ -120,7 +131,7 @@ export const ACCESS_PATTERNS: readonly ScanPattern[] = [
     needs: [['curl']],
     // The blank belongs to the option behind it, which may be the first one.
     pattern: /curl(?=\s)/g,
-    apart: 'command',
+    place: 'command',
     behind:
       /\s(?:-d|--data|--data-binary|--data-raw|--data-urlencode|--json|-f|--form)[\s=]['"]?\w*=?@|\s--upload-file\b|\s-t [^-]/,
     message: 'A file is sent to an address.',
@@ -129,7 +140,7 @@ export const ACCESS_PATTERNS: readonly ScanPattern[] = [
     code: 'scan.upload',
     needs: [['wget']],
     pattern: /wget\s/g,
-    apart: 'command',
+    place: 'command',
     behind: /--(?:post|body)-file\b/,
     message: 'A file is sent to an address.',
   },
@@ -137,7 +148,7 @@ export const ACCESS_PATTERNS: readonly ScanPattern[] = [
     code: 'scan.upload',
     needs: [['nc ', 'ncat ', 'netcat ']],
     pattern: /(?:nc|ncat|netcat) /g,
-    apart: 'command',
+    place: 'command',
     behind: /<\s?[\w$~./]/,
     message: 'A file is sent to an address.',
   },
@@ -145,6 +156,7 @@ export const ACCESS_PATTERNS: readonly ScanPattern[] = [
     code: 'scan.upload',
     needs: [['/dev/tcp/', '/dev/udp/']],
     pattern: />\s?\/dev\/(?:tcp|udp)\//g,
+    place: 'redirect',
     message: 'Data is sent to an address.',
   },
   {

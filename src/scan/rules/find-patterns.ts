@@ -1,6 +1,7 @@
 import type { FoundInFile } from '../scan-finding.ts';
 import type { ScannedFile } from '../scanned-file.ts';
 import type { ScanCode } from '../scan-rules.ts';
+import { isCommandPlace, isRedirect } from '../text/command-place.ts';
 
 /** Something that is found by how it is written. */
 export interface ScanPattern {
@@ -11,6 +12,8 @@ export interface ScanPattern {
   pattern: RegExp;
   /** What may not stand before a match: a part of a word, or of a path or an option as well. */
   apart?: 'word' | 'command';
+  /** Where a match counts: where a command stands, where `>` sends output to a file, or in prose that is no code. */
+  place?: 'command' | 'redirect' | 'prose';
   /** What has to stand behind the first match of a line, on that line or on those that continue it. */
   behind?: RegExp | ((rest: string) => boolean);
   message: string;
@@ -20,23 +23,30 @@ const WORD = /\w/;
 const COMMAND = /[\w./-]/;
 
 /** Finds all places of the patterns, of one pattern one a line. */
-export function* findPatterns(
-  { folded, holds }: ScannedFile,
-  patterns: readonly ScanPattern[],
-): Generator<FoundInFile> {
-  const { text } = folded;
-  for (const { code, needs, pattern, apart, behind, message } of patterns) {
+export function* findPatterns(file: ScannedFile, patterns: readonly ScanPattern[]): Generator<FoundInFile> {
+  const { folded, holds } = file;
+  for (const { code, needs, pattern, apart, place, behind, message } of patterns) {
     if (!needs.every((words) => words.some(holds))) continue;
+    const isShell = apart === 'command' || place === 'command' || place === 'redirect';
+    const text = isShell ? file.commands() : folded.text;
     let lineEnd = -1;
     for (const { index, 0: match } of text.matchAll(pattern)) {
       if (index < lineEnd) continue;
       if (apart !== undefined && index > 0 && (apart === 'word' ? WORD : COMMAND).test(text[index - 1] ?? '')) continue;
+      if (place !== undefined && !isInPlace(place, file, text, index + match.length - match.trimStart().length))
+        continue;
       const end = index + match.length;
       lineEnd = logicalLineEnd(text, end);
       if (behind === undefined || stands(behind, text.slice(end, lineEnd)))
         yield { code, message, at: folded.offsetOf(end - match.trimStart().length) };
     }
   }
+}
+
+function isInPlace(place: NonNullable<ScanPattern['place']>, file: ScannedFile, text: string, at: number): boolean {
+  if (place === 'prose') return file.isProse && !file.isInCode(at);
+  if (place === 'redirect') return text[at] !== '>' || isRedirect(text, at);
+  return isCommandPlace(text, at);
 }
 
 function stands(behind: RegExp | ((rest: string) => boolean), rest: string): boolean {

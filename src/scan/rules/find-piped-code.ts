@@ -1,7 +1,7 @@
 import type { FoundInFile } from '../scan-finding.ts';
 import type { ScannedFile } from '../scanned-file.ts';
 import { baseName, commandTokens, type CommandToken } from '../text/command-tokens.ts';
-import { decodes, fetchedFiles, FETCHING_WORDS, isFetcher } from '../text/fetching.ts';
+import { decodes, fetchedFiles, fetcherIn, FETCHING_WORDS } from '../text/fetching.ts';
 import { isInterpreter, runsItsInput, shellCommand, type ShellCommand } from '../text/shell-command.ts';
 import { pipelinesOf, type PipeStage } from '../text/shell-statements.ts';
 
@@ -10,16 +10,21 @@ const DECODED = 'What is decoded goes straight into an interpreter.';
 const RUN = 'A file that was fetched above is run.';
 
 /** Finds commands that run what comes from the network or out of a code, and files that are fetched and then run. */
-export function* findPipedCode({ folded: { text, offsetOf }, holds, isMarkdown }: ScannedFile): Generator<FoundInFile> {
+export function* findPipedCode(file: ScannedFile): Generator<FoundInFile> {
+  const { holds, isMarkdown } = file;
+  const { offsetOf } = file.folded;
   const words = FETCHING_WORDS.filter(holds);
   if (words.length === 0) return;
   /** Names of files that were fetched so far. */
   const fetched = new Set<string>();
   const isWanted = (line: string): boolean => fetched.size > 0 || words.some((word) => line.includes(word));
-  for (const pipeline of pipelinesOf(text, isMarkdown, isWanted)) {
+  for (const pipeline of pipelinesOf(file.commands(), isMarkdown, isWanted)) {
     const [first] = pipeline;
     if (first === undefined) continue;
-    const stages = pipeline.map((stage) => ({ ...stage, tokens: commandTokens(stage.text) }));
+    const stages = pipeline.map((stage) => {
+      const tokens = commandTokens(stage.text);
+      return { ...stage, tokens, fetcher: fetcherIn(stage.text, tokens) };
+    });
     const message = pipedMessage(stages) ?? (stages.some(substitutes) ? PIPED : undefined);
     if (message !== undefined) yield { code: 'scan.pipe-to-shell', message, at: offsetOf(startOf(first)) };
     for (const stage of fetched.size === 0 ? [] : stages) {
@@ -27,13 +32,17 @@ export function* findPipedCode({ folded: { text, offsetOf }, holds, isMarkdown }
       if (command !== undefined && runsFile(command, fetched))
         yield { code: 'scan.download-and-run', message: RUN, at: offsetOf(startOf(stage)) };
     }
-    for (const { text: line, tokens } of stages)
-      if (stages.some((stage) => stage.tokens.some(isFetcher)))
-        for (const name of fetchedFiles(line, tokens)) fetched.add(name);
+    if (stages.some(({ fetcher }) => fetcher >= 0))
+      for (const { text: line, tokens, fetcher } of stages)
+        for (const name of fetchedFiles(line, tokens, fetcher)) fetched.add(name);
   }
 }
 
-type TokenStage = PipeStage & { tokens: readonly CommandToken[] };
+type TokenStage = PipeStage & {
+  tokens: readonly CommandToken[];
+  /** Index of the word that fetches, or -1. */
+  fetcher: number;
+};
 
 function startOf({ text, at }: PipeStage): number {
   return at + text.length - text.trimStart().length;
@@ -41,10 +50,10 @@ function startOf({ text, at }: PipeStage): number {
 
 function pipedMessage(stages: readonly TokenStage[]): string | undefined {
   let message: string | undefined;
-  for (const { text, tokens } of stages) {
+  for (const { text, tokens, fetcher } of stages) {
     const command = message === undefined ? undefined : shellCommand(text);
     if (command !== undefined && runsItsInput(command)) return message;
-    if (message === undefined && tokens.some(isFetcher)) message = PIPED;
+    if (message === undefined && fetcher >= 0) message = PIPED;
     else if (message === undefined && decodes(tokens)) message = DECODED;
   }
   return undefined;
@@ -57,9 +66,9 @@ const BETWEEN: ReadonlySet<string> = new Set(['sudo', 'new-object', 'net.webclie
 const NEAR = 5;
 
 /** `sh -c "$(curl …)"`, `. <(curl …)`, `iex (irm …)`: what runs it stands before what fetches, and opens a group. */
-function substitutes({ text, tokens }: TokenStage): boolean {
+function substitutes({ text, tokens, fetcher }: TokenStage): boolean {
   return tokens.some((token, index) => {
-    if (!isFetcher(token)) return false;
+    if (index !== fetcher) return false;
     const before = tokens
       .slice(Math.max(0, index - NEAR), index)
       .findLast(({ word }) => !word.startsWith('-') && !BETWEEN.has(word));
@@ -70,10 +79,17 @@ function substitutes({ text, tokens }: TokenStage): boolean {
   });
 }
 
+/** The program of an interpreter; what stands behind it is data. */
+const PROGRAM_FILE = /[./]/;
+const INSTALLERS: ReadonlySet<string> = new Set(['pip', 'pip3']);
+
 function runsFile({ name, inFolder, arguments: given }: ShellCommand, fetched: ReadonlySet<string>): boolean {
   // A letter alone is a word of prose as well.
   if (fetched.has(name) && (name.length > 1 || inFolder)) return true;
-  if (!isInterpreter(name) && !['source', '.', 'pip', 'pip3'].includes(name)) return false;
-  const first = given.find((word) => !word.startsWith('-'));
-  return given.some((word) => fetched.has(baseName(word)) && (baseName(word).length > 1 || word === first));
+  const words = given.filter((word) => !word.startsWith('-'));
+  const isFetched = (word: string): boolean => fetched.has(baseName(word));
+  if (INSTALLERS.has(name)) return words.some((word) => isFetched(word) && baseName(word).length > 1);
+  if (!isInterpreter(name) && !['source', '.'].includes(name)) return false;
+  const program = words.find((word) => isFetched(word) || PROGRAM_FILE.test(word));
+  return program !== undefined && isFetched(program) && (baseName(program).length > 1 || program === words[0]);
 }

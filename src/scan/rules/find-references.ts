@@ -64,7 +64,9 @@ const NAME = 200;
 function beginsLine(text: string, at: number): boolean {
   const before = text.slice(Math.max(0, at - NAME), at);
   const start = before.lastIndexOf('\n') + 1;
-  return (start > 0 || at <= NAME) && before.slice(start).trimStart().startsWith('[');
+  const name = before.slice(start).trimStart();
+  // A footnote defines no link.
+  return (start > 0 || at <= NAME) && name.startsWith('[') && !name.startsWith('[^');
 }
 
 function decoded(target: string): string {

@@ -32,12 +32,14 @@ export const MARKER_PATTERNS: readonly ScanPattern[] = [
     needs: [['system', 'human', 'assistant', 'developer', 'tool_result', 'function_result']],
     pattern:
       /<\s?\/?\s?(?:system|system[_-](?:prompt|message|instructions?|reminder)|developer|human|assistant|tool_results?|function_results?)\s?>/g,
+    place: 'prose',
     message: 'An element of a prompt.',
   },
   {
     code: 'scan.role-marker',
     needs: [['system', 'human', 'assistant', 'developer']],
     pattern: /\n[\t >*_#]{0,6}(?:system|human|assistant|developer)[*_]{0,3}\s?:[*_]{0,3}\s/g,
+    place: 'prose',
     message: 'A line that begins as a turn of a conversation does.',
   },
 ];

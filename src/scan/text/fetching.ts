@@ -1,4 +1,5 @@
 import { baseName, type CommandToken } from './command-tokens.ts';
+import { isCommandPlace } from './command-place.ts';
 
 const FETCHERS: ReadonlySet<string> = new Set(
   'curl curl.exe wget wget2 wget.exe iwr irm invoke-webrequest invoke-restmethod aria2c lynx http https fetch'.split(
@@ -27,11 +28,40 @@ export const FETCHING_WORDS: readonly string[] = [
   'uudecode',
 ];
 
-/** Whether a word is a command, or a method of PowerShell, that fetches. */
-export function isFetcher({ word }: CommandToken): boolean {
-  return (
-    FETCHERS.has(word.includes('://') ? '' : baseName(word)) || METHODS.some((method) => word.endsWith(`.${method}`))
-  );
+/** These are words of sentences as well. */
+const WORDS_AS_WELL: ReadonlySet<string> = new Set(['http', 'https', 'fetch', 'lynx']);
+/** What names a host for them. */
+const FULL_ADDRESS = /:\/\/|^[$%]|^localhost\b|[.:][\w-]+\//;
+
+/**
+ * Finds the command, or the method of PowerShell, that fetches: at the place of a command, with an address behind it.
+ *
+ * @param stage text between pipes
+ * @param tokens its words
+ * @returns the index of its word, or -1
+ */
+export function fetcherIn(stage: string, tokens: readonly CommandToken[]): number {
+  return tokens.findIndex(({ word, at }, index) => {
+    const name = word.includes('://') ? '' : baseName(word);
+    const isMethod = METHODS.some((method) => word.endsWith(`.${method}`));
+    if (!isMethod && !(FETCHERS.has(name) && isCommandPlace(stage, at))) return false;
+    const isPlainWord = WORDS_AS_WELL.has(name);
+    return tokens
+      .slice(index + 1, index + 1 + WORDS_BEHIND)
+      .some(
+        (each) =>
+          FULL_ADDRESS.test(each.word) ||
+          (!isPlainWord && isHost(each.word)) ||
+          /[<{]$/.test(stage.slice(each.at - 1, each.at)),
+      );
+  });
+}
+
+/** Whether a word is the name of a host, with or without a path. */
+function isHost(word: string): boolean {
+  const [host = ''] = word.split(/[:/]/, 1);
+  const dot = host.lastIndexOf('.');
+  return dot > 0 && /^[a-z]{2,}$/.test(host.slice(dot + 1)) && /^[\w.-]+$/.test(host);
 }
 
 /** By the name of a command: the letter and the word of the option with which it decodes. */
@@ -58,13 +88,16 @@ function isOption(word: string, [letter, long]: readonly [string, string]): bool
 }
 
 const OPTIONS = 12;
+/** So many words behind a command that fetches its address is looked for. */
+const WORDS_BEHIND = 60;
 const OUTPUT: ReadonlySet<string> = new Set(['-o', '--output', '--output-document', '-outfile']);
 
-/** Names of the files that a command writes what it fetches to. */
-export function fetchedFiles(line: string, tokens: readonly CommandToken[]): string[] {
+/** Names of the files that a command writes what it fetches to: what stands behind the word that fetches, if it is this command that does. */
+export function fetchedFiles(line: string, tokens: readonly CommandToken[], fetcher: number): string[] {
   const isWget = tokens.some(({ word }) => baseName(word) === 'wget');
   return tokens
     .flatMap(({ word, at }, index) => {
+      if (index <= fetcher) return [];
       const before = tokens[index - 1];
       const gap = line.slice(before === undefined ? 0 : before.at + before.word.length, at);
       if ((before !== undefined && OUTPUT.has(before.word)) || gap.includes('>')) return [baseName(word)];

@@ -20,6 +20,8 @@ export interface LoadingRoot {
   overrides: ReadonlySet<string>;
   /** `custom_namespaces` of the descriptor; they count for its own root only. */
   customNamespaces: ReadonlySet<string>;
+  /** Whether every comment behind a value without quotes is reported; by default those that look like a text. */
+  everyComment?: boolean;
   /** Says why a skill whose bytes were read may not be loaded; without it each may. */
   admit?: ((skill: Skill) => Diagnostic | undefined) | undefined;
 }
@@ -38,7 +40,9 @@ export function loadSkillFolder(root: LoadingRoot, found: SkillFolder): { skill?
   if (manifest.files === undefined) return { diagnostics: [...found.diagnostics, ...manifest.diagnostics] };
   const { files, texts } = manifest;
   const folder = dir === '.' ? root.name : basename(dir);
-  const read = readSkillParts({ folder, skillFile, shown, tryPatterns: true, bytesOf: (path) => texts.get(path) });
+  const { everyComment } = root;
+  const bytesOf = (path: string): Uint8Array | null | undefined => texts.get(path);
+  const read = readSkillParts({ folder, skillFile, shown, tryPatterns: true, everyComment, bytesOf });
   const diagnostics = [...found.diagnostics, ...manifest.diagnostics, ...read.diagnostics];
   return skillOfParts(root, { dir, skillFile, place, files, digest: skillDigest(files), ...read, diagnostics });
 }

@@ -23,6 +23,8 @@ export interface SkillTexts {
   shown: string;
   /** Whether trigger patterns are tried out. Loading the engine takes longer than reading a few skills. */
   tryPatterns: boolean;
+  /** Whether every comment behind a value without quotes is reported; by default those that look like a text. */
+  everyComment?: boolean | undefined;
   /** Bytes of a file by its path; undefined when there is none, null when it is too large to be read as text. */
   bytesOf(path: string): Uint8Array | null | undefined;
 }
@@ -52,7 +54,8 @@ export function readSkillParts(texts: SkillTexts): SkillPartsReading {
   const bytes = texts.bytesOf(texts.skillFile);
   if (bytes === undefined) return { diagnostics: [diagnostic('skill.missing', 'There is no SKILL.md.', { path })] };
   if (bytes === null) return { diagnostics: [diagnostic('skill.too-large', 'The file is over 1 MiB.', { path })] };
-  const parsed = parseSkillMarkdown(bytes, { folder: texts.folder, path, tryPatterns: texts.tryPatterns });
+  const { folder, tryPatterns, everyComment } = texts;
+  const parsed = parseSkillMarkdown(bytes, { folder, path, tryPatterns, everyComment });
   const diagnostics = [...parsed.diagnostics];
   if (texts.skillFile !== SKILL_FILE) {
     const code = texts.skillFile === SKILL_FILE_LOWER ? 'skill.file-case' : 'skill.file-name';
@@ -102,11 +105,11 @@ function readRows<Row>(
   texts: SkillTexts,
   name: string,
   code: 'tools.invalid' | 'sources.invalid',
-  read: (bytes: Uint8Array, path: string) => { rows: Row[]; diagnostics: Diagnostic[] },
+  read: (bytes: Uint8Array, path: string, everyComment?: boolean) => { rows: Row[]; diagnostics: Diagnostic[] },
 ): { rows: Row[]; diagnostics: Diagnostic[] } {
   const path = `${texts.shown}${name}`;
   const bytes = texts.bytesOf(name);
   if (bytes === undefined) return { rows: [], diagnostics: [] };
-  if (bytes !== null) return read(bytes, path);
+  if (bytes !== null) return read(bytes, path, texts.everyComment);
   return { rows: [], diagnostics: [diagnostic(code, 'The file is over 1 MiB.', { path })] };
 }

@@ -1,6 +1,6 @@
 import { realpathSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
-import { type Diagnostic, diagnostic } from '../../contracts/diagnostic.ts';
+import { type Diagnostic, diagnostic, type OwnCode } from '../../contracts/diagnostic.ts';
 import type { Skill } from '../../contracts/skill.ts';
 import { findSkillFolders, type SkillFolder } from './find-skill-folders.ts';
 import { firstOfEachId } from './first-of-each-id.ts';
@@ -71,16 +71,29 @@ interface FolderToValidate {
 
 /** Loads a folder as the built-in root does, so that two of one id are found as a list of that root finds them. */
 function validateFolder({ root, name, path, folder, strict }: FolderToValidate): ValidatedSkill & { skill?: Skill } {
-  const loading = { kind: 'builtin' as const, index: 0, path: root, name };
+  const loading = { kind: 'builtin' as const, index: 0, path: root, name, everyComment: true };
   const { skill, diagnostics } = loadSkillFolder({ ...loading, overrides: NOTHING, customNamespaces: NOTHING }, folder);
   const shown = folder.dir === '.' ? path : join(path, folder.dir);
   const found = strict
-    ? validateFile(join(root, folder.dir), folder.dir === '.' ? name : basename(folder.dir), folder)
+    ? [
+        ...diagnostics.filter(({ code }) => ABOUT_FILES.has(code)),
+        ...validateFile(join(root, folder.dir), folder.dir === '.' ? name : basename(folder.dir), folder),
+      ]
     : diagnostics;
   const placed = withBytePlaces(found, root, folder);
   if (skill === undefined) return row(shown, null, placed);
   return { ...row(shown, ownId(skill, liesInNamespace(join(root, folder.dir), root)), placed), skill };
 }
+
+/** Warnings about files and YAML that hold whatever the rules for fields are. */
+const ABOUT_FILES: ReadonlySet<string> = new Set<OwnCode>([
+  'skill.nested',
+  'skill.link',
+  'skill.path',
+  'frontmatter.comment',
+  'tools.comment',
+  'sources.comment',
+]);
 
 const NOTHING: ReadonlySet<string> = new Set();
 

@@ -5,7 +5,7 @@ import { type PlaceOf, readYaml } from './read-yaml.ts';
 
 /** Root of a YAML file beside a SKILL.md, or why it can't be read. */
 export type DataFile =
-  | { ok: true; root: Node | null; placeOf: PlaceOf }
+  | { ok: true; root: Node | null; placeOf: PlaceOf; text: string }
   | { ok: false; message: string; place?: TextPlace };
 
 /**
@@ -22,5 +22,6 @@ export function readDataFile(bytes: Uint8Array): DataFile {
       message: decoded.fault === 'encoding' ? 'the file is not UTF-8, or holds a NUL' : 'the file is over 1 MiB',
     };
   }
-  return readYaml(decoded.text);
+  const reading = readYaml(decoded.text);
+  return reading.ok ? { ...reading, text: decoded.text } : reading;
 }

@@ -2,8 +2,9 @@ import type matter from 'gray-matter';
 import { createRequire } from 'node:module';
 import type { ParsedNode, YAMLMap } from 'yaml';
 import { type Diagnostic, diagnostic, type OwnCode } from '../../contracts/diagnostic.ts';
-import { movedDown, type TextPlace } from '../text/text-place.ts';
+import { movedDown, placeAt, type TextPlace } from '../text/text-place.ts';
 import { isMap } from './lazy-yaml.ts';
+import { commentsOf } from './offered-comments.ts';
 import { type PlaceOf, readYaml, type YamlReading } from './read-yaml.ts';
 import { repairBlock } from './repair-block.ts';
 
@@ -22,6 +23,8 @@ const LONG_BLANKS = /\s{200,}/g;
 export interface FrontMatterOptions {
   /** Whether values that YAML refuses, and that others read, are repaired. */
   recover: boolean;
+  /** Whether every comment behind a value without quotes is reported; by default those that look like a text. */
+  everyComment?: boolean | undefined;
   /** Path that diagnostics name. */
   path?: string;
 }
@@ -39,7 +42,7 @@ export interface FrontMatter {
   bodyLine: number;
   /** Where a node of the block stands in the file. */
   placeOf: PlaceOf;
-  /** `frontmatter.recovered`, if it was. */
+  /** `frontmatter.recovered`, if it was, and `frontmatter.comment`. */
   diagnostics: Diagnostic[];
 }
 
@@ -71,7 +74,7 @@ export function readFrontMatter(text: string, options: FrontMatterOptions): Fron
     const message = `The frontmatter may have ${FRONT_MATTER_LIMIT} bytes, it has ${bytes}.`;
     return fault('frontmatter.too-large', message, { line: 1, column: 1 });
   }
-  const { reading, recovered } = readBlock(block, options.recover);
+  const { reading, read, recovered } = readBlock(block, options.recover);
   if (!reading.ok) {
     return fault(
       'frontmatter.yaml',
@@ -82,6 +85,13 @@ export function readFrontMatter(text: string, options: FrontMatterOptions): Fron
   if (!isMapping(reading.root)) {
     return fault('frontmatter.not-a-mapping', 'The frontmatter must hold keys and values.', { line: 2, column: 1 });
   }
+  const comments = commentsOf(reading.root, read, {
+    code: 'frontmatter.comment',
+    path: options.path,
+    every: options.everyComment ?? false,
+    linesAbove: 1,
+    wasPlain: (at) => !QUOTES.includes(sameCharacter(block, read, at)),
+  });
   const message =
     'A value holds a colon and a blank without quotes, or goes on without indentation; it was read as if it did not.';
   return {
@@ -91,20 +101,33 @@ export function readFrontMatter(text: string, options: FrontMatterOptions): Fron
     body,
     bodyLine: text.slice(0, text.length - body.length).split('\n').length,
     placeOf: (node) => movedDown(reading.placeOf(node), 1),
-    diagnostics:
-      recovered === undefined
+    diagnostics: [
+      ...(recovered === undefined
         ? []
-        : [diagnostic('frontmatter.recovered', message, { ...inFile, ...movedDown(recovered, 1) })],
+        : [diagnostic('frontmatter.recovered', message, { ...inFile, ...movedDown(recovered, 1) })]),
+      ...comments,
+    ],
   };
 }
 
-/** Reads the block, repaired when it is no YAML and may be; `recovered` is where the fault was. */
-function readBlock(block: string, recover: boolean): { reading: YamlReading; recovered?: TextPlace } {
+const QUOTES = `"'`;
+
+/** The character of a block at the place that an offset of its repaired form has; a repair keeps lines, and what stands before a value. */
+function sameCharacter(block: string, repaired: string, at: number): string {
+  if (block === repaired) return block.charAt(at);
+  const { line, column } = placeAt(repaired, at);
+  return [...(block.split('\n')[line - 1] ?? '')][column - 1] ?? '';
+}
+
+/** Reads the block, repaired when it is no YAML and may be: `read` is the text that was read, `recovered` is where the fault was. */
+function readBlock(block: string, recover: boolean): { reading: YamlReading; read: string; recovered?: TextPlace } {
   const reading = readYaml(block);
   const repaired = reading.ok || !recover ? block : repairBlock(block);
-  if (reading.ok || repaired === block) return { reading };
+  if (reading.ok || repaired === block) return { reading, read: block };
   const second = readYaml(repaired);
-  return second.ok ? { reading: second, recovered: reading.place } : { reading: second };
+  return second.ok
+    ? { reading: second, read: repaired, recovered: reading.place }
+    : { reading: second, read: repaired };
 }
 
 type Split = { ok: true; block: string; body: string } | { ok: false; code: OwnCode; message: string; column: number };

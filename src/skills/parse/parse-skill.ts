@@ -23,6 +23,8 @@ export interface ParseSkillOptions {
   path?: string;
   /** Whether trigger patterns are tried out, which loads their engine; default true. */
   tryPatterns?: boolean;
+  /** Whether every comment behind a value without quotes is reported; by default those that look like a text. */
+  everyComment?: boolean | undefined;
 }
 
 /** A SKILL.md, read leniently. */
@@ -58,7 +60,7 @@ export function parseSkillMarkdown(bytes: Uint8Array, options: ParseSkillOptions
         : `The file is over 1 MiB, it has ${bytes.length} bytes.`;
     return unreadable([diagnostic(`skill.${decoded.fault}`, message, { path })]);
   }
-  const frontMatter = readFrontMatter(decoded.text, { recover: true, path });
+  const frontMatter = readFrontMatter(decoded.text, { recover: true, path, everyComment: options.everyComment });
   if (!frontMatter.ok) return unreadable(frontMatter.diagnostics);
 
   const { root, placeOf, body, bodyLine } = frontMatter;

@@ -2,6 +2,7 @@ import { type Diagnostic, diagnostic, type DiagnosticPlace } from '../../contrac
 import type { SourceRow } from '../../contracts/skill.ts';
 import type { TextPlace } from '../text/text-place.ts';
 import { readDataFile } from './data-file.ts';
+import { commentsOf } from './offered-comments.ts';
 import { normalizeSourceRow } from './source-row.ts';
 import { dataOf, entriesOf, isNull, itemsOf, setOwn, writtenText } from './yaml-values.ts';
 
@@ -27,23 +28,26 @@ const TEXT_FIELDS: ReadonlySet<string> = new Set([
  *
  * @param bytes the whole file
  * @param path path that diagnostics name; default `sources.yaml`
+ * @param everyComment whether every comment behind a value without quotes is reported; by default those that look like a text
  * @returns normalized rows in the order of the file
  */
-export function readSourcesFile(bytes: Uint8Array, path = 'sources.yaml'): SourcesReading {
+export function readSourcesFile(bytes: Uint8Array, path = 'sources.yaml', everyComment = false): SourcesReading {
   const invalid = (message: string, place?: TextPlace): SourcesReading => ({
     rows: [],
     diagnostics: [diagnostic('sources.invalid', message, { path, ...place })],
   });
   const file = readDataFile(bytes);
   if (!file.ok) return invalid(`The file cannot be read: ${file.message}.`, file.place);
+  const comments = commentsOf(file.root, file.text, { code: 'sources.comment', path, every: everyComment });
   const nodes = new Map((entriesOf(file.root) ?? []).map(({ key, node }) => [key, node]));
   const rows = nodes.has('sources') ? nodes.get('sources') : nodes.has('items') ? nodes.get('items') : file.root;
-  if (isNull(rows)) return { rows: [], diagnostics: [] };
+  if (isNull(rows)) return { rows: [], diagnostics: comments };
   const records =
     itemsOf(rows)?.map((node) => ({ record: recordOf(node), node })) ??
     entriesOf(rows)?.map(({ key, keyNode, node }) => ({ record: keyedRecord(key, node), node: keyNode }));
   if (records === undefined) return invalid('The file must hold a list, or a map keyed by sid.', file.placeOf(rows));
-  return collectRows(records, (node) => ({ path, ...file.placeOf(node) }));
+  const collected = collectRows(records, (node) => ({ path, ...file.placeOf(node) }));
+  return { rows: collected.rows, diagnostics: [...comments, ...collected.diagnostics] };
 }
 
 /** What one row says, and the node that its diagnostics point to. */

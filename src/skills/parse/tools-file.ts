@@ -3,6 +3,7 @@ import { type Diagnostic, diagnostic } from '../../contracts/diagnostic.ts';
 import type { ToolRow } from '../../contracts/skill.ts';
 import type { TextPlace } from '../text/text-place.ts';
 import { readDataFile } from './data-file.ts';
+import { commentsOf } from './offered-comments.ts';
 import { entriesOf, isNull, itemsOf, writtenText } from './yaml-values.ts';
 
 /** The tools that a skill names, with what was wrong in the file. */
@@ -16,24 +17,26 @@ export interface ToolsReading {
  *
  * @param bytes the whole file
  * @param path path that diagnostics name; default `tools.yaml`
+ * @param everyComment whether every comment behind a value without quotes is reported; by default those that look like a text
  * @returns rows with an id each
  */
-export function readToolsFile(bytes: Uint8Array, path = 'tools.yaml'): ToolsReading {
+export function readToolsFile(bytes: Uint8Array, path = 'tools.yaml', everyComment = false): ToolsReading {
   const invalid = (message: string, place?: TextPlace): ToolsReading => ({
     rows: [],
     diagnostics: [diagnostic('tools.invalid', message, { path, ...place })],
   });
   const file = readDataFile(bytes);
   if (!file.ok) return invalid(`The file cannot be read: ${file.message}.`, file.place);
-  if (isNull(file.root)) return { rows: [], diagnostics: [] };
+  const comments = commentsOf(file.root, file.text, { code: 'tools.comment', path, every: everyComment });
+  if (isNull(file.root)) return { rows: [], diagnostics: comments };
   const nodes = new Map((entriesOf(file.root) ?? []).map(({ key, node }) => [key, node]));
   const list = nodes.has('tools') ? nodes.get('tools') : nodes.has('tool_ids') ? nodes.get('tool_ids') : file.root;
-  if (isNull(list)) return { rows: [], diagnostics: [] };
+  if (isNull(list)) return { rows: [], diagnostics: comments };
   const items = itemsOf(list);
   if (items === undefined) return invalid('The file must hold a list under tools or tool_ids.', file.placeOf(list));
 
   const rows: ToolRow[] = [];
-  const diagnostics: Diagnostic[] = [];
+  const diagnostics: Diagnostic[] = [...comments];
   for (const [index, item] of items.entries()) {
     const row = toolRow(item);
     if (row === undefined) {

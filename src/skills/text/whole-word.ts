@@ -1,3 +1,4 @@
+import { isKoreanEnding } from './korean-endings.ts';
 import { latePattern } from './late-pattern.ts';
 
 const WORD_CHARACTER = latePattern(() => /[\p{L}\p{M}\p{N}_]/u);
@@ -9,7 +10,7 @@ const NO_WORD_ENDS = latePattern(
 /**
  * Tells whether a word or phrase occurs as whole words. A word ends where its neighbour is no letter, mark, digit or
  * `_`, whatever its own last character is, so `c++` and `node.js` are words; scripts without blanks have no word
- * ends.
+ * ends, and Korean particles and verb endings behind a word are no part of it.
  *
  * @param text folded text
  * @param word folded word or phrase
@@ -20,7 +21,7 @@ export function hasWord(text: string, word: string): boolean {
     const end = at + word.length;
     if (
       isBorder(characterBefore(text, at), characterAt(text, at)) &&
-      isBorder(characterAt(text, end), characterBefore(text, end))
+      (isBorder(characterAt(text, end), characterBefore(text, end)) || isKoreanEnding(text.slice(end, end + 24)))
     )
       return true;
   }

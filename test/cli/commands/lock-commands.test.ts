@@ -262,6 +262,36 @@ describe('skills-lock.json', () => {
     expect(await skills('verify')).toMatchObject({ code: 1, stdout: expect.stringContaining('CHANGED') as string });
   });
 
+  it('is compared beside a lock file of ours, but for the folders that this one has', async () => {
+    const theirs = '.agents/skills/theirs';
+    writeFileSync(
+      join(project, 'skills-lock.json'),
+      JSON.stringify({
+        version: 1,
+        skills: {
+          Units: { source: '../source', sourceType: 'local', computedHash: COMPUTED },
+          theirs: { source: 'a/b', sourceType: 'github', computedHash: COMPUTED },
+        },
+      }),
+    );
+    writeSkill(join(scene, 'source/units'), 'units', 'Give SI units.');
+    const added = await skills('add', '../source');
+    expect([added.code, added.stderr]).toEqual([0, expect.stringContaining('lock.beside')]);
+    writeSkill(join(project, theirs), 'theirs', 'Other.');
+    const { code, stdout } = await skills('verify');
+    expect([code, stdout.split('\n')]).toEqual([
+      1,
+      expect.arrayContaining([
+        'custom.units: as locked',
+        'Units in .agents/skills/units: not compared by skills-lock.json: skillcell.lock.json has this folder',
+        expect.stringContaining(`theirs in ${theirs}: CHANGED by skills-lock.json`) as string,
+      ]),
+    ]);
+    const report = JSON.parse((await skills('verify', '--json')).stdout) as { skillsLock: { state: string }[] };
+    expect(report.skillsLock.map(({ state }) => state)).toEqual(['not-compared', 'changed']);
+    expect((await skills('verify', 'units')).code).toBe(0);
+  });
+
   it('approves nothing: --frozen refuses it by its own error', async () => {
     write(COMPUTED);
     const { code, stderr } = await skills('list', '--frozen');

@@ -2,7 +2,8 @@ import sarif from '@microsoft/jest-sarif/lib/schemas/sarif-2.1.0-rtm.5.json' wit
 import { Ajv } from 'ajv';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { packSkill } from '../../../src/archives/pack-skill.ts';
 import { runMain } from '../../fixtures/run-main.ts';
@@ -22,13 +23,27 @@ function save(path: string, content: string | Uint8Array): void {
 const scan = (...argv: string[]): ReturnType<typeof runMain> => runMain(['skills', 'scan', ...argv], { cwd });
 const SKILL = '---\nname: a\ndescription: Counts.\n---\n';
 
+/** What is read of a log. */
+interface SarifLog {
+  runs: {
+    tool: { driver: { informationUri: string } };
+    originalUriBaseIds: Record<string, { uri: string }>;
+    results: SarifRow[];
+    invocations: { toolExecutionNotifications: SarifRow[] }[];
+  }[];
+}
+
+interface SarifRow {
+  locations: { physicalLocation: { artifactLocation: { uri: string; uriBaseId: string } } }[];
+}
+
 /** What the schema of SARIF 2.1.0 has against a log. */
 function sarifFaults(log: object): unknown[] {
   // The schema is of draft 4, whose differences to draft 7 it has none of but its name.
   const { $schema: _, id: _id, ...schema } = sarif as Record<string, unknown>;
   const formats = {
     uri: (text: string) => URL.canParse(text),
-    'uri-reference': /^[\w.!~*'()%/-]+$/,
+    'uri-reference': /^(?:file:\/\/[\w.:%/-]+|[\w.!~*'()%/-]+)$/,
     'date-time': true,
   } as const;
   const validate = new Ajv({ strict: false, unicodeRegExp: false, formats }).compile(schema);
@@ -118,13 +133,42 @@ describe('skillcell skills scan', () => {
             {
               ruleId: 'scan.runs-by-itself',
               level: 'error',
-              locations: [{ physicalLocation: { artifactLocation: { uri: 's/a%20b.pth' } } }],
+              locations: [{ physicalLocation: { artifactLocation: { uri: 's/a%20b.pth', uriBaseId: '%SRCROOT%' } } }],
             },
           ],
           invocations: [{ toolExecutionNotifications: [{ level: 'note' }] }],
         },
       ],
     });
+  });
+
+  it('writes addresses of SARIF relative to a folder that the log names', async () => {
+    save('in/s/SKILL.md', `${SKILL}A\u200b word.\n`);
+    save('out/a:b/SKILL.md', `${SKILL}A\u200b word.\n`);
+    save('out/x.png', Buffer.from('89504e470d0a1a0a', 'hex'));
+    const addresses = async (folder: string, ...paths: string[]): Promise<unknown[]> => {
+      const from = { cwd: join(cwd, folder) };
+      const { stdout } = await runMain(['skills', 'scan', ...paths, '--format', 'sarif'], from);
+      const log = JSON.parse(stdout) as SarifLog;
+      expect(sarifFaults(log)).toEqual([]);
+      const [run] = log.runs;
+      const found = [...(run?.results ?? []), ...(run?.invocations[0]?.toolExecutionNotifications ?? [])];
+      expect(run?.tool.driver.informationUri).toMatch(/^https:/);
+      return found.map(({ locations }) => {
+        const { uri, uriBaseId } = locations[0]?.physicalLocation.artifactLocation ?? { uri: '', uriBaseId: '' };
+        const base = run?.originalUriBaseIds[uriBaseId]?.uri ?? '';
+        return [uri, relative(cwd, fileURLToPath(new URL(uri, base)))];
+      });
+    };
+    const inside = [['s/SKILL.md', 'in/s/SKILL.md']];
+    const outside = [
+      ['a%3Ab/SKILL.md', 'out/a:b/SKILL.md'],
+      ['x.png', 'out/x.png'],
+    ];
+    expect(await addresses('in', 's')).toEqual(inside);
+    expect(await addresses('in', join(cwd, 'in/s'))).toEqual(inside);
+    expect(await addresses('in', '../out', join(cwd, 'out/x.png'))).toEqual([...outside, outside[1]]);
+    expect(await addresses('in', join(cwd, 'out/a:b/SKILL.md'))).toEqual([['SKILL.md', 'out/a:b/SKILL.md']]);
   });
 
   it('looks into an archive, and at one file', async () => {

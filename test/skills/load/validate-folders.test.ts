@@ -116,3 +116,75 @@ test.each<[string, Parameters<typeof writeTree>[1], boolean, (string | number)[]
     expect(found.map(({ code, path, line, column }) => [code, path, line, column])).toEqual([expected]);
   });
 });
+
+test.each<[string, Record<string, string>, string[]]>([
+  [
+    'a tag in a description',
+    { 'SKILL.md': 'description: Posts to #releases on merge.\n' },
+    ['SKILL.md:3:23 "#releases on merge."'],
+  ],
+  ['a comment', { 'SKILL.md': 'description: Posts. # later more\n' }, ['SKILL.md:3:21 "# later more"']],
+  ['a value that begins with #', { 'SKILL.md': 'description: Posts.\nlicense: #42\n' }, ['SKILL.md:4:10 "#42"']],
+  [
+    'the last line of a longer value, and an item',
+    { 'SKILL.md': 'description: Posts\n  to #releases\nmetadata: { a: x, b: y #z\n  }\n' },
+    ['SKILL.md:4:6 "#releases"', 'SKILL.md:5:24 "#z"'],
+  ],
+  [
+    'the files beside it',
+    {
+      'SKILL.md': 'description: Posts.\n',
+      'tools.yaml': '- id: post\n  why: posts to #dev\n- other # not yet\n',
+      'sources.yaml': '- url: https://a.example/x\n  title: Issue #4\n',
+    },
+    ['tools.yaml:2:17 "#dev"', 'tools.yaml:3:9 "# not yet"', 'sources.yaml:2:16 "#4"'],
+  ],
+  [
+    'nothing in quotes, in blocks, within words, on a line of its own and beside a map',
+    { 'SKILL.md': '# x\ndescription: "C# #x" # y\nlicense: a#b\nmetadata: # all\n  # one\n  a: |\n    b #c\n' },
+    [],
+  ],
+])('validateSkills() reports the text that YAML drops behind a plain value in both modes: %s', (_, files, expected) => {
+  withFolder((dir) => {
+    const { 'SKILL.md': block = '', ...others } = files;
+    writeTree(join(dir, 'a'), { 'SKILL.md': `---\nname: a\n${block}---\nBody.\n`, ...others });
+    for (const strict of [false, true]) {
+      const [row] = validateSkills(dir, { strict });
+      const found = row?.diagnostics.map(
+        ({ path, line, column, message }) =>
+          `${path?.replace('a/', '')}:${line}:${column} ${message.split(': ')[1]?.slice(0, -1)}`,
+      );
+      expect([row?.valid, found]).toEqual([true, expected]);
+    }
+  });
+});
+
+test('loading reports the text behind # where it looks like one, also in a block that was repaired', () => {
+  withFolder((dir) => {
+    writeTree(join(dir, 'a'), {
+      'SKILL.md': '---\nname: a # the name\ndescription: Use when: asked on #dev.\nlicense: "x: y" #z\n---\nBody.\n',
+    });
+    const { diagnostics } = loadSkillsSubsystem({ builtinRoot: dir });
+    expect(diagnostics.map(({ code, line, column }) => [code, line, column])).toEqual([
+      ['frontmatter.recovered', 3, 14],
+      ['frontmatter.comment', 3, 14],
+    ]);
+  });
+});
+
+test('validateSkills() reports files that are left out, and nested skills, in both modes', () => {
+  withFolder((dir) => {
+    const files = {
+      'SKILL.md': skillText('a', 'A.'),
+      'b/SKILL.md': skillText('b', 'B.'),
+      c: { symlink: 'SKILL.md' },
+      'd\n': 'x',
+    };
+    writeTree(join(dir, 'a'), files);
+    for (const strict of [false, true]) {
+      const [row] = validateSkills(dir, { strict });
+      const codes = row?.diagnostics.map(({ code, path }) => `${code} ${path}`).toSorted();
+      expect([row?.valid, codes]).toEqual([true, ['skill.link a/c', 'skill.nested a/b/SKILL.md', 'skill.path a/d\n']]);
+    }
+  });
+});

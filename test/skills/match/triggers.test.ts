@@ -188,3 +188,15 @@ describe('a trigger session', () => {
     expect(session.turn({ query: 'list skills', skills: [press] })).toMatchObject({ tier: 2, active: [] });
   });
 });
+
+test.each([
+  ['보고서', '보고서를 작성해줘', true],
+  ['보고서', '보고서들에서는 무엇이', true],
+  ['요약', '이 글을 요약해줘', true],
+  ['pdf', 'PDF로 만들어줘', true],
+  ['보고서', '보고서체 글꼴', false],
+  ['보고', '보고서 작성', false],
+  ['report', 'reports를 써줘', false],
+])('a Korean particle or ending behind a word does not stop a match: %s in %s', (word, query, expected) => {
+  expect(hasWord(foldText(query), foldText(word))).toBe(expected);
+});
