@@ -14,7 +14,13 @@ import { createCallPort } from './run/call-port.ts';
 import { letGo } from './run/let-go.ts';
 import { createRunClock } from './run/run-clock.ts';
 import type { JobSurroundings, SessionSurroundings } from './run/job-surroundings.ts';
-import { adoptFirstExecutor, isStartedFor, neededStart, startExecutor, type ExecutorProcess } from './run/executor-process.ts';
+import {
+  adoptFirstExecutor,
+  isStartedFor,
+  neededStart,
+  startExecutor,
+  type ExecutorProcess,
+} from './run/executor-process.ts';
 import { createProgramPipes } from './run/program-pipes.ts';
 import { receiveBytes, receiveFiles, receiveSkills, receiveStdin } from './files/incoming-streams.ts';
 import { hostChannel } from './sandbox/host-channel.ts';

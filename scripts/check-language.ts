@@ -23,7 +23,9 @@ const definitionSchema = z.strictObject({
   hold: z.optional(z.strictObject({ variable: text, value: text, file: text, joint: z.enum([' ', ':']) })),
   namedAtStart: z.optional(z.literal(true)),
   readsAtStart: z.optional(
-    z.array(z.string().check(z.regex(/^[A-Z][A-Z0-9_]*\*?$/, 'must be a variable, or the beginning of some with a star'))),
+    z.array(
+      z.string().check(z.regex(/^[A-Z][A-Z0-9_]*\*?$/, 'must be a variable, or the beginning of some with a star')),
+    ),
   ),
   reads: z.enum(['json', 'strings']),
   session: z.optional(text),

@@ -152,7 +152,10 @@ export function executorWords(
   if (hold !== undefined) {
     const file = join(runtime, 'languages', definition.name, hold.file);
     const { [hold.variable]: own } = variables;
-    const value = fillIn(hold.value.replace('%hold%', () => quotedPath(hold, file)), memoryMib);
+    const value = fillIn(
+      hold.value.replace('%hold%', () => quotedPath(hold, file)),
+      memoryMib,
+    );
     variables[hold.variable] = own === undefined ? value : `${value}${hold.joint}${own}`;
   }
   const words = interpreterCommand(definition, interpreter, runtime, memoryMib);

@@ -76,15 +76,7 @@ describe.each(LEVELS)('programs at level %s', (isolation) => {
         mode: 0o755,
         plain: 0o644,
       });
-      const ours = [
-        'HOME',
-        'LANG',
-        'SKILLCELL_OUTPUT',
-        'SKILLCELL_VALUE',
-        'SKILLS_DIR',
-        'TMPDIR',
-        'WORKSPACE',
-      ];
+      const ours = ['HOME', 'LANG', 'SKILLCELL_OUTPUT', 'SKILLCELL_VALUE', 'SKILLS_DIR', 'TMPDIR', 'WORKSPACE'];
       const marker = isolation === 'none' ? ['SKILLCELL_JOB_MARK'] : [];
       expect(Object.keys(env).toSorted()).toEqual([...ours, ...marker, 'GIVEN', 'PATH'].toSorted());
       expect(env).toMatchObject({

@@ -172,7 +172,8 @@ function watchProgram(path: string, held: HeldProgram): void {
   });
   process.on('exit', () => {
     try {
-      if (failure !== undefined) held.send({ type: 'report', error: shortTexts(describeError(failure.is, wholeStack)) });
+      if (failure !== undefined)
+        held.send({ type: 'report', error: shortTexts(describeError(failure.is, wholeStack)) });
       const value = held.isValueSet === true ? undefined : (exported() ?? exportsOfCommonJs(path));
       if (value !== undefined) held.send({ type: 'value', ...jsonOfExport(value) });
     } catch {
@@ -221,7 +222,7 @@ function callsMissingRequire(path: string, text: string): boolean {
   if (!/\brequire\s*\(/.test(text) || /\btypeof\s+require\b/.test(text)) return false;
   const ending = extname(path);
   if (ending.startsWith('.c')) return false;
-  return ending.startsWith('.m') || /^\s*(?:import|export)\b/m.test(text) || isInModulePackage(path);
+  return ending.startsWith('.m') || /^[\t ]*(?:import|export)\b/m.test(text) || isInModulePackage(path);
 }
 
 function isInModulePackage(path: string): boolean {

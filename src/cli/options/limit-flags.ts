@@ -39,7 +39,11 @@ const LIMIT_FLAGS = {
     defaults: `${DEFAULT_LIMITS.jobTimeoutMs / 1000}, or --timeout and 10 more; ${CODEGEN_JOB_TIMEOUT_MS / 1000} where a model writes the code`,
   },
   grace: { limit: 'graceMs', unit: 'seconds', summary: 'seconds from SIGTERM to SIGKILL for a program that is ended' },
-  memory: { limit: 'memoryMib', ...OF_MEMORY, summary: 'memory of the program and of /dev/shm, beside its other files and our own share' },
+  memory: {
+    limit: 'memoryMib',
+    ...OF_MEMORY,
+    summary: 'memory of the program and of /dev/shm, beside its other files and our own share',
+  },
   cpus: {
     limit: 'cpus',
     unit: 'one',

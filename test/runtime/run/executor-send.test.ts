@@ -6,7 +6,6 @@ import type { Readable } from 'node:stream';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { CONNECTED, runHeldNode } from '../../fixtures/held-node.ts';
 
-
 /** Fills its message pipe, which it made non-blocking, and tells the processor time of the time that this took. */
 const PROGRAM = `${CONNECTED}
 import { Socket } from 'node:net';

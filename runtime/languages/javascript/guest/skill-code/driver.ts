@@ -14,7 +14,8 @@ interface Bridge {
   call(target: 'tool', name: string, args: unknown): Promise<unknown>;
 }
 
-const bridge = (Module as unknown as Record<symbol, { bridge: Bridge }>)[Symbol.for('skillcell.bridge')]?.bridge as Bridge;
+const bridge = (Module as unknown as Record<symbol, { bridge: Bridge }>)[Symbol.for('skillcell.bridge')]
+  ?.bridge as Bridge;
 const call = bridge.call.bind(bridge);
 const answer = (args: object): Promise<unknown> => call('tool', 'skill-code.answer', args);
 
