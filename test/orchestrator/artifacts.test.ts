@@ -20,7 +20,7 @@ import { createOrchestrator } from '../../src/orchestrator/create-orchestrator.t
 import type { Orchestrator } from '../../src/orchestrator/orchestrator.ts';
 import { writeBeneath } from '../../src/orchestrator/write-beneath.ts';
 import { requireHere } from '../fixtures/describe-with.ts';
-import { LEVELS, requireLevel } from '../fixtures/levels.ts';
+import { SHARED_LEVELS, requireLevel } from '../fixtures/levels.ts';
 import { startQuietClock } from '../fixtures/quiet-clock.ts';
 
 const orchestrator = createOrchestrator();
@@ -43,7 +43,7 @@ function writes(files: Record<string, string>): string {
     }`;
 }
 
-describe.each(LEVELS)('artifacts at level %s', (isolation) => {
+describe.each(SHARED_LEVELS)('artifacts at level %s', (isolation) => {
   beforeEach((context) => requireLevel(context, isolation));
   const run = (files: Record<string, string>, more: object = {}): Promise<JobResult> =>
     orchestrator.exec({ isolation, code: writes(files), ...more });
