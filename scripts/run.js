@@ -12,6 +12,8 @@ const COMMANDS = {
   start: ['examples/quickstart/quickstart.ts'],
   test: ['scripts/test.ts', 'quick'],
   'test:all': ['scripts/test.ts', 'all'],
+  // What `test:all` has beside `test`: CI runs one after the other.
+  'test:rest': ['scripts/test.ts', 'rest'],
   'test:bare': ['scripts/test-bare.ts'],
   check: ['scripts/check.ts'],
   build: ['scripts/build.ts'],
