@@ -33,8 +33,8 @@ export default defineConfig({
         test: {
           name: 'parallel',
           include: files.filter((file) => !isSerial(file)),
-          // A test that waits leaves its processor to another one.
-          maxWorkers: availableParallelism() + 1,
+          // A test that waits leaves its processor to another one, and most of them wait half of their time.
+          maxWorkers: availableParallelism() + 2,
           sequence: { groupOrder: 1 },
         },
       },

@@ -19,25 +19,37 @@ export const ONLY_IN_ALL: readonly string[] = [
   'test/attacks/**',
   'test/chaos/**',
   'test/fuzz/**',
-  // Programs and conversations that others wrote.
+  // Programs, clients and conversations that others wrote.
   'test/fidelity/**',
   'test/mcp/conformance/**',
-  // What a user installs, and what the examples say.
-  'test/e2e/{containers,example-programs,examples,installed-packages,packed-package,remote-engine}.test.ts',
-  // Every feature once more, at each level or in another language.
+  'test/mcp/clients.test.ts',
+  // What a user installs and sets up, and what the examples say.
+  'test/e2e/{containers,example-programs,examples,installed-packages,packed-package,public-types,remote-engine,set-up}.test.ts',
+  // Every feature once more, at each level, for another user or in another language.
   'test/e2e/{added-language,evaluate-skill,integrity,parity}.test.ts',
-  // An engine's own: its images, its runtimes, its faults.
+  'test/runners/{third-runner,local/ordinary-user,local/runner-contract}.test.ts',
+  'test/orchestrator/tracing/spans.test.ts',
+  // An engine's own: its images, its runtimes, its addresses, its faults.
   'test/runners/docker/{data-image,engine-faults,image,kernel-level,other-runtime,probe-level}.test.ts',
   'test/orchestrator/{docker-pool,sweep}.test.ts',
   'test/cli/docker-host.test.ts',
   'test/runners/seccomp/{denied-calls,ordinary-work,seccomp-engine-profile}.test.ts',
-  // What is copied and made anew when its bytes change.
-  'test/runners/local/runtime-cache.test.ts',
-  // Floods, and what is measured under one.
-  'test/mcp/{hostile-client,client/memory}.test.ts',
+  // Floods, faults of a disk or a server, and processes that meet in one folder.
+  'test/mcp/{followed-skills,hostile-client}.test.ts',
+  'test/mcp/client/{hostile,memory,server-life}.test.ts',
   'test/orchestrator/many-jobs.test.ts',
   'test/scan/memory-of-a-scan.test.ts',
+  'test/library/{lock/two-writers,search/kept-index}.test.ts',
+  'test/runners/local/runtime-cache.test.ts',
+  'test/cli/unusable-places.test.ts',
+  'test/stores/git/{git-cache,git-network,hostile-repository,odd-repository}.test.ts',
+  // A server of buckets.
   'test/stores/s3/s3-on-ceph.test.ts',
+  'test/cli/skills-add-s3.test.ts',
+  // Thousands of made-up cases.
+  'test/broker/tool-stubs/tool-stubs-properties.test.ts',
+  'test/evals/statistics.test.ts',
+  'test/skills/match/needed-words.test.ts',
 ];
 
 /** Files that divide their tests between `npm test` and the rest: all that use `test/fixtures/share.ts`, or levels that it divides. */
