@@ -1,4 +1,5 @@
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
 import {
   chmodSync,
   copyFileSync,
@@ -11,13 +12,13 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { constants, tmpdir } from 'node:os';
 import { basename, delimiter, dirname, join, resolve } from 'node:path';
 import { DEBIAN_RELEASE } from '../src/runners/docker/local-base.ts';
 
 /** Where the checkout is in there: an ordinary user can read it. */
 const HOME = '/root';
-const CHECKOUT = '/opt/skillcell';
+const CHECKOUT = '/srv/checkout';
 /** Parts of a checkout that a fresh clone does not have. */
 const MADE_HERE: ReadonlySet<string> = new Set([
   '.git',
@@ -58,58 +59,58 @@ shift
 /** A Debian with Node and npm in a folder, and a copy of the checkout in it. */
 export interface BareRoot extends Disposable {
   /** Runs a command in the copy, with an environment of its own. @returns its exit code */
-  run(command: readonly string[]): number;
+  run(command: readonly string[]): Promise<number>;
 }
 
 /** Makes one with mmdebstrap, as root; npm's cache and its registry are those of this machine. */
 export function makeBareRoot(checkout: string): BareRoot {
   const folder = mkdtempSync(join(tmpdir(), 'skillcell-bare-'));
-  const remove = (): void => rmSync(folder, { recursive: true, force: true });
+  let running: ChildProcess | undefined;
+  const remove = (): void => {
+    // Its mounts end with its namespace: none of them is seen here.
+    running?.kill('SIGKILL');
+    rmSync(folder, { recursive: true, force: true });
+  };
+  const end = (signal: NodeJS.Signals): never => process.exit(128 + constants.signals[signal]);
+  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+  for (const signal of signals) process.once(signal, end);
   process.once('exit', remove);
-  try {
-    call('mmdebstrap', '--variant=minbase', '--quiet', DEBIAN_RELEASE, folder);
-    chmodSync(folder, 0o755);
-    for (const name of ['/etc/resolv.conf', '/etc/hosts']) if (existsSync(name)) copyFileSync(name, join(folder, name));
-    addNode(folder);
-    const cache = addNpm(folder);
-    cpSync(checkout, join(folder, CHECKOUT), {
-      recursive: true,
-      verbatimSymlinks: true,
-      filter: (path) => dirname(path) !== resolve(checkout) || !MADE_HERE.has(basename(path)),
-    });
-    return {
-      run: (command) => {
-        const words = ['--mount', '--pid', '--fork', '--kill-child', '/bin/sh', '-c', ENTER, 'sh'];
-        const { status, error } = spawnSync(
-          'unshare',
-          [...words, folder, cache, `${HOME}/.npm`, CHECKOUT, ...command],
-          {
-            stdio: 'inherit',
-            env: environment(),
-          },
-        );
-        if (error !== undefined) throw error;
-        return status ?? 1;
-      },
-      [Symbol.dispose]() {
-        process.off('exit', remove);
-        remove();
-      },
-    };
-  } catch (error) {
-    remove();
-    throw error;
-  }
+  call('mmdebstrap', '--variant=minbase', '--quiet', DEBIAN_RELEASE, folder);
+  chmodSync(folder, 0o755);
+  for (const name of ['/etc/resolv.conf', '/etc/hosts']) if (existsSync(name)) copyFileSync(name, join(folder, name));
+  addNode(folder);
+  const cache = addNpm(folder);
+  cpSync(checkout, join(folder, CHECKOUT), {
+    recursive: true,
+    verbatimSymlinks: true,
+    filter: (path) => dirname(path) !== resolve(checkout) || !MADE_HERE.has(basename(path)),
+  });
+  return {
+    async run(command) {
+      const words = ['--mount', '--pid', '--fork', '--kill-child', '/bin/sh', '-c', ENTER, 'sh'];
+      running = spawn('unshare', [...words, folder, cache, `${HOME}/.npm`, CHECKOUT, ...command], {
+        stdio: 'inherit',
+        env: environment(),
+      });
+      const [code] = (await once(running, 'exit')) as [number | null];
+      running = undefined;
+      return code ?? 1;
+    },
+    [Symbol.dispose]() {
+      for (const signal of signals) process.off(signal, end);
+      process.off('exit', remove);
+      remove();
+    },
+  };
 }
 
 /** The Node that this machine has beside the checkout's own; the checkout's, where that one needs more than a bare Debian has. */
 function addNode(folder: string): void {
   const place = join(folder, 'usr/local/bin/node');
-  const own = `${delimiter}.toolchain${delimiter}`.replaceAll(delimiter, '/');
   const found = (process.env['PATH'] ?? '')
     .split(delimiter)
     .map((part) => join(part, 'node'))
-    .filter((path) => existsSync(path) && !path.includes(own));
+    .filter((path) => existsSync(path) && !path.includes('/.toolchain/'));
   for (const path of [...found.slice(0, 1), process.execPath]) {
     copyFileSync(realpathSync(path), place);
     chmodSync(place, 0o755);

@@ -14,9 +14,9 @@ const CHECKED = [
   ...['opening-line', 'closing-line', 'outlook-check'].map((name) => `./scripts/${name}-reporter.ts`),
 ].map((name) => `--reporter=${name}`);
 
-process.exitCode = main(process.argv.slice(2));
+process.exitCode = await main(process.argv.slice(2));
 
-function main(args: readonly string[]): number {
+async function main(args: readonly string[]): Promise<number> {
   if (process.getuid?.() !== 0 || !existsSync('/usr/bin/mmdebstrap')) {
     process.stderr.write(
       'Cannot make a bare machine: it is made by mmdebstrap (`apt-get install mmdebstrap`), as root.\n',
@@ -24,16 +24,18 @@ function main(args: readonly string[]): number {
     return 2;
   }
   using bare = makeBareRoot(ROOT);
-  if (args.length > 0) return timed(bare, ['npm', 'test', '--', ...args]);
-  return timed(bare, ['npm', 'start']) + timed(bare, ['npm', 'test', '--', ...CHECKED]) === 0 ? 0 : 1;
+  if (args.length > 0) return await timed(bare, ['npm', 'test', '--', ...args]);
+  const start = await timed(bare, ['npm', 'start']);
+  const test = await timed(bare, ['npm', 'test', '--', ...CHECKED]);
+  return start === 0 && test === 0 ? 0 : 1;
 }
 
 /** Says before and after a command how it is called and how long it took, on stderr: the last line is that of the tests. */
-function timed(bare: BareRoot, command: readonly string[]): number {
+async function timed(bare: BareRoot, command: readonly string[]): Promise<number> {
   const named = command.slice(0, 2).join(' ');
   process.stderr.write(`bare machine: ${named}\n`);
   const start = performance.now();
-  const code = bare.run(command);
+  const code = await bare.run(command);
   process.stderr.write(`bare machine: ${named} took ${Math.round((performance.now() - start) / 1000)} s\n`);
   return code;
 }

@@ -21,7 +21,7 @@ import { readCommandLine } from '../../../src/cli/command-line/read-command-line
 import { WORK_FOLDER_PREFIX } from '../../../src/runners/local/start-direct.ts';
 import { read } from '../../attacks/leftovers.ts';
 import { MISSING_PYTHON, requireHere } from '../../fixtures/describe-with.ts';
-import { BEST_FLAGS, BEST_LEVEL, SHARED_LEVELS, requireLevel } from '../../fixtures/levels.ts';
+import { BEST_FLAGS, BEST_LEVEL, LEVELS, requireLevel } from '../../fixtures/levels.ts';
 import { startQuietClock } from '../../fixtures/quiet-clock.ts';
 import { Collector, runMain, startMain } from '../../fixtures/run-main.ts';
 import { descendantsOf, isAlive, runCli, spawnCli } from '../../fixtures/spawn-cli.ts';
@@ -238,7 +238,7 @@ describe('an interrupted skillcell exec', () => {
     ['SIGHUP', 129],
   ] as const;
 
-  it.for(SHARED_LEVELS.flatMap((isolation) => ENDINGS.map(([signal, code]) => [isolation, signal, code] as const)))(
+  it.for(LEVELS.flatMap((isolation) => ENDINGS.map(([signal, code]) => [isolation, signal, code] as const)))(
     'at level %s ends within 3 s of %s and leaves nothing',
     async ([isolation, signal, code], context) => {
       requireLevel(context, isolation);
