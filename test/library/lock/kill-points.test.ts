@@ -32,7 +32,7 @@ const PROGRAM = fileURLToPath(new URL('../../fixtures/library/kill-program.ts', 
 const NAMING = ['rename', 'link', 'unlink', 'unlinkat', 'rmdir', 'mkdir'] as const;
 const WRITES = 50;
 /** The points of a sample. */
-const SAMPLE = ['rename:1', 'mkdir:2', 'write:20'];
+const SAMPLE = ['rename:1', 'link:1', 'write:5'];
 /** What a process that died leaves for the next one. */
 const TEMPORARY = /\/(?:\.[^/]+\.(?:part|staging|busy)|trust\.json\.lock|owed\/[^/]+|claims\/[^/]+)(?:[./]|$)/;
 const AT_ONCE = 3;
