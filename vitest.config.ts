@@ -1,5 +1,8 @@
+import { matchesGlob } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
+import { filesOf, suitePart } from './scripts/suite-parts.ts';
 
 /**
  * One file after the other, after everything else: they try what happens to an engine or a host as a whole, or hold how long something takes
@@ -12,6 +15,9 @@ const SERIAL = [
   'test/attacks/{docker-life,f-lifecycle}.test.ts',
   'test/orchestrator/{artifacts,sweep}.test.ts',
 ];
+
+const files = filesOf(suitePart(), fileURLToPath(new URL('.', import.meta.url)));
+const isSerial = (file: string): boolean => SERIAL.some((pattern) => matchesGlob(file, pattern));
 
 export default defineConfig({
   test: {
@@ -26,10 +32,9 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'parallel',
-          include: ['test/**/*.test.ts'],
-          exclude: SERIAL,
-          // A test that waits leaves its processor to another one.
-          maxWorkers: availableParallelism() + 1,
+          include: files.filter((file) => !isSerial(file)),
+          // A test that waits leaves its processor to another one, and most of them wait half of their time.
+          maxWorkers: availableParallelism() + 2,
           sequence: { groupOrder: 1 },
         },
       },
@@ -37,7 +42,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'serial',
-          include: SERIAL,
+          include: files.filter(isSerial),
           maxWorkers: 1,
           sequence: { groupOrder: 2 },
         },

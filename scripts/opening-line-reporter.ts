@@ -1,5 +1,5 @@
-import { globSync } from 'node:fs';
 import type { Reporter, TestSpecification, Vitest } from 'vitest/node';
+import { filesOf, suitePart } from './suite-parts.ts';
 import { outlookLine, testOutlook } from './test-outlook.ts';
 
 /** Says in one line, before the tests, what this machine lacks for them, what brings it, and how long they take. */
@@ -12,8 +12,9 @@ export default class OpeningLineReporter implements Reporter {
 
   async onTestRunStart(specifications: readonly TestSpecification[]): Promise<void> {
     const { root, testNamePattern } = this.#vitest?.config ?? { root: '.' };
-    const files = globSync('test/**/*.test.ts', { cwd: root }).length;
-    const line = outlookLine(await testOutlook(), specifications.length === files && testNamePattern === undefined);
+    const part = suitePart();
+    const isWhole = specifications.length === filesOf(part, root).length && testNamePattern === undefined;
+    const line = outlookLine(await testOutlook(part), isWhole);
     if (line !== '') process.stdout.write(`${line}\n\n`);
   }
 }

@@ -10,7 +10,10 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 /** @type {Record<string, string[] | undefined>} */
 const COMMANDS = {
   start: ['examples/quickstart/quickstart.ts'],
-  test: ['node_modules/vitest/vitest.mjs', 'run'],
+  test: ['scripts/test.ts', 'quick'],
+  'test:all': ['scripts/test.ts', 'all'],
+  // What `test:all` has beside `test`: CI runs one after the other.
+  'test:rest': ['scripts/test.ts', 'rest'],
   'test:bare': ['scripts/test-bare.ts'],
   check: ['scripts/check.ts'],
   build: ['scripts/build.ts'],

@@ -1,76 +1,41 @@
 /**
- * Runs the tests as on a machine with nothing but Node and npm: `npm run test:bare [-- vitest's arguments]`. What
- * sandboxes are made of is hidden from this run only, in a mount namespace, where files are deleted from overlays.
+ * Runs what README.md says on a bare machine, `npm start` and `npm test`: `npm run test:bare`. With arguments of vitest it runs
+ * `npm test` with these only. The machine is a Debian of its own with Node, npm and a copy of this checkout, and nothing else.
  */
-import { spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
-import { existsSync, mkdirSync, readdirSync, realpathSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { makeBareRoot, type BareRoot } from './bare-root.ts';
 
-const FOLDERS = ['/usr/bin', '/usr/sbin', '/usr/local/bin', '/usr/local/sbin', '/run'];
-const HIDDEN =
-  /^(bwrap|python[0-9.]*|docker.*|containerd.*|runc|runsc|crun|podman|git|strace|mmdebstrap|debootstrap|prlimit|ceph.*|radosgw.*)$/;
-/** Where the overlays keep what they change: a folder that every machine has and no test looks into. */
-const STORE = '/mnt';
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
-/** A run of all tests also shows whether its opening line was right. */
+/** A run of `npm test` as it is also shows whether its opening line was right. */
 const CHECKED = [
   'default',
   ...['opening-line', 'closing-line', 'outlook-check'].map((name) => `./scripts/${name}-reporter.ts`),
 ].map((name) => `--reporter=${name}`);
 
-const [mode, ...rest] = process.argv.slice(2);
-process.exitCode = mode === '--inside' ? await runTests(rest) : await enter(process.argv.slice(2));
+process.exitCode = await main(process.argv.slice(2));
 
-/** Starts this script again in a mount namespace; whoever is not uid 0 is so in there, until the tests start. */
-async function enter(args: readonly string[]): Promise<number> {
-  const isRoot = process.getuid?.() === 0;
-  const words = ['--mount', ...(isRoot ? [] : ['--map-root-user']), '--', process.execPath, script(), '--inside'];
-  return run('unshare', [...words, isRoot ? '' : `${process.getuid?.()}:${process.getgid?.()}`, ...args]);
+async function main(args: readonly string[]): Promise<number> {
+  if (process.getuid?.() !== 0 || !existsSync('/usr/bin/mmdebstrap')) {
+    process.stderr.write(
+      'Cannot make a bare machine: it is made by mmdebstrap (`apt-get install mmdebstrap`), as root.\n',
+    );
+    return 2;
+  }
+  using bare = makeBareRoot(ROOT);
+  if (args.length > 0) return await timed(bare, ['npm', 'test', '--', ...args]);
+  const start = await timed(bare, ['npm', 'start']);
+  const test = await timed(bare, ['npm', 'test', '--', ...CHECKED]);
+  return start === 0 && test === 0 ? 0 : 1;
 }
 
-async function runTests([user = '', ...args]: readonly string[]): Promise<number> {
-  call('mount', '-t', 'tmpfs', 'tmpfs', STORE);
-  for (const folder of FOLDERS) if (existsSync(folder)) hideIn(realpathSync(folder));
-  const left = FOLDERS.filter((folder) => existsSync(folder)).flatMap((folder) => hiddenIn(folder));
-  if (left.length > 0) throw new Error(`Cannot run the tests bare: these are still there, got ${left.join(', ')}.`);
-  const tests = [process.execPath, 'node_modules/vitest/vitest.mjs', 'run', ...(args.length === 0 ? CHECKED : args)];
-  if (user === '') return run(tests[0] ?? '', tests.slice(1));
-  const [uid = '', gid = ''] = user.split(':');
-  return run('unshare', [`--map-user=${uid}`, `--map-group=${gid}`, '--', ...tests]);
-}
-
-function hideIn(folder: string): void {
-  if (hiddenIn(folder).length === 0) return;
-  const store = join(STORE, folder.replaceAll('/', '-'));
-  const [upper, work] = [join(store, 'upper'), join(store, 'work')];
-  for (const made of [upper, work]) mkdirSync(made, { recursive: true });
-  call('mount', '-t', 'overlay', '-o', `lowerdir=${folder},upperdir=${upper},workdir=${work}`, 'overlay', folder);
-  for (const path of hiddenIn(folder)) rmSync(path, { recursive: true, force: true });
-}
-
-function hiddenIn(folder: string): string[] {
-  return readdirSync(folder)
-    .filter((name) => HIDDEN.test(name))
-    .map((name) => join(folder, name));
-}
-
-function call(program: string, ...args: string[]): void {
-  const { status, stderr, error } = spawnSync(program, args, { encoding: 'utf8' });
-  if (status === 0) return;
-  throw new Error(`Cannot hide what this machine has: ${program} ${args.join(' ')} failed, got ${stderr}.`, {
-    cause: error,
-  });
-}
-
-async function run(program: string, args: readonly string[]): Promise<number> {
-  const { CI: _, DOCKER_HOST: __, DOCKER_CONTEXT: ___, ...env } = process.env;
-  const child = spawn(program, args, { stdio: 'inherit', env });
-  const [code] = (await once(child, 'exit')) as [number | null];
-  return code ?? 1;
-}
-
-function script(): string {
-  return fileURLToPath(import.meta.url);
+/** Says before and after a command how it is called and how long it took, on stderr: the last line is that of the tests. */
+async function timed(bare: BareRoot, command: readonly string[]): Promise<number> {
+  const named = command.slice(0, 2).join(' ');
+  process.stderr.write(`bare machine: ${named}\n`);
+  const start = performance.now();
+  const code = await bare.run(command);
+  process.stderr.write(`bare machine: ${named} took ${Math.round((performance.now() - start) / 1000)} s\n`);
+  return code;
 }

@@ -17,7 +17,8 @@ export type DifferenceName =
   | 'require'
   | 'line-ends'
   | 'byte-order-mark'
-  | 'skillcell';
+  | 'skillcell'
+  | 'reports';
 
 /** All that differs on purpose. A program names its row; docs/languages.md shows the table. */
 export const DIFFERENCES_ON_PURPOSE: Readonly<Record<DifferenceName, DifferenceOnPurpose>> = {
@@ -56,6 +57,10 @@ export const DIFFERENCES_ON_PURPOSE: Readonly<Record<DifferenceName, DifferenceO
   'byte-order-mark': {
     what: 'A byte order mark before a bash program is dropped',
     reason: 'Its first command, often `set -e`, would otherwise not be found, and the rest would run without it',
+  },
+  reports: {
+    what: 'One listener each of `exit` and `uncaughtExceptionMonitor` of `process`, and one function in `atexit`; the first file that a Node program opens has the descriptor 3',
+    reason: 'They tell the value and the error of the program; nothing else of ours is in its process',
   },
   skillcell: {
     what: 'The module `skillcell` is there to import',

@@ -11,6 +11,7 @@ import { runSeparateHost } from './separate-host.ts';
 import { EVERY_LEVEL, attack, type Level } from './surroundings.ts';
 import { startQuietClock } from '../fixtures/quiet-clock.ts';
 import { until } from '../fixtures/until.ts';
+import { HIDE_BUBBLEWRAP } from '../fixtures/without-bubblewrap.ts';
 
 /** Levels of the local runner: these start a host of their own. */
 const BOTH: Level[] = ['namespace', 'none'];
@@ -83,19 +84,8 @@ attack(
   'is not run without isolation unless someone names that',
   { levels: ['none'] },
   async ({ folder, evidence }) => {
-    // A machine on which bubblewrap cannot be run: a mount hides it, seen by this one host process only.
-    const hiding =
-      process.getuid?.() === 0
-        ? [
-            '/usr/bin/unshare',
-            '--mount',
-            '/bin/sh',
-            '-c',
-            'mount --bind /dev/null "$(readlink -f /usr/bin/bwrap)" && exec "$@"',
-            'sh',
-          ]
-        : undefined;
-    if (hiding === undefined) return evidence('tried as uid 0 only');
+    // A machine on which bubblewrap cannot be run.
+    if (HIDE_BUBBLEWRAP === undefined) return evidence('tried as uid 0 only');
     const canary = join(folder, 'ran');
     const code = `import { writeFileSync } from 'node:fs'; writeFileSync(${JSON.stringify(canary)}, 'x');`;
     const { runs } = await runSeparateHost(
@@ -106,7 +96,7 @@ attack(
           { code, isolation: 'kernel' },
         ],
       },
-      { launcher: hiding },
+      { launcher: HIDE_BUBBLEWRAP },
     );
     expect(runs.map((run) => run.error?.code)).toEqual([
       'runner.isolation-unmet',
@@ -114,7 +104,7 @@ attack(
       'runner.isolation-unmet',
     ]);
     expect(existsSync(canary)).toBe(false);
-    const asked = await runSeparateHost({ jobs: [{ code, isolation: 'none' }] }, { launcher: hiding });
+    const asked = await runSeparateHost({ jobs: [{ code, isolation: 'none' }] }, { launcher: HIDE_BUBBLEWRAP });
     expect(asked.runs[0]?.result).toMatchObject({ isolation: 'none', outcome: 'succeeded' });
     expect(existsSync(canary)).toBe(true);
     evidence(`A36: ${runs[0]?.error?.message.slice(0, 80) ?? ''}; asked for by name the result says isolation none`);

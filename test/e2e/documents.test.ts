@@ -9,6 +9,7 @@ import { asShown, consoleEntries } from '../fixtures/documents/console-session.t
 import { documentBlocks, documents, parseBlocks, type DocumentBlock } from '../fixtures/documents/document-blocks.ts';
 import { missingIsolation } from '../fixtures/documents/missing-isolation.ts';
 import { createNewcomer, type Newcomer } from '../fixtures/documents/newcomer.ts';
+import { shareOf } from '../fixtures/share.ts';
 import { FAULTY_PROGRAM, typeFaults } from '../fixtures/documents/type-faults.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -43,7 +44,8 @@ const followed = documents()
     blocks.some((block) => isRun(block) || block.file !== undefined || block.language === 'json'),
   );
 
-describe.each(followed)('$path', ({ path, blocks }) => {
+// Each costs a folder with its own sandboxes.
+describe.each(shareOf(followed, ({ path }) => path === 'README.md'))('$path', ({ path, blocks }) => {
   let newcomer: Newcomer;
   let bucket: BucketOfDocument | undefined;
   beforeAll(async () => {

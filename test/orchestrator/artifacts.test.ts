@@ -20,7 +20,7 @@ import { createOrchestrator } from '../../src/orchestrator/create-orchestrator.t
 import type { Orchestrator } from '../../src/orchestrator/orchestrator.ts';
 import { writeBeneath } from '../../src/orchestrator/write-beneath.ts';
 import { requireHere } from '../fixtures/describe-with.ts';
-import { BEST_LEVEL, LEVELS, requireLevel } from '../fixtures/levels.ts';
+import { BEST_LEVEL, SHARED_LEVELS, requireLevel } from '../fixtures/levels.ts';
 import { NAMES_WITH_JOINERS } from '../fixtures/names-with-joiners.ts';
 import { startQuietClock } from '../fixtures/quiet-clock.ts';
 
@@ -44,7 +44,7 @@ function writes(files: Record<string, string>): string {
     }`;
 }
 
-describe.each(LEVELS)('artifacts at level %s', (isolation) => {
+describe.each(SHARED_LEVELS)('artifacts at level %s', (isolation) => {
   beforeEach((context) => requireLevel(context, isolation));
   const run = (files: Record<string, string>, more: object = {}): Promise<JobResult> =>
     orchestrator.exec({ isolation, code: writes(files), ...more });

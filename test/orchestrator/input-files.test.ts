@@ -7,7 +7,7 @@ import type { ExecOptions } from '../../src/contracts/job.ts';
 import type { JobResult } from '../../src/contracts/result.ts';
 import { createOrchestrator } from '../../src/orchestrator/create-orchestrator.ts';
 import { prepareInputFiles, readInputFiles } from '../../src/orchestrator/input-files.ts';
-import { LEVELS, requireLevel } from '../fixtures/levels.ts';
+import { SHARED_LEVELS, requireLevel } from '../fixtures/levels.ts';
 
 const orchestrator = createOrchestrator();
 afterAll(() => orchestrator.close());
@@ -36,7 +36,7 @@ function write(files: Record<string, string>): void {
   }
 }
 
-describe.each(LEVELS)('files by destination at level %s', (isolation) => {
+describe.each(SHARED_LEVELS)('files by destination at level %s', (isolation) => {
   beforeEach((context) => requireLevel(context, isolation));
 
   it('are texts, bytes, files and folders of the host', async () => {

@@ -7,11 +7,11 @@ import type { Orchestrator, PoolOptions } from '../../src/orchestrator/orchestra
 import { controlGroupLayout } from '../../src/runners/local/control-group.ts';
 import { createLocalRunner } from '../../src/runners/local/local-runner.ts';
 import type { Runner } from '../../src/runners/runner.ts';
-import { BEST_LEVEL, LEVELS, requireLevel } from '../fixtures/levels.ts';
+import { BEST_LEVEL, SHARED_LEVELS, requireLevel } from '../fixtures/levels.ts';
 import { descendants, killProcess, sandboxLeftovers } from '../fixtures/sandbox-leftovers.ts';
 import { until } from '../fixtures/until.ts';
 
-describe.each(LEVELS)('warm sandboxes at level %s', (isolation) => {
+describe.each(SHARED_LEVELS)('warm sandboxes at level %s', (isolation) => {
   let orchestrator: Orchestrator;
   beforeEach((context) => requireLevel(context, isolation));
   afterEach(() => orchestrator.close());

@@ -5,7 +5,7 @@ import type { Language } from '../../src/contracts/language.ts';
 import type { JobResult } from '../../src/contracts/result.ts';
 import { createOrchestrator } from '../../src/orchestrator/create-orchestrator.ts';
 import { MISSING_PYTHON, requireHere } from '../fixtures/describe-with.ts';
-import { LEVELS, requireLevel } from '../fixtures/levels.ts';
+import { SHARED_LEVELS, requireLevel } from '../fixtures/levels.ts';
 
 const MIB = 2 ** 20;
 const tooLarge = (bytes: number): unknown =>
@@ -17,7 +17,7 @@ const tooLarge = (bytes: number): unknown =>
 const orchestrator = createOrchestrator();
 afterAll(() => orchestrator.close());
 
-describe.each(LEVELS)('programs at level %s', (isolation) => {
+describe.each(SHARED_LEVELS)('programs at level %s', (isolation) => {
   beforeEach((context) => requireLevel(context, isolation));
 
   const run = (language: Language, code: string, more: Partial<ExecOptions> = {}): Promise<JobResult> =>

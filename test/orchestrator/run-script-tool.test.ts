@@ -6,7 +6,7 @@ import type { ExecOptions } from '../../src/contracts/job.ts';
 import type { JobResult } from '../../src/contracts/result.ts';
 import { createOrchestrator } from '../../src/orchestrator/create-orchestrator.ts';
 import { MISSING_PYTHON, requireHere } from '../fixtures/describe-with.ts';
-import { BEST_LEVEL, LEVELS, requireLevel } from '../fixtures/levels.ts';
+import { BEST_LEVEL, SHARED_LEVELS, requireLevel } from '../fixtures/levels.ts';
 import { sandboxLeftovers } from '../fixtures/sandbox-leftovers.ts';
 import { skillLibrary, skillText } from '../fixtures/skill-library.ts';
 import { until } from '../fixtures/until.ts';
@@ -51,7 +51,7 @@ const exec = (code: string, options: Partial<ExecOptions> = {}): Promise<JobResu
     ...options,
   });
 
-describe.each(LEVELS)('skills.run_script at level %s', (isolation) => {
+describe.each(SHARED_LEVELS)('skills.run_script at level %s', (isolation) => {
   beforeEach((context) => requireLevel(context, isolation));
 
   it('runs a script of a skill that the job has loaded meanwhile, and of no other', async () => {

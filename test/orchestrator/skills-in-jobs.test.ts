@@ -3,7 +3,7 @@ import type { Language } from '../../src/contracts/language.ts';
 import type { JobResult } from '../../src/contracts/result.ts';
 import { createOrchestrator } from '../../src/orchestrator/create-orchestrator.ts';
 import { exportRuntimeGlobals, getActiveSkillsSubsystem } from '../../src/skills/index.ts';
-import { LEVELS, requireLevel } from '../fixtures/levels.ts';
+import { SHARED_LEVELS, requireLevel } from '../fixtures/levels.ts';
 import { skillLibrary, skillText } from '../fixtures/skill-library.ts';
 import { MISSING_PYTHON, requireHere } from '../fixtures/describe-with.ts';
 import { toolList } from '../fixtures/tool-list.ts';
@@ -30,7 +30,7 @@ const skills = { refs: ['custom.maps'] };
 const digestOfJob = exportRuntimeGlobals(library.subsystem, { refs: skills.refs, consumer: 'solver.codegen' })
   .descriptor.digest;
 
-describe.each(LEVELS)('skills of an exec job at level %s', (isolation) => {
+describe.each(SHARED_LEVELS)('skills of an exec job at level %s', (isolation) => {
   beforeEach((context) => requireLevel(context, isolation));
 
   const run = (language: Language, code: string, withSkills = true): Promise<JobResult> =>

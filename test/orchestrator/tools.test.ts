@@ -5,7 +5,7 @@ import type { ToolContext } from '../../src/broker/tool.ts';
 import { ToolError } from '../../src/broker/tool-errors.ts';
 import { createOrchestrator } from '../../src/orchestrator/create-orchestrator.ts';
 import { deferred } from '../fixtures/deferred.ts';
-import { LEVELS, requireLevel } from '../fixtures/levels.ts';
+import { SHARED_LEVELS, requireLevel } from '../fixtures/levels.ts';
 import { toolList } from '../fixtures/tool-list.ts';
 import { until } from '../fixtures/until.ts';
 import { MISSING_PYTHON, requireHere } from '../fixtures/describe-with.ts';
@@ -49,7 +49,7 @@ afterAll(() => orchestrator.close());
 const NODE =
   "import { callTool } from 'skillcell'; const attempt = (name, args) => callTool(name, args).catch((error) => ({ name: error.name, code: error.code, message: error.message }));";
 
-describe.each(LEVELS)('tools at level %s', (isolation) => {
+describe.each(SHARED_LEVELS)('tools at level %s', (isolation) => {
   beforeEach((context) => {
     requireLevel(context, isolation);
     contexts = [];

@@ -3,26 +3,33 @@ import { outlookLine, outlookWithout } from '../../scripts/test-outlook.ts';
 
 describe('the line before the tests', () => {
   it('says what is missing, what brings it, how many tests that leaves out, and how long the others take', () => {
-    const outlook = outlookWithout(['engine', 'python', 'root']);
-    expect(outlook.leftOut).toBeGreaterThan(outlookWithout(['engine']).leftOut);
-    expect(outlook.minutes).toBeLessThan(outlookWithout(['engine']).minutes);
+    const outlook = outlookWithout('all', ['engine', 'python', 'root']);
+    expect(outlook.leftOut).toBeGreaterThan(outlookWithout('all', ['engine']).leftOut);
+    expect(outlook.minutes).toBeLessThan(outlookWithout('all', ['engine']).minutes);
     expect(outlookLine(outlook, true)).toBe(
       'tests: this machine lacks a Docker engine, python3 and the rights of root (apt-get install docker.io python3); ' +
-        `about ${outlook.leftOut} tests are left out; the others take about ${outlook.minutes} minutes on two processors that do nothing else`,
+        `about ${outlook.leftOut} of all tests are left out; the others take about ${outlook.minutes} minutes on two processors that do nothing else`,
     );
   });
 
   it('counts a test that needs two missing parts once', () => {
-    const both = outlookWithout(['bubblewrap', 'python']).leftOut;
-    expect(both).toBeLessThan(outlookWithout(['bubblewrap']).leftOut + outlookWithout(['python']).leftOut);
+    const both = outlookWithout('all', ['bubblewrap', 'python']).leftOut;
+    expect(both).toBeLessThan(
+      outlookWithout('all', ['bubblewrap']).leftOut + outlookWithout('all', ['python']).leftOut,
+    );
   });
 
-  it('is short where nothing is missing, and where only some tests run', () => {
-    expect(outlookLine(outlookWithout([]), true)).toMatch(
-      /^tests: this machine has all that they need; .* \d+ minutes /,
+  it('promises at most five minutes for a change, and 25 for all', () => {
+    expect(outlookLine(outlookWithout('quick', []), true)).toMatch(
+      /^tests: this machine has all that they need; the tests for a change take about [1-5] minutes /,
     );
-    expect(outlookLine(outlookWithout([]), false)).toBe('');
-    expect(outlookLine(outlookWithout(['strace']), false)).toBe(
+    expect(outlookWithout('all', []).minutes).toBeLessThanOrEqual(25);
+    expect(outlookWithout('rest', []).minutes).toBeLessThan(outlookWithout('all', []).minutes);
+  });
+
+  it('is short where nothing is missing, and only some tests run', () => {
+    expect(outlookLine(outlookWithout('quick', []), false)).toBe('');
+    expect(outlookLine(outlookWithout('quick', ['strace']), false)).toBe(
       'tests: this machine lacks strace (apt-get install strace); tests that need it are left out',
     );
   });

@@ -162,7 +162,7 @@ function waitForReaders(name: 'stdout' | 'stderr'): void {
 /** Tells of the program what only its interpreter knows: the error that ends it, and the value that it exports. */
 function watchProgram(path: string, held: HeldProgram): void {
   const text = readFileSync(path, 'utf8');
-  const exported = text.includes('export') ? followExports(path, text) : () => undefined;
+  const exported = /\bexport\b/.test(text) ? followExports(path, text) : () => undefined;
   if (callsMissingRequire(path, text))
     Object.defineProperty(globalThis, 'require', { value: createRequire(path), configurable: true, writable: true });
   let failure: { is: unknown } | undefined;
@@ -174,7 +174,8 @@ function watchProgram(path: string, held: HeldProgram): void {
     try {
       if (failure !== undefined)
         held.send({ type: 'report', error: shortTexts(describeError(failure.is, wholeStack)) });
-      const value = held.isValueSet === true ? undefined : (exported() ?? exportsOfCommonJs(path));
+      const isTold = held.isValueSet === true || failure !== undefined;
+      const value = isTold ? undefined : (exported() ?? exportsOfCommonJs(path));
       if (value !== undefined) held.send({ type: 'value', ...jsonOfExport(value) });
     } catch {
       // The program has replaced functions that this stands on. How it ends is its own all the same.
@@ -208,7 +209,8 @@ function followExports(path: string, text: string): () => unknown {
     });
   }
   const load = createRequire(path);
-  return () => (namespace ?? (exportsOfCommonJs(path) === undefined ? (load(path) as Namespace) : undefined))?.default;
+  // A CommonJS program that failed is no longer in the loader's memory, and to load it would run it again.
+  return () => (namespace ?? (process.mainModule === undefined ? (load(path) as Namespace) : undefined))?.default;
 }
 
 function exportsOfCommonJs(path: string): unknown {

@@ -7,7 +7,8 @@ import { followProgress } from './follow-progress.ts';
 import { imagePackages } from './image-packages.ts';
 import { imageId } from './image.ts';
 
-const RELEASE = 'bookworm';
+/** The Debian that a base, and a bare machine, is made of. */
+export const DEBIAN_RELEASE = 'bookworm';
 /** The supervisor's tools, beside what languages need. */
 const TOOLS = ['coreutils', 'procps', 'util-linux'];
 const IMPORT_MS = 10 * 60_000;
@@ -21,7 +22,7 @@ const IMPORT_MS = 10 * 60_000;
 export async function localBase(engine: Docker, onProgress: (line: string) => void): Promise<string> {
   const packages = [...new Set([...TOOLS, ...imagePackages('slim')])].toSorted();
   const tag = createHash('sha256')
-    .update([RELEASE, ...packages].join(' '))
+    .update([DEBIAN_RELEASE, ...packages].join(' '))
     .digest('hex')
     .slice(0, 16);
   const name = `skillcell-base:${tag}`;
@@ -31,12 +32,16 @@ export async function localBase(engine: Docker, onProgress: (line: string) => vo
   }
   await requireMmdebstrap();
   onProgress(`base: making ${name} with mmdebstrap, about a minute`);
-  const maker = execa('mmdebstrap', ['--variant=minbase', `--include=${packages.join(',')}`, '--quiet', RELEASE, '-'], {
-    stdout: 'pipe',
-    buffer: { stdout: false },
-    encoding: 'buffer',
-    reject: false,
-  });
+  const maker = execa(
+    'mmdebstrap',
+    ['--variant=minbase', `--include=${packages.join(',')}`, '--quiet', DEBIAN_RELEASE, '-'],
+    {
+      stdout: 'pipe',
+      buffer: { stdout: false },
+      encoding: 'buffer',
+      reject: false,
+    },
+  );
   // Without a name at first: half an image, of a maker that failed on the way, must not be taken for one.
   const imported = callEngine(
     'import the base image',

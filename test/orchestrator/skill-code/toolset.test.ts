@@ -1,6 +1,6 @@
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { createOrchestrator } from '../../../src/orchestrator/create-orchestrator.ts';
-import { LEVELS, requireLevel } from '../../fixtures/levels.ts';
+import { SHARED_LEVELS, requireLevel } from '../../fixtures/levels.ts';
 import { skillLibrary, skillText } from '../../fixtures/skill-library.ts';
 
 /** As the description of toolsets prints it. */
@@ -32,7 +32,7 @@ afterAll(async () => {
   library[Symbol.dispose]();
 });
 
-describe.each(LEVELS)('a toolset of a skill at level %s', (isolation) => {
+describe.each(SHARED_LEVELS)('a toolset of a skill at level %s', (isolation) => {
   beforeEach((context) => requireLevel(context, isolation));
 
   it('gives its tools to a job that asks for them, in a sandbox of its own', async () => {

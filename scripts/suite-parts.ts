@@ -1,0 +1,72 @@
+import { globSync, readFileSync } from 'node:fs';
+import { join, matchesGlob } from 'node:path';
+
+/**
+ * A part of the tests. `quick` is `npm test`, for a change; `all` is `npm run test:all`; `rest` is what `all` has beside
+ * `quick`, for a run of both one after the other.
+ */
+export type SuitePart = 'quick' | 'rest' | 'all';
+
+/** The variable that says which part a run is; without it all tests run. */
+export const PART_VARIABLE = 'SKILLCELL_TESTS';
+
+/**
+ * Files that `npm test` leaves out. A file that is not listed is part of it, so that no file is forgotten: it has to be quick, or
+ * to give `npm test` a share of itself.
+ */
+export const ONLY_IN_ALL: readonly string[] = [
+  // Attacks, and faults of a whole machine: each needs sandboxes of its own.
+  'test/attacks/**',
+  'test/chaos/**',
+  'test/fuzz/**',
+  // Programs, clients and conversations that others wrote.
+  'test/fidelity/**',
+  'test/mcp/conformance/**',
+  'test/mcp/clients.test.ts',
+  // What a user installs and sets up, and what the examples say.
+  'test/e2e/{containers,example-programs,examples,installed-packages,packed-package,public-types,remote-engine,set-up}.test.ts',
+  // Every feature once more, at each level, for another user or in another language.
+  'test/e2e/{added-language,evaluate-skill,integrity,parity}.test.ts',
+  'test/runners/{third-runner,local/ordinary-user,local/runner-contract}.test.ts',
+  'test/orchestrator/tracing/spans.test.ts',
+  // An engine's own: its images, its runtimes, its addresses, its faults.
+  'test/runners/docker/{data-image,engine-faults,image,kernel-level,other-runtime,probe-level}.test.ts',
+  'test/orchestrator/{docker-pool,sweep}.test.ts',
+  'test/cli/docker-host.test.ts',
+  'test/runners/seccomp/{denied-calls,ordinary-work,seccomp-engine-profile}.test.ts',
+  // Floods, faults of a disk or a server, and processes that meet in one folder.
+  'test/mcp/{followed-skills,hostile-client}.test.ts',
+  'test/mcp/client/{hostile,memory,server-life}.test.ts',
+  'test/orchestrator/many-jobs.test.ts',
+  'test/scan/memory-of-a-scan.test.ts',
+  'test/library/{lock/two-writers,search/kept-index}.test.ts',
+  'test/runners/local/runtime-cache.test.ts',
+  'test/cli/unusable-places.test.ts',
+  'test/stores/git/{git-cache,git-network,hostile-repository,odd-repository}.test.ts',
+  // A server of buckets.
+  'test/stores/s3/s3-on-ceph.test.ts',
+  'test/cli/skills-add-s3.test.ts',
+  // Thousands of made-up cases.
+  'test/broker/tool-stubs/tool-stubs-properties.test.ts',
+  'test/evals/statistics.test.ts',
+  'test/skills/match/needed-words.test.ts',
+];
+
+/** Files that divide their tests between `npm test` and the rest: all that use `test/fixtures/share.ts`, or levels that it divides. */
+const SHARED = /^import .*(?:\b(?:EVERY_LEVEL|SHARED_LEVELS)\b.* from|\/share\.ts')/m;
+
+/** Which part of the tests this process runs. */
+export function suitePart(): SuitePart {
+  const part = process.env[PART_VARIABLE] ?? 'all';
+  if (part === 'quick' || part === 'rest' || part === 'all') return part;
+  throw new Error(`Cannot choose tests: ${PART_VARIABLE} is quick, rest or all, got ${part}.`);
+}
+
+/** The files of a part, by their path in the checkout. */
+export function filesOf(part: SuitePart, root: string): string[] {
+  const all = globSync('test/**/*.test.ts', { cwd: root });
+  if (part === 'all') return all;
+  const isQuick = (file: string): boolean => !ONLY_IN_ALL.some((pattern) => matchesGlob(file, pattern));
+  if (part === 'quick') return all.filter(isQuick);
+  return all.filter((file) => !isQuick(file) || SHARED.test(readFileSync(join(root, file), 'utf8')));
+}

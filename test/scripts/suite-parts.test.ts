@@ -1,0 +1,29 @@
+import { globSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { expect, it } from 'vitest';
+import { filesOf, ONLY_IN_ALL } from '../../scripts/suite-parts.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const [quick, rest, all] = (['quick', 'rest', 'all'] as const).map((part) => filesOf(part, root)) as [
+  string[],
+  string[],
+  string[],
+];
+
+it('the two parts of the tests hold each file, and both hold a file only where it divides its tests', () => {
+  expect([...new Set([...quick, ...rest])].toSorted()).toEqual(all.toSorted());
+  for (const file of quick.filter((name) => rest.includes(name)))
+    expect(readFileSync(`${root}${file}`, 'utf8'), file).toMatch(
+      /\b(?:share|shareOf|IS_SAMPLE|EVERY_LEVEL|SHARED_LEVELS)\b/,
+    );
+});
+
+it('a file that is left out of npm test for its own sake is there', () => {
+  for (const pattern of ONLY_IN_ALL.filter((name) => !name.endsWith('/**')))
+    expect(globSync(pattern, { cwd: root }), pattern).not.toEqual([]);
+});
+
+it('a new file belongs to npm test', () => {
+  expect(quick).toContain('test/scripts/suite-parts.test.ts');
+  expect(rest).not.toContain('test/scripts/suite-parts.test.ts');
+});
