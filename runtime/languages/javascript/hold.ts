@@ -10,6 +10,7 @@ import { extname } from 'node:path';
 import process from 'node:process';
 import { pathToFileURL } from 'node:url';
 import { isMainThread } from 'node:worker_threads';
+import type * as Bridges from './bridge.ts';
 import { BRIDGE, type HeldProgram } from './bridge-registry.ts';
 import { describeError } from './describe-error.ts';
 import { jsonOfExport } from './exported-value.ts';
@@ -71,7 +72,7 @@ function hold(): void {
 
 /** Makes the bridge of a program that imports `skillcell`. */
 function connect(held: HeldProgram): object {
-  const { connectBridge } = createRequire(__filename)('./bridge.cjs') as typeof import('./bridge.ts');
+  const { connectBridge } = createRequire(__filename)('./bridge.cjs') as typeof Bridges;
   return connectBridge(held, pathToFileURL(`${__dirname}/guest/`).href).bridge;
 }
 
@@ -176,7 +177,8 @@ function watchProgram(path: string, held: HeldProgram): void {
         held.send({ type: 'report', error: shortTexts(describeError(failure.is, wholeStack)) });
       const isTold = held.isValueSet === true || failure !== undefined;
       const value = isTold ? undefined : (exported() ?? exportsOfCommonJs(path));
-      if (value !== undefined) held.send({ type: 'value', ...jsonOfExport(value) });
+      const told = value === undefined ? undefined : jsonOfExport(value);
+      if (told !== undefined) held.send({ type: 'value', ...told });
     } catch {
       // The program has replaced functions that this stands on. How it ends is its own all the same.
     }

@@ -37,8 +37,8 @@ link.send({ type: 'waiting' });
 /** A session imports and evaluates in ways that Node still calls experimental; its code did not choose them. */
 function withoutExperimentalWarnings(): void {
   const { emitWarning } = process;
-  process.emitWarning = ((warning: string | Error, ...rest: unknown[]) => {
+  process.emitWarning = (warning: string | Error, ...rest: unknown[]) => {
     const name = typeof rest[0] === 'string' ? rest[0] : (rest[0] as { type?: string } | undefined)?.type;
     if (name !== 'ExperimentalWarning') Reflect.apply(emitWarning, process, [warning, ...rest]);
-  }) as typeof process.emitWarning;
+  };
 }
