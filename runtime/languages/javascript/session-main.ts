@@ -12,14 +12,13 @@ type SessionRequest = CellMessage | { type: 'interrupt'; run: number; count: num
 replaceStandardStreams();
 withoutExperimentalWarnings();
 const held = (Module as unknown as Record<symbol, HeldProgram>)[BRIDGE] as HeldProgram;
-let session: CellRunner | undefined;
 let set: ToldValue | undefined;
 const { bridge, link } = connectBridge(held, new URL('guest/', import.meta.url).href, {
   message(request) {
     const { type, ...rest } = request as SessionRequest;
-    if (type === 'cell') session?.run(request as CellMessage);
-    else if (type === 'end') session?.end();
-    else session?.interrupt((rest as { run: number }).run, (rest as { count: number }).count);
+    if (type === 'cell') session.run(request as CellMessage);
+    else if (type === 'end') session.end();
+    else session.interrupt((rest as { run: number }).run, (rest as { count: number }).count);
   },
   // Nobody waits for this session any more.
   closed: () => process.exit(70),
@@ -31,7 +30,7 @@ const takeSet = (): ToldValue | undefined => {
   set = undefined;
   return taken;
 };
-session = await startSession(held.session as SessionMessage, { link, takeSet, bridge });
+const session: CellRunner = await startSession(held.session as SessionMessage, { link, takeSet, bridge });
 link.send({ type: 'waiting' });
 
 /** A session imports and evaluates in ways that Node still calls experimental; its code did not choose them. */
