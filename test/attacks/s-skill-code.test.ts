@@ -8,9 +8,10 @@ import { EVERY_LEVEL, attack, type Scene } from './surroundings.ts';
 
 /** What any code can find out of where it is. The job itself runs it as well, and finds what the code of a skill must not. */
 const LOOK = `import { readdirSync, readFileSync, existsSync } from 'node:fs';
+import Module from 'node:module';
 import { connect } from 'node:net';
 const names = (folder) => { try { return readdirSync(folder, { recursive: true }).map(String).sort(); } catch (error) { return [error.code]; } };
-const bridge = globalThis[Symbol.for('skillcell.bridge')];
+const { bridge } = Module[Symbol.for('skillcell.bridge')];
 const call = async (target, name) => { try { return await bridge.call(target, name, {}); } catch (error) { return error.code; } };
 const reaches = (port) => new Promise((resolve) => {
   const socket = connect({ port, host: '127.0.0.1', timeout: 2000 }, () => resolve('connected'));
@@ -29,8 +30,9 @@ export const look = async (port, file) => ({
 
 /** A skill whose code does all that code should not. */
 const HOSTILE = `import { spawn } from 'node:child_process';
+import Module from 'node:module';
 import { look } from './look.mjs';
-const bridge = globalThis[Symbol.for('skillcell.bridge')];
+const { bridge } = Module[Symbol.for('skillcell.bridge')];
 const swallow = (promise) => promise.catch(() => undefined);
 export const Tools = [
   { id: 'look', execute: ({ port, file }) => look(port, file) },

@@ -333,7 +333,9 @@ describe.each(SHARED_LEVELS)('codegen at level %s', (isolation) => {
   });
 
   it('programs may not ask the model themselves', async () => {
-    const code = `const bridge = globalThis[Symbol.for('skillcell.bridge')];
+    const code = `import 'skillcell';
+      import Module from 'node:module';
+      const { bridge } = Module[Symbol.for('skillcell.bridge')];
       export default await bridge.call('model', 'generate', { system: '', messages: [{ role: 'user', content: 'x' }] }).catch((error) => error.code);`;
     const result = await run([block(code)]);
     expect(result).toMatchObject({ outcome: 'succeeded', value: 'tool.not-allowed' });

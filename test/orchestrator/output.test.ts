@@ -84,7 +84,7 @@ const TABLE: Record<Language, Row[]> = {
 const NEWCOMER: Record<Language, string> = {
   javascript: `for (let i = 0; i < 1000; i++) console.log('line ' + i); process.exit(0)`,
   typescript: `for (let i: number = 0; i < 1000; i++) console.log('line ' + i); process.exit(0)`,
-  python: `import os\nfor i in range(1000): print(f'line {i}')\nos._exit(0)`,
+  python: `import sys\nfor i in range(1000): print(f'line {i}')\nsys.exit(0)`,
   bash: `for ((i = 0; i < 1000; i++)); do echo "line $i"; done; exit 0`,
 };
 const NEWCOMER_TEXT = Array.from({ length: 1_000 }, (_, index) => `line ${index}\n`).join('');

@@ -100,7 +100,7 @@ require(${JSON.stringify(join(folder, 'entry.cjs'))});`;
 
   it('carries executors as modules that start without the packages of the project', () => {
     expect(manifest.files).toHaveProperty(['languages/javascript/session-main.mjs']);
-    expect(manifest.files).toHaveProperty(['languages/typescript/sample-module.mts']);
+    expect(manifest.files).toHaveProperty(['languages/javascript/sample-module.mts']);
     expect(manifest.files).toHaveProperty(['languages/python/hold/sitecustomize.py']);
   });
 });

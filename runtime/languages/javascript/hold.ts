@@ -41,6 +41,9 @@ const FIRST_DESCRIPTOR = 200;
 const HEADER_BYTES = 4;
 const STANDARD_STREAMS = ['stdout', 'stderr'] as const;
 
+/** A name of the program's own that it may export, and that would be called. */
+const OWN_THEN = /\b(?:const|let|var|function|class|as) then\b|[{,] ?then ?[,}]/;
+
 forgetThisModule();
 // Workers load what their main thread has preloaded.
 if (isMainThread) hold();
@@ -200,7 +203,7 @@ interface Namespace {
  */
 function followExports(path: string, text: string): () => unknown {
   let namespace: Namespace | undefined;
-  if (/\bawait\b/.test(text) && !/\bthen\b/.test(text)) {
+  if (/\bawait\b/.test(text) && !OWN_THEN.test(text)) {
     setImmediate(() => {
       // A CommonJS program has exported already; to import it would run getters of its exports.
       if (exportsOfCommonJs(path) !== undefined) return;

@@ -88,6 +88,8 @@ export function connectSupervisor(
     while (cutter.next(take));
   });
   incoming.on('error', () => undefined);
+  // Calls of the last tick are made all the same.
+  process.on('exit', sendGathered);
   incoming.on('close', handlers.closed);
 
   return {

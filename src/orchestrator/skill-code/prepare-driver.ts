@@ -9,7 +9,7 @@ import type { DriverJob } from './skill-sandbox.ts';
 const PROGRAMS: Record<DriverJob['language'], string> = {
   javascript:
     "import 'skillcell';\nimport Module from 'node:module';\nawait import(Module[Symbol.for('skillcell.bridge')].bridge.modules + 'skill-code/driver.mjs');\n",
-  python: 'import _skillcell_skill_code\n_skillcell_skill_code.serve()\n',
+  python: 'import skillcell\nimport _skillcell_skill_code\n_skillcell_skill_code.serve()\n',
 };
 const KEPT_OUTPUT = 16 * 1024;
 /** A call is an order and an answer; beside that a driver asks now and then for nothing. */

@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process';
+import Module from 'node:module';
 import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
@@ -40,7 +41,7 @@ function reachable(language: StubLanguage): string[] {
 test('a JavaScript program that goes by the declared names calls the tool that they stand for', async () => {
   const called: unknown[] = [];
   const bridge = { ToolCallError: Error, call: (_target: string, id: string) => called.push(id) };
-  Object.assign(globalThis, { [Symbol.for('skillcell.bridge')]: bridge });
+  Object.assign(Module, { [Symbol.for('skillcell.bridge')]: { bridge } });
   interface Path {
     (): void;
     [name: string]: Path;
