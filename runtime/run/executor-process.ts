@@ -229,7 +229,10 @@ function signalName(number: number): string {
 const HELD_DESCRIPTORS = [4, 5, 6, 7, 8, 9];
 
 /** Takes over the executor that the launch script started, or returns `undefined` where there is none. */
-export function adoptFirstExecutor(layout: SandboxLayout, language: LanguageDefinition): ExecutorProcess | undefined {
+export function adoptFirstExecutor(
+  layout: SandboxLayout,
+  language: LanguageDefinition,
+): ExecutorProcess | undefined {
   const pid = Number(process.env['SKILLCELL_FIRST_EXECUTOR']);
   if (!Number.isInteger(pid) || pid <= 0) return undefined;
   const status = openReader('/run/status');

@@ -2,7 +2,8 @@ import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import type { JobResult } from '../../src/contracts/result.ts';
 import { createOrchestrator } from '../../src/orchestrator/create-orchestrator.ts';
 import { MISSING_PYTHON, requireHere } from '../fixtures/describe-with.ts';
-import { BEST_LEVEL, LEVELS, requireLevel } from '../fixtures/levels.ts';
+import { EVERY_LEVEL, everyRunner, requireEachLevel } from '../fixtures/every-level.ts';
+import { BEST_LEVEL } from '../fixtures/levels.ts';
 import { skillLibrary, skillText } from '../fixtures/skill-library.ts';
 
 const MARK = '\uFEFF';
@@ -14,7 +15,11 @@ const library = skillLibrary({
   'kit/scripts/lib/plain': '#!/bin/sh\r\ntrue\r\n',
   'kit/notes.txt': 'text\r\n',
 });
-const orchestrator = createOrchestrator({ skills: library.subsystem });
+const orchestrator = createOrchestrator({
+  runners: await everyRunner(),
+  skills: library.subsystem,
+  allowUnisolated: true,
+});
 afterAll(async () => {
   await orchestrator.close();
   library[Symbol.dispose]();
@@ -23,11 +28,12 @@ afterAll(async () => {
 const told = ({ diagnostics }: JobResult): string[] =>
   diagnostics.filter(({ code }) => code === 'program.line-ends').map(({ message }) => message);
 
-describe.each(LEVELS)('files of bash with line ends of Windows at level %s', (isolation) => {
-  beforeEach((context) => requireLevel(context, isolation));
+describe.each(EVERY_LEVEL)('files of bash with line ends of Windows at level %s', (isolation) => {
+  beforeEach((context) => requireEachLevel(context, isolation));
+  const place = { isolation, runner: isolation === 'container' ? 'docker' : 'local' } as const;
 
   it('run and are sourced without them where they are of a skill, and are named', async () => {
-    const result = await orchestrator.script({ skill: 'custom.kit', script: 'scripts/run.sh', isolation });
+    const result = await orchestrator.script({ skill: 'custom.kit', script: 'scripts/run.sh', ...place });
     expect(result).toMatchObject({ exitCode: 1, stdout: { text: 'a b\n' }, stderr: { text: '' } });
     expect(told(result)).toEqual([
       'Lines of custom/kit/scripts/lib/plain, custom/kit/scripts/lib/said.sh, custom/kit/scripts/run.sh end with a carriage return, which bash takes for part of a word; the copies in the sandbox are without them.',
@@ -35,16 +41,19 @@ describe.each(LEVELS)('files of bash with line ends of Windows at level %s', (is
   });
 
   it('are sourced without them where they are input, and no other file changes', async () => {
-    const files = ['1', '2', '3', '4'].map((name) => ({ destination: `lib/${name}.sh`, bytes: MARK + SOURCED }));
-    const packed = { destination: 'packed.sh', bytes: 'exit\r\n\0' };
-    const data = { destination: 'data.csv', bytes: `${MARK}a\r\n` };
+    const files = ['1', '2', '3', '4'].map((name) => ({
+      destination: `lib/${name}.sh`,
+      bytes: Buffer.from(MARK + SOURCED),
+    }));
+    const packed = { destination: 'packed.sh', bytes: Buffer.from('exit\r\n\0') };
+    const data = { destination: 'data.csv', bytes: Buffer.from(`${MARK}a\r\n`) };
     const code =
       '. lib/4.sh; echo "$said"; cat packed.sh data.csv "$SKILLS_DIR/custom/kit/notes.txt" | grep -c $\'\\r\'';
     const result = await orchestrator.exec({
       language: 'bash',
       code,
       files: [...files, packed, data],
-      isolation,
+      ...place,
       skills: { refs: ['custom.kit'] },
     });
     expect(result).toMatchObject({ outcome: 'succeeded', stdout: { text: 'a b\n3\n' }, stderr: { text: '' } });
@@ -55,7 +64,7 @@ describe.each(LEVELS)('files of bash with line ends of Windows at level %s', (is
 
 it('leaves files of bash beside a program of another language as they are', async () => {
   const code = "console.log(require('node:fs').readFileSync('said.sh', 'utf8') === process.argv[2])";
-  const files = [{ destination: 'said.sh', bytes: SOURCED }];
+  const files = [{ destination: 'said.sh', bytes: Buffer.from(SOURCED) }];
   const result = await orchestrator.exec({ fileName: 'a.cjs', code, files, args: [SOURCED], isolation: BEST_LEVEL });
   expect(result).toMatchObject({ stdout: { text: 'true\n' } });
   expect(told(result)).toEqual([]);
