@@ -123,6 +123,7 @@ export function serveChannel(args: readonly string[]): void {
         calls,
         clock,
         canceled,
+        found: [],
         takeExecutor,
         session,
       });
@@ -182,7 +183,7 @@ function receiveAll(layout: SandboxLayout, privileges: Privileges): Incoming {
       return {
         globals: JSON.parse((await globals.done).toString('utf8')) as RuntimeGlobals,
         trees: sent.skills === undefined ? new Map() : await skills.done,
-        filesWritten: sent.files === undefined ? Promise.resolve() : files.done,
+        filesWritten: sent.files === undefined ? Promise.resolve([]) : files.done,
         stdin: sent.stdin === undefined ? undefined : stdin.stream,
       };
     },

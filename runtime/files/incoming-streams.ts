@@ -42,14 +42,19 @@ export function receiveSkills(): { reader: StreamReader; done: Promise<SkillTree
   });
 }
 
-/** Unpacks the job's input files into the workspace as they come; user code has not started yet. */
+/** Unpacks the job's input files into the workspace as they come, and gives their paths; user code has not started yet. */
 export function receiveFiles(
   layout: SandboxLayout,
   privileges: Privileges,
-): { reader: StreamReader; done: Promise<void> } {
-  return lazily(() =>
-    createTarReader(NO_CAPS, (file) => privileges.asUser(() => writeFileBelow(layout.workspace, file))),
-  );
+): { reader: StreamReader; done: Promise<readonly string[]> } {
+  return lazily(() => {
+    const paths: string[] = [];
+    const archive = createTarReader(NO_CAPS, (file) => {
+      privileges.asUser(() => writeFileBelow(layout.workspace, file));
+      paths.push(file.path);
+    });
+    return { reader: archive.reader, done: archive.done.then(() => paths) };
+  });
 }
 
 /**

@@ -42,7 +42,8 @@ export async function rehearseRun(
     clock: createRunClock(),
     canceled: new AbortController().signal,
     trees: new Map(),
-    filesWritten: Promise.resolve(),
+    filesWritten: Promise.resolve([]),
+    found: [],
     stdin: undefined,
     takeExecutor: (name) => sampleExecutor(readLanguage(layout.runtime, name)),
   };

@@ -33,7 +33,7 @@ export async function rehearse(
     const trees = await sendSample();
     const descriptor = sampleDescriptor(ID, trees.get(ID) ?? new Map());
     requireArrived(descriptor, trees);
-    writeSkills(folder, trees);
+    writeSkills(folder, trees, executor.language);
     rmSync(folder, { recursive: true, force: true });
     await rehearseRun(layout, processes, privileges);
     if (codegen) await render(descriptor, trees);

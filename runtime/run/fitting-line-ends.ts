@@ -2,15 +2,27 @@ import { type Diagnostic, diagnostic } from '../../src/contracts/diagnostic.ts';
 import type { LanguageDefinition } from '../../src/contracts/language.ts';
 
 /**
- * The program with line ends that its interpreter takes: as it is, or for bash without the carriage returns of Windows'
- * line ends, which would stand in its words. The diagnostic says so.
+ * The program as its interpreter takes it: as it is, or for bash without the carriage returns of Windows' line ends, which would
+ * stand in its words, and without a byte order mark, which would stand in its first. The diagnostic tells of the line ends.
  */
 export function fittingLineEnds(
-  { title, lineEnds }: LanguageDefinition,
+  language: LanguageDefinition,
   code: string,
 ): { program: string; diagnostics: Diagnostic[] } {
-  if (lineEnds !== 'lf' || !code.includes('\r\n')) return { program: code, diagnostics: [] };
-  const fitting = code.replaceAll('\r\n', '\n');
-  const message = `${code.length - fitting.length} lines end with a carriage return, which ${title} takes for part of a word; the program ran without them.`;
-  return { program: fitting, diagnostics: [diagnostic('program.line-ends', message)] };
+  if (language.lineEnds !== 'lf') return { program: code, diagnostics: [] };
+  const { text, lines } = withLineFeeds(withoutMark(code));
+  if (lines === 0) return { program: text, diagnostics: [] };
+  const message = `${lines} lines end with a carriage return, which ${language.title} takes for part of a word; the program ran without them.`;
+  return { program: text, diagnostics: [diagnostic('program.line-ends', message)] };
+}
+
+/** A text without the byte order mark before it, which some editors write. */
+export function withoutMark(text: string): string {
+  return text.startsWith('\uFEFF') ? text.slice(1) : text;
+}
+
+/** A text whose lines all end with a line feed alone, and how many did not. */
+export function withLineFeeds(text: string): { text: string; lines: number } {
+  const fitting = text.replaceAll('\r\n', '\n');
+  return { text: fitting, lines: text.length - fitting.length };
 }

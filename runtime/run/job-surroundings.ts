@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream';
+import type { Diagnostic } from '../../src/contracts/diagnostic.ts';
 import type { RuntimeGlobals } from '../../src/contracts/globals.ts';
 import type { ExecutorStart, Language, LanguageDefinition } from '../../src/contracts/language.ts';
 import type { SkillTrees } from '../../src/contracts/skill.ts';
@@ -31,7 +32,10 @@ export interface JobSurroundings {
   clock: RunClock;
   canceled: AbortSignal;
   trees: SkillTrees;
-  filesWritten: Promise<void>;
+  /** The paths of the job's input files, once all are in the workspace. */
+  filesWritten: Promise<readonly string[]>;
+  /** What the result tells of the files that programs find. */
+  found: Diagnostic[];
   stdin: Readable | undefined;
   /** An executor that has run nothing yet: the one that waits where it can run this program, else a new one. */
   takeExecutor(language: Language, wanted?: ExecutorStart): ExecutorProcess;

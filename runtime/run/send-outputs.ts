@@ -32,10 +32,10 @@ export async function sendOutputs(
     ...(outcome.error === undefined ? {} : { error: outcome.error }),
     omitted: collection.omitted,
     sources: globals.SOURCES_POOL,
-    diagnostics: outcome.diagnostics,
     runMs: outcome.runMs,
     ...(layout.level === 'container' ? { usage: ownUsage() } : {}),
     ...more,
+    diagnostics: [...around.found, ...(more.diagnostics ?? outcome.diagnostics)],
   };
   if (collection.overLimit && result.outcome === 'succeeded') {
     result.outcome = 'limit';

@@ -1,9 +1,13 @@
 import { join } from 'node:path';
 import type { SkillsDescriptor } from '../../src/contracts/descriptor.ts';
+import type { LanguageDefinition } from '../../src/contracts/language.ts';
 import type { SkillTrees } from '../../src/contracts/skill.ts';
 import { SkillcellError } from '../../src/contracts/skillcell-error.ts';
 import { verifyDescriptor } from '../../src/skills/descriptor/verify-descriptor.ts';
+import { fitFile, tellFitted } from '../files/fit-files.ts';
 import { writeFileBelow } from '../files/incoming-streams.ts';
+import { readLanguage } from '../languages/read-language.ts';
+import type { JobSurroundings } from '../run/job-surroundings.ts';
 
 /**
  * Checks every byte that arrived against the descriptor.
@@ -17,10 +21,28 @@ export function requireArrived(descriptor: SkillsDescriptor, trees: SkillTrees):
   throw new SkillcellError('skills.digest-mismatch', message, { diagnostics });
 }
 
-/** Writes the checked trees to the folder of skills, `<namespace>/<skill id>/…`, read-only. */
-export function writeSkills(folder: string, trees: SkillTrees): void {
+/** Writes skills that were checked, as the interpreter of the job's language takes them, and notes which copies differ. */
+export function placeSkills({ globals, layout, found }: JobSurroundings, trees: SkillTrees): void {
+  if (trees.size === 0) return;
+  const language = readLanguage(layout.runtime, globals.JOB.language);
+  found.push(...tellFitted(language, writeSkills(layout.skills, trees, language)));
+}
+
+/**
+ * Writes the checked trees to the folder of skills, `<namespace>/<skill id>/…`, read-only.
+ *
+ * @param language the job's: its interpreter takes the copies of the files that are its programs
+ * @returns paths, from the folder of skills on, of the copies whose line ends differ
+ */
+export function writeSkills(folder: string, trees: SkillTrees, language: LanguageDefinition): string[] {
+  const fitted: string[] = [];
   for (const [id, tree] of trees) {
-    const skillFolder = join(folder, id.replace('.', '/'));
-    for (const [path, { bytes, executable }] of tree) writeFileBelow(skillFolder, { path, bytes, executable }, 0o555);
+    const skillFolder = id.replace('.', '/');
+    for (const [path, file] of tree) {
+      const { bytes, lines } = fitFile(language, path, file.bytes) ?? { bytes: file.bytes, lines: 0 };
+      writeFileBelow(join(folder, skillFolder), { path, bytes, executable: file.executable }, 0o555);
+      if (lines > 0) fitted.push(join(skillFolder, path));
+    }
   }
+  return fitted;
 }

@@ -12,7 +12,8 @@ import type { Prompt } from '../agent/build-prompt.ts';
 import { runAgent } from '../agent/run-agent.ts';
 import { installedPackages, type InstalledPackages } from '../languages/installed-packages.ts';
 import { readLanguage } from '../languages/read-language.ts';
-import { writeSkills } from './arrived-skills.ts';
+import { placeSkills } from './arrived-skills.ts';
+import { fitInputs } from './fit-inputs.ts';
 import type { CallPort } from '../run/call-port.ts';
 import { emptyRun, type RunOutcome } from '../run/run-outcome.ts';
 import type { JobSurroundings } from '../run/job-surroundings.ts';
@@ -34,8 +35,8 @@ export async function serveCodegen(around: JobSurroundings): Promise<void> {
   const asked = askForPackages(layout, language);
   const rendered = renderRequested(around);
   say({ type: 'skills', skills: rendered.skills });
-  writeSkills(layout.skills, around.trees);
-  await around.filesWritten;
+  placeSkills(around, around.trees);
+  await fitInputs(around);
 
   let run = 0;
   const files = listInputs(layout.workspace);

@@ -6,6 +6,7 @@ import type { JobSurroundings } from '../run/job-surroundings.ts';
 import { runOnce } from '../run/run-once.ts';
 import { skillScript } from '../run/skill-script.ts';
 import { sendOutputs } from '../run/send-outputs.ts';
+import { fitInputs } from './fit-inputs.ts';
 
 /** Serves the one job of this sandbox: checks its skills, runs it, sends what it left, and last its result. */
 export async function serveJob(around: JobSurroundings): Promise<void> {
@@ -17,11 +18,11 @@ export async function serveJob(around: JobSurroundings): Promise<void> {
   }
   if (globals.SKILLS_DESCRIPTOR !== null) {
     // The checks of skills are the larger part of the bundle; a job without skills does not wait until they are loaded.
-    const { requireArrived, writeSkills } = await import('./arrived-skills.ts');
+    const { requireArrived, placeSkills } = await import('./arrived-skills.ts');
     requireArrived(globals.SKILLS_DESCRIPTOR, trees);
-    writeSkills(around.layout.skills, trees);
+    placeSkills(around, trees);
   }
-  await around.filesWritten;
+  await fitInputs(around);
   channel.sendEvent({ type: 'skills', skills: unrenderedSkills(globals, trees) } satisfies SandboxMessage);
   if (around.session !== undefined && globals.JOB.kind === 'session') {
     const { serveSession } = await import('../session/serve-session.ts');

@@ -2,7 +2,7 @@ import type { RequestAnswer, SandboxMessage } from '../../src/protocol/messages.
 import { wrapData } from '../agent/wrap-data.ts';
 import { receiveSkills } from '../files/incoming-streams.ts';
 import type { JobSurroundings } from '../run/job-surroundings.ts';
-import { writeSkills } from './arrived-skills.ts';
+import { placeSkills } from './arrived-skills.ts';
 import { renderArrived, type RenderedSkills } from './render-arrived.ts';
 
 /**
@@ -17,7 +17,7 @@ export async function serveRequest(
   around: JobSurroundings,
   rendered: RenderedSkills,
 ): Promise<string> {
-  const { calls, channel, globals, layout, privileges, trees } = around;
+  const { calls, channel, globals, privileges, trees } = around;
   const arriving = receiveSkills();
   const reply = await calls.call('host', 'request', request, () => arriving.reader);
   if (!reply.ok) return reply.error.message;
@@ -28,7 +28,7 @@ export async function serveRequest(
     const more = renderArrived(globals.JOB, { ...skills, trees: arrived });
     const fresh = [...arrived].filter(([id]) => !trees.has(id));
     // After a run this process works at the program's id.
-    privileges.asSupervisor(() => writeSkills(layout.skills, new Map(fresh)));
+    privileges.asSupervisor(() => placeSkills(around, new Map(fresh)));
     for (const [id, tree] of fresh) trees.set(id, tree);
     rendered.pool = more.pool;
     channel.send({ type: 'skills', skills: more.skills } satisfies SandboxMessage);

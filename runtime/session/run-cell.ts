@@ -4,7 +4,7 @@ import type { ByteWriter, Channel, StreamWriter } from '../../src/protocol/chann
 import type { SandboxMessage } from '../../src/protocol/messages.ts';
 import type { SessionReply, SessionRequest } from '../../src/protocol/session-messages.ts';
 import { withinDeadline } from '../../src/protocol/within-deadline.ts';
-import { fittingLineEnds } from '../run/fitting-line-ends.ts';
+import { fittingLineEnds, withoutMark } from '../run/fitting-line-ends.ts';
 import type { JobSurroundings } from '../run/job-surroundings.ts';
 import { judge } from '../run/judge-run.ts';
 import { captureOutput } from '../run/output-capture.ts';
@@ -62,6 +62,7 @@ export async function runCell(
   });
   const answered = listen(cell, session, limits, cause.resolve);
   const stopWatching = startWatches(around, limits, cause.resolve);
+  // Code that comes as text has no encoding to mark: Python would refuse the mark, which it takes at the start of a file.
   const { program, diagnostics } = fittingLineEnds(executor.language, withoutMark(cell.code));
   const started = performance.now();
   // What is to stop before it has begun never begins.

@@ -84,7 +84,7 @@ export interface LanguageDefinition {
   session?: string | undefined;
   /** The program that serves a session, which a held interpreter runs as any other. */
   sessionProgram?: string | undefined;
-  /** How lines have to end where the interpreter takes a carriage return for part of a word. */
+  /** How lines have to end where the interpreter takes a carriage return, and a byte order mark, for part of a word. */
   lineEnds?: 'lf' | undefined;
   /** Whether the executor says which of a script's requirements are not met, when it is asked to `check` it. */
   requirements?: true | undefined;

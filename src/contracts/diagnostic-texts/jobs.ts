@@ -65,8 +65,8 @@ export const JOB_TEXTS: Readonly<Record<Code, DiagnosticText>> = {
   },
   'program.line-ends': {
     meaning:
-      'lines of the program ended as Windows ends them, which its interpreter takes for part of a word; the copy that ran ends them with a line feed alone',
-    advice: 'Save the program with Unix line ends.',
+      'lines of the program, or of files that it may run or source, ended as Windows ends them, which its interpreter takes for part of a word; the copies in the sandbox end them with a line feed alone',
+    advice: 'Save the program and these files with Unix line ends.',
   },
   'script.requirement': {
     meaning: 'a package, or a version of one or of Python, that a script requires is not where the script was to run',

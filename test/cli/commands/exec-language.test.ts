@@ -126,6 +126,10 @@ describe('line ends of Windows', () => {
     const plain = await run('b.sh', lines.join('\n'));
     expect(plain).toMatchObject({ exitCode: 3, stdout: { text: 'a b\ntext\n' } });
     expect(codes(plain)).toEqual([]);
+    // Behind the mark `set` would be another command, and the program would go on.
+    const marked = await run('d.sh', '\uFEFFset -e\nfalse\necho on\n');
+    expect(marked).toMatchObject({ exitCode: 1, stdout: { text: '' }, stderr: { text: '' } });
+    expect(codes(marked)).toEqual([]);
     // A carriage return that ends no line is the program's own.
     const own = await run('c.sh', 'printf "%s" "a\rb"');
     expect(own).toMatchObject({ outcome: 'succeeded', stdout: { text: 'a\rb' } });

@@ -1,0 +1,15 @@
+import { fitFilesBelow, tellFitted } from '../files/fit-files.ts';
+import { readLanguage } from '../languages/read-language.ts';
+import type { JobSurroundings } from '../run/job-surroundings.ts';
+
+/**
+ * Waits for the job's input files, and fits those that are programs of its language. Those of a session stay as they came: its host
+ * reads and edits them.
+ */
+export async function fitInputs({ globals, layout, privileges, filesWritten, found }: JobSurroundings): Promise<void> {
+  const paths = await filesWritten;
+  if (paths.length === 0 || globals.JOB.kind === 'session') return;
+  const language = readLanguage(layout.runtime, globals.JOB.language);
+  const fitted = privileges.asUser(() => fitFilesBelow(language, layout.workspace, paths));
+  found.push(...tellFitted(language, fitted));
+}
