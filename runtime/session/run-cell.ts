@@ -154,11 +154,6 @@ function hasExited({ executor, end }: Interpreter): boolean {
   return executor.language.reads === 'strings' && end !== undefined && end.signal === null && end.code !== null;
 }
 
-/** The code without a byte order mark: a file has one for its readers, and an interpreter that is handed a text takes it for a name. */
-function withoutMark(code: string): string {
-  return code.startsWith('\uFEFF') ? code.slice(1) : code;
-}
-
 /** An interpreter that ended without a word of its run. */
 const UNSAID = { name: 'InterpreterEnded', message: 'The interpreter ended before the code had.', stack: '' };
 
