@@ -50,6 +50,7 @@ export function connectSupervisor(
   let room = Buffer.allocUnsafeSlow(2 * GATHERED_BYTES);
   let messages = 0;
   let filled = 0;
+  let isEnding = false;
 
   const write = (bytes: Uint8Array): void => {
     if (isOpen()) writeWhole(outgoing, bytes);
@@ -88,8 +89,10 @@ export function connectSupervisor(
     while (cutter.next(take));
   });
   incoming.on('error', () => undefined);
-  // Calls of the last tick are made all the same.
-  process.on('exit', sendGathered);
+  process.on('exit', () => {
+    isEnding = true;
+    sendGathered();
+  });
   incoming.on('close', handlers.closed);
 
   return {
@@ -100,7 +103,8 @@ export function connectSupervisor(
     sendSoon(call) {
       if (messages === 0) process.nextTick(sendGathered);
       gather(call);
-      if (messages >= GATHERED_MESSAGES || filled > GATHERED_BYTES) sendGathered();
+      // No tick follows the listeners of the end.
+      if (isEnding || messages >= GATHERED_MESSAGES || filled > GATHERED_BYTES) sendGathered();
     },
     sendBytes(part, bytes) {
       for (let offset = 0; offset < bytes.length; offset += FRAME_BYTES) {
