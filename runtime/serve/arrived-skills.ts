@@ -4,7 +4,7 @@ import type { LanguageDefinition } from '../../src/contracts/language.ts';
 import type { SkillTrees } from '../../src/contracts/skill.ts';
 import { SkillcellError } from '../../src/contracts/skillcell-error.ts';
 import { verifyDescriptor } from '../../src/skills/descriptor/verify-descriptor.ts';
-import { fitFile, tellFitted } from '../files/fit-files.ts';
+import { fitFile, tellFitted } from '../run/fit-files.ts';
 import { writeFileBelow } from '../files/incoming-streams.ts';
 import { readLanguage } from '../languages/read-language.ts';
 import type { JobSurroundings } from '../run/job-surroundings.ts';

@@ -1,4 +1,4 @@
-import { fitFilesBelow, tellFitted } from '../files/fit-files.ts';
+import { fitFilesBelow, tellFitted } from '../run/fit-files.ts';
 import { readLanguage } from '../languages/read-language.ts';
 import type { JobSurroundings } from '../run/job-surroundings.ts';
 

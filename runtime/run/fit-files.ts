@@ -2,9 +2,9 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import { type Diagnostic, diagnostic } from '../../src/contracts/diagnostic.ts';
 import type { LanguageDefinition } from '../../src/contracts/language.ts';
-import { readShebang } from '../../src/languages/shebang.ts';
+import { readShebang } from '../../src/contracts/shebang.ts';
 import { listNames } from '../../src/skills/text/list-names.ts';
-import { withLineFeeds } from '../run/fitting-line-ends.ts';
+import { withLineFeeds } from './fitting-line-ends.ts';
 
 /** How many files a diagnostic names, and how much of each. */
 const NAMED = 3;
