@@ -3,6 +3,7 @@ import { expect } from 'vitest';
 import type { JobLimits } from '../../src/contracts/limits.ts';
 import type { JobResult } from '../../src/contracts/result.ts';
 import type { JobEvent } from '../../src/contracts/events.ts';
+import { ASKED_AT_ITS_END, ENDLESS_ENDS } from './endless-ends.ts';
 import { processesWith, sandboxProcesses } from './leftovers.ts';
 import { plainly } from './plainly.ts';
 import { runSeparateHost } from './separate-host.ts';
@@ -514,6 +515,32 @@ while True: time.sleep(1)`;
     evidence(`ended after ${Math.round(result.usage.wallMs ?? 0)} ms: 2,000 of its own, 400 of grace`);
   },
 );
+
+attack('B29', 'is ended though its ordinary end never comes', { levels: EVERY_LEVEL }, async ({ job, evidence }) => {
+  const limits = { runTimeoutMs: 3_000, graceMs: 400 };
+  await Promise.all(
+    Object.entries(ENDLESS_ENDS).map(async ([name, { language, code, stubborn }]) => {
+      expect((await plainly(language, code, { timeoutMs: 800 })).signal, name).toBe('SIGKILL');
+      const plain = await plainly(language, code, { args: ['short'] });
+      expect(plain.stdout, name).toBe('ending\nended\n');
+      expect(await job({ language, code, args: ['short'] }), name).toMatchObject({
+        exitCode: plain.code,
+        stdout: { text: plain.stdout },
+      });
+      const result = await job({ language, code, limits });
+      expect(result, name).toMatchObject({
+        outcome: 'timeout',
+        error: { name: 'RunTimeout' },
+        stdout: { text: 'ending\n' },
+      });
+      expect(result.usage.wallMs, name).toBeGreaterThan(stubborn === true ? 3_300 : 2_900);
+    }),
+  );
+  const asked = await job({ code: ASKED_AT_ITS_END, limits });
+  expect(asked).toMatchObject({ outcome: 'timeout', stdout: { text: 'ending\nasked\n' } });
+  expect(asked.usage.wallMs).toBeGreaterThan(3_300);
+  evidence(`timeout, with a grace, in ${Object.keys(ENDLESS_ENDS).join(', ')}`);
+});
 
 attack('B16', 'sets no limit that is none', { levels: EVERY_LEVEL }, async ({ job, evidence }) => {
   const values = [0, -1, Number.NaN, Number.POSITIVE_INFINITY, Number('1e999'), 1.5, '60', null, {}, 2 ** 60];
