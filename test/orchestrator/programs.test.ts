@@ -284,10 +284,34 @@ if __name__ == "__main__":
         error: { name: 'KeyError', message: "'k'", line: 2 },
       });
       expect(raised.stderr.text).toContain('mine.py", line 2');
-      expect(raised.stderr.text).not.toContain('executor.py');
+      expect(raised.stderr.text).not.toContain('sitecustomize');
       expect(await run('python', 'x = 1\nif:\n')).toMatchObject({
         outcome: 'failed',
         error: { name: 'SyntaxError', line: 2 },
+      });
+    });
+
+    it('hands back the value and the files of a program that closed the descriptors of its link', async () => {
+      const code = `import os, skillcell
+os.closerange(3, 256)
+with open(os.environ['SKILLCELL_OUTPUT'] + '/kept.txt', 'w') as file: file.write('kept')
+try: skillcell.call_tool('any.tool')
+except skillcell.ToolCallError as error: print(error.code)
+skillcell.set_value({'told': 'by a file'})`;
+      const { value, stdout, artifacts } = await succeed('python', code);
+      expect({ value, stdout: stdout.text, paths: artifacts.map(({ path }) => path) }).toEqual({
+        value: { told: 'by a file' },
+        stdout: 'tool.job-over\n',
+        paths: ['kept.txt'],
+      });
+      const script = `import { closeSync, writeFileSync } from 'node:fs';
+closeSync(200);
+closeSync(201);
+writeFileSync(process.env.SKILLCELL_OUTPUT + '/kept.txt', 'kept');
+export default 'by a file';`;
+      expect(await succeed('javascript', script)).toMatchObject({
+        value: 'by a file',
+        artifacts: [{ path: 'kept.txt' }],
       });
     });
 

@@ -50,7 +50,7 @@ export function connectBridge(
   });
   const calls = createProgramCalls(link);
   if (session === undefined) link.stayAlive(false);
-  const tell = session?.setValue ?? ((json) => held.send({ type: 'value', json }));
+  const tell = session?.setValue ?? ((json) => held.tellValue({ json }));
   const bridge: Bridge = {
     ToolCallError,
     modules,

@@ -1,13 +1,11 @@
 import { Buffer } from 'node:buffer';
 import { types } from 'node:util';
 import { LIMIT_CEILINGS } from '../../../src/contracts/limits.ts';
+import type { ToldProgramValue } from './bridge-registry.ts';
 
 const { stringify } = JSON;
 /** Deeper values are refused by the supervisor. */
 const MOST_LEVELS = 64;
-
-/** The value of a program as the supervisor is told of it: JSON, the bytes of JSON that is too large, or why there is none. */
-export type ToldExport = { json: string | number } | { invalid: string };
 
 /** A value that has no JSON form. */
 class NoJson extends Error {}
@@ -16,7 +14,7 @@ class NoJson extends Error {}
  * The JSON form of an exported value. A module exports for other modules, and not all of that is meant as a value: functions are left
  * out, no getter is run, and nothing that the value does when it is looked at ends the program.
  */
-export function jsonOfExport(value: unknown): ToldExport | undefined {
+export function jsonOfExport(value: unknown): ToldProgramValue | undefined {
   if (typeof value === 'function') return undefined;
   try {
     const json = stringify(plain(value, 0)) as string | undefined;

@@ -4,14 +4,14 @@
  * for shows this file: its module, its descriptors' numbers and the variables of its start are put back before the program begins.
  */
 import { Buffer } from 'node:buffer';
-import { closeSync, openSync, readFileSync, readSync } from 'node:fs';
+import { closeSync, openSync, readFileSync, readSync, writeFileSync } from 'node:fs';
 import Module, { createRequire, findPackageJSON } from 'node:module';
 import { extname } from 'node:path';
 import process from 'node:process';
 import { pathToFileURL } from 'node:url';
 import { isMainThread } from 'node:worker_threads';
 import type * as Bridges from './bridge.ts';
-import { BRIDGE, type HeldProgram } from './bridge-registry.ts';
+import { BRIDGE, type HeldProgram, type ToldProgramValue } from './bridge-registry.ts';
 import { describeError } from './describe-error.ts';
 import { jsonOfExport } from './exported-value.ts';
 import { createReports } from './reports.ts';
@@ -66,7 +66,12 @@ function hold(): void {
       send({ type: 'rehearsed' });
     } else {
       const { skills, session } = message;
-      const held: HeldProgram = { incoming, outgoing, isOpen, send, skills, session, connect: () => connect(held) };
+      const tellValue = (told: ToldProgramValue): void => {
+        if (isOpen()) send({ type: 'value', ...told });
+        else if ('json' in told) writeFileSync(message.env['SKILLCELL_VALUE'] ?? '', `${told.json}`);
+      };
+      const link = { incoming, outgoing, isOpen, send, tellValue };
+      const held: HeldProgram = { ...link, skills, session, connect: () => connect(held) };
       begin(message, held);
       return;
     }
@@ -181,7 +186,7 @@ function watchProgram(path: string, held: HeldProgram): void {
       const isTold = held.isValueSet === true || failure !== undefined;
       const value = isTold ? undefined : (exported() ?? exportsOfCommonJs(path));
       const told = value === undefined ? undefined : jsonOfExport(value);
-      if (told !== undefined) held.send({ type: 'value', ...told });
+      if (told !== undefined) held.tellValue(told);
     } catch {
       // The program has replaced functions that this stands on. How it ends is its own all the same.
     }

@@ -1,6 +1,6 @@
 """Keeps the interpreter of a session: runs code with what earlier code defined, and says of each run what came of it.
 
-Executed by executor.py with names of its own: `link` has what reads and sends messages.
+Executed by session_main.py with names of its own: `link` has what reads and sends messages.
 """
 
 import ast
