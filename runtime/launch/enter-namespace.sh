@@ -25,5 +25,5 @@ wait $!
 exec 4<>/run/status 5<>/run/stdin 6<>/run/stdout 7<>/run/stderr 8<>/run/to-executor 9<>/run/from-executor
 # A program can open a pipe without a name anew, as /dev/stdin; at a fifo it would wait for a writer that has ended already.
 cat </run/stdin 3<&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&- | /bin/sh /opt/skillcell/launch/start-executor.sh "$executor" \
-  >/run/stdout 2>/run/stderr 3</run/to-executor 4>/run/from-executor 5>/run/status 6<&- 7<&- 8<&- 9<&- &
+  >/run/stdout 2>/run/stderr 3</run/to-executor 4>/run/from-executor 5>/run/status 6>/run/status 7<&- 8<&- 9<&- &
 SKILLCELL_FIRST_EXECUTOR=$! exec /opt/skillcell/bin/node "$@"

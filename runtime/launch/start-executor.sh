@@ -1,15 +1,22 @@
 #!/bin/sh
 # Starts one executor in an inner namespace of its own: no network, own processes and users, the seccomp filter, and
 # nothing but the workspace to write to. Descriptors: 0-2 the user's streams, 3 messages in, 4 messages out.
-# 5 is for wait-for-program.sh. Argument: the executor's variables and command, as a shell reads them.
+# 5 takes bubblewrap's status and 6 that of the program. Argument: the executor's variables and command, as a shell reads them.
 set -eu
 
 # User code goes first when memory is short; raising one's own score needs no privilege.
 echo 1000 >/proc/self/oom_score_adj
 
-if [ "${SKILLCELL_NPROC:-0}" -gt 0 ]; then set -- "/usr/bin/prlimit --nproc=$SKILLCELL_NPROC -- /usr/bin/env $1"; fi
+eval "set -- $1"
+if [ "${SKILLCELL_NPROC:-0}" -gt 0 ]; then set -- /usr/bin/prlimit "--nproc=$SKILLCELL_NPROC" -- /usr/bin/env "$@"; fi
+# Without perl an exit code over 128 is told as a signal.
+if [ -x /usr/bin/perl ]; then
+  set -- /usr/bin/perl /opt/skillcell/launch/wait-for-program.pl "$@"
+else
+  set -- /usr/bin/env --default-signal "$@"
+fi
 # Links are made before the root becomes read-only, so they go in front of this.
-set -- --remount-ro /dev --remount-ro / --chdir / --seccomp 9 -- /bin/sh /opt/skillcell/launch/wait-for-program.sh "$@"
+set -- --remount-ro /dev --remount-ro / --chdir / --json-status-fd 5 --seccomp 9 -- "$@"
 for folder in bin sbin lib lib32 lib64; do
   if [ -L "/$folder" ]; then
     set -- --symlink "usr/$folder" "/$folder" "$@"

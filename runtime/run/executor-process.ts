@@ -81,7 +81,7 @@ export function startExecutor(
       // An interpreter that looks around when it starts remembers, of a folder that the job's files are yet to come to, that they are not there.
       cwd: '/',
       detached: true,
-      stdio: [...pipes.ends, ...(layout.level === 'namespace' ? ['pipe' as const] : [])],
+      stdio: [...pipes.ends, ...(layout.level === 'namespace' ? ['pipe' as const, 'pipe' as const] : [])],
       env: ENVIRONMENTS[layout.level](layout, marker),
     }),
   );
@@ -91,9 +91,9 @@ export function startExecutor(
   });
   pipes.handOver();
   const { handOver: _, ends: __, ...streams } = pipes;
-  const status = child.stdio.at(5) as Readable | undefined;
+  const statuses = child.stdio.slice(5) as Readable[];
   const parts = { language, start, pid: child.pid, ...streams };
-  const ended = status === undefined ? gone : relayedEnd(status, gone);
+  const ended = layout.level === 'namespace' ? relayedEnd(statuses, gone) : gone;
   return withLink({ ...parts, ended });
 }
 
@@ -189,36 +189,45 @@ function innerCommand(...[layout, language, start]: Parameters<Command>): [strin
 }
 
 /**
- * The end of a program at level namespace, as `wait-for-program.sh` tells it. Where that was killed, the end of the namespace is all that
- * is known.
+ * The end of a program at level namespace: as `wait-for-program.pl` tells it, or, where that was killed or there is no perl, as bubblewrap does.
+ *
+ * @param statuses take the words of both
  */
-function relayedEnd(status: Readable, gone: Promise<ProcessEnd>): Promise<ProcessEnd> {
+function relayedEnd(statuses: readonly Readable[], gone: Promise<ProcessEnd>): Promise<ProcessEnd> {
   let text = '';
-  const told = new Promise<ProcessEnd>((resolve) => {
+  const { promise: told, resolve } = Promise.withResolvers<ProcessEnd>();
+  const tell = (otherwise?: ProcessEnd): void => {
+    const end = waitedEnd(text) ?? shellEnd(text) ?? otherwise;
+    if (end !== undefined) resolve(end);
+  };
+  for (const status of statuses) {
     status.on('data', (chunk: Buffer) => {
       text += chunk.toString('latin1');
-      const end = readEnd(text);
-      if (end !== undefined) resolve(end);
+      // bubblewrap's word comes behind the other one, which may wait in the other pipe.
+      if (waitedEnd(text) !== undefined) tell();
+      else setImmediate(() => setImmediate(tell));
     });
-    status.on('close', () => void gone.then((end) => resolve(readEnd(text) ?? shellEnd(end))));
-  });
-  status.on('error', () => undefined);
-  void told.then(() => status.destroy());
+    status.on('error', () => undefined);
+  }
+  void gone.then(tell);
+  void told.then(() => statuses.forEach((status) => status.destroy()));
   return told;
 }
 
-/** The end that was told: by awk, which adds 256 to a signal, and 512 where it has dumped core, or by a shell. */
-function readEnd(text: string): ProcessEnd | undefined {
-  const [, kind, digits] = /^(status|code) (\d{1,9})\n/.exec(text) ?? [];
+/** A wait status as wait(2) gives it. */
+function waitedEnd(text: string): ProcessEnd | undefined {
+  const digits = /^status (\d{1,5})$/m.exec(text)?.[1];
   if (digits === undefined) return undefined;
-  const number = Number(digits);
-  if (kind === 'code') return shellEnd({ code: number, signal: null });
-  return number < 256 ? { code: number, signal: null } : { code: null, signal: signalName(number % 256) };
+  const signal = Number(digits) & 0x7f;
+  return signal === 0 ? { code: Number(digits) >> 8, signal: null } : { code: null, signal: signalName(signal) };
 }
 
-/** Shells, and bubblewrap, end with 128 + n for a program that signal n ended. */
-function shellEnd({ code, signal }: ProcessEnd): ProcessEnd {
-  return code === null || code <= 128 ? { code, signal } : { code: null, signal: signalName(code - 128) };
+/** bubblewrap ends with 128 + n for a program that signal n ended. */
+function shellEnd(text: string): ProcessEnd | undefined {
+  const digits = /"exit-code":\s*(\d{1,3})\b/.exec(text)?.[1];
+  if (digits === undefined) return undefined;
+  const code = Number(digits);
+  return code <= 128 ? { code, signal: null } : { code: null, signal: signalName(code - 128) };
 }
 
 function signalName(number: number): string {
@@ -245,7 +254,7 @@ export function adoptFirstExecutor(layout: SandboxLayout, language: LanguageDefi
     stderr: openReader('/run/stderr'),
     messagesIn: openReader('/run/from-executor'),
     messagesOut: openWriter('/run/to-executor'),
-    ended: relayedEnd(status, ended),
+    ended: relayedEnd([status], ended),
   };
   return withLink(parts, () => {
     for (const descriptor of HELD_DESCRIPTORS) closeSync(descriptor);
