@@ -244,7 +244,7 @@ console.error(process.cwd());`,
 };
 /** What an executor has open by itself: its channel to the entry, pipes of no name any more, its own event loop, and what lists the folder. */
 const OWN_DESCRIPTOR =
-  /^\d+ (\/run\/(std(in|out|err)|to-executor|from-executor)|anon_inode:\[\w+\]|\/proc\/.*|socket:\[\d+\]|pipe:\[\d+\]|.*\/\.pipes-\w+\/std(out|err) \(deleted\)|\/dev\/null|.*(executor|main)\.(m?js|sh|py))$/;
+  /^\d+ (\/run\/(std(in|out|err)|to-executor|from-executor)|anon_inode:\[\w+\]|\/proc\/.*|socket:\[\d+\]|pipe:\[\d+\]|.*\/\.pipes-\w+\/(std(out|err)|(to|from)-program) \(deleted\)|\/dev\/null|.*(executor|main)\.(m?js|sh|py))$/;
 
 for (const language of ['bash', 'python', 'javascript'] as const) {
   attack(
@@ -269,7 +269,10 @@ for (const language of ['bash', 'python', 'javascript'] as const) {
         expect(line).toMatch(OWN_DESCRIPTOR);
       }
       expect(
-        lines.filter((line) => /^(9|57|200|201) /.test(line) && !/anon_inode|socket|pipe|\/dev\/null/.test(line)),
+        lines.filter(
+          (line) =>
+            /^(9|57|200|201) /.test(line) && !/anon_inode|socket|pipe|(to|from)-executor|\/dev\/null/.test(line),
+        ),
       ).toEqual([]);
       expect(result?.stderr.text.trim()).toMatch(
         level === 'none' ? /^\/tmp\/skillcell-[^/]+\/workspace$/ : /^\/workspace$/,
@@ -504,7 +507,7 @@ attack('A28', 'sees only its own processes', {}, async ({ job, evidence }) => {
   expect(reportOf((await plainly('python', code, { args })).stdout)['seen']).toHaveLength(1);
   expect(reportOf((await job({ code, args })).stdout.text)).toEqual({ seen: 'ENOENT' });
   const inside = reportOf((await job({ code })).stdout.text);
-  expect(inside).toEqual({ seen: ['bwrap', '/usr/bin/python3'] });
+  expect(inside).toEqual({ seen: ['bwrap', '/usr/bin/perl', '/usr/bin/python3'] });
   evidence(`sees ${JSON.stringify(inside['seen'])}, and not this process, which is seen plainly`);
 });
 
@@ -720,37 +723,54 @@ attack(
   },
 );
 
-const NEIGHBOURS = attempts(`${LOOKED_INTO}\nothers = [pid for pid in pids if pid != os.getpid()]`, {
-  others: 'others',
-  commands: '[content(f"/proc/{pid}/cmdline") for pid in others]',
-  descriptors:
-    '[[name, os.readlink(f"/proc/{pid}/fd/{name}")] for pid in others for name in os.listdir(f"/proc/{pid}/fd")]',
-  environments: '[content(f"/proc/{pid}/environ") for pid in others]',
-});
+const NEIGHBOURS = attempts(
+  `${LOOKED_INTO}
+others = [pid for pid in pids if pid != os.getpid()]
+def allowed(look, pid):
+    try: return look(f"/proc/{pid}")
+    except PermissionError: return "refused"`,
+  {
+    others: 'others',
+    commands: '[content(f"/proc/{pid}/cmdline") for pid in others]',
+    descriptors:
+      '[allowed(lambda folder: [[name, os.readlink(f"{folder}/fd/{name}")] for name in os.listdir(f"{folder}/fd")], pid) for pid in others]',
+    environments: '[allowed(lambda folder: content(f"{folder}/environ"), pid) for pid in others]',
+  },
+);
 
-attack('A42', 'reaches no process but its own and an empty reaper', {}, async ({ job, evidence }) => {
-  const neighbour = spawn('/bin/sleep', ['60'], { env: { SECRET: 'canary' } });
-  const open = reportOf((await plainly('python', NEIGHBOURS, { args: [`${neighbour.pid}`] })).stdout);
-  neighbour.kill();
-  expect(open).toMatchObject({ commands: ['/bin/sleep\x0060\0'], environments: ['SECRET=canary\0'] });
-  expect((open['descriptors'] as unknown[]).length).toBeGreaterThan(2);
-  const result = await job({ code: NEIGHBOURS });
-  const inside = reportOf(result.stdout.text);
-  expect(inside['others']).toEqual([1]);
-  expect((inside['commands'] as string[])[0]).toMatch(/^bwrap\0/);
-  // Standard streams are the job's own; what else the reaper holds counts events and leads nowhere.
-  for (const [name, target] of inside['descriptors'] as [string, string][]) {
-    expect(target, `descriptor ${name} of the reaper`).toMatch(/^(\/run\/std(in|out|err)|anon_inode:\[eventfd\])$/);
-  }
-  expect(JSON.stringify(inside['environments'])).not.toMatch(/canary|KEY|SECRET|TOKEN|\/root|\/home/);
-  evidence(`sees pid 1 (bwrap) only: ${JSON.stringify(inside['descriptors'])}`);
-});
+attack(
+  'A42',
+  'reaches no process but its own, an empty reaper, and one that cannot be looked into',
+  {},
+  async ({ job, evidence }) => {
+    const neighbour = spawn('/bin/sleep', ['60'], { env: { SECRET: 'canary' } });
+    const open = reportOf((await plainly('python', NEIGHBOURS, { args: [`${neighbour.pid}`] })).stdout);
+    neighbour.kill();
+    expect(open).toMatchObject({ commands: ['/bin/sleep\x0060\0'], environments: ['SECRET=canary\0'] });
+    expect((open['descriptors'] as unknown[][])[0]?.length).toBeGreaterThan(2);
+    const result = await job({ code: NEIGHBOURS });
+    const inside = reportOf(result.stdout.text);
+    // The second one waits for the program, and tells the entry how it ended.
+    expect(inside['others']).toEqual([1, 2]);
+    expect((inside['commands'] as string[])[0]).toMatch(/^bwrap\0/);
+    // Standard streams are the job's own; what else the reaper holds counts events and leads nowhere.
+    const [ofReaper, ofWaiter] = inside['descriptors'] as [[string, string][], string];
+    expect([ofWaiter, (inside['environments'] as string[])[1]]).toEqual(['refused', 'refused']);
+    for (const [name, target] of ofReaper) {
+      expect(target, `descriptor ${name} of the reaper`).toMatch(
+        /^(\/run\/std(out|err)|pipe:\[\d+\]|anon_inode:\[eventfd\])$/,
+      );
+    }
+    expect(JSON.stringify(inside['environments'])).not.toMatch(/canary|KEY|SECRET|TOKEN|\/root|\/home/);
+    evidence(`sees pid 1 (bwrap) and 2 (perl) only: ${JSON.stringify(inside['descriptors'])}`);
+  },
+);
 
 /** Writes a result that nobody asked for into every descriptor of every other process that opens. */
 const FORGE = `
 import json, os, struct, sys
 def frames():
-    yield b'"exit-code": 0\\n{ "exit-code": 0 }\\n'
+    yield b'status 0\\n"exit-code": 0\\n{ "exit-code": 0 }\\n'
     for body in (b'{"type":"exit","code":0}', b'{"type":"waiting"}', b'{"type":"result","result":{"outcome":"succeeded"}}'):
         yield struct.pack('<I', len(body)) + body
         yield struct.pack('<IBBH', len(body), 1, 0, 0) + body

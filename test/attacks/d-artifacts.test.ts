@@ -440,7 +440,7 @@ attack(
       const byFile = await job({ language: 'bash', code: 'cat value >"$SKILLCELL_VALUE"', files });
       // The same through the executor's own message, whose form user code can forge.
       const forged = await job({
-        code: "import sys\nbridge = sys.modules['__main__']\nfor module in list(sys.modules.values()):\n    pass\nimport os, json, struct\nbody = json.dumps({'type': 'exit', 'code': 0, 'json': open('value').read()}).encode()\nos.write(4, struct.pack('<I', len(body)))\nview = body\nwhile view: view = view[os.write(4, view):]\nimport time\ntime.sleep(5)",
+        code: "import json, os, struct\nbody = json.dumps({'type': 'value', 'json': open('value').read()}).encode()\nview = struct.pack('<I', len(body)) + body\nwhile view: view = view[os.write(201, view):]",
         files,
       });
       for (const result of [byFile, forged]) {

@@ -69,12 +69,12 @@ attack(
   async (scene) => {
     const { run, calls } = withTools(scene);
     const result = await run({
-      code: `${RAW}\ncall(1, args={'a': [1, 2]})\nprint(json.dumps(reply()))\nframe({'type': 'exit', 'code': 6})\ntime.sleep(5)`,
+      code: `${RAW}\ncall(1, args={'a': [1, 2]})\nprint(json.dumps(reply()))\nos._exit(6)`,
     });
     expect(result).toMatchObject({ outcome: 'failed', exitCode: 6, calls: [{ id: 1, name: 'echo', ok: true }] });
     expect(JSON.parse(result.stdout.text)).toMatchObject({ kind: 2, id: 1, ok: true, value: { a: [1, 2] } });
     expect(calls.seen).toEqual([{ a: [1, 2] }]);
-    scene.evidence('a call by hand is answered; an exit by hand ends the run with its code 6');
+    scene.evidence('a call by hand is answered');
   },
 );
 
@@ -221,16 +221,14 @@ for number in json.loads(sys.argv[1]):
     answer = reply()
     print(answer['ok'], flush=True)
 call(8)
-print(reply()['ok'])
-frame({'type': 'exit', 'code': 4})
-frame({'type': 'exit', 'code': 0})
-time.sleep(5)`;
+print(reply()['ok'], flush=True)
+os._exit(4)`;
     const result = await run({ code, args: [JSON.stringify(ids)] });
     expect(result.stdout.text).toBe(`True\n${'False\n'.repeat(ids.length - 1)}True\n`);
     expect(result).toMatchObject({ outcome: 'failed', exitCode: 4 });
     expect(calls.count).toBe(2);
     expect(result.calls.length).toBe(2);
-    scene.evidence('two of seven calls reached the host; the first of two exits counts');
+    scene.evidence('two of seven calls reached the host');
   },
 );
 
@@ -406,7 +404,7 @@ attack(
   { levels: EVERY_LEVEL },
   async (scene) => {
     const { run, calls } = withTools(scene);
-    const code = `${RAW}\nfor number in range(1, 301): call(number)\nframe({'type': 'exit', 'code': 7, 'json': '{"last":"word"}'})\nos._exit(0)`;
+    const code = `${RAW}\nfor number in range(1, 301): call(number)\nframe({'type': 'value', 'json': '{"last":"word"}'})\nos._exit(7)`;
     const result = await run({ code });
     expect(result).toMatchObject({ outcome: 'failed', exitCode: 7, value: { last: 'word' } });
     expect(calls.most).toBeLessThanOrEqual(16);
@@ -523,10 +521,10 @@ for number in range(1, 9):
     size = 0
     while size < ${large.length}:
         header = b''
-        while len(header) < 4: header += os.read(3, 4 - len(header))
+        while len(header) < 4: header += os.read(200, 4 - len(header))
         kind, left = header[3], int.from_bytes(header[:3], 'little')
         size += (left - 4) * kind
-        while left: left -= len(os.read(3, left))
+        while left: left -= len(os.read(200, left))
 print(number, size)`;
     expect(await own.exec({ ...given, code: reading })).toMatchObject({
       outcome: 'succeeded',
@@ -555,28 +553,8 @@ if os.fork() == 0:
     os._exit(0)
 ${last}`;
 const AFTER_ITS_END: [string, string][] = [
-  [
-    'of a process that outlives it',
-    outlived("frame({'type': 'exit', 'code': 5})\nos.write(writing, b'x')\nos._exit(0)"),
-  ],
-  [
-    'behind its last word',
-    `${PARTS}
-frame({'type': 'exit', 'code': 5})
-announce(1, (['a'], 5, 7), args={'a': None})
-part(7, b'hello')
-frame({'type': 'exit', 'code': 0})
-time.sleep(20)`,
-  ],
-  [
-    'whose bytes come behind its last word',
-    `${PARTS}
-announce(1, (['a'], 5, 7), args={'a': None})
-part(7, b'he')
-frame({'type': 'exit', 'code': 5})
-part(7, b'llo')
-time.sleep(20)`,
-  ],
+  ['of a process that outlives it', outlived("os.write(writing, b'x')\nos._exit(5)")],
+  ['whose bytes never come', `${PARTS}\nannounce(1, (['a'], 5, 7), args={'a': None})\npart(7, b'he')\nos._exit(5)`],
 ];
 
 attack('E11', 'makes calls with bytes when its run is over', { levels: EVERY_LEVEL }, async (scene) => {
@@ -599,7 +577,6 @@ attack('E11', 'makes calls with bytes when its run is over', { levels: EVERY_LEV
 /** How a call ends whose five bytes do not all come, and what its job comes to. */
 const UNFINISHED: [string, string, Partial<JobResult>][] = [
   ['an end', 'os._exit(4)', { outcome: 'failed', exitCode: 4 }],
-  ['a last word', "frame({'type': 'exit', 'code': 4})\ntime.sleep(20)", { outcome: 'failed', exitCode: 4 }],
   ['another call', "call(2, args='served')\nprint(reply()['value'])\nos._exit(4)", { outcome: 'failed', exitCode: 4 }],
   ['the bytes of another call', "part(8, b'lo')\ntime.sleep(20)", { outcome: 'failed' }],
   [

@@ -247,7 +247,7 @@ attack(
     }));
     const { runs } = await runSeparateHost({ jobs }, { env });
     expect(runs.map((run) => run.result?.outcome)).toEqual(['succeeded', 'succeeded', 'succeeded']);
-    expect(runs[0]?.result?.stdout.text).toMatch(/^\[--require="[^"]+\/launch\/whole-output\.cjs"\]\n$/);
+    expect(runs[0]?.result?.stdout.text).toBe('[]\n');
     // The host process itself is its operator's; nothing that it started fell into a trap.
     const lines = readFileSync(`${trap}.log`, 'utf8')
       .split('\n')
@@ -379,9 +379,7 @@ attack(
         { destination: 'trap.cjs', bytes: Buffer.from("console.log('uid', process.getuid(), process.argv.length)") },
       ],
     });
-    expect(options.stdout.text).toMatch(
-      /^uid 1000 1\n--require="[^"]+\/launch\/whole-output\.cjs" --require=\/workspace\/trap\.cjs\n$/,
-    );
+    expect(options.stdout.text).toBe('uid 1000 1\n--require=/workspace/trap.cjs\n');
     const compiler = ['/usr/bin/gcc', '/usr/bin/cc'].find((path) => existsSync(path));
     if (compiler === undefined)
       return evidence('NODE_OPTIONS reached the user’s own node only; no compiler here for LD_PRELOAD');

@@ -2,7 +2,6 @@
 export const PROGRAM_VARIABLES: readonly string[] = [
   'HOME',
   'LANG',
-  'NODE_OPTIONS',
   'PATH',
   'SKILLCELL_OUTPUT',
   'SKILLCELL_VALUE',

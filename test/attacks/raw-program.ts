@@ -1,18 +1,18 @@
 import { MAX_EXECUTOR_MESSAGE } from '../../runtime/run/executor-process.ts';
 
-/** A program that speaks to the entry by the executor's own descriptors, as any program can that knows of them. */
+/** A program that speaks to the entry by the descriptors of its link, as any program can that knows of them. */
 export const RAW = `
 import json, os, struct, sys, time
 def raw(data):
     view = memoryview(data)
-    while view: view = view[os.write(4, view):]
+    while view: view = view[os.write(201, view):]
 def frame(body):
     if not isinstance(body, bytes): body = json.dumps(body).encode()
     raw(struct.pack('<I', len(body)) + body)
 def reply():
     def exactly(size):
         parts = b''
-        while len(parts) < size: parts += os.read(3, size - len(parts))
+        while len(parts) < size: parts += os.read(200, size - len(parts))
         return parts
     body = exactly(struct.unpack('<I', exactly(4))[0])
     kind, number, ok, size = struct.unpack_from('<BIBI', body)
@@ -59,6 +59,5 @@ export const BROKEN_MESSAGES: readonly [string, string, string][] = [
     'a call in JSON',
     'frame(b\'{"type":"call","id":1,"target":"tool","name":"echo","args":1}\')\ntime.sleep(10)',
   ],
-  ['E07', 'an exit code that is no number', 'frame(b\'{"type":"exit","code":1e999}\')\ntime.sleep(10)'],
-  ['E07', 'an exit code that is an object', "frame({'type': 'exit', 'code': {'valueOf': 0}})\ntime.sleep(10)"],
+  ['E07', 'an exit code, which only the kernel tells', "frame({'type': 'exit', 'code': 0})\ntime.sleep(10)"],
 ];

@@ -90,7 +90,7 @@ for path in ('/proc/sys/kernel/core_pattern', '/usr/x', '/etc/x'):
     const none = "'0000000000000000'";
     expect(lines[0]).toBe("['lo']");
     expect(lines[1]).toBe(`[${[none, none, none, none, none, "'1'", "'2'"].join(', ')}]`);
-    expect(lines[2]).toMatch(/^\[1, \d+\]$/);
+    expect(lines[2]).toMatch(/^\[1, 2, \d+\]$/);
     expect(lines[3]).toBe("['root', 'sandbox', 'nobody']");
     expect(lines.slice(4, 8)).toEqual(['False', 'False', 'False', 'False']);
     expect(lines.slice(8).map((line) => line.split(' ')[0])).toEqual(['refused', 'refused', 'refused']);
@@ -290,7 +290,7 @@ import os, struct, time
 body = struct.pack('<BIBHI', 1, 0, 0, 1, 0) + b'x'
 batch = (struct.pack('<I', len(body)) + body) * 500
 end = time.monotonic() + 3
-while time.monotonic() < end: os.write(4, batch)`;
+while time.monotonic() < end: os.write(201, batch)`;
     let most = 0;
     const timer = setInterval(() => {
       for (const pid of processesOfUser()) {
