@@ -42,7 +42,7 @@ export function createProgramPipes({ level, skills }: SandboxLayout, privileges:
     for (const path of [stdout, stderr, outgoing]) chmodSync(path, WRITTEN_BY_PROGRAM);
     chmodSync(incoming, READ_BY_PROGRAM);
     const stdin = openPipe(holder, constants.O_RDONLY);
-    fchmodSync(stdin, READ_BY_PROGRAM);
+    letProgramOpen(stdin);
     // An end alone would wait for the other one, so this one is open in both directions until both are there.
     const both = openSync(incoming, constants.O_RDWR);
     const pipes = {
@@ -64,6 +64,15 @@ export function createProgramPipes({ level, skills }: SandboxLayout, privileges:
     return { ...pipes, ends, handOver: () => ends.forEach((descriptor) => closeSync(descriptor)) };
   } finally {
     rmSync(place, { recursive: true, force: true });
+  }
+}
+
+/** Lets the program open its stdin anew. A kernel of gVisor refuses that for pipes; reading the descriptor itself needs no such right. */
+function letProgramOpen(stdin: number): void {
+  try {
+    fchmodSync(stdin, READ_BY_PROGRAM);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EPERM') throw error;
   }
 }
 

@@ -69,7 +69,7 @@ attack(
   async (scene) => {
     const { run, calls } = withTools(scene);
     const result = await run({
-      code: `${RAW}\ncall(1, args={'a': [1, 2]})\nprint(json.dumps(reply()))\nos._exit(6)`,
+      code: `${RAW}\ncall(1, args={'a': [1, 2]})\nprint(json.dumps(reply()), flush=True)\nos._exit(6)`,
     });
     expect(result).toMatchObject({ outcome: 'failed', exitCode: 6, calls: [{ id: 1, name: 'echo', ok: true }] });
     expect(JSON.parse(result.stdout.text)).toMatchObject({ kind: 2, id: 1, ok: true, value: { a: [1, 2] } });

@@ -12,6 +12,8 @@ import { attack, EVERY_LEVEL, type Scene } from './surroundings.ts';
 const ATTACKING = 2;
 /** A report of that run, from JSON. */
 const REPORT = `"type":"cell","run":${ATTACKING}`;
+/** The beginning of a message that shows a result of the second run. */
+const SHOWN = '"type":"shown","run":2';
 
 interface Attacked {
   session: Session;
@@ -49,9 +51,12 @@ async function expectTrue({ session, run }: Attacked): Promise<void> {
 }
 
 attack('E-control', 'reports a run of a session by a frame of its own', { levels: EVERY_LEVEL }, async (scene) => {
-  const results = `[[["text/plain",5]],[["image/png",2],["text/html",1]]]`;
-  const code = `raw(struct.pack('<I', 4 + 8 | 1 << 24) + struct.pack('<I', 0) + b'hello\\x89Px')
-frame(b'{${REPORT},"json":"{\\\\"forged\\\\":1}","results":${results}}')`;
+  const code = `def show(data, forms):
+    raw(struct.pack('<I', 4 + len(data) | 1 << 24) + struct.pack('<I', 0) + data)
+    frame(b'{${SHOWN},"forms":' + forms + b'}')
+show(b'hello', b'[["text/plain",5]]')
+show(b'\\x89Px', b'[["image/png",2],["text/html",1]]')
+frame(b'{${REPORT},"json":"{\\\\"forged\\\\":1}"}')`;
   const given = await attacked(scene, code);
   expect(given.run).toMatchObject({ outcome: 'succeeded', state: 'kept', value: { forged: 1 } });
   expect(given.run.results.map(({ data }) => data)).toEqual([
@@ -96,17 +101,17 @@ for (const [id, what, report] of BROKEN_REPORTS) {
 
 /** Reports that are taken, without what is wrong in them: words, the report, the diagnostic. */
 const DOUBTFUL: [string, string, string, string][] = [
-  ['E01', 'announces 1 TiB of results', `b'{${REPORT},"results":[[["image/png",1099511627776]]]}'`, 'result.omitted'],
-  ['E01', 'announces results that do not come', `b'{${REPORT},"results":[[["image/png",5]]]}'`, 'result.omitted'],
+  ['E01', 'announces 1 TiB of results', `b'{${SHOWN},"forms":[["image/png",1099511627776]]}'`, 'result.omitted'],
+  ['E01', 'announces results that do not come', `b'{${SHOWN},"forms":[["image/png",5]]}'`, 'result.omitted'],
   [
     'E01',
-    'announces 10,000 results',
-    `b'{${REPORT},"results":[' + b'[["a/b",0]],' * 9999 + b'[["a/b",0]]]}'`,
+    'announces 10,000 forms of a result',
+    `b'{${SHOWN},"forms":[' + b'["a/b",0],' * 9999 + b'["a/b",0]]}'`,
     'result.omitted',
   ],
-  ['E03', 'names a form __proto__', `b'{${REPORT},"results":[[["__proto__",0]]]}'`, 'result.omitted'],
-  ['E04', 'names a form with a line break', `b'{${REPORT},"results":[[["text/html\\\\n",0]]]}'`, 'result.omitted'],
-  ['E05', 'announces a negative number of bytes', `b'{${REPORT},"results":[[["a/b",-1]]]}'`, 'result.omitted'],
+  ['E03', 'names a form __proto__', `b'{${SHOWN},"forms":[["__proto__",0]]}'`, 'result.omitted'],
+  ['E04', 'names a form with a line break', `b'{${SHOWN},"forms":[["text/html\\\\n",0]]}'`, 'result.omitted'],
+  ['E05', 'announces a negative number of bytes', `b'{${SHOWN},"forms":[["a/b",-1]]}'`, 'result.omitted'],
   [
     'E09',
     'has a value of 200,000 levels',
