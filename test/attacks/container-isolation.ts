@@ -403,7 +403,7 @@ export const ISOLATION_ATTACKS: readonly ContainerAttack[] = [
     opens: ['fixed environment of the launcher'],
     async attempt(scene) {
       const code = `import json\nprint(json.dumps({'names': ' '.join(sorted(row.split('=')[0] for row in open('/proc/self/environ').read().split('\\0') if row))}))`;
-      return allRefused(await scene.report(code), /^HOME LANG PATH TMPDIR$/);
+      return allRefused(await scene.report(code), /^HOME LANG PATH PYTHONPATH TMPDIR$/);
     },
   },
 ];

@@ -299,17 +299,17 @@ time.sleep(9)`;
     async attempt({ job }) {
       // The loader says what it was asked to load and could not: once for each program that has the variable.
       const quiet = await job({ language: 'bash', code: 'true' });
-      const code = `
-const { execFileSync } = require('node:child_process');
+      const code = `import { execFileSync } from 'node:child_process';
 console.log(execFileSync(process.execPath, ['-e', '0'], { encoding: 'utf8' }).trim());`;
       const preload = `console.log(process.getuid(), require('node:fs').readFileSync('/proc/self/status', 'utf8').match(/CapEff:\\s+(\\w+)/)[1])`;
       const loud = await job({
         language: 'javascript',
-        code: `import { createRequire } from 'node:module';\nconst require = createRequire('/workspace/');\nrequire('node:fs').writeFileSync('preload.cjs', ${JSON.stringify(preload)});\n${code}`,
+        code,
+        files: [{ destination: 'preload.cjs', bytes: Buffer.from(preload) }],
         env: { NODE_OPTIONS: '--require=/workspace/preload.cjs', LD_PRELOAD: '/workspace/preload.so' },
       });
       return {
-        blocked: quiet.stderr.text === '' && loud.stdout.text === '10002 0000000000000000\n',
+        blocked: quiet.stderr.text === '' && loud.stdout.text === '10002 0000000000000000\n'.repeat(2),
         evidence: `loaded by: ${loud.stdout.text.trim()}; launcher: ${quiet.stderr.text === '' ? 'loads nothing' : quiet.stderr.text.slice(0, 100)}`,
       };
     },

@@ -103,13 +103,13 @@ const INNER: Changes = innerChanges({
   '--json-status-fd': 'set -- --json-status-fd "$SKILLCELL_STATUS_FD" "$@"',
   '--remount-ro /dev': '--remount-ro /dev ',
   '--remount-ro /': '--remount-ro / ',
-  '--chdir /workspace': '--chdir /workspace ',
   '--seccomp': '--seccomp 9 ',
 });
 
 const SPECIAL: Changes = {
+  'inner --chdir /': inner('--chdir / ', '--chdir /opt '),
   'inner top folders': inner('for folder in bin sbin lib lib32 lib64', 'for folder in'),
-  'inner --json-status-fd': inner('set -- --json-status-fd "$SKILLCELL_STATUS_FD" "$@"', ':'),
+  'inner --json-status-fd': inner('--json-status-fd 5 '),
   // Without a host name: bubblewrap sets none in a namespace that is not new.
   'inner --unshare-uts': inner(
     '--unshare-uts --unshare-cgroup-try \\\n  --hostname sandbox',

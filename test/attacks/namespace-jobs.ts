@@ -69,7 +69,6 @@ export const NAMESPACE_JOBS: readonly NamespaceAttack[] = [
       'outer --dir /inner/tmp',
       'outer --dir /inner/shm',
       'inner --json-status-fd',
-      'inner --chdir /workspace',
     ],
     starts: true,
     async attempt({ job }) {
@@ -104,7 +103,9 @@ export const NAMESPACE_JOBS: readonly NamespaceAttack[] = [
       const code = attempts('', {
         seen: '[content(f"/proc/{p}/cmdline").split("\\0")[0] for p in os.listdir("/proc") if p.isdigit()]',
       });
-      return asExpected(await report(code), { seen: ['bwrap', '/usr/bin/python3', '/usr/bin/python3'] });
+      return asExpected(await report(code), {
+        seen: ['bwrap', '/usr/bin/perl', '/usr/bin/python3', '/usr/bin/python3'],
+      });
     },
   },
   {

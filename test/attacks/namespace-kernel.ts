@@ -251,7 +251,7 @@ export const KERNEL_VIEWS: readonly NamespaceAttack[] = [
           {
             given: true,
             entry: ['LANG', 'PATH', 'PWD', 'SKILLCELL_FIRST_EXECUTOR', 'SKILLCELL_NPROC'],
-            user: ['HOME', 'LANG', 'PATH', 'PWD', 'TMPDIR'],
+            user: ['HOME', 'LANG', 'PATH', 'PWD', 'PYTHONPATH', 'TMPDIR'],
           },
         ),
       ),
@@ -341,13 +341,13 @@ export const KERNEL_VIEWS: readonly NamespaceAttack[] = [
   },
   {
     id: 'A13',
-    title: 'works in its workspace, its supervisor at the top, with a mask that takes writing from others',
-    opens: ['outer --chdir /', 'mount umask', 'inner --chdir /workspace'],
+    title: 'waits at the top as its supervisor does, with a mask that takes writing from others',
+    opens: ['outer --chdir /', 'mount umask', 'inner --chdir /'],
     attempt: ({ look }) =>
       look(({ entry, executor }) =>
         asExpected(
           { entry: entry.folder, user: executor.folder, mask: executor.status['Umask'] },
-          { entry: '/', user: '/workspace', mask: '0022' },
+          { entry: '/', user: '/', mask: '0022' },
         ),
       ),
   },

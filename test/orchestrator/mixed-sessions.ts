@@ -92,7 +92,10 @@ async function followSteps(given: SessionCase, session: Session): Promise<void> 
       for await (const event of stream) if (event.type === 'output') session.interrupt();
       expect(await stream.result).toMatchObject({ outcome: 'canceled', state: 'kept', epoch });
     } else {
-      expect(await run(inPython ? 'raise SystemExit(3)' : 'process.exit(3)')).toMatchObject({ state: 'lost', epoch });
+      expect(await run(inPython ? 'import os; os._exit(3)' : 'process.exit(3)')).toMatchObject({
+        state: 'lost',
+        epoch,
+      });
       epoch += 1;
       const gone = inPython ? "'mine' in globals()" : "typeof mine !== 'undefined'";
       expect(await run(gone)).toMatchObject({ value: false, epoch });
