@@ -45,8 +45,8 @@ export interface ExecutorProcess {
 export const MAX_EXECUTOR_MESSAGE: number = 2 * LIMIT_CEILINGS.valueBytes + 2 * 1024 * 1024;
 
 /** The start of an executor that has no program yet. */
-export function waitingStart({ workspace }: SandboxLayout, language: LanguageDefinition): ExecutorStart {
-  return { program: waitingProgram(language, workspace), env: BASE_VARIABLES };
+export function waitingStart(layout: SandboxLayout, language: LanguageDefinition): ExecutorStart {
+  return { program: waitingProgram(language, layout.workspace), env: baseVariables(layout) };
 }
 
 /** The start that a program needs: its interpreter reads some of its variables then, and may have to know its path. */
@@ -56,7 +56,10 @@ export function neededStart(
   { program, env }: ExecutorStart,
 ): ExecutorStart {
   const path = language.namedAtStart === true ? program : waitingProgram(language, layout.workspace);
-  return { program: path, env: { ...startVariables(language, BASE_VARIABLES), ...startVariables(language, env) } };
+  return {
+    program: path,
+    env: { ...startVariables(language, baseVariables(layout)), ...startVariables(language, env) },
+  };
 }
 
 /** Whether an executor was started as a program needs it. */
@@ -118,7 +121,9 @@ const COMMANDS: Record<SandboxLayout['level'], Command> = {
 };
 
 /** Variables that every program has, and that interpreters read when they start. */
-const BASE_VARIABLES = { LANG: 'C.UTF-8' };
+function baseVariables({ workspace }: SandboxLayout): Record<string, string> {
+  return { LANG: 'C.UTF-8', HOME: workspace };
+}
 
 /**
  * The environment of the first process of an executor. The variables of a run that the interpreter reads come behind all that drops rights
@@ -128,19 +133,17 @@ const ENVIRONMENTS: Record<SandboxLayout['level'], (layout: SandboxLayout, marke
   {
     none: (layout, marker) => ({ ...hostEnvironment(layout), ...markerVariable(marker) }),
     namespace: hostEnvironment,
-    container: ({ workspace }) => ({
+    container: (layout) => ({
       PATH: '/usr/local/bin:/usr/bin:/bin',
-      ...BASE_VARIABLES,
-      HOME: workspace,
+      ...baseVariables(layout),
       TMPDIR: '/tmp',
     }),
   };
 
-function hostEnvironment({ workspace }: SandboxLayout): Record<string, string> {
+function hostEnvironment(layout: SandboxLayout): Record<string, string> {
   return {
     PATH: process.env['PATH'] ?? '/usr/bin:/bin',
-    ...BASE_VARIABLES,
-    HOME: workspace,
+    ...baseVariables(layout),
     SKILLCELL_NPROC: process.env['SKILLCELL_NPROC'] ?? '0',
   };
 }

@@ -770,7 +770,7 @@ attack(
 const FORGE = `
 import json, os, struct, sys
 def frames():
-    yield b'status 0\\n"exit-code": 0\\n{ "exit-code": 0 }\\n'
+    yield b'"exit-code": 0\\n{ "exit-code": 0 }\\nstatus 0\\n'
     for body in (b'{"type":"exit","code":0}', b'{"type":"waiting"}', b'{"type":"result","result":{"outcome":"succeeded"}}'):
         yield struct.pack('<I', len(body)) + body
         yield struct.pack('<IBBH', len(body), 1, 0, 0) + body
