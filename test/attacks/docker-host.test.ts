@@ -30,7 +30,7 @@ print(os.getcwd())`;
 
 /** Its channel to the entry, pipes of no name any more, and what lists the folder. */
 const OWN_DESCRIPTOR =
-  /^[0-9] (pipe:\[\d+\]|socket:\[\d+\]|\/skills\/\.pipes-\w+\/(std(out|err)|(to|from)-program) \(deleted\)|\/dev\/null|\/workspace\/main\.py|\/proc\/\d+\/fd)$/;
+  /^\d+ (pipe:\[\d+\]|socket:\[\d+\]|\/skills\/\.pipes-\w+\/(std(out|err)|(to|from)-program) \(deleted\)|\/dev\/null|\/workspace\/main\.py|\/proc\/\d+\/fd)$/;
 
 containerAttack(
   'A13',
