@@ -358,6 +358,14 @@ describe('attacks', () => {
     expect(execute).toHaveBeenCalledTimes(50);
   });
 
+  test('a request to the model is refused where the job has none', async () => {
+    const broker = await brokerWith({});
+    const call: BrokerCall = { id: 1, target: 'model', name: 'generate', args: { system: '', messages: [] } };
+    expect(await broker.call(call, { signal: live })).toMatchObject(
+      refused('tool.not-allowed', /the job has no model/),
+    );
+  });
+
   test('totals of a tool stay apart from those of the model and of the host, whatever it is called', async () => {
     const broker = await brokerWith({ model: async () => 1, host: async () => 1 });
     for (const [index, target] of (['tool', 'model', 'host'] as const).entries())
