@@ -51,7 +51,7 @@ export function lookAtSandbox(known: ReadonlySet<number>): SandboxView | undefin
   const monitor = all.find(({ words }) => words.includes('/opt/skillcell/launch/enter-namespace.sh'));
   const entry = all.find(({ words }) => /(^|\/)node$/.test(words[0] ?? '') && words[1]?.endsWith('/start-entry.cjs'));
   const executor = all.find(
-    (view) => /python3$/.test(view.words[0] ?? '') && view.words.some((word) => word.startsWith('/workspace/')),
+    (view) => view.words[0]?.endsWith('python3') === true && view.words.some((word) => word.startsWith('/workspace/')),
   );
   const innerMonitor = all.find((view) => isBubblewrap(view) && view.parent === entry?.pid);
   if (monitor === undefined || entry === undefined || executor === undefined || innerMonitor === undefined)
