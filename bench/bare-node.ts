@@ -2,6 +2,8 @@ import { spawn } from 'node:child_process';
 
 /** Id of the baseline that {@link bareNode} is. */
 export const BARE_NODE = 'node.bare';
+/** Id of the baseline that {@link barePython} is. */
+export const BARE_PYTHON = 'python.bare';
 
 /** Milliseconds that `node -e 1` takes, by the same Node and `child_process`. */
 export async function bareNode(): Promise<number> {
@@ -10,13 +12,22 @@ export async function bareNode(): Promise<number> {
 
 /** Milliseconds from the spawn of a Node with these arguments to its end. @throws Error when it fails */
 export async function timedNode(args: readonly string[]): Promise<number> {
+  return await timed(process.execPath, args);
+}
+
+/** Milliseconds that `python3 -c 1` takes, by the interpreter of sandboxes. */
+export async function barePython(): Promise<number> {
+  return await timed('/usr/bin/python3', ['-c', '1']);
+}
+
+async function timed(command: string, args: readonly string[]): Promise<number> {
   const started = performance.now();
-  const child = spawn(process.execPath, args, { stdio: 'ignore' });
+  const child = spawn(command, args, { stdio: 'ignore' });
   const code = await new Promise<number | null>((resolve, reject) => {
     child.once('error', reject);
     child.once('exit', resolve);
   });
   const taken = performance.now() - started;
-  if (code !== 0) throw new Error(`Cannot measure node ${args.join(' ')}: it failed, got ${code}.`);
+  if (code !== 0) throw new Error(`Cannot measure ${command} ${args.join(' ')}: it failed, got ${code}.`);
   return taken;
 }

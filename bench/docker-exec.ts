@@ -17,7 +17,7 @@ const COLD_JS = 'docker.js.cold';
 const DRY_RUN = 'docker.codegen.dryrun.warm';
 
 const GOALS: Readonly<Record<string, string | null>> = {
-  [WARM_JS]: 'ratio ≤ 0.5, p95 ≤ 1 × the baseline',
+  [WARM_JS]: 'ratio ≤ 0.6, p95 ≤ 1 × the baseline',
   [WARM_PY]: 'ratio ≤ 0.5, p95 ≤ 1 × the baseline',
   [COLD_JS]: 'ratio ≤ 1.3',
   [DRY_RUN]: null,

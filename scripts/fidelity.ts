@@ -11,10 +11,13 @@ import { parseArgs } from 'node:util';
 import { cliRunners } from '../src/cli/job/runners.ts';
 import { ISOLATION_LEVELS, type Isolation } from '../src/contracts/result.ts';
 import { languageNames } from '../src/languages/languages.ts';
+import { hostPlace, openImagePlace } from './fidelity/plain-place.ts';
 import { readPrograms } from './fidelity/read-programs.ts';
 import { closingLines, describeCompared } from './fidelity/describe-compared.ts';
 import { type ComparedLevel, runFidelity } from './fidelity/run-fidelity.ts';
 import { missingForPlainRuns } from './fidelity/run-plainly.ts';
+
+type LevelHere = Omit<ComparedLevel, 'place'>;
 
 const USAGE = 'npm run -s fidelity -- [DIR…] [--level L]… [--language X] [--only TEXT] [--json]';
 const OWN = fileURLToPath(new URL('../test/fidelity/programs', import.meta.url));
@@ -46,15 +49,16 @@ async function main(): Promise<number> {
   if (missing !== undefined) throw new Error(`Cannot run programs plainly: this machine lacks ${missing}.`);
 
   const callerFolder = process.env['INIT_CWD'] ?? '.';
-  const places = positionals.length === 0 ? [OWN] : positionals.map((place) => resolve(callerFolder, place));
-  const programs = places
-    .flatMap((place) => readPrograms(place))
+  const folders = positionals.length === 0 ? [OWN] : positionals.map((folder) => resolve(callerFolder, folder));
+  const programs = folders
+    .flatMap((folder) => readPrograms(folder))
     .filter((program) => language === undefined || program.language === language)
     .filter(({ id }) => id.includes(only));
   if (programs.length === 0) throw new Error(`Cannot compare: no program is there. ${USAGE}`);
 
+  await using places = new AsyncDisposableStack();
   const compared = await runFidelity(programs, {
-    levels: await availableLevels(values.level as Isolation[]),
+    levels: await withPlaces(await availableLevels(values.level as Isolation[]), places),
     atOnce: Math.max(2, availableParallelism()),
     onCompared: (row) => {
       if (!json) process.stdout.write(describeCompared(row));
@@ -65,8 +69,8 @@ async function main(): Promise<number> {
 }
 
 /** The levels that were asked for, or all that this machine has; one that was asked for and can't be had is an error. */
-async function availableLevels(asked: readonly Isolation[]): Promise<ComparedLevel[]> {
-  const levels: ComparedLevel[] = [];
+async function availableLevels(asked: readonly Isolation[]): Promise<LevelHere[]> {
+  const levels: LevelHere[] = [];
   for (const [index, runner] of openRunners().entries()) {
     await using _ = runner;
     for (const { isolation, available, reasons } of await runner.probe()) {
@@ -78,6 +82,14 @@ async function availableLevels(asked: readonly Isolation[]): Promise<ComparedLev
   const lacking = asked.find((level) => !levels.some(({ isolation }) => isolation === level));
   if (lacking !== undefined) throw new Error(`Cannot compare at level ${lacking}: no runner here has it.`);
   return levels.toSorted((a, b) => ISOLATION_LEVELS.indexOf(a.isolation) - ISOLATION_LEVELS.indexOf(b.isolation));
+}
+
+/** Adds what plain runs see. */
+async function withPlaces(levels: readonly LevelHere[], open: AsyncDisposableStack): Promise<ComparedLevel[]> {
+  const isContained = ({ isolation }: LevelHere): boolean => isolation === 'container' || isolation === 'kernel';
+  const host = await hostPlace();
+  const image = levels.some(isContained) ? open.use(await openImagePlace()) : host;
+  return levels.map((level) => ({ ...level, place: isContained(level) ? image : host }));
 }
 
 function openRunners(): ReturnType<typeof cliRunners> {

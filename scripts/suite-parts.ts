@@ -21,7 +21,7 @@ export const ONLY_IN_ALL: readonly string[] = [
   'test/fuzz/**',
   // Programs, clients and conversations that others wrote.
   'test/fidelity/**',
-  'test/mcp/conformance/**',
+  'test/mcp/conformance.test.ts',
   'test/mcp/clients.test.ts',
   // What a user installs and sets up, and what the examples say.
   'test/e2e/{containers,example-programs,examples,installed-packages,packed-package,public-types,remote-engine,set-up}.test.ts',

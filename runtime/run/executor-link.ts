@@ -11,6 +11,8 @@ export type ExecutorMessage =
   | { type: 'rehearsed' }
   /** What a script requires and is not there. */
   | { type: 'checked'; unmet: unknown }
+  /** What its streams held when it was asked for that is written. */
+  | { type: 'flushed' }
   /** The error that is about to end the program. How the program ends, its process says. */
   | { type: 'report'; error: unknown }
   /** The program's value: JSON text, the bytes of one that is too large to be sent, or why what it exports is none. */
@@ -200,6 +202,7 @@ function readMessage(body: Buffer, maxBytes: number): ExecutorMessage | undefine
   switch (fields['type']) {
     case 'waiting':
     case 'rehearsed':
+    case 'flushed':
       return { type: fields['type'] };
     case 'cell':
     case 'shown':

@@ -17,6 +17,8 @@ export interface ProgramEnding {
   readonly over: Promise<void>;
   /** Settles when it can say no more. */
   readonly saidAll: Promise<void>;
+  /** Settles when it has written what its streams held. */
+  readonly flushed: Promise<void>;
   /** Answers no more calls. */
   stopAnswering(): void;
   /** How its process ended, if that is known. */
@@ -33,6 +35,7 @@ export function watchEnding(executor: ExecutorProcess, port: CallPort, refusals:
   const cause = Promise.withResolvers<EndCause>();
   const over = Promise.withResolvers<void>();
   const saidAll = Promise.withResolvers<void>();
+  const flushed = Promise.withResolvers<void>();
   let ended: ProcessEnd | undefined;
   let error: unknown;
   let value: ProgramEnding['value'];
@@ -51,6 +54,7 @@ export function watchEnding(executor: ExecutorProcess, port: CallPort, refusals:
   link.onMessage = (message) => {
     if (message.type === 'report') error = message.error;
     else if (message.type === 'value') value = message;
+    else if (message.type === 'flushed') flushed.resolve();
   };
   link.onFault = programEnded;
   executor.messagesIn.once('close', saidAll.resolve);
@@ -63,6 +67,7 @@ export function watchEnding(executor: ExecutorProcess, port: CallPort, refusals:
     cause: cause.promise,
     over: over.promise,
     saidAll: saidAll.promise,
+    flushed: flushed.promise,
     stopAnswering: () => calls.close(),
     get process() {
       return ended;

@@ -17,6 +17,8 @@ import { placeProgram, startProgram } from './start-program.ts';
 
 /** How long a dead program's pipes may still hold bytes. */
 const PIPE_GRACE_MS = 250;
+/** How long an interpreter has for the output that it still holds. */
+const FLUSH_GRACE_MS = 250;
 const KILL_TIMEOUT_MS = 5_000;
 const MIB = 1024 * 1024;
 
@@ -79,9 +81,16 @@ function watchRun(around: RunSurroundings, limits: JobLimits, { because }: Progr
   };
 }
 
-async function askToEnd(processes: UserProcesses, { over }: ProgramEnding, graceMs: number): Promise<void> {
+/** Lets a program write what it has printed, and tells it to end; both within its grace. */
+async function askToEnd(processes: UserProcesses, ending: ProgramEnding, graceMs: number): Promise<void> {
+  const overdue = (): undefined => undefined;
+  const started = performance.now();
+  if (processes.flush()) {
+    const flushed = Promise.race([ending.flushed, ending.over]);
+    await withinDeadline(flushed, { limitMs: Math.min(graceMs, FLUSH_GRACE_MS), overdue });
+  }
   processes.terminate();
-  await withinDeadline(over, { limitMs: graceMs, overdue: () => undefined });
+  await withinDeadline(ending.over, { limitMs: Math.max(0, graceMs - (performance.now() - started)), overdue });
 }
 
 /** The reports of a program that has ended may still be in its pipe, and how its process ended is told a moment after a kill. */

@@ -139,6 +139,17 @@ function threadsOf(pid: number): string[] {
   }
 }
 
+/** Whether a process has a handler for a signal, by its number. gVisor does not tell, which counts as none. */
+export function handlesSignal(pid: number, number: number): boolean {
+  try {
+    const mask = /^SigCgt:\s+([\da-f]+)$/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1] ?? '0';
+    return ((BigInt(`0x${mask}`) >> BigInt(number - 1)) & 1n) === 1n;
+  } catch {
+    // Ended between the listing and here.
+    return false;
+  }
+}
+
 /** The real user id of a process; `undefined` when it has ended. The owner of its folder says less: it may be hidden. */
 export function realUid(pid: number): number | undefined {
   try {

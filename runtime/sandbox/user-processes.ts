@@ -1,6 +1,7 @@
 import type { Privileges } from './privileges.ts';
 import { USER_UID } from './privileges.ts';
 import {
+  handlesSignal,
   hasEnvironmentEntry,
   innerPid,
   isAlive,
@@ -17,6 +18,8 @@ export interface UserProcesses {
   list(): ProcessRow[];
   /** Asks user code to end, or to stop what it does; what holds the namespace is left alone. */
   terminate(signal?: 'SIGTERM' | 'SIGINT'): void;
+  /** Asks the interpreters that buffer their output to write it; returns whether there is one. */
+  flush(): boolean;
   /** Kills until no process can run another instruction. Gives up after `timeoutMs`. */
   killAll(timeoutMs: number): Promise<boolean>;
   /** Waits until the kernel has taken back what killed processes held. Gives up after `timeoutMs`. */
@@ -49,6 +52,7 @@ function containerProcesses({ asRoot, asUserFromNow }: Privileges): UserProcesse
     list,
     // User code lives on after this one, and as long as it does the supervisor does not keep its id.
     terminate: (name = 'SIGTERM') => asRoot(() => signal(-1, name)),
+    flush: () => asRoot(() => askToFlush(list())),
     killAll: (timeoutMs) =>
       inRounds(timeoutMs, (round) => {
         // Its own account reaches all that user code has; and what is left is its, so that there is nothing to change back for.
@@ -122,6 +126,7 @@ function withKilling(list: () => ProcessRow[], signals: Signals): UserProcesses 
   return {
     list,
     terminate: (name = 'SIGTERM') => signals.terminate(list(), name),
+    flush: () => askToFlush(list()),
     async killAll(timeoutMs) {
       signals.begin?.();
       let rows = list();
@@ -146,11 +151,21 @@ async function inRounds(timeoutMs: number, round: (number: number) => boolean): 
   return true;
 }
 
+/** The highest signal of Linux; a Python that was held has a handler for it (`hold/sitecustomize.py`). */
+const FLUSH_SIGNAL = 64;
+
+/** Signals only processes that have a handler: it would end the others. */
+function askToFlush(rows: readonly ProcessRow[]): boolean {
+  const asked = rows.filter(({ pid }) => handlesSignal(pid, FLUSH_SIGNAL));
+  for (const { pid } of asked) signal(pid, FLUSH_SIGNAL);
+  return asked.length > 0;
+}
+
 function signalAll(rows: readonly ProcessRow[], name: NodeJS.Signals): void {
   for (const row of rows) signal(row.pid, name);
 }
 
-function signal(pid: number, name: NodeJS.Signals): void {
+function signal(pid: number, name: NodeJS.Signals | number): void {
   try {
     process.kill(pid, name);
   } catch {

@@ -3,6 +3,7 @@ import type { Runner } from '../../src/runners/runner.ts';
 import { compareRuns, type Difference } from './compare-runs.ts';
 import type { Program, ProgramRun } from './program.ts';
 import { type JobLevel, openLevel } from './run-as-job.ts';
+import type { PlainPlace } from './plain-place.ts';
 import { runPlainly } from './run-plainly.ts';
 
 /** What came of a program at one level. */
@@ -20,6 +21,8 @@ export interface ComparedLevel {
   /** Makes a runner that has the level; who runs jobs with it closes it. */
   openRunner(): Runner;
   isolation: Isolation;
+  /** What plain runs see, to compare with it. */
+  place: PlainPlace;
 }
 
 /** Options of {@link runFidelity}. */
@@ -27,23 +30,19 @@ export interface FidelityOptions {
   levels: readonly ComparedLevel[];
   /** Programs that run at the same time. */
   atOnce: number;
-  /** Plain runs that were made before, to which those of now are added. */
-  plainRuns?: Map<string, Promise<ProgramRun>>;
   onCompared?(compared: ComparedProgram): void;
 }
 
 /** Runs programs plainly and as jobs of warm sandboxes, one level after the other, and compares what came of them. */
 export async function runFidelity(
   programs: readonly Program[],
-  { levels, atOnce, plainRuns = new Map(), onCompared }: FidelityOptions,
+  { levels, atOnce, onCompared }: FidelityOptions,
 ): Promise<ComparedProgram[]> {
-  const plainRun = (program: Program): Promise<ProgramRun> => {
-    const run = plainRuns.get(program.id) ?? runPlainly(program);
-    plainRuns.set(program.id, run);
-    return run;
-  };
+  const runsAt = new Map<PlainPlace, PlainRuns>();
   const compared: ComparedProgram[] = [];
-  for (const { openRunner, isolation } of levels) {
+  for (const { openRunner, isolation, place } of levels) {
+    const runs = runsAt.get(place) ?? plainRuns(place);
+    runsAt.set(place, runs);
     const languages = [...new Set(programs.map(({ language }) => language))];
     // A pool keeps sandboxes for each language; one after the other they leave the machine its memory.
     for (const language of languages) {
@@ -51,7 +50,7 @@ export async function runFidelity(
       const waiting = programs.filter((program) => program.language === language);
       const work = async (): Promise<void> => {
         for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
-          const row = { id: next.id, level: isolation, ...(await compare(next, level, plainRun)) };
+          const row = { id: next.id, level: isolation, ...(await compare(next, level, runs)) };
           compared.push(row);
           onCompared?.(row);
         }
@@ -62,21 +61,40 @@ export async function runFidelity(
   return compared;
 }
 
+/** Plain runs at one place, for all levels that are compared with it. */
+interface PlainRuns {
+  first(program: Program): Promise<ProgramRun>;
+  another(program: Program): Promise<ProgramRun>;
+}
+
+function plainRuns(place: PlainPlace): PlainRuns {
+  const runs = new Map<Program, Promise<ProgramRun>>();
+  const another = (program: Program): Promise<ProgramRun> => runPlainly(program, place);
+  return {
+    first(program) {
+      const run = runs.get(program) ?? another(program);
+      runs.set(program, run);
+      return run;
+    },
+    another,
+  };
+}
+
 async function compare(
   program: Program,
   level: JobLevel,
-  plainRun: (program: Program) => Promise<ProgramRun>,
+  runs: PlainRuns,
 ): Promise<Pick<ComparedProgram, 'verdict' | 'differences' | 'reason'>> {
   let plain: ProgramRun;
   try {
-    plain = await plainRun(program);
+    plain = await runs.first(program);
   } catch (cause) {
     return { verdict: 'skipped', differences: [], reason: `it does not run plainly: ${(cause as Error).message}` };
   }
   const differences = await differencesOf(program, plain, level);
   if (differences.length === 0) return { verdict: 'same', differences };
   if (program.onPurpose !== undefined) return { verdict: 'on purpose', differences, reason: program.onPurpose };
-  const again = compareRuns(program, plain, await runPlainly(program));
+  const again = compareRuns(program, plain, await runs.another(program));
   if (again.length === 0) return { verdict: 'differs', differences };
   return { verdict: 'skipped', differences: [], reason: `two plain runs differ in ${again[0]?.what}` };
 }

@@ -2,12 +2,10 @@ import { spawn } from 'node:child_process';
 import {
   chownSync,
   existsSync,
-  lstatSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
-  readlinkSync,
   rmSync,
   writeFileSync,
 } from 'node:fs';
@@ -17,12 +15,9 @@ import { text } from 'node:stream/consumers';
 import type { Readable, Writable } from 'node:stream';
 import { findLanguage } from '../../src/languages/languages.ts';
 import { findInterpreter } from '../../src/contracts/language.ts';
-import { cachedRuntime } from '../../src/runners/local/runtime-cache.ts';
-import { ensureRuntime } from '../../src/runners/runtime-bundle.ts';
+import { placeOptions, type PlainPlace } from './plain-place.ts';
 import type { Program, ProgramRun } from './program.ts';
 
-/** Where a plain run and a job see the same things. */
-const NODE = '/opt/skillcell/bin/node';
 const WORKSPACE = '/workspace';
 /** An id that no account has, so that root's plain runs own nothing of the machine. */
 const PLAIN_ID = 61_184;
@@ -38,11 +33,11 @@ export function missingForPlainRuns(): string | undefined {
 }
 
 /** Runs a program with its own interpreter alone, in an empty folder, without network, with the variables and paths that a job has. */
-export async function runPlainly(program: Program): Promise<ProgramRun> {
+export async function runPlainly(program: Program, place: PlainPlace): Promise<ProgramRun> {
   const root = mkdtempSync(join(tmpdir(), 'fidelity-'));
   try {
-    layOut(root, program);
-    const [command = '', ...args] = plainCommand(root, program, await nodeOfSandboxes());
+    layOut(root, program, place);
+    const [command = '', ...args] = plainCommand(root, program, place);
     const child = spawn(command, args, {
       env: {},
       cwd: '/',
@@ -63,16 +58,17 @@ export async function runPlainly(program: Program): Promise<ProgramRun> {
   }
 }
 
-function layOut(root: string, { fileName, code, files }: Program): void {
+function layOut(root: string, { fileName, code, files }: Program, place: PlainPlace): void {
   const workspace = join(root, 'workspace');
   mkdirSync(join(workspace, 'out'), { recursive: true });
   for (const [name, content] of Object.entries({ [fileName]: code, ...files })) {
     mkdirSync(dirname(join(workspace, name)), { recursive: true });
     writeFileSync(join(workspace, name), content);
   }
-  const account = `${readFileSync('/etc/passwd', 'utf8').trimEnd()}\nsandbox:x:1000:1000:sandbox:${WORKSPACE}:/bin/bash\n`;
-  writeFileSync(join(root, 'passwd'), account);
-  writeFileSync(join(root, 'group'), `${readFileSync('/etc/group', 'utf8').trimEnd()}\nsandbox:x:1000:\n`);
+  const textOf = (name: string): string => readFileSync(join(place.root, 'etc', name), 'utf8').trimEnd();
+  const account = `sandbox:x:1000:1000:sandbox:${WORKSPACE}:/bin/bash`;
+  writeFileSync(join(root, 'passwd'), `${textOf('passwd')}\n${account}\n`);
+  writeFileSync(join(root, 'group'), `${textOf('group')}\nsandbox:x:1000:\n`);
   writeFileSync(join(root, 'hosts'), '127.0.0.1 localhost sandbox\n::1 localhost ip6-localhost ip6-loopback\n');
   if (process.getuid?.() !== 0) return;
   chownSync(root, PLAIN_ID, PLAIN_ID);
@@ -80,21 +76,12 @@ function layOut(root: string, { fileName, code, files }: Program): void {
     chownSync(join(root, entry), PLAIN_ID, PLAIN_ID);
 }
 
-let node: Promise<string> | undefined;
-
-/** The Node that sandboxes have, where every account can read it. */
-function nodeOfSandboxes(): Promise<string> {
-  return (node ??= ensureRuntime()
-    .then((bundle) => cachedRuntime(bundle))
-    .then((folder) => join(folder, 'bin', 'node')));
-}
-
-function plainCommand(root: string, { language, fileName, args, env }: Program, node: string): string[] {
+function plainCommand(root: string, { language, fileName, args, env }: Program, place: PlainPlace): string[] {
   const definition = findLanguage(language);
-  const interpreter = definition === undefined ? undefined : findInterpreter(definition, NODE);
+  const interpreter = definition === undefined ? undefined : findInterpreter(definition, place.node.path);
   if (interpreter === undefined) throw new Error(`this machine lacks the interpreter of ${language}`);
   const variables = Object.entries({
-    PATH: '/usr/local/bin:/usr/bin:/bin:/opt/skillcell/bin',
+    PATH: place.searchPath,
     LANG: 'C.UTF-8',
     HOME: WORKSPACE,
     TMPDIR: '/tmp',
@@ -109,10 +96,9 @@ function plainCommand(root: string, { language, fileName, args, env }: Program, 
     '/usr/bin/bwrap',
     ...['--unshare-user', '--uid', '1000', '--gid', '1000', '--unshare-pid', '--unshare-net', '--unshare-ipc'],
     ...['--unshare-uts', '--hostname', 'sandbox', '--die-with-parent', '--new-session', '--cap-drop', 'ALL'],
-    ...['--ro-bind', '/usr', '/usr', '--ro-bind', '/etc', '/etc', '--proc', '/proc', '--dev', '/dev'],
-    ...topFolders(),
+    ...['--proc', '/proc', '--dev', '/dev', ...placeOptions(place)],
     ...['passwd', 'group', 'hosts'].flatMap((name) => ['--ro-bind', join(root, name), `/etc/${name}`]),
-    ...['--tmpfs', '/tmp', '--tmpfs', '/value', '--dir', '/skills', '--ro-bind', node, NODE],
+    ...['--tmpfs', '/tmp', '--tmpfs', '/value', '--dir', '/skills'],
     ...['--bind', join(root, 'workspace'), WORKSPACE, '--chdir', WORKSPACE, '--clearenv'],
     ...variables.flatMap(([name, value]) => ['--setenv', name, value]),
     // Perl would say something of a locale that isn't there.
@@ -124,16 +110,6 @@ function plainCommand(root: string, { language, fileName, args, env }: Program, 
 function asNobody(): string[] {
   const ids = [`--reuid=${PLAIN_ID}`, `--regid=${PLAIN_ID}`, '--clear-groups'];
   return ['/usr/bin/setpriv', ...ids, '--inh-caps=-all', '--bounding-set=-all', '--no-new-privs'];
-}
-
-function topFolders(): string[] {
-  return ['bin', 'sbin', 'lib', 'lib32', 'lib64'].flatMap((name) => {
-    const status = lstatSync(`/${name}`, { throwIfNoEntry: false });
-    if (status === undefined) return [];
-    return status.isSymbolicLink()
-      ? ['--symlink', readlinkSync(`/${name}`), `/${name}`]
-      : ['--ro-bind', `/${name}`, `/${name}`];
-  });
 }
 
 /** What `wait` says, as exit code or signal. */

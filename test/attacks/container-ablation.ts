@@ -78,7 +78,7 @@ export const CHANGES_OF_FIELDS: Record<string, readonly string[] | string> = {
   'Tmpfs /workspace exec': ['tmpfs /workspace exec'],
   'Tmpfs /skills exec': ['tmpfs /skills exec'],
   'Tmpfs /value noexec': ['tmpfs /value noexec'],
-  'Tmpfs /tmp noexec': ['tmpfs /tmp noexec'],
+  'Tmpfs /tmp exec': ['tmpfs /tmp exec'],
   'Tmpfs /workspace uid': ['tmpfs /workspace uid, gid'],
   'Tmpfs /workspace gid': ['tmpfs /workspace uid, gid'],
   'Tmpfs /skills uid': ['tmpfs /skills uid, gid of the supervisor'],

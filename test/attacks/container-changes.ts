@@ -151,7 +151,7 @@ export const CONTAINER_CHANGES: Record<string, ContainerChange> = {
   'tmpfs /tmp nr_inodes': withoutTmpfsOption('/tmp', /,nr_inodes=\d+/),
   'tmpfs /tmp nosuid': tmpfs('/tmp', (line) => line.replace('nosuid', 'suid')),
   'tmpfs /tmp nodev': tmpfs('/tmp', (line) => line.replace('nodev', 'dev')),
-  'tmpfs /tmp noexec': tmpfs('/tmp', (line) => line.replace('noexec', 'exec')),
+  'tmpfs /tmp exec': tmpfs('/tmp', (line) => line.replace(',exec', ',noexec')),
   'tmpfs /tmp uid, gid': withoutTmpfsOption('/tmp', /,uid=\d+,gid=\d+/),
   // Limits
   Memory: HOST((config) => {

@@ -317,14 +317,11 @@ export const ISOLATION_ATTACKS: readonly ContainerAttack[] = [
   {
     id: 'A14',
     title: 'runs no program from a folder that is for data',
-    opens: ['tmpfs /value noexec', 'tmpfs /tmp noexec'],
+    opens: ['tmpfs /value noexec'],
     async attempt(scene) {
       const run = (path: string): string =>
         `(open("${path}/own", "wb").write(open("/usr/bin/true", "rb").read()), os.chmod("${path}/own", 0o755), subprocess.run(["${path}/own"], check=True)) and None`;
-      return allRefused(
-        await scene.report(attempts('', { value: run('/value'), tmp: run('/tmp'), shm: run('/dev/shm') })),
-        /^EACCES$/,
-      );
+      return allRefused(await scene.report(attempts('', { value: run('/value'), shm: run('/dev/shm') })), /^EACCES$/);
     },
   },
   {

@@ -26,7 +26,7 @@ printf '#!/bin/sh\\necho run' >own && chmod 755 own && ./own
 echo '{"seen":true}' >"$SKILLCELL_VALUE"
 cat given.txt
 echo done >"$SKILLCELL_OUTPUT/result.txt"
-touch /tmp/temporary
+printf '#!/bin/sh\\n' >/tmp/own && chmod 755 /tmp/own && /tmp/own
 `;
 
 /** Attacks and faults from a container's start to its removal, and what an ordinary job needs. */
@@ -44,6 +44,7 @@ export const LIFE_ATTACKS: readonly ContainerAttack[] = [
       'tmpfs /value',
       'tmpfs /value uid, gid',
       'tmpfs /tmp',
+      'tmpfs /tmp exec',
       'Tty false',
     ],
     async attempt({ job }) {

@@ -3,6 +3,7 @@ import { availableParallelism } from 'node:os';
 import { expect, it } from 'vitest';
 import type { DifferenceName } from '../../scripts/fidelity/differences-on-purpose.ts';
 import type { Program, ProgramRun } from '../../scripts/fidelity/program.ts';
+import { hostPlace } from '../../scripts/fidelity/plain-place.ts';
 import { type JobLevel, openLevel } from '../../scripts/fidelity/run-as-job.ts';
 import { missingForPlainRuns, runPlainly } from '../../scripts/fidelity/run-plainly.ts';
 import { createLocalRunner } from '../../src/runners/local/local-runner.ts';
@@ -38,10 +39,11 @@ function passed({ files }: ProgramRun): Set<string> {
 
 /** Ids that pass on one side alone, with the side. A test that fails for something else than where it runs gets a second try. */
 async function differingIds(level: JobLevel, names: readonly string[]): Promise<string[]> {
+  const place = await hostPlace();
   const plain = new Set<string>();
   const job = new Set<string>();
   for (let attempt = 1; attempt <= 2; attempt += 1) {
-    for (const id of passed(await runPlainly(programOf(names)))) plain.add(id);
+    for (const id of passed(await runPlainly(programOf(names), place))) plain.add(id);
     for (const id of passed(await level.run(programOf(names)))) job.add(id);
     if (onOneSide(plain, job).length === 0) return [];
   }

@@ -1,13 +1,19 @@
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
+import type { Isolation } from '../../src/contracts/result.ts';
+import { createDockerRunner } from '../../src/runners/docker/docker-runner.ts';
 import { createLocalRunner } from '../../src/runners/local/local-runner.ts';
+import type { Runner } from '../../src/runners/runner.ts';
 import { describeCompared } from '../../scripts/fidelity/describe-compared.ts';
 import { differenceNames } from '../../scripts/fidelity/differences-on-purpose.ts';
+import { hostPlace, openImagePlace } from '../../scripts/fidelity/plain-place.ts';
 import { readPrograms } from '../../scripts/fidelity/read-programs.ts';
-import { runFidelity } from '../../scripts/fidelity/run-fidelity.ts';
+import { type ComparedLevel, runFidelity } from '../../scripts/fidelity/run-fidelity.ts';
 import { missingForPlainRuns } from '../../scripts/fidelity/run-plainly.ts';
 import { MISSING_PYTHON, requireHere } from '../fixtures/describe-with.ts';
+import { dockerImage, MISSING_ENGINE } from '../fixtures/docker-image.ts';
+import { KERNEL_RUNTIME, missingFor, startKernelEngine } from '../fixtures/kernel-engine.ts';
 import { requireLevel } from '../fixtures/levels.ts';
 
 const programs = readPrograms(fileURLToPath(new URL('programs', import.meta.url)));
@@ -24,11 +30,49 @@ it('the programs are many, in all languages, and show each row of the table', ()
   expect(differenceNames().filter((name) => !shown.has(name))).toEqual([]);
 });
 
-it('a program at level namespace is the program', { timeout }, async (context) => {
-  requireHere(context, missingForPlainRuns() ?? MISSING_PYTHON);
-  requireLevel(context, 'namespace');
-  const levels = [{ openRunner: () => createLocalRunner(), isolation: 'namespace' as const }];
-  const compared = await runFidelity(programs, { levels, atOnce: availableParallelism() });
-  const faults = compared.filter(({ verdict }) => verdict === 'differs' || verdict === 'skipped');
-  expect(faults.map(describeCompared)).toEqual([]);
-});
+/**
+ * One program in so many, for a level where each start costs several of namespace; all of them, `npm run fidelity` compares. Each level
+ * begins elsewhere, so that together they have more of them.
+ */
+const SAMPLES: Record<Isolation, { every: number; from: number }> = {
+  namespace: { every: 1, from: 0 },
+  none: { every: 8, from: 0 },
+  container: { every: 8, from: 3 },
+  kernel: { every: 16, from: 6 },
+};
+
+/** What differs for no reason of the table, as the command would print it. */
+async function faultsAt(level: ComparedLevel): Promise<string[]> {
+  const { every, from } = SAMPLES[level.isolation];
+  const chosen = programs.filter((_, index) => index % every === from);
+  const compared = await runFidelity(chosen, { levels: [level], atOnce: availableParallelism() });
+  return compared.filter(({ verdict }) => verdict === 'differs' || verdict === 'skipped').map(describeCompared);
+}
+
+it.for(['none', 'namespace'] as const)(
+  'a program at level %s is the program',
+  { timeout },
+  async (isolation, context) => {
+    requireHere(context, missingForPlainRuns() ?? MISSING_PYTHON);
+    requireLevel(context, isolation);
+    const place = await hostPlace();
+    expect(await faultsAt({ openRunner: () => createLocalRunner(), isolation, place })).toEqual([]);
+  },
+);
+
+it(
+  'a program in a container is the program, with the kernel of the machine or one of its own',
+  { timeout },
+  async (context) => {
+    requireHere(context, missingForPlainRuns() ?? MISSING_ENGINE);
+    const { bundle } = await dockerImage();
+    await using place = await openImagePlace();
+    const openRunner = (): Runner => createDockerRunner({ bundle });
+    expect(await faultsAt({ openRunner, isolation: 'container', place })).toEqual([]);
+
+    requireHere(context, missingFor(KERNEL_RUNTIME));
+    await using engine = await startKernelEngine();
+    const options = { host: engine.host, bundle, kernelRuntime: KERNEL_RUNTIME };
+    expect(await faultsAt({ openRunner: () => createDockerRunner(options), isolation: 'kernel', place })).toEqual([]);
+  },
+);

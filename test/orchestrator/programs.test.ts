@@ -255,6 +255,15 @@ describe.each(SHARED_LEVELS)('programs at level %s', (isolation) => {
       expect(error?.stack).toMatch(/^Traceback [^]*line 2[^]*x+end\n$/);
     });
 
+    it('keeps what a program printed until its time was over, and no copy of it from its forked child', async () => {
+      const code = `import os, time
+print('printed once')
+os.fork()
+while True: time.sleep(60)`;
+      const { outcome, stdout } = await run('python', code, { limits: { runTimeoutMs: 1_000, graceMs: 1_000 } });
+      expect({ outcome, stdout: stdout.text }).toEqual({ outcome: 'timeout', stdout: 'printed once\n' });
+    });
+
     it('takes arguments, environment, stdin and files, and sets a value', async () => {
       const { value, stdout } = await succeed(
         'python',

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createOrchestrator } from '../../src/orchestrator/create-orchestrator.ts';
 import type { Orchestrator } from '../../src/orchestrator/orchestrator.ts';
-import { MISSING_MATPLOTLIB, requireHere } from '../fixtures/describe-with.ts';
+import { MISSING_MATPLOTLIB, MISSING_PYTHON, requireHere } from '../fixtures/describe-with.ts';
 import { type EachLevel, everyRunner, requireEachLevel } from '../fixtures/every-level.ts';
 import { requireLevel } from '../fixtures/levels.ts';
 import { until } from '../fixtures/until.ts';
@@ -41,7 +41,8 @@ print(subprocess.run([sys.executable, '-c', code], capture_output=True, text=Tru
   expect(result).toMatchObject({ outcome: 'succeeded', stdout: { text: '/etc/matplotlibrc\n' } });
 });
 
-it('a program at level none has a temporary folder of its own, with short paths, that its job counts and removes', async () => {
+it('a program at level none has a temporary folder of its own, with short paths, that its job removes', async (context) => {
+  requireHere(context, MISSING_PYTHON);
   const code = `
 import os, tempfile
 from multiprocessing import Manager
@@ -52,6 +53,9 @@ if __name__ == '__main__':
   const [, folder = ''] = /^\{'a': 1\} (\/\S+) True\n$/.exec(result.stdout.text) ?? [];
   expect(folder, result.stdout.text + result.stderr.text).not.toBe('');
   await until(() => !existsSync(folder), 'the temporary folder is removed');
+});
+
+it('a temporary folder at level none counts as part of the workspace', async () => {
   const fills = await orchestrator.exec({
     isolation: 'none',
     language: 'bash',

@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { closingLines } from '../../scripts/fidelity/describe-compared.ts';
 import { readPrograms } from '../../scripts/fidelity/read-programs.ts';
+import { hostPlace } from '../../scripts/fidelity/plain-place.ts';
 import { type ComparedProgram, runFidelity } from '../../scripts/fidelity/run-fidelity.ts';
 import { missingForPlainRuns } from '../../scripts/fidelity/run-plainly.ts';
 import { createLocalRunner } from '../../src/runners/local/local-runner.ts';
@@ -75,7 +76,7 @@ it('a run tells same from differing, on purpose and not the same twice', async (
     'purpose.sh': '# fidelity: on-purpose "skillcell"\nls -d /opt/skillcell/launch || ls "${SKILLCELL_JOB_MARK:+/}"\n',
     'unsteady.sh': 'echo $RANDOM$RANDOM$RANDOM\n',
   });
-  const levels = [{ openRunner: () => createLocalRunner(), isolation: BEST_LEVEL }];
+  const levels = [{ openRunner: () => createLocalRunner(), isolation: BEST_LEVEL, place: await hostPlace() }];
   const compared = await runFidelity(readPrograms(root), { levels, atOnce: 1 });
   const verdicts = Object.fromEntries(compared.map(({ id, verdict }: ComparedProgram) => [id, verdict]));
   expect(verdicts).toEqual({

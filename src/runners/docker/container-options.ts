@@ -90,7 +90,7 @@ export function containerOptions(spec: SandboxSpec, parts: ContainerParts): Cont
         '/workspace': `${writable},exec,${files}`,
         '/skills': `${writable},exec,size=${SKILLS_MIB * MIB},nr_inodes=32768,uid=${SUPERVISOR_UID},gid=${SUPERVISOR_UID}`,
         '/value': `${writable},noexec,size=${VALUE_MIB * MIB},nr_inodes=16,uid=${USER_UID},gid=${USER_UID}`,
-        '/tmp': `${writable},noexec,${files}`,
+        '/tmp': `${writable},exec,${files}`,
       },
       Memory: memory,
       MemorySwap: memory,

@@ -2,6 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { afterEach, expect, it } from 'vitest';
 import {
+  handlesSignal,
   hasEnvironmentEntry,
   isAlive,
   isExiting,
@@ -80,4 +81,16 @@ it('a process whose first thread alone has ended is alive, not exiting, and keep
   expect(row && [isAlive(row), isExiting(row)]).toEqual([true, false]);
   expect(row && hasEnvironmentEntry(row, 'MARK=mine')).toBe(true);
   expect(row && hasEnvironmentEntry(row, 'MARK=mi')).toBe(false);
+});
+
+it('a process handles the signals that it has a handler for, the highest one too', async (context) => {
+  requireHere(context, MISSING_PYTHON);
+  const code = 'import signal; [signal.signal(n, print) for n in (10, 64)]; print(flush=True); signal.pause()';
+  const child = start('/usr/bin/python3', ['-c', code]);
+  if (child.stdout === null) throw new Error('The child has no output.');
+  await once(child.stdout, 'data');
+  expect([9, 10, 12, 63, 64].filter((number) => handlesSignal(child.pid, number))).toEqual([10, 64]);
+  child.kill('SIGKILL');
+  await once(child, 'close');
+  expect(handlesSignal(child.pid, 64)).toBe(false);
 });

@@ -6,6 +6,7 @@ its first line to its end, and nothing that it can ask for shows this file: it i
 The link to the supervisor: 3 bytes of length and one of kind, little endian, then JSON.
 """
 
+import _signal
 import atexit
 import os
 import sys
@@ -17,6 +18,8 @@ INCOMING, OUTGOING = 200, 201
 HOLD = os.path.dirname(os.path.abspath(__file__))
 LANGUAGE = os.path.dirname(HOLD)
 GUEST = os.path.join(LANGUAGE, "guest")
+#: By this signal the supervisor asks for what the program's streams still hold, before its deadline ends it.
+FLUSH_SIGNAL = _signal.SIGRTMAX
 #: Characters of each text of an error that the supervisor is told.
 ERROR_CHARACTERS = 60_000
 
@@ -154,6 +157,19 @@ def report(held, path):
     held.send(f'{{"type":"report","error":{{{",".join(fields)}}}}}'.encode())
 
 
+def flush(held):
+    """Writes what the program has printed. A child that it forked has a copy of the same text, and leaves that alone."""
+    if os.getpid() != held.pid:
+        return
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except Exception:
+            # Closed, replaced, or in the middle of a write.
+            pass
+    held.send(b'{"type":"flushed"}')
+
+
 def check(path):
     names = {"__name__": "script_requirements"}
     source = os.path.join(LANGUAGE, "script_requirements.py")
@@ -186,6 +202,7 @@ def begin(message):
     sys.meta_path.append(SkillcellFinder(held))
     if held.session is None:
         atexit.register(report, held, path)
+        _signal.signal(FLUSH_SIGNAL, lambda *_: flush(held))
 
 
 def hold():
