@@ -11,7 +11,7 @@ import { parseArgs } from 'node:util';
 import { cliRunners } from '../src/cli/job/runners.ts';
 import { ISOLATION_LEVELS, type Isolation } from '../src/contracts/result.ts';
 import { languageNames } from '../src/languages/languages.ts';
-import { hostPlace, openImagePlace } from './fidelity/plain-place.ts';
+import { hostPlace, openImagePlace, type PlainPlace, unisolatedPlace } from './fidelity/plain-place.ts';
 import { readPrograms } from './fidelity/read-programs.ts';
 import { closingLines, describeCompared } from './fidelity/describe-compared.ts';
 import { type ComparedLevel, runFidelity } from './fidelity/run-fidelity.ts';
@@ -86,10 +86,10 @@ async function availableLevels(asked: readonly Isolation[]): Promise<LevelHere[]
 
 /** Adds what plain runs see. */
 async function withPlaces(levels: readonly LevelHere[], open: AsyncDisposableStack): Promise<ComparedLevel[]> {
-  const isContained = ({ isolation }: LevelHere): boolean => isolation === 'container' || isolation === 'kernel';
-  const host = await hostPlace();
-  const image = levels.some(isContained) ? open.use(await openImagePlace()) : host;
-  return levels.map((level) => ({ ...level, place: isContained(level) ? image : host }));
+  let image: Promise<PlainPlace> | undefined;
+  const imagePlace = (): Promise<PlainPlace> => (image ??= openImagePlace().then((place) => open.use(place)));
+  const places = { none: unisolatedPlace, namespace: hostPlace, container: imagePlace, kernel: imagePlace };
+  return await Promise.all(levels.map(async (level) => ({ ...level, place: await places[level.isolation]() })));
 }
 
 function openRunners(): ReturnType<typeof cliRunners> {

@@ -7,6 +7,9 @@ export interface Difference {
   job: string;
 }
 
+/** At level none the folders of a job lie below one of its own, and its temporary folder beside that. */
+const OWN_FOLDERS = /(?:\/[^\s'":/]+)*\/skillcell-[\w-]+/g;
+
 /** Lists in what a job differs from a plain run. */
 export function compareRuns(program: Program, plain: ProgramRun, job: ProgramRun): Difference[] {
   const stderrOf = program.wholeStderr ? steady : lastLine;
@@ -21,7 +24,13 @@ export function compareRuns(program: Program, plain: ProgramRun, job: ProgramRun
       job: contentOf(job, path),
     })),
   ];
-  return rows.filter((row) => row.plain !== row.job);
+  return rows
+    .map((row) => ({ ...row, plain: withoutName(row.plain), job: withoutName(row.job) }))
+    .filter((row) => row.plain !== row.job);
+}
+
+function withoutName(text: string): string {
+  return text.replaceAll(OWN_FOLDERS, '/skillcell-JOB');
 }
 
 function contentOf({ files }: ProgramRun, path: string): string {

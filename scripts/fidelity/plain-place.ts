@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
-import { chmodSync, existsSync, lstatSync, mkdtempSync, readlinkSync, rmSync } from 'node:fs';
+import { chmodSync, lstatSync, mkdtempSync, readlinkSync, rmSync } from 'node:fs';
 import { once } from 'node:events';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { connectEngine } from '../../src/runners/docker/engine.ts';
@@ -18,16 +18,38 @@ export interface PlainPlace {
   node: { source: string; path: string };
   /** Its PATH, as in a job. */
   searchPath: string;
+  /** The folder of `workspace`, `value` and `skills`. */
+  folder: string;
+  /** Its TMPDIR. */
+  temporary: string;
 }
 
-/** This machine, with the Node of sandboxes where every account can read it. */
+const IN_SANDBOX = { folder: '/', temporary: '/tmp' } as const;
+
+/** This machine as level namespace shows it. */
 export async function hostPlace(): Promise<PlainPlace> {
-  const folder = await cachedRuntime(await ensureRuntime());
   return {
+    ...IN_SANDBOX,
     root: '/',
-    node: { source: join(folder, 'bin', 'node'), path: '/opt/skillcell/bin/node' },
+    node: { source: await readableNode(), path: '/opt/skillcell/bin/node' },
     searchPath: '/usr/local/bin:/usr/bin:/bin:/opt/skillcell/bin',
   };
+}
+
+/** This machine as level none shows it: with the Node that runs skillcell, and in a folder whose name is as long as that of a job. */
+export async function unisolatedPlace(): Promise<PlainPlace> {
+  return {
+    root: '/',
+    node: { source: await readableNode(), path: process.execPath },
+    searchPath: `/usr/local/bin:/usr/bin:/bin:${dirname(process.execPath)}`,
+    folder: join(tmpdir(), 'skillcell-0123456789ab-4026531836-12345-1234567-0123456789ab'),
+    temporary: join(tmpdir(), 'skillcell-0123456789ab'),
+  };
+}
+
+/** The Node that runs skillcell, in a copy that every account can read. */
+async function readableNode(): Promise<string> {
+  return join(await cachedRuntime(await ensureRuntime()), 'bin', 'node');
 }
 
 /**
@@ -53,6 +75,7 @@ export async function openImagePlace(): Promise<PlainPlace & AsyncDisposable> {
   chmodSync(root, 0o755);
   const node = '/usr/local/bin/node';
   return {
+    ...IN_SANDBOX,
     root,
     node: { source: join(root, node), path: node },
     searchPath: '/usr/local/bin:/usr/bin:/bin',
@@ -76,10 +99,9 @@ export function placeOptions({ root, node }: PlainPlace): string[] {
     if (status === undefined) return [];
     return status.isSymbolicLink() ? ['--symlink', readlinkSync(path), `/${name}`] : ['--ro-bind', path, `/${name}`];
   });
-  const isInside = existsSync(join(root, node.path));
   return [
     ...['usr', 'etc'].flatMap((name) => ['--ro-bind', join(root, name), `/${name}`]),
     ...top,
-    ...(isInside ? [] : ['--ro-bind', node.source, node.path]),
+    ...(node.path.startsWith('/usr/') ? [] : ['--ro-bind', node.source, node.path]),
   ];
 }

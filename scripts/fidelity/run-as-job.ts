@@ -8,9 +8,6 @@ import type { Program, ProgramRun } from './program.ts';
 const MIB = 1024 * 1024;
 /** For what never ends. */
 const TIMEOUT_MS = 300_000;
-/** At level none the folders of a job lie below one of its own. */
-const OWN_ROOT = /(?:\/[^\s'":/]+)*\/skillcell-[\w-]+\/(?=workspace|value|skills)/g;
-
 /** What runs programs as jobs at one level. */
 export interface JobLevel extends AsyncDisposable {
   run(program: Program): Promise<ProgramRun>;
@@ -67,11 +64,11 @@ async function runAsJob(
   if (outcome !== 'succeeded' && outcome !== 'failed') throw new Error(`the job ended as ${outcome}`);
   const contents = artifacts.map(async ({ path }) => {
     const bytes = await orchestrator.readArtifact(result, path);
-    return [path, Buffer.from(bytes).toString('latin1').replaceAll(OWN_ROOT, '/')] as const;
+    return [path, Buffer.from(bytes).toString('latin1')] as const;
   });
   return {
-    stdout: stdout.text.replaceAll(OWN_ROOT, '/'),
-    stderr: stderr.text.replaceAll(OWN_ROOT, '/'),
+    stdout: stdout.text,
+    stderr: stderr.text,
     exitCode,
     signal,
     files: Object.fromEntries(await Promise.all(contents)),

@@ -18,7 +18,6 @@ import { findInterpreter } from '../../src/contracts/language.ts';
 import { placeOptions, type PlainPlace } from './plain-place.ts';
 import type { Program, ProgramRun } from './program.ts';
 
-const WORKSPACE = '/workspace';
 /** An id that no account has, so that root's plain runs own nothing of the machine. */
 const PLAIN_ID = 61_184;
 /** For what never ends. */
@@ -66,7 +65,7 @@ function layOut(root: string, { fileName, code, files }: Program, place: PlainPl
     writeFileSync(join(workspace, name), content);
   }
   const textOf = (name: string): string => readFileSync(join(place.root, 'etc', name), 'utf8').trimEnd();
-  const account = `sandbox:x:1000:1000:sandbox:${WORKSPACE}:/bin/bash`;
+  const account = `sandbox:x:1000:1000:sandbox:${join(place.folder, 'workspace')}:/bin/bash`;
   writeFileSync(join(root, 'passwd'), `${textOf('passwd')}\n${account}\n`);
   writeFileSync(join(root, 'group'), `${textOf('group')}\nsandbox:x:1000:\n`);
   writeFileSync(join(root, 'hosts'), '127.0.0.1 localhost sandbox\n::1 localhost ip6-localhost ip6-loopback\n');
@@ -80,15 +79,20 @@ function plainCommand(root: string, { language, fileName, args, env }: Program, 
   const definition = findLanguage(language);
   const interpreter = definition === undefined ? undefined : findInterpreter(definition, place.node.path);
   if (interpreter === undefined) throw new Error(`this machine lacks the interpreter of ${language}`);
+  const [workspace, value, skills] = ['workspace', 'value', 'skills'].map((name) => join(place.folder, name)) as [
+    string,
+    string,
+    string,
+  ];
   const variables = Object.entries({
     PATH: place.searchPath,
     LANG: 'C.UTF-8',
-    HOME: WORKSPACE,
-    TMPDIR: '/tmp',
-    WORKSPACE,
-    SKILLCELL_OUTPUT: `${WORKSPACE}/out`,
-    SKILLCELL_VALUE: '/value/value.json',
-    SKILLS_DIR: '/skills',
+    HOME: workspace,
+    TMPDIR: place.temporary,
+    WORKSPACE: workspace,
+    SKILLCELL_OUTPUT: join(workspace, 'out'),
+    SKILLCELL_VALUE: join(value, 'value.json'),
+    SKILLS_DIR: skills,
     ...env,
   });
   return [
@@ -98,12 +102,12 @@ function plainCommand(root: string, { language, fileName, args, env }: Program, 
     ...['--unshare-uts', '--hostname', 'sandbox', '--die-with-parent', '--new-session', '--cap-drop', 'ALL'],
     ...['--proc', '/proc', '--dev', '/dev', ...placeOptions(place)],
     ...['passwd', 'group', 'hosts'].flatMap((name) => ['--ro-bind', join(root, name), `/etc/${name}`]),
-    ...['--tmpfs', '/tmp', '--tmpfs', '/value', '--dir', '/skills'],
-    ...['--bind', join(root, 'workspace'), WORKSPACE, '--chdir', WORKSPACE, '--clearenv'],
+    ...['--tmpfs', '/tmp', '--dir', place.temporary, '--tmpfs', value, '--dir', skills],
+    ...['--bind', join(root, 'workspace'), workspace, '--chdir', workspace, '--clearenv'],
     ...variables.flatMap(([name, value]) => ['--setenv', name, value]),
     // Perl would say something of a locale that isn't there.
     ...['--setenv', 'PERL_BADLANG', '0', '--', '/usr/bin/perl', '-e', START],
-    ...[interpreter, join(WORKSPACE, fileName), ...args],
+    ...[interpreter, join(workspace, fileName), ...args],
   ];
 }
 

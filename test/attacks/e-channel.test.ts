@@ -10,7 +10,7 @@ import { currentOwner, ownerName } from '../../src/durable/owner.ts';
 import { sandboxProcesses } from './leftovers.ts';
 import { plainly } from './plainly.ts';
 import { BROKEN_MESSAGES, PARTS, RAW } from './raw-program.ts';
-import { attack, type Scene, EVERY_LEVEL } from './surroundings.ts';
+import { attack, EVERY_LEVEL, levelsInTurn, type Scene } from './surroundings.ts';
 import { startQuietClock } from '../fixtures/quiet-clock.ts';
 import { toolList } from '../fixtures/tool-list.ts';
 import { until } from '../fixtures/until.ts';
@@ -78,8 +78,8 @@ attack(
   },
 );
 
-for (const [id, what, code] of BROKEN_MESSAGES) {
-  attack(id, `sends its entry ${what}`, { levels: EVERY_LEVEL }, async (scene) => {
+for (const [index, [id, what, code]] of BROKEN_MESSAGES.entries()) {
+  attack(id, `sends its entry ${what}`, { levels: levelsInTurn(index) }, async (scene) => {
     const { run, calls } = withTools(scene);
     const elapsedMs = startQuietClock();
     const result = await run({ code: RAW + code, limits: { runTimeoutMs: 6_000 } });
@@ -120,20 +120,25 @@ const UNREADABLE: [string, string, string][] = [
   ['E09', 'of 300,000 values', "b'[' + b'0,' * 300000 + b'0]'"],
 ];
 
-for (const [id, what, args] of UNREADABLE) {
-  attack(id, `calls with arguments ${what}, which is one failed call`, { levels: EVERY_LEVEL }, async (scene) => {
-    const { run, calls } = withTools(scene);
-    const code = `${RAW}\nframe(packed(1, ${args}))\nprint(reply()['error']['code'])\ncall(2, args='after')\nprint(reply()['value'])`;
-    const result = await run({ code });
-    expect(result.stdout.text).toMatch(/^tool\.(invalid-arguments|too-large)\nafter\n$/);
-    expect(calls.seen).toEqual(['after']);
-    expect(({} as { polluted?: number }).polluted).toBeUndefined();
-    scene.onSafety(({ grownMib, loopDelayMs }) => {
-      expect(grownMib).toBeLessThan(64);
-      expect(loopDelayMs).toBeLessThan(250);
-    });
-    scene.evidence(`${result.stdout.text.split('\n')[0]}; the next call is answered`);
-  });
+for (const [index, [id, what, args]] of UNREADABLE.entries()) {
+  attack(
+    id,
+    `calls with arguments ${what}, which is one failed call`,
+    { levels: levelsInTurn(index) },
+    async (scene) => {
+      const { run, calls } = withTools(scene);
+      const code = `${RAW}\nframe(packed(1, ${args}))\nprint(reply()['error']['code'])\ncall(2, args='after')\nprint(reply()['value'])`;
+      const result = await run({ code });
+      expect(result.stdout.text).toMatch(/^tool\.(invalid-arguments|too-large)\nafter\n$/);
+      expect(calls.seen).toEqual(['after']);
+      expect(({} as { polluted?: number }).polluted).toBeUndefined();
+      scene.onSafety(({ grownMib, loopDelayMs }) => {
+        expect(grownMib).toBeLessThan(64);
+        expect(loopDelayMs).toBeLessThan(250);
+      });
+      scene.evidence(`${result.stdout.text.split('\n')[0]}; the next call is answered`);
+    },
+  );
 }
 
 const BROKEN_BYTES: [string, string, string][] = [
@@ -148,8 +153,8 @@ const BROKEN_BYTES: [string, string, string][] = [
   ['E03', 'places with a prototype', 'frame(packed(1, places=b\'[{"path":[],"bytes":1,"stream":1,"__proto__":{}}]\'))'],
 ];
 
-for (const [id, what, code] of BROKEN_BYTES) {
-  attack(id, `sends its entry ${what}, which is its own failure`, { levels: EVERY_LEVEL }, async (scene) => {
+for (const [index, [id, what, code]] of BROKEN_BYTES.entries()) {
+  attack(id, `sends its entry ${what}, which is its own failure`, { levels: levelsInTurn(index) }, async (scene) => {
     const { run, calls } = withTools(scene);
     const result = await run({ code: `${PARTS}${code}\ntime.sleep(60)`, limits: { runTimeoutMs: 50_000 } });
     expect(result.outcome).toBe('failed');

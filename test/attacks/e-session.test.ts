@@ -6,7 +6,7 @@ import { SkillcellError } from '../../src/contracts/skillcell-error.ts';
 import { startQuietClock } from '../fixtures/quiet-clock.ts';
 import { toolList } from '../fixtures/tool-list.ts';
 import { BROKEN_MESSAGES, RAW } from './raw-program.ts';
-import { attack, EVERY_LEVEL, type Scene } from './surroundings.ts';
+import { attack, EVERY_LEVEL, levelsInTurn, type Scene } from './surroundings.ts';
 
 /** The number of the run that attacks; the one before it defines a name. */
 const ATTACKING = 2;
@@ -67,8 +67,8 @@ frame(b'{${REPORT},"json":"{\\\\"forged\\\\":1}"}')`;
   scene.evidence('a report by hand is believed, with its value and its results');
 });
 
-for (const [id, what, code] of BROKEN_MESSAGES) {
-  attack(id, `sends its session ${what}`, { levels: EVERY_LEVEL }, async (scene) => {
+for (const [index, [id, what, code]] of BROKEN_MESSAGES.entries()) {
+  attack(id, `sends its session ${what}`, { levels: levelsInTurn(index) }, async (scene) => {
     const elapsedMs = startQuietClock();
     const given = await attacked(scene, code);
     expect(given.run).toMatchObject({ outcome: 'failed', state: 'lost', epoch: 1 });
@@ -89,8 +89,8 @@ const BROKEN_REPORTS: [string, string, string][] = [
   ['E09', 'of 300,000 values', `b'{${REPORT},"results":[' + b'0,' * 300000 + b'0]}'`],
 ];
 
-for (const [id, what, report] of BROKEN_REPORTS) {
-  attack(id, `sends its session a report ${what}, which loses it`, { levels: EVERY_LEVEL }, async (scene) => {
+for (const [index, [id, what, report]] of BROKEN_REPORTS.entries()) {
+  attack(id, `sends its session a report ${what}, which loses it`, { levels: levelsInTurn(index) }, async (scene) => {
     const given = await attacked(scene, `frame(${report})\ntime.sleep(10)`);
     expect(given.run).toMatchObject({ outcome: 'failed', state: 'lost' });
     expect(given.run).not.toHaveProperty('value');
@@ -127,8 +127,8 @@ const DOUBTFUL: [string, string, string, string][] = [
   ['E02', 'has a value that is no text', `b'{${REPORT},"json":{"a":1}}'`, 'value.invalid'],
 ];
 
-for (const [id, what, report, code] of DOUBTFUL) {
-  attack(id, `${what} in a report of its session`, { levels: EVERY_LEVEL }, async (scene) => {
+for (const [index, [id, what, report, code]] of DOUBTFUL.entries()) {
+  attack(id, `${what} in a report of its session`, { levels: levelsInTurn(index) }, async (scene) => {
     const given = await attacked(scene, `frame(${report})`);
     expect(given.run).toMatchObject({ outcome: 'succeeded', state: 'kept', results: [] });
     expect(given.run).not.toHaveProperty('value');

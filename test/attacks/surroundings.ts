@@ -25,6 +25,11 @@ export type Level = 'namespace' | 'none' | 'container';
 /** For cases that differ by nothing between the levels: what the host believes and keeps. */
 export const EVERY_LEVEL: Level[] = ['namespace', 'none', 'container'];
 
+/** The level of a row of a table that is the entry's alone to read: it does so in one way everywhere, and the rows take turns. */
+export function levelsInTurn(index: number): Level[] {
+  return EVERY_LEVEL.filter((_, place) => place === index % EVERY_LEVEL.length);
+}
+
 /** What a case says of itself in the table of attacks. */
 export interface AttackRow {
   id: string;

@@ -5,7 +5,7 @@ import { evaluateSkill, type EvaluateSkillOptions } from '../../src/evals/evalua
 import type { MadeEvalRun } from '../../src/evals/make-run.ts';
 import { createLocalRunner } from '../../src/runners/local/local-runner.ts';
 import { MISSING_PYTHON, requireHere } from '../fixtures/describe-with.ts';
-import { EVERY_LEVEL, everyRunner, requireEachLevel } from '../fixtures/every-level.ts';
+import { ALL_LEVELS, everyRunner, requireEachLevel } from '../fixtures/every-level.ts';
 import { BEST_LEVEL } from '../fixtures/levels.ts';
 import { programAnswer } from '../fixtures/scripted-model.ts';
 import { type SkillLibrary, skillLibrary, skillText } from '../fixtures/skill-library.ts';
@@ -66,7 +66,7 @@ const evaluate = (options: Omit<EvaluateSkillOptions, 'skill'>): ReturnType<type
 
 const LENGTH = [{ id: 'length', prompt: 'Give a length.', assertions: [{ type: 'value-equals', value: 42195 }] }];
 
-describe.each(EVERY_LEVEL)('evaluateSkill() at level %s', (level) => {
+describe.each(ALL_LEVELS)('evaluateSkill() at level %s', (level) => {
   it('finds a skill better that the program needs, by files, values, output and a check, and leaves prose alone', async (context) => {
     requireEachLevel(context, level);
     requireHere(context, MISSING_PYTHON);

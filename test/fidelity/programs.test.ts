@@ -7,7 +7,7 @@ import { createLocalRunner } from '../../src/runners/local/local-runner.ts';
 import type { Runner } from '../../src/runners/runner.ts';
 import { describeCompared } from '../../scripts/fidelity/describe-compared.ts';
 import { differenceNames } from '../../scripts/fidelity/differences-on-purpose.ts';
-import { hostPlace, openImagePlace } from '../../scripts/fidelity/plain-place.ts';
+import { hostPlace, openImagePlace, unisolatedPlace } from '../../scripts/fidelity/plain-place.ts';
 import { readPrograms } from '../../scripts/fidelity/read-programs.ts';
 import { type ComparedLevel, runFidelity } from '../../scripts/fidelity/run-fidelity.ts';
 import { missingForPlainRuns } from '../../scripts/fidelity/run-plainly.ts';
@@ -55,7 +55,7 @@ it.for(['none', 'namespace'] as const)(
   async (isolation, context) => {
     requireHere(context, missingForPlainRuns() ?? MISSING_PYTHON);
     requireLevel(context, isolation);
-    const place = await hostPlace();
+    const place = await (isolation === 'none' ? unisolatedPlace : hostPlace)();
     expect(await faultsAt({ openRunner: () => createLocalRunner(), isolation, place })).toEqual([]);
   },
 );

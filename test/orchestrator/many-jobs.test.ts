@@ -6,7 +6,7 @@ import type { JobResult } from '../../src/contracts/result.ts';
 import { createOrchestrator } from '../../src/orchestrator/create-orchestrator.ts';
 import { seededRandom, type SeededRandom } from '../chaos/seeded-random.ts';
 import { MISSING_PYTHON } from '../fixtures/describe-with.ts';
-import { EVERY_LEVEL, everyRunner, requireEachLevel } from '../fixtures/every-level.ts';
+import { ALL_LEVELS, everyRunner, requireEachLevel } from '../fixtures/every-level.ts';
 import { BEST_LEVEL } from '../fixtures/levels.ts';
 import { programAnswer } from '../fixtures/scripted-model.ts';
 import { runMixedSessions } from './mixed-sessions.ts';
@@ -114,7 +114,7 @@ function writer(cases: readonly Case[], asked: { jobId: string; system: string }
   };
 }
 
-function optionsOf(given: Case, isolation: (typeof EVERY_LEVEL)[number]) {
+function optionsOf(given: Case, isolation: (typeof ALL_LEVELS)[number]) {
   const { jobId, consumer, language, isCodegen, tool, withCode, bytes, context } = given;
   const shared = {
     jobId,
@@ -188,7 +188,7 @@ function expectOwn(given: Case, result: JobResult, events: readonly JobEvent[], 
   expect(output.join('')).toBe(`out of ${jobId}\n`);
 }
 
-describe.each(EVERY_LEVEL)('many jobs at once at level %s', (isolation) => {
+describe.each(ALL_LEVELS)('many jobs at once at level %s', (isolation) => {
   beforeEach((context) => requireEachLevel(context, isolation));
 
   it('and sessions beside them mix up no skills, files, calls, values or events', { timeout: 300_000 }, async () => {

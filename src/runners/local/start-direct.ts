@@ -44,7 +44,11 @@ export async function startDirect(spec: SandboxSpec, bundle: RuntimeBundle, name
       `--memory-mib=${spec.limits.memoryMib}`,
       `--memory-group=${group?.memoryFolder ?? ''}`,
     ];
-    const env = { PATH: '/usr/local/bin:/usr/bin:/bin', LANG: 'C.UTF-8', HOME: join(root, 'workspace') };
+    const env = {
+      PATH: `/usr/local/bin:/usr/bin:/bin:${dirname(process.execPath)}`,
+      LANG: 'C.UTF-8',
+      HOME: join(root, 'workspace'),
+    };
     const child = startProcess(command, { group, fileBytes: spec.limits.workspaceMib * MIB, env });
     return localSandbox({
       isolation: 'none',
