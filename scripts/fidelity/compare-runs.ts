@@ -11,7 +11,8 @@ export interface Difference {
 const OWN_FOLDERS = /(?:\/[^\s'":/]+)*\/skillcell-[\w-]+/g;
 
 /** Lists in what a job differs from a plain run. */
-export function compareRuns(program: Program, plain: ProgramRun, job: ProgramRun): Difference[] {
+export function compareRuns(program: Program, plainRun: ProgramRun, jobRun: ProgramRun): Difference[] {
+  const [plain, job] = [withoutName(plainRun), withoutName(jobRun)];
   const stderrOf = program.wholeStderr ? steady : lastLine;
   const rows: Difference[] = [
     { what: 'stdout', plain: plain.stdout, job: job.stdout },
@@ -24,13 +25,13 @@ export function compareRuns(program: Program, plain: ProgramRun, job: ProgramRun
       job: contentOf(job, path),
     })),
   ];
-  return rows
-    .map((row) => ({ ...row, plain: withoutName(row.plain), job: withoutName(row.job) }))
-    .filter((row) => row.plain !== row.job);
+  return rows.filter((row) => row.plain !== row.job);
 }
 
-function withoutName(text: string): string {
-  return text.replaceAll(OWN_FOLDERS, '/skillcell-JOB');
+function withoutName(run: ProgramRun): ProgramRun {
+  const clean = (text: string): string => text.replaceAll(OWN_FOLDERS, '/skillcell-JOB');
+  const files = Object.entries(run.files).map(([path, content]) => [path, clean(content)] as const);
+  return { ...run, stdout: clean(run.stdout), stderr: clean(run.stderr), files: Object.fromEntries(files) };
 }
 
 function contentOf({ files }: ProgramRun, path: string): string {

@@ -160,7 +160,7 @@ describe('the code of a skill', () => {
       runners: [createLocalRunner()],
       allowUnisolated: true,
     });
-    const jobs = Array.from({ length: IS_SAMPLE ? 10 : 100 }, () =>
+    const jobs = Array.from({ length: IS_SAMPLE ? 10 : 30 }, () =>
       host.exec({
         isolation: 'none',
         skills: { refs: ['custom.count'] },
