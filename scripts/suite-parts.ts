@@ -24,7 +24,7 @@ export const ONLY_IN_ALL: readonly string[] = [
   'test/mcp/conformance.test.ts',
   'test/mcp/clients.test.ts',
   // What a user installs and sets up, and what the examples say.
-  'test/e2e/{containers,example-programs,examples,installed-packages,packed-package,public-types,remote-engine,set-up}.test.ts',
+  'test/e2e/{example-programs,examples,installed-packages,packed-package,public-types,remote-engine,set-up}.test.ts',
   // Every feature once more, at each level, for another user or in another language.
   'test/e2e/{added-language,evaluate-skill,integrity,parity}.test.ts',
   'test/runners/{third-runner,local/ordinary-user,local/runner-contract}.test.ts',
@@ -43,12 +43,20 @@ export const ONLY_IN_ALL: readonly string[] = [
   'test/runners/local/runtime-cache.test.ts',
   'test/cli/unusable-places.test.ts',
   'test/stores/git/{git-cache,git-network,hostile-repository,odd-repository}.test.ts',
+  // Programs and sandboxes that do their worst: memory, folders that are shut, ends that never come, messages that are forged.
+  'test/orchestrator/{closed-folders,concurrency,hostile-entry,memory,process-end}.test.ts',
+  'test/orchestrator/session/{hostile-session,odd-workspace}.test.ts',
+  // One contract, for one more engine or store.
+  'test/runners/docker/runner-contract.test.ts',
+  'test/stores/git/git-conformance.test.ts',
+  'test/backend/s3-backend.test.ts',
   // A server of buckets.
   'test/stores/s3/s3-on-ceph.test.ts',
   'test/cli/skills-add-s3.test.ts',
   // Thousands of made-up cases.
   'test/broker/tool-stubs/tool-stubs-properties.test.ts',
   'test/evals/statistics.test.ts',
+  'test/library/random-edits.test.ts',
   'test/skills/match/needed-words.test.ts',
 ];
 

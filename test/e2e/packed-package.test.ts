@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { execa } from 'execa';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { JobResult } from '../../src/contracts/result.ts';
+import { describeInContainer } from './packed-in-container.ts';
 import { installPackedPackage, plainEnvironment, type PackedPackage } from '../fixtures/packed-package.ts';
 
 /** A Node of this machine that the package is too new for. */
@@ -82,6 +83,8 @@ describe('the packed package', () => {
   }, 300_000);
 
   afterAll(() => rmSync(folder, { recursive: true }));
+
+  describeInContainer(() => folder);
 
   it('runs a job from the command line', async (context) => {
     requireInstalled(context);

@@ -1,7 +1,7 @@
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Isolation, JobResult } from '../../src/contracts/result.ts';
 import { createOrchestrator } from '../../src/orchestrator/create-orchestrator.ts';
-import { SHARED_LEVELS, requireLevel } from '../fixtures/levels.ts';
+import { LEVELS, requireLevel } from '../fixtures/levels.ts';
 import { sandboxLeftovers } from '../fixtures/sandbox-leftovers.ts';
 import { programAnswer, scriptedModel } from '../fixtures/scripted-model.ts';
 
@@ -35,7 +35,7 @@ const MISCHIEF: [string, string][] = [
   ['fills its workspace', 'head -c 8000000 /dev/zero >junk'],
 ];
 
-describe.each(SHARED_LEVELS)('a program at level %s that', (isolation) => {
+describe.each(LEVELS)('a program at level %s that', (isolation) => {
   beforeEach((context) => requireLevel(context, isolation));
 
   it.each(MISCHIEF)('%s has a result', async (_name, code) => {

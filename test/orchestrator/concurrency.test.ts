@@ -4,7 +4,7 @@ import { createOrchestrator } from '../../src/orchestrator/create-orchestrator.t
 import type { Orchestrator, OrchestratorOptions } from '../../src/orchestrator/orchestrator.ts';
 import { createLocalRunner } from '../../src/runners/local/local-runner.ts';
 import type { Runner } from '../../src/runners/runner.ts';
-import { SHARED_LEVELS, requireLevel } from '../fixtures/levels.ts';
+import { LEVELS, requireLevel } from '../fixtures/levels.ts';
 import { until } from '../fixtures/until.ts';
 
 /** A real runner that knows how many of its sandboxes live now. */
@@ -48,7 +48,7 @@ function follow(stream: AsyncIterable<JobEvent>): { types: string[]; ended: Prom
 const SLEEP = 'console.log("up"); await new Promise((resolve) => setTimeout(resolve, 60_000));';
 const STUBBORN = `process.on('SIGTERM', () => {}); ${SLEEP}`;
 
-describe.each(SHARED_LEVELS)('at level %s', (isolation) => {
+describe.each(LEVELS)('at level %s', (isolation) => {
   beforeEach((context) => requireLevel(context, isolation));
 
   it('B19 no more jobs run at once than allowed, whatever becomes of them, and every place comes back', async () => {

@@ -6,7 +6,7 @@ import { createLocalRunner } from '../../src/runners/local/local-runner.ts';
 import { controlGroupLayout } from '../../src/runners/local/control-group.ts';
 import { MISSING_PYTHON, requireHere } from '../fixtures/describe-with.ts';
 import { dockerImage, dockerTest } from '../fixtures/docker-image.ts';
-import { SHARED_LEVELS, requireLevel } from '../fixtures/levels.ts';
+import { LEVELS, requireLevel } from '../fixtures/levels.ts';
 import { MEMORY_PROGRAMS, type MemoryProgram } from '../fixtures/memory-programs.ts';
 import { programAnswer, scriptedModel } from '../fixtures/scripted-model.ts';
 
@@ -25,7 +25,7 @@ const verdict = ({ outcome, isolation, stderr }: JobResult): object => ({
   stderr: stderr.text.replace(LAST_WORDS_OF_V8, ''),
 });
 
-describe.each(SHARED_LEVELS)('memory at level %s', (isolation) => {
+describe.each(LEVELS)('memory at level %s', (isolation) => {
   beforeEach((context) => {
     requireLevel(context, isolation);
     requireHere(context, controlGroupLayout() === null ? 'a control group of its own (uid 0)' : undefined);

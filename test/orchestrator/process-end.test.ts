@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Isolation } from '../../src/contracts/result.ts';
 import { dockerImage, dockerTest } from '../fixtures/docker-image.ts';
-import { SHARED_LEVELS, requireLevel } from '../fixtures/levels.ts';
+import { LEVELS, requireLevel } from '../fixtures/levels.ts';
 import { ownContainers } from '../fixtures/own-containers.ts';
 import { sandboxLeftovers } from '../fixtures/sandbox-leftovers.ts';
 
@@ -61,7 +61,7 @@ async function runToEnd(code: string): Promise<Ended> {
 }
 
 describe('a process whose orchestrator nobody closed ends once its jobs are done, and leaves nothing', () => {
-  for (const isolation of SHARED_LEVELS) {
+  for (const isolation of LEVELS) {
     for (const poolSize of [0, 2]) {
       it(`at level ${isolation} with a pool of ${poolSize}`, async (context) => {
         requireLevel(context, isolation);

@@ -6,7 +6,7 @@ import type { Session, SessionOptions } from '../../../src/contracts/session.ts'
 import { createOrchestrator } from '../../../src/orchestrator/create-orchestrator.ts';
 import type { Orchestrator } from '../../../src/orchestrator/orchestrator.ts';
 import { readArchive } from '../../../src/orchestrator/session/read-archive.ts';
-import { EVERY_LEVEL, everyRunner, requireEachLevel, type EachLevel } from '../../fixtures/every-level.ts';
+import { ALL_LEVELS, everyRunner, requireEachLevel, type EachLevel } from '../../fixtures/every-level.ts';
 
 let stateDir: string;
 let orchestrator: Orchestrator;
@@ -32,7 +32,7 @@ const NAMELESS = `
   fs.mkdirSync(Buffer.from([0xff])); fs.writeFileSync(Buffer.from([0xff, 0x2f, 0x61]), 'x');
   fs.mkdirSync('empty/deep', { recursive: true });`;
 
-describe.each(EVERY_LEVEL)('a workspace that is not like others at level %s', (level) => {
+describe.each(ALL_LEVELS)('a workspace that is not like others at level %s', (level) => {
   const options: SessionOptions = { isolation: level, runner: level === 'container' ? 'docker' : 'local' };
   const open = (more: Partial<SessionOptions> = {}): Promise<Session> => orchestrator.session({ ...options, ...more });
 
