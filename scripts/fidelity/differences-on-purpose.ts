@@ -60,7 +60,8 @@ export const DIFFERENCES_ON_PURPOSE: Readonly<Record<DifferenceName, DifferenceO
   },
   reports: {
     what: 'One listener each of `exit` and `uncaughtExceptionMonitor` of `process`, one function in `atexit` and one handler of the highest signal in Python; the first file that a Node program opens has the descriptor 3',
-    reason: 'They tell the value and the error of the program, and write what it has printed when its time is over; nothing else of ours is in its process',
+    reason:
+      'They tell the value and the error of the program, and write what it has printed when its time is over; nothing else of ours is in its process',
   },
   skillcell: {
     what: 'The module `skillcell` is there to import',

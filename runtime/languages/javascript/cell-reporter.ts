@@ -16,12 +16,17 @@ export interface ReportPorts {
   takeSet(): ToldValue | undefined;
 }
 
+/** What is said of a run. It inherits nothing: what all objects inherit may be of users. */
+type Said = Record<string, unknown>;
+
 /** A run that is over. */
 export interface EndedRun {
   run: number;
   display: Display;
   /** What failed beside the run, while it ran. */
   stray: { is: unknown } | undefined;
+  /** Its report, from the moment that it is whole. */
+  said?: Said;
 }
 
 /** Says of runs what came of them. */
@@ -31,10 +36,12 @@ export interface CellReporter {
   report(ended: EndedRun, ending: Ending, isLeaving: boolean): void;
   /** The same for a run of which nothing can be said but this error. */
   reportError(run: number, error: unknown): void;
+  /**
+   * For a run whose report was stopped: sends what was ready, which may have been sent before the stop, or the stop as its error. The
+   * supervisor takes the first report of a run.
+   */
+  reportStopped(ended: EndedRun, stop: unknown): void;
 }
-
-/** What is said of a run. It inherits nothing: what all objects inherit may be of users. */
-type Said = Record<string, unknown>;
 
 /** Creates a reporter, for values of at most so many bytes. `warn` writes a line to stderr. */
 export function createCellReporter(
@@ -64,13 +71,19 @@ export function createCellReporter(
       fail(said, error);
     }
   };
+  const reportError = (run: number, error: unknown): void => {
+    const said = begin(run);
+    fail(said, error);
+    send(said);
+  };
 
   return {
     show(run, forms, parts) {
       for (const part of parts) link.sendBytes(0, part);
       send({ __proto__: null, type: 'shown', run, forms });
     },
-    report({ run, display, stray }, ending, isLeaving) {
+    report(ended, ending, isLeaving) {
+      const { run, display, stray } = ended;
       const said = begin(run);
       if (isLeaving) said['leaving'] = true;
       if (ending.failed) fail(said, ending.is);
@@ -78,12 +91,13 @@ export function createCellReporter(
       if (ending.failed) tellValue(said, takeSet());
       else showValue(said, ending, display);
       if (display.dropped > 0) said['dropped'] = display.dropped;
+      ended.said = said;
       send(said);
     },
-    reportError(run, error) {
-      const said = begin(run);
-      fail(said, error);
-      send(said);
+    reportError,
+    reportStopped({ run, said }, stop) {
+      if (said === undefined) reportError(run, stop);
+      else send(said);
     },
   };
 }

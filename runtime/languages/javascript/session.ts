@@ -139,10 +139,11 @@ export async function startSession(
       const stopped = interrupted();
       if (running.step === 'runs') end(running, { failed: true, is: stopped });
       else if (running.step === 'reports') {
-        // How a value shows itself did not end, and was stopped; nothing more comes of that report.
-        running.takeBack();
+        // How a value shows itself did not end, and was stopped, or the stop came as late as the report itself.
+        const ended = running;
+        ended.takeBack();
         running = undefined;
-        reporter.reportError(run, stopped);
+        reporter.reportStopped(ended, stopped);
       }
     },
   };
