@@ -16,8 +16,24 @@ const SERIAL = [
   'test/orchestrator/{artifacts,sweep}.test.ts',
 ];
 
+/**
+ * Files that leave their process as they found it, so that the next one goes on in it: to start a process and load the sources anew takes longer than
+ * most of their tests. What measures the memory of its own process, or is left out of `npm test` for what it does to a machine, has one for itself.
+ */
+const ONE_AFTER_ANOTHER = [
+  'test/{archives,authoring,broker,conformance,content,contracts,decision,durable,evals,mutation,outgoing,protocol,scan,scripts,skills}/**',
+  'test/stores/{folder,mcp,web}/**',
+  'test/{ai,cli,library,runtime,orchestrator}/**',
+  'test/mcp/client/**',
+];
+
+const quick = new Set(filesOf('quick', fileURLToPath(new URL('.', import.meta.url))));
 const files = filesOf(suitePart(), fileURLToPath(new URL('.', import.meta.url)));
 const isSerial = (file: string): boolean => SERIAL.some((pattern) => matchesGlob(file, pattern));
+const sharesProcess = (file: string): boolean =>
+  quick.has(file) && ONE_AFTER_ANOTHER.some((pattern) => matchesGlob(file, pattern));
+/** A test that waits leaves its processor to another one, and most of them wait half of their time. */
+const maxWorkers = availableParallelism() + 2;
 
 export default defineConfig({
   test: {
@@ -32,9 +48,18 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'parallel',
-          include: files.filter((file) => !isSerial(file)),
-          // A test that waits leaves its processor to another one, and most of them wait half of their time.
-          maxWorkers: availableParallelism() + 2,
+          include: files.filter((file) => !isSerial(file) && !sharesProcess(file)),
+          maxWorkers,
+          sequence: { groupOrder: 1 },
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'shared',
+          include: files.filter((file) => !isSerial(file) && sharesProcess(file)),
+          isolate: false,
+          maxWorkers,
           sequence: { groupOrder: 1 },
         },
       },

@@ -1,9 +1,13 @@
+import type { Isolation } from '../../src/contracts/result.ts';
+
 /** Something in which a job differs from a plain run on purpose. */
 export interface DifferenceOnPurpose {
   /** What differs. */
   what: string;
   /** Why it is meant to. */
   reason: string;
+  /** Where it differs; absent for every level. */
+  levels?: readonly Isolation[];
 }
 
 /** Names of the rows. */
@@ -12,6 +16,7 @@ export type DifferenceName =
   | 'host-files'
   | 'privileges'
   | 'limits'
+  | 'own-kernel'
   | 'left-processes'
   | 'whole-output'
   | 'require'
@@ -37,6 +42,11 @@ export const DIFFERENCES_ON_PURPOSE: Readonly<Record<DifferenceName, DifferenceO
   limits: {
     what: '`ulimit`, the sizes of file systems and counts of processors and memory are those of the job',
     reason: 'A job has the limits that its caller gives',
+  },
+  'own-kernel': {
+    what: 'At level `kernel`, what gVisor does otherwise than Linux: `statx` by `ls` and `stat`, `/dev/stdin` by its path, files of `/proc`, holes of sparse files, the end of a terminal',
+    reason: 'A kernel between programs and that of the machine is what the level is for',
+    levels: ['kernel'],
   },
   'left-processes': {
     what: 'Processes that a program leaves behind end with it',
@@ -72,4 +82,9 @@ export const DIFFERENCES_ON_PURPOSE: Readonly<Record<DifferenceName, DifferenceO
 /** The names of all rows, in the order of the table. */
 export function differenceNames(): [DifferenceName, ...DifferenceName[]] {
   return Object.keys(DIFFERENCES_ON_PURPOSE) as [DifferenceName, ...DifferenceName[]];
+}
+
+/** Whether a row of the table explains a difference at a level. */
+export function isOnPurposeAt(name: DifferenceName, level: Isolation): boolean {
+  return DIFFERENCES_ON_PURPOSE[name].levels?.includes(level) ?? true;
 }

@@ -10,6 +10,7 @@ const MIB = 1024 * 1024;
 const TIMEOUT_MS = 300_000;
 /** What runs programs as jobs at one level. */
 export interface JobLevel extends AsyncDisposable {
+  readonly isolation: Isolation;
   run(program: Program): Promise<ProgramRun>;
 }
 
@@ -35,6 +36,7 @@ export function openLevel(
     pool: { size: atOnce, languages, isolation, limits },
   });
   return {
+    isolation,
     run: (program) => runAsJob(orchestrator, isolation, limits, program),
     [Symbol.asyncDispose]: () => orchestrator.close(),
   };

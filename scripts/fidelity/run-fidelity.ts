@@ -3,6 +3,7 @@ import type { Runner } from '../../src/runners/runner.ts';
 import { compareRuns, type Difference } from './compare-runs.ts';
 import type { Program, ProgramRun } from './program.ts';
 import { type JobLevel, openLevel } from './run-as-job.ts';
+import { isOnPurposeAt } from './differences-on-purpose.ts';
 import type { PlainPlace } from './plain-place.ts';
 import { runPlainly } from './run-plainly.ts';
 
@@ -93,7 +94,9 @@ async function compare(
   }
   const differences = await differencesOf(program, plain, level);
   if (differences.length === 0) return { verdict: 'same', differences };
-  if (program.onPurpose !== undefined) return { verdict: 'on purpose', differences, reason: program.onPurpose };
+  const { onPurpose } = program;
+  if (onPurpose !== undefined && isOnPurposeAt(onPurpose, level.isolation))
+    return { verdict: 'on purpose', differences, reason: onPurpose };
   const again = compareRuns(program, plain, await runs.another(program));
   if (again.length === 0) return { verdict: 'differs', differences };
   return { verdict: 'skipped', differences: [], reason: `two plain runs differ in ${again[0]?.what}` };
