@@ -18,20 +18,27 @@ const SERIAL = [
 
 /**
  * Files that leave their process as they found it, so that the next one goes on in it: to start a process and load the sources anew takes longer than
- * most of their tests. What measures the memory of its own process, or is left out of `npm test` for what it does to a machine, has one for itself.
+ * most of their tests.
  */
 const ONE_AFTER_ANOTHER = [
   'test/{archives,authoring,broker,conformance,content,contracts,decision,durable,evals,mutation,outgoing,protocol,scan,scripts,skills}/**',
   'test/stores/{folder,mcp,web}/**',
-  'test/{ai,cli,library,runtime,orchestrator}/**',
+  'test/{ai,cli,library,runtime}/**',
   'test/mcp/client/**',
+];
+/** Files among them that measure the memory of their own process, or look at what a whole process has. */
+const ALONE = [
+  'test/broker/tool-schema/{hostile-schemas,zod-schema}.test.ts',
+  'test/protocol/{add-piece,writer-fairness}.test.ts',
 ];
 
 const quick = new Set(filesOf('quick', fileURLToPath(new URL('.', import.meta.url))));
 const files = filesOf(suitePart(), fileURLToPath(new URL('.', import.meta.url)));
-const isSerial = (file: string): boolean => SERIAL.some((pattern) => matchesGlob(file, pattern));
+const isOneOf = (patterns: readonly string[], file: string): boolean =>
+  patterns.some((pattern) => matchesGlob(file, pattern));
+const isSerial = (file: string): boolean => isOneOf(SERIAL, file);
 const sharesProcess = (file: string): boolean =>
-  quick.has(file) && ONE_AFTER_ANOTHER.some((pattern) => matchesGlob(file, pattern));
+  quick.has(file) && isOneOf(ONE_AFTER_ANOTHER, file) && !isOneOf(ALONE, file);
 /** A test that waits leaves its processor to another one, and most of them wait half of their time. */
 const maxWorkers = availableParallelism() + 2;
 
