@@ -53,12 +53,13 @@ export function waitingStart(layout: SandboxLayout, language: LanguageDefinition
 export function neededStart(
   layout: SandboxLayout,
   language: LanguageDefinition,
-  { program, env }: ExecutorStart,
+  { program, env, cwd }: ExecutorStart,
 ): ExecutorStart {
   const path = language.namedAtStart === true ? program : waitingProgram(language, layout.workspace);
   return {
     program: path,
     env: { ...startVariables(language, baseVariables(layout)), ...startVariables(language, env) },
+    cwd: cwd ?? layout.workspace,
   };
 }
 

@@ -49,7 +49,11 @@ export async function runOnce(
   const fileName = script?.name ?? programFileName(readLanguage(layout.runtime, job.language), job.fileName);
   const path = join(script?.folder ?? layout.workspace, fileName);
   const env = programVariables(layout, around.marker, job.env, script);
-  const executor = around.takeExecutor(job.language, { program: path, env });
+  const executor = around.takeExecutor(job.language, {
+    program: path,
+    env,
+    ...(script === undefined ? {} : { cwd: script.folder }),
+  });
   const writers = { stdout: channel.openStream(), stderr: channel.openStream() };
   const { stdout, stderr } = writers;
   channel.sendEvent({ type: 'run', run, stdout: stdout.number, stderr: stderr.number } satisfies SandboxMessage);

@@ -116,6 +116,8 @@ export interface ExecutorStart {
   program: string;
   /** Variables that the interpreter reads when it starts. */
   env: Readonly<Record<string, string>>;
+  /** Where it starts, to which relative paths in its variables are relative; absent for one that waits before there is a program. */
+  cwd?: string;
 }
 
 /** The path that a program without a name of its own gets in a working folder; executors that start ahead are started for it. */
@@ -134,7 +136,7 @@ export function startVariables(
 }
 
 /**
- * The words that start a language's executor, for `env`: variables, then the command.
+ * The words that start a language's executor, for `env`: its folder, variables, then the command.
  *
  * @param interpreter absolute path
  * @param runtime the runtime bundle as the sandbox sees it
@@ -145,7 +147,7 @@ export function executorWords(
   interpreter: string,
   runtime: string,
   memoryMib: number,
-  { program, env }: ExecutorStart,
+  { program, env, cwd }: ExecutorStart,
 ): string[] {
   const { hold } = definition;
   const variables = { ...env };
@@ -156,10 +158,12 @@ export function executorWords(
       hold.value.replace('%hold%', () => quotedPath(hold, file)),
       memoryMib,
     );
-    variables[hold.variable] = own === undefined ? value : `${value}${hold.joint}${own}`;
+    // One that is empty counts as not set.
+    variables[hold.variable] = own === undefined || own === '' ? value : `${value}${hold.joint}${own}`;
   }
   const words = interpreterCommand(definition, interpreter, runtime, memoryMib);
   return [
+    ...(cwd === undefined ? [] : [`--chdir=${cwd}`]),
     ...Object.entries(variables).map(([name, value]) => `${name}=${value}`),
     ...words.map((word) => word.replace('%program%', () => program)),
   ];

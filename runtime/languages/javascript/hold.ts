@@ -44,6 +44,11 @@ const STANDARD_STREAMS = ['stdout', 'stderr'] as const;
 /** A name of the program's own that it may export, and that would be called. */
 const OWN_THEN = /\b(?:const|let|var|function|class|as) then\b|[{,] ?then ?[,}]/;
 
+/** A program that watches what is loaded, or loads it otherwise: it would see its own module asked for once more. */
+const WATCHES_LOADING = /\b(?:registerHooks|register|_load|_resolveFilename|_extensions)\b/;
+/** A declaration of the program's own. */
+const OWN_REQUIRE = /\b(?:const|let|var|function|import|as)\s+require\b/;
+
 forgetThisModule();
 // Workers load what their main thread has preloaded.
 if (isMainThread) hold();
@@ -171,7 +176,7 @@ function waitForReaders(name: 'stdout' | 'stderr'): void {
 /** Tells of the program what only its interpreter knows: the error that ends it, and the value that it exports. */
 function watchProgram(path: string, held: HeldProgram): void {
   const text = readFileSync(path, 'utf8');
-  const exported = /\bexport\b/.test(text) ? followExports(path, text) : () => undefined;
+  const exported = /\bexport\b/.test(text) && !WATCHES_LOADING.test(text) ? followExports(path, text) : () => undefined;
   if (callsMissingRequire(path, text))
     Object.defineProperty(globalThis, 'require', { value: createRequire(path), configurable: true, writable: true });
   let failure: { is: unknown } | undefined;
@@ -203,24 +208,29 @@ interface Namespace {
 }
 
 /**
- * Follows the default export of a module: at the end the module that has run is there at once. One that awaits is not given then, and has
- * to be imported while it runs, which would call an export named `then`.
+ * Follows the default export of a module, which must never run the program: at the end the module that has run is there at once. One that awaits is not given
+ * then, and has to be imported while it runs, which would call an export named `then`. What `NODE_OPTIONS` names comes before the program, and may end the
+ * process; a process that comes to its end by itself has run its program.
  */
 function followExports(path: string, text: string): () => unknown {
+  const isFirst = (process.env['NODE_OPTIONS'] ?? '') === '';
+  const awaits = /\bawait\b/.test(text) && !OWN_THEN.test(text);
+  let hasBegun = isFirst;
   let namespace: Namespace | undefined;
-  if (/\bawait\b/.test(text) && !OWN_THEN.test(text)) {
-    setImmediate(() => {
-      // A CommonJS program has exported already; to import it would run getters of its exports.
-      if (exportsOfCommonJs(path) !== undefined) return;
-      import(pathToFileURL(path).href).then(
-        (loaded: Namespace) => (namespace = loaded),
-        () => undefined,
-      );
-    });
-  }
+  // To import a CommonJS program would run getters of its exports, or all of it anew where it has failed.
+  const isModule = (): boolean => process.mainModule === undefined;
+  const look = (): void => {
+    hasBegun = true;
+    if (!awaits || !isModule()) return;
+    import(pathToFileURL(path).href).then(
+      (loaded: Namespace) => (namespace = loaded),
+      () => undefined,
+    );
+  };
+  if (!isFirst) process.once('beforeExit', look);
+  else if (awaits) setImmediate(look);
   const load = createRequire(path);
-  // A CommonJS program that failed is no longer in the loader's memory, and to load it would run it again.
-  return () => (namespace ?? (process.mainModule === undefined ? (load(path) as Namespace) : undefined))?.default;
+  return () => (namespace ?? (hasBegun && isModule() ? (load(path) as Namespace) : undefined))?.default;
 }
 
 function exportsOfCommonJs(path: string): unknown {
@@ -231,7 +241,7 @@ function exportsOfCommonJs(path: string): unknown {
 
 /** Models mix both module systems: whether a program is an ES module that would fail for want of `require`. */
 function callsMissingRequire(path: string, text: string): boolean {
-  if (!/\brequire\s*\(/.test(text) || /\btypeof\s+require\b/.test(text)) return false;
+  if (!/\brequire\s*\(/.test(text) || /\btypeof\s+require\b/.test(text) || OWN_REQUIRE.test(text)) return false;
   const ending = extname(path);
   if (ending.startsWith('.c')) return false;
   return ending.startsWith('.m') || /^[\t ]*(?:import|export)\b/m.test(text) || isInModulePackage(path);

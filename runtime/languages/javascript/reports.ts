@@ -2,6 +2,7 @@ import { Buffer } from 'node:buffer';
 import { fstatSync, writeSync } from 'node:fs';
 
 const { stringify } = JSON;
+const { create, entries } = Object;
 const HEADER_BYTES = 4;
 /** How long to wait for a pipe that somebody made non-blocking, and that is full. */
 const FULL_MS = 1;
@@ -30,13 +31,21 @@ export function createReports(descriptor: number): Reports {
     isOpen,
     send(message) {
       if (!isOpen()) return;
-      const body = Buffer.from(stringify(message));
+      const body = Buffer.from(stringify(bare(message)));
       const frame = Buffer.allocUnsafe(HEADER_BYTES + body.length);
       frame.writeUInt32LE(body.length, 0);
       body.copy(frame, HEADER_BYTES);
       writeWhole(descriptor, frame);
     },
   };
+}
+
+/** A message that inherits nothing: a program may give all objects a form of its own in JSON. */
+function bare(message: object): object {
+  const copy = create(null) as Record<string, unknown>;
+  for (const [key, value] of entries(message))
+    copy[key] = typeof value === 'object' && value !== null ? bare(value) : value;
+  return copy;
 }
 
 /** Writes all of it before it returns, to a pipe in any state. */

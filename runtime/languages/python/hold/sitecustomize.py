@@ -161,7 +161,8 @@ def flush(held):
     """Writes what the program has printed. A child that it forked has a copy of the same text, and leaves that alone."""
     if os.getpid() != held.pid:
         return
-    for stream in (sys.stdout, sys.stderr):
+    # A program may have put others in their place, for a while or for ever.
+    for stream in (sys.stdout, sys.stderr, sys.__stdout__, sys.__stderr__):
         try:
             stream.flush()
         except Exception:
@@ -184,6 +185,9 @@ def forget(modules):
     """Puts back what the import of this module has changed."""
     sys.path[:] = [entry for entry in sys.path if entry != HOLD]
     sys.path_importer_cache.pop(HOLD, None)
+    # Folders that were not there when the interpreter looked.
+    for path in [path for path, finder in sys.path_importer_cache.items() if finder is None]:
+        del sys.path_importer_cache[path]
     for name in set(sys.modules) - modules:
         del sys.modules[name]
 
