@@ -5,24 +5,24 @@ import { defineConfig } from 'vitest/config';
 import { filesOf, suitePart } from './scripts/suite-parts.ts';
 
 /**
- * One file after the other, after everything else: they try what happens to an engine or a host as a whole, or hold how long something takes
- * by a clock that shows nothing beside other work.
+ * Files that run one after the other, after all other files: they test an engine or a host as a whole, or assert durations that other work
+ * would change.
  */
 const SERIAL = [
   'test/chaos/**/*.test.ts',
   'test/runners/docker/{engine-faults,image}.test.ts',
-  // What is swept in them, an orchestrator of another file might sweep first.
+  // An orchestrator of another file could sweep the leftovers of these tests first.
   'test/attacks/{docker-life,f-lifecycle}.test.ts',
   'test/orchestrator/{artifacts,sweep}.test.ts',
 ];
 
 /**
- * Files that leave their process as they found it, so that the next one goes on in it: to start a process and load the sources anew takes longer than
- * most of their tests.
+ * Files that do not change their process, so that the next file runs in the same one: the start of a process and the load of the sources take
+ * longer than most of the tests. A file that `npm test` leaves out has a process of its own.
  */
 const ONE_AFTER_ANOTHER = [
   'test/{archives,authoring,broker,conformance,content,contracts,decision,durable,evals,mutation,outgoing,protocol,scan,scripts,skills}/**',
-  'test/stores/{folder,mcp,web}/**',
+  'test/stores/{directory,mcp,web}/**',
   'test/{ai,cli,library,runtime}/**',
   'test/mcp/client/**',
 ];
@@ -39,7 +39,7 @@ const isOneOf = (patterns: readonly string[], file: string): boolean =>
 const isSerial = (file: string): boolean => isOneOf(SERIAL, file);
 const sharesProcess = (file: string): boolean =>
   quick.has(file) && isOneOf(ONE_AFTER_ANOTHER, file) && !isOneOf(ALONE, file);
-/** A test that waits leaves its processor to another one, and most of them wait half of their time. */
+/** A test that waits leaves its processor to another test, and most tests wait half of their time. */
 const maxWorkers = availableParallelism() + 2;
 
 export default defineConfig({
@@ -47,7 +47,7 @@ export default defineConfig({
     reporters: ['default', './scripts/opening-line-reporter.ts', './scripts/closing-line-reporter.ts'],
     setupFiles: ['test/setup.ts'],
     expect: { requireAssertions: true },
-    // For what never ends: no test is to fail because its machine has other work.
+    // Ends tests that never end by themselves. Other work on the machine must not fail a test.
     testTimeout: 120_000,
     hookTimeout: 120_000,
     projects: [

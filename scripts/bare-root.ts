@@ -16,10 +16,10 @@ import { constants, tmpdir } from 'node:os';
 import { basename, delimiter, dirname, join, resolve } from 'node:path';
 import { DEBIAN_RELEASE } from '../src/runners/docker/local-base.ts';
 
-/** Where the checkout is in there: an ordinary user can read it. */
 const HOME = '/root';
+/** The folder of the checkout in the root: an ordinary user can read it. */
 const CHECKOUT = '/srv/checkout';
-/** Parts of a checkout that a fresh clone does not have. */
+/** Parts of a checkout that a fresh clone lacks. */
 const MADE_HERE: ReadonlySet<string> = new Set([
   '.git',
   'node_modules',
@@ -29,12 +29,12 @@ const MADE_HERE: ReadonlySet<string> = new Set([
   '.tmp',
   '.vitest',
 ]);
-/** Settings of npm that say where packages come from. */
+/** Settings of npm for the registry of packages. */
 const REGISTRY_SETTINGS = ['registry', 'cafile'] as const;
 
 /**
- * Enters the root as if it had been booted: the machine's own root is gone from the mount namespace, and processes that
- * a command leaves end with it. `unshare --user` is refused after a mere chroot.
+ * Enters the root as after a boot: the mount namespace does not have the machine's own root, and processes that a command leaves end with
+ * the process namespace. The kernel refuses `unshare --user` after a mere chroot.
  */
 const ENTER = `
 set -e
@@ -56,18 +56,18 @@ shift
 "$@"
 `;
 
-/** A Debian with Node and npm in a folder, and a copy of the checkout in it. */
+/** A folder with a Debian, Node, npm and a copy of the checkout. */
 export interface BareRoot extends Disposable {
-  /** Runs a command in the copy, with an environment of its own. @returns its exit code */
+  /** Runs a command in the copy, with an environment of its own. @returns the command's exit code */
   run(command: readonly string[]): Promise<number>;
 }
 
-/** Makes one with mmdebstrap, as root; npm's cache and its registry are those of this machine. */
+/** Makes a bare root with mmdebstrap, as root. It uses npm's cache and registry of this machine. */
 export function makeBareRoot(checkout: string): BareRoot {
   const folder = mkdtempSync(join(tmpdir(), 'skillcell-bare-'));
   let running: ChildProcess | undefined;
   const remove = (): void => {
-    // Its mounts end with its namespace: none of them is seen here.
+    // The mounts end with their namespace, and this process never sees them.
     running?.kill('SIGKILL');
     rmSync(folder, { recursive: true, force: true });
   };
@@ -104,7 +104,7 @@ export function makeBareRoot(checkout: string): BareRoot {
   };
 }
 
-/** The Node that this machine has beside the checkout's own; the checkout's, where that one needs more than a bare Debian has. */
+/** Adds the Node of this machine, or the checkout's own Node where the machine's does not run on a bare Debian. */
 function addNode(folder: string): void {
   const place = join(folder, 'usr/local/bin/node');
   const found = (process.env['PATH'] ?? '')
@@ -119,7 +119,7 @@ function addNode(folder: string): void {
   throw new Error(`Cannot make a bare machine: no Node of this one runs on a bare Debian, got ${process.execPath}.`);
 }
 
-/** npm, which is plain JavaScript, and what this machine says of its registry. @returns the folder of npm's cache */
+/** Adds npm, which is plain JavaScript, and this machine's settings for the registry. @returns the folder of npm's cache */
 function addNpm(folder: string): string {
   const launched = process.env['npm_execpath'];
   const script = launched ?? call('sh', '-c', 'readlink -f "$(command -v npm)"');
@@ -147,7 +147,7 @@ function addNpm(folder: string): string {
 
 const certificates = (): string | undefined => process.env['NODE_EXTRA_CA_CERTS'];
 
-/** That of somebody who has just logged in; a proxy and its authority are the network's. */
+/** The environment of a fresh login, with the settings of this machine for a proxy and its certificates. */
 function environment(): Record<string, string> {
   const network = /^(?:(?:https?|no)_proxy|node_extra_ca_certs|no_color)$/i;
   const kept = Object.entries(process.env).filter(([name]) => network.test(name)) as [string, string][];

@@ -1,8 +1,8 @@
 /**
- * Runs programs plainly and as jobs, and shows in what they differ:
- * `npm run -s fidelity -- [DIR…] [--level L]… [--language X] [--json]`. Without folders it takes the programs of
- * `test/fidelity/programs`, without levels those that this machine has. Exit code 1 when a program differs for no reason of the
- * table, 2 when nothing can be compared.
+ * Runs programs plainly and as jobs, and shows their differences:
+ * `npm run -s fidelity -- [DIR…] [--level L]… [--language X] [--only TEXT] [--json]`. Without folders it takes the programs of
+ * `test/fidelity/programs`, without levels all levels of this machine. The exit code is 1 when a program differs and no row of the table
+ * explains it, and 2 when the comparison cannot run.
  */
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
@@ -54,7 +54,7 @@ async function main(): Promise<number> {
     .flatMap((folder) => readPrograms(folder))
     .filter((program) => language === undefined || program.language === language)
     .filter(({ id }) => id.includes(only));
-  if (programs.length === 0) throw new Error(`Cannot compare: no program is there. ${USAGE}`);
+  if (programs.length === 0) throw new Error(`Cannot compare: no program was found. ${USAGE}`);
 
   await using places = new AsyncDisposableStack();
   const compared = await runFidelity(programs, {
@@ -68,7 +68,7 @@ async function main(): Promise<number> {
   return compared.some(({ verdict }) => verdict === 'differs') ? 1 : 0;
 }
 
-/** The levels that were asked for, or all that this machine has; one that was asked for and can't be had is an error. */
+/** The requested levels, or all levels of this machine. A requested level that this machine lacks is an error. */
 async function availableLevels(asked: readonly Isolation[]): Promise<LevelHere[]> {
   const levels: LevelHere[] = [];
   for (const [index, runner] of openRunners().entries()) {
@@ -84,7 +84,7 @@ async function availableLevels(asked: readonly Isolation[]): Promise<LevelHere[]
   return levels.toSorted((a, b) => ISOLATION_LEVELS.indexOf(a.isolation) - ISOLATION_LEVELS.indexOf(b.isolation));
 }
 
-/** Adds what plain runs see. */
+/** Adds the places of plain runs. */
 async function withPlaces(levels: readonly LevelHere[], open: AsyncDisposableStack): Promise<ComparedLevel[]> {
   let image: Promise<PlainPlace> | undefined;
   const imagePlace = (): Promise<PlainPlace> => (image ??= openImagePlace().then((place) => open.use(place)));

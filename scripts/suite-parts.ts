@@ -2,20 +2,20 @@ import { globSync, readFileSync } from 'node:fs';
 import { join, matchesGlob } from 'node:path';
 
 /**
- * A part of the tests. `quick` is `npm test`, for a change; `all` is `npm run test:all`; `rest` is what `all` has beside
- * `quick`, for a run of both one after the other.
+ * A part of the tests. `quick` is `npm test`, for a change; `all` is `npm run test:all`; `rest` is `all` without `quick`, for a run
+ * of both one after the other.
  */
 export type SuitePart = 'quick' | 'rest' | 'all';
 
-/** The variable that says which part a run is; without it all tests run. */
+/** The variable that names the part of a run; without it all tests run. */
 export const PART_VARIABLE = 'SKILLCELL_TESTS';
 
 /**
- * Files that `npm test` leaves out. A file that is not listed is part of it, so that no file is forgotten: it has to be quick, or
- * to give `npm test` a share of itself.
+ * Files that `npm test` leaves out. All other files belong to `npm test`, so that no file is forgotten: such a file is quick, or gives
+ * `npm test` a share of its tests.
  */
 export const ONLY_IN_ALL: readonly string[] = [
-  // Attacks, and faults of a whole machine: each needs sandboxes of its own.
+  // Attacks, and faults of a whole machine. Each needs sandboxes of its own.
   'test/attacks/**',
   'test/chaos/**',
   'test/fuzz/**',
@@ -23,13 +23,13 @@ export const ONLY_IN_ALL: readonly string[] = [
   'test/fidelity/**',
   'test/mcp/conformance.test.ts',
   'test/mcp/clients.test.ts',
-  // What a user installs and sets up, and what the examples say.
+  // The installation and set-up of a user, and the output of the examples.
   'test/e2e/{example-programs,examples,installed-packages,packed-package,public-types,remote-engine,set-up}.test.ts',
   // Every feature once more, at each level, for another user or in another language.
   'test/e2e/{added-language,evaluate-skill,integrity,parity}.test.ts',
   'test/runners/{third-runner,local/ordinary-user,local/runner-contract}.test.ts',
   'test/orchestrator/tracing/spans.test.ts',
-  // An engine's own: its images, its runtimes, its addresses, its faults.
+  // Images, runtimes, addresses and faults of an engine.
   'test/runners/docker/{data-image,engine-faults,image,kernel-level,other-runtime,probe-level}.test.ts',
   'test/orchestrator/{docker-pool,sweep}.test.ts',
   'test/cli/docker-host.test.ts',
@@ -43,7 +43,7 @@ export const ONLY_IN_ALL: readonly string[] = [
   'test/runners/local/runtime-cache.test.ts',
   'test/cli/unusable-places.test.ts',
   'test/stores/git/{git-cache,git-network,hostile-repository,odd-repository}.test.ts',
-  // Programs and sandboxes that do their worst: memory, folders that are shut, ends that never come, messages that are forged.
+  // Hostile programs and sandboxes: too much memory, closed folders, ends that never come, forged messages.
   'test/orchestrator/{closed-folders,concurrency,hostile-entry,memory,process-end}.test.ts',
   'test/orchestrator/session/{hostile-session,odd-workspace}.test.ts',
   // One contract, for one more engine or store.
@@ -60,10 +60,10 @@ export const ONLY_IN_ALL: readonly string[] = [
   'test/skills/match/needed-words.test.ts',
 ];
 
-/** Files that divide their tests between `npm test` and the rest: all that use `test/fixtures/share.ts`, or levels that it divides. */
+/** Matches files that divide their tests between `npm test` and the rest: they import `test/fixtures/share.ts`, or levels that it divides. */
 const SHARED = /^import .*(?:\b(?:EVERY_LEVEL|SHARED_LEVELS)\b.* from|\/share\.ts')/m;
 
-/** Which part of the tests this process runs. */
+/** The part of the tests that this process runs. */
 export function suitePart(): SuitePart {
   const part = process.env[PART_VARIABLE] ?? 'all';
   if (part === 'quick' || part === 'rest' || part === 'all') return part;

@@ -1,6 +1,6 @@
 /**
- * Runs what README.md says on a bare machine, `npm start` and `npm test`: `npm run test:bare`. With arguments of vitest it runs
- * `npm test` with these only. The machine is a Debian of its own with Node, npm and a copy of this checkout, and nothing else.
+ * Runs `npm start` and `npm test`, the commands of README.md, on a bare machine: `npm run test:bare`. With arguments it runs only `npm test`
+ * and passes them to vitest. The machine is a Debian of its own with Node, npm and a copy of this checkout, and nothing else.
  */
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -8,7 +8,7 @@ import { makeBareRoot, type BareRoot } from './bare-root.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
-/** A run of `npm test` as it is also shows whether its opening line was right. */
+/** Reporters of a whole `npm test`: `outlook-check` fails the run when the opening line was wrong. */
 const CHECKED = [
   'default',
   ...['opening-line', 'closing-line', 'outlook-check'].map((name) => `./scripts/${name}-reporter.ts`),
@@ -19,7 +19,7 @@ process.exitCode = await main(process.argv.slice(2));
 async function main(args: readonly string[]): Promise<number> {
   if (process.getuid?.() !== 0 || !existsSync('/usr/bin/mmdebstrap')) {
     process.stderr.write(
-      'Cannot make a bare machine: it is made by mmdebstrap (`apt-get install mmdebstrap`), as root.\n',
+      'Cannot make a bare machine: it needs the rights of root and mmdebstrap (`apt-get install mmdebstrap`).\n',
     );
     return 2;
   }
@@ -30,7 +30,7 @@ async function main(args: readonly string[]): Promise<number> {
   return start === 0 && test === 0 ? 0 : 1;
 }
 
-/** Says before and after a command how it is called and how long it took, on stderr: the last line is that of the tests. */
+/** Prints a command before its run, and its duration afterwards. Both go to stderr, so that stdout ends with the last line of the tests. */
 async function timed(bare: BareRoot, command: readonly string[]): Promise<number> {
   const named = command.slice(0, 2).join(' ');
   process.stderr.write(`bare machine: ${named}\n`);

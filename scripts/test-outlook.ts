@@ -1,7 +1,7 @@
 import { MACHINE_PARTS, type MachinePart, type PartName } from './machine-parts.ts';
 import type { SuitePart } from './suite-parts.ts';
 
-/** Tests that need the same parts of the machine, and how many they are in a part of the tests. */
+/** Tests that need the same parts of the machine, and their amount in `npm test` and in all tests. */
 interface TestGroup {
   needs: readonly PartName[];
   quick: Amount;
@@ -9,9 +9,9 @@ interface TestGroup {
 }
 
 interface Amount {
-  /** About how many they are; the bare pass of CI fails when all of them together are far from it. */
+  /** The approximate number of tests. The bare pass of CI fails when the sum of the left-out groups is far from the number of skipped tests. */
   tests: number;
-  /** About how long they take on two processors that do nothing else. */
+  /** The approximate duration on two processors that do nothing else. */
   minutes: number;
 }
 
@@ -29,16 +29,16 @@ const GROUPS: readonly TestGroup[] = [
   { needs: ['strace'], quick: { tests: 5, minutes: 0 }, all: { tests: 5, minutes: 0 } },
 ];
 
-/** What a run of a part of the tests will be like on a machine. */
+/** The expected run of a part of the tests on a machine. */
 export interface TestOutlook {
   part: SuitePart;
   missing: MachinePart[];
-  /** About how many tests are left out for want of these. */
+  /** The approximate number of tests that need missing parts and are left out. */
   leftOut: number;
   minutes: number;
 }
 
-/** Looks at this machine. */
+/** The expected run on this machine. */
 export async function testOutlook(part: SuitePart): Promise<TestOutlook> {
   const names = Object.keys(MACHINE_PARTS) as PartName[];
   const here = await Promise.all(names.map((name) => MACHINE_PARTS[name].isHere()));
@@ -48,7 +48,7 @@ export async function testOutlook(part: SuitePart): Promise<TestOutlook> {
   );
 }
 
-/** The same for a machine that lacks these. */
+/** The expected run on a machine that lacks these parts. */
 export function outlookWithout(part: SuitePart, missing: readonly PartName[]): TestOutlook {
   const isLeftOut = ({ needs }: TestGroup): boolean => needs.some((name) => missing.includes(name));
   const sum = (groups: readonly TestGroup[], key: keyof Amount): number =>
@@ -75,7 +75,7 @@ const NAMES: Readonly<Record<SuitePart, string>> = {
   all: 'all tests',
 };
 
-/** The line before a run. Where only some files of a part run, their number and time are not known. */
+/** The line before a run. It gives no number and no time where only some files of a part run. */
 export function outlookLine({ part, missing, leftOut, minutes }: TestOutlook, isWhole: boolean): string {
   const time = `about ${minutes} minutes on two processors that do nothing else`;
   if (missing.length === 0)

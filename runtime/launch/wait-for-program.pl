@@ -1,5 +1,5 @@
-# Runs a program and tells how the kernel says that it ended. bubblewrap does not: it ends with 128 + n for a program that signal n ended.
-# Descriptors: 0-4 the program's, 6 takes the wait status. Arguments: the program's variables and command, for env.
+# Runs a program and reports its wait status. bubblewrap hides it: bubblewrap ends with 128 + n when signal n ended the program.
+# Descriptors: 0-4 belong to the program, 6 takes the wait status. Arguments: the program's variables and command, for env.
 use strict;
 use Config;
 
@@ -9,7 +9,7 @@ my %prctl = (x86_64 => 157, aarch64 => 167);
 my ($machine) = split(/-/, $Config{archname});
 syscall($prctl{$machine}, $PR_SET_DUMPABLE, 0, 0, 0, 0) == 0 or die "the process can be looked into: $!";
 
-# Signals are for the program, which gets all of them as they are by default.
+# Signals are for the program, so this process ignores them. The program starts with their default actions.
 $SIG{$_} = 'IGNORE' for qw(HUP INT QUIT TERM USR1 USR2 ALRM PIPE);
 open(my $status, '>&=', 6) or die "descriptor 6: $!";
 my $program = fork() // die "fork: $!";

@@ -27,7 +27,7 @@ export interface ProcessEnd {
 /** A started executor. The streams end when the last process that holds them ends. */
 export interface ExecutorProcess {
   language: LanguageDefinition;
-  /** The program and the variables that its interpreter was started with. */
+  /** The program's path and the variables with which its interpreter was started. */
   start: ExecutorStart;
   pid: number | undefined;
   stdin: Writable;
@@ -36,20 +36,20 @@ export interface ExecutorProcess {
   messagesIn: Readable;
   messagesOut: Writable;
   link: ExecutorLink;
-  /** Resolves when the executor is loaded and waits for its run. */
+  /** Resolves when the executor has loaded and waits for its run. */
   waiting: Promise<void>;
   ended: Promise<ProcessEnd>;
 }
 
-/** Room for a value, whose JSON is a text of JSON here and can take twice its bytes, and for the texts of an error. */
+/** Room for a value and the texts of an error. The value is JSON inside a JSON string, which can take twice its bytes. */
 export const MAX_EXECUTOR_MESSAGE: number = 2 * LIMIT_CEILINGS.valueBytes + 2 * 1024 * 1024;
 
-/** The start of an executor that has no program yet. */
+/** The start of an executor that waits for a program. */
 export function waitingStart(layout: SandboxLayout, language: LanguageDefinition): ExecutorStart {
   return { program: waitingProgram(language, layout.workspace), env: baseVariables(layout) };
 }
 
-/** The start that a program needs: its interpreter reads some of its variables then, and may have to know its path. */
+/** The start that a program needs: the interpreter reads some variables when it starts, and may need the program's path. */
 export function neededStart(
   layout: SandboxLayout,
   language: LanguageDefinition,
@@ -63,7 +63,7 @@ export function neededStart(
   };
 }
 
-/** Whether an executor was started as a program needs it. */
+/** Whether an executor has the start that a program needs. */
 export function isStartedFor({ start, language }: ExecutorProcess, needed: ExecutorStart): boolean {
   const [given, wanted] = [startVariables(language, start.env), needed.env];
   const names = Object.keys(given);
@@ -71,7 +71,7 @@ export function isStartedFor({ start, language }: ExecutorProcess, needed: Execu
   return isSame && start.program === needed.program;
 }
 
-/** Starts an executor, which takes over its ends of the pipes; at level namespace within an inner namespace of its own. */
+/** Starts an executor and gives it the program's ends of the pipes. At level namespace it gets an inner namespace of its own. */
 export function startExecutor(
   layout: SandboxLayout,
   language: LanguageDefinition,
@@ -82,7 +82,7 @@ export function startExecutor(
   const [command, ...args] = COMMANDS[layout.level](layout, language, start);
   const child = expendable(layout, () =>
     spawn(command, args, {
-      // An interpreter that looks around when it starts remembers, of a folder that the job's files are yet to come to, that they are not there.
+      // An interpreter may list its folder when it starts. In the working folder it would remember that the job's files are missing, which arrive later.
       cwd: '/',
       detached: true,
       stdio: [...pipes.ends, ...(layout.level === 'namespace' ? ['pipe' as const, 'pipe' as const] : [])],
@@ -121,14 +121,14 @@ const COMMANDS: Record<SandboxLayout['level'], Command> = {
   container: droppedCommand,
 };
 
-/** Variables that every program has, and that interpreters read when they start. */
+/** Variables of every program that interpreters read when they start. */
 function baseVariables({ workspace }: SandboxLayout): Record<string, string> {
   return { LANG: 'C.UTF-8', HOME: workspace };
 }
 
 /**
- * The environment of the first process of an executor. The variables of a run that the interpreter reads come behind all that drops rights
- * and makes namespaces, which they must not reach.
+ * The environment of an executor's first process. The variables of a run are set later, by the `env` that starts the interpreter: they
+ * must not reach the programs that drop rights and make namespaces.
  */
 const ENVIRONMENTS: Record<SandboxLayout['level'], (layout: SandboxLayout, marker: string) => Record<string, string>> =
   {
@@ -152,8 +152,8 @@ function hostEnvironment(layout: SandboxLayout): Record<string, string> {
 const OWN_SCORE = '/proc/self/oom_score_adj';
 
 /**
- * In a container: starts a process that goes first when memory is short. It has the score of this one from its first moment;
- * neither raising the own score nor taking that back needs a right.
+ * In a container: starts a process that the kernel kills first when memory is short. The process inherits this process's score, so it
+ * has that score from its first moment. A process may raise its own score and restore it without any right.
  */
 function expendable<T>({ level }: SandboxLayout, start: () => T): T {
   if (level !== 'container') return start();
@@ -172,7 +172,7 @@ export function markerVariable(marker: string): Record<string, string> {
 }
 
 function words(layout: SandboxLayout, language: LanguageDefinition, start: ExecutorStart): string[] {
-  // An interpreter that is nowhere fails to start, under the name that the message then has.
+  // A missing interpreter fails to start, and the message shows the name of its language.
   const interpreter = findInterpreter(language, process.execPath) ?? language.name;
   return executorWords(language, interpreter, layout.runtime, layout.memoryMib, start);
 }
@@ -181,7 +181,7 @@ function directCommand(...given: Parameters<Command>): [string, ...string[]] {
   return ['/usr/bin/env', ...words(...given)];
 }
 
-/** In a container: user code's id, no groups and no capabilities, not even to gain. */
+/** In a container: the id of user code, without groups, without capabilities and without a way to gain any. */
 function droppedCommand(...given: Parameters<Command>): [string, ...string[]] {
   const ids = [`--reuid=${USER_UID}`, `--regid=${USER_UID}`, '--clear-groups'];
   const sets = ['--inh-caps=-all', '--ambient-caps=-all', '--bounding-set=-all', '--no-new-privs'];
@@ -193,9 +193,9 @@ function innerCommand(...[layout, language, start]: Parameters<Command>): [strin
 }
 
 /**
- * The end of a program at level namespace: as `wait-for-program.pl` tells it, or, where that was killed or there is no perl, as bubblewrap does.
+ * The end of a program at level namespace. `wait-for-program.pl` reports it; bubblewrap does where perl is missing or was killed.
  *
- * @param statuses take the words of both
+ * @param statuses the pipes of both reports
  */
 function relayedEnd(statuses: readonly Readable[], gone: Promise<ProcessEnd>): Promise<ProcessEnd> {
   let text = '';
@@ -207,7 +207,7 @@ function relayedEnd(statuses: readonly Readable[], gone: Promise<ProcessEnd>): P
   for (const status of statuses) {
     status.on('data', (chunk: Buffer) => {
       text += chunk.toString('latin1');
-      // bubblewrap's word comes behind the other one, which may wait in the other pipe.
+      // bubblewrap reports after perl, whose report may still wait in the other pipe.
       if (waitedEnd(text) !== undefined) tell();
       else setImmediate(() => setImmediate(tell));
     });
@@ -226,7 +226,7 @@ function waitedEnd(text: string): ProcessEnd | undefined {
   return signal === 0 ? { code: Number(digits) >> 8, signal: null } : { code: null, signal: signalName(signal) };
 }
 
-/** bubblewrap ends with 128 + n for a program that signal n ended. */
+/** bubblewrap ends with 128 + n when signal n ended its program. */
 function shellEnd(text: string): ProcessEnd | undefined {
   const digits = /"exit-code":\s*(\d{1,3})\b/.exec(text)?.[1];
   if (digits === undefined) return undefined;
@@ -241,7 +241,7 @@ function signalName(number: number): string {
 
 const HELD_DESCRIPTORS = [4, 5, 6, 7, 8, 9];
 
-/** Takes over the executor that the launch script started, or returns `undefined` where there is none. */
+/** Takes over the executor that the launch script started. Returns `undefined` where the script started none. */
 export function adoptFirstExecutor(layout: SandboxLayout, language: LanguageDefinition): ExecutorProcess | undefined {
   const pid = Number(process.env['SKILLCELL_FIRST_EXECUTOR']);
   if (!Number.isInteger(pid) || pid <= 0) return undefined;

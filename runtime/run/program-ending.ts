@@ -4,32 +4,32 @@ import type { CallPort } from './call-port.ts';
 import type { ExecutorMessage } from './executor-link.ts';
 import type { ExecutorProcess, ProcessEnd } from './executor-process.ts';
 
-/** Why a run ended: by itself, or by one of ours. The first one counts. */
+/** Why a run ended: `itself` where the program ended by itself, else the reason for which the supervisor ended it. The first cause counts. */
 export type EndCause = 'itself' | 'run-deadline' | CancelReason | 'output' | 'memory' | 'workspace' | 'inodes';
 
-/** How a program ends, and what it says of itself until then. */
+/** The end of a program, and its reports until then. */
 export interface ProgramEnding {
-  /** Ends the run; a later cause than the first changes nothing. */
+  /** Ends the run. Causes after the first change nothing. */
   because(cause: EndCause): void;
   /** The first cause. */
   readonly cause: Promise<EndCause>;
-  /** Settles when the program itself is over. */
+  /** Settles when the program itself has ended. */
   readonly over: Promise<void>;
-  /** Settles when it can say no more. */
+  /** Settles when no more reports can arrive. */
   readonly saidAll: Promise<void>;
-  /** Settles when it has written what its streams held. */
+  /** Settles when the program has written its buffered output. */
   readonly flushed: Promise<void>;
-  /** Answers no more calls. */
+  /** Stops answering the program's calls. */
   stopAnswering(): void;
-  /** How its process ended, if that is known. */
+  /** How the program's process ended, where that is known. */
   readonly process: ProcessEnd | undefined;
-  /** The error that it reported last. */
+  /** The program's last reported error. */
   readonly error: unknown;
-  /** The value that it reported last. */
+  /** The program's last reported value. */
   readonly value: (ExecutorMessage & { type: 'value' }) | undefined;
 }
 
-/** Listens to an executor whose program is about to begin. */
+/** Listens to an executor whose program is about to start. */
 export function watchEnding(executor: ExecutorProcess, port: CallPort, refusals: number): ProgramEnding {
   const { link } = executor;
   const cause = Promise.withResolvers<EndCause>();

@@ -6,7 +6,7 @@ import type { Readable, Writable } from 'node:stream';
 import type { Privileges } from '../sandbox/privileges.ts';
 import type { SandboxLayout } from '../sandbox/sandbox-layout.ts';
 
-/** The pipes of one program. Its ends wait when they are full, as at a shell; the supervisor's do not, and share nothing with them. */
+/** The pipes of one program. The program's ends block when a pipe is full, as at a shell; the supervisor's ends are separate and do not block. */
 export interface ProgramPipes {
   stdin: Writable;
   stdout: Readable;
@@ -24,9 +24,9 @@ const WRITTEN_BY_PROGRAM = 0o622;
 const READ_BY_PROGRAM = 0o644;
 
 /**
- * Makes the pipes of one program, in the folder of skills, which user code cannot write to. Node has no call for it, and
- * `spawn` makes sockets: full after a few hundred small pieces, and no program can open one anew, as `/dev/stdout` or to give it another
- * number. The names of the fifos are gone when this returns.
+ * Makes the pipes of one program, in the folder of skills, which user code cannot write to. Node has no call for pipes, and `spawn` makes
+ * sockets: a socket is full after a few hundred small pieces, and no program can open it anew, as `/dev/stdout` or under another number. The
+ * fifos have no names any more when this function returns.
  */
 export function createProgramPipes({ level, skills }: SandboxLayout, privileges: Privileges): ProgramPipes {
   const place = mkdtempSync(join(skills, '.pipes-'));
@@ -37,13 +37,13 @@ export function createProgramPipes({ level, skills }: SandboxLayout, privileges:
     join(place, 'from-program'),
   ] as const;
   try {
-    // A program that opened a fifo anew as `/dev/stdin` would wait for a writer that has ended already. A pipe without a name waits for none.
+    // A program that opens a fifo anew as `/dev/stdin` waits for a writer, which may have ended already. An open of a pipe without a name does not wait.
     const holder = Number(runShell(MAKE_PIPES, [stdout, stderr, incoming, outgoing], level, privileges));
     for (const path of [stdout, stderr, outgoing]) chmodSync(path, WRITTEN_BY_PROGRAM);
     chmodSync(incoming, READ_BY_PROGRAM);
     const stdin = openPipe(holder, constants.O_RDONLY);
     letProgramOpen(stdin);
-    // An end alone would wait for the other one, so this one is open in both directions until both are there.
+    // An open of one end waits for the other end. This descriptor has both directions, until both ends are open.
     const both = openSync(incoming, constants.O_RDWR);
     const pipes = {
       stdin: socketOf(openPipe(holder, constants.O_WRONLY | constants.O_NONBLOCK)),
@@ -67,7 +67,7 @@ export function createProgramPipes({ level, skills }: SandboxLayout, privileges:
   }
 }
 
-/** Lets the program open its stdin anew. A kernel of gVisor refuses that for pipes; reading the descriptor itself needs no such right. */
+/** Lets the program open its stdin anew. gVisor refuses the change of mode for pipes; the program can still read the descriptor itself. */
 function letProgramOpen(stdin: number): void {
   try {
     fchmodSync(stdin, READ_BY_PROGRAM);
@@ -76,19 +76,19 @@ function letProgramOpen(stdin: number): void {
   }
 }
 
-/** Only a shell makes a pipe without a name: its last command has that as its stdin, and waits until it is killed. */
+/** A shell makes a pipe without a name, which Node cannot do. The last command has the pipe as its stdin and waits until it is killed. */
 const MAKE_PIPES = 'mkfifo "$@" || exit; : | sleep 60 >/dev/null 2>&1 & echo $!';
 
 /**
  * Makes fifos.
  *
- * @throws Error, whose cause is the system's where no process could be started
+ * @throws Error whose cause is the system's error where no process could be started
  */
 export function makeFifos(paths: readonly string[], level: SandboxLayout['level'], privileges: Privileges): void {
   runShell('mkfifo "$@"', paths, level, privileges);
 }
 
-/** Runs a shell with the id that this process has in effect, for good: not every kernel gives a new program the effective one. */
+/** Runs a shell whose real id is the effective id of this process: not every kernel starts a program with the effective id. */
 function runShell(
   script: string,
   args: readonly string[],
@@ -105,13 +105,13 @@ function runShell(
   throw new Error(`Cannot make the pipes of a program: mkfifo failed, got ${reason}.`, { cause: made.error });
 }
 
-/** Our end of a fifo that a program writes to. */
+/** The supervisor's end of a fifo that a program writes. */
 export function openReader(path: string): Readable {
   const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   return new Socket({ fd, readable: true, writable: false });
 }
 
-/** Our end of a fifo that a program reads; someone holds it open for reading. */
+/** The supervisor's end of a fifo that a program reads. A process must hold the fifo open for reading. */
 export function openWriter(path: string): Writable {
   return socketOf(openSync(path, constants.O_WRONLY | constants.O_NONBLOCK));
 }
@@ -120,7 +120,7 @@ function socketOf(fd: number): Writable {
   return new Socket({ fd, readable: false, writable: true });
 }
 
-/** Opens an end of the pipe that a process has as its stdin. */
+/** Opens an end of the pipe that is the stdin of a process. */
 function openPipe(pid: number, flags: number): number {
   return openSync(`/proc/${pid}/fd/0`, flags);
 }

@@ -5,12 +5,12 @@ import type { ProgramError } from '../../src/contracts/result.ts';
 import { JsonRefused, parseBoundedJson } from '../../src/protocol/bounded-json.ts';
 
 const MAX_TEXT = 64 * 1024;
-/** Characters of a reason that the program's own process gives. */
+/** The most characters of a reason that the program's process gives. */
 const MAX_REASON = 300;
-/** Less than a message may have, since the value is a part of one. */
+/** Lower than the limits of a message, since the value is a part of a message. */
 const VALUE_SHAPE = { maxDepth: 60, maxValues: 150_000 };
 
-/** Reads the error that an executor reported. Nothing in it is believed but that it is text. */
+/** Reads the error that an executor reported. User code can forge the report, so its fields are taken as bounded text. */
 export function readProgramError(reported: unknown, fileName: string): ProgramError | undefined {
   if (typeof reported !== 'object' || reported === null) return undefined;
   const fields = reported as Record<string, unknown>;
@@ -26,7 +26,7 @@ export function readProgramError(reported: unknown, fileName: string): ProgramEr
   const line = fields['line'];
   if (typeof line === 'number' && Number.isInteger(line) && line > 0) error.line = line;
   else {
-    // A module's stack has its address, where all but plain letters are escaped.
+    // The stack of a module shows its URL, where all characters but plain ones are escaped.
     const found = lineInStack(error.stack, fileName) ?? lineInStack(error.stack, encodeURIComponent(fileName));
     if (found !== undefined) error.line = found;
   }
@@ -42,13 +42,13 @@ function lineInStack(stack: string, fileName: string): number | undefined {
   return undefined;
 }
 
-/** A value, or why there is none where one was meant. */
+/** A value, or the diagnostic that says why the value is left out. */
 export interface ReadValue {
   value?: unknown;
   diagnostics: Diagnostic[];
 }
 
-/** The value of a run: the one that its program reported, else the file that `SKILLCELL_VALUE` names. */
+/** The value of a run: the reported value, else the content of the file that `SKILLCELL_VALUE` names. */
 export function readProgramValue(
   reported: { json: unknown; invalid: unknown } | undefined,
   valueFolder: string,
@@ -61,13 +61,13 @@ export function readProgramValue(
   return typeof bytes === 'string' ? refuseValue(bytes) : readValue(bytes, maxBytes);
 }
 
-/** The value that an executor reported: JSON text, the bytes of one that is too large to be sent, or whatever else user code has put there. */
+/** Reads a reported value: JSON text, the number of its bytes where it is too large to be sent, or anything else from user code. */
 export function readReportedValue(reported: unknown, maxBytes: number): ReadValue {
   if (typeof reported === 'number') return refuseValue(`over ${maxBytes} bytes, got ${reported}`);
   return typeof reported === 'string' ? readValue(Buffer.from(reported), maxBytes) : refuseValue('it is no JSON text');
 }
 
-/** A value that is not what a value may be is left out with a diagnostic. */
+/** Leaves a value out, with a diagnostic. */
 export function refuseValue(reason: string): ReadValue {
   return { diagnostics: [diagnostic('value.invalid', `The value is left out: ${reason}.`)] };
 }
@@ -81,7 +81,7 @@ function readValue(bytes: Uint8Array, maxBytes: number): ReadValue {
   }
 }
 
-/** The bytes of the value file, `undefined` when there is none, or a text that says what is wrong with it. */
+/** The bytes of the value file, `undefined` where the file is missing or empty, or a text that says what is wrong with it. */
 function readValueFile(path: string, maxBytes: number): Buffer | string | undefined {
   let descriptor: number;
   try {

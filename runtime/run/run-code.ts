@@ -15,20 +15,20 @@ import { watchMemory } from './memory-watch.ts';
 import { startWatches } from './run-watches.ts';
 import { placeProgram, startProgram } from './start-program.ts';
 
-/** How long a dead program's pipes may still hold bytes. */
+/** How long the pipes of a dead program are still read. */
 const PIPE_GRACE_MS = 250;
-/** How long an interpreter has for the output that it still holds. */
+/** How long an interpreter has to write its buffered output. */
 const FLUSH_GRACE_MS = 250;
 const KILL_TIMEOUT_MS = 5_000;
 const MIB = 1024 * 1024;
 
-/** Runs user code, ends all of its processes, and says what came of it. */
+/** Runs user code, ends all of its processes and returns the outcome. */
 export async function runCode(input: RunInput, around: RunSurroundings): Promise<RunOutcome> {
   const { executor, limits } = input;
   const { layout, privileges } = around;
   privileges.restore();
   privileges.asUser(() => placeProgram(layout, input));
-  // The clock of the program starts with the program, not with its interpreter.
+  // The program's clock starts with the program, not with its interpreter.
   await Promise.race([executor.waiting, executor.ended]);
 
   const ending = watchEnding(executor, around.calls, limits.calls);
@@ -44,7 +44,7 @@ export async function runCode(input: RunInput, around: RunSurroundings): Promise
   startProgram(input, around);
 
   const first = await ending.cause;
-  // What it ran out of is memory, also where it then waited until its clock ended it.
+  // Memory is the cause also where the program exceeded it and then waited for its deadline.
   const cause = OWN_ENDS.has(first) && memory.wasOver() ? 'memory' : first;
   if (MAY_TIDY.has(first)) await askToEnd(around.processes, ending, limits.graceMs);
   memory.stop();
@@ -54,21 +54,21 @@ export async function runCode(input: RunInput, around: RunSurroundings): Promise
   const dead = await around.processes.killAll(KILL_TIMEOUT_MS);
   const runMs = performance.now() - started;
   await hearLastWords(ending);
-  // At level none a process can hide; there the end of its pipes shows that nobody writes any more.
+  // At level none a process can hide. There only the end of the pipes shows that no process writes any more.
   const isGone = dead && layout.level !== 'none';
   const whole = await capture.finish(isGone ? 'gone' : 'any', PIPE_GRACE_MS);
   for (const stream of [executor.stdin, executor.messagesIn, executor.messagesOut]) stream.destroy();
-  // What a program wrote last may be read only after its end.
+  // The program's last output may be read only after its end.
   const judged = cause === 'itself' && capture.overTotal() ? 'output' : cause;
   return { ...gather(input, around, { ending, cause: judged, capture, found: doubts(dead, whole) }), runMs };
 }
 
-/** Ends of a program that something else may have brought about. */
+/** Causes that may hide another cause: exceeded memory. */
 const OWN_ENDS: ReadonlySet<EndCause> = new Set<EndCause>(['itself', 'run-deadline', 'timeout']);
-/** Ends that a program is told of, with time to tidy up. */
+/** Causes that the program is told of, with time to tidy up. */
 const MAY_TIDY: ReadonlySet<EndCause> = new Set<EndCause>(['run-deadline', 'timeout', 'canceled']);
 
-/** Ends the run for what happens around it. Returns how to stop. */
+/** Ends the run when a watch finds a cause or the caller cancels. Returns a function that stops watching. */
 function watchRun(around: RunSurroundings, limits: JobLimits, { because }: ProgramEnding): () => void {
   const { canceled } = around;
   const stop = startWatches(around, limits, because);
@@ -81,7 +81,7 @@ function watchRun(around: RunSurroundings, limits: JobLimits, { because }: Progr
   };
 }
 
-/** Lets a program write what it has printed, and tells it to end; both within its grace. */
+/** Lets a program write its buffered output, then tells it to end. Both take no longer than its grace. */
 async function askToEnd(processes: UserProcesses, ending: ProgramEnding, graceMs: number): Promise<void> {
   const overdue = (): undefined => undefined;
   const started = performance.now();
@@ -93,14 +93,14 @@ async function askToEnd(processes: UserProcesses, ending: ProgramEnding, graceMs
   await withinDeadline(ending.over, { limitMs: Math.max(0, graceMs - (performance.now() - started)), overdue });
 }
 
-/** The reports of a program that has ended may still be in its pipe, and how its process ended is told a moment after a kill. */
+/** Waits for the program's last reports, which may still be in its pipe, and for its exit status, which comes a moment after a kill. */
 async function hearLastWords({ saidAll, over }: ProgramEnding): Promise<void> {
   const overdue = (): undefined => undefined;
   await withinDeadline(saidAll, { limitMs: PIPE_GRACE_MS, overdue });
   await withinDeadline(over, { limitMs: KILL_TIMEOUT_MS, overdue });
 }
 
-/** What the end of a run leaves in doubt. */
+/** Diagnostics of doubts about processes and output after the end of a run. */
 function doubts(dead: boolean, whole: boolean): Diagnostic[] {
   const found: Diagnostic[] = [];
   if (!dead) {
@@ -108,14 +108,13 @@ function doubts(dead: boolean, whole: boolean): Diagnostic[] {
     found.push(diagnostic('processes.left', message));
   }
   if (!whole) {
-    const message =
-      'The output may go on behind what is here: a process that was not found or not ended in time still held it.';
+    const message = 'More output may follow: a process that was not found or did not end in time still held its pipe.';
     found.push(diagnostic('output.incomplete', message));
   }
   return found;
 }
 
-/** Puts together what a run that is over said, wrote and left. */
+/** Puts together the reports, the output and the files of a finished run. */
 function gather(
   input: RunInput,
   { layout, privileges }: RunSurroundings,
@@ -124,10 +123,10 @@ function gather(
   const { process: end } = run.ending;
   const { limits } = input;
   const exitCode = end?.code ?? null;
-  // An error that the program went on after has not ended it.
+  // The program went on after an error that it reported, so the error did not end it.
   const error = exitCode === 0 ? undefined : readProgramError(run.ending.error, input.fileName);
   const { value, missing } = privileges.asUser(() => {
-    // A program may have taken its own folders' permissions away; what is in them is still its result.
+    // A program may have removed the permissions of its own folders; their content is still its result.
     [layout.workspace, layout.value].forEach(reopenFolder);
     return {
       value: readProgramValue(run.ending.value, layout.value, limits.valueBytes),

@@ -15,7 +15,7 @@ export interface ProcessRow {
   residentPages: number;
 }
 
-/** Lists the processes that this process can see. One that ends meanwhile is left out. */
+/** Lists the processes that this process can see, without those that end meanwhile. */
 export function listProcesses(): ProcessRow[] {
   const rows: ProcessRow[] = [];
   for (const name of readdirSync('/proc')) {
@@ -27,12 +27,12 @@ export function listProcesses(): ProcessRow[] {
   return rows;
 }
 
-/** The fields from the state on. The name before it stands in brackets and may hold anything, brackets too. */
+/** The fields from the state on. The name before the state stands in brackets and may hold any character, also brackets. */
 function statusFields(stat: string): string[] {
   return stat.slice(stat.lastIndexOf(')') + 2).split(' ');
 }
 
-/** Set by the kernel before it takes a dying thread's memory and files away. */
+/** The kernel sets this flag before it frees the memory and files of a dying thread. */
 function hasExitFlag(fields: readonly string[]): boolean {
   return (Number(fields[6]) & PF_EXITING) !== 0;
 }
@@ -56,16 +56,16 @@ function readProcess(pid: number): ProcessRow | undefined {
   };
 }
 
-/** Bytes of one process, pages of several processes divided among them. */
+/** Bytes of one process. A page that several processes share is divided among them. */
 export interface MemoryShare {
   anonymous: number;
-  /** Shared memory, files in memory among it. */
+  /** Shared memory, which includes files in memory. */
   shared: number;
 }
 
 const NOTHING: MemoryShare = { anonymous: 0, shared: 0 };
 
-/** A process's share of its memory but for files on disks; undefined where not told. */
+/** A process's share of its memory, without files on disks. `undefined` where the kernel does not tell. */
 export function memoryShare(pid: number): MemoryShare | undefined {
   try {
     const rollup = readFileSync(`/proc/${pid}/smaps_rollup`, 'latin1');
@@ -74,17 +74,17 @@ export function memoryShare(pid: number): MemoryShare | undefined {
     if (anonymous === undefined || shared === undefined) return undefined;
     return { anonymous: Number(anonymous) * 1024, shared: Number(shared) * 1024 };
   } catch (error) {
-    // One that shut itself off from being looked into tells nothing; one that is ending has given its memory back.
+    // A process that is not dumpable refuses to be read; a process that is ending has freed its memory.
     return (error as NodeJS.ErrnoException).code === 'EACCES' ? undefined : NOTHING;
   }
 }
 
-/** Whether a process still runs; one that only waits to be reaped does not. Its first thread may end before the others. */
+/** Whether a process still runs. A zombie that waits to be reaped does not; a process of which only the first thread has ended does. */
 export function isAlive({ state, threads }: ProcessRow): boolean {
   return state !== 'X' && (state !== 'Z' || threads > 1);
 }
 
-/** Whether a process will not run another instruction of its program: each of its threads is past the kernel's point of no return. */
+/** Whether a process runs no further instruction of its program: the kernel has begun to end each of its threads. */
 export function isExiting({ pid, exiting, threads }: ProcessRow): boolean {
   if (!exiting || threads === 1) return exiting;
   const folder = `/proc/${pid}/task`;
@@ -98,7 +98,7 @@ export function isExiting({ pid, exiting, threads }: ProcessRow): boolean {
   }
 }
 
-/** The last process id of `NSpid`, when the process is in a namespace below ours: 1 is that namespace's reaper. */
+/** The process id in a namespace below ours, from the end of `NSpid`; 1 is the reaper of that namespace. */
 export function innerPid(pid: number): number | undefined {
   let status: string;
   try {
@@ -112,8 +112,8 @@ export function innerPid(pid: number): number | undefined {
 }
 
 /**
- * Whether the environment that a process was started with holds `entry`, a whole `NAME=value`. A first thread that has ended
- * shows none; then the others are asked.
+ * Whether the environment of a process's start holds `entry`, a whole `NAME=value`. A first thread that has ended shows no environment,
+ * so the other threads are read.
  */
 export function hasEnvironmentEntry({ pid, state, threads }: ProcessRow, entry: string): boolean {
   const environment = readEnvironment(`/proc/${pid}`);
@@ -125,7 +125,7 @@ function readEnvironment(folder: string): string[] {
   try {
     return readFileSync(`${folder}/environ`, 'latin1').split('\0');
   } catch {
-    // Another user's process, or one that has just ended: in both cases none of this job's.
+    // Another user's process, or a process that has just ended: neither belongs to this job.
     return [];
   }
 }
@@ -134,12 +134,12 @@ function threadsOf(pid: number): string[] {
   try {
     return readdirSync(`/proc/${pid}/task`);
   } catch {
-    // It has ended.
+    // The process has ended.
     return [];
   }
 }
 
-/** Whether a process has a handler for a signal, by its number. gVisor does not tell, which counts as none. */
+/** Whether a process has a handler for the signal of this number. gVisor does not tell, which counts as no handler. */
 export function handlesSignal(pid: number, number: number): boolean {
   try {
     const mask = /^SigCgt:\s+([\da-f]+)$/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1] ?? '0';
@@ -150,7 +150,7 @@ export function handlesSignal(pid: number, number: number): boolean {
   }
 }
 
-/** The real user id of a process; `undefined` when it has ended. The owner of its folder says less: it may be hidden. */
+/** The real user id of a process; `undefined` when the process has ended. The owner of its `/proc` folder may differ, since a process can hide it. */
 export function realUid(pid: number): number | undefined {
   try {
     const uid = /^Uid:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1];

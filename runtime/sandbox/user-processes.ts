@@ -12,17 +12,17 @@ import {
 } from './process-table.ts';
 import type { SandboxLayout } from './sandbox-layout.ts';
 
-/** The processes of user code, however they came to be. */
+/** The processes of user code, started in any way. */
 export interface UserProcesses {
-  /** Those that live, and the processes that hold their namespace. */
+  /** Lists the live processes, and the processes that hold their namespace. */
   list(): ProcessRow[];
-  /** Asks user code to end, or to stop what it does; what holds the namespace is left alone. */
+  /** Asks user code to end, or to stop its work. The processes that hold the namespace get no signal. */
   terminate(signal?: 'SIGTERM' | 'SIGINT'): void;
-  /** Asks the interpreters that buffer their output to write it; returns whether there is one. */
+  /** Asks interpreters to write their buffered output. Returns whether any interpreter was asked. */
   flush(): boolean;
   /** Kills until no process can run another instruction. Gives up after `timeoutMs`. */
   killAll(timeoutMs: number): Promise<boolean>;
-  /** Waits until the kernel has taken back what killed processes held. Gives up after `timeoutMs`. */
+  /** Waits until the kernel has freed the resources of killed processes. Gives up after `timeoutMs`. */
   gone(timeoutMs: number): Promise<boolean>;
 }
 
@@ -43,21 +43,21 @@ export function userProcesses(
 }
 
 /**
- * In a container: all that runs as user code's id. One call reaches all that exist at that moment, also a launcher that has
- * not given up uid 0 yet; only the first process and the caller are spared.
+ * In a container: all processes with the id of user code. One call signals every process that exists at that moment, also a launcher
+ * that still has uid 0; it spares only the first process and the caller.
  */
 function containerProcesses({ asRoot, asUserFromNow }: Privileges): UserProcesses {
   const list = (): ProcessRow[] => listProcesses().filter((row) => isAlive(row) && realUid(row.pid) === USER_UID);
   return {
     list,
-    // User code lives on after this one, and as long as it does the supervisor does not keep its id.
+    // User code may live on after this signal, and the supervisor does not keep user code's id while it does.
     terminate: (name = 'SIGTERM') => asRoot(() => signal(-1, name)),
     flush: () => asRoot(() => askToFlush(list())),
     killAll: (timeoutMs) =>
       inRounds(timeoutMs, (round) => {
-        // Its own account reaches all that user code has; and what is left is its, so that there is nothing to change back for.
+        // The account of user code may signal all processes of user code. The supervisor keeps that account, since the remaining work is on user code's files.
         if (round % ROUNDS_AT_ONCE === 0) asUserFromNow(() => signal(-1, 'SIGKILL'));
-        // The kernel lets no fork pass such a kill, so that nobody is born behind it, and what is dying runs no more code.
+        // The kernel lets no fork pass such a kill, so no process is born after it, and a dying process runs no more code.
         return list().every(isExiting);
       }),
     gone: (timeoutMs) => inRounds(timeoutMs, () => list().length === 0),
@@ -65,8 +65,7 @@ function containerProcesses({ asRoot, asUserFromNow }: Privileges): UserProcesse
 }
 
 /**
- * At level namespace: all that this process namespace holds besides the sandbox's first process, the entry and the
- * helpers that the entry names.
+ * At level namespace: all processes of this process namespace except the sandbox's first process and the entry.
  */
 function namespaceProcesses(executorPid: () => number | undefined): UserProcesses {
   const list = (): ProcessRow[] =>
@@ -79,14 +78,14 @@ function namespaceProcesses(executorPid: () => number | undefined): UserProcesse
       ),
     kill: (rows) => signalAll(rows, 'SIGKILL'),
     begin() {
-      // It holds the namespace of its program, which the kernel ends with it while we still look for what else there is.
+      // The executor holds the namespace of its program, so the kernel ends that namespace while this function still looks for other processes.
       const pid = executorPid();
       if (pid !== undefined) signal(pid, 'SIGKILL');
     },
   });
 }
 
-/** At level none: the executor's process group, what descends from it, and what still carries the job's marker. */
+/** At level none: the executor, its descendants, the processes that carry the job's marker, and their descendants. */
 function markedProcesses(marker: string, executorPid: () => number | undefined): UserProcesses {
   const list = (): ProcessRow[] => {
     const rows = listProcesses().filter((row) => row.pid !== process.pid && isAlive(row));
@@ -111,7 +110,7 @@ function markedProcesses(marker: string, executorPid: () => number | undefined):
   });
 }
 
-/** A program is gone about a millisecond after it was killed; later rounds leave the processor to it. */
+/** A killed program is gone after about a millisecond. Later rounds leave the processor to it. */
 const ROUNDS_AT_ONCE = 20;
 
 interface Signals {
@@ -121,7 +120,7 @@ interface Signals {
   begin?(): void;
 }
 
-/** For levels where processes are killed one by one: all that a list shows, until it shows none. */
+/** For levels where processes are killed one by one: kills all processes of the list until the list is empty. */
 function withKilling(list: () => ProcessRow[], signals: Signals): UserProcesses {
   return {
     list,
@@ -131,7 +130,7 @@ function withKilling(list: () => ProcessRow[], signals: Signals): UserProcesses 
       signals.begin?.();
       let rows = list();
       return await inRounds(timeoutMs, () => {
-        // Also when none was seen: one that moves on by fork and exit can be missed by a list, but not by the kernel.
+        // This runs for an empty list as well: a list can miss a process that moves on by fork and exit, and the kernel cannot.
         signals.kill(rows);
         rows = list();
         return rows.length === 0;
@@ -141,7 +140,7 @@ function withKilling(list: () => ProcessRow[], signals: Signals): UserProcesses 
   };
 }
 
-/** Goes on until a round says that it is done; says whether one did in time. */
+/** Repeats a round until it returns true. Returns whether that happened in time. */
 async function inRounds(timeoutMs: number, round: (number: number) => boolean): Promise<boolean> {
   const deadline = performance.now() + timeoutMs;
   for (let number = 0; !round(number); number += 1) {
@@ -151,10 +150,10 @@ async function inRounds(timeoutMs: number, round: (number: number) => boolean): 
   return true;
 }
 
-/** The highest signal of Linux; a Python that was held has a handler for it (`hold/sitecustomize.py`). */
+/** The highest signal of Linux. A held Python has a handler for it (`hold/sitecustomize.py`). */
 const FLUSH_SIGNAL = 64;
 
-/** Signals only processes that have a handler: it would end the others. */
+/** Signals only processes that have a handler: the signal would end the others. */
 function askToFlush(rows: readonly ProcessRow[]): boolean {
   const asked = rows.filter(({ pid }) => handlesSignal(pid, FLUSH_SIGNAL));
   for (const { pid } of asked) signal(pid, FLUSH_SIGNAL);
@@ -169,6 +168,6 @@ function signal(pid: number, name: NodeJS.Signals | number): void {
   try {
     process.kill(pid, name);
   } catch {
-    // It ended by itself, which is what the signal is for.
+    // The process has ended already.
   }
 }

@@ -226,8 +226,7 @@ function lossOf(isKept: boolean, { end }: Interpreter): Diagnostic[] {
 
 function doubts(dead: boolean, whole: boolean): Diagnostic[] {
   const left = 'Some processes of the session could not be ended in time; they end with the sandbox.';
-  const open =
-    'The output may go on behind what is here: a process that was not found or not ended in time still held it.';
+  const open = 'More output may follow: a process that was not found or did not end in time still held its pipe.';
   return [
     ...(dead ? [] : [diagnostic('processes.left', left)]),
     ...(whole ? [] : [diagnostic('output.incomplete', open)]),

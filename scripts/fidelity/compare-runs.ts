@@ -1,16 +1,16 @@
 import type { Program, ProgramRun } from './program.ts';
 
-/** One thing in which two runs differ. */
+/** One difference between two runs. */
 export interface Difference {
   what: string;
   plain: string;
   job: string;
 }
 
-/** At level none the folders of a job lie below one of its own, and its temporary folder beside that. */
+/** Names of a job's folders at level none: the folders of the job lie below a folder of its own, and its temporary folder lies beside it. */
 const OWN_FOLDERS = /(?:\/[^\s'":/]+)*\/skillcell-[\w-]+/g;
 
-/** Lists in what a job differs from a plain run. */
+/** Lists the differences between a job and a plain run. */
 export function compareRuns(program: Program, plainRun: ProgramRun, jobRun: ProgramRun): Difference[] {
   const [plain, job] = [withoutName(plainRun), withoutName(jobRun)];
   const stderrOf = program.wholeStderr ? steady : lastLine;
@@ -43,7 +43,7 @@ function lastLine(stderr: string): string {
   return steady(stderr).trimEnd().split('\n').at(-1) ?? '';
 }
 
-/** Without what differs from run to run: ids of processes and addresses. */
+/** Replaces the parts that differ from run to run: ids of processes and addresses. */
 function steady(stderr: string): string {
   return stderr
     .replaceAll(/\(node:\d+\)/g, '(node:PID)')

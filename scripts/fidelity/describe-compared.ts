@@ -1,18 +1,18 @@
 import type { Difference } from './compare-runs.ts';
 import type { ComparedProgram } from './run-fidelity.ts';
 
-/** As much of each side as is shown. */
+/** The most lines and characters that are shown of each side. */
 const SHOWN_LINES = 12;
 const SHOWN_CHARACTERS = 200;
 
-/** What a reader is told of a program at once: nothing where it is the same. */
+/** The lines that are printed after each program: none where both runs are the same. */
 export function describeCompared({ id, level, verdict, differences, reason }: ComparedProgram): string {
   if (verdict === 'skipped') return `skipped ${id} (${level}): ${reason}\n`;
   if (verdict !== 'differs') return '';
   return [`DIFFERS ${id} (${level})`, ...differences.flatMap((each) => describe(each)), ''].join('\n');
 }
 
-/** The sums, of which the last line is the one to read. */
+/** The sums. The last line is the result; the lines before it count the differences on purpose. */
 export function closingLines(compared: readonly ComparedProgram[]): string {
   const count = (wanted: ComparedProgram['verdict']): number =>
     compared.filter(({ verdict }) => verdict === wanted).length;
@@ -23,7 +23,7 @@ export function closingLines(compared: readonly ComparedProgram[]): string {
   return `${rows.join('')}${count('same')} same, ${count('differs')} differ, ${count('skipped')} skipped\n`;
 }
 
-/** Both sides from the first line in which they differ. */
+/** Both sides, from the first line that differs. */
 function describe({ what, plain, job }: Difference): string[] {
   const plainLines = plain.split('\n');
   const jobLines = job.split('\n');

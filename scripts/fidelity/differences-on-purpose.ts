@@ -1,12 +1,12 @@
 import type { Isolation } from '../../src/contracts/result.ts';
 
-/** Something in which a job differs from a plain run on purpose. */
+/** A difference on purpose between a job and a plain run. */
 export interface DifferenceOnPurpose {
-  /** What differs. */
+  /** The difference. */
   what: string;
-  /** Why it is meant to. */
+  /** Why the difference is there. */
   reason: string;
-  /** Where it differs; absent for every level. */
+  /** The levels with the difference; absent for every level. */
   levels?: readonly Isolation[];
 }
 
@@ -25,57 +25,57 @@ export type DifferenceName =
   | 'skillcell'
   | 'reports';
 
-/** All that differs on purpose. A program names its row; docs/languages.md shows the table. */
+/** All differences on purpose. A program names its row; docs/languages.md shows the table. */
 export const DIFFERENCES_ON_PURPOSE: Readonly<Record<DifferenceName, DifferenceOnPurpose>> = {
   network: {
-    what: 'No address outside the sandbox is reached, and no name outside it is resolved',
-    reason: 'A job has no network; tools of the host are its way out',
+    what: 'Programs reach no address and resolve no name outside the sandbox',
+    reason: 'A job has no network; it reaches the outside through tools of the host',
   },
   'host-files': {
-    what: "Of the machine's files a job sees `/usr` and a few of `/etc`, or those of its image",
-    reason: 'What lies elsewhere may be secret',
+    what: 'A job sees `/usr` and a few files of `/etc` of the machine, or the files of its image',
+    reason: 'Other files of the machine may be secret',
   },
   privileges: {
     what: 'No program gains rights: `sudo`, set-user-id programs, user namespaces, mounts and `ptrace` of others fail',
-    reason: 'A way to more rights is a way out',
+    reason: 'A program with more rights could leave the sandbox',
   },
   limits: {
-    what: '`ulimit`, the sizes of file systems and counts of processors and memory are those of the job',
+    what: '`ulimit`, the sizes of file systems, the count of processors and the size of memory are those of the job',
     reason: 'A job has the limits that its caller gives',
   },
   'own-kernel': {
-    what: 'At level `kernel`, what gVisor does otherwise than Linux: `statx` by `ls` and `stat`, `/dev/stdin` by its path, files of `/proc`, holes of sparse files, the end of a terminal',
-    reason: 'A kernel between programs and that of the machine is what the level is for',
+    what: 'At level `kernel`, gVisor differs from Linux: `statx` by `ls` and `stat`, `/dev/stdin` by its path, files of `/proc`, holes of sparse files, the end of a terminal',
+    reason: 'The level puts a kernel of its own between programs and the kernel of the machine',
     levels: ['kernel'],
   },
   'left-processes': {
     what: 'Processes that a program leaves behind end with it',
-    reason: 'A run is over when it says so; nothing of it goes on unseen',
+    reason: 'A run that has ended leaves no process that goes on unseen',
   },
   'whole-output': {
-    what: 'All that a JavaScript program printed before `process.exit` arrives, however much it is',
-    reason: 'Plainly, what the pipe has no room for is lost',
+    what: 'All output that a JavaScript program printed before `process.exit` arrives, of any size',
+    reason: 'In a plain run the output that does not fit into the pipe is lost',
   },
   require: {
-    what: 'A module in JavaScript that would fail for want of `require` finds one',
-    reason: 'Models mix the two kinds of module; such a program would otherwise fail at once',
+    what: 'A JavaScript module that would fail without `require` has one',
+    reason: 'Models mix the two kinds of module; such a program fails at once in a plain run',
   },
   'line-ends': {
-    what: 'A bash program whose lines end as Windows ends them runs without the carriage returns, with the diagnostic `program.line-ends`',
-    reason: 'It would otherwise fail at its first line',
+    what: 'A bash program with Windows line ends runs without the carriage returns, with the diagnostic `program.line-ends`',
+    reason: 'Such a program fails at its first line in a plain run',
   },
   'byte-order-mark': {
     what: 'A byte order mark before a bash program is dropped',
-    reason: 'Its first command, often `set -e`, would otherwise not be found, and the rest would run without it',
+    reason: 'In a plain run bash does not find the first command, often `set -e`, and runs the rest without it',
   },
   reports: {
-    what: 'One listener each of `exit` and `uncaughtExceptionMonitor` of `process`, one function in `atexit` and one handler of the highest signal in Python; the first file that a Node program opens has the descriptor 3',
+    what: 'Node has one more listener for each of the events `exit` and `uncaughtExceptionMonitor` of `process`; Python has one more function in `atexit` and a handler of the highest signal; the first file that a Node program opens has the descriptor 3',
     reason:
-      'They tell the value and the error of the program, and write what it has printed when its time is over; nothing else of ours is in its process',
+      'They report the value and the error of the program, and write its buffered output when its time is over; nothing else of ours is in its process',
   },
   skillcell: {
-    what: 'The module `skillcell` is there to import',
-    reason: 'It is how a program sets a value and calls tools',
+    what: 'A program can import the module `skillcell`',
+    reason: 'A program sets its value and calls tools through it',
   },
 };
 

@@ -10,17 +10,17 @@ import { findImage } from '../../src/runners/docker/image.ts';
 import { cachedRuntime } from '../../src/runners/local/runtime-cache.ts';
 import { ensureRuntime } from '../../src/runners/runtime-bundle.ts';
 
-/** The files that a plain run sees: those of this machine, or those of the image that containers have. */
+/** The files that a plain run sees: the files of this machine, or of the containers' image. */
 export interface PlainPlace {
-  /** The folder whose content it sees at `/`. */
+  /** The folder whose content the run sees at `/`. */
   root: string;
-  /** Its Node, and where it sees that. */
+  /** The run's Node: its path on this machine, and its path for the run. */
   node: { source: string; path: string };
-  /** Its PATH, as in a job. */
+  /** The run's PATH, as in a job. */
   searchPath: string;
   /** The folder of `workspace`, `value` and `skills`. */
   folder: string;
-  /** Its TMPDIR. */
+  /** The run's TMPDIR. */
   temporary: string;
 }
 
@@ -36,7 +36,7 @@ export async function hostPlace(): Promise<PlainPlace> {
   };
 }
 
-/** This machine as level none shows it: with the Node that runs skillcell, and in a folder whose name is as long as that of a job. */
+/** This machine as level none shows it: with the Node that runs skillcell, in a folder whose name is as long as the name of a job's folder. */
 export async function unisolatedPlace(): Promise<PlainPlace> {
   return {
     root: '/',
@@ -47,7 +47,7 @@ export async function unisolatedPlace(): Promise<PlainPlace> {
   };
 }
 
-/** The Node that runs skillcell, in a copy that every account can read. */
+/** A copy of the Node that runs skillcell. Every account can read it. */
 async function readableNode(): Promise<string> {
   return join(await cachedRuntime(await ensureRuntime()), 'bin', 'node');
 }
@@ -91,7 +91,7 @@ async function unpack(archive: Readable, folder: string): Promise<void> {
   if (code !== 0) throw new Error(`Cannot unpack the image: tar ended with ${code}.`);
 }
 
-/** The arguments of bubblewrap that show a place's programs and its `/etc`. */
+/** The arguments by which bubblewrap shows a place's programs and its `/etc`. */
 export function placeOptions({ root, node }: PlainPlace): string[] {
   const top = ['bin', 'sbin', 'lib', 'lib32', 'lib64'].flatMap((name) => {
     const path = join(root, name);

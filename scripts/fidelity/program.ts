@@ -1,26 +1,26 @@
 import type { Language } from '../../src/contracts/language.ts';
 import type { DifferenceName } from './differences-on-purpose.ts';
 
-/** A program that is run plainly and as a job. */
+/** A program to run plainly and as a job. */
 export interface Program {
-  /** Where it stands: the path below its folder, and in a file of many `#` and its heading. */
+  /** The path of its file below the folder of programs; in a file of many programs also `#` and the heading. */
   id: string;
   language: Language;
-  /** What its file is called in the working folder. */
+  /** The name of its file in the working folder. */
   fileName: string;
   code: string;
   args: string[];
   env: Record<string, string>;
   stdin: string;
-  /** Files beside it, by their path below the working folder. */
+  /** Files beside the program, by their path below the working folder. */
   files: Record<string, string>;
-  /** Whether all of stderr is compared, or its last line. */
+  /** Whether all of stderr is compared, or only its last line. */
   wholeStderr: boolean;
-  /** Why it may differ: a row of the table of differences on purpose. */
+  /** The row of the table of differences on purpose that the program shows. */
   onPurpose: DifferenceName | undefined;
 }
 
-/** How a run of a program ended, and all that it left. */
+/** The end of a program's run, its output and its files. */
 export interface ProgramRun {
   stdout: string;
   stderr: string;

@@ -3,23 +3,23 @@ import { type DifferenceName, differenceNames } from './differences-on-purpose.t
 
 const NEED = /^(?:#|\/\/) fidelity: ([a-z-]+) (.+)$/;
 
-/** What a program needs, and how it is compared. */
+/** A program's needs, and how its runs are compared. */
 export interface ProgramNeeds {
-  /** Its arguments. */
+  /** The program's arguments. */
   args?: string[] | undefined;
-  /** Its standard input. */
+  /** The program's standard input. */
   stdin?: string | undefined;
-  /** Variables that it gets besides those of every job. */
+  /** Variables besides those of every job. */
   env?: Record<string, string> | undefined;
-  /** What its own file is called. */
+  /** The name of the program's own file. */
   name?: string | undefined;
-  /** Files beside it, by name; or names of files that lie beside it in its folder. */
+  /** Files beside the program: their texts by name, or names of files that lie in its folder. */
   files?: Record<string, string> | string[] | undefined;
-  /** How its bytes differ from those that are written down. */
+  /** How the program's bytes differ from the written text. */
   bytes?: 'crlf' | 'byte-order-mark' | undefined;
-  /** Given where all of stderr is compared. */
+  /** `whole` where all of stderr is compared. */
   stderr?: 'whole' | undefined;
-  /** The row of the table of differences on purpose that it shows. */
+  /** The row of the table of differences on purpose that the program shows. */
   'on-purpose'?: DifferenceName | undefined;
 }
 
@@ -37,9 +37,9 @@ const needsSchema = z.strictObject({
 }) as unknown as z.ZodMiniType<ProgramNeeds>;
 
 /**
- * Reads what a program says in lines `# fidelity: NAME JSON` of the comment that it begins with; a first line `#!` may stand before it.
+ * Reads the lines `# fidelity: NAME JSON` of the comment at a program's beginning. A first line `#!` may stand before the comment.
  *
- * @throws Error that names what is wrong
+ * @throws Error that describes the invalid line
  */
 export function readNeeds(code: string): ProgramNeeds {
   const needs: Record<string, unknown> = {};
@@ -50,5 +50,5 @@ export function readNeeds(code: string): ProgramNeeds {
   }
   const parsed = z.safeParse(needsSchema, needs);
   if (parsed.success) return parsed.data;
-  throw new Error(`it says what no program can need: ${z.prettifyError(parsed.error)}`);
+  throw new Error(`its fidelity lines are invalid: ${z.prettifyError(parsed.error)}`);
 }

@@ -7,29 +7,30 @@ import { readNeeds } from './read-needs.ts';
 const HEADING = /^## (.+)$/;
 const FENCE = /^(`{3,}|~{3,})([\w.]+)(?: file=(\S+))?$/;
 
-/** A program as it is written down: what it is called, its ending, its text, and the files beside it. */
+/** A program as it is written: its id, its ending, its name, its text and the files beside it. */
 interface WrittenProgram {
   id: string;
   ending: string;
   name: string;
   code: string;
   files: Record<string, string>;
-  /** The folder that files beside it are taken from. */
+  /** The folder from which files beside the program are taken. */
   folder: string;
 }
 
 /**
- * Reads the programs of a folder, or of one file: each file with the ending of a language is one, and each `## ` heading of a Markdown
- * file has one in the code block below it, whose tag is its ending; a block with `file=NAME` is a file beside it.
+ * Reads the programs of a folder, or of one file. Each file with the ending of a language is a program. In a Markdown file each `## `
+ * heading has a program in the code block below it, and the block's tag is the program's ending; a block with `file=NAME` is a file beside
+ * the program.
  *
- * @throws Error that names the program that can't be read
+ * @throws Error that names the unreadable program
  */
 export function readPrograms(place: string): Program[] {
   const root = statSync(place).isDirectory() ? place : dirname(place);
   const paths = root === place ? filesBelow(root) : [place];
   const written = paths.flatMap((path) => readFile(root, path));
   const programs = written.map((each) => completed(each));
-  // What another program needs beside it is none of its own.
+  // A file that another program needs beside it is not a program.
   const beside = new Set(programs.flatMap((program) => program.beside));
   return programs.filter(({ path }) => !beside.has(path)).map(({ program }) => program);
 }

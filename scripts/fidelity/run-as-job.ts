@@ -6,20 +6,21 @@ import type { Runner } from '../../src/runners/runner.ts';
 import type { Program, ProgramRun } from './program.ts';
 
 const MIB = 1024 * 1024;
-/** For what never ends. */
+/** Ends programs that never end by themselves. */
 const TIMEOUT_MS = 300_000;
-/** What runs programs as jobs at one level. */
+
+/** Runs programs as jobs at one level. */
 export interface JobLevel extends AsyncDisposable {
   readonly isolation: Isolation;
   run(program: Program): Promise<ProgramRun>;
 }
 
-/** How many sandboxes wait for which programs. */
+/** The sandboxes that wait for programs: their languages, their number and their limits. */
 export interface LevelOptions {
   languages: string[];
   /** Programs that run at the same time. */
   atOnce: number;
-  /** What sandboxes have that is not a job's default. */
+  /** Limits of the sandboxes that differ from a job's defaults. */
   limits?: Partial<SandboxLimits>;
 }
 
@@ -48,7 +49,7 @@ async function runAsJob(
   limits: Partial<SandboxLimits>,
   program: Program,
 ): Promise<ProgramRun> {
-  // What is compared is a program in a sandbox that waited.
+  // The comparison is about programs in sandboxes that were started ahead.
   await orchestrator.warm();
   const { language, fileName, code, args, env, stdin, files } = program;
   const result = await orchestrator.exec({

@@ -7,22 +7,22 @@ import { isOnPurposeAt } from './differences-on-purpose.ts';
 import type { PlainPlace } from './plain-place.ts';
 import { runPlainly } from './run-plainly.ts';
 
-/** What came of a program at one level. */
+/** The result of a comparison of one program at one level. */
 export interface ComparedProgram {
   id: string;
   level: Isolation;
   verdict: 'same' | 'differs' | 'on purpose' | 'skipped';
   differences: Difference[];
-  /** Why it was skipped, or the row of the table that explains it. */
+  /** Why the program was skipped, or the row of the table that explains its differences. */
   reason?: string;
 }
 
-/** Where programs are run as jobs. */
+/** A level at which programs run as jobs. */
 export interface ComparedLevel {
-  /** Makes a runner that has the level; who runs jobs with it closes it. */
+  /** Makes a runner that has the level. The caller closes it. */
   openRunner(): Runner;
   isolation: Isolation;
-  /** What plain runs see, to compare with it. */
+  /** The files that plain runs see, for the comparison with this level. */
   place: PlainPlace;
 }
 
@@ -34,7 +34,7 @@ export interface FidelityOptions {
   onCompared?(compared: ComparedProgram): void;
 }
 
-/** Runs programs plainly and as jobs of warm sandboxes, one level after the other, and compares what came of them. */
+/** Runs programs plainly and as jobs of warm sandboxes, one level after the other, and compares both runs. */
 export async function runFidelity(
   programs: readonly Program[],
   { levels, atOnce, onCompared }: FidelityOptions,
@@ -45,7 +45,7 @@ export async function runFidelity(
     const runs = runsAt.get(place) ?? plainRuns(place);
     runsAt.set(place, runs);
     const languages = [...new Set(programs.map(({ language }) => language))];
-    // A pool keeps sandboxes for each language; one after the other they leave the machine its memory.
+    // A pool keeps sandboxes for each language. Only one pool at a time is open, to save memory.
     for (const language of languages) {
       await using level = openLevel(openRunner(), isolation, { languages: [language], atOnce });
       const waiting = programs.filter((program) => program.language === language);
@@ -62,7 +62,7 @@ export async function runFidelity(
   return compared;
 }
 
-/** Plain runs at one place, for all levels that are compared with it. */
+/** Plain runs at one place, shared by all levels with that place. */
 interface PlainRuns {
   first(program: Program): Promise<ProgramRun>;
   another(program: Program): Promise<ProgramRun>;
@@ -106,7 +106,7 @@ async function differencesOf(program: Program, plain: ProgramRun, level: JobLeve
   try {
     return compareRuns(program, plain, await level.run(program));
   } catch (cause) {
-    // A job that gives no result differs by that.
+    // A job without a result is a difference.
     return [{ what: 'job', plain: 'runs', job: (cause as Error).message }];
   }
 }

@@ -20,18 +20,18 @@ import type { Program, ProgramRun } from './program.ts';
 
 /** An id that no account has, so that root's plain runs own nothing of the machine. */
 const PLAIN_ID = 61_184;
-/** For what never ends. */
+/** Ends programs that never end by themselves. */
 const TIMEOUT_MS = 300_000;
 
-/** Starts the program inside. */
+/** The Perl program that starts the program inside of bubblewrap. */
 const START = readFileSync(new URL('start-plainly.pl', import.meta.url), 'utf8');
 
-/** What a plain run needs of the machine and is not there; undefined where it has all. */
+/** The first file that a plain run needs and this machine lacks; `undefined` where all are there. */
 export function missingForPlainRuns(): string | undefined {
   return ['/usr/bin/bwrap', '/usr/bin/perl', '/usr/bin/setpriv'].find((path) => !existsSync(path));
 }
 
-/** Runs a program with its own interpreter alone, in an empty folder, without network, with the variables and paths that a job has. */
+/** Runs a program with its own interpreter alone: in a folder of its own, without network, with the variables and paths of a job. */
 export async function runPlainly(program: Program, place: PlainPlace): Promise<ProgramRun> {
   const root = mkdtempSync(join(tmpdir(), 'fidelity-'));
   try {
@@ -45,7 +45,7 @@ export async function runPlainly(program: Program, place: PlainPlace): Promise<P
       killSignal: 'SIGKILL',
     });
     const [stdin, out, err, end] = child.stdio as unknown as [Writable, Readable, Readable, Readable];
-    // A program may end before all of it is read.
+    // A program may end before it has read all of its stdin.
     stdin.on('error', () => undefined);
     stdin.end(program.stdin);
     const [stdout, stderr, status] = await Promise.all([text(out), text(err), text(end)]);
@@ -105,7 +105,7 @@ function plainCommand(root: string, { language, fileName, args, env }: Program, 
     ...['--tmpfs', '/tmp', '--dir', place.temporary, '--tmpfs', value, '--dir', skills],
     ...['--bind', join(root, 'workspace'), workspace, '--chdir', workspace, '--clearenv'],
     ...variables.flatMap(([name, value]) => ['--setenv', name, value]),
-    // Perl would say something of a locale that isn't there.
+    // Perl would warn about a missing locale.
     ...['--setenv', 'PERL_BADLANG', '0', '--', '/usr/bin/perl', '-e', START],
     ...[interpreter, join(workspace, fileName), ...args],
   ];
@@ -116,7 +116,7 @@ function asNobody(): string[] {
   return ['/usr/bin/setpriv', ...ids, '--inh-caps=-all', '--bounding-set=-all', '--no-new-privs'];
 }
 
-/** What `wait` says, as exit code or signal. */
+/** The exit code or the signal in a status of wait(2). */
 function ending(status: number): Pick<ProgramRun, 'exitCode' | 'signal'> {
   const number = status & 0x7f;
   if (number === 0) return { exitCode: status >> 8, signal: null };

@@ -1,6 +1,6 @@
-# Starts a program with pipes of its own as standard streams, as everywhere: a socket can't be opened as /dev/stdout, and neither can
-# a pipe of another account. Writes how the program ended to descriptor 3, as `wait` tells it: bubblewrap makes an exit code of a
-# signal. Arguments: the command.
+# Starts a program with pipes of its own as standard streams: a program cannot open a socket or a pipe of another account as
+# /dev/stdout. Writes the wait status of the program to descriptor 3, since bubblewrap turns a signal into an exit code. Arguments: the
+# command.
 use strict;
 use Errno;
 use Fcntl;
@@ -9,7 +9,7 @@ delete @ENV{'PERL_BADLANG', 'PWD'};
 open my $end, '>&=', 3 or die;
 fcntl $end, F_SETFD, FD_CLOEXEC;
 
-# What the caller itself was handed is nothing of the program's.
+# Descriptors that the caller inherited do not belong to the program.
 for my $inherited (4 .. 255) {
   my $descriptor;
   close $descriptor if open $descriptor, '<&=', $inherited;
@@ -36,7 +36,7 @@ my @readers = (
 
 my $program = fork // die;
 if ($program == 0) {
-  # It leads a group of its own, so that it may signal all of it.
+  # The program leads a process group of its own, so that it may signal the whole group.
   setpgrp;
   open STDIN, '<&', $stdin or die;
   open STDOUT, '>&', $stdout or die;
@@ -47,7 +47,7 @@ close $_ for $stdin, $to_stdin, $from_stdout, $stdout, $from_stderr, $stderr;
 waitpid $program, 0;
 my $status = $?;
 
-# Processes that it leaves may still write, as in a pipeline; those that go on and on end here.
+# Processes that the program leaves may still write, as in a pipeline. Processes that do not end are killed here.
 $SIG{ALRM} = sub {
   opendir my $processes, '/proc' or die;
   my %kept = map { $_ => 1 } 1, $$, @readers;

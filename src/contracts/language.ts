@@ -5,93 +5,93 @@ import { DEFAULT_LIMITS } from './limits.ts';
 /** The languages of this version. */
 export type BuiltInLanguage = 'bash' | 'javascript' | 'python' | 'typescript';
 
-/** A language that an executor runs: the name of its folder in `runtime/languages/`. Which there are, the folders say. */
+/** A language that an executor runs: the name of its folder in `runtime/languages/`. The folders there are the list of languages. */
 export type Language = BuiltInLanguage | (string & Record<never, never>);
 
-/** The language of a program that says nothing of its own. */
+/** The language of a program that names none itself. */
 export const DEFAULT_LANGUAGE: Language = 'javascript';
 
-/** What a codegen prompt says of a language. */
+/** The texts on a language in a codegen prompt. */
 export interface LanguageGuide {
   /** Lines on the language itself. */
   rules: string[];
-  /** What names the output folder to a program. */
+  /** The expression by which a program names its output folder. */
   outputFolder: string;
   /** How a program sets the job's value. */
   value: string;
   /** How a program calls a tool; absent where it cannot. */
   tools?: string | undefined;
-  /** In what its tools are declared to a model; absent where they are listed with their schemas. */
+  /** The language in which its tools are declared to a model; absent where they are listed with their schemas. */
   declarations?: 'typescript' | 'python' | undefined;
   /** How a program reads a file of a skill. */
   skillFiles: string;
 }
 
-/** How a language's interpreter is asked what programs find beside the standard library, and what the prompt says of it. */
+/** How a language's interpreter is asked for the installed packages, and the rules of the prompt on them. */
 export interface InstalledGuide {
   /** The interpreter's arguments. It prints `@ version`, then `name version` or `name` a line. */
   command: string[];
-  /** Stands for `{version}` in the guide's rules where the interpreter said none. */
+  /** Replaces `{version}` in the guide's rules where the interpreter gave no version. */
   version: string;
-  /** The rule where there are packages, which stand for `{packages}`. */
+  /** The rule where packages are installed; they replace `{packages}`. */
   some: string;
-  /** The rule where there are none, or the interpreter did not answer. */
+  /** The rule where no packages are installed, or the interpreter did not answer. */
   none: string;
 }
 
-/** The variable by which an interpreter loads a file of ours before its main program, which then waits for the program. */
+/** The variable by which an interpreter loads a file of ours before its main program. The file waits for the program. */
 export interface LanguageHold {
   variable: string;
-  /** Its value; `%hold%` is the path of `file`, and `%heapMib%` as in a command. */
+  /** The variable's value; `%hold%` is the path of `file`, and `%heapMib%` has its meaning of `command`. */
   value: string;
   file: string;
-  /** Stands between this value and one that the run has for the same variable. */
+  /** The separator between this value and the run's own value of the same variable. */
   joint: string;
 }
 
-/** All that skillcell knows of one language: the file `runtime/languages/<name>/language.json`. */
+/** The definition of one language, from `runtime/languages/<name>/language.json`. */
 export interface LanguageDefinition {
   /** Name of the folder. */
   name: Language;
-  /** As people write it. */
+  /** Name of the language as people write it. */
   title: string;
-  /** Endings of programs, and which one the sandbox's copy gets. The first stands for a program without one. */
+  /** Endings of programs, each with the ending of the sandbox's copy. A program without an ending gets the first one. */
   endings: Record<string, string>;
   /** Interpreters that a program's first line may name, without folder and minor version. */
   shebangs: string[];
-  /** Places of the interpreter, the first that exists is used; absent where skillcell's own Node is the interpreter. */
+  /** Paths of the interpreter, of which the first that exists is used; absent where skillcell's own Node is the interpreter. */
   interpreters?: string[] | undefined;
   /**
    * The interpreter's arguments. `./` and `../` start at the language's folder; `%program%` is the path of the program, and `%heapMib%`
    * a limit for an interpreter's own heap, a little above the memory that the program may hold.
    */
   command: string[];
-  /** How the interpreter is held in its own start-up until there is a program; absent where `command` names an executor that runs programs itself. */
+  /** How the interpreter waits in its own start-up for a program; absent where `command` names an executor that runs programs itself. */
   hold?: LanguageHold | undefined;
-  /** Whether the interpreter needs the program's path when it starts: a program of another name gets an interpreter of its own. */
+  /** Whether the interpreter needs the program's path when it starts. A program of another name then gets an interpreter of its own. */
   namedAtStart?: true | undefined;
   /**
-   * Variables that the interpreter reads only when it starts; `*` ends a name that stands for all with that beginning. A run that sets one
-   * gets an interpreter of its own, started with it.
+   * Variables that the interpreter reads only when it starts; a name that ends in `*` stands for all names with that beginning. A run that
+   * sets such a variable gets an interpreter of its own, started with it.
    */
   readsAtStart?: string[] | undefined;
-  /** What the executor reads: messages in JSON, or NUL-terminated strings. */
+  /** The form of messages to the executor: JSON, or NUL-terminated strings. */
   reads: 'json' | 'strings';
   /**
-   * Which interpreter stays open in a session: languages of one name share theirs, and what is defined there. Absent where none
-   * can stay open.
+   * Name of the interpreter that stays open in a session. Languages with the same name share the interpreter and its definitions. Absent where
+   * no interpreter can stay open.
    */
   session?: string | undefined;
-  /** The program that serves a session, which a held interpreter runs as any other. */
+  /** The program that serves a session. A held interpreter runs it like any other program. */
   sessionProgram?: string | undefined;
-  /** How lines have to end where the interpreter takes a carriage return, and a byte order mark, for part of a word. */
+  /** `lf` where the interpreter takes a carriage return and a byte order mark for parts of a word, so that both are removed. */
   lineEnds?: 'lf' | undefined;
-  /** Whether the executor says which of a script's requirements are not met, when it is asked to `check` it. */
+  /** Whether the executor answers `check` with the unmet requirements of a script. */
   requirements?: true | undefined;
-  /** Tags of code blocks that hold a program, the prompt's own first. A later list counts where no earlier one is found. */
+  /** Tags of code blocks that hold a program, the prompt's own tag first. A later list counts where no tag of an earlier list is found. */
   codeTags: string[][];
   guide: LanguageGuide;
-  /** Absent where there is nothing to ask. */
+  /** Absent where the interpreter has no list of packages. */
   installed?: InstalledGuide | undefined;
   /** Debian packages by image flavor; `slim` goes into every image. */
   imagePackages: Record<string, string[]>;
@@ -105,22 +105,22 @@ export function programFileName({ endings }: LanguageDefinition, given = 'main')
   return `${base || 'main'}${ending ?? Object.values(endings)[0] ?? ''}`;
 }
 
-/** Where the interpreter of a language stands: the first of its places that exists, or `undefined`. */
+/** The path of a language's interpreter: the first of its paths that exists, or `undefined`. */
 export function findInterpreter({ interpreters }: LanguageDefinition, ownNode: string): string | undefined {
   return interpreters === undefined ? ownNode : interpreters.find((path) => existsSync(path));
 }
 
-/** What an executor is started for. */
+/** The path and variables with which an executor is started. */
 export interface ExecutorStart {
-  /** Path of the program; where it is not known yet, {@link waitingProgram}. */
+  /** Path of the program, or {@link waitingProgram} where the program is not known yet. */
   program: string;
   /** Variables that the interpreter reads when it starts. */
   env: Readonly<Record<string, string>>;
-  /** Where it starts, to which relative paths in its variables are relative; absent for one that waits before there is a program. */
+  /** Its working folder when it starts, for relative paths in the variables; absent for an executor that starts before there is a program. */
   cwd?: string;
 }
 
-/** The path that a program without a name of its own gets in a working folder; executors that start ahead are started for it. */
+/** The path of a program without a name of its own in a working folder. Executors that start ahead are started with this path. */
 export function waitingProgram(definition: LanguageDefinition, workspace: string): string {
   return join(workspace, programFileName(definition));
 }
@@ -136,10 +136,10 @@ export function startVariables(
 }
 
 /**
- * The words that start a language's executor, for `env`: its folder, variables, then the command.
+ * The arguments of `env` that start a language's executor: its folder, the variables, then the command.
  *
  * @param interpreter absolute path
- * @param runtime the runtime bundle as the sandbox sees it
+ * @param runtime path of the runtime bundle in the sandbox
  * @param memoryMib memory that the program may hold
  */
 export function executorWords(
@@ -169,12 +169,12 @@ export function executorWords(
   ];
 }
 
-/** Words as one text that a shell takes apart again. */
+/** Quotes words as one text that a shell splits into the same words. */
 export function shellWords(words: readonly string[]): string {
   return words.map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(' ');
 }
 
-/** A path as a part of a variable's value: where blanks stand between parts, one with a blank needs quotes. */
+/** A path as a part of a variable's value. Where blanks separate the parts, a path with a blank needs quotes. */
 function quotedPath({ joint }: LanguageHold, path: string): string {
   return joint === ' ' && path.includes(' ') ? JSON.stringify(path) : path;
 }
@@ -195,7 +195,7 @@ function fillIn(word: string, memoryMib: number): string {
   return word.replace('%heapMib%', `${heapMib(memoryMib)}`);
 }
 
-/** An interpreter that ends at a limit of its own says nothing that could be judged: the watch over its memory comes first. */
+/** The interpreter's own limit is higher than the job's, so that the watch over memory ends the program first and the result names the cause. */
 function heapMib(memoryMib: number): number {
   return memoryMib + Math.max(32, Math.round(memoryMib / 4));
 }

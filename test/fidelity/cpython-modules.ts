@@ -1,6 +1,6 @@
 import type { DifferenceName } from '../../scripts/fidelity/differences-on-purpose.ts';
 
-/** Tests of CPython's own suite that touch what surrounds an interpreter: a module each, of long ones the classes that do. */
+/** Tests of CPython's own suite that depend on the interpreter's surroundings: whole modules, and of long modules the relevant classes. */
 export const CPYTHON_MODULES: readonly (readonly string[])[] = [
   ['test.test_subprocess'],
   classes('test.test_signal', [
@@ -66,11 +66,11 @@ export const CPYTHON_MODULES: readonly (readonly string[])[] = [
   ['test.test_pwd', 'test.test_grp', 'test.test_mimetypes', 'test.test_getpass'],
 ];
 
-/** What differs on purpose, by the rows `plain alone: ID` and `job alone: ID`. */
+/** The differences on purpose, by patterns of the rows `plain alone: ID` and `job alone: ID`. */
 export const CPYTHON_DIFFERENCES: readonly { ids: RegExp; reason: DifferenceName }[] = [
-  // A file in a sandbox has at most the size of its workspace.
+  // A file in a sandbox cannot be larger than the workspace.
   { ids: /^plain alone: test\.test_mmap\.LargeMmapTests\./, reason: 'limits' },
-  // It needs a limit of descriptors that it can reach, and is skipped where that is high.
+  // The test needs a limit of descriptors that it can reach, and is skipped where the limit is high.
   { ids: /^job alone: test\.test_subprocess\.ProcessTestCase(?:NoPoll)?\.test_no_leaking$/, reason: 'limits' },
 ];
 

@@ -11,11 +11,11 @@ import { MISSING_PYTHON, requireHere } from '../fixtures/describe-with.ts';
 import { requireLevel } from '../fixtures/levels.ts';
 import { CPYTHON_DIFFERENCES, CPYTHON_MODULES } from './cpython-modules.ts';
 
-/** What Debian's package of the suite brings. */
+/** A file of Debian's package of the suite. */
 const SUITE = '/usr/lib/python3.11/test/test_subprocess.py';
 const PROGRAM = readFileSync(new URL('run-cpython-tests.py', import.meta.url), 'utf8');
 const timeout = 60 * 60_000;
-/** What the suite needs, so that no test fails for want of it. */
+/** Limits that are high enough for each test of the suite. */
 const limits = { memoryMib: 2_048, pids: 1_024, workspaceMib: 1_024, cpus: 2 };
 
 function programOf(names: readonly string[]): Program {
@@ -37,7 +37,7 @@ function passed({ files }: ProgramRun): Set<string> {
   return new Set((files['passed.txt'] ?? '').split('\n').filter((id) => id !== ''));
 }
 
-/** Ids that pass on one side alone, with the side. A test that fails for something else than where it runs gets a second try. */
+/** Ids that pass on one side alone, with the side. A second attempt excludes tests that fail now and then on either side. */
 async function differingIds(level: JobLevel, names: readonly string[]): Promise<string[]> {
   const place = await hostPlace();
   const plain = new Set<string>();
@@ -72,7 +72,7 @@ it("what passes of CPython's own tests passes in a job as well", { timeout }, as
   const work = async (): Promise<void> => {
     for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
       const [name] = next;
-      // One that ends otherwise than by itself is told of, and the others are compared all the same.
+      // A module whose run breaks off becomes a row, and the comparison goes on with the other modules.
       found.push(...(await differingIds(level, next).catch((cause: Error) => [`${name}: ${cause.message}`])));
     }
   };

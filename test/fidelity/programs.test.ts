@@ -17,7 +17,7 @@ import { KERNEL_RUNTIME, missingFor, startKernelEngine } from '../fixtures/kerne
 import { requireLevel } from '../fixtures/levels.ts';
 
 const programs = readPrograms(fileURLToPath(new URL('programs', import.meta.url)));
-/** For what never ends: how long hundreds of programs take is the machine's. */
+/** Ends a test that never ends by itself. The time for hundreds of programs depends on the machine. */
 const timeout = 60 * 60_000;
 
 it('the programs are many, in all languages, and show each row of the table', () => {
@@ -31,8 +31,8 @@ it('the programs are many, in all languages, and show each row of the table', ()
 });
 
 /**
- * One program in so many, for a level where each start costs several of namespace; all of them, `npm run fidelity` compares. Each level
- * begins elsewhere, so that together they have more of them.
+ * Each level runs one of `every` programs: a start at another level takes as long as several starts at level namespace. The command
+ * `npm run fidelity` compares all programs at each level. The levels begin at different programs, so that together they run more of them.
  */
 const SAMPLES: Record<Isolation, { every: number; from: number }> = {
   namespace: { every: 1, from: 0 },
@@ -41,7 +41,7 @@ const SAMPLES: Record<Isolation, { every: number; from: number }> = {
   kernel: { every: 16, from: 6 },
 };
 
-/** What differs for no reason of the table, as the command would print it. */
+/** Programs that differ and that no row of the table explains, or that were skipped, as the command prints them. */
 async function faultsAt(level: ComparedLevel): Promise<string[]> {
   const { every, from } = SAMPLES[level.isolation];
   const chosen = programs.filter((_, index) => index % every === from);

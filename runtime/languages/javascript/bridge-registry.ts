@@ -1,28 +1,28 @@
-/** Key of the property of Node's `Module` at which the `skillcell` module of programs finds its process's link. */
+/** Key of the property of Node's `Module` where the program's `skillcell` module finds the link of its process. */
 export const BRIDGE: unique symbol = Symbol.for('skillcell.bridge');
 
-/** The value of a program as the supervisor is told of it: JSON, the bytes of JSON that is too large, or why there is none. */
+/** The report of a program's value: its JSON, the number of bytes where its JSON is too large, or the reason why it has no JSON. */
 export type ToldProgramValue = { json: string | number } | { invalid: string };
 
-/** A program that Node was held for, and its link to the supervisor. */
+/** The program that Node waited for, and its link to the supervisor. */
 export interface HeldProgram {
   /** Descriptors of the link. */
   incoming: number;
   outgoing: number;
-  /** Whether both descriptors are still those of the link: a program may have closed them, and opened files in their places. */
+  /** Whether both descriptors still belong to the link: a program may close them and open files in their places. */
   isOpen(): boolean;
-  /** Sends a message, whole; nothing happens where the link is closed. */
+  /** Sends a whole message. A message to a closed link is dropped. */
   send(message: object): void;
-  /** Tells the value of the program. Where the link is closed, the file for values takes it. */
+  /** Reports the program's value. Where the link is closed, the value goes to the file that `SKILLCELL_VALUE` names. */
   tellValue(told: ToldProgramValue): void;
   /** Folder of the job's skills. */
   skills: string;
-  /** Settings of the session that the program is to serve. */
+  /** Settings of the session that the program serves. */
   session?: unknown;
   /** Whether the program has set its value itself. */
   isValueSet?: boolean;
-  /** The functions that the `skillcell` module stands on, once they are made. */
+  /** The functions that the `skillcell` module uses, once `connect` has made them. */
   bridge?: object;
-  /** Makes them. */
+  /** Makes the functions of `bridge`. */
   connect(): object;
 }

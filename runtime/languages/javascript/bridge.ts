@@ -1,4 +1,4 @@
-/** Loaded by the `skillcell` module at its first import, so that programs without it hold nothing of ours. */
+/** The `skillcell` module loads this file at its first import, so that programs without it hold nothing of ours. */
 import { Buffer } from 'node:buffer';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,10 +9,10 @@ import { connectSupervisor, type SupervisorLink } from './supervisor-link.ts';
 
 const { stringify } = JSON;
 
-/** The functions that the `skillcell` module stands on. */
+/** The functions that the `skillcell` module uses. */
 export interface Bridge {
   ToolCallError: typeof ToolCallError;
-  /** Address of the folder of modules that programs may not find by name. */
+  /** Address of the folder whose modules programs may not find by name. */
   modules: string;
   call: ProgramCalls['call'];
   setValue(given: unknown): void;
@@ -21,7 +21,7 @@ export interface Bridge {
   display?(value: unknown, mediaType?: string): void;
 }
 
-/** Takers of the messages that only a session gets. */
+/** Handlers of the messages that only a session gets. */
 export interface SessionHandlers {
   message(message: unknown): void;
   closed(): void;
@@ -32,7 +32,7 @@ export interface SessionHandlers {
  * Connects a held program to its supervisor.
  *
  * @param modules address of the folder of modules for programs
- * @param session what a session does with what only it gets; a program's own value goes to the supervisor
+ * @param session handlers of a session; without them the program's value goes to the supervisor
  */
 export function connectBridge(
   held: HeldProgram,

@@ -4,15 +4,15 @@ import { LIMIT_CEILINGS } from '../../../src/contracts/limits.ts';
 import type { ToldProgramValue } from './bridge-registry.ts';
 
 const { stringify } = JSON;
-/** Deeper values are refused by the supervisor. */
+/** The supervisor refuses deeper values. */
 const MOST_LEVELS = 64;
 
 /** A value that has no JSON form. */
 class NoJson extends Error {}
 
 /**
- * The JSON form of an exported value. A module exports for other modules, and not all of that is meant as a value: functions are left
- * out, no getter is run, and nothing that the value does when it is looked at ends the program.
+ * The JSON form of an exported value. A module also exports things for other modules that are not meant as a value. So functions are left
+ * out, getters do not run, and an error that the value throws does not end the program.
  */
 export function jsonOfExport(value: unknown): ToldProgramValue | undefined {
   if (typeof value === 'function') return undefined;
@@ -26,7 +26,7 @@ export function jsonOfExport(value: unknown): ToldProgramValue | undefined {
   }
 }
 
-/** A copy of a value that holds data only, as JSON takes it. */
+/** A copy of a value with only the data that JSON can hold. */
 function plain(value: unknown, level: number): unknown {
   if (typeof value === 'bigint') throw new NoJson('JSON has no BigInt');
   if (typeof value !== 'object' || value === null) return value;
@@ -47,7 +47,7 @@ function dataAt(holder: object, key: string, level: number): unknown {
   return plain(described?.value, level + 1);
 }
 
-/** The form that an object says it has in JSON, such as a date. */
+/** The result of an object's `toJSON`, such as a date's, or the object itself. */
 function ownForm(value: object): unknown {
   for (let holder: object | null = value; holder !== null; holder = Object.getPrototypeOf(holder) as object | null) {
     const described = Object.getOwnPropertyDescriptor(holder, 'toJSON');

@@ -1,7 +1,7 @@
 /**
- * Preloaded into the Node that runs a program. Holds Node in its own start-up until the program is there, and then lets Node run it
- * as its main module, so that the program is the interpreter's own from its first line to its end. Nothing that a program can ask
- * for shows this file: its module, its descriptors' numbers and the variables of its start are put back before the program begins.
+ * Node preloads this file before it runs a program. The file holds Node in its own start-up until the program arrives, and then lets Node
+ * run the program as its main module. So the interpreter itself runs the program from its first line to its end. Before the program
+ * begins, the file removes its module, frees the low descriptors of the link and replaces the variables of its start.
  */
 import { Buffer } from 'node:buffer';
 import { closeSync, openSync, readFileSync, readSync, writeFileSync } from 'node:fs';
@@ -24,33 +24,33 @@ interface RunMessage {
   env: Record<string, string>;
   cwd: string;
   skills: string;
-  /** Settings of a session, for the program that serves one. */
+  /** Settings of the session, for the program that serves it. */
   session?: unknown;
 }
 
 type HoldMessage = RunMessage | { type: 'rehearse'; skillCode: boolean };
 
-/** Internals of Node's module loader that its types leave out; npm's own loaders use them as well. */
+/** Internals of Node's module loader that its types leave out; loaders from npm use them as well. */
 const { _cache: cache } = Module as unknown as { _cache: Record<string, { exports: unknown } | undefined> };
 const { parse } = JSON;
 const { ownKeys } = Reflect;
-/** Descriptors of the link as the supervisor hands them over. */
+/** The link's descriptors as the supervisor hands them over. */
 const [GIVEN_INCOMING, GIVEN_OUTGOING] = [3, 4];
-/** The link moves up here, out of the way of programs that count on low numbers or close all of them. */
+/** The link moves to this number or above, since programs count on low numbers or close all of them. */
 const FIRST_DESCRIPTOR = 200;
 const HEADER_BYTES = 4;
 const STANDARD_STREAMS = ['stdout', 'stderr'] as const;
 
-/** A name of the program's own that it may export, and that would be called. */
+/** A declaration of `then` in the program: an `import()` of the module would call an export of that name. */
 const OWN_THEN = /\b(?:const|let|var|function|class|as) then\b|[{,] ?then ?[,}]/;
 
-/** A program that watches what is loaded, or loads it otherwise: it would see its own module asked for once more. */
+/** A program that watches the loading of modules: it would see a second load of its own module. */
 const WATCHES_LOADING = /\b(?:registerHooks|register|_load|_resolveFilename|_extensions)\b/;
-/** A declaration of the program's own. */
+/** A declaration of `require` in the program. */
 const OWN_REQUIRE = /\b(?:const|let|var|function|import|as)\s+require\b/;
 
 forgetThisModule();
-// Workers load what their main thread has preloaded.
+// Workers load the preloaded files of their main thread as well.
 if (isMainThread) hold();
 
 function forgetThisModule(): void {
@@ -83,13 +83,13 @@ function hold(): void {
   }
 }
 
-/** Makes the bridge of a program that imports `skillcell`. */
+/** Makes the bridge for a program that imports `skillcell`. */
 function connect(held: HeldProgram): object {
   const { connectBridge } = createRequire(__filename)('./bridge.cjs') as typeof Bridges;
   return connectBridge(held, pathToFileURL(`${__dirname}/guest/`).href).bridge;
 }
 
-/** Opens both ends anew at high numbers, where no child inherits them, and gives the low ones back. */
+/** Opens both ends anew at high numbers, where no child inherits them, and closes the low ones. */
 function moveLink(): { incoming: number; outgoing: number } {
   const fillers: number[] = [];
   try {
@@ -100,7 +100,7 @@ function moveLink(): { incoming: number; outgoing: number } {
     fillers.push(GIVEN_INCOMING, GIVEN_OUTGOING);
     return { incoming, outgoing };
   } catch {
-    // Too few descriptors are allowed for that. The link works at its low numbers as well.
+    // The limit of descriptors is too low for that. The link works at its low numbers as well.
     return { incoming: GIVEN_INCOMING, outgoing: GIVEN_OUTGOING };
   } finally {
     fillers.forEach((descriptor) => closeSync(descriptor));
@@ -123,7 +123,7 @@ function readExactly(descriptor: number, size: number): Buffer {
   return bytes;
 }
 
-/** Uses the loader for a module of ours, so that its code is compiled when the program comes. */
+/** Loads modules of ours, so that Node's loader is compiled before the program arrives. */
 function rehearse(skillCode: boolean): void {
   const load = createRequire(__filename);
   for (const sample of ['sample-module.mjs', 'sample-module.mts']) load(`./${sample}`);
@@ -143,7 +143,7 @@ function begin({ path, args, env, cwd }: RunMessage, held: HeldProgram): void {
   if (held.session === undefined) watchProgram(path, held);
 }
 
-/** Has Node's own entry run this path in place of the one that it was started with. A bound function stands in no stack. */
+/** Makes Node's own entry run this path instead of the path from Node's start. A bound function appears in no stack. */
 function runAsMain(path: string): void {
   const described = Object.getOwnPropertyDescriptor(Module, 'runMain') as PropertyDescriptor;
   const original = described.value as (path: string) => void;
@@ -157,8 +157,8 @@ function runAsMain(path: string): void {
 }
 
 /**
- * Makes a standard stream of Node's own wait for its reader where it is a pipe. Else `process.exit()` drops all that the pipe had no room for
- * yet. docs/decisions/2026-11-26-standard-streams-are-the-interpreters-own.md
+ * Makes a standard stream of Node wait for its reader where the stream is a pipe. Otherwise `process.exit()` drops the output that did not
+ * fit into the pipe. docs/decisions/2026-11-26-standard-streams-are-the-interpreters-own.md
  */
 function waitForReaders(name: 'stdout' | 'stderr'): void {
   const described = Object.getOwnPropertyDescriptor(process, name) as PropertyDescriptor;
@@ -173,7 +173,7 @@ function waitForReaders(name: 'stdout' | 'stderr'): void {
   });
 }
 
-/** Tells of the program what only its interpreter knows: the error that ends it, and the value that it exports. */
+/** Reports the facts that only the interpreter knows: the error that ends the program, and the value that the program exports. */
 function watchProgram(path: string, held: HeldProgram): void {
   const text = readFileSync(path, 'utf8');
   const exported = /\bexport\b/.test(text) && !WATCHES_LOADING.test(text) ? followExports(path, text) : () => undefined;
@@ -193,12 +193,12 @@ function watchProgram(path: string, held: HeldProgram): void {
       const told = value === undefined ? undefined : jsonOfExport(value);
       if (told !== undefined) held.tellValue(told);
     } catch {
-      // The program has replaced functions that this stands on. How it ends is its own all the same.
+      // The program has replaced functions that this code needs. The program still ends as it would without us.
     }
   });
 }
 
-/** Nothing of ours stands in the stacks of a program. */
+/** A program's stack holds no frame of ours, so nothing is cut from it. */
 function wholeStack(stack: string): string {
   return stack;
 }
@@ -208,16 +208,16 @@ interface Namespace {
 }
 
 /**
- * Follows the default export of a module, which must never run the program: at the end the module that has run is there at once. One that awaits is not given
- * then, and has to be imported while it runs, which would call an export named `then`. What `NODE_OPTIONS` names comes before the program, and may end the
- * process; a process that comes to its end by itself has run its program.
+ * Follows the default export of a module, and never runs the program for it. At the end of the program the loader gives a module that has run at once, except where
+ * the module awaits: such a module is imported while it runs. An import would call an export named `then`, so a module that may have one is not imported. Files
+ * that `NODE_OPTIONS` names run before the program and may end the process, so the module counts as run once such a process ends by itself.
  */
 function followExports(path: string, text: string): () => unknown {
   const isFirst = (process.env['NODE_OPTIONS'] ?? '') === '';
   const awaits = /\bawait\b/.test(text) && !OWN_THEN.test(text);
   let hasBegun = isFirst;
   let namespace: Namespace | undefined;
-  // To import a CommonJS program would run getters of its exports, or all of it anew where it has failed.
+  // An import would run the getters of a CommonJS program's exports, or the whole program again where it has failed.
   const isModule = (): boolean => process.mainModule === undefined;
   const look = (): void => {
     hasBegun = true;
@@ -239,7 +239,7 @@ function exportsOfCommonJs(path: string): unknown {
   return isUntouched ? undefined : exported;
 }
 
-/** Models mix both module systems: whether a program is an ES module that would fail for want of `require`. */
+/** Whether a program is an ES module that would fail because it has no `require`: models mix both module systems. */
 function callsMissingRequire(path: string, text: string): boolean {
   if (!/\brequire\s*\(/.test(text) || /\btypeof\s+require\b/.test(text) || OWN_REQUIRE.test(text)) return false;
   const ending = extname(path);
@@ -252,7 +252,7 @@ function isInModulePackage(path: string): boolean {
     const found = findPackageJSON(pathToFileURL(path).href);
     return found !== undefined && (parse(readFileSync(found, 'utf8')) as { type?: unknown }).type === 'module';
   } catch {
-    // Node itself tells the program of a package.json that cannot be read.
+    // Node itself reports an unreadable package.json to the program.
     return false;
   }
 }

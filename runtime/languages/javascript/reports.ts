@@ -4,18 +4,18 @@ import { fstatSync, writeSync } from 'node:fs';
 const { stringify } = JSON;
 const { create, entries } = Object;
 const HEADER_BYTES = 4;
-/** How long to wait for a pipe that somebody made non-blocking, and that is full. */
+/** How long to wait for room in a full pipe that another process made non-blocking. */
 const FULL_MS = 1;
 
 /** Messages to the supervisor over a descriptor. */
 export interface Reports {
-  /** Writes a message before it returns. A link that the program has closed takes none. */
+  /** Writes the whole message before it returns. A message to a closed link is dropped. */
   send(message: object): void;
-  /** Whether the descriptor is still that of the link. */
+  /** Whether the descriptor still belongs to the link. */
   isOpen(): boolean;
 }
 
-/** Sends messages over a descriptor as long as that is the one it was: a program may close it, and put a file of its own in its place. */
+/** Sends messages over a descriptor as long as it belongs to the link: a program may close it and open a file in its place. */
 export function createReports(descriptor: number): Reports {
   const { dev, ino } = fstatSync(descriptor);
   const isOpen = (): boolean => {
@@ -23,7 +23,7 @@ export function createReports(descriptor: number): Reports {
       const now = fstatSync(descriptor);
       return now.dev === dev && now.ino === ino;
     } catch {
-      // The program has closed it.
+      // The program has closed the descriptor.
       return false;
     }
   };
@@ -48,7 +48,7 @@ function bare(message: object): object {
   return copy;
 }
 
-/** Writes all of it before it returns, to a pipe in any state. */
+/** Writes all bytes before it returns, also to a full pipe that is non-blocking. */
 export function writeWhole(descriptor: number, bytes: Uint8Array): void {
   for (let offset = 0; offset < bytes.length;) {
     try {

@@ -1,9 +1,9 @@
-"""Holds Python in its own start-up until a program is there, and then lets Python run that as its main module.
+"""Holds Python in its own start-up until a program arrives, and then lets Python run the program as its main module.
 
-Python imports this module, by `PYTHONPATH`, after its own start and before its main path. So the program is the interpreter's own from
-its first line to its end, and nothing that it can ask for shows this file: it imports nothing that a start without it would not.
+Python finds this module through `PYTHONPATH` and imports it after its own start and before its main path. So the interpreter itself runs
+the program from its first line to its end. The module removes itself and its imports from `sys.modules` and `sys.path` before that.
 
-The link to the supervisor: 3 bytes of length and one of kind, little endian, then JSON.
+A message of the link to the supervisor has 3 bytes of length and one of kind, little endian, and then JSON.
 """
 
 import _signal
@@ -12,20 +12,20 @@ import os
 import sys
 from _frozen_importlib_external import PathFinder
 
-#: The link's descriptors as they are handed over, and where they move: programs count on low numbers, or close all of them.
+#: The link's descriptors as the supervisor hands them over. They move to high numbers, since programs count on low ones or close all of them.
 GIVEN = (3, 4)
 INCOMING, OUTGOING = 200, 201
 HOLD = os.path.dirname(os.path.abspath(__file__))
 LANGUAGE = os.path.dirname(HOLD)
 GUEST = os.path.join(LANGUAGE, "guest")
-#: By this signal the supervisor asks for what the program's streams still hold, before its deadline ends it.
+#: By this signal the supervisor asks the program to write its buffered output, before it ends the program.
 FLUSH_SIGNAL = _signal.SIGRTMAX
-#: Characters of each text of an error that the supervisor is told.
+#: The most characters of each text in the report of an error.
 ERROR_CHARACTERS = 60_000
 
 
 class SkillcellFinder:
-    """Finds the module `skillcell`, behind all that a program has itself. Its other modules are found once that is imported."""
+    """Finds the module `skillcell` after all other finders. The import of `skillcell` adds the folder of its other modules to `sys.path`."""
 
     def __init__(self, held):
         self.held = held
@@ -39,7 +39,7 @@ class SkillcellFinder:
 
 
 class Held:
-    """The program that Python was held for, and its link to the supervisor."""
+    """The program that Python waited for, and its link to the supervisor."""
 
     def __init__(self, message):
         self.pid = os.getpid()
@@ -52,14 +52,14 @@ class Held:
         return [(status.st_dev, status.st_ino) for status in map(os.fstat, (INCOMING, OUTGOING))]
 
     def is_open(self):
-        """Whether the link is this process's, and still there: a program may close it, and open a file in its place."""
+        """Whether this process owns the link and the link is open: a program may close it and open a file in its place."""
         try:
             return os.getpid() == self.pid and self.identify() == self.identity
         except OSError:
             return False
 
     def send(self, body):
-        """Sends a message, whole. A closed link takes none."""
+        """Sends a whole message. A message to a closed link is dropped."""
         if self.is_open():
             send(OUTGOING, body)
 
@@ -96,19 +96,19 @@ def receive_exactly(size):
 
 def receive():
     size = int.from_bytes(receive_exactly(4), "little") & 0xFFFFFF
-    # JSON of the supervisor is a literal of Python but for three words; `json` would import a dozen modules.
+    # The supervisor's JSON is a Python literal except for three words; `json` would import a dozen modules.
     return eval(receive_exactly(size), {"__builtins__": {}, "true": True, "false": False, "null": None})
 
 
 def json_text(text):
-    """A text as JSON has it, in ASCII."""
+    """The JSON string of a text, in ASCII."""
     units = text.encode("utf-16-be", "surrogatepass")
     codes = [units[index] << 8 | units[index + 1] for index in range(0, len(units), 2)]
     return '"' + "".join(chr(code) if 32 <= code < 127 and code not in (34, 92) else f"\\u{code:04x}" for code in codes) + '"'
 
 
 def shortened(text):
-    """The end of a traceback says what it was, so the middle of a long one is left out."""
+    """Leaves out the middle of a long traceback, since its end names the error."""
     half = ERROR_CHARACTERS // 2
     return f"{text[:half]}\n…\n{text[-half:]}" if len(text) > 2 * half else text
 
@@ -133,7 +133,7 @@ def line_of(error, path):
 
 
 def described(error):
-    """The interpreter's own words for an error."""
+    """The interpreter's own description of an error."""
     stderr, sys.stderr = sys.stderr, Captured()
     try:
         sys.__excepthook__(type(error), error, error.__traceback__)
@@ -145,7 +145,7 @@ def described(error):
 
 
 def report(held, path):
-    """Tells of the error that the program ended with. The interpreter calls this last of all that is registered for its end."""
+    """Reports the error that ended the program. The interpreter calls this function after all other functions in `atexit`."""
     error = getattr(sys, "last_exc", None) or getattr(sys, "last_value", None)
     if error is None or sys.excepthook is not sys.__excepthook__ or not held.is_open():
         return
@@ -158,7 +158,7 @@ def report(held, path):
 
 
 def flush(held):
-    """Writes what the program has printed. A child that it forked has a copy of the same text, and leaves that alone."""
+    """Writes the program's buffered output. A forked child holds a copy of that output and does not write it."""
     if os.getpid() != held.pid:
         return
     # A program may have put others in their place, for a while or for ever.
@@ -166,7 +166,7 @@ def flush(held):
         try:
             stream.flush()
         except Exception:
-            # Closed, replaced, or in the middle of a write.
+            # The program has closed or replaced the stream, or is in the middle of a write.
             pass
     held.send(b'{"type":"flushed"}')
 
@@ -182,7 +182,7 @@ def check(path):
 
 
 def forget(modules):
-    """Puts back what the import of this module has changed."""
+    """Undoes the changes that the import of this module made."""
     sys.path[:] = [entry for entry in sys.path if entry != HOLD]
     sys.path_importer_cache.pop(HOLD, None)
     # Folders that were not there when the interpreter looked.
@@ -222,8 +222,8 @@ def hold():
 
 hold()
 try:
-    # The machine's own module of this name, which this one has hidden.
+    # This module has hidden the machine's own module of the same name.
     import sitecustomize
 except ModuleNotFoundError as error:
-    # An import that fails leaves no module; `site` goes on after one of this name.
+    # A failed import leaves no module behind, and `site` ignores a missing module of this name.
     raise ModuleNotFoundError(error.msg, name="sitecustomize") from None
