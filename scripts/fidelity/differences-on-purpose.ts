@@ -23,7 +23,8 @@ export type DifferenceName =
   | 'line-ends'
   | 'byte-order-mark'
   | 'skillcell'
-  | 'reports';
+  | 'reports'
+  | 'waiting';
 
 /** All differences on purpose. A program names its row; docs/languages.md shows the table. */
 export const DIFFERENCES_ON_PURPOSE: Readonly<Record<DifferenceName, DifferenceOnPurpose>> = {
@@ -36,8 +37,8 @@ export const DIFFERENCES_ON_PURPOSE: Readonly<Record<DifferenceName, DifferenceO
     reason: 'Other files of the machine may be secret',
   },
   privileges: {
-    what: 'No program gains rights: `sudo`, set-user-id programs, user namespaces, mounts and `ptrace` of others fail',
-    reason: 'A program with more rights could leave the sandbox',
+    what: 'No program gains rights: `sudo`, set-user-id programs, user namespaces, mounts and `ptrace` of others fail. Calls of the kernel that ordinary programs do without are refused: System V IPC, `personality` (`setarch`), `ioprio_set` (`ionice`), sockets of rare families. No program starts from `/dev/shm` in a container',
+    reason: 'A program with more rights, or with more of the kernel in reach, could leave the sandbox',
   },
   limits: {
     what: '`ulimit`, the sizes of file systems, the count of processors and the size of memory are those of the job',
@@ -69,9 +70,13 @@ export const DIFFERENCES_ON_PURPOSE: Readonly<Record<DifferenceName, DifferenceO
     reason: 'In a plain run bash does not find the first command, often `set -e`, and runs the rest without it',
   },
   reports: {
-    what: 'Node has one more listener for each of the events `exit` and `uncaughtExceptionMonitor` of `process`; Python has one more function in `atexit` and a handler of the highest signal; the first file that a Node program opens has the descriptor 3',
+    what: 'Node has one more listener for each of the events `exit` and `uncaughtExceptionMonitor` of `process`; Python has one more function in `atexit` and a handler of the highest signal; Node has two descriptors from 200 on, and warns of many listeners at the tenth of the program instead of the eleventh; `sys.meta_path` ends with the finder of `skillcell`; an uncaught error describes itself again, and an exported value may run its `toJSON`; at level `none` the variable `SKILLCELL_JOB_MARK` is there',
     reason:
-      'They report the value and the error of the program, and write its buffered output when its time is over; nothing else of ours is in its process',
+      'They report the value and the error of the program, write its buffered output when its time is over, and find its processes',
+  },
+  waiting: {
+    what: 'In a warm sandbox the interpreter started before the program: `performance.now()` and `process.uptime()` of Node count from that start, and `/proc/self/cmdline` of Node names no arguments, and a file `main`',
+    reason: 'An interpreter that waits answers in less time than a new one starts',
   },
   skillcell: {
     what: 'A program can import the module `skillcell`',

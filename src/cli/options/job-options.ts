@@ -1,3 +1,4 @@
+import { devNull } from 'node:os';
 import type { JobOptions } from '../../contracts/job.ts';
 import { DEFAULT_LIMITS } from '../../contracts/limits.ts';
 import type { Isolation } from '../../contracts/result.ts';
@@ -55,7 +56,8 @@ async function programInput(
   workspaceMib: number,
 ): Promise<JobOptions['stdin']> {
   const value = flagValue(given, 'stdin');
-  if (value === undefined) return undefined;
+  // Without an input a program reads an empty one.
+  if (value === undefined || value === devNull) return undefined;
   const limit = workspaceMib * MIB;
   if (value !== '-') {
     const { source, bytes } = checkInputFile('--stdin', value, io);

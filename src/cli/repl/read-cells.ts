@@ -20,7 +20,13 @@ export interface CellReader extends AsyncIterable<string> {
 const ASKED_LENGTH = 16 * 1024;
 const ASKED_GROWTH = 1 + 1 / 16;
 
-/** Reads standard input: at a terminal with a prompt and a history, else line by line. An empty line ends what is open. */
+/** A line that goes on with a block of Python, though an empty line came before it. */
+const CONTINUES_BLOCK = /^(?:\s|(?:elif|else|except|finally)\b)/;
+
+/**
+ * Reads standard input: at a terminal with a prompt and a history, and an empty line ends an open piece. Other input is read as a file is: empty lines
+ * belong to the piece, and a block of Python ends at the next line that is not part of it.
+ */
 export function readCells(io: CliIo, language: Language, signal: AbortSignal): CellReader {
   const isTerminal = io.stdin.isTTY === true;
   const lines: Interface = createInterface({
@@ -28,6 +34,8 @@ export function readCells(io: CliIo, language: Language, signal: AbortSignal): C
     ...(isTerminal ? { output: io.stderr, terminal: true } : { crlfDelay: Infinity }),
   });
   let cell = '';
+  /** A block of Python behind which an empty line came, in input that is no terminal. */
+  let block = '';
   /** A shorter piece is not asked about. */
   let askFrom = 0;
   let isLeft = false;
@@ -60,21 +68,32 @@ export function readCells(io: CliIo, language: Language, signal: AbortSignal): C
     prompt();
     for await (const line of lines) {
       if (isLeft) return;
+      if (block !== '') {
+        if (line.trim() === '') continue;
+        if (CONTINUES_BLOCK.test(line)) cell = block;
+        else yield block;
+        block = '';
+        // The consumer may have ended the reader meanwhile.
+        if (isLeft) return;
+      }
       const begun = cell !== '';
       cell = begun ? `${cell}\n${line}` : line;
       const isAsked = cell.length >= askFrom;
-      const ends = (begun && line.trim() === '') || (isAsked && !isOpen(reader.language, cell));
+      const isBlank = begun && line.trim() === '';
+      const ends = (isTerminal && isBlank) || (isAsked && !isOpen(reader.language, cell));
       if (isAsked) askFrom = cell.length < ASKED_LENGTH ? 0 : cell.length * ASKED_GROWTH;
       if (ends) {
         const whole = cell;
         cell = '';
         askFrom = 0;
-        if (whole.trim() !== '') yield whole;
+        if (!isTerminal && isBlank && reader.language === 'python') block = whole;
+        else if (whole.trim() !== '') yield whole;
       }
       prompt();
     }
-    // Whoever ends the input at a terminal has not ended the block.
-    if (!isLeft && !isTerminal && cell.trim() !== '') yield cell;
+    // The end of the input at a terminal does not end an open piece.
+    const rest = block === '' ? cell : block;
+    if (!isLeft && !isTerminal && rest.trim() !== '') yield rest;
   }
 
   const reader: CellReader = {

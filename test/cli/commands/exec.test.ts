@@ -116,6 +116,13 @@ describe('skillcell exec', () => {
     const file = write('p.sh', code);
     const run = await runMain(['exec', ...BEST_FLAGS, file, '--stdin', '-'], { cwd, stdin: 'from here' });
     expect(run).toMatchObject({ code: 0, stdout: 'from here\n' });
+    const empty = write('empty.sh', 'wc -c');
+    expect(
+      await runMain(['exec', ...BEST_FLAGS, empty, '--stdin', '/dev/null'], { cwd, stdin: 'from here' }),
+    ).toMatchObject({
+      code: 0,
+      stdout: '0\n',
+    });
   });
 
   it('sends files under their destinations, a colon in a path included, and brings artifacts back', async () => {
