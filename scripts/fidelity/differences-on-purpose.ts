@@ -70,7 +70,7 @@ export const DIFFERENCES_ON_PURPOSE: Readonly<Record<DifferenceName, DifferenceO
     reason: 'In a plain run bash does not find the first command, often `set -e`, and runs the rest without it',
   },
   reports: {
-    what: 'Node has one more listener for each of the events `exit` and `uncaughtExceptionMonitor` of `process`; Python has one more function in `atexit` and a handler of the highest signal; Node has two descriptors from 200 on, and warns of many listeners at the tenth of the program instead of the eleventh; `sys.meta_path` ends with the finder of `skillcell`; an uncaught error describes itself again, and an exported value may run its `toJSON`; at level `none` the variable `SKILLCELL_JOB_MARK` is there',
+    what: 'Node has one more listener for each of the events `exit` and `uncaughtExceptionMonitor` of `process`; Python has one more function in `atexit` and a handler of the highest signal; Node has the descriptors 62 and 63, and warns of many listeners at the tenth of the program instead of the eleventh; `sys.meta_path` ends with the finder of `skillcell`; an uncaught error describes itself again, and an exported value may run its `toJSON`; at level `none` the variable `SKILLCELL_JOB_MARK` is there',
     reason:
       'They report the value and the error of the program, write its buffered output when its time is over, and find its processes',
   },

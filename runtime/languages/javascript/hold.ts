@@ -36,8 +36,11 @@ const { parse } = JSON;
 const { ownKeys } = Reflect;
 /** The link's descriptors as the supervisor hands them over. */
 const [GIVEN_INCOMING, GIVEN_OUTGOING] = [3, 4];
-/** The link moves to this number or above, since programs count on low numbers or close all of them. */
-const FIRST_DESCRIPTOR = 200;
+/**
+ * The link moves to this number and the next one, since programs count on low numbers. Above 63 the kernel makes a larger table, and for a process with
+ * threads it waits for all processors before it does, some 10 ms each time.
+ */
+const FIRST_DESCRIPTOR = 62;
 const HEADER_BYTES = 4;
 const STANDARD_STREAMS = ['stdout', 'stderr'] as const;
 

@@ -28,7 +28,7 @@ interface CallSize {
 
 const CLOSED: CallError = {
   code: 'tool.job-over',
-  message: 'Cannot make the call: the link to the host is closed. Programs leave the descriptors from 200 on open.',
+  message: 'Cannot make the call: the link to the host is closed. Programs leave the descriptors 62 and 63 open.',
 };
 
 interface CallEnd {
