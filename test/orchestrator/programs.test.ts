@@ -314,8 +314,8 @@ skillcell.set_value({'told': 'by a file'})`;
         paths: ['kept.txt'],
       });
       const script = `import { closeSync, writeFileSync } from 'node:fs';
-closeSync(200);
-closeSync(201);
+closeSync(62);
+closeSync(63);
 writeFileSync(process.env.SKILLCELL_OUTPUT + '/kept.txt', 'kept');
 export default 'by a file';`;
       expect(await succeed('javascript', script)).toMatchObject({
