@@ -543,14 +543,16 @@ print(number, size)`;
   },
 );
 
-/** A program whose child says something by the same descriptor, after its parent has. */
-const outlived = (last: string): string => `${PARTS}
+/** A program whose child makes calls by the same descriptor, once its parent has written a byte, or is gone. */
+const outlived = (last: string, isGone = ''): string => `${PARTS}
 reading, writing = os.pipe()
+parent = os.getpid()
 if os.fork() == 0:
     import signal
     os.setsid()
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     os.read(reading, 1)
+    ${isGone}
     for number in range(1, 50):
         announce(number, (['a'], 5, number), args={'a': None})
         part(number, b'hello')
@@ -558,7 +560,10 @@ if os.fork() == 0:
     os._exit(0)
 ${last}`;
 const AFTER_ITS_END: [string, string][] = [
-  ['of a process that outlives it', outlived("os.write(writing, b'x')\nos._exit(5)")],
+  [
+    'of a process that outlives it',
+    outlived("os.write(writing, b'x')\nos._exit(5)", 'while os.getppid() == parent: pass'),
+  ],
   ['whose bytes never come', `${PARTS}\nannounce(1, (['a'], 5, 7), args={'a': None})\npart(7, b'he')\nos._exit(5)`],
 ];
 
