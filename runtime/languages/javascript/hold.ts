@@ -76,7 +76,11 @@ function hold(): void {
       const { skills, session } = message;
       const tellValue = (told: ToldProgramValue): void => {
         if (isOpen()) send({ type: 'value', ...told });
-        else if ('json' in told) writeFileSync(message.env['SKILLCELL_VALUE'] ?? '', `${told.json}`);
+        else if ('json' in told) {
+          // The text is no JSON, which the supervisor then says of the value.
+          const text = typeof told.json === 'string' ? told.json : `too large: ${told.json} bytes`;
+          writeFileSync(message.env['SKILLCELL_VALUE'] ?? '', text);
+        }
       };
       const link = { incoming, outgoing, isOpen, send, tellValue };
       const held: HeldProgram = { ...link, skills, session, connect: () => connect(held) };
