@@ -87,7 +87,9 @@ function sampleExecutor(language: LanguageDefinition): ExecutorProcess {
   const [messagesIn, messagesOut] = [new PassThrough(), new PassThrough()];
   const ended = Promise.withResolvers<ProcessEnd>();
   messagesOut.once('data', () => {
-    stdout.write('rehearsal\n');
+    // The streams end as those of a program do: at level none a run waits for that.
+    stdout.end('rehearsal\n');
+    stderr.end();
     const body = Buffer.from(JSON.stringify({ type: 'value', json: '1' }));
     const length = Buffer.alloc(4);
     length.writeUInt32LE(body.length, 0);
