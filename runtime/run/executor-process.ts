@@ -1,6 +1,5 @@
 import { spawn } from 'node:child_process';
 import { closeSync, readFileSync, writeFileSync } from 'node:fs';
-import { constants as systemConstants } from 'node:os';
 import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import {
@@ -15,14 +14,9 @@ import {
 import { LIMIT_CEILINGS } from '../../src/contracts/limits.ts';
 import { connectExecutor, type ExecutorLink } from './executor-link.ts';
 import { openReader, openWriter, type ProgramPipes } from './program-pipes.ts';
+import { endOfStatus, type ProcessEnd, signalName } from './wait-status.ts';
 import { USER_UID } from '../sandbox/privileges.ts';
 import type { SandboxLayout } from '../sandbox/sandbox-layout.ts';
-
-/** How a process ended. */
-export interface ProcessEnd {
-  code: number | null;
-  signal: string | null;
-}
 
 /** A started executor. The streams end when the last process that holds them ends. */
 export interface ExecutorProcess {
@@ -221,9 +215,7 @@ function relayedEnd(statuses: readonly Readable[], gone: Promise<ProcessEnd>): P
 /** A wait status as wait(2) gives it. */
 function waitedEnd(text: string): ProcessEnd | undefined {
   const digits = /^status (\d{1,5})$/m.exec(text)?.[1];
-  if (digits === undefined) return undefined;
-  const signal = Number(digits) & 0x7f;
-  return signal === 0 ? { code: Number(digits) >> 8, signal: null } : { code: null, signal: signalName(signal) };
+  return digits === undefined ? undefined : endOfStatus(Number(digits));
 }
 
 /** bubblewrap ends with 128 + n when signal n ended its program. */
@@ -232,11 +224,6 @@ function shellEnd(text: string): ProcessEnd | undefined {
   if (digits === undefined) return undefined;
   const code = Number(digits);
   return code <= 128 ? { code, signal: null } : { code: null, signal: signalName(code - 128) };
-}
-
-function signalName(number: number): string {
-  const found = Object.entries(systemConstants.signals).find(([, value]) => value === number);
-  return found?.[0] ?? `SIG${number}`;
 }
 
 const HELD_DESCRIPTORS = [4, 5, 6, 7, 8, 9];

@@ -2,7 +2,8 @@ import type { CancelReason } from '../../src/protocol/messages.ts';
 import { answerCalls } from './answer-calls.ts';
 import type { CallPort } from './call-port.ts';
 import type { ExecutorMessage } from './executor-link.ts';
-import type { ExecutorProcess, ProcessEnd } from './executor-process.ts';
+import type { ExecutorProcess } from './executor-process.ts';
+import type { ProcessEnd } from './wait-status.ts';
 
 /** Why a run ended: `itself` where the program ended by itself, else the reason for which the supervisor ended it. The first cause counts. */
 export type EndCause = 'itself' | 'run-deadline' | CancelReason | 'output' | 'memory' | 'workspace' | 'inodes';

@@ -81,7 +81,7 @@ function readValue(bytes: Uint8Array, maxBytes: number): ReadValue {
   }
 }
 
-/** The bytes of the value file, `undefined` where the file is missing or empty, or a text that says what is wrong with it. */
+/** The bytes of the value file, `undefined` where the file is missing or empty, or a text with the fault of the file. */
 function readValueFile(path: string, maxBytes: number): Buffer | string | undefined {
   let descriptor: number;
   try {

@@ -100,14 +100,7 @@ export function isExiting({ pid, exiting, threads }: ProcessRow): boolean {
 
 /** The process id in a namespace below ours, from the end of `NSpid`; 1 is the reaper of that namespace. */
 export function innerPid(pid: number): number | undefined {
-  let status: string;
-  try {
-    status = readFileSync(`/proc/${pid}/status`, 'latin1');
-  } catch {
-    // Ended between the listing and here.
-    return undefined;
-  }
-  const ids = /^NSpid:\s+(.*)$/m.exec(status)?.[1]?.split(/\s+/) ?? [];
+  const ids = statusField(pid, 'NSpid')?.split(/\s+/) ?? [];
   return ids.length > 1 ? Number(ids.at(-1)) : undefined;
 }
 
@@ -141,22 +134,25 @@ function threadsOf(pid: number): string[] {
 
 /** Whether a process has a handler for the signal of this number. gVisor does not tell, which counts as no handler. */
 export function handlesSignal(pid: number, number: number): boolean {
-  try {
-    const mask = /^SigCgt:\s+([\da-f]+)$/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1] ?? '0';
-    return ((BigInt(`0x${mask}`) >> BigInt(number - 1)) & 1n) === 1n;
-  } catch {
-    // Ended between the listing and here.
-    return false;
-  }
+  const mask = statusField(pid, 'SigCgt') ?? '0';
+  return ((BigInt(`0x${mask}`) >> BigInt(number - 1)) & 1n) === 1n;
 }
 
 /** The real user id of a process; `undefined` when the process has ended. The owner of its `/proc` folder may differ, since a process can hide it. */
 export function realUid(pid: number): number | undefined {
+  const uid = statusField(pid, 'Uid')?.split(/\s+/)[0];
+  return uid === undefined ? undefined : Number(uid);
+}
+
+/** A line of `/proc/<pid>/status` without its name; `undefined` when the process has ended, or the kernel has no such line. */
+function statusField(pid: number, name: string): string | undefined {
+  let status: string;
   try {
-    const uid = /^Uid:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1];
-    return uid === undefined ? undefined : Number(uid);
+    status = readFileSync(`/proc/${pid}/status`, 'latin1');
   } catch {
-    // Ended between the listing and here.
+    // The process ended between the listing and here.
     return undefined;
   }
+  const line = status.split('\n').find((each) => each.startsWith(`${name}:`));
+  return line?.slice(name.length + 1).trim();
 }

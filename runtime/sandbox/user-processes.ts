@@ -1,5 +1,4 @@
-import type { Privileges } from './privileges.ts';
-import { USER_UID } from './privileges.ts';
+import { type Privileges, USER_UID } from './privileges.ts';
 import {
   handlesSignal,
   hasEnvironmentEntry,

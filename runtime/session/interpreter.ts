@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { RESULT_BYTES } from '../../src/contracts/session.ts';
-import type { ExecutorProcess, ProcessEnd } from '../run/executor-process.ts';
+import type { ExecutorProcess } from '../run/executor-process.ts';
+import type { ProcessEnd } from '../run/wait-status.ts';
 import type { JobSurroundings } from '../run/job-surroundings.ts';
 import type { OutputSource } from '../run/output-capture.ts';
 import { counted, programVariables } from '../run/start-program.ts';

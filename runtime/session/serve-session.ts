@@ -3,7 +3,7 @@ import { diagnostic, type Diagnostic } from '../../src/contracts/diagnostic.ts';
 import type { SessionRequest } from '../../src/protocol/session-messages.ts';
 import { withinDeadline } from '../../src/protocol/within-deadline.ts';
 import type { JobSurroundings, SessionSurroundings } from '../run/job-surroundings.ts';
-import type { ProcessEnd } from '../run/executor-process.ts';
+import type { ProcessEnd } from '../run/wait-status.ts';
 import { watchMemory, type MemoryWatch } from '../run/memory-watch.ts';
 import type { EndCause } from '../run/program-ending.ts';
 import { judge } from '../run/judge-run.ts';

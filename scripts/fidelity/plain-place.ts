@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { chmodSync, lstatSync, mkdtempSync, readlinkSync, rmSync } from 'node:fs';
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -7,6 +7,7 @@ import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { connectEngine } from '../../src/runners/docker/engine.ts';
 import { findImage } from '../../src/runners/docker/image.ts';
+import { topFolders } from '../../src/runners/local/namespace-command.ts';
 import { cachedRuntime } from '../../src/runners/local/runtime-cache.ts';
 import { ensureRuntime } from '../../src/runners/runtime-bundle.ts';
 
@@ -93,15 +94,9 @@ async function unpack(archive: Readable, folder: string): Promise<void> {
 
 /** The arguments by which bubblewrap shows a place's programs and its `/etc`. */
 export function placeOptions({ root, node }: PlainPlace): string[] {
-  const top = ['bin', 'sbin', 'lib', 'lib32', 'lib64'].flatMap((name) => {
-    const path = join(root, name);
-    const status = lstatSync(path, { throwIfNoEntry: false });
-    if (status === undefined) return [];
-    return status.isSymbolicLink() ? ['--symlink', readlinkSync(path), `/${name}`] : ['--ro-bind', path, `/${name}`];
-  });
   return [
     ...['usr', 'etc'].flatMap((name) => ['--ro-bind', join(root, name), `/${name}`]),
-    ...top,
+    ...topFolders(root),
     ...(node.path.startsWith('/usr/') ? [] : ['--ro-bind', node.source, node.path]),
   ];
 }

@@ -9,13 +9,14 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs';
-import { constants, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import { text } from 'node:stream/consumers';
 import type { Readable, Writable } from 'node:stream';
 import { findLanguage } from '../../src/languages/languages.ts';
 import { findInterpreter } from '../../src/contracts/language.ts';
 import { placeOptions, type PlainPlace } from './plain-place.ts';
+import { endOfStatus } from '../../runtime/run/wait-status.ts';
 import type { Program, ProgramRun } from './program.ts';
 
 /** An id that no account has, so that root's plain runs own nothing of the machine. */
@@ -51,7 +52,8 @@ export async function runPlainly(program: Program, place: PlainPlace): Promise<P
     const [stdout, stderr, status] = await Promise.all([text(out), text(err), text(end)]);
     if (status === '')
       throw new Error(`it did not end within ${TIMEOUT_MS / 1000} s, or could not be started: ${stderr}`);
-    return { stdout, stderr, ...ending(Number(status)), files: filesBelow(join(root, 'workspace', 'out')) };
+    const { code: exitCode, signal } = endOfStatus(Number(status));
+    return { stdout, stderr, exitCode, signal, files: filesBelow(join(root, 'workspace', 'out')) };
   } finally {
     rmSync(root, { recursive: true, force: true });
   }
@@ -114,14 +116,6 @@ function plainCommand(root: string, { language, fileName, args, env }: Program, 
 function asNobody(): string[] {
   const ids = [`--reuid=${PLAIN_ID}`, `--regid=${PLAIN_ID}`, '--clear-groups'];
   return ['/usr/bin/setpriv', ...ids, '--inh-caps=-all', '--bounding-set=-all', '--no-new-privs'];
-}
-
-/** The exit code or the signal in a status of wait(2). */
-function ending(status: number): Pick<ProgramRun, 'exitCode' | 'signal'> {
-  const number = status & 0x7f;
-  if (number === 0) return { exitCode: status >> 8, signal: null };
-  const [name] = Object.entries(constants.signals).find(([, value]) => value === number) ?? [`${number}`];
-  return { exitCode: null, signal: name };
 }
 
 function filesBelow(folder: string): Record<string, string> {

@@ -115,7 +115,7 @@ const UNREADABLE: [string, string, string][] = [
   ['E03', 'with a __proto__ key', 'b\'{"__proto__":{"polluted":1}}\''],
   ['E03', 'with an escaped __proto__ key', 'b\'{"\\\\u005f\\\\u005fproto__":{"polluted":1}}\''],
   ['E03', 'with a constructor.prototype', 'b\'{"constructor":{"prototype":{"polluted":1}}}\''],
-  ['E05', 'with a number that there is none of', "b'1e999'"],
+  ['E05', 'with a number that is too large', "b'1e999'"],
   ['E09', 'of 200,000 levels', "b'[' * 200000 + b']' * 200000"],
   ['E09', 'of 300,000 values', "b'[' + b'0,' * 300000 + b'0]'"],
 ];

@@ -51,7 +51,7 @@ export const BROKEN_MESSAGES: readonly [string, string, string][] = [
   ['E02', '10,000 empty messages', "raw(b'\\0\\0\\0\\0' * 10000)\ntime.sleep(10)"],
   ['E02', 'a message that is no object', "frame(b'[1,2,3]')\ntime.sleep(10)"],
   ['E02', 'an unknown type', "frame({'type': 'result', 'result': {'outcome': 'succeeded'}})\ntime.sleep(10)"],
-  ['E04', 'a call of something that there is none of', 'frame(packed(1, target=3))\ntime.sleep(10)'],
+  ['E04', 'a call for an unknown target', 'frame(packed(1, target=3))\ntime.sleep(10)'],
   ['E01', 'a call that is shorter than it says', 'frame(packed(1)[:14])\ntime.sleep(10)'],
   ['E02', 'half the head of a call', 'frame(packed(1)[:8])\ntime.sleep(10)'],
   [

@@ -16,7 +16,7 @@ export interface ReportPorts {
   takeSet(): ToldValue | undefined;
 }
 
-/** What is said of a run. It inherits nothing: what all objects inherit may be of users. */
+/** The report of a run. It inherits nothing, since user code can change the prototype of all objects. */
 type Said = Record<string, unknown>;
 
 /** A run that is over. */
@@ -37,7 +37,7 @@ export interface CellReporter {
   /** The same for a run of which nothing can be said but this error. */
   reportError(run: number, error: unknown): void;
   /**
-   * For a run whose report was stopped: sends what was ready, which may have been sent before the stop, or the stop as its error. The
+   * Reports a run whose report was stopped: sends the finished report again, or the stop as the error where no report was finished. The
    * supervisor takes the first report of a run.
    */
   reportStopped(ended: EndedRun, stop: unknown): void;

@@ -1,4 +1,5 @@
 import { lstatSync, readdirSync, readlinkSync } from 'node:fs';
+import { join } from 'node:path';
 import { executorWords, shellWords, waitingProgram } from '../../contracts/language.ts';
 import type { SandboxSpec } from '../runner.ts';
 import { requireInterpreter } from './require-interpreter.ts';
@@ -96,13 +97,13 @@ function outerArguments(runtime: string, memoryGroup: string | null): string[] {
   ];
 }
 
-/** The links or folders at the top that programs in /usr are found through. */
-function topFolders(): string[] {
+/** Options of bubblewrap for the links or folders at the top of a file system that programs in /usr are found through. */
+export function topFolders(root = '/'): string[] {
   return ['bin', 'sbin', 'lib', 'lib32', 'lib64'].flatMap((name) => {
-    const path = `/${name}`;
+    const path = join(root, name);
     const status = lstatSync(path, { throwIfNoEntry: false });
     if (status === undefined) return [];
-    return status.isSymbolicLink() ? ['--symlink', readlinkSync(path), path] : ['--ro-bind', path, path];
+    return status.isSymbolicLink() ? ['--symlink', readlinkSync(path), `/${name}`] : ['--ro-bind', path, `/${name}`];
   });
 }
 
