@@ -10,7 +10,7 @@ executor=$1 workspace_bytes=$2 workspace_inodes=$3 shared_bytes=$4
 export SKILLCELL_NPROC="$5"
 shift 5
 
-mkfifo /run/status /run/stdin /run/stdout /run/stderr /run/to-executor /run/from-executor &
+mkfifo /run/status /run/requests /run/stdin /run/stdout /run/stderr /run/to-executor /run/from-executor &
 # All that user code can write to, each with a limit of bytes and one of files, which bubblewrap's own cannot have.
 printf '%s 0 0\n' >/run/mounts \
   "workspace /workspace tmpfs nosuid,nodev,mode=0755,size=$workspace_bytes,nr_inodes=$workspace_inodes" \
@@ -25,5 +25,5 @@ wait $!
 exec 4<>/run/status 5<>/run/stdin 6<>/run/stdout 7<>/run/stderr 8<>/run/to-executor 9<>/run/from-executor
 # A program can open a pipe without a name anew, as /dev/stdin; at a fifo it would wait for a writer that has ended already.
 cat </run/stdin 3<&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&- | /bin/sh /opt/skillcell/launch/start-executor.sh "$executor" \
-  >/run/stdout 2>/run/stderr 3</run/to-executor 4>/run/from-executor 5>/run/status 6>/run/status 7<&- 8<&- 9<&- &
+  >/run/stdout 2>/run/stderr 3</run/to-executor 4>/run/from-executor 5>/run/status 6>/run/status 7<>/run/requests 8<&- 9<&- &
 SKILLCELL_FIRST_EXECUTOR=$! exec /opt/skillcell/bin/node "$@"

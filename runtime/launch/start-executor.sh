@@ -1,17 +1,22 @@
 #!/bin/sh
 # Starts one executor in an inner namespace of its own: no network, own processes and users, the seccomp filter, and
 # nothing but the workspace to write to. Descriptors: 0-2 the user's streams, 3 messages in, 4 messages out.
-# 5 takes bubblewrap's status and 6 that of the program. Argument: the executor's variables and command, as a shell reads them.
+# 5 takes bubblewrap's status, 6 that of the program, and 7 gives requests for another interpreter. Argument: the executor's variables and
+# command, as a shell reads them.
 set -eu
 
 # User code goes first when memory is short; raising one's own score needs no privilege.
 echo 1000 >/proc/self/oom_score_adj
 
 eval "set -- $1"
-if [ "${SKILLCELL_NPROC:-0}" -gt 0 ]; then set -- /usr/bin/prlimit "--nproc=$SKILLCELL_NPROC" -- /usr/bin/env "$@"; fi
-# Without perl an exit code over 128 is told as a signal.
+always=0
+if [ "${SKILLCELL_NPROC:-0}" -gt 0 ]; then
+  set -- /usr/bin/prlimit "--nproc=$SKILLCELL_NPROC" -- /usr/bin/env "$@"
+  always=4
+fi
+# Without perl an exit code over 128 is told as a signal, and no interpreter is replaced.
 if [ -x /usr/bin/perl ]; then
-  set -- /usr/bin/perl /opt/skillcell/launch/wait-for-program.pl "$@"
+  set -- /usr/bin/perl /opt/skillcell/launch/wait-for-program.pl "$always" "$@"
 else
   set -- /usr/bin/env --default-signal "$@"
 fi

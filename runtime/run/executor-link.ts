@@ -163,7 +163,7 @@ export function connectExecutor(input: Readable, output: Writable, maxBytes: num
       return new Promise((resolve) => waiting.push(resolve));
     },
     sendStrings(strings) {
-      write(NO_HEADER, strings.map((text) => `${text}\0`).join(''));
+      write(NO_HEADER, terminated(strings));
     },
     hold(reason) {
       holds.add(reason);
@@ -176,6 +176,16 @@ export function connectExecutor(input: Readable, output: Writable, maxBytes: num
     },
   };
   return link;
+}
+
+/** Strings behind their number, for a reader of strings. */
+export function counted(strings: readonly string[]): string[] {
+  return [`${strings.length}`, ...strings];
+}
+
+/** Strings, each with a NUL at its end. */
+export function terminated(strings: readonly string[]): string {
+  return strings.map((text) => `${text}\0`).join('');
 }
 
 function bytesHeader(part: number): FrameHeader {

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { closeSync, readFileSync, writeFileSync } from 'node:fs';
+import { closeSync, constants, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import {
@@ -13,7 +13,8 @@ import {
 } from '../../src/contracts/language.ts';
 import { LIMIT_CEILINGS } from '../../src/contracts/limits.ts';
 import { connectExecutor, type ExecutorLink } from './executor-link.ts';
-import { openReader, openWriter, type ProgramPipes } from './program-pipes.ts';
+import { createStarter, type InterpreterStarter } from './interpreter-starter.ts';
+import { openReader, openWriter, socketOf, type ProgramPipes } from './program-pipes.ts';
 import { endOfStatus, type ProcessEnd, signalName } from './wait-status.ts';
 import { USER_UID } from '../sandbox/privileges.ts';
 import type { SandboxLayout } from '../sandbox/sandbox-layout.ts';
@@ -29,6 +30,8 @@ export interface ExecutorProcess {
   stderr: Readable;
   messagesIn: Readable;
   messagesOut: Writable;
+  /** Replaces the waiting interpreter; absent outside level namespace. */
+  starter?: InterpreterStarter;
   link: ExecutorLink;
   /** Resolves when the executor has loaded and waits for its run. */
   waiting: Promise<void>;
@@ -79,7 +82,7 @@ export function startExecutor(
       // An interpreter may list its folder when it starts. In the working folder it would remember that the job's files are missing, which arrive later.
       cwd: '/',
       detached: true,
-      stdio: [...pipes.ends, ...(layout.level === 'namespace' ? ['pipe' as const, 'pipe' as const] : [])],
+      stdio: [...pipes.ends, ...(layout.level === 'namespace' ? (['pipe', 'pipe', 'pipe'] as const) : [])],
       env: ENVIRONMENTS[layout.level](layout, marker),
     }),
   );
@@ -89,22 +92,44 @@ export function startExecutor(
   });
   pipes.handOver();
   const { handOver: _, ends: __, ...streams } = pipes;
-  const statuses = child.stdio.slice(5) as Readable[];
   const parts = { language, start, pid: child.pid, ...streams };
-  const ended = layout.level === 'namespace' ? relayedEnd(statuses, gone) : gone;
-  return withLink({ ...parts, ended });
+  if (layout.level !== 'namespace') return withLink({ ...parts, ended: gone });
+  const [bubblewrap, perl, requests] = child.stdio.slice(5) as [Readable, Readable, Writable];
+  return withLink({ ...parts, starter: createStarter(requests), ended: relayedEnd([bubblewrap, perl], gone) });
 }
 
-function withLink(parts: Omit<ExecutorProcess, 'link' | 'waiting'>, onWaiting?: () => void): ExecutorProcess {
+function withLink(parts: Omit<ExecutorProcess, 'link' | 'waiting'>): ExecutorProcess {
   const link = connectExecutor(parts.messagesIn, parts.messagesOut, MAX_EXECUTOR_MESSAGE);
-  const waiting = new Promise<void>((resolve) => {
-    link.onMessage = (message) => {
-      if (message.type !== 'waiting') return;
-      onWaiting?.();
-      resolve();
+  return { ...parts, link, waiting: untilWaiting(link) };
+}
+
+function untilWaiting(link: ExecutorLink): Promise<void> {
+  return new Promise((resolve) => {
+    link.onMessage = ({ type }) => {
+      if (type === 'waiting') resolve();
     };
   });
-  return { ...parts, link, waiting };
+}
+
+/**
+ * Replaces an executor that waits for a program by one with another start, in the same namespace and with the same pipes. Returns
+ * `undefined` where that is not possible.
+ */
+export function replaceExecutor(
+  layout: SandboxLayout,
+  executor: ExecutorProcess,
+  language: LanguageDefinition,
+  start: ExecutorStart = waitingStart(layout, language),
+): ExecutorProcess | undefined {
+  const { starter, link } = executor;
+  if (starter === undefined || !starter.isOpen) return undefined;
+  // An executor that has not loaded yet would still say that it waits.
+  const waiting = executor.waiting.then(() => {
+    const again = untilWaiting(link);
+    starter.replace(words(layout, language, start));
+    return again;
+  });
+  return { ...executor, language, start, waiting };
 }
 
 type Command = (layout: SandboxLayout, language: LanguageDefinition, start: ExecutorStart) => [string, ...string[]];
@@ -233,6 +258,8 @@ export function adoptFirstExecutor(layout: SandboxLayout, language: LanguageDefi
   const pid = Number(process.env['SKILLCELL_FIRST_EXECUTOR']);
   if (!Number.isInteger(pid) || pid <= 0) return undefined;
   const status = openReader('/run/status');
+  // perl may not have opened its end yet.
+  const requests = socketOf(openSync('/run/requests', constants.O_RDWR | constants.O_NONBLOCK));
   const ended = new Promise<ProcessEnd>((resolve) => {
     status.once('close', () => resolve({ code: null, signal: 'SIGKILL' }));
   });
@@ -245,9 +272,10 @@ export function adoptFirstExecutor(layout: SandboxLayout, language: LanguageDefi
     stderr: openReader('/run/stderr'),
     messagesIn: openReader('/run/from-executor'),
     messagesOut: openWriter('/run/to-executor'),
+    starter: createStarter(requests),
     ended: relayedEnd([status], ended),
   };
-  return withLink(parts, () => {
-    for (const descriptor of HELD_DESCRIPTORS) closeSync(descriptor);
-  });
+  const executor = withLink(parts);
+  void executor.waiting.then(() => HELD_DESCRIPTORS.forEach((descriptor) => closeSync(descriptor)));
+  return executor;
 }

@@ -116,7 +116,8 @@ export function openWriter(path: string): Writable {
   return socketOf(openSync(path, constants.O_WRONLY | constants.O_NONBLOCK));
 }
 
-function socketOf(fd: number): Writable {
+/** Writes to a descriptor and never blocks. */
+export function socketOf(fd: number): Writable {
   return new Socket({ fd, readable: false, writable: true });
 }
 

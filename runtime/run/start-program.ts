@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { writeFileBelow } from '../files/incoming-streams.ts';
 import type { SandboxLayout } from '../sandbox/sandbox-layout.ts';
+import { counted } from './executor-link.ts';
 import { type ExecutorProcess, markerVariable } from './executor-process.ts';
 import type { RunInput, RunSurroundings } from './run-input.ts';
 import { scriptVariables, type SkillScript } from './skill-script.ts';
@@ -36,7 +37,8 @@ export function startProgram(input: RunInput, { layout }: RunSurroundings): void
 }
 
 function sendRun({ executor, program, path, args, env }: RunInput, layout: SandboxLayout): void {
-  const { link, language } = executor;
+  const { link, language, starter } = executor;
+  starter?.close();
   const script = typeof program === 'string' ? undefined : program;
   const cwd = script?.folder ?? layout.workspace;
   if (language.reads === 'strings') {
@@ -68,11 +70,6 @@ export function programVariables(
     ...given,
     ...(layout.level === 'none' ? markerVariable(marker) : {}),
   };
-}
-
-/** Strings behind their number, for an executor that reads strings. */
-export function counted(strings: readonly string[]): string[] {
-  return [`${strings.length}`, ...strings];
 }
 
 function feedStdin(executor: ExecutorProcess, stdin: Readable | undefined): void {

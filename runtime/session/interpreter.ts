@@ -4,7 +4,8 @@ import type { ExecutorProcess } from '../run/executor-process.ts';
 import type { ProcessEnd } from '../run/wait-status.ts';
 import type { JobSurroundings } from '../run/job-surroundings.ts';
 import type { OutputSource } from '../run/output-capture.ts';
-import { counted, programVariables } from '../run/start-program.ts';
+import { counted } from '../run/executor-link.ts';
+import { programVariables } from '../run/start-program.ts';
 import { readLanguage } from '../languages/read-language.ts';
 import { createInterruptPipe, type InterruptPipe } from './interrupt-pipe.ts';
 import { lastingOutput } from './lasting-output.ts';
@@ -42,7 +43,8 @@ export async function startInterpreter(around: JobSurroundings, language: string
     follower?.();
   });
   const { limits } = globals.JOB;
-  const { link } = executor;
+  const { link, starter } = executor;
+  starter?.close();
   let pipe: InterruptPipe | undefined;
   let interrupts = 0;
   if (executor.language.reads === 'strings') {

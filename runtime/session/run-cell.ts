@@ -11,7 +11,7 @@ import { captureOutput } from '../run/output-capture.ts';
 import type { EndCause } from '../run/program-ending.ts';
 import { readProgramError, readReportedValue, type ReadValue } from '../run/program-report.ts';
 import { startWatches } from '../run/run-watches.ts';
-import { counted } from '../run/start-program.ts';
+import { counted } from '../run/executor-link.ts';
 import { answerCellCalls, type CellCalls } from './cell-calls.ts';
 import { readCellReport, type CellReport } from './cell-report.ts';
 import type { Interpreter } from './interpreter.ts';
