@@ -9,7 +9,7 @@ import { filesOf, suitePart } from './scripts/suite-parts.ts';
  * would change.
  */
 const SERIAL = [
-  'test/chaos/**/*.test.ts',
+  'test/chaos/{chaos,interrupted-cli}.test.ts',
   'test/runners/docker/{engine-faults,image}.test.ts',
   // An orchestrator of another file could sweep the leftovers of these tests first.
   'test/attacks/{docker-life,f-lifecycle}.test.ts',
