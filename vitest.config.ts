@@ -26,10 +26,11 @@ const ONE_AFTER_ANOTHER = [
   'test/{ai,cli,library,runtime}/**',
   'test/mcp/client/**',
 ];
-/** Files among them that measure the memory of their own process, or look at what a whole process has. */
+/** Files among them that measure the memory of their own process, or look at the modules that it has loaded. */
 const ALONE = [
   'test/broker/tool-schema/{hostile-schemas,zod-schema}.test.ts',
   'test/protocol/{add-piece,writer-fairness}.test.ts',
+  'test/skills/load/many-skills.test.ts',
 ];
 
 const quick = new Set(filesOf('quick', fileURLToPath(new URL('.', import.meta.url))));
