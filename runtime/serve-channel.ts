@@ -97,17 +97,17 @@ export function serveChannel(args: readonly string[]): void {
     channel.send({ type: 'rehearsed' } satisfies SandboxMessage);
   };
 
-  const startAnew = (definition: LanguageDefinition, needed?: ExecutorStart): ExecutorProcess => {
-    // It ends as its link does, before user code begins.
-    if (!used) letGo(executor);
-    return start(definition, needed);
-  };
   const takeExecutor = (name: string, wanted?: ExecutorStart): ExecutorProcess => {
     const definition = executor.language.name === name ? executor.language : readLanguage(layout.runtime, name);
     const needed = wanted === undefined ? undefined : neededStart(layout, definition, wanted);
     const isFresh = !used && executor.language === definition;
     const fits = isFresh && (needed === undefined || isStartedFor(executor, needed));
-    if (!fits) executor = replaceExecutor(layout, executor, definition, needed) ?? startAnew(definition, needed);
+    if (!fits) {
+      const replaced = replaceExecutor(layout, executor, definition, needed);
+      // A waiting executor that cannot be replaced ends as its link does, before user code begins.
+      if (replaced === undefined && !used) letGo(executor);
+      executor = replaced ?? start(definition, needed);
+    }
     used = true;
     return executor;
   };

@@ -18,6 +18,7 @@ fi
 if [ -x /usr/bin/perl ]; then
   set -- /usr/bin/perl /opt/skillcell/launch/wait-for-program.pl "$always" "$@"
 else
+  exec 6>&- 7<&-
   set -- /usr/bin/env --default-signal "$@"
 fi
 # Links are made before the root becomes read-only, so they go in front of this.

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { accessSync, constants } from 'node:fs';
 import type { Writable } from 'node:stream';
 import { counted, terminated } from './executor-link.ts';
 
@@ -14,7 +14,7 @@ export interface InterpreterStarter {
 
 /** Without perl nothing takes the requests, and nothing is ever replaced. */
 export function createStarter(requests: Writable): InterpreterStarter {
-  let isOpen = existsSync('/usr/bin/perl');
+  let isOpen = isExecutable('/usr/bin/perl');
   // The end of a starter is known by its status.
   requests.on('error', () => undefined);
   const send = (words: readonly string[]): void => {
@@ -32,4 +32,14 @@ export function createStarter(requests: Writable): InterpreterStarter {
       requests.end();
     },
   };
+}
+
+/** The same test as in `start-executor.sh`. */
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
 }

@@ -29,14 +29,18 @@ it.for(['javascript', 'python'] as const)(
   async (language, context) => {
     requireLevel(context, 'namespace');
     requireHere(context, MISSING_PERL ?? MISSING_PYTHON);
-    const run = async (env: Record<string, string>): Promise<unknown> => {
+    const run = async (given: { env: Record<string, string>; fileName?: string }): Promise<unknown> => {
       await orchestrator.warm();
-      const result = await orchestrator.exec({ language, code: PROGRAMS[language], env });
+      const result = await orchestrator.exec({ language, code: PROGRAMS[language], ...given });
       expect(result).toMatchObject({ outcome: 'succeeded', usage: { warm: true } });
       return JSON.parse(result.stdout.text);
     };
     // bubblewrap and perl have the ids 1 and 2 in a new namespace, and the first interpreter has 3.
-    expect(await run({ FOO: '1' })).toEqual([3, 3, 0]);
-    expect(await run({ TZ: 'Asia/Tokyo' })).toEqual([expect.toSatisfy((pid: number) => pid > 3), 3, 9]);
+    expect(await run({ env: { FOO: '1' } })).toEqual([3, 3, 0]);
+    const later = expect.toSatisfy((pid: number) => pid > 3);
+    expect(await run({ env: { TZ: 'Asia/Tokyo' } })).toEqual([later, 3, 9]);
+    // Python needs the name of its program when it starts.
+    const named = { env: {}, fileName: language === 'python' ? 'other.py' : 'other.mjs' };
+    expect(await run(named)).toEqual([language === 'python' ? later : 3, 3, 0]);
   },
 );
