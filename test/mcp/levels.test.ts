@@ -6,6 +6,7 @@ import { dockerImage } from '../fixtures/docker-image.ts';
 import { EVERY_LEVEL, type EachLevel, requireEachLevel } from '../fixtures/every-level.ts';
 import { type McpClient, startMcpClient } from '../fixtures/mcp-clients/mcp-client.ts';
 import { levelFlags, stdioConnection } from '../fixtures/mcp-server.ts';
+import { sweepUntil } from '../fixtures/sweep-until.ts';
 import { until } from '../fixtures/until.ts';
 
 /** The smallest picture there is. */
@@ -132,9 +133,7 @@ Picture()`;
     await until(() => ownerOf(pid) === undefined, 'an end of the server');
     const { createOrchestrator } = await import('../../src/orchestrator/create-orchestrator.ts');
     await using orchestrator = createOrchestrator();
-    // What hosts of other tests left is swept as well, and may still be ending.
-    await until(async () => (await orchestrator.sweep()).failed.length === 0, 'a sweep of which nothing fails');
-    await until(async () => (await view.leftovers(owner)).length === 0, 'an end of all that was its own');
+    await sweepUntil(orchestrator, async () => (await view.leftovers(owner)).length === 0);
     expect(await view.leftovers(owner)).toEqual([]);
   });
 });

@@ -10,7 +10,8 @@ const LEASE_S = 3_600;
 
 /**
  * Removes the containers of dead owners, and those that this runner could not remove before. One without our label, or of
- * another owner that may live, is never touched.
+ * another owner that may live, is never touched. A container that the engine is still making for a dead owner is not listed yet:
+ * a later sweep removes it.
  */
 export async function sweepContainers(
   engine: Docker,

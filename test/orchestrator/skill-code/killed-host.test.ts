@@ -7,6 +7,7 @@ import { EVERY_LEVEL, everyRunner, requireEachLevel } from '../../fixtures/every
 import { listOwnContainers } from '../../fixtures/own-containers.ts';
 import { descendants, hostProcesses } from '../../fixtures/sandbox-leftovers.ts';
 import { skillLibrary, skillText } from '../../fixtures/skill-library.ts';
+import { sweepUntil } from '../../fixtures/sweep-until.ts';
 import { until } from '../../fixtures/until.ts';
 
 const HOST = fileURLToPath(new URL('../../fixtures/skill-code-host.ts', import.meta.url));
@@ -47,9 +48,6 @@ it.for(EVERY_LEVEL)('a host that is killed at level %s leaves no sandbox of skil
   } finally {
     host.kill('SIGKILL');
     await using orchestrator = createOrchestrator({ runners: await everyRunner() });
-    // What hosts of other tests left is swept as well, and may still be ending.
-    await until(async () => (await orchestrator.sweep()).failed.length === 0, 'a sweep of which nothing fails');
+    await sweepUntil(orchestrator, async () => alive() === 0 && (await containers()) === 0);
   }
-  // Another orchestrator may be removing the same containers: ours then has nothing to wait for.
-  await until(async () => alive() === 0 && (await containers()) === 0, 'the end of what is being removed');
 });
