@@ -23,10 +23,13 @@ export const ONLY_IN_ALL: readonly string[] = [
   'test/fidelity/**',
   'test/mcp/conformance.test.ts',
   'test/mcp/clients.test.ts',
+  'test/mcp/client/servers.test.ts',
+  'test/ai/sandbox-session.test.ts',
   // The installation and set-up of a user, and the output of the examples.
   'test/e2e/{example-programs,examples,installed-packages,packed-package,public-types,remote-engine,set-up}.test.ts',
   // Every feature once more, at each level, for another user or in another language.
   'test/e2e/{added-language,evaluate-skill,integrity,parity}.test.ts',
+  'test/cli/commands/eval.test.ts',
   'test/runners/{third-runner,local/ordinary-user,local/runner-contract}.test.ts',
   'test/orchestrator/tracing/spans.test.ts',
   // Images, runtimes, addresses and faults of an engine.
@@ -38,14 +41,15 @@ export const ONLY_IN_ALL: readonly string[] = [
   'test/mcp/{followed-skills,hostile-client}.test.ts',
   'test/mcp/client/{hostile,memory,server-life}.test.ts',
   'test/orchestrator/many-jobs.test.ts',
-  'test/scan/memory-of-a-scan.test.ts',
+  'test/scan/{memory-of-a-scan,repeated-text}.test.ts',
   'test/library/{lock/two-writers,search/kept-index}.test.ts',
   'test/runners/local/runtime-cache.test.ts',
   'test/cli/unusable-places.test.ts',
   'test/stores/git/{git-cache,git-network,hostile-repository,odd-repository}.test.ts',
   // Hostile programs and sandboxes: too much memory, closed folders, ends that never come, forged messages.
   'test/orchestrator/{closed-folders,concurrency,hostile-entry,memory,process-end}.test.ts',
-  'test/orchestrator/session/{hostile-session,odd-workspace}.test.ts',
+  'test/orchestrator/session/{hostile-session,interrupts,odd-workspace,resume,session-life}.test.ts',
+  'test/cli/commands/exec-interrupted.test.ts',
   // One contract, for one more engine or store.
   'test/runners/docker/runner-contract.test.ts',
   'test/stores/git/git-conformance.test.ts',

@@ -5,7 +5,7 @@ import { createSandboxSession } from '../../src/ai/sandbox-session/create-sandbo
 import type { Session } from '../../src/contracts/session.ts';
 import { createOrchestrator } from '../../src/orchestrator/create-orchestrator.ts';
 import type { Orchestrator } from '../../src/orchestrator/orchestrator.ts';
-import { EVERY_LEVEL, everyRunner, requireEachLevel, type EachLevel } from '../fixtures/every-level.ts';
+import { ALL_LEVELS, everyRunner, requireEachLevel, type EachLevel } from '../fixtures/every-level.ts';
 import { BEST_LEVEL } from '../fixtures/levels.ts';
 import { toolCallingModel } from '../fixtures/tool-calling-model.ts';
 import { until } from '../fixtures/until.ts';
@@ -31,7 +31,7 @@ const isAlive = async (pid: string): Promise<boolean> =>
   (await sandbox.run({ command: `kill -0 ${pid}` })).exitCode === 0;
 const everyByte = new Uint8Array(3_000_000).map((_, index) => index % 251);
 
-describe.each(EVERY_LEVEL)('a sandbox of a session at level %s', (isolation) => {
+describe.each(ALL_LEVELS)('a sandbox of a session at level %s', (isolation) => {
   beforeEach(async (context) => {
     requireEachLevel(context, isolation);
     await open(isolation);

@@ -6,7 +6,7 @@ import type { Session, SessionOptions } from '../../../src/contracts/session.ts'
 import { createOrchestrator } from '../../../src/orchestrator/create-orchestrator.ts';
 import type { Orchestrator } from '../../../src/orchestrator/orchestrator.ts';
 import { MISSING_PYTHON, requireHere } from '../../fixtures/describe-with.ts';
-import { EVERY_LEVEL, everyRunner, requireEachLevel, type EachLevel } from '../../fixtures/every-level.ts';
+import { ALL_LEVELS, everyRunner, requireEachLevel, type EachLevel } from '../../fixtures/every-level.ts';
 
 let orchestrator: Orchestrator;
 beforeAll(async () => {
@@ -42,7 +42,7 @@ await asyncio.gather(*all)`,
 /** Milliseconds after the call of `run`: most come before the interpreter has begun to run the code, or is there at all. */
 const MOMENTS = [0, 0, 0, 1, 2, 3, 5, 30];
 
-describe.each(EVERY_LEVEL)('a session at level %s', (level) => {
+describe.each(ALL_LEVELS)('a session at level %s', (level) => {
   it.for(LOOPS)('in %s is interrupted whenever that comes', async ([language, loop], context) => {
     requireEachLevel(context, level);
     if (language === 'python') requireHere(context, MISSING_PYTHON);

@@ -10,7 +10,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Tool } from '../../../src/broker/tool.ts';
 import type { Session, SessionOptions } from '../../../src/contracts/session.ts';
 import { createOrchestrator } from '../../../src/orchestrator/create-orchestrator.ts';
-import { EVERY_LEVEL, everyRunner, requireEachLevel } from '../../fixtures/every-level.ts';
+import { ALL_LEVELS, everyRunner, requireEachLevel } from '../../fixtures/every-level.ts';
 import { BEST_LEVEL } from '../../fixtures/levels.ts';
 import { until } from '../../fixtures/until.ts';
 
@@ -181,7 +181,7 @@ it.each<[string, unknown, object]>([
   expect((await session.run('1')).value).toBe(1);
 });
 
-describe.each(EVERY_LEVEL)('at level %s', (level) => {
+describe.each(ALL_LEVELS)('at level %s', (level) => {
   it('ends a session that does nothing, keeps its workspace, and goes on with it', async (context) => {
     requireEachLevel(context, level);
     const options: SessionOptions = {

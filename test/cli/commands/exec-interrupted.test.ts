@@ -1,0 +1,165 @@
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { WORK_FOLDER_PREFIX } from '../../../src/runners/local/start-direct.ts';
+import { read } from '../../attacks/leftovers.ts';
+import { BEST_FLAGS, LEVELS, requireLevel } from '../../fixtures/levels.ts';
+import { startQuietClock } from '../../fixtures/quiet-clock.ts';
+import { Collector, startMain } from '../../fixtures/run-main.ts';
+import { descendantsOf, isAlive, spawnCli } from '../../fixtures/spawn-cli.ts';
+import { until } from '../../fixtures/until.ts';
+
+let cwd: string;
+
+beforeEach(() => {
+  cwd = mkdtempSync(join(tmpdir(), 'cli-exec-'));
+});
+afterEach(() => rmSync(cwd, { recursive: true }));
+
+function write(name: string, ...lines: string[]): string {
+  writeFileSync(join(cwd, name), `${lines.join('\n')}\n`);
+  return name;
+}
+
+/** Folders of sandboxes that a process started; their names hold its id. */
+function workFoldersOf(pid: number): string[] {
+  return readdirSync(tmpdir()).filter((name) => name.startsWith(WORK_FOLDER_PREFIX) && name.includes(`-${pid}-`));
+}
+
+/** A program that does not end when it is asked to. */
+const LOOP = [
+  'process.on("SIGTERM", () => console.log("told"));',
+  'console.log("up");',
+  'setInterval(() => undefined, 100);',
+];
+
+/** Ends a second after it is told, well before it would be killed and what is left to the next sweep. */
+const SLOW = ['process.on("SIGTERM", () => setTimeout(() => process.exit(), 1_000));', ...LOOP.slice(1)];
+
+describe('an interrupted skillcell exec', () => {
+  const ENDINGS = [
+    ['SIGINT', 130],
+    ['SIGTERM', 143],
+    ['SIGHUP', 129],
+  ] as const;
+
+  it.for(LEVELS.flatMap((isolation) => ENDINGS.map(([signal, code]) => [isolation, signal, code] as const)))(
+    'at level %s ends within 3 s of %s and leaves nothing',
+    async ([isolation, signal, code], context) => {
+      requireLevel(context, isolation);
+      const where = ['--runner', 'local', '--isolation', isolation, '--output', 'out'];
+      const child = spawnCli(['exec', write('slow.mjs', ...SLOW), ...where], { cwd });
+      await once(child.stdout!, 'data');
+      const processes = descendantsOf(child.pid!);
+      expect(processes.length).toBeGreaterThan(0);
+      if (isolation === 'none') expect(workFoldersOf(child.pid!)).toHaveLength(1);
+      const elapsedMs = startQuietClock();
+      child.kill(signal);
+      expect(await once(child, 'close')).toEqual([code, null]);
+      expect(elapsedMs()).toBeLessThan(3_000);
+      await until(() => !processes.some(isAlive), 'the end of all processes');
+      expect(workFoldersOf(child.pid!)).toEqual([]);
+      expect(existsSync(join(cwd, 'out'))).toBe(false);
+    },
+  );
+
+  it('prints the result of the canceled job with --json', async () => {
+    const token = `loop-${process.pid}`;
+    const file = write('loop.mjs', `process.title = '${token}';`, LOOP.at(-1)!);
+    const child = spawnCli(['exec', ...BEST_FLAGS, file, '--json', '--runner', 'local'], { cwd });
+    const runs = (pid: number): boolean => read(pid, 'cmdline').startsWith(token);
+    await until(() => descendantsOf(child.pid!).some(runs), 'the start of the program');
+    child.kill('SIGINT');
+    const chunks: Buffer[] = [];
+    child.stdout!.on('data', (chunk: Buffer) => chunks.push(chunk));
+    expect(await once(child, 'close')).toEqual([130, null]);
+    expect(JSON.parse(Buffer.concat(chunks).toString())).toMatchObject({ outcome: 'canceled' });
+  });
+
+  it('ends with a clean end where it is told once, and says so', async () => {
+    const child = spawnCli(['exec', ...BEST_FLAGS, write('slow.mjs', ...SLOW)], { cwd });
+    await once(child.stdout!, 'data');
+    const processes = descendantsOf(child.pid!);
+    let stderr = '';
+    child.stderr!.on('data', (bytes: Buffer) => (stderr += String(bytes)));
+    child.kill('SIGINT');
+    expect(await once(child, 'close')).toEqual([130, null]);
+    expect(stderr).toContain('error: Canceled: SIGINT came\n');
+    expect(stderr).not.toContain('SIGINT came again');
+    await until(() => !processes.some(isAlive), 'the end of all processes');
+  });
+
+  it('ends at once where it is told again, and says both', async () => {
+    const stdout = new Collector();
+    const run = startMain(['exec', ...BEST_FLAGS, write('loop.mjs', ...LOOP)], { cwd, stdout });
+    await until(() => stdout.chunks.length > 0, 'the start of the program');
+    run.signal('SIGINT');
+    // Two signals within 300 ms are one. The program ignores TERM, and has its grace of 2 s.
+    await pause(400);
+    run.signal('SIGINT');
+    const { code, stderr } = await run.done;
+    expect(code).toBe(130);
+    expect(stderr).toMatch(/error: Canceled: SIGINT came\n(.*\n)*.*SIGINT came again/);
+  });
+
+  it('takes a signal that comes twice in a moment, as through a launcher, for one', async () => {
+    const stdout = new Collector();
+    const file = write('quick.mjs', ...LOOP.slice(1));
+    const run = startMain(['exec', ...BEST_FLAGS, file], { cwd, stdout });
+    await until(() => stdout.chunks.length > 0, 'the start of the program');
+    run.signal('SIGINT');
+    run.signal('SIGINT');
+    const { code, stderr } = await run.done;
+    expect(code).toBe(130);
+    expect(stderr).toContain('outcome: canceled');
+    expect(run.exits).toEqual([]);
+  });
+
+  it.each([[[]], [['--json']]])('ends with 141 when the reader of its output went away %j', async (flags) => {
+    const file = write('flood.mjs', 'const go = () => { console.log("x".repeat(100)); setTimeout(go, 5); }; go();');
+    const child = spawnCli(['exec', ...BEST_FLAGS, file, '--timeout', '20', ...flags], { cwd });
+    child.stdout!.destroy();
+    const errors: Buffer[] = [];
+    child.stderr!.on('data', (chunk: Buffer) => errors.push(chunk));
+    if (flags.length > 0) {
+      await once(child.stderr!, 'data');
+      child.kill('SIGINT');
+    }
+    const [code] = (await once(child, 'close')) as [number];
+    expect(code).toBe(flags.length > 0 ? 130 : 141);
+    expect(Buffer.concat(errors).toString()).not.toContain('EPIPE');
+  });
+
+  it('prints what the program says at its end, whole', async () => {
+    const file = write(
+      'tidy.sh',
+      "trap 'head -c 300000 /dev/zero | tr \\\\0 T; echo bye >&2; exit 4' TERM; echo up",
+      'sleep 60 & wait $!',
+    );
+    const child = spawnCli(['exec', ...BEST_FLAGS, file], { cwd });
+    const [stdout, stderr] = [text(child.stdout!), text(child.stderr!)];
+    await once(child.stdout!, 'readable');
+    child.kill('SIGINT');
+    expect(await once(child, 'close')).toEqual([130, null]);
+    expect((await stdout).length).toBe(3 + 300_000);
+    expect(await stderr).toContain('bye\n');
+  });
+
+  it('is not held by a reader that reads nothing, and says what that one misses', async () => {
+    const child = spawnCli(['exec', ...BEST_FLAGS, write('flood.sh', 'yes')], { cwd });
+    await once(child.stdout!, 'readable');
+    // More than all buffers on the way hold.
+    await pause(500);
+    const elapsedMs = startQuietClock();
+    child.kill('SIGINT');
+    const stderr = text(child.stderr!);
+    expect(await once(child, 'exit')).toEqual([130, null]);
+    expect(elapsedMs()).toBeLessThan(1_500);
+    child.stdout!.destroy();
+    expect(await stderr).toMatch(/^The reader of the output took nothing for 0\.5 s: \d+ bytes are not written\.$/m);
+  });
+});
