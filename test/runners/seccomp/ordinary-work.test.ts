@@ -52,13 +52,14 @@ describeWith('under the filter', missingForBubblewrap(), () => {
     const { stdout, stderr } = runTwice(folder, ['bash', addScript(folder, 'ordinary-work.sh')]);
     expect(stderr).toBe('');
     const lines = stdout.split('\n');
-    expect(lines.slice(0, 6)).toEqual([
+    expect(lines.slice(0, 7)).toEqual([
       'A,B,C',
       'here string',
       'process substitution',
       'same',
       'through the fifo',
       'kept',
+      'job ended with 143',
     ]);
     expect(lines.slice(-3)).toEqual(['grown', 'finished', '']);
   });
