@@ -24,6 +24,7 @@ import {
 } from './run/executor-process.ts';
 import { createProgramPipes } from './run/program-pipes.ts';
 import { receiveBytes, receiveFiles, receiveSkills, receiveStdin } from './files/incoming-streams.ts';
+import { exitAtOnce } from './sandbox/exit-at-once.ts';
 import { hostChannel } from './sandbox/host-channel.ts';
 import { readLayout, type SandboxLayout } from './sandbox/sandbox-layout.ts';
 import { serveJob } from './serve/serve-job.ts';
@@ -68,7 +69,7 @@ export function serveChannel(args: readonly string[]): void {
 
   const end = async (code: number): Promise<void> => {
     await processes.killAll(2_000);
-    process.exit(code);
+    exitAtOnce(code);
   };
 
   const channel: Channel = createChannel(hostChannel(layout), {

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import type Docker from 'dockerode';
 import { listControlGroups } from '../../src/runners/local/control-group.ts';
 import { currentOwner, ownerName } from '../../src/durable/owner.ts';
@@ -37,7 +37,7 @@ export function outsideView(temporary: string, engine: Docker | undefined): Outs
           read(pid, 'cgroup').includes(`/skillcell/${owner}`) ||
           read(pid, 'environ').includes(`SKILLCELL_JOB_MARK=${owner}`),
       )
-      .map(({ pid }) => `process ${pid} ${read(pid, 'cmdline').replaceAll('\0', ' ').slice(0, 100)}`);
+      .map(({ pid }) => `process ${pid} ${read(pid, 'cmdline').replaceAll('\0', ' ').slice(0, 240)}`);
   };
   return {
     processes,
@@ -70,6 +70,18 @@ export function familyOf(root: number): SeenProcess[] {
     for (const { pid, parent } of all) if (found.has(parent)) found.add(pid);
   }
   return all.filter(({ pid }) => pid !== root && found.has(pid)).map(({ pid, startTime }) => ({ pid, startTime }));
+}
+
+/** State and waiting place of each thread of a process that should have ended. */
+export function threadsOf(pid: number): string {
+  const folder = `/proc/${pid}/task`;
+  const threads = existsSync(folder) ? readdirSync(folder) : [];
+  return threads
+    .map((thread) => {
+      const [name, state, place] = ['comm', 'stat', 'wchan'].map((file) => read(pid, `task/${thread}/${file}`).trim());
+      return `${name} ${state?.slice(state.lastIndexOf(')') + 2)[0] ?? ''} ${place}`;
+    })
+    .join(', ');
 }
 
 /** The first child of a process, as `/proc` shows it. */
