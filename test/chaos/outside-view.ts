@@ -9,6 +9,8 @@ import { LABEL } from '../../src/runners/docker/container-options.ts';
 export interface OutsideView {
   /** Processes in the owner's control groups or with its mark in their environment; and those of `family` that live. */
   processes(owner: string, family?: readonly SeenProcess[]): string[];
+  /** The same with name, state and waiting place of each thread, of processes that should have ended. */
+  threads(owner: string, family?: readonly SeenProcess[]): string[];
   /** Containers of the owner that run. */
   runningContainers(owner: string): Promise<string[]>;
   /** All that is there of an owner: processes, control groups, folders, containers in any state. */
@@ -28,7 +30,7 @@ export function outsideView(temporary: string, engine: Docker | undefined): Outs
     const found = await engine.listContainers({ all, filters: { label: [`${LABEL.owner}=${owner}`] } });
     return found.map(({ Names, State }) => `container ${Names[0] ?? ''} (${State})`);
   };
-  const processes = (owner: string, family: readonly SeenProcess[] = []): string[] => {
+  const find = (owner: string, family: readonly SeenProcess[] = []): number[] => {
     const known = new Map(family.map(({ pid, startTime }) => [pid, startTime]));
     return livingProcesses()
       .filter(
@@ -37,10 +39,12 @@ export function outsideView(temporary: string, engine: Docker | undefined): Outs
           read(pid, 'cgroup').includes(`/skillcell/${owner}`) ||
           read(pid, 'environ').includes(`SKILLCELL_JOB_MARK=${owner}`),
       )
-      .map(({ pid }) => `process ${pid} ${read(pid, 'cmdline').replaceAll('\0', ' ').slice(0, 240)}`);
+      .map(({ pid }) => pid);
   };
+  const processes = (owner: string, family?: readonly SeenProcess[]): string[] => find(owner, family).map(shown);
   return {
     processes,
+    threads: (owner, family) => find(owner, family).map((pid) => `${shown(pid)}: ${threadsOf(pid).join(', ')}`),
     runningContainers: (owner) => containers(owner, false),
     async leftovers(owner) {
       const groups = listControlGroups().filter((name) => name.startsWith(owner));
@@ -72,18 +76,6 @@ export function familyOf(root: number): SeenProcess[] {
   return all.filter(({ pid }) => pid !== root && found.has(pid)).map(({ pid, startTime }) => ({ pid, startTime }));
 }
 
-/** State and waiting place of each thread of a process that should have ended. */
-export function threadsOf(pid: number): string {
-  const folder = `/proc/${pid}/task`;
-  const threads = existsSync(folder) ? readdirSync(folder) : [];
-  return threads
-    .map((thread) => {
-      const [name, state, place] = ['comm', 'stat', 'wchan'].map((file) => read(pid, `task/${thread}/${file}`).trim());
-      return `${name} ${state?.slice(state.lastIndexOf(')') + 2)[0] ?? ''} ${place}`;
-    })
-    .join(', ');
-}
-
 /** The first child of a process, as `/proc` shows it. */
 export function childOf(parent: number): SeenProcess | undefined {
   return livingProcesses().find((row) => row.parent === parent);
@@ -98,6 +90,19 @@ function livingProcesses(): (SeenProcess & { parent: number })[] {
     const [state = '', parent] = fields;
     if (stat === '' || state === 'Z' || state === 'X') return [];
     return [{ pid: Number(name), parent: Number(parent), startTime: fields[19] ?? '' }];
+  });
+}
+
+function shown(pid: number): string {
+  return `process ${pid} ${read(pid, 'cmdline').replaceAll('\0', ' ').slice(0, 240)}`;
+}
+
+function threadsOf(pid: number): string[] {
+  const folder = `/proc/${pid}/task`;
+  const threads = existsSync(folder) ? readdirSync(folder) : [];
+  return threads.map((thread) => {
+    const [name, status, place] = ['comm', 'status', 'wchan'].map((file) => read(pid, `task/${thread}/${file}`).trim());
+    return `${name} ${/^State:\s+(\S)/m.exec(status ?? '')?.[1]} ${place}`;
   });
 }
 

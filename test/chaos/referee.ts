@@ -8,7 +8,7 @@ import { checkResults, createHistory, tallyResults, type Tally } from './history
 import type { ChaosHostSettings, ChaosRunner } from './host-words.ts';
 import { KILL_POINTS, killMoment, type KillPoint } from './kill-points.ts';
 import { mixedJob, type MixedJob } from './mixed-jobs.ts';
-import { outsideView, threadsOf, type SeenProcess } from './outside-view.ts';
+import { outsideView, type SeenProcess } from './outside-view.ts';
 import { seededRandom } from './seeded-random.ts';
 import { startHost, type StartedHost } from './started-host.ts';
 import { startQuietClock } from '../fixtures/quiet-clock.ts';
@@ -123,8 +123,10 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
           blame(`a killed host's sandboxes lived on for ${Math.round(tookMs)} ms: ${last.join(', ')}`);
         return;
       }
-      if (performance.now() - killedAt > NEVER_MS)
-        return blame(`still there ${NEVER_MS} ms after the kill of ${owner}: ${left.map(withThreads).join(', ')}`);
+      if (performance.now() - killedAt > NEVER_MS) {
+        const there = [...view.threads(owner, family), ...(await view.runningContainers(owner))];
+        return blame(`still there ${NEVER_MS} ms after the kill of ${owner}: ${there.join(', ')}`);
+      }
       last = left;
       await pause(10);
     }
@@ -229,11 +231,6 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
   endTimes.sort((a, b) => a - b);
   const medianEndMs = endTimes[Math.floor(endTimes.length / 2)] ?? 0;
   return { ...report, tally, medianEndMs, slowestEndMs: endTimes.at(-1) ?? 0 };
-}
-
-function withThreads(left: string): string {
-  const pid = /^process (\d+)/.exec(left)?.[1];
-  return pid === undefined ? left : `${left} (${threadsOf(Number(pid))})`;
 }
 
 async function cancelOnceStarted(host: StartedHost, jobId: string, delayMs: number): Promise<void> {

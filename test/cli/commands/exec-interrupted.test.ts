@@ -1,29 +1,21 @@
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { WORK_FOLDER_PREFIX } from '../../../src/runners/local/start-direct.ts';
 import { read } from '../../attacks/leftovers.ts';
 import { BEST_FLAGS, LEVELS, requireLevel } from '../../fixtures/levels.ts';
 import { startQuietClock } from '../../fixtures/quiet-clock.ts';
+import { programFolder } from '../../fixtures/program-folder.ts';
 import { Collector, startMain } from '../../fixtures/run-main.ts';
 import { descendantsOf, isAlive, spawnCli } from '../../fixtures/spawn-cli.ts';
 import { until } from '../../fixtures/until.ts';
 
-let cwd: string;
-
-beforeEach(() => {
-  cwd = mkdtempSync(join(tmpdir(), 'cli-exec-'));
-});
-afterEach(() => rmSync(cwd, { recursive: true }));
-
-function write(name: string, ...lines: string[]): string {
-  writeFileSync(join(cwd, name), `${lines.join('\n')}\n`);
-  return name;
-}
+const folder = programFolder();
+const { write } = folder;
 
 /** Folders of sandboxes that a process started; their names hold its id. */
 function workFoldersOf(pid: number): string[] {
@@ -52,7 +44,7 @@ describe('an interrupted skillcell exec', () => {
     async ([isolation, signal, code], context) => {
       requireLevel(context, isolation);
       const where = ['--runner', 'local', '--isolation', isolation, '--output', 'out'];
-      const child = spawnCli(['exec', write('slow.mjs', ...SLOW), ...where], { cwd });
+      const child = spawnCli(['exec', write('slow.mjs', ...SLOW), ...where], { cwd: folder.path });
       await once(child.stdout!, 'data');
       const processes = descendantsOf(child.pid!);
       expect(processes.length).toBeGreaterThan(0);
@@ -63,14 +55,14 @@ describe('an interrupted skillcell exec', () => {
       expect(elapsedMs()).toBeLessThan(3_000);
       await until(() => !processes.some(isAlive), 'the end of all processes');
       expect(workFoldersOf(child.pid!)).toEqual([]);
-      expect(existsSync(join(cwd, 'out'))).toBe(false);
+      expect(existsSync(join(folder.path, 'out'))).toBe(false);
     },
   );
 
   it('prints the result of the canceled job with --json', async () => {
     const token = `loop-${process.pid}`;
     const file = write('loop.mjs', `process.title = '${token}';`, LOOP.at(-1)!);
-    const child = spawnCli(['exec', ...BEST_FLAGS, file, '--json', '--runner', 'local'], { cwd });
+    const child = spawnCli(['exec', ...BEST_FLAGS, file, '--json', '--runner', 'local'], { cwd: folder.path });
     const runs = (pid: number): boolean => read(pid, 'cmdline').startsWith(token);
     await until(() => descendantsOf(child.pid!).some(runs), 'the start of the program');
     child.kill('SIGINT');
@@ -81,7 +73,7 @@ describe('an interrupted skillcell exec', () => {
   });
 
   it('ends with a clean end where it is told once, and says so', async () => {
-    const child = spawnCli(['exec', ...BEST_FLAGS, write('slow.mjs', ...SLOW)], { cwd });
+    const child = spawnCli(['exec', ...BEST_FLAGS, write('slow.mjs', ...SLOW)], { cwd: folder.path });
     await once(child.stdout!, 'data');
     const processes = descendantsOf(child.pid!);
     let stderr = '';
@@ -95,7 +87,7 @@ describe('an interrupted skillcell exec', () => {
 
   it('ends at once where it is told again, and says both', async () => {
     const stdout = new Collector();
-    const run = startMain(['exec', ...BEST_FLAGS, write('loop.mjs', ...LOOP)], { cwd, stdout });
+    const run = startMain(['exec', ...BEST_FLAGS, write('loop.mjs', ...LOOP)], { cwd: folder.path, stdout });
     await until(() => stdout.chunks.length > 0, 'the start of the program');
     run.signal('SIGINT');
     // Two signals within 300 ms are one. The program ignores TERM, and has its grace of 2 s.
@@ -109,7 +101,7 @@ describe('an interrupted skillcell exec', () => {
   it('takes a signal that comes twice in a moment, as through a launcher, for one', async () => {
     const stdout = new Collector();
     const file = write('quick.mjs', ...LOOP.slice(1));
-    const run = startMain(['exec', ...BEST_FLAGS, file], { cwd, stdout });
+    const run = startMain(['exec', ...BEST_FLAGS, file], { cwd: folder.path, stdout });
     await until(() => stdout.chunks.length > 0, 'the start of the program');
     run.signal('SIGINT');
     run.signal('SIGINT');
@@ -121,7 +113,7 @@ describe('an interrupted skillcell exec', () => {
 
   it.each([[[]], [['--json']]])('ends with 141 when the reader of its output went away %j', async (flags) => {
     const file = write('flood.mjs', 'const go = () => { console.log("x".repeat(100)); setTimeout(go, 5); }; go();');
-    const child = spawnCli(['exec', ...BEST_FLAGS, file, '--timeout', '20', ...flags], { cwd });
+    const child = spawnCli(['exec', ...BEST_FLAGS, file, '--timeout', '20', ...flags], { cwd: folder.path });
     child.stdout!.destroy();
     const errors: Buffer[] = [];
     child.stderr!.on('data', (chunk: Buffer) => errors.push(chunk));
@@ -140,7 +132,7 @@ describe('an interrupted skillcell exec', () => {
       "trap 'head -c 300000 /dev/zero | tr \\\\0 T; echo bye >&2; exit 4' TERM; echo up",
       'sleep 60 & wait $!',
     );
-    const child = spawnCli(['exec', ...BEST_FLAGS, file], { cwd });
+    const child = spawnCli(['exec', ...BEST_FLAGS, file], { cwd: folder.path });
     const [stdout, stderr] = [text(child.stdout!), text(child.stderr!)];
     await once(child.stdout!, 'readable');
     child.kill('SIGINT');
@@ -150,7 +142,7 @@ describe('an interrupted skillcell exec', () => {
   });
 
   it('is not held by a reader that reads nothing, and says what that one misses', async () => {
-    const child = spawnCli(['exec', ...BEST_FLAGS, write('flood.sh', 'yes')], { cwd });
+    const child = spawnCli(['exec', ...BEST_FLAGS, write('flood.sh', 'yes')], { cwd: folder.path });
     await once(child.stdout!, 'readable');
     // More than all buffers on the way hold.
     await pause(500);

@@ -1,34 +1,25 @@
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { JobResult } from '../../../src/contracts/result.ts';
 import { limitsFromFlags } from '../../../src/cli/options/limit-flags.ts';
 import { readCommandLine } from '../../../src/cli/command-line/read-command-line.ts';
 import { MISSING_PYTHON, requireHere } from '../../fixtures/describe-with.ts';
 import { BEST_FLAGS, BEST_LEVEL, requireLevel } from '../../fixtures/levels.ts';
+import { programFolder } from '../../fixtures/program-folder.ts';
 import { runMain } from '../../fixtures/run-main.ts';
 import { runCli, spawnCli } from '../../fixtures/spawn-cli.ts';
 
-let cwd: string;
-
-beforeEach(() => {
-  cwd = mkdtempSync(join(tmpdir(), 'cli-exec-'));
-});
-afterEach(() => rmSync(cwd, { recursive: true }));
-
-function write(name: string, ...lines: string[]): string {
-  writeFileSync(join(cwd, name), `${lines.join('\n')}\n`);
-  return name;
-}
+const folder = programFolder();
+const { write } = folder;
 
 /** `auto` takes the local runner where there is no engine. */
 const WITHOUT_ENGINE = { DOCKER_HOST: 'unix:///nowhere/engine.sock' };
 
 async function execJson(...argv: string[]): Promise<{ code: number; result: JobResult }> {
-  const { code, stdout } = await runMain(['exec', ...BEST_FLAGS, ...argv, '--json'], { cwd });
+  const { code, stdout } = await runMain(['exec', ...BEST_FLAGS, ...argv, '--json'], { cwd: folder.path });
   return { code, result: JSON.parse(stdout) as JobResult };
 }
 
@@ -49,7 +40,7 @@ describe('skillcell exec', () => {
     if (name.endsWith('.py')) requireHere(context, MISSING_PYTHON);
     write(name, ...lines);
     const run = await runCli(['exec', ...BEST_FLAGS, name, '--arg', 'hi', '--env', 'K=v=1'], {
-      cwd,
+      cwd: folder.path,
       env: WITHOUT_ENGINE,
     });
     expect(run).toMatchObject({ code: 0, stdout: 'hi v=1\n' });
@@ -59,7 +50,7 @@ describe('skillcell exec', () => {
     expect(where).toMatch(new RegExp(`^runner local, isolation ${BEST_LEVEL}${instead}`));
     expect(said.join('\n')).toMatch(/^bad\noutcome: succeeded \(exit code 0, /);
     const json = await runCli(['exec', ...BEST_FLAGS, name, '--arg', 'hi', '--env', 'K=v=1', '--json'], {
-      cwd,
+      cwd: folder.path,
       env: WITHOUT_ENGINE,
     });
     expect(json).toMatchObject({ code: 0, stderr: `${where}\n` });
@@ -72,12 +63,12 @@ describe('skillcell exec', () => {
   });
 
   it('sends the files of a folder, and says what it leaves out', async () => {
-    mkdirSync(join(cwd, 'tree/deep'), { recursive: true });
-    writeFileSync(join(cwd, 'tree/deep/a.txt'), 'a');
-    symlinkSync('/etc/hostname', join(cwd, 'tree/link'));
+    mkdirSync(join(folder.path, 'tree/deep'), { recursive: true });
+    writeFileSync(join(folder.path, 'tree/deep/a.txt'), 'a');
+    symlinkSync('/etc/hostname', join(folder.path, 'tree/link'));
     write('list.sh', 'find . -type f | sort; cat tree/deep/a.txt other/deep/a.txt');
     const argv = ['exec', 'list.sh', '--file', './tree/', '--file', 'tree:other', '--isolation', 'none'];
-    const run = await runMain(argv, { cwd });
+    const run = await runMain(argv, { cwd: folder.path });
     expect(run).toMatchObject({ code: 0, stdout: './list.sh\n./other/deep/a.txt\n./tree/deep/a.txt\naa' });
     expect(run.stderr).toContain('tree/link');
     expect(run.stderr).toContain('a symbolic link');
@@ -88,17 +79,17 @@ describe('skillcell exec', () => {
     const argv = ['exec', ...BEST_FLAGS, '--language', 'bash', '--stdin', 'in.txt'];
     const code = 'read -r line; echo "$line"';
     for (const operands of [[], ['-']]) {
-      expect(await runMain([...argv, ...operands], { cwd, stdin: code })).toMatchObject({
+      expect(await runMain([...argv, ...operands], { cwd: folder.path, stdin: code })).toMatchObject({
         code: 0,
         stdout: 'from a file\n',
       });
     }
     const file = write('p.sh', code);
-    const run = await runMain(['exec', ...BEST_FLAGS, file, '--stdin', '-'], { cwd, stdin: 'from here' });
+    const run = await runMain(['exec', ...BEST_FLAGS, file, '--stdin', '-'], { cwd: folder.path, stdin: 'from here' });
     expect(run).toMatchObject({ code: 0, stdout: 'from here\n' });
     const empty = write('empty.sh', 'wc -c');
     expect(
-      await runMain(['exec', ...BEST_FLAGS, empty, '--stdin', '/dev/null'], { cwd, stdin: 'from here' }),
+      await runMain(['exec', ...BEST_FLAGS, empty, '--stdin', '/dev/null'], { cwd: folder.path, stdin: 'from here' }),
     ).toMatchObject({
       code: 0,
       stdout: '0\n',
@@ -116,12 +107,12 @@ describe('skillcell exec', () => {
     );
     const files = ['--file', 'a:b.txt', '--file', 'a:b.txt:in/x', '--file', 'plain.txt'];
     const run = await runMain(['exec', ...BEST_FLAGS, file, ...files, '--output', 'made/out', '--expect', 'all.txt'], {
-      cwd,
+      cwd: folder.path,
     });
     expect(run).toMatchObject({ code: 0, stdout: '' });
-    expect(readFileSync(join(cwd, 'made/out/all.txt'), 'utf8')).toBe('colon\ncolon\nplain\n');
-    expect(run.stderr).toContain(`artifact: ${join(cwd, 'made/out/all.txt')} (18 bytes, text/plain)`);
-    const dropped = await runMain(['exec', ...BEST_FLAGS, file, ...files], { cwd });
+    expect(readFileSync(join(folder.path, 'made/out/all.txt'), 'utf8')).toBe('colon\ncolon\nplain\n');
+    expect(run.stderr).toContain(`artifact: ${join(folder.path, 'made/out/all.txt')} (18 bytes, text/plain)`);
+    const dropped = await runMain(['exec', ...BEST_FLAGS, file, ...files], { cwd: folder.path });
     expect(dropped.stderr).toContain(
       'artifact: all.txt (18 bytes, text/plain)\nartifacts are dropped; --output DIR keeps them',
     );
@@ -138,7 +129,7 @@ describe('skillcell exec', () => {
     expect(await execJson('exits.sh')).toMatchObject({ code: 1, result: { outcome: 'failed', exitCode: 7 } });
     expect(await execJson('sleeps.mjs', '--timeout', '0.3')).toMatchObject({ code: 1, result: { outcome: 'timeout' } });
     write('one.mjs', '1;');
-    const missing = await runMain(['exec', ...BEST_FLAGS, 'one.mjs', '--expect', 'a.txt'], { cwd });
+    const missing = await runMain(['exec', ...BEST_FLAGS, 'one.mjs', '--expect', 'a.txt'], { cwd: folder.path });
     expect(missing.code).toBe(1);
     expect(missing.stderr).toContain('missing: a.txt');
   });
@@ -175,7 +166,7 @@ describe('skillcell exec', () => {
   it('starts the sandbox with these limits', async (context) => {
     requireLevel(context, 'namespace');
     const file = write('space.sh', 'df -m --output=size /workspace | tail -n 1');
-    expect(await runMain(['exec', file, '--workspace', '16'], { cwd })).toMatchObject({
+    expect(await runMain(['exec', file, '--workspace', '16'], { cwd: folder.path })).toMatchObject({
       code: 0,
       stdout: expect.stringMatching(/^ *16\n$/),
     });
@@ -184,7 +175,7 @@ describe('skillcell exec', () => {
   it('says of a declared output that is over its limit why it is missing', async () => {
     const file = write('large.sh', 'head -c 1048577 /dev/zero > "$SKILLCELL_OUTPUT/large.bin"');
     const flags = ['--artifact-file', '1', '--expect', 'large.bin'];
-    const run = await runMain(['exec', ...BEST_FLAGS, file, ...flags], { cwd });
+    const run = await runMain(['exec', ...BEST_FLAGS, file, ...flags], { cwd: folder.path });
     expect(run.code).toBe(1);
     const reason = 'over 1048576 bytes, got 1048577';
     expect(run.stderr).toContain(
@@ -206,14 +197,16 @@ describe('skillcell exec', () => {
       'process.stdout.write("\\u001b]0;x\\u0007é\\r\\u202e\\n");',
       'console.error("\\u001b[2J");',
     );
-    const raw = await runMain(['exec', ...BEST_FLAGS, file], { cwd });
+    const raw = await runMain(['exec', ...BEST_FLAGS, file], { cwd: folder.path });
     expect(raw.stdout).toBe('\u001b]0;x\u0007é\r\u202e\n');
     expect(raw.stderr).toContain('\u001b[2J\n');
-    const shown = await runMain(['exec', ...BEST_FLAGS, file], { cwd, terminal: true });
+    const shown = await runMain(['exec', ...BEST_FLAGS, file], { cwd: folder.path, terminal: true });
     expect(shown.stdout).toBe('\\x1b]0;x\\x07é\\r\\u{202e}\n');
     expect(shown.stderr).toContain('\\x1b[2J\n');
     // What we write ourselves is escaped in any case.
-    const error = await runMain(['exec', ...BEST_FLAGS, write('throws.mjs', 'throw new Error("\\u001b[2J")')], { cwd });
+    const error = await runMain(['exec', ...BEST_FLAGS, write('throws.mjs', 'throw new Error("\\u001b[2J")')], {
+      cwd: folder.path,
+    });
     expect(error.stderr).toContain('error: Error: \\x1b[2J (line 1)\n');
   });
 
@@ -223,13 +216,13 @@ describe('skillcell exec', () => {
       'process.stdout.write(Buffer.from([0xc3]));',
       'setTimeout(() => process.stdout.write(Buffer.from([0xa9, 0x0a])), 200);',
     );
-    expect((await runMain(['exec', ...BEST_FLAGS, file], { cwd, terminal: true })).stdout).toBe('é\n');
+    expect((await runMain(['exec', ...BEST_FLAGS, file], { cwd: folder.path, terminal: true })).stdout).toBe('é\n');
   });
 
   it('passes output on as it comes', async () => {
     const child = spawnCli(
       ['exec', ...BEST_FLAGS, write('goes-on.mjs', 'console.log("up");', 'setInterval(() => undefined, 100);')],
-      { cwd },
+      { cwd: folder.path },
     );
     const [first] = (await once(child.stdout!, 'data')) as [Buffer];
     // The program goes on for ever: what it wrote is here before its end.
