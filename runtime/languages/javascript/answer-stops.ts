@@ -4,8 +4,9 @@ import { ANSWER, QUESTION, SHARED } from './stop-question.ts';
 import { startsWith } from './captured.ts';
 
 const { load, compareExchange, notify, wait } = Atomics;
-/** How long the stop may take to be on its way. */
-const STOP_MS = 100;
+/** How long code of users waits for its stop to be claimed, and then for the stop to be on its way. */
+const CLAIM_MS = 500;
+const STOP_MS = 10_000;
 /** What is ours, as files and as modules. */
 const RUNTIME = new URL('../../', import.meta.url).href;
 const OURS = [RUNTIME, fileURLToPath(RUNTIME), 'node:'];
@@ -22,7 +23,10 @@ export function answerStops(shared: Int32Array): void {
     const answer = stopped === undefined ? ANSWER.idle : isOfUsers(stopped.scriptName) ? ANSWER.stop : ANSWER.goOn;
     if (compareExchange(shared, SHARED.answer, ANSWER.none, answer) !== ANSWER.none) return;
     notify(shared, SHARED.answer);
-    if (answer === ANSWER.stop) wait(shared, SHARED.answer, ANSWER.stop, STOP_MS);
+    if (answer !== ANSWER.stop) return;
+    wait(shared, SHARED.answer, ANSWER.stop, CLAIM_MS);
+    if (compareExchange(shared, SHARED.answer, ANSWER.stop, ANSWER.expired) === ANSWER.stop) return;
+    wait(shared, SHARED.answer, ANSWER.claimed, STOP_MS);
   };
   Object.defineProperty(globalThis, Symbol.for(QUESTION), { value });
 }

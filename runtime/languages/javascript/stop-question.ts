@@ -21,9 +21,12 @@ export const ANSWER = {
   goOn: 2,
   /** It is nothing. */
   idle: 3,
-  /** Nobody waits for an answer any more. */
-  tooLate: 4,
+  /** The thread has taken the answer `stop`, and is about to stop the main thread. */
+  claimed: 4,
+  /** The stop is on its way. */
   stopping: 5,
+  /** The thread did not take the answer `stop` in time: code of users goes on. */
+  expired: 6,
 } as const;
 
 /** The global symbol under which the main thread answers. */

@@ -39,6 +39,14 @@ print('sent', flush=True)
 await asyncio.gather(*all)`,
   ],
 ];
+/** Waits a second longer for its child than an interrupt comes, in a call that no interrupt ends. */
+const READS_A_PIPE = `import { execFileSync, spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+execFileSync('mkfifo', ['pipe']);
+spawn('sh', ['-c', "trap '' INT; sleep 1.5; echo hello > pipe"]);
+readFileSync('pipe');
+console.log('read');
+for (;;) {}`;
 /** Milliseconds after the call of `run`: most come before the interpreter has begun to run the code, or is there at all. */
 const MOMENTS = [0, 0, 0, 1, 2, 3, 5, 30];
 
@@ -68,6 +76,16 @@ describe.each(ALL_LEVELS)('a session at level %s', (level) => {
       const next = await session.run("console.log('next'); console.error('next')");
       expect(next).toMatchObject({ outcome: 'succeeded', stdout: { text: 'next\n' }, stderr: { text: 'next\n' } });
     }
+  });
+
+  it('in javascript is stopped as soon as a blocking call returns', async (context) => {
+    requireEachLevel(context, level);
+    await using session = await open(level, { limits: { graceMs: 20_000 } });
+    const { result } = session.stream(READS_A_PIPE);
+    await pause(300);
+    session.interrupt();
+    expect(await result).toMatchObject({ outcome: 'canceled', state: 'kept', stdout: { text: 'read\n' } });
+    expect(await session.run('6 * 7')).toMatchObject({ value: 42, epoch: 1 });
   });
 
   it.for(MANY_CALLS)(
