@@ -5,7 +5,7 @@ import { askIndex } from '../src/library/search/ask-index.ts';
 import { buildIndex } from '../src/library/search/build-index.ts';
 import { findIndex, keepIndex } from '../src/library/search/kept-index.ts';
 import { searchSkills } from '../src/library/search/search-skills.ts';
-import { setDigest } from '../src/library/search/set-digest.ts';
+import { setDigest } from '../src/library/search/open-index.ts';
 import type { Skill } from '../src/contracts/skill.ts';
 import { SkillsSubsystem } from '../src/skills/index.ts';
 import { digestOf } from '../src/skills/text/digest.ts';

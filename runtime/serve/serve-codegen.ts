@@ -5,7 +5,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { type Diagnostic, diagnostic } from '../../src/contracts/diagnostic.ts';
 import type { LanguageDefinition } from '../../src/contracts/language.ts';
 import type { CodegenAttempt } from '../../src/contracts/result.ts';
-import type { SandboxMessage, SandboxResult } from '../../src/protocol/messages.ts';
+import type { RequestAnswer, SandboxMessage, SandboxResult } from '../../src/protocol/messages.ts';
 import { withinDeadline } from '../../src/protocol/within-deadline.ts';
 import type { AgentAnswer } from '../agent/agent-ports.ts';
 import type { Prompt } from '../agent/build-prompt.ts';
@@ -21,7 +21,8 @@ import { runOnce } from '../run/run-once.ts';
 import type { SandboxLayout } from '../sandbox/sandbox-layout.ts';
 import { renderArrived, type RenderedSkills } from './render-arrived.ts';
 import { sendOutputs } from '../run/send-outputs.ts';
-import { serveRequest } from './serve-request.ts';
+import { wrapData } from '../agent/wrap-data.ts';
+import { receiveSkills } from '../files/incoming-streams.ts';
 
 /**
  * Serves a codegen job: rebuilds the skills from what arrived, renders them, and lets the agent ask, run and repair.
@@ -203,4 +204,33 @@ function listInputs(workspace: string): { path: string; bytes: number }[] {
     found.push({ path: path.slice(workspace.length + 1), bytes: statSync(path).size });
   }
   return found;
+}
+
+/**
+ * Gets what the model asks for in place of a program from the host, which decides what the job's consumer may have. Skills are
+ * checked and rendered as the job's own were, and join them.
+ *
+ * @param rendered what is known of the job's skills; it is brought up to date
+ * @returns what the model is told of it
+ */
+async function serveRequest(request: string, around: JobSurroundings, rendered: RenderedSkills): Promise<string> {
+  const { calls, channel, globals, privileges, trees } = around;
+  const arriving = receiveSkills();
+  const reply = await calls.call('host', 'request', request, () => arriving.reader);
+  if (!reply.ok) return reply.error.message;
+  const { notes, texts, skills } = reply.value as RequestAnswer;
+  const parts = [...notes];
+  if (skills !== undefined) {
+    const arrived = await arriving.done;
+    const more = renderArrived(globals.JOB, { ...skills, trees: arrived });
+    const fresh = [...arrived].filter(([id]) => !trees.has(id));
+    // After a run this process works at the program's id.
+    privileges.asSupervisor(() => placeSkills(around, new Map(fresh)));
+    for (const [id, tree] of fresh) trees.set(id, tree);
+    rendered.pool = more.pool;
+    channel.send({ type: 'skills', skills: more.skills } satisfies SandboxMessage);
+    parts.push(more.text.trimEnd());
+  }
+  parts.push(...texts.map(({ label, text }) => wrapData(label, text)));
+  return parts.join('\n\n');
 }

@@ -13,10 +13,13 @@ import { readProgramError, readReportedValue, type ReadValue } from '../run/prog
 import { startWatches } from '../run/run-watches.ts';
 import { counted } from '../run/executor-link.ts';
 import { answerCellCalls, type CellCalls } from './cell-calls.ts';
-import { readCellReport, type CellReport } from './cell-report.ts';
+import { type CellReport, readCellReport } from './cell-report.ts';
 import type { Interpreter } from './interpreter.ts';
-import { lateVariables } from './late-variables.ts';
 import { passResults, type ShownResults } from './shown-results.ts';
+import { type LanguageDefinition, startVariables } from '../../src/contracts/language.ts';
+
+/** Variables that the code of a run heeds all the same: `TZ` is told to the interpreter, the others are read by programs as well. */
+const HEEDED: ReadonlySet<string> = new Set(['TZ', 'HOME', 'NODE_ENV']);
 
 const PIPE_GRACE_MS = 250;
 
@@ -279,4 +282,13 @@ function valueOf({ json }: CellReport, maxBytes: number): { value?: { is: unknow
 /** What the code of a run is called in its own messages. */
 export function cellName(run: number): string {
   return `cell-${run}`;
+}
+
+/** Says which variables of one run come too late for the interpreter that runs it. */
+function lateVariables(language: LanguageDefinition, env: Readonly<Record<string, string>>): Diagnostic[] {
+  const late = Object.keys(startVariables(language, env)).filter((name) => !HEEDED.has(name));
+  if (late.length === 0) return [];
+  const names = late.join(', ').slice(0, 500);
+  const message = `${language.title} reads ${names} when it starts, and the session's has started: only programs that the run starts heed it.`;
+  return [diagnostic('variable.late', message)];
 }

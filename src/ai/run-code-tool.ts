@@ -1,6 +1,6 @@
-import type { Tool, ToolSet } from 'ai';
+import type { Experimental_ToolCallerTool, Tool, ToolSet } from 'ai';
 import * as z from 'zod/mini';
-import { fromSdkTools, unexecutable, type SdkTools } from '../broker/sdk-tools.ts';
+import { fromSdkTools, type SdkTools, unexecutable } from '../broker/sdk-tools.ts';
 import type { Tool as OurTool } from '../broker/tool.ts';
 import { checkOptions } from '../contracts/check-options.ts';
 import type { LanguageDefinition } from '../contracts/language.ts';
@@ -8,13 +8,19 @@ import { SkillcellError } from '../contracts/skillcell-error.ts';
 import { toolsSchema } from '../orchestrator/tools-schema.ts';
 import type { CodeRunner } from './code-runner.ts';
 import { declareTools } from './declare-tools.ts';
-import { modelOutput } from './model-output.ts';
-import { runCodeDescription } from './run-code-description.ts';
 import type { RunCodeInput, RunOutput, SandboxTools } from './sandbox-tools.ts';
 import type { SandboxToolsOptions } from './sandbox-tools-options.ts';
 import { sdkCall } from './sdk-call.ts';
-import { sdkTool } from './sdk-tool.ts';
-import { asToolCaller } from './tool-caller.ts';
+import { type ModelOutput, sdkTool } from './sdk-tool.ts';
+
+/** What {@link runCodeDescription} says of. */
+interface RunCodeDescription {
+  language: LanguageDefinition;
+  /** Whether programs run in one session. */
+  inSession: boolean;
+  hasSkills: boolean;
+  hasTools: boolean;
+}
 
 /** Options of {@link createRunCodeTool}. */
 export interface RunCodeToolOptions {
@@ -86,4 +92,55 @@ function requireOurs(tools: SdkTools, { title, guide }: LanguageDefinition): Our
 
 function refused(reason: string, got: string): SkillcellError {
   return new SkillcellError('options.invalid', `Cannot ${ACTION}: ${reason}, got ${got}.`);
+}
+
+/** What of an output goes to the service of the model: pictures apart from the rest, where there are any. */
+function modelOutput({ output }: { output: RunOutput }): ModelOutput {
+  const pictures = output.displayed?.filter(({ base64 }) => base64 !== undefined) ?? [];
+  if (pictures.length === 0) return { type: 'json', value: output as never };
+  const displayed = output.displayed?.map(({ base64, ...rest }) =>
+    base64 === undefined ? rest : { ...rest, attached: true },
+  );
+  return {
+    type: 'content',
+    value: [
+      { type: 'text', text: JSON.stringify({ ...output, displayed }) },
+      ...pictures.map(({ mediaType, base64 = '' }) => {
+        return { type: 'file' as const, mediaType, data: { type: 'data' as const, data: base64 } };
+      }),
+    ],
+  };
+}
+
+/** Says to a model what `run_code` does, and what a program has to know. */
+function runCodeDescription({ language, inSession, hasSkills, hasTools }: RunCodeDescription): string {
+  const { title, guide, installed } = language;
+  const rules = guide.rules.map((rule) => rule.replace('{version}', installed?.version ?? ''));
+  return [
+    `Runs a ${title} program in an isolated sandbox, and gives how it ended, what it printed, its value, its error, and what it ${inSession ? 'displayed' : 'left as files'}.`,
+    inSession
+      ? 'All programs run in one session, one after the other: what one defines, and its files, are there for the next.'
+      : 'Each program starts anew: nothing of an earlier one is there.',
+    ...rules.map((rule) => `- ${rule}`),
+    '- There is no network, and nothing can be installed.',
+    `- Files that are to be kept go below the folder that ${guide.outputFolder} names.`,
+    `- ${guide.value}`,
+    ...(inSession ? ['- Else the value of the last expression is the result.'] : []),
+    ...(hasTools && guide.tools !== undefined ? [`- ${guide.tools}`] : []),
+    ...(hasSkills ? [`- ${guide.skillFiles}`] : []),
+  ].join('\n');
+}
+
+/**
+ * Makes a tool that calls others: with `experimental_toolCallers` the AI SDK hands those to `bind` before each step, and takes what that
+ * gives in the place of the tool. It knows such a tool by this one property, so that nothing of the SDK need be loaded here.
+ */
+function asToolCaller<Made extends Tool>(
+  tool: Made,
+  bind: (tools: ToolSet) => Tool,
+): Experimental_ToolCallerTool<Made> {
+  const definition: Experimental_ToolCallerTool<Made>['experimental_toolCaller'] = { type: 'local', bind };
+  // As the SDK's own function does: a copy of the tool is none that calls others.
+  const caller = Object.defineProperty({ ...tool }, 'experimental_toolCaller', { value: definition });
+  return caller as Experimental_ToolCallerTool<Made>;
 }

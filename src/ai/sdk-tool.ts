@@ -2,7 +2,8 @@ import type { Schema, Tool, ToolExecutionOptions } from 'ai';
 import * as z from 'zod/mini';
 import { SDK_SCHEMA } from '../broker/schema-source.ts';
 import { checkOptions } from '../contracts/check-options.ts';
-import { withCode } from './with-code.ts';
+import { ToolError } from '../broker/tool-errors.ts';
+import { SkillcellError } from '../contracts/skillcell-error.ts';
 
 /** What of an output goes to the service of the model. */
 export type ModelOutput = Awaited<ReturnType<NonNullable<Tool['toModelOutput']>>>;
@@ -69,4 +70,20 @@ function jsonSchema(schema: z.ZodMiniType, texts: Record<string, string>): objec
     return [field, { ...(part as object), ...(texts[field] === undefined ? {} : { description: texts[field] }) }];
   });
   return { ...json, properties: Object.fromEntries(properties) as object };
+}
+
+/**
+ * An error as the model and the agent's log read it: of all that an error holds the AI SDK hands on the message alone, so that the
+ * code stands in it as well.
+ */
+function withCode(error: unknown): unknown {
+  const ours = error instanceof ToolError ? asOurs(error) : error;
+  if (!SkillcellError.isInstance(ours)) return error;
+  const { code, message, hint, diagnostics } = ours;
+  return new SkillcellError(code, `${message} (${code})`, { cause: ours, hint, diagnostics });
+}
+
+/** What the tools of skills say is about a reference, or about a file of a skill. */
+function asOurs({ message, cause }: ToolError): SkillcellError {
+  return SkillcellError.isInstance(cause) ? cause : new SkillcellError('skills.reference-unknown', message);
 }

@@ -8,12 +8,20 @@ import {
 } from '../orchestrator/disclosure-tools.ts';
 import { type GivenSkills, knownSkills, presentSkills } from '../orchestrator/present-skills.ts';
 import { READ_LINES, type SkillFileContent } from '../skills/load/read-skill-file.ts';
-import { cutLines } from './cut-lines.ts';
-import { cutText } from './cut-text.ts';
+import { cutText, wholeAt } from './cut-text.ts';
 import type { ListedSkill, LoadedSkill, SandboxTools } from './sandbox-tools.ts';
 import { sdkTool } from './sdk-tool.ts';
 import { filePath, SKILL_FIELD, skillReference } from './skill-fields.ts';
 import { takeFitting } from './take-fitting.ts';
+
+/** Lines of a text, from its beginning. */
+interface CutLines {
+  text: string;
+  /** How many lines that are. */
+  count: number;
+  /** Whether the only line is cut itself. */
+  isParted: boolean;
+}
 
 /** Options of {@link createSkillTools}. */
 export interface SkillToolsOptions {
@@ -152,4 +160,14 @@ function leftOut(count: number, what: string): string | undefined {
 function notesOf(found: readonly (string | undefined)[]): { notes?: string[] } {
   const notes = found.filter((note) => note !== undefined);
   return notes.length === 0 ? {} : { notes };
+}
+
+/** As many whole lines as fit, so that whoever reads goes on with the next one; of a first line that does not fit, its beginning. */
+function cutLines(text: string, characters: number): CutLines {
+  if (text.length <= characters)
+    return { text, count: text.split('\n').length - (text.endsWith('\n') ? 1 : 0), isParted: false };
+  const end = text.lastIndexOf('\n', characters - 1) + 1;
+  if (end === 0) return { text: text.slice(0, wholeAt(text, characters)), count: 1, isParted: true };
+  const kept = text.slice(0, end);
+  return { text: kept, count: kept.split('\n').length - 1, isParted: false };
 }

@@ -13,8 +13,7 @@ import { storeOf } from '../stores/s3/s3-store.ts';
 import { createPdfReader, isPdf } from './pdf/read-pdf.ts';
 import { editFile } from './edit-file.ts';
 import { grepFiles } from './grep-files.ts';
-import { matchPath } from './match-path.ts';
-import { MOUNTS, type MountName, mountPath } from './mount-path.ts';
+import { type MountName, mountPath, MOUNTS } from './mount-path.ts';
 import type { MountedFiles, ReadFile } from './mounted-files.ts';
 import { prefixFiles } from './prefix-files.ts';
 import type { BackendCall, LineRange, S3Backend } from './s3-backend.ts';
@@ -22,6 +21,7 @@ import { readPrefixes, type S3BackendOptions } from './s3-backend-options.ts';
 import { shelfFiles } from './shelf-files.ts';
 import { type ShelvedSkill, shelveSkills } from './skill-shelf.ts';
 import { formattedSkills, frontMatterText, skillText } from './skill-texts.ts';
+import { globMatch } from '../skills/text/glob-match.ts';
 
 /**
  * Opens a bucket for an agent of one user: skills at `/skills`, files of its thread at `/workspace` and of its ticket at `/ticket`.
@@ -227,4 +227,34 @@ function linesOf(text: string, { offset = 0, limit }: LineRange): string {
   if (lines.at(-1) === '') lines.pop();
   const part = lines.slice(offset, limit === undefined ? undefined : offset + limit);
   return part.map((line) => `${line}\n`).join('');
+}
+
+/**
+ * Tells whether a pattern matches a whole path. `*` stands for any characters of one name, `?` for one, a name `**` for any number of
+ * names. Takes time linear in names × names.
+ */
+function matchPath(pattern: string, path: string): boolean {
+  const parts = pattern.split('/');
+  const names = path.split('/');
+  // Which beginnings of the pattern match the names that were looked at.
+  let reached = new Set<number>(skipStars(parts, [0]));
+  for (const name of names) {
+    const points = [...name];
+    const next: number[] = [];
+    for (const at of reached) {
+      const part = parts[at];
+      if (part === undefined) continue;
+      if (part === '**') next.push(at);
+      else if (globMatch([...part], points)) next.push(at + 1);
+    }
+    reached = new Set(skipStars(parts, next));
+  }
+  return reached.has(parts.length);
+}
+
+/** A `**` may stand for no name at all. */
+function skipStars(parts: readonly string[], places: readonly number[]): number[] {
+  const all = [...places];
+  for (const place of places) for (let at = place; parts[at] === '**'; at += 1) all.push(at + 1);
+  return all;
 }

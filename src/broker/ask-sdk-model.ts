@@ -1,8 +1,8 @@
-import { generateText, type LanguageModel } from 'ai';
-import { describeModelError, judgeModelError } from './model-error.ts';
+import { APICallError, generateText, type LanguageModel } from 'ai';
 import type { ModelAnswer, ModelRequest } from './model-gateway.ts';
-import { retryModelRequest, type ModelRetryOptions } from './model-retry.ts';
+import { type ModelRetryOptions, readRetryAfter, retryModelRequest, type RetryVerdict } from './model-retry.ts';
 import { redact } from './redact.ts';
+import { SkillcellError } from '../contracts/skillcell-error.ts';
 
 // The SDK prints its notes on models and settings as process warnings unless told otherwise.
 globalThis.AI_SDK_LOG_WARNINGS ??= false;
@@ -52,4 +52,33 @@ export async function askSdkModel(options: AskSdkModelOptions): Promise<ModelAns
 
 function tokens(count: number | undefined): number | null {
   return count !== undefined && Number.isSafeInteger(count) && count >= 0 ? count : null;
+}
+
+/** Whether another try may help: rate limits, faults of the service and lost connections. */
+export function judgeModelError(error: unknown): RetryVerdict {
+  if (!APICallError.isInstance(error)) return { retry: false };
+  return { retry: error.isRetryable, retryAfterMs: readRetryAfter(error.responseHeaders) };
+}
+
+/**
+ * Makes an error of the SDK one of ours. The SDK's own error is not kept as cause: it holds the whole prompt, the
+ * address and what the service sent back, which may repeat the key.
+ *
+ * @param error what the last try threw
+ * @param service whom the request went to, and what may not be repeated
+ * @returns `model.refused` where only a change of key, name or address helps, else `model.failed`
+ */
+export function describeModelError(
+  error: unknown,
+  service: { id: string; origin: string; secrets: readonly string[] },
+): SkillcellError {
+  const text = error instanceof Error ? error.message : String(error);
+  const said = JSON.stringify(redact(text, service.secrets).replace(/\s+/g, ' ').slice(0, 300));
+  const asking = `Cannot ask ${service.id} at ${service.origin}`;
+  if (!APICallError.isInstance(error)) return new SkillcellError('model.failed', `${asking}: got ${said}.`);
+  const status = error.statusCode;
+  if (status === undefined) return new SkillcellError('model.failed', `${asking}: no connection, got ${said}.`);
+  if (status < 300) return new SkillcellError('model.failed', `${asking}: the answer cannot be read, got ${said}.`);
+  const code = error.isRetryable ? 'model.failed' : 'model.refused';
+  return new SkillcellError(code, `${asking}: the service answered HTTP ${status}, got ${said}.`);
 }

@@ -1,16 +1,37 @@
 import { TOOL_CALL_CODES, type ToolCallCode } from '../contracts/tool-call-codes.ts';
-import { attachBytes, detachBytes, ValueFault, type BytesPlace } from '../protocol/value-bytes.ts';
+import { attachBytes, type BytesPlace, detachBytes, ValueFault } from '../protocol/value-bytes.ts';
 import { withinDeadline } from '../protocol/within-deadline.ts';
 import type { ApprovalGate } from './approval-gate.ts';
-import { TOOL_JSON_BYTES, type BrokerReply } from './broker-call.ts';
+import { type BrokerReply, TOOL_JSON_BYTES } from './broker-call.ts';
 import type { CallGate } from './call-gate.ts';
 import type { AdmitCall } from './count-tool-calls.ts';
 import type { EffectCall, EffectRecord } from './effect-record.ts';
-import { LateSignal } from './late-signal.ts';
 import type { OfferedTool } from './offered-tool.ts';
 import { sanitizeErrorText } from './redact.ts';
-import { TOOL_VALUE_BYTES, type Tool } from './tool.ts';
+import { type Tool, TOOL_VALUE_BYTES } from './tool.ts';
 import { ToolCallError, ToolError } from './tool-errors.ts';
+
+/** A signal that is made when somebody asks for it: most calls are over before anybody does. */
+class LateSignal {
+  #controller: AbortController | undefined;
+  #over: Error | undefined;
+
+  get signal(): AbortSignal {
+    this.#controller ??= new AbortController();
+    if (this.#over !== undefined) this.#controller.abort(this.#over);
+    return this.#controller.signal;
+  }
+
+  get aborted(): boolean {
+    return this.#over !== undefined;
+  }
+
+  /** The first reason counts. */
+  abort(reason: Error): void {
+    this.#over ??= reason;
+    this.#controller?.abort(this.#over);
+  }
+}
 
 const DEFAULT_TIMEOUT_MS = 60_000;
 /** One for all calls: the stack of each would say nothing. */

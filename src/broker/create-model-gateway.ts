@@ -1,8 +1,7 @@
-import { anthropicGateway } from './anthropic-gateway.ts';
 import type { ModelGateway } from './model-gateway.ts';
 import type { ModelProvider, ModelSettings } from './model-settings.ts';
-import { openaiCompatibleGateway } from './openai-compatible-gateway.ts';
 import type { SdkGatewayOptions } from './sdk-gateway-options.ts';
+import { sdkGateway } from './sdk-gateway.ts';
 
 const GATEWAYS: Record<ModelProvider, typeof openaiCompatibleGateway> = {
   'openai-compatible': openaiCompatibleGateway,
@@ -31,4 +30,46 @@ const GATEWAYS: Record<ModelProvider, typeof openaiCompatibleGateway> = {
  */
 export function createModelGateway(settings: ModelSettings, options: SdkGatewayOptions = {}): ModelGateway {
   return GATEWAYS[settings.provider](settings, options);
+}
+
+/**
+ * A gateway to a service that speaks Anthropic's messages.
+ *
+ * @param settings `baseUrl` is what stands before `/messages`
+ * @param options retries
+ * @returns the gateway
+ */
+function anthropicGateway(settings: ModelSettings, options: SdkGatewayOptions = {}): ModelGateway {
+  return sdkGateway(
+    settings,
+    async ({ model, baseUrl, apiKey }, fetch) => {
+      const { createAnthropic } = await import('@ai-sdk/anthropic');
+      // An absent key would make the SDK read one from the environment.
+      return createAnthropic({ baseURL: baseUrl, apiKey: apiKey ?? 'none', fetch })(model);
+    },
+    options,
+  );
+}
+
+/**
+ * A gateway to any service that speaks OpenAI's chat completions.
+ *
+ * @param settings `baseUrl` is what stands before `/chat/completions`
+ * @param options retries
+ * @returns the gateway
+ */
+export function openaiCompatibleGateway(settings: ModelSettings, options: SdkGatewayOptions = {}): ModelGateway {
+  return sdkGateway(
+    settings,
+    async ({ provider, model, baseUrl, apiKey }, fetch) => {
+      const { createOpenAICompatible } = await import('@ai-sdk/openai-compatible');
+      return createOpenAICompatible({
+        name: provider,
+        baseURL: baseUrl,
+        fetch,
+        ...(apiKey === undefined ? {} : { apiKey }),
+      })(model);
+    },
+    options,
+  );
 }

@@ -1,9 +1,14 @@
 import type * as z from 'zod/mini';
-import { allowedValues } from './allowed-values.ts';
-import { fieldName } from './field-name.ts';
 import { nearName } from './near-name.ts';
 import { quotedText } from './quoted-text.ts';
 import { definitionOf, meantForm, schemaPart, valueAt } from './schema-part.ts';
+
+const PLAIN = /^(?:[A-Za-z_$][\w$]*|\d+)$/;
+
+interface NumberCheck {
+  check: string;
+  value?: number;
+}
 
 /** Stands where a schema has no words of its own: zod's depend on which of its languages anything in the process has loaded. */
 export const NO_WORDS = 'no words';
@@ -110,4 +115,58 @@ function received(value: unknown): string {
   if (typeof value === 'string') return `, got ${quotedText(value)}`;
   if (Array.isArray(value)) return `, got a list of ${value.length}`;
   return value === undefined ? '' : `, got ${typeof value === 'function' ? 'a function' : 'an object'}`;
+}
+
+/** What a schema takes, as a noun: "a whole number from 1 to 64". Undefined where only its own message can say it. */
+function allowedValues(schema: z.core.$ZodType): string | undefined {
+  const { type, entries, values, options } = definitionOf(schema);
+  switch (type) {
+    case 'number':
+      return numbers(schema);
+    case 'string':
+      return 'a text';
+    case 'boolean':
+      return 'true or false';
+    case 'array':
+      return 'a list';
+    case 'object':
+    case 'record':
+      return 'an object';
+    case 'enum':
+      return oneOf(Object.values(entries ?? {}));
+    case 'literal':
+      return oneOf(values ?? []);
+    case 'union': {
+      const alternatives = options?.map(allowedValues) ?? [];
+      return alternatives.includes(undefined) ? undefined : [...new Set(alternatives)].join(' or ');
+    }
+    default:
+      return undefined;
+  }
+}
+
+function numbers(schema: z.core.$ZodType): string {
+  const checks = definitionOf(schema).checks?.map(({ _zod: { def } }): NumberCheck => def) ?? [];
+  const noun = checks.some(({ check }) => check === 'number_format') ? 'a whole number' : 'a number';
+  const least = checks.find(({ check }) => check === 'greater_than')?.value;
+  const most = checks.find(({ check }) => check === 'less_than')?.value;
+  if (least === undefined) return most === undefined ? noun : `${noun} of at most ${most}`;
+  return most === undefined ? `${noun} of at least ${least}` : `${noun} from ${least} to ${most}`;
+}
+
+function oneOf(values: readonly unknown[]): string {
+  const shown = values.map((value) => (typeof value === 'string' ? value : JSON.stringify(value)));
+  return shown.length === 1 ? `${shown[0]}` : `one of ${shown.join(', ')}`;
+}
+
+/**
+ * How a field is written in a message: `limits.memoryMib`, `runners.0.name`, `files["../a"].source`.
+ *
+ * @param path keys and indexes from the whole to the field
+ */
+function fieldName(path: readonly PropertyKey[]): string {
+  return path.map(String).reduce((name, key) => {
+    if (name === '') return PLAIN.test(key) ? key : quotedText(key);
+    return PLAIN.test(key) ? `${name}.${key}` : `${name}[${quotedText(key)}]`;
+  }, '');
 }

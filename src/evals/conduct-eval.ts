@@ -1,7 +1,15 @@
 import type { EvalRun, EvalSide } from './eval-report.ts';
 import type { MadeEvalRun } from './make-run.ts';
-import { type PlannedRun, scheduleRuns } from './schedule-runs.ts';
-import { seededRandom } from './seeded-random.ts';
+import { seededRandom, type SeededRandom } from './seeded-random.ts';
+
+/** One run that is to be made. */
+export interface PlannedRun {
+  /** Index of the eval. */
+  eval: number;
+  side: EvalSide;
+  /** From 1. */
+  run: number;
+}
 
 /** After so many runs in a row that came to nothing, the next would as well. */
 const FAILURES_IN_A_ROW = 3;
@@ -53,4 +61,28 @@ export async function conductEval(options: ConductOptions): Promise<ConductedEva
   const isWhole = results.length === schedule.length && results.at(-1)?.status !== 'failed';
   const interrupted = signal?.aborted === true && !isWhole;
   return { results, models: [...models], interrupted, gaveUp: !interrupted && results.length < schedule.length };
+}
+
+/**
+ * Puts the runs in an order: round after round every eval once on each side, evals and sides of a round at random. What changes over time, such as a
+ * service that is slow in the evening, so meets both sides alike, and what is there after an interruption is as good as even.
+ */
+export function scheduleRuns(
+  evals: number,
+  sides: readonly [EvalSide, EvalSide],
+  runs: number,
+  random: SeededRandom,
+): PlannedRun[] {
+  const planned: PlannedRun[] = [];
+  for (let run = 1; run <= runs; run += 1) {
+    for (const index of shuffled([...Array(evals).keys()], random)) {
+      for (const side of shuffled(sides, random)) planned.push({ eval: index, side, run });
+    }
+  }
+  return planned;
+}
+
+function shuffled<T>(items: readonly T[], random: SeededRandom): T[] {
+  const left = [...items];
+  return items.flatMap(() => left.splice(random.between(0, left.length - 1), 1));
 }

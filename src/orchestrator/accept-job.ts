@@ -1,24 +1,28 @@
 import { randomUUID } from 'node:crypto';
 import { createModelBudget } from '../broker/model-budget.ts';
-import type { JobResult } from '../contracts/result.ts';
+import type { JobResult, ProgramError } from '../contracts/result.ts';
 import type { SkillsSubsystem } from '../skills/load-subsystem.ts';
 import { SkillcellError } from '../contracts/skillcell-error.ts';
-import { canceledBeforeStart, withReasons } from './canceled-result.ts';
 import type { EmitEvent, EventStream } from './event-stream.ts';
 import { createJobCancellation, type JobCancellation } from './job-cancellation.ts';
 import type { JobHost } from './job-host.ts';
 import type { JobQueue } from './job-queue.ts';
 import type { JobRequest } from './job-schema.ts';
 import { lostResult } from './lost-result.ts';
-import { isLibrary } from './present-skills.ts';
-import { prepareJob, type PreparedJob } from './prepare-job.ts';
+import { type GivenSkills, isLibrary, presentSkills } from './present-skills.ts';
+import { type PreparedJob, prepareJob } from './prepare-job.ts';
 import { preparationOptions } from './preparation-options.ts';
 import { runInSandbox } from './run-in-sandbox.ts';
 import type { SessionPort } from './session/session-port.ts';
-import { skillsOfJob } from './skills-of-job.ts';
 import { inSpan } from './tracing/in-span.ts';
 import { jobEnding } from './tracing/job-attributes.ts';
 import type { TraceSpan } from './tracing/trace-span.ts';
+import { diagnostic, type Diagnostic } from '../contracts/diagnostic.ts';
+import { emptyResult } from './empty-result.ts';
+import type { AcceptedJob } from './accepted-job.ts';
+import { DEFAULT_CONSUMER } from '../contracts/job.ts';
+
+type Asked = NonNullable<JobRequest['skills']>;
 
 const CANCELED_EARLY = new Error('The job was canceled before it was accepted.');
 
@@ -170,4 +174,42 @@ async function runUnlessCanceled(
   const result = await runInSandbox(host, job, { attempt, signal, emit, budget, session, span }, queue);
   if (result !== undefined) return withReasons(result, reasons);
   return canceledBeforeStart({ jobId: job.jobId, kind: job.kind, attempt }, reasons);
+}
+
+/** The result of a job that was canceled before it had a sandbox. */
+function canceledBeforeStart(job: AcceptedJob, reasons: readonly string[]): JobResult {
+  return withReasons({ ...emptyResult(job), outcome: 'canceled' }, reasons);
+}
+
+/** Says in the result of a canceled job why it was: the first reason as its error, later ones as diagnostics. */
+function withReasons(result: JobResult, reasons: readonly string[]): JobResult {
+  if (result.outcome !== 'canceled') return result;
+  const [first = 'no reason was given', ...later] = reasons;
+  const error: ProgramError = { name: 'Canceled', message: first, stack: '' };
+  return { ...result, error, diagnostics: [...result.diagnostics, ...later.map(canceledAgain)] };
+}
+
+function canceledAgain(reason: string): Diagnostic {
+  return diagnostic('job.canceled-again', `The job was canceled once more: ${reason}`);
+}
+
+/**
+ * The skills that a job keeps to its end: those of its submission, with those whole that it names. What else it turns out to need is fetched of the
+ * same snapshot.
+ *
+ * @param request not checked yet
+ * @throws SkillcellError `store.unavailable`, or the reason of the signal
+ */
+async function skillsOfJob(
+  skills: GivenSkills | undefined,
+  request: JobRequest,
+  signal: AbortSignal,
+): Promise<SkillsSubsystem | undefined> {
+  const { refs = [], consumer = DEFAULT_CONSUMER, includeInternal } = Object(request.skills) as Asked;
+  const named = [...(request.kind === 'script' ? [request.skill] : []), ...(Array.isArray(refs) ? refs : [])];
+  // What is malformed is refused by the checks that follow.
+  const isNamed = typeof consumer === 'string' && named.every((ref) => typeof ref === 'string');
+  return isNamed
+    ? await presentSkills(skills, { refs: named, consumer, includeInternal, signal })
+    : await presentSkills(skills, { refs: [], signal });
 }

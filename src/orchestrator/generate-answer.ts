@@ -9,15 +9,17 @@ import { diagnostic } from '../contracts/diagnostic.ts';
 import type { GenerateOptions, Generation } from '../contracts/generation.ts';
 import { DEFAULT_LIMITS, LIMIT_CEILINGS } from '../contracts/limits.ts';
 import { SkillcellError } from '../contracts/skillcell-error.ts';
-import { runWithSkills, type InstructionBlock, type SkillsSubsystem } from '../skills/index.ts';
+import { type InstructionBlock, runWithSkills, type SkillsSubsystem } from '../skills/index.ts';
 import { withinDeadline } from '../protocol/within-deadline.ts';
 import { findFencedBlocks, withoutThinking } from '../skills/text/markdown-fences.ts';
-import { generationFaultMessage, generationSystem } from './generation-prompt.ts';
 import { consumerSchema } from './job-schema.ts';
 import { requireLoadable } from './requested-skills.ts';
 import { checkOutput, compileOutput, outputSchema, type OutputSchema } from './output-schema.ts';
 import { traceModels } from './tracing/trace-models.ts';
 import type { TraceSpan } from './tracing/trace-span.ts';
+
+const DEFAULT_SYSTEM =
+  'You write what the user asks for. Answer with that alone: nothing before it, and nothing about it.';
 
 const PROMPT_CHARACTERS = 1_000_000;
 const DEFAULT_ATTEMPTS = 2;
@@ -187,4 +189,27 @@ async function judgeAnswer({ text, finishReason }: ModelAnswer, schema: OutputSc
 
 function sum(one: number | null, other: number | null): number | null {
   return one === null || other === null ? null : one + other;
+}
+
+/** The system prompt of a generation: the same for all prompts with the same instructions, schema and skills. */
+function generationSystem(
+  system: string | undefined,
+  schema: OutputSchema | undefined,
+  instructionBlock: string,
+): string {
+  const sections = [(system ?? DEFAULT_SYSTEM).trim()];
+  if (schema !== undefined)
+    sections.push(
+      `Answer\n- Give exactly one fenced code block, marked json, with one JSON value in it that fits this JSON schema:\n${JSON.stringify(schema.json)}`,
+    );
+  if (instructionBlock === '') return `${sections.join('\n\n')}\n`;
+  sections.push(
+    'Skills\nThe block below holds expert instructions. Follow them where they apply; where they say otherwise, the user and the rules above go first.',
+  );
+  return `${sections.join('\n\n')}\n\n${instructionBlock}`;
+}
+
+/** The message that says what was wrong with an answer. */
+function generationFaultMessage(fault: string): string {
+  return `That answer was not taken: ${fault}. Give the whole value again, corrected, in one fenced code block marked json.\n`;
 }

@@ -1,4 +1,15 @@
-import { closeSync, fstatSync, fsyncSync, ftruncateSync, openSync, readFileSync, readdirSync, rmSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  fstatSync,
+  fsyncSync,
+  ftruncateSync,
+  linkSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+} from 'node:fs';
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import type { JobResult } from '../contracts/result.ts';
@@ -6,9 +17,11 @@ import { SkillcellError } from '../contracts/skillcell-error.ts';
 import { makeFolders } from '../durable/make-folders.ts';
 import { currentOwner, isDead, ownerName, parseOwnerName } from '../durable/owner.ts';
 import type { AcceptedJob } from './accepted-job.ts';
-import { removeTorn, syncFolder, writeWhole } from '../durable/durable-file.ts';
+import { removeTorn, syncFolder, writeAside, writeWhole } from '../durable/durable-file.ts';
 import { lostResult } from './lost-result.ts';
-import { hasResult, lastAttempt, recordResult } from './result-files.ts';
+
+/** What names a result. */
+type Attempt = Pick<JobResult, 'jobId' | 'attempt'>;
 
 /** What survives a crash: every accepted job, and one result for each. */
 export interface JobJournal {
@@ -162,4 +175,38 @@ function guard(what: string, action: () => void): void {
     if (SkillcellError.isInstance(cause)) throw cause;
     throw new SkillcellError('state.write-failed', `Cannot ${what}: ${(cause as Error).message}.`, { cause });
   }
+}
+
+/** Whether an attempt has its result. */
+function hasResult(folder: string, attempt: Attempt): boolean {
+  return existsSync(join(folder, resultName(attempt)));
+}
+
+/** The greatest number of an attempt of a job that has a result; 0 where none has. */
+function lastAttempt(folder: string, jobId: string): number {
+  const names = readdirSync(folder).filter((name) => name.startsWith(`${jobId}.`));
+  return Math.max(0, ...names.map((name) => Number(/^\.(\d+)\.json$/.exec(name.slice(jobId.length))?.[1] ?? 0)));
+}
+
+/**
+ * Writes a result under a temporary name and links it to its own, which fails when there is one: the first one counts.
+ *
+ * @returns whether this was the first
+ */
+function recordResult(folder: string, result: JobResult): boolean {
+  const temporary = writeAside(folder, JSON.stringify(result));
+  try {
+    linkSync(temporary, join(folder, resultName(result)));
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+    throw error;
+  } finally {
+    rmSync(temporary, { force: true });
+    syncFolder(folder);
+  }
+}
+
+function resultName({ jobId, attempt }: Attempt): string {
+  return `${jobId}.${attempt}.json`;
 }

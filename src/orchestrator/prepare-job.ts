@@ -5,7 +5,7 @@ import type { Diagnostic } from '../contracts/diagnostic.ts';
 import type { RuntimeGlobals } from '../contracts/globals.ts';
 import type { JobMatch } from '../contracts/matching.ts';
 import { DEFAULT_CONSUMER } from '../contracts/job.ts';
-import { DEFAULT_LANGUAGE, programFileName, type Language, type LanguageDefinition } from '../contracts/language.ts';
+import { DEFAULT_LANGUAGE, type Language, type LanguageDefinition, programFileName } from '../contracts/language.ts';
 import type { JobLimits } from '../contracts/limits.ts';
 import type { JobKind } from '../contracts/result.ts';
 import { quotedText } from '../contracts/quoted-text.ts';
@@ -15,11 +15,10 @@ import { programLanguage } from '../languages/program-language.ts';
 import { exportRuntimeGlobals, runWithSkills, type SkillsSubsystem } from '../skills/index.ts';
 import { askedTools } from './asked-tools.ts';
 import { checkDestinations } from './check-destinations.ts';
-import { checkOutputFolder } from './check-output-folder.ts';
 import { effectiveLimits } from './effective-limits.ts';
-import { prepareInputFiles, readHostFile, type PreparedFile } from './input-files.ts';
+import { type PreparedFile, prepareInputFiles, readHostFile } from './input-files.ts';
 import { withWhole } from '../library/library-subsystem.ts';
-import { checkRequest, invalid, selects, type CheckedRequest } from './job-schema.ts';
+import { type CheckedRequest, checkRequest, invalid, selects } from './job-schema.ts';
 import { withPromptTools } from './prompt-tools.ts';
 import { compileOutput, type OutputSchema } from './output-schema.ts';
 import { prepareTools, unknownTools } from './prepare-tools.ts';
@@ -30,6 +29,9 @@ import { requestedSkills, requireLoadable, requireSkills } from './requested-ski
 import { findScript, type FoundScript } from './find-script.ts';
 import { skillCodeJob, withSkillTools } from './skill-code/skill-tools.ts';
 import type { SkillCodeJob, SkillCodeSource } from './skill-code/skill-code-source.ts';
+import { constants } from 'node:fs';
+import { access, stat } from 'node:fs/promises';
+import { printablePath } from '../protocol/shown-path.ts';
 
 const MIB = 1024 * 1024;
 
@@ -301,4 +303,26 @@ export function prepareSkills(
       diagnostics: block?.diagnostics ?? exported.diagnostics,
     };
   });
+}
+
+/**
+ * Refuses a place for artifacts that can never take them, before anything runs for it. A folder that is not there yet is
+ * made when the first artifact comes.
+ *
+ * @throws SkillcellError `job.invalid`
+ */
+async function checkOutputFolder(path: string | undefined): Promise<void> {
+  if (path === undefined) return;
+  try {
+    const status = await stat(path);
+    if (!status.isDirectory()) throw invalid(`output must be a folder, got ${printablePath(path)}`);
+    await access(path, constants.W_OK | constants.X_OK);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT') return;
+    if (code === 'ENOTDIR') throw invalid(`output must be a folder below folders, got ${printablePath(path)}`);
+    if (code === 'EACCES' || code === 'EROFS')
+      throw invalid(`output must be a folder that can be written, got ${printablePath(path)}`);
+    throw error;
+  }
 }

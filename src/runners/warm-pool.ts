@@ -1,8 +1,35 @@
-import { createPoolMembers } from './pool-members.ts';
-import { createPoolPreparation } from './pool-preparation.ts';
+import { createPoolMembers, type PoolMembers } from './pool-members.ts';
 import { createPoolStarts } from './pool-starts.ts';
-import { createRecentMedian } from './recent-median.ts';
 import { createStartBackoff } from './start-backoff.ts';
+import { waitWhileBusy } from './wait-while-busy.ts';
+
+/** The median of the numbers that came last. */
+export interface RecentMedian {
+  add(value: number): void;
+  /** Null before the first number. */
+  median(): number | null;
+}
+
+/** Prepares members of a pool that wait already, one after the other: who needs one takes it as it is. */
+interface PoolPreparation<T> {
+  add(member: T): void;
+  /** The preparation of all that were added, while there is something to do. */
+  readonly underWay: Promise<void> | undefined;
+}
+
+/** Options of {@link createPoolPreparation}. */
+interface PoolPreparationOptions<T> {
+  members: PoolMembers<T>;
+  prepare(member: T): Promise<void>;
+  /** Whether jobs run: they go first, for a while. */
+  isBusy(): boolean;
+  closed: AbortSignal;
+  /** Told of a member whose preparation failed, and why. It is none any more. */
+  onLost(member: T, error: unknown): void;
+}
+
+/** Half a second: jobs that come one after the other find members that are as good as cold ones, and sooner. */
+const BUSY_TRIES = 100;
 
 /** Options of {@link createWarmPool}. */
 export interface WarmPoolOptions<T> {
@@ -165,5 +192,45 @@ export function createWarmPool<T>(options: WarmPoolOptions<T>): WarmPool<T> {
     sample: members.first,
     close,
     [Symbol.asyncDispose]: close,
+  };
+}
+
+/** Creates the preparation of one pool. */
+function createPoolPreparation<T>(options: PoolPreparationOptions<T>): PoolPreparation<T> {
+  const { members, prepare, isBusy, closed, onLost } = options;
+  const added: T[] = [];
+  let underWay: Promise<void> | undefined;
+  const prepareAdded = async (): Promise<void> => {
+    for (let member = added.shift(); member !== undefined; member = added.shift()) {
+      const waiting = member;
+      await waitWhileBusy(isBusy, () => (members.has(waiting) ? BUSY_TRIES : 0), closed);
+      await members.ask(waiting, prepare, onLost);
+    }
+  };
+  return {
+    add(member) {
+      added.push(member);
+      underWay ??= prepareAdded().finally(() => (underWay = undefined));
+    },
+    get underWay() {
+      return underWay;
+    },
+  };
+}
+
+/** Keeps the last `kept` numbers. */
+export function createRecentMedian(kept: number): RecentMedian {
+  const values: number[] = [];
+  return {
+    add(value) {
+      values.push(value);
+      if (values.length > kept) values.shift();
+    },
+    median() {
+      const sorted = values.toSorted((a, b) => a - b);
+      const upper = sorted[Math.floor(sorted.length / 2)];
+      const lower = sorted[Math.ceil(sorted.length / 2) - 1];
+      return upper === undefined || lower === undefined ? null : (lower + upper) / 2;
+    },
   };
 }

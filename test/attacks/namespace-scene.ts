@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { SkillcellError } from '../../src/contracts/skillcell-error.ts';
 import { createOrchestrator } from '../../src/orchestrator/create-orchestrator.ts';
-import { awaitReady } from '../../src/runners/local/await-ready.ts';
+import { awaitReady } from '../../src/runners/local/local-runner.ts';
 import { controlGroupLayout } from '../../src/runners/local/control-group.ts';
 import { createLocalRunner } from '../../src/runners/local/local-runner.ts';
 import type { Runner, Sandbox } from '../../src/runners/runner.ts';

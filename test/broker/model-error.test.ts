@@ -1,6 +1,6 @@
 import { APICallError } from 'ai';
 import { describe, expect, it } from 'vitest';
-import { describeModelError, judgeModelError } from '../../src/broker/model-error.ts';
+import { describeModelError, judgeModelError } from '../../src/broker/ask-sdk-model.ts';
 
 const SERVICE = { id: 'p/m', origin: 'https://m.test', secrets: ['canary'] };
 

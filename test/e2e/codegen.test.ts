@@ -7,7 +7,7 @@ import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { quickstartJob, quickstartRecording } from '../../examples/quickstart/quickstart-job.ts';
 import type { ModelGateway } from '../../src/broker/model-gateway.ts';
-import { openaiCompatibleGateway } from '../../src/broker/openai-compatible-gateway.ts';
+import { openaiCompatibleGateway } from '../../src/broker/create-model-gateway.ts';
 import { recordingGateway } from '../../src/broker/recording-gateway.ts';
 import { replayGateway } from '../../src/broker/replay-gateway.ts';
 import type { CodegenOptions } from '../../src/contracts/job.ts';

@@ -6,7 +6,7 @@ import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { buildRuntime, type RuntimeManifest } from '../../scripts/build-runtime.ts';
 import type { ModelGateway } from '../../src/broker/model-gateway.ts';
-import { openaiCompatibleGateway } from '../../src/broker/openai-compatible-gateway.ts';
+import { openaiCompatibleGateway } from '../../src/broker/create-model-gateway.ts';
 import type { JobEvent } from '../../src/contracts/events.ts';
 import type { JobResult } from '../../src/contracts/result.ts';
 import { createOrchestrator } from '../../src/orchestrator/create-orchestrator.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { conductEval, type ConductOptions } from '../../src/evals/conduct-eval.ts';
 import type { EvalRun } from '../../src/evals/eval-report.ts';
-import { scheduleRuns } from '../../src/evals/schedule-runs.ts';
+import { scheduleRuns } from '../../src/evals/conduct-eval.ts';
 import { seededRandom } from '../../src/evals/seeded-random.ts';
 
 const ANSWER = { text: '', model: 'test/model', usage: { inputTokens: 1, outputTokens: 1 }, finishReason: 'stop' };

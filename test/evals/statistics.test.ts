@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { seededRandom, type SeededRandom } from '../../src/evals/seeded-random.ts';
 import { compareSides } from '../../src/evals/statistics/compare-sides.ts';
-import { differenceInterval } from '../../src/evals/statistics/difference-interval.ts';
+import { differenceInterval } from '../../src/evals/statistics/compare-sides.ts';
 import { permutationTest, smallestPValue } from '../../src/evals/statistics/permutation-test.ts';
 import { meanDifference, type ScoredEval } from '../../src/evals/statistics/scored-eval.ts';
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { ModelGateway } from '../../src/broker/model-gateway.ts';
-import { openaiCompatibleGateway } from '../../src/broker/openai-compatible-gateway.ts';
+import { openaiCompatibleGateway } from '../../src/broker/create-model-gateway.ts';
 import { recordingGateway } from '../../src/broker/recording-gateway.ts';
 import type { JobEvent } from '../../src/contracts/events.ts';
 import type { JobResult } from '../../src/contracts/result.ts';

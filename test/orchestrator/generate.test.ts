@@ -3,7 +3,7 @@ import * as z from 'zod';
 import * as mini from 'zod/mini';
 import type { GenerateOptions } from '../../src/contracts/generation.ts';
 import type { ModelGateway } from '../../src/broker/model-gateway.ts';
-import { openaiCompatibleGateway } from '../../src/broker/openai-compatible-gateway.ts';
+import { openaiCompatibleGateway } from '../../src/broker/create-model-gateway.ts';
 import { promptDigest } from '../../src/broker/prompt-digest.ts';
 import { SkillcellError } from '../../src/contracts/skillcell-error.ts';
 import { createOrchestrator } from '../../src/orchestrator/create-orchestrator.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { createRecentMedian } from '../../src/runners/recent-median.ts';
+import { createRecentMedian } from '../../src/runners/warm-pool.ts';
 
 it('a recent median is that of the last numbers, in whatever order they come', () => {
   const recent = createRecentMedian(3);

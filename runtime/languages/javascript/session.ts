@@ -4,18 +4,24 @@ import { stripTypeScriptTypes } from 'node:module';
 import { Worker } from 'node:worker_threads';
 import { answerStops } from './answer-stops.ts';
 import { asScript, type Script } from './as-script.ts';
-import { apply, bytesOfText, setImmediate } from './captured.ts';
+import { apply, bytesOfText, deleteProperty, get, hasOwn, keys, setImmediate } from './captured.ts';
 import { createCellEvaluator, type Ending } from './cell-evaluator.ts';
 import { createCellReporter, type EndedRun, type ReportPorts } from './cell-reporter.ts';
 import { describeError, interrupted } from './describe-error.ts';
 import { createDisplay } from './display.ts';
 import { tellField } from './held-prototype.ts';
-import { holdProcess } from './held-process.ts';
-import { lendVariables } from './lent-variables.ts';
 import { writeWhole } from './reports.ts';
 import { defineGlobals } from './session-globals.ts';
 import { SHARED } from './stop-question.ts';
 import { typeScriptError } from './syntax-error.ts';
+
+/** What a session hears of its process. */
+interface ProcessListener {
+  /** Something failed that nobody waited for. */
+  failed(error: unknown): void;
+  /** The process ends, and all that listens for it has been called. */
+  exiting(): void;
+}
 
 /** What the supervisor says of the session. */
 export interface SessionMessage {
@@ -181,4 +187,48 @@ async function followInterrupts(pipe: string): Promise<(count: number) => void> 
   await once(worker, 'message');
   worker.unref();
   return (count) => void store(shared, SHARED.heard, count);
+}
+
+/**
+ * Listens to the process where no code of users takes the listener away: in front of them all, and not as one of them. What is heard
+ * here of errors is handled, so that none of them ends the interpreter.
+ */
+function holdProcess({ failed, exiting }: ProcessListener): void {
+  const { emit } = process;
+  const emitAndHear = (name: string, ...values: unknown[]): boolean => {
+    const isFailure = name === 'uncaughtException' || name === 'unhandledRejection';
+    if (isFailure) failed(values[0]);
+    let heard = isFailure;
+    try {
+      heard = (apply(emit, process, [name, ...values]) as boolean) || heard;
+    } catch (error) {
+      // Node would end the process: a listener for errors that fails itself is none.
+      if (!isFailure) throw error;
+      failed(error);
+    }
+    if (name === 'exit') exiting();
+    return heard;
+  };
+  process.emit = emitAndHear as typeof process.emit;
+  // An interrupt of the whole session is for programs of other languages.
+  process.on('SIGINT', () => undefined);
+}
+
+/** Sets environment variables for one run. Returns what takes them back, which counts once. */
+function lendVariables(environment: NodeJS.ProcessEnv, variables: Readonly<Record<string, string>>): () => void {
+  const names = keys(variables);
+  const before: Record<string, string> = {};
+  for (const name of names) {
+    if (hasOwn(environment, name)) before[name] = get(environment, name) as string;
+    environment[name] = variables[name];
+  }
+  let isOver = false;
+  return () => {
+    if (isOver) return;
+    isOver = true;
+    for (const name of names) {
+      if (hasOwn(before, name)) environment[name] = before[name];
+      else deleteProperty(environment, name);
+    }
+  };
 }

@@ -1,8 +1,14 @@
 import * as z from 'zod/mini';
 import { SkillcellError } from '../../contracts/skillcell-error.ts';
-import { exitCodeOf, type CommandExit } from './command-exit.ts';
 import type { GuestLink } from './guest-link.ts';
 import { asOurs, GuestRefusal } from './guest-refusal.ts';
+import { constants } from 'node:os';
+
+/** How a command ended, as the sandbox says. */
+interface CommandExit {
+  code: number | null;
+  signal: string | null;
+}
 
 /** A command that is to be run. */
 export interface CommandOptions {
@@ -154,4 +160,10 @@ function requireBusy(error: unknown): undefined {
 function lost(command: string): SkillcellError {
   const message = `Cannot go on with a command: the interpreters of the session were ended meanwhile, got ${JSON.stringify(command.slice(0, 200))}.`;
   return new SkillcellError('sandbox.lost', message);
+}
+
+/** The exit code as a shell gives it: of a command that a signal ended, 128 and the number of the signal. */
+function exitCodeOf({ code, signal }: CommandExit): number {
+  if (code !== null) return code;
+  return 128 + ((constants.signals as Record<string, number>)[signal ?? ''] ?? 0);
 }

@@ -4,10 +4,13 @@ import { checkOptions } from '../../contracts/check-options.ts';
 import { SkillcellError } from '../../contracts/skillcell-error.ts';
 import type { GuestLink } from './guest-link.ts';
 import { asOurs, isMissing } from './guest-refusal.ts';
-import { linesOf } from './line-range.ts';
-import { streamChunks } from './stream-chunks.ts';
 import { decodeBytes, encodeText } from './text-encoding.ts';
-import { unlessAborted } from './unless-aborted.ts';
+
+/** Lines from the first to the last one, both from 1 and taken in. */
+interface LineRange {
+  startLine?: number | undefined;
+  endLine?: number | undefined;
+}
 
 /** What of a sandbox's session is about files. */
 export type SandboxFiles = Pick<
@@ -191,5 +194,79 @@ function readEntries(bytes: Uint8Array, path: string): z.infer<typeof entries> {
   } catch (cause) {
     const message = `Cannot list a folder: its listing is none, got ${JSON.stringify(path)}.`;
     throw new SkillcellError('sandbox.lost', message, { cause });
+  }
+}
+
+/**
+ * Lines of a text as they stand there, without what ends the last of them. Without a range all of the text. A carriage return ends a line
+ * where it stands before a line feed, or where there is no line feed at all.
+ *
+ * @throws SkillcellError `options.invalid`
+ */
+function linesOf(text: string, { startLine, endLine }: LineRange): string {
+  for (const [name, value] of Object.entries({ startLine, endLine })) {
+    if (value === undefined || (Number.isSafeInteger(value) && value >= 1)) continue;
+    throw new SkillcellError(
+      'options.invalid',
+      `Cannot read lines: ${name} must be a whole number from 1, got ${value}.`,
+    );
+  }
+  if (startLine === undefined && endLine === undefined) return text;
+  // Lines at even places, and what ends each behind it.
+  const pieces = text.split(text.includes('\n') ? /(\r?\n)/ : /(\r)/);
+  const first = ((startLine ?? 1) - 1) * 2;
+  return pieces.slice(first, endLine === undefined ? undefined : endLine * 2 - 1).join('');
+}
+
+/**
+ * The chunks of a stream, until it ends or the signal is aborted. Whoever leaves before its end cancels it, and it is locked no longer; one that
+ * brings nothing, and does not take note of its cancel, holds nobody up.
+ */
+async function* streamChunks<Chunk>(
+  content: ReadableStream<Chunk>,
+  signal: AbortSignal,
+): AsyncGenerator<Chunk, void, undefined> {
+  const reader = content.getReader();
+  const cancel = (): void => void reader.cancel(signal.reason).catch(() => undefined);
+  signal.addEventListener('abort', cancel, { once: true });
+  if (signal.aborted) cancel();
+  let isOver = false;
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      isOver = done;
+      if (done) return;
+      yield value;
+    }
+  } finally {
+    signal.removeEventListener('abort', cancel);
+    if (!isOver) cancel();
+    reader.releaseLock();
+  }
+}
+
+/**
+ * Does something, and gives up with the signal's reason once that is aborted. What was asked of the sandbox by then goes on to its end.
+ *
+ * @param work gets a signal that is aborted as well
+ */
+async function unlessAborted<T>(
+  signal: AbortSignal | undefined,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  signal?.throwIfAborted();
+  const own = new AbortController();
+  if (signal === undefined) return await work(own.signal);
+  const { promise: aborted, reject } = Promise.withResolvers<never>();
+  const abort = (): void => {
+    own.abort(signal.reason);
+    // oxlint-disable-next-line prefer-promise-reject-errors -- as the caller's own reason is
+    reject(signal.reason);
+  };
+  signal.addEventListener('abort', abort, { once: true });
+  try {
+    return await Promise.race([work(own.signal), aborted]);
+  } finally {
+    signal.removeEventListener('abort', abort);
   }
 }

@@ -1,10 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import { decodeText } from '../../skills/text/decode-text.ts';
 import { parseSkillMarkdown } from '../../skills/parse/parse-skill.ts';
-import { removeHidden } from '../../skills/text/text.ts';
+import { codePointLength, hiddenAt, removeHidden } from '../../skills/text/text.ts';
 import { type FileLines, fileLines, joinedText } from './file-lines.ts';
 import { quoteValues } from './quote-values.ts';
-import { removeHiddenCharacters } from './remove-hidden-characters.ts';
 import { removeHiddenEscapes } from './remove-hidden-escapes.ts';
 import { setName, type SetNameOptions } from './set-name.ts';
 import type { TextChange } from './text-change.ts';
@@ -71,4 +70,19 @@ function saysTheSame(before: string, after: string, folder: string): boolean {
     return JSON.parse(removeHidden(JSON.stringify({ others, extra, body })));
   };
   return fixed.readable && isDeepStrictEqual(told(old), told(fixed));
+}
+
+/** Takes out of each line what cannot be seen and would be left out of every prompt. */
+function removeHiddenCharacters(file: FileLines): TextChange[] {
+  const changes: TextChange[] = [];
+  for (const [index, before] of file.lines.entries()) {
+    let line = before;
+    // What stands beside a joiner decides whether it is one that is seen.
+    while (hiddenAt(line) >= 0) line = removeHidden(line);
+    if (line === before) continue;
+    const count = codePointLength(before) - codePointLength(line);
+    file.lines[index] = line;
+    changes.push({ line: index + 1, what: `removed ${count} hidden ${count === 1 ? 'character' : 'characters'}` });
+  }
+  return changes;
 }

@@ -1,9 +1,131 @@
 import type { DiagnosticText } from '../diagnostic-severities.ts';
 import type { LibraryCode } from '../library-severities.ts';
-import { LOCK_TEXTS } from './lock.ts';
-import { SOURCE_TEXTS } from './sources.ts';
-import { INDEX_TEXTS } from './library-index.ts';
-import { S3_TEXTS } from './s3.ts';
+
+/** What is found in a source, whatever holds it. */
+const SOURCE_TEXTS: Readonly<Record<Extract<LibraryCode, `source.${string}`>, DiagnosticText>> = {
+  'source.manifest': {
+    meaning:
+      'a marketplace.json or plugin.json, or an entry of it, cannot be used: no JSON, too large, too deep, a key that could reach a prototype, or a field of a wrong type',
+    advice: 'Mend the file; what it does not list is still found where skills usually lie.',
+  },
+  'source.path': {
+    meaning:
+      'a path in a marketplace.json or plugin.json is absolute, leaves the source, or cannot be the path of a file',
+    advice: 'Name a folder inside the source, beginning with `./`.',
+  },
+  'source.missing': {
+    meaning: 'a marketplace.json or plugin.json lists a folder that is not there or holds no SKILL.md',
+    advice: 'Correct the path, or take the entry out.',
+  },
+  'source.unsupported': {
+    meaning: 'a plugin lies where it is not read from: in a package of npm, or at an address that is no plain https',
+    advice: 'Add it from its git repository, if it has one.',
+  },
+  'source.elsewhere': {
+    meaning: 'a marketplace lists a plugin that lies in another repository',
+    advice: 'Add it from there: the message has the address.',
+  },
+  'source.twice': {
+    meaning: 'more than one plugin lists the same skill; it is taken once',
+    advice: 'Nothing has to be done.',
+  },
+  'source.collision': {
+    meaning:
+      'a skill is left out that holds two names which are one on systems that fold case, compose accents or know no full-width letters',
+    advice: 'Rename one of the two.',
+  },
+  'source.left-out': {
+    meaning:
+      'what is there is not taken: .git, node_modules, a device, or a skill that the plugin asked for does not bring',
+    advice: 'Nothing has to be done, unless the skill needs it.',
+  },
+  'source.submodule': {
+    meaning: 'the source has a submodule, which is another repository; it is not fetched',
+    advice: 'Add that repository as a source of its own.',
+  },
+  'source.lfs': {
+    meaning: 'a file is only a pointer of Git LFS; the content that it stands for is not fetched',
+    advice: 'Keep files that a skill needs in the repository itself.',
+  },
+  'source.skill': {
+    meaning:
+      'the bytes of a skill are refused: they are not those that the source lists, or an archive that is not read; it is not taken, and the others are',
+    advice: 'Tell whoever publishes the skill; the message says what is wrong. Asked for by name, it is an error.',
+  },
+  'source.unavailable': {
+    meaning: 'a plugin that lies in another repository is not taken: that cannot be read',
+    advice: 'Try again later, or add that repository by itself; the message says what is wrong.',
+  },
+};
+
+/** What is found in a bucket. */
+const S3_TEXTS: Readonly<Record<Extract<LibraryCode, `s3.${string}`>, DiagnosticText>> = {
+  's3.key': {
+    meaning:
+      'a key names no file: it has `..`, an empty name, a slash at an end, one written with a percent sign, a backslash, a control or hidden character, or is no UTF-8; it is left out, and never read as another key',
+    advice: 'Give the object a plain key, or remove it.',
+  },
+  's3.twin': {
+    meaning: 'two keys differ in nothing but how accents are composed; one of them is left out',
+    advice: 'Remove or rename one of the objects.',
+  },
+  's3.shadowed': {
+    meaning: 'a key is that of a file and of a folder, such as `blue` beside `blue/image.jpg`; the file is left out',
+    advice: 'Rename one of them.',
+  },
+  's3.too-many': {
+    meaning: 'there are more keys below the prefix than are read; what lies behind them is left out',
+    advice: 'Put skills below prefixes of their own, a user or team each.',
+  },
+  's3.publication': {
+    meaning: '`.skillcell.json` beside a skill was not written by skillcell; the skill is read without it',
+    advice: 'Remove the object, or put the skill again.',
+  },
+};
+
+const BRING_BACK =
+  '`skillcell skills install` brings back what is locked; `update` and `add` take what the source has.';
+
+/** What is found where skills are locked. */
+const LOCK_TEXTS: Readonly<Record<Extract<LibraryCode, `lock.${string}`>, DiagnosticText>> = {
+  'lock.changed': {
+    meaning: 'a file of a locked skill has other bytes, or another mode, than are locked',
+    advice: BRING_BACK,
+  },
+  'lock.missing': { meaning: 'a file of a locked skill is not there', advice: BRING_BACK },
+  'lock.added': {
+    meaning: 'the folder of a locked skill holds what is not locked: a file, a link, or a folder that loaders skip',
+    advice: 'Move it away, or take it into the skill where that comes from.',
+  },
+  'lock.not-approved': {
+    meaning: 'with --frozen, a skill is left out whose bytes are not locked, or which nobody has approved',
+    advice: 'Look at the skill, then `skillcell skills approve REF --as WHO`.',
+  },
+  'lock.imported': {
+    meaning: 'a skill that was removed is imported by one that stays',
+    advice: 'Remove that one too, take the import out of it, or add the skill again.',
+  },
+  'lock.beside': {
+    meaning: 'a skills-lock.json lies beside the lock file that is written; it is left as it is',
+    advice: '`skillcell skills verify` compares the skills of both; add those of skills-lock.json to have one file.',
+  },
+};
+
+/** What is found in the lists of skills that web sites and MCP servers have. */
+const INDEX_TEXTS: Readonly<Record<'index.entry' | 'index.duplicate' | 'index.no-digest', DiagnosticText>> = {
+  'index.entry': {
+    meaning: 'an entry of the list of skills is not as its format says, or names no digest, and is left out',
+    advice: 'Tell whoever publishes the skills; docs/web-sources.md has what an entry needs.',
+  },
+  'index.duplicate': {
+    meaning: 'two entries of the list of skills have one name; the first one stays',
+    advice: 'Tell whoever publishes the skills.',
+  },
+  'index.no-digest': {
+    meaning: 'the list of skills is of an older version, whose entries have no digests',
+    advice: 'What was read is locked by its own digest; only the list cannot say whether it is what was meant.',
+  },
+};
 
 const AGAIN = 'Pack the skill anew, by `skillcell skills pack` for example.';
 const RENAME = 'Rename the file, and pack the skill anew.';

@@ -3,8 +3,10 @@ import type { CompiledSchema } from '../../broker/tool-schema/tool-schema.ts';
 import { JsonRefused, parseBoundedJson } from '../../protocol/bounded-json.ts';
 import type { AssertionCheck, RunProduct } from './assertion.ts';
 import type { AssertionOf } from './assertion-schema.ts';
-import { jsonAt, jsonEquals, type PlacedValue, shownJson } from './json-place.ts';
 import { readText } from './text-assertions.ts';
+
+/** What stands at a place of a JSON value, or why nothing does. */
+type PlacedValue = { value: unknown } | { fault: string };
 
 const JSON_BYTES = 8 * 1024 * 1024;
 
@@ -57,4 +59,40 @@ function equals(found: PlacedValue, expected: unknown, tolerance: number | undef
   if ('fault' in found) return found.fault;
   if (jsonEquals(found.value, expected, tolerance)) return undefined;
   return `it is ${shownJson(found.value)} and not ${shownJson(expected)}`;
+}
+
+/**
+ * Follows a JSON pointer (RFC 6901).
+ *
+ * @param pointer checked; without it the whole value
+ */
+function jsonAt(whole: unknown, pointer = ''): PlacedValue {
+  let value = whole;
+  for (const token of pointer.split('/').slice(1)) {
+    const key = token.replaceAll('~1', '/').replaceAll('~0', '~');
+    const isThere = typeof value === 'object' && value !== null && Object.hasOwn(value, key);
+    if (!isThere || (Array.isArray(value) && !/^\d+$/.test(key)))
+      return { fault: `it has nothing at ${quotedText(pointer)}` };
+    value = (value as Record<string, unknown>)[key];
+  }
+  return { value };
+}
+
+/** Whether two JSON values are equal, the order of keys aside; numbers by as much as they may differ. */
+function jsonEquals(one: unknown, other: unknown, tolerance = 0): boolean {
+  if (typeof one === 'number' && typeof other === 'number') return Math.abs(one - other) <= tolerance;
+  if (typeof one !== 'object' || typeof other !== 'object' || one === null || other === null) return one === other;
+  if (Array.isArray(one) !== Array.isArray(other)) return false;
+  const keys = Object.keys(one);
+  if (keys.length !== Object.keys(other).length) return false;
+  return keys.every(
+    (key) =>
+      Object.hasOwn(other, key) &&
+      jsonEquals((one as Record<string, unknown>)[key], (other as Record<string, unknown>)[key], tolerance),
+  );
+}
+
+/** The beginning of a JSON value, as a reason shows it. */
+function shownJson(value: unknown): string {
+  return value === undefined ? 'nothing' : quotedText(JSON.stringify(value)).slice(1, -1).replaceAll('\\"', '"');
 }

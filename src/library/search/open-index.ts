@@ -6,7 +6,13 @@ import type { Skill } from '../../contracts/skill.ts';
 import { privateFolder } from '../../stores/cache/private-folder.ts';
 import { buildIndex } from './build-index.ts';
 import { findIndex, keepIndex } from './kept-index.ts';
-import { setDigest } from './set-digest.ts';
+import { createHash } from 'node:crypto';
+import { FIELD_WEIGHTS } from './searched-fields.ts';
+
+/** Changes whenever an index of the same skills would hold something else. */
+const FORMAT = 1;
+
+const digests = new WeakMap<readonly Skill[], string>();
 
 /** An index that can be asked, with what was found while it was opened. */
 export interface OpenIndex {
@@ -77,4 +83,16 @@ function searchFolder(cacheFolder: string): { folder: string; fault: string | nu
 function notKept(folder: string, why: string): Diagnostic {
   const reason = why.endsWith('.') ? why.slice(0, -1) : why;
   return libraryDiagnostic('search.not-kept', `The index of the search cannot be kept in ${folder}: ${reason}.`);
+}
+
+/** Names the index of a set of skills: equal skills, equal index. What a word is depends on the Unicode data of Node as well. The list does not change. */
+export function setDigest(skills: readonly Skill[]): string {
+  const known = digests.get(skills);
+  if (known !== undefined) return known;
+  const { icu = '', unicode = '' } = process.versions;
+  const hash = createHash('sha256').update(JSON.stringify([FORMAT, icu, unicode, FIELD_WEIGHTS]));
+  for (const { id, digest } of skills) hash.update(`\n${id}\0${digest}`);
+  const set = hash.digest('hex');
+  digests.set(skills, set);
+  return set;
 }

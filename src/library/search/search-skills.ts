@@ -6,10 +6,22 @@ import type { SkillsSubsystem } from '../../skills/subsystem.ts';
 import type { ConsumerOptions } from '../../skills/subsystem-contract.ts';
 import { defaultCacheFolder } from '../../durable/user-folders.ts';
 import { askIndex } from './ask-index.ts';
-import { FUNCTION_WORDS } from './function-words.ts';
 import { openIndex } from './open-index.ts';
 import { explainHit, type SearchMatch, type SearchSnippet } from './search-snippet.ts';
 import { wordsOf } from './search-words.ts';
+
+/**
+ * Words of English that hold a sentence together and say nothing of what it is about. In short texts they are rare, so that no count would
+ * tell: "how do I … the" would find the one description that says "how". As {@link wordsOf} gives them.
+ */
+export const FUNCTION_WORDS: ReadonlySet<string> = new Set(
+  (
+    'a about after all also am an and ani ar as at be becaus been befor but by can could d did do doe don down each for from get give had ' +
+    'ha have he her here him hi how i if in into is it just ll m mai me might more most must my need no nor not of off on onc onli or other our ' +
+    'out over own pleas re s same she should so some such t than that the their them then there these thei thi those through to too under up us ' +
+    'veri wa want we were what when where which while who whom why will with would you your'
+  ).split(' '),
+);
 
 /** Who searches, and for how much. */
 export interface SearchSkillsOptions extends ConsumerOptions {

@@ -1,14 +1,15 @@
-import type { Tool as ListedTool } from '@modelcontextprotocol/client';
+import type { CallToolResult, Tool as ListedTool } from '@modelcontextprotocol/client';
 import { outsideId } from '../../broker/outside-id.ts';
-import { OUTSIDE_DESCRIPTION, plainLine, plainTexts } from '../../broker/outside-text.ts';
+import { OUTSIDE_DESCRIPTION, plainLine, plainMessage, plainTexts } from '../../broker/outside-text.ts';
 import type { Tool } from '../../broker/tool.ts';
 import { ToolCallError } from '../../broker/tool-errors.ts';
 import { withOrigin } from '../../broker/tool-origin.ts';
 import { quotedText } from '../../contracts/quoted-text.ts';
 import { detachBytes } from '../../protocol/value-bytes.ts';
-import { callFailure, callValue } from './mcp-call.ts';
 import type { McpToolOptions } from './mcp-tool-options.ts';
 import type { ServerConnection } from './server-connection.ts';
+
+type Content = CallToolResult['content'][number];
 
 /** A server, and what its tools have in common. */
 export interface McpToolSource {
@@ -48,4 +49,35 @@ function jsonArguments(id: string, input: unknown): Record<string, unknown> {
     'tool.invalid-arguments',
     `Cannot make the call: ${id} takes no bytes, for which MCP has no form; send a text, such as base64.`,
   );
+}
+
+/**
+ * The value of a call: what is structured, else what the content holds: nothing is `null`, one part is that part, more are a list. Texts are
+ * texts; what is bytes is `Uint8Array`, with its media type beside it.
+ */
+function callValue({ structuredContent, content }: CallToolResult): unknown {
+  if (structuredContent !== undefined) return structuredContent;
+  const parts = content.map(partOf);
+  return parts.length > 1 ? parts : (parts[0] ?? null);
+}
+
+function partOf(part: Content): unknown {
+  if (part.type === 'text') return part.text;
+  if (part.type === 'image' || part.type === 'audio') return { mediaType: part.mimeType, bytes: bytesOf(part.data) };
+  if (part.type === 'resource_link') {
+    const { uri, name, description, mimeType } = part;
+    return { uri, name, description, mediaType: mimeType };
+  }
+  const { uri, mimeType, ...held } = part.resource;
+  return { uri, mediaType: mimeType, ...('text' in held ? { text: held.text } : { bytes: bytesOf(held.blob) }) };
+}
+
+function bytesOf(base64: string): Uint8Array {
+  return Buffer.from(base64, 'base64');
+}
+
+/** What a call that failed says of it, in one line. */
+function callFailure({ content }: CallToolResult, secrets: readonly string[]): string {
+  const text = content.flatMap((part) => (part.type === 'text' ? [part.text.trim()] : [])).join(' ');
+  return plainMessage(text === '' ? undefined : text.slice(0, 4_000).replaceAll(/\s+/g, ' '), secrets);
 }

@@ -1,15 +1,24 @@
-import type { CallToolResult, Tool } from '@modelcontextprotocol/client';
+import type { CallToolResult, Client, Tool } from '@modelcontextprotocol/client';
 import { ToolCallError } from '../../broker/tool-errors.ts';
 import { SkillcellError } from '../../contracts/skillcell-error.ts';
 import { withinDeadline } from '../../protocol/within-deadline.ts';
 import { callUntilComplete } from './call-until-complete.ts';
 import { callError, type FaultScene, faultWords, networkCode } from './connection-fault.ts';
-import { listTools } from './list-tools.ts';
 import type { LoadedSdk } from './load-sdk.ts';
 import { isAddress, type McpServer } from './mcp-servers.ts';
 import type { McpTransport } from './mcp-transport.ts';
 import { openClient, type OpenClient, type ProtocolEra } from './open-client.ts';
-import { secretsOf } from './secrets-of.ts';
+import { keptSecrets } from './server-secrets.ts';
+import { TransportFault } from './transport-fault.ts';
+
+/** Of one server. */
+const MAX_TOOLS = 1_000;
+const MAX_PAGES = 100;
+/** Of the JSON of all of them. */
+const LIST_BYTES = 8 * 1024 * 1024;
+
+/** The shortest text that is looked for where nothing says that all of it is secret: `Bearer` in front of a token is none, nor is a port. */
+const PART = 8;
 
 /** Between the end of a server and its next start: the first time, and at most. It doubles as long as no call is answered. */
 const FIRST_PAUSE_MS = 250;
@@ -228,5 +237,43 @@ export class ServerConnection {
     const hint = isAddress(server) ? 'Start the MCP server, or correct its url or headers.' : undefined;
     const message = `Cannot use the MCP server ${alias}: it ${words}.`;
     return new SkillcellError('mcp.unavailable', message, hint === undefined ? {} : { hint });
+  }
+}
+
+/** What no message may repeat of how a server is reached: values of its variables or headers, their parts, and what was put into it as a secret. */
+function secretsOf(server: McpServer): string[] {
+  const values = Object.values((isAddress(server) ? server.headers : server.env) ?? {});
+  const queries = isAddress(server) ? [...new URL(server.url).searchParams.values()] : [];
+  const kept = keptSecrets(server).filter((value) => value.length >= PART);
+  const all = [...values, ...queries, ...kept];
+  const parts = all.flatMap((value) => value.split(/\s+/).filter((part) => part.length >= PART));
+  // One that is a part of another would leave the rest of that one to be read.
+  return [...all, ...parts].toSorted((one, other) => other.length - one.length);
+}
+
+/**
+ * The tools that a server has, from all pages of its list.
+ *
+ * @param timeoutMs for each page
+ * @throws TransportFault for a list without an end, or one that is too large
+ */
+async function listTools(client: Client, timeoutMs: number): Promise<Tool[]> {
+  if (client.getServerCapabilities()?.tools === undefined) return [];
+  const all: Tool[] = [];
+  const cursors = new Set<string>();
+  let bytes = 0;
+  for (let cursor: string | undefined; ;) {
+    const page = await client.request(
+      { method: 'tools/list', params: cursor === undefined ? {} : { cursor } },
+      { timeout: timeoutMs },
+    );
+    all.push(...page.tools);
+    bytes += JSON.stringify(page.tools).length;
+    if (all.length > MAX_TOOLS) throw new TransportFault(`lists more than ${MAX_TOOLS} tools`);
+    if (bytes > LIST_BYTES) throw new TransportFault(`lists tools of more than ${LIST_BYTES} bytes`);
+    cursor = page.nextCursor;
+    if (cursor === undefined) return all;
+    if (cursors.has(cursor) || cursors.size === MAX_PAGES) throw new TransportFault('lists its tools without an end');
+    cursors.add(cursor);
   }
 }

@@ -7,16 +7,24 @@ import {
   type JSONRPCRequest,
 } from '@modelcontextprotocol/server';
 import { SkillcellError } from '../../contracts/skillcell-error.ts';
-import { answerEnd } from './answer-end.ts';
 import type { McpHost } from './create-mcp-host.ts';
 import { guardRequest } from './http-guard.ts';
 import { HttpRefused } from './http-refusal.ts';
 import { createLegacyCancellation } from './legacy-cancellation.ts';
 import { onceAborted } from './once-aborted.ts';
-import { createBodyReader, RETRY } from './read-body.ts';
-import { MESSAGE_BYTES } from './read-message.ts';
+import { MESSAGE_BYTES, MessageRefused, readMessage } from './read-message.ts';
 import { createReadTurns, type ReadTurns } from './read-turns.ts';
-import { createTokenCheck } from './token-check.ts';
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { addPiece } from '../../protocol/add-piece.ts';
+
+/** Bytes of bodies that are being read, of all requests together. */
+const MOST_BYTES: number = 16 * 1024 * 1024;
+
+/** Reads the message of a request. @throws {HttpRefused} */
+type ReadBody = (request: IncomingMessage) => Promise<JSONRPCMessage>;
+
+/** Room comes back soon. */
+const RETRY = { headers: { 'retry-after': '1' } } as const;
 
 /** More than there may be calls and reads together, so that those do not keep a client from what else it asks for. */
 const MOST_REQUESTS = 160;
@@ -101,4 +109,57 @@ async function turnOf(turns: ReadTurns, { id }: JSONRPCRequest, signal: AbortSig
 function endAfter(limitMs: number, { socket }: IncomingMessage, over: AbortSignal): void {
   const timer = setTimeout(() => socket.destroy(), limitMs);
   onceAborted(over, () => clearTimeout(timer));
+}
+
+/** Aborts when an answer is over: all of it was sent, or its client is gone. */
+function answerEnd(response: ServerResponse): AbortSignal {
+  const over = new AbortController();
+  const end = (): void => over.abort(new Error('the answer is over'));
+  if (response.closed) end();
+  else response.once('close', end);
+  return over.signal;
+}
+
+/** Compares what a header says with a bearer token, in a time that tells nothing about either. */
+function createTokenCheck(token: string): (authorization: string | undefined) => boolean {
+  const expected = digestOf(token);
+  return (authorization) => {
+    const [, given] = /^Bearer +(\S+)$/i.exec(authorization ?? '') ?? [];
+    return given !== undefined && timingSafeEqual(digestOf(given), expected);
+  };
+}
+
+/** Digests are of one length, whatever was given. */
+function digestOf(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
+}
+
+/** Creates a reader that holds so many bytes at most, whoever sends how many. */
+function createBodyReader(): ReadBody {
+  let held = 0;
+  return async (request) => {
+    const parts: Buffer[] = [];
+    let size = 0;
+    try {
+      for await (const part of request) {
+        const bytes = part as Buffer;
+        size += bytes.length;
+        held += bytes.length;
+        if (size > MESSAGE_BYTES) throw new HttpRefused(413, `a message may have ${MESSAGE_BYTES} bytes`);
+        if (held > MOST_BYTES) throw new HttpRefused(503, 'other requests take all the room', RETRY);
+        addPiece(parts, bytes);
+      }
+      return readMessage(Buffer.concat(parts));
+    } catch (error) {
+      if (!(error instanceof MessageRefused)) throw error;
+      const { code, id } = error;
+      throw new HttpRefused(400, reasonOf(error), { code, id });
+    } finally {
+      held -= size;
+    }
+  };
+}
+
+function reasonOf({ message }: MessageRefused): string {
+  return message.replace(/^Cannot read the message: /, '').replace(/\.$/, '');
 }

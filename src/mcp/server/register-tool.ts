@@ -1,9 +1,8 @@
-import type { CallToolResult, McpServer, ServerContext } from '@modelcontextprotocol/server';
+import type { CallToolResult, McpServer, ServerContext, StandardSchemaWithJSON } from '@modelcontextprotocol/server';
 import * as z from 'zod/mini';
 import { checkOptions } from '../../contracts/check-options.ts';
 import { SkillcellError } from '../../contracts/skillcell-error.ts';
 import { fileSystemFault } from '../../durable/file-system-fault.ts';
-import { advertisedSchema } from './advertised-schema.ts';
 import type { CallAdmission } from './call-admission.ts';
 import { createCallProgress } from './call-progress.ts';
 import type { ServerTool, ToolAnswer } from './server-tool.ts';
@@ -81,4 +80,27 @@ function asRefusal(thrown: unknown): SkillcellError {
 function resultOf({ value, content = [], failed = false }: ToolAnswer): CallToolResult {
   const text = { type: 'text' as const, text: JSON.stringify(value) };
   return { content: [text, ...content], structuredContent: value, ...(failed ? { isError: true } : {}) };
+}
+
+/**
+ * A schema as the protocol's library lists it. It judges nothing: arguments are checked where the call is made, so that what is wrong
+ * with them is told as every other refusal is.
+ */
+function advertisedSchema(schema: z.core.$ZodType, io: 'input' | 'output'): StandardSchemaWithJSON {
+  let json: Record<string, unknown> | undefined;
+  const written = (): Record<string, unknown> => (json ??= withoutDialect(schema, io));
+  return {
+    '~standard': {
+      version: 1,
+      vendor: 'skillcell',
+      validate: (value) => ({ value }),
+      jsonSchema: { input: written, output: written },
+    },
+  };
+}
+
+/** Validators of older clients refuse a dialect that they do not know by name; what is used here is in all of them. */
+function withoutDialect(schema: z.core.$ZodType, io: 'input' | 'output'): Record<string, unknown> {
+  const { $schema: _dialect, '~standard': _standard, ...json } = z.toJSONSchema(schema, { io });
+  return json;
 }

@@ -1,19 +1,20 @@
-import { createBroker, type Broker } from '../../broker/broker.ts';
+import { type Broker, createBroker } from '../../broker/broker.ts';
 import type { AdmitCall } from '../../broker/count-tool-calls.ts';
 import type { JobEvent } from '../../contracts/events.ts';
 import type { CallRow, CallTotal, OutputText } from '../../contracts/result.ts';
 import { MOST_RESULTS, RESULT_BYTES, type SessionResult, type SessionRun } from '../../contracts/session.ts';
 import type { HostMessage, SandboxCall, SandboxMessage } from '../../protocol/messages.ts';
-import type { CellResult } from '../../protocol/session-messages.ts';
+import type { CellResult, ResultForm } from '../../protocol/session-messages.ts';
 import { answerCall } from '../answer-call.ts';
 import type { JobHost } from '../job-host.ts';
 import { createOutputEvents, type OutputEvents } from '../output-events.ts';
-import { receiveOutput, type OutputCollector } from '../receive-output.ts';
+import { type OutputCollector, receiveOutput } from '../receive-output.ts';
 import type { OrchestratorSettings } from '../orchestrator-settings.ts';
 import { traceCalls } from '../tracing/trace-calls.ts';
 import { collectBytes } from './collect-bytes.ts';
-import { announcedBytes, readResult } from './read-result.ts';
 import type { SessionGround } from './session-port.ts';
+
+const TEXT = /^text\/|^application\/(?:json|javascript|xml|geo\+json|[\w.-]+\+(?:json|xml))$|\+xml$/i;
 
 /** How long after a run's clock and grace its sandbox may take to say what came of it. */
 const HAND_OVER_MS = 10_000;
@@ -275,4 +276,32 @@ function startClock(limitMs: number, onEnd: () => void): { set(running: boolean)
       clearTimeout(timer);
     },
   };
+}
+
+/** A result of a run from its forms and the bytes of all: texts as texts, other forms as bytes. */
+function readResult(forms: readonly ResultForm[], bytes: Buffer): SessionResult {
+  let offset = 0;
+  const data = forms.map(({ mediaType, bytes: size }): [string, string | Uint8Array] => {
+    const part = bytes.subarray(offset, offset + size);
+    offset += size;
+    return [mediaType, TEXT.test(mediaType) ? part.toString('utf8') : new Uint8Array(part)];
+  });
+  return withJson({ data: Object.fromEntries(data) });
+}
+
+/** In JSON the bytes are base64, as in notebooks. */
+function withJson(result: SessionResult): SessionResult {
+  const toJSON = (): object => {
+    const forms = Object.entries(result.data).map(([mediaType, form]) => [
+      mediaType,
+      typeof form === 'string' ? form : Buffer.from(form).toString('base64'),
+    ]);
+    return { data: Object.fromEntries(forms) };
+  };
+  return Object.defineProperty(result, 'toJSON', { value: toJSON });
+}
+
+/** Bytes that the forms announce, all together. */
+function announcedBytes(forms: readonly ResultForm[]): number {
+  return forms.reduce((sum, { bytes }) => sum + bytes, 0);
 }

@@ -1,10 +1,10 @@
 import { LIMIT_CEILINGS } from '../../contracts/limits.ts';
 import { diagnostic, type Diagnostic } from '../../contracts/diagnostic.ts';
-import type { JobResult, OmittedFile } from '../../contracts/result.ts';
+import type { CallRow, CallTotal, JobResult, OmittedFile } from '../../contracts/result.ts';
 import {
+  type Session,
   SESSION_IDLE_MS,
   SESSION_WAITING_RUNS,
-  type Session,
   type SessionExport,
   type SessionOptions,
   type SessionRun,
@@ -19,14 +19,22 @@ import { findLanguage } from '../../languages/languages.ts';
 import { createEventStream, type EmitEvent } from '../event-stream.ts';
 import { invalid } from '../job-schema.ts';
 import type { JobHost } from '../job-host.ts';
-import { sumCalls } from './call-totals.ts';
 import type { ClaimedWorkspace } from './claimed-workspace.ts';
-import { startRun, unbegunRun, type HostRun } from './host-run.ts';
+import { type HostRun, startRun, unbegunRun } from './host-run.ts';
 import { createIdleClock } from './idle-clock.ts';
 import type { KeptWorkspaces, UnpublishedWorkspace } from './kept-workspaces.ts';
 import { createHostFiles, isWholeExport } from './session-files.ts';
 import type { SessionGround, SessionPort } from './session-port.ts';
 import { checkRun } from './session-schema.ts';
+import { KEPT_ROWS } from '../../broker/call-rows.ts';
+
+/** The calls of all runs of a session together. */
+interface SessionCalls {
+  add(rows: readonly CallRow[], totals: Readonly<Record<string, CallTotal>>): void;
+  /** The first thousand. */
+  readonly rows: CallRow[];
+  readonly totals: Record<string, CallTotal>;
+}
 
 /** What a session is made of. */
 export interface HostSessionOptions {
@@ -294,4 +302,27 @@ function requireRunnable(language: string, code: string): void {
 function requireTime(timeoutMs: number | undefined, most: number): void {
   if (timeoutMs !== undefined && timeoutMs > most)
     throw invalid(`timeoutMs is over what is allowed, ${most}, got ${timeoutMs}`);
+}
+
+/** Creates an empty sum. */
+function sumCalls(): SessionCalls {
+  const rows: CallRow[] = [];
+  const totals = new Map<string, CallTotal>();
+  return {
+    rows,
+    get totals() {
+      return Object.fromEntries(totals);
+    },
+    add(more, counted) {
+      rows.push(...more.slice(0, Math.max(0, KEPT_ROWS - rows.length)));
+      for (const [name, { calls, failed, replayed }] of Object.entries(counted)) {
+        const before = totals.get(name) ?? { calls: 0, failed: 0, replayed: 0 };
+        totals.set(name, {
+          calls: before.calls + calls,
+          failed: before.failed + failed,
+          replayed: before.replayed + replayed,
+        });
+      }
+    },
+  };
 }

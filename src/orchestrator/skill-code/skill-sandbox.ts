@@ -1,6 +1,6 @@
 import { TOOL_JSON_BYTES } from '../../broker/broker-call.ts';
 import { createModelBudget } from '../../broker/model-budget.ts';
-import { TOOL_VALUE_BYTES, type Tool } from '../../broker/tool.ts';
+import { type Tool, TOOL_VALUE_BYTES } from '../../broker/tool.ts';
 import { ToolCallError } from '../../broker/tool-errors.ts';
 import { plainMessage } from '../../broker/outside-text.ts';
 import type { JobResult } from '../../contracts/result.ts';
@@ -15,8 +15,17 @@ import { runJob } from '../run-job.ts';
 import type { SandboxSession } from '../sandbox-session.ts';
 import type { SandboxSupply } from '../sandbox-supply.ts';
 import { NO_SPAN } from '../tracing/trace-span.ts';
-import { readDescriptions, type DescribedTool } from './described-tools.ts';
-import { createSkillOrders, type SkillOrders } from './skill-orders.ts';
+import { type DescribedTool, readDescriptions } from './described-tools.ts';
+
+/** What a driver does next: a call, the end of one, or nothing yet. */
+type Order = { call: { id: number; tool: string; args: unknown } } | { cancel: number } | null;
+
+/** Orders for one driver, which asks for them one at a time. */
+interface SkillOrders {
+  put(order: Order): void;
+  /** The next order, as soon as there is one; null when another asks for it meanwhile, or nobody waits any more. */
+  next(signal: AbortSignal): Promise<Order>;
+}
 
 /** How long code may take to load and to describe itself. */
 const DESCRIBE_MS = 30_000;
@@ -295,4 +304,31 @@ function endOf({ outcome, limit, exitCode, signal, stderr }: JobResult): string 
   const how =
     signal === null ? `its process ended with code ${exitCode ?? 'unknown'}` : `its process was ended by ${signal}`;
   return last === '' ? how : `${how} (${last.slice(0, 200)})`;
+}
+
+/** Creates an empty list of orders. */
+function createSkillOrders(): SkillOrders {
+  const waiting: Order[] = [];
+  let take: ((order: Order) => void) | undefined;
+  return {
+    put(order) {
+      if (take === undefined) waiting.push(order);
+      else take(order);
+    },
+    next(signal) {
+      take?.(null);
+      const first = waiting.shift();
+      if (first !== undefined) return Promise.resolve(first);
+      return new Promise((resolve) => {
+        const give = (order: Order): void => {
+          if (take === give) take = undefined;
+          signal.removeEventListener('abort', leave);
+          resolve(order);
+        };
+        const leave = (): void => give(null);
+        take = give;
+        signal.addEventListener('abort', leave, { once: true });
+      });
+    },
+  };
 }

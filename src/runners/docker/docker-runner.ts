@@ -6,19 +6,26 @@ import { SkillcellError } from '../../contracts/skillcell-error.ts';
 import { withinDeadline } from '../../protocol/within-deadline.ts';
 import { currentOwner, ownerName } from '../../durable/owner.ts';
 import { bundleSchema, ensureRuntime, type RuntimeBundle } from '../runtime-bundle.ts';
-import { RUNNER_CONTRACT, type Runner, type Sandbox, type SandboxSpec } from '../runner.ts';
+import { type Runner, RUNNER_CONTRACT, type RunnerReport, type Sandbox, type SandboxSpec } from '../runner.ts';
 import { containerOptions } from './container-options.ts';
-import { createContainerRemoval, type ContainerRemoval } from './container-removal.ts';
-import { connectEngine, hasEngine } from './engine.ts';
-import { assertOwnKernel } from './own-kernel.ts';
+import { type ContainerRemoval, createContainerRemoval } from './container-removal.ts';
+import { CALL_MS, callEngine, connectEngine, hasEngine } from './engine.ts';
 import { addressFault } from './engine-address.ts';
 import type { EngineReport } from './check-engine.ts';
 import type { EngineOptions } from './engine-options.ts';
 import { IMAGE_FLAVORS, type ImageFlavor } from './image-flavor.ts';
 import { createPreparedEngine, type EngineFacts, type PreparedEngine } from './prepared-engine.ts';
-import { probeContainer, probeKernel } from './probe-level.ts';
 import { startContainer } from './start-container.ts';
 import { sweepContainers } from './sweep-containers.ts';
+import { probeByStarting } from '../probe-by-starting.ts';
+
+/** How long a container may take to start. */
+const START_MS = 10_000;
+
+type Start = (spec: SandboxSpec, options: { signal: AbortSignal }) => Promise<Sandbox>;
+
+/** A container of a configuration, started to run another program than the entry. */
+type StartProgram = (program: Pick<Docker.ContainerCreateOptions, 'Entrypoint' | 'Cmd'>) => Promise<Sandbox>;
 
 /** Options of {@link createDockerRunner}. */
 export interface DockerRunnerOptions extends EngineOptions {
@@ -203,4 +210,72 @@ function runtimeFor(spec: SandboxSpec, { kernelRuntime, runtime }: DockerRunnerO
     `Cannot start a container at level ${spec.isolation}: it is not configured.`,
     spec.isolation === 'kernel' ? { hint: KERNEL_ADVICE } : {},
   );
+}
+
+/**
+ * Finds out whether an OCI runtime brings a kernel of its own, by asking in a container: a name in a configuration does not
+ * tell.
+ *
+ * @param runtime the engine's name of it
+ * @param engineKernel release of the kernel that the engine itself runs on
+ * @throws SkillcellError `runner.isolation-unmet` when it is the engine's, or cannot be told from it
+ */
+async function assertOwnKernel(runtime: string, engineKernel: string, start: StartProgram): Promise<void> {
+  // It answers when it is asked, by someone who listens already.
+  const sandbox = await start({ Entrypoint: ['/bin/sh', '-c', 'read -r question; uname -r'], Cmd: [] });
+  let kernel: string;
+  try {
+    kernel = await callEngine('hear from a container', () => askKernel(sandbox));
+  } finally {
+    await sandbox.kill('its kernel is known');
+  }
+  if (kernel !== '' && engineKernel !== '' && kernel !== engineKernel) return;
+  throw new SkillcellError(
+    'runner.isolation-unmet',
+    `Cannot start a container at level kernel: under the runtime ${runtime} it has the kernel of the engine, got ${kernel || 'no answer'}.`,
+    { hint: 'Name a runtime that brings a kernel of its own, such as runsc of gVisor, or take level container.' },
+  );
+}
+
+async function askKernel({ channel }: Sandbox): Promise<string> {
+  let said = '';
+  const { promise: answered, resolve } = Promise.withResolvers<void>();
+  channel.once('close', resolve);
+  channel.on('data', (chunk: Buffer) => {
+    said += chunk.toString('latin1');
+    if (said.includes('\n')) resolve();
+  });
+  channel.write('?\n');
+  await answered;
+  return said.trim();
+}
+
+/** Finds out whether containers of level `container` start, by really starting one. */
+export async function probeContainer(start: Start, signal?: AbortSignal): Promise<RunnerReport> {
+  return await probe(start, signal, 'container', []);
+}
+
+/** Finds out whether containers of level `kernel` start, by really starting one. */
+export async function probeKernel(start: Start, runtime: string, signal?: AbortSignal): Promise<RunnerReport> {
+  return await probe(start, signal, 'kernel', [
+    `runtime ${runtime}: inodes are not limited, and a fork or memory bomb ends the whole sandbox`,
+  ]);
+}
+
+async function probe(
+  start: Start,
+  signal: AbortSignal | undefined,
+  isolation: 'container' | 'kernel',
+  notes: string[],
+): Promise<RunnerReport> {
+  const limits = { memory: 'kernel', cpus: 'kernel', pids: 'kernel', workspace: 'kernel' } as const;
+  const inodes = isolation === 'kernel' ? 'none' : 'kernel';
+  const overdue = AbortSignal.timeout(START_MS);
+  const until = signal === undefined ? overdue : AbortSignal.any([signal, overdue]);
+  const heard = async ({ channel }: Sandbox): Promise<void> => {
+    const word = (): Promise<void> => new Promise((resolve) => channel.once('data', () => resolve()));
+    await callEngine('hear from a container', word, CALL_MS, signal);
+  };
+  const report = { runner: 'docker', isolation, reasons: notes, limits: { ...limits, inodes } } as const;
+  return await probeByStarting(report, (spec) => start(spec, { signal: until }), heard);
 }

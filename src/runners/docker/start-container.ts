@@ -4,10 +4,14 @@ import type Docker from 'dockerode';
 import type { Isolation } from '../../contracts/result.ts';
 import { withinDeadline } from '../../protocol/within-deadline.ts';
 import type { Sandbox, SandboxExit } from '../runner.ts';
-import { containerMemory } from './container-memory.ts';
 import { demultiplex } from './demultiplex.ts';
 import { removeContainer } from './container-removal.ts';
 import { callEngine } from './engine.ts';
+
+/** The fields of the engine's statistics that matter here: `inactive_file` in version 2 of control groups, else the other. */
+interface MemoryStatistics {
+  memory_stats?: { usage?: number; stats?: { inactive_file?: number; total_inactive_file?: number } };
+}
 
 const COMPLAINT_BYTES = 4_096;
 /** How long a failed start waits for its removal: the engine may be what failed. The removal itself goes on. */
@@ -108,5 +112,21 @@ async function readExit(container: Docker.Container, killed: () => boolean): Pro
   } catch {
     // It lives on, the engine is gone, or somebody removed it: its own end is not known, ours may be the reason.
     return { cause: killed() ? 'killed' : 'lost', oom: null, code: null };
+  }
+}
+
+/** The memory that a container holds now, counted as the engine's own command line does. Null when it has ended. */
+async function containerMemory(container: Docker.Container): Promise<number | null> {
+  try {
+    const { memory_stats: memory } = (await callEngine('read the memory of a container', (abortSignal) =>
+      // Once, without the second that a rate of the processor's time would take; its types do not know that word.
+      container.stats({ stream: false, 'one-shot': true, abortSignal } as { stream: false }),
+    )) as unknown as MemoryStatistics;
+    if (memory?.usage === undefined) return null;
+    const { inactive_file, total_inactive_file } = memory.stats ?? {};
+    return Math.max(0, memory.usage - (total_inactive_file ?? inactive_file ?? 0));
+  } catch {
+    // It ended meanwhile, or the engine does not answer: the number is then unknown.
+    return null;
   }
 }

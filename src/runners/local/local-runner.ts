@@ -4,14 +4,17 @@ import { checkOptions } from '../../contracts/check-options.ts';
 import { SkillcellError } from '../../contracts/skillcell-error.ts';
 import { currentOwner, ownerName } from '../../durable/owner.ts';
 import { bundleSchema, ensureRuntime, type RuntimeBundle } from '../runtime-bundle.ts';
-import { RUNNER_CONTRACT, type Runner, type RunnerReport, type Sandbox, type SandboxSpec } from '../runner.ts';
+import { type Runner, RUNNER_CONTRACT, type RunnerReport, type Sandbox, type SandboxSpec } from '../runner.ts';
 import { probeByStarting } from '../probe-by-starting.ts';
 import { controlGroupLayout } from './control-group.ts';
 import { limitEnforcement } from './limit-enforcement.ts';
 import { startDirect } from './start-direct.ts';
 import { NAMESPACE_ADVICE, startNamespace } from './start-namespace.ts';
 import { sweepLocal } from './sweep-local.ts';
-import { awaitReady } from './await-ready.ts';
+import { createChannel } from '../../protocol/channel.ts';
+import { withinDeadline } from '../../protocol/within-deadline.ts';
+
+const READY_MS = 10_000;
 
 /** Options of {@link createLocalRunner}. */
 export interface LocalRunnerOptions {
@@ -95,4 +98,28 @@ export function createLocalRunner(given: LocalRunnerOptions = {}): Runner {
       await this.close();
     },
   };
+}
+
+/** Waits until the entry of a fresh sandbox has said that it and its executor are ready. */
+export async function awaitReady(sandbox: Sandbox, signal: AbortSignal): Promise<void> {
+  const { promise: ready, resolve, reject } = Promise.withResolvers<void>();
+  createChannel(sandbox.channel, {
+    onMessage: () => resolve(),
+    onClose: () => void sandbox.exited.then(() => reject(failure(sandbox, 'it ended at once'))),
+  });
+  await withinDeadline(ready, {
+    limitMs: READY_MS,
+    overdue() {
+      throw failure(sandbox, `it did not answer within ${READY_MS / 1000} s`);
+    },
+    signal,
+  });
+}
+
+function failure(sandbox: Sandbox, reason: string): SkillcellError {
+  const said = sandbox.complaint().trim();
+  return new SkillcellError(
+    'sandbox.start-failed',
+    `Cannot start a sandbox: ${reason}${said === '' ? '' : `: ${said}`}.`,
+  );
 }

@@ -1,6 +1,9 @@
-import { spawn, type ChildProcess } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import type { ControlGroup } from './control-group.ts';
-import { inheritedDescriptors } from './inherited-descriptors.ts';
+import { readdirSync, readFileSync } from 'node:fs';
+
+const CLOSE_ON_EXEC = 0o2_000_000;
+const FOLDER = '/proc/self/fdinfo';
 
 /**
  * Runs before anything of the sandbox: enters the control groups while it may, sets the limits that are inherited, closes
@@ -47,4 +50,33 @@ export function spawnFirst(
   env: Record<string, string>,
 ): ChildProcess {
   return spawn(program, args, { cwd: '/', env, stdio: ['ignore', 'ignore', 'pipe', 'pipe'], detached: true });
+}
+
+/**
+ * Descriptors above the standard streams that a child of this process would inherit. Node marks its own as closed on
+ * exec, so these were open when this process was started, by a shell or a service manager, and may lead anywhere.
+ */
+function inheritedDescriptors(): number[] {
+  return namesIn(FOLDER)
+    .map(Number)
+    .filter((descriptor) => descriptor > 2 && isInherited(descriptor));
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    // Not Linux, and so without a level that isolates.
+    return [];
+  }
+}
+
+function isInherited(descriptor: number): boolean {
+  try {
+    const flags = /^flags:\s*([0-7]+)/m.exec(readFileSync(`${FOLDER}/${descriptor}`, 'latin1'))?.[1];
+    return flags !== undefined && (Number.parseInt(flags, 8) & CLOSE_ON_EXEC) === 0;
+  } catch {
+    // The one that listed the folder is closed again.
+    return false;
+  }
 }

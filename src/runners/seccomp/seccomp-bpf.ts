@@ -1,16 +1,23 @@
-import { ARGUMENT_RULES, UNIMPLEMENTED_CALLS, type ArgumentRule } from './argument-rules.ts';
+import { ARGUMENT_RULES, type ArgumentRule, UNIMPLEMENTED_CALLS } from './argument-rules.ts';
 import {
+  type BpfInstruction,
   encodeProgram,
+  FARTHEST_CONDITIONAL_JUMP,
   keepBits,
   loadWord,
+  skip,
   skipIfAtLeast,
   skipIfEqual,
   verdict,
-  type BpfInstruction,
 } from './bpf-instruction.ts';
-import { searchTree, type NumberRange } from './search-tree.ts';
 import { SECCOMP_GROUPS } from './seccomp-groups.ts';
-import { systemCallNumbers, type SeccompArchitecture } from './system-call-numbers.ts';
+import { type SeccompArchitecture, systemCallNumbers } from './system-call-numbers.ts';
+
+/** Neighbouring numbers with the same code, which ends in a verdict; a range ends where the next one begins. */
+export interface NumberRange {
+  readonly first: number;
+  readonly code: readonly BpfInstruction[];
+}
 
 /** Byte offsets in `struct seccomp_data`; both architectures are little endian, so an argument's lower half comes first. */
 const NUMBER_OFFSET = 0;
@@ -107,4 +114,23 @@ export function seccompBpf(architecture: SeccompArchitecture): Uint8Array {
     ...foreignNumbers,
     ...searchTree(numberRanges(systemCallNumbers(architecture))),
   ]);
+}
+
+/**
+ * A binary search for the range that holds the number in the accumulator, each range's code being a leaf.
+ *
+ * @param ranges - at least one, ascending; numbers below the first one go to it
+ */
+export function searchTree(ranges: readonly NumberRange[]): readonly BpfInstruction[] {
+  const half = ranges.length >> 1;
+  const middle = ranges[half];
+  if (middle === undefined) return [];
+  if (half === 0) return middle.code;
+  const lower = searchTree(ranges.slice(0, half));
+  const upper = searchTree(ranges.slice(half));
+  const branch =
+    lower.length <= FARTHEST_CONDITIONAL_JUMP
+      ? [skipIfAtLeast(middle.first, lower.length, 0)]
+      : [skipIfAtLeast(middle.first, 0, 1), skip(lower.length)];
+  return [...branch, ...lower, ...upper];
 }

@@ -1,8 +1,11 @@
 import type { FoundInFile } from '../scan-finding.ts';
 import type { ScannedFile } from '../scanned-file.ts';
-import { foldForScan } from '../text/fold-for-scan.ts';
-import { wordSieve } from '../text/word-sieve.ts';
-import { findPhrases } from './find-phrases.ts';
+import { type FoldedText, foldForScan } from '../text/fold-for-scan.ts';
+import { wordSieve, type WordSieve } from '../text/word-sieve.ts';
+import { wordsFrom } from '../text/words-from.ts';
+import { OVERRIDE_PHRASES } from './override-phrases.ts';
+
+const LETTER = /[\p{L}\p{N}]/u;
 
 /** Finds phrases that talk a model out of its instructions; where people seldom look they are graver. */
 export function* findOverrides(file: ScannedFile): Generator<FoundInFile> {
@@ -48,4 +51,29 @@ function* newPhrases(source: string, made: string): Generator<FoundInFile> {
 function phrasesIn(text: string): Generator<FoundInFile> {
   const folded = foldForScan(text);
   return findPhrases(folded, wordSieve(folded.text));
+}
+
+/** Finds phrases that talk a model out of what it was told, one of a kind a line. */
+function* findPhrases(folded: FoldedText, holds: WordSieve): Generator<FoundInFile> {
+  const { text } = folded;
+  /** Several phrases begin with one word. */
+  const phrases = new Map<number, string>();
+  const phraseAt = (at: number): string => {
+    let words = phrases.get(at);
+    if (words === undefined) phrases.set(at, (words = wordsFrom(text, at)));
+    return words;
+  };
+  for (const { begins, pattern, message } of OVERRIDE_PHRASES) {
+    for (const word of begins) {
+      if (!holds(word)) continue;
+      let lineEnd = -1;
+      for (let at = text.indexOf(word); at >= 0; at = text.indexOf(word, at + word.length)) {
+        if (at < lineEnd || (at > 0 && LETTER.test(text[at - 1] ?? '') && word < '\u0080')) continue;
+        if (!pattern.test(phraseAt(at))) continue;
+        yield { code: 'scan.override-text', message, at: folded.offsetOf(at) };
+        const newline = text.indexOf('\n', at);
+        lineEnd = newline < 0 ? text.length : newline;
+      }
+    }
+  }
 }

@@ -8,7 +8,6 @@ import { compareCodePoints, cutTo, oneLine } from '../text/text.ts';
 import { isMet } from '../parse/needed-words.ts';
 import { holdsWord, searchedText, type SearchedText, soughtWord, type SoughtWord } from '../text/sought-word.ts';
 import { compilePatterns } from '../parse/trigger-patterns.ts';
-import { verbForms } from './verb-forms.ts';
 import { hasWord } from '../text/whole-word.ts';
 
 /** The most skills that one query brings in, if the caller doesn't say. */
@@ -190,4 +189,21 @@ function commonBeginning([first = '', ...others]: readonly string[]): string {
   let length = first.length;
   while (others.some((text) => !text.startsWith(first.slice(0, length)))) length -= 1;
   return first.slice(0, length);
+}
+
+/**
+ * Lists the plain English forms of a verb: as it is, -s, -es, -ed, -ing; silent e; consonant and y; doubled last
+ * consonant.
+ *
+ * @param verb folded verb
+ * @returns its forms; some are no words and do no harm
+ */
+export function verbForms(verb: string): string[] {
+  const forms = [verb, `${verb}s`, `${verb}es`, `${verb}ed`, `${verb}ing`];
+  const stem = verb.slice(0, -1);
+  const last = verb.slice(-1);
+  if (last === 'e') forms.push(`${verb}d`, `${stem}ing`);
+  if (/[b-df-hj-np-tv-z]y$/.test(verb)) forms.push(`${stem}ies`, `${stem}ied`);
+  if (/[b-df-hj-np-tv-z]$/.test(verb)) forms.push(`${verb}${last}ed`, `${verb}${last}ing`);
+  return forms;
 }

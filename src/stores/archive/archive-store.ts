@@ -1,17 +1,18 @@
-import { basename } from 'node:path';
+import { basename, resolve } from 'node:path';
 import * as z from 'zod/mini';
 import type { Diagnostic } from '../../contracts/diagnostic.ts';
 import type { RootKind } from '../../contracts/skill.ts';
 import { SkillcellError } from '../../contracts/skillcell-error.ts';
 import type { Call, SkillStore, SkillView, StoreItem } from '../../contracts/store.ts';
-import { archiveRefused } from '../../archives/archive-refused.ts';
+import { ArchiveRefusal, archiveRefused } from '../../archives/archive-refused.ts';
 import { openArchive } from '../../archives/open-archive.ts';
 import { skillName } from '../../archives/skill-name.ts';
 import { checkStoreOptions, OUTGOING_SHAPE } from '../cache/check-store-options.ts';
 import { headOfView } from '../cache/head-of-view.ts';
 import type { TreeCache } from '../cache/tree-cache.ts';
 import { type ArchiveAddress, archiveAtAddress } from './archive-at-address.ts';
-import { archiveInFile } from './archive-in-file.ts';
+import { archiveIdentity, readArchiveFile } from '../../archives/read-archive-file.ts';
+import type { ArchivePlace } from './archive-place.ts';
 
 /** An archive of skills, in a file or behind an address. */
 export type ArchiveStoreOptions = { kind: RootKind; cache: TreeCache } & ({ path: string } | ArchiveAddress);
@@ -113,4 +114,28 @@ export function createArchiveStore(options: ArchiveStoreOptions): SkillStore {
 function changed(source: string, { path }: StoreItem): SkillcellError {
   const shown = JSON.stringify(`${source}:${path}`);
   return new SkillcellError('store.changed', `Cannot read the skill: the archive changed, got ${shown}.`);
+}
+
+/** An archive that is a file here. */
+function archiveInFile(path: string): ArchivePlace {
+  const source = resolve(path);
+  return {
+    source,
+    identity: async () => await available(source, archiveIdentity(source)),
+    read: async () => await available(source, readArchiveFile(source)),
+  };
+}
+
+/** A file that is not there, or cannot be read, is an outage: never an archive without skills. */
+async function available<Result>(source: string, reading: Promise<Result>): Promise<Result> {
+  try {
+    return await reading;
+  } catch (error) {
+    if (error instanceof ArchiveRefusal) throw archiveRefused(error, JSON.stringify(source));
+    const { code, message } = error as NodeJS.ErrnoException;
+    const reason = code === 'ENOENT' ? 'there is no such file' : message;
+    throw new SkillcellError('store.unavailable', `Cannot read skills: ${reason}, got ${JSON.stringify(source)}.`, {
+      cause: error,
+    });
+  }
 }

@@ -13,7 +13,7 @@ import type { TreeCache } from '../cache/tree-cache.ts';
 import { assertSeen, existingFolder, readableFolder } from './existing-folder.ts';
 import { walkUntilSteady } from './steady-walk.ts';
 import { type FoundSkill, lookAtSkill, type SkillWalk, walkSkills } from './walk-skills.ts';
-import { watchFolder } from './watch-folder.ts';
+import { type FSWatcher, watch } from 'node:fs';
 
 /** A folder of skills. */
 export interface DirectoryStoreOptions {
@@ -133,4 +133,21 @@ function changed(source: string, item: StoreItem): SkillcellError {
 
 function nameOf(source: string, { path }: StoreItem): string {
   return path === '.' ? basename(source) : path;
+}
+
+/**
+ * Calls whenever something below a folder may have changed. A folder that cannot be watched is never heard of, nor is one that is made later.
+ *
+ * @param folder absolute path
+ */
+function watchFolder(folder: string, hint: () => void): Disposable {
+  let watcher: FSWatcher | undefined;
+  try {
+    watcher = watch(folder, { recursive: true, persistent: false }, hint);
+    // Too many watches, or a folder that went away: whoever waits for hints looks by itself now and then.
+    watcher.on('error', hint);
+  } catch {
+    // As above.
+  }
+  return { [Symbol.dispose]: () => watcher?.close() };
 }

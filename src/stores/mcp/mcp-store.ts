@@ -12,10 +12,29 @@ import { SKILL_FILE } from '../../skills/load/skill-file-name.ts';
 import { digestOf, skillDigest } from '../../skills/text/digest.ts';
 import { checkStoreOptions, OUTGOING_SHAPE } from '../cache/check-store-options.ts';
 import type { TreeCache } from '../cache/tree-cache.ts';
-import { frontmatterText, hasFrontmatter } from './listed-frontmatter.ts';
 import { type ListedSkill, listedSkill } from './listed-skill.ts';
-import { changed, serverFault } from './server-fault.ts';
 import { connectSkillServer, type SkillServer } from './skill-server.ts';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { readFrontMatter } from '../../skills/parse/front-matter.ts';
+import { yaml } from '../../skills/parse/lazy-yaml.ts';
+import { canonicalJson } from '../../skills/text/canonical-json.ts';
+import { decodeText } from '../../skills/text/decode-text.ts';
+
+/** What the SDK's errors have that tells them apart. Of what a server says, nothing is repeated: it may be a secret that it was sent. */
+interface SdkFault extends Error {
+  code?: string | number;
+  status?: number;
+  reason?: string;
+}
+
+const INVALID_PARAMS = -32_602;
+
+const REASONS: Readonly<Record<string, string>> = {
+  unlisted: 'the file is not listed',
+  LIST_PAGINATION_EXCEEDED: 'its list has no end',
+  frontmatter: 'the frontmatter of SKILL.md is not the one that is listed',
+};
 
 /** Skills of an MCP server. */
 export interface McpStoreOptions extends OutgoingRules {
@@ -190,4 +209,54 @@ export function createMcpStore(options: McpStoreOptions): SkillStore {
     open: async (item, call = {}) => await open(item, call),
     close: disconnect,
   };
+}
+
+/** The frontmatter of an entry, as it would stand in a SKILL.md without a body. */
+function frontmatterText(frontmatter: object): Uint8Array {
+  const block = yaml().stringify(frontmatter, { lineWidth: 0, aliasDuplicateObjects: false });
+  return Buffer.from(`---\n${block}---\n`);
+}
+
+/** Whether the SKILL.md of a skill that is kept has the frontmatter that is listed. One that is written oddly may say no. */
+function hasFrontmatter({ folder }: SkillView, frontmatter: object): boolean {
+  const decoded = decodeText(readFileSync(join(folder, SKILL_FILE)));
+  if ('fault' in decoded) return false;
+  const read = readFrontMatter(decoded.text, { recover: false });
+  return read.ok && canonicalJson(read.root.toJSON()) === canonicalJson(frontmatter);
+}
+
+/**
+ * The error of a call to a server.
+ *
+ * @param shown the skill or the server that it is about
+ */
+function serverFault(error: unknown, server: Pick<SkillServer, 'fault'> | undefined, shown: string): unknown {
+  const known = [error, server?.fault()].map(ownError).find((each) => each !== undefined);
+  if (known !== undefined) return known;
+  const { name, code, status, reason } = error as SdkFault;
+  if (reason === 'size' || reason === 'digest') return changed('its bytes have another digest than is listed', shown);
+  const refused = REASONS[reason ?? code ?? ''];
+  if (refused !== undefined)
+    return new SkillcellError('source.refused', `Cannot read the source: ${refused}, got ${shown}.`);
+  if (code === INVALID_PARAMS) return changed('the server has it no longer', shown);
+  const said = typeof status === 'number' ? `it answers with the HTTP status ${status}` : words(name, code);
+  return new SkillcellError('store.unavailable', `Cannot read the source: ${said}, got ${shown}.`, { cause: error });
+}
+
+/** The error of a skill that is no longer what was listed. */
+function changed(reason: string, shown: string): SkillcellError {
+  return new SkillcellError('store.changed', `Cannot read the skill: ${reason}, got ${shown}.`);
+}
+
+/** An error of ours, however deep the SDK has put it. */
+function ownError(error: unknown): SkillcellError | undefined {
+  for (let at = error, depth = 0; at instanceof Error && depth < 8; at = at.cause, depth += 1)
+    if (SkillcellError.isInstance(at)) return at;
+  return undefined;
+}
+
+function words(name: string, code: string | number | undefined): string {
+  if (code === 'REQUEST_TIMEOUT' || name === 'AbortError') return 'it gave no answer in time';
+  if (typeof code === 'number') return `it refused the request (${code})`;
+  return `it does not answer as the protocol says (${code ?? name})`;
 }

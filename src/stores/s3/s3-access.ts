@@ -3,10 +3,11 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { SkillcellError } from '../../contracts/skillcell-error.ts';
 import { type ConditionalWrite, ignoredCondition, unsupported } from './conditional-writes.ts';
 import { type ConnectedS3, connectS3 } from './connect-s3.ts';
-import { withinQuiet } from './quiet-limit.ts';
-import { FaultyAnswer, failureOf, unavailable } from './s3-failure.ts';
+import { failureOf, FaultyAnswer, unavailable } from './s3-failure.ts';
 import { addressOf, type S3Connection } from './s3-options.ts';
-import { createPlaces } from './take-place.ts';
+
+/** Lets so many run at once, in the order in which they came. */
+export type TakePlace = <Result>(work: () => Promise<Result>) => Promise<Result>;
 
 /** An object as a list has it. */
 export interface ListedObject {
@@ -300,4 +301,51 @@ async function wholeBody(
   }
   if (left !== 0) throw new FaultyAnswer(`${bytes - left} bytes where ${bytes} are listed`);
   return Buffer.concat(chunks, bytes);
+}
+
+/**
+ * Ends work that nothing is heard of for a time, or that the caller withdraws.
+ *
+ * @param work gets a signal to end by, and what it calls whenever something came
+ */
+export async function withinQuiet<Result>(
+  timeoutMs: number,
+  signal: AbortSignal | undefined,
+  work: (signal: AbortSignal, heard: () => void) => Promise<Result>,
+): Promise<Result> {
+  const controller = new AbortController();
+  let isQuiet = false;
+  const timer = setTimeout(() => {
+    isQuiet = true;
+    controller.abort();
+  }, timeoutMs);
+  const withdraw = (): void => controller.abort();
+  signal?.addEventListener('abort', withdraw);
+  try {
+    signal?.throwIfAborted();
+    return await work(controller.signal, () => timer.refresh());
+  } catch (error) {
+    signal?.throwIfAborted();
+    throw isQuiet ? new FaultyAnswer(`nothing for ${timeoutMs} ms`) : error;
+  } finally {
+    clearTimeout(timer);
+    signal?.removeEventListener('abort', withdraw);
+  }
+}
+
+/** Makes so many places; whoever finds none waits for one. */
+export function createPlaces(count: number): TakePlace {
+  const waiting: (() => void)[] = [];
+  let free = count;
+  return async (work) => {
+    if (free > 0) free -= 1;
+    else await new Promise<void>((resolve) => waiting.push(resolve));
+    try {
+      return await work();
+    } finally {
+      const next = waiting.shift();
+      if (next === undefined) free += 1;
+      else next();
+    }
+  };
 }

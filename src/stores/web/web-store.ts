@@ -11,10 +11,20 @@ import { skillDigest } from '../../skills/text/digest.ts';
 import { checkStoreOptions, OUTGOING_SHAPE } from '../cache/check-store-options.ts';
 import { headOfView } from '../cache/head-of-view.ts';
 import type { TreeCache } from '../cache/tree-cache.ts';
-import { fetchIndex } from './fetch-index.ts';
 import { fetchTree } from './fetch-tree.ts';
-import type { WebEntry } from './web-entry.ts';
-import { webPlace } from './web-place.ts';
+import type { WebEntry, WebIndexVersion } from './web-entry.ts';
+import { outgoingPlace } from '../../outgoing/outgoing-place.ts';
+import { badStatus } from '../../outgoing/bad-status.ts';
+import { fetchBytes } from '../../outgoing/fetch-bytes.ts';
+import { INDEX_BYTES, parseWebIndex, type WebIndex } from './web-index.ts';
+
+const PLACES: readonly [string, WebIndexVersion][] = [
+  ['agent-skills', '0.2.0'],
+  ['skills', '0.1.0'],
+];
+const NOT_THERE: ReadonlySet<number> = new Set([404, 410]);
+
+const WELL_KNOWN = /\/\.well-known\/(?:agent-)?skills(?:\/index\.json)?$/;
 
 /** Skills of a web site. */
 export interface WebStoreOptions extends OutgoingRules {
@@ -147,4 +157,31 @@ function isOf({ revision }: StoreItem, entry: WebEntry | undefined): boolean {
 
 function changed({ path }: StoreItem): SkillcellError {
   return new SkillcellError('store.changed', `Cannot read the skill: it changed after it was listed, got ${path}.`);
+}
+
+/**
+ * Where a web site has its skills: what stands before `/.well-known/`, without a slash at its end.
+ *
+ * @throws SkillcellError `source.refused`
+ */
+function webPlace(text: string): string {
+  return outgoingPlace(text).replace(WELL_KNOWN, '');
+}
+
+/**
+ * Asks a web site for its list of skills: the present one, and where there is none, the older one.
+ *
+ * @throws SkillcellError `store.unavailable` for a site that has none, or does not answer; `source.refused`
+ */
+async function fetchIndex(place: string, request: OutgoingRequest): Promise<WebIndex> {
+  for (const [folder, version] of PLACES) {
+    const url = `${place}/.well-known/${folder}/index.json`;
+    const found = await fetchBytes(url, { ...request, maxBytes: INDEX_BYTES, types: ['application/json'] });
+    if (found.bytes !== undefined) return parseWebIndex(found.bytes, version, found.url);
+    if (!NOT_THERE.has(found.status)) throw badStatus(found);
+  }
+  throw new SkillcellError(
+    'store.unavailable',
+    `Cannot read the list of skills: there is none below /.well-known/agent-skills/ or /.well-known/skills/, got ${place}.`,
+  );
 }

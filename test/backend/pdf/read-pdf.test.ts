@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { removeTree } from '../../../src/durable/remove-tree.ts';
-import { openKeptTexts } from '../../../src/backend/pdf/kept-texts.ts';
+import { openKeptTexts } from '../../../src/backend/pdf/read-pdf.ts';
 import { createPdfReader } from '../../../src/backend/pdf/read-pdf.ts';
 import type { ExecOptions } from '../../../src/contracts/job.ts';
 import { SkillcellError } from '../../../src/contracts/skillcell-error.ts';

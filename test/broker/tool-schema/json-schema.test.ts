@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { compileJsonSchema } from '../../../src/broker/tool-schema/json-schema.ts';
 import { patternReader, isFound } from '../../../src/broker/tool-schema/json-schema/pattern.ts';
 import { startRun } from '../../../src/broker/tool-schema/json-schema/run.ts';
-import { isMultipleOf } from '../../../src/broker/tool-schema/json-schema/decimal.ts';
+import { isMultipleOf } from '../../../src/broker/tool-schema/json-schema/keywords-of-scalars.ts';
 
 /** A literal with this key could be taken for a promise. */
 const DRAFT_07 = { $schema: 'http://json-schema.org/draft-07/schema#' };

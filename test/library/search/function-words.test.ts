@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { FUNCTION_WORDS } from '../../../src/library/search/function-words.ts';
+import { FUNCTION_WORDS } from '../../../src/library/search/search-skills.ts';
 import { wordsOf } from '../../../src/library/search/search-words.ts';
 
 it('function words are words as an index has them', () => {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { readRows } from '../../../src/orchestrator/session/workspace-rows.ts';
+import { readRows } from '../../../src/orchestrator/session/session-files.ts';
 import { MOST_ROWS } from '../../../src/protocol/session-messages.ts';
 
 const row = (fields: object): string => `${JSON.stringify({ path: 'a', kind: 'file', bytes: 0, ...fields })}\n`;

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { expect, it } from 'vitest';
 import { createDockerRunner } from '../../../src/runners/docker/docker-runner.ts';
-import { probeContainer } from '../../../src/runners/docker/probe-level.ts';
+import { probeContainer } from '../../../src/runners/docker/docker-runner.ts';
 
 it('a probe that is not wanted any more begins nothing', async () => {
   await using runner = createDockerRunner({ host: 'unix:///nowhere/engine.sock', kernelRuntime: 'runsc' });

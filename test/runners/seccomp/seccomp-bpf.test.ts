@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { ARGUMENT_RULES, UNIMPLEMENTED_CALLS } from '../../../src/runners/seccomp/argument-rules.ts';
 import { encodeProgram, loadWord, verdict } from '../../../src/runners/seccomp/bpf-instruction.ts';
-import { searchTree } from '../../../src/runners/seccomp/search-tree.ts';
+import { searchTree } from '../../../src/runners/seccomp/seccomp-bpf.ts';
 import { seccompBpf } from '../../../src/runners/seccomp/seccomp-bpf.ts';
 import { SECCOMP_GROUPS } from '../../../src/runners/seccomp/seccomp-groups.ts';
 import { systemCallNumbers } from '../../../src/runners/seccomp/system-call-numbers.ts';

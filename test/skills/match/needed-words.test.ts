@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import type { Skill } from '../../../src/contracts/skill.ts';
 import { foldForMention, isMentioned } from '../../../src/skills/match/mentions.ts';
 import { matchSkills } from '../../../src/skills/match/triggers.ts';
-import { verbForms } from '../../../src/skills/match/verb-forms.ts';
+import { verbForms } from '../../../src/skills/match/triggers.ts';
 import { isMet } from '../../../src/skills/parse/needed-words.ts';
 import { compilePatterns } from '../../../src/skills/parse/trigger-patterns.ts';
 import { foldCase, foldText } from '../../../src/skills/text/fold-text.ts';

@@ -6,7 +6,7 @@ import { parseSkillMarkdown } from '../../../src/skills/parse/parse-skill.ts';
 import { compilePatterns } from '../../../src/skills/parse/trigger-patterns.ts';
 import { createTriggerSession } from '../../../src/skills/match/trigger-session.ts';
 import { matchSkills } from '../../../src/skills/match/triggers.ts';
-import { verbForms } from '../../../src/skills/match/verb-forms.ts';
+import { verbForms } from '../../../src/skills/match/triggers.ts';
 import { hasWord } from '../../../src/skills/text/whole-word.ts';
 import { cpuMs } from '../../fixtures/cpu-ms.ts';
 

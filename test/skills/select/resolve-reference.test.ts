@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { resolveReference } from '../../../src/skills/select/resolve-reference.ts';
+import { resolveReference } from '../../../src/skills/select/resolve-references.ts';
 import { bareReference } from '../../../src/skills/text/bare-reference.ts';
 
 const LOADED = new Set(['public.a', 'public.desk1', 'public.sk1a', 'public.sk0', 'internal.b', 'custom.skills.c']);

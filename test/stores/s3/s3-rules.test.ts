@@ -9,11 +9,11 @@ import {
   readPublication,
   writePublication,
 } from '../../../src/stores/s3/publication.ts';
-import { withinQuiet } from '../../../src/stores/s3/quiet-limit.ts';
+import { withinQuiet } from '../../../src/stores/s3/s3-access.ts';
 import type { ListedObject, ListedPage, S3Access } from '../../../src/stores/s3/s3-access.ts';
 import { FaultyAnswer, failureOf } from '../../../src/stores/s3/s3-failure.ts';
 import { addressOf, checkConnection, endpointOf } from '../../../src/stores/s3/s3-options.ts';
-import { createPlaces } from '../../../src/stores/s3/take-place.ts';
+import { createPlaces } from '../../../src/stores/s3/s3-access.ts';
 import { digestOf } from '../../../src/skills/text/digest.ts';
 
 const KEY = expect.objectContaining({ code: 'store.key-invalid' }) as Error;

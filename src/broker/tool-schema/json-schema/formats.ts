@@ -1,6 +1,17 @@
 import { isIPv4, isIPv6 } from 'node:net';
-import { isDate, isDateTime, isTime } from './format-dates.ts';
-import { isUri, isUriReference } from './format-uri.ts';
+
+const SCHEME = /^[a-z][a-z\d+.-]*:/i;
+/** What a part of a URI may hold beside escapes. RFC 3986, appendix A. */
+const NO_PATH = /[^\w.~!$&'()*+,;=:@/%-]/;
+const NO_QUERY = /[^\w.~!$&'()*+,;=:@/?%-]/;
+const NO_HOST = /[^\w.~!$&'()*+,;=%-]/;
+const NO_USER = /[^\w.~!$&'()*+,;=:%-]/;
+const FUTURE_ADDRESS = /^v[\da-f]+\.[\w.~!$&'()*+,;=:-]+$/i;
+
+const DATE = /^(\d{4})-(\d\d)-(\d\d)$/;
+const TIME = /^(\d\d):(\d\d):(\d\d)(?:\.\d+)?(?:z|([+-])(\d\d):(\d\d))$/i;
+const DAYS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+const DAY_MINUTES = 1_440;
 
 /** Judges texts that are named by a format. Each takes time in proportion to the text at most. */
 export const TEXT_FORMATS: ReadonlyMap<string, (text: string) => boolean> = new Map([
@@ -57,4 +68,68 @@ function isEmail(text: string): boolean {
 function isDuration(text: string): boolean {
   if (!/^P(?:\d+[YMWD])*(?:T(?:\d+[HMS])+)?$/.test(text)) return false;
   return /^P(?:W|Y?M?D?(?:TH?M?S?)?)$/.test(text.replace(/\d+/g, '')) && text !== 'P';
+}
+
+/** `full-date` of RFC 3339. */
+function isDate(text: string): boolean {
+  const [, year, month, day] = (DATE.exec(text) ?? []).map(Number);
+  if (year === undefined || month === undefined || day === undefined) return false;
+  const isLeap = year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0);
+  const days = month === 2 && isLeap ? 29 : (DAYS[month - 1] ?? 0);
+  return day >= 1 && day <= days;
+}
+
+/** `full-time` of RFC 3339. A leap second ends a day in UTC. */
+function isTime(text: string): boolean {
+  const found = TIME.exec(text);
+  if (found === null) return false;
+  const [hour = 0, minute = 0, second = 0] = found.slice(1, 4).map(Number);
+  const [offsetHour, offsetMinute] = [Number(found[5] ?? 0), Number(found[6] ?? 0)];
+  if (hour > 23 || minute > 59 || second > 60 || offsetHour > 23 || offsetMinute > 59) return false;
+  if (second < 60) return true;
+  const offset = (offsetHour * 60 + offsetMinute) * (found[4] === '-' ? -1 : 1);
+  return (hour * 60 + minute - offset + DAY_MINUTES) % DAY_MINUTES === DAY_MINUTES - 1;
+}
+
+/** `date-time` of RFC 3339. */
+function isDateTime(text: string): boolean {
+  return isDate(text.slice(0, 10)) && /^t$/i.test(text.charAt(10)) && isTime(text.slice(11));
+}
+
+/** `URI` of RFC 3986: with its scheme. */
+function isUri(text: string): boolean {
+  const [scheme] = SCHEME.exec(text) ?? [];
+  return scheme !== undefined && isRelative(text.slice(scheme.length));
+}
+
+/** `URI-reference` of RFC 3986: with a scheme, or relative. */
+function isUriReference(text: string): boolean {
+  const [start = ''] = text.split(/[/?#]/, 1);
+  return start.includes(':') ? isUri(text) : isRelative(text);
+}
+
+function isRelative(text: string): boolean {
+  if (/%(?![\da-f]{2})/i.test(text)) return false;
+  const [beforeFragment = '', fragment = ''] = splitOnce(text, '#');
+  const [hierarchy = '', query = ''] = splitOnce(beforeFragment, '?');
+  if (NO_QUERY.test(fragment) || NO_QUERY.test(query)) return false;
+  if (!hierarchy.startsWith('//')) return !NO_PATH.test(hierarchy);
+  const [authority = '', path = ''] = splitOnce(hierarchy.slice(2), '/');
+  return isAuthority(authority) && !NO_PATH.test(path);
+}
+
+function isAuthority(authority: string): boolean {
+  const at = authority.lastIndexOf('@');
+  const [hostAndPort, user] = [authority.slice(at + 1), authority.slice(0, Math.max(0, at))];
+  const [host = ''] = /^(?:\[[^\]]*\]|[^:]*)(?=(?::\d*)?$)/.exec(hostAndPort) ?? ['?'];
+  return !NO_USER.test(user) && (host.startsWith('[') ? isAddress(host.slice(1, -1)) : !NO_HOST.test(host));
+}
+
+function isAddress(text: string): boolean {
+  return (isIPv6(text) && !text.includes('%')) || FUTURE_ADDRESS.test(text);
+}
+
+function splitOnce(text: string, separator: string): string[] {
+  const at = text.indexOf(separator);
+  return at < 0 ? [text] : [text.slice(0, at), text.slice(at + 1)];
 }

@@ -1,11 +1,16 @@
 import { quotedText } from '../../../contracts/quoted-text.ts';
 import { SchemaRefused } from '../schema-refused.ts';
 import { countBounds } from './count-bounds.ts';
-import { isMultipleOf } from './decimal.ts';
 import { NUMBER_FORMATS, TEXT_FORMATS } from './formats.ts';
-import { isBytes, isNumber, isText, optional, type Keyword } from './keyword.ts';
+import { isBytes, isNumber, isText, type Keyword, optional } from './keyword.ts';
 import { isFound } from './pattern.ts';
-import { fault, spend, type Run } from './run.ts';
+import { fault, type Run, spend } from './run.ts';
+
+/** A number as the decimal that JSON writes: `units` × 10 ^ `exponent`. */
+interface Decimal {
+  units: bigint;
+  exponent: number;
+}
 
 /** Keywords that ask something of numbers and texts only. */
 export const KEYWORDS_OF_SCALARS: readonly Keyword[] = [
@@ -85,4 +90,24 @@ function characters(text: string): number {
   let count = 0;
   for (const _ of text) count += 1;
   return count;
+}
+
+/**
+ * Whether a number is a multiple of another by the decimals in which they are written, as 0.3 is of 0.1: the quotient of the binary
+ * numbers is 2.9999999999999996.
+ */
+export function isMultipleOf(value: number, divisor: number): boolean {
+  const [a, b] = [decimalOf(value), decimalOf(divisor)];
+  const exponent = Math.min(a.exponent, b.exponent);
+  return scaled(a, exponent) % scaled(b, exponent) === 0n;
+}
+
+function decimalOf(value: number): Decimal {
+  const [digits = '', power = '0'] = value.toString().split('e');
+  const [whole = '', fraction = ''] = digits.split('.');
+  return { units: BigInt(whole + fraction), exponent: Number(power) - fraction.length };
+}
+
+function scaled({ units, exponent }: Decimal, to: number): bigint {
+  return units * 10n ** BigInt(exponent - to);
 }

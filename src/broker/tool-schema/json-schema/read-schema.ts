@@ -1,13 +1,17 @@
 import { quotedText } from '../../../contracts/quoted-text.ts';
 import { SchemaRefused } from '../schema-refused.ts';
-import { checkFans } from './check-fans.ts';
 import type { SchemaCaps } from './copy-schema.ts';
-import { DEFINITIONS, dialectOf, isAnnotation, type Dialect } from './dialects.ts';
+import { DEFINITIONS, type Dialect, dialectOf, isAnnotation } from './dialects.ts';
 import { isObject, isText, type Referred, type SchemaReading } from './keyword.ts';
 import { namedSchemas } from './keywords-of-objects.ts';
 import type { SchemaNode } from './node.ts';
 import { patternReader } from './pattern.ts';
 import { fault } from './run.ts';
+
+/** How often schemas may be asked about one and the same value. */
+const MAX_FAN = 20_000;
+const MAX_CHAIN = 500;
+const OPEN = -1;
 
 /** What is known while a schema is read. */
 interface ReadState extends Pick<SchemaReading, 'pattern'> {
@@ -156,4 +160,25 @@ function readBelow(schema: Record<string, unknown>, keys: readonly string[], sta
   state.depth -= 1;
   state.path.splice(-keys.length);
   return node;
+}
+
+/**
+ * Refuses schemas of which no value can be judged: those that ask themselves about the same value, and those that ask others again and again:
+ * thirty schemas that refer to the next one twice ask the last one 2^30 times.
+ */
+function checkFans(nodes: Iterable<SchemaNode>): void {
+  const fans = new Map<SchemaNode, number>();
+  for (const node of nodes) fanOf(node, fans, 0);
+}
+
+function fanOf(node: SchemaNode, fans: Map<SchemaNode, number>, chain: number): number {
+  const known = fans.get(node);
+  if (known === OPEN) throw new SchemaRefused('the keyword "$ref" back to its own schema, about the same value');
+  if (known !== undefined) return known;
+  if (chain > MAX_CHAIN) throw new SchemaRefused(`the keyword "$ref" in a chain of more than ${MAX_CHAIN} schemas`);
+  fans.set(node, OPEN);
+  const fan = node.inPlace.reduce((sum, part) => sum + fanOf(part, fans, chain + 1), 1);
+  if (fan > MAX_FAN) throw new SchemaRefused(`the keyword "$ref" so that one value is judged over ${MAX_FAN} times`);
+  fans.set(node, fan);
+  return fan;
 }
