@@ -10,10 +10,10 @@ import { filesOf, suitePart } from './scripts/suite-parts.ts';
  */
 const SERIAL = [
   'test/chaos/{chaos,interrupted-cli}.test.ts',
-  'test/runners/docker/{engine-faults,image}.test.ts',
+  'test/sandboxes/docker/{engine-faults,image}.test.ts',
   // An orchestrator of another file could sweep the leftovers of these tests first.
   'test/attacks/{docker-life,f-lifecycle}.test.ts',
-  'test/orchestrator/{artifacts,sweep}.test.ts',
+  'test/jobs/{result/artifacts,sweep}.test.ts',
 ];
 
 /**
@@ -21,14 +21,16 @@ const SERIAL = [
  * longer than most of the tests. A file that `npm test` leaves out has a process of its own.
  */
 const ONE_AFTER_ANOTHER = [
-  'test/{archives,authoring,broker,conformance,content,contracts,decision,durable,evals,mutation,outgoing,protocol,scan,scripts,skills}/**',
-  'test/stores/{directory,mcp,web}/**',
-  'test/{ai,cli,library,runtime}/**',
+  'test/{archives,authoring,conformance,content,contracts,durable,evals,models,mutation,outgoing,protocol,scan,scripts,skills,tools}/**',
+  'test/library/*.test.ts',
+  'test/library/{install,lock,search,sources,trust}/**',
+  'test/library/stores/{directory,mcp,web}/**',
+  'test/{ai,cli,runtime}/**',
   'test/mcp/client/**',
 ];
 /** Files among them that measure the memory of their own process, or look at the modules that it has loaded. */
 const ALONE = [
-  'test/broker/tool-schema/{hostile-schemas,zod-schema}.test.ts',
+  'test/tools/schema/{hostile-schemas,zod-schema}.test.ts',
   'test/protocol/{add-piece,writer-fairness}.test.ts',
   'test/skills/load/many-skills.test.ts',
 ];

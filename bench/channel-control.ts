@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import type { Duplex } from 'node:stream';
 import { fileURLToPath } from 'node:url';
-import { createChannel } from '../src/protocol/channel.ts';
+import { createChannel } from '../src/protocol/channel/channel.ts';
 import type { BenchmarkGroup, BenchmarkOptions } from './benchmark-group.ts';
 import type { PeerMessage } from './channel-peer.ts';
 import { measurementOf, type Measurement, type Taken } from './measurement.ts';

@@ -1,6 +1,6 @@
 /** The sandbox's end of a channel: says how long a control message to the host and back takes, alone and beside streams that write. */
 import { Socket } from 'node:net';
-import { createChannel } from '../src/protocol/channel.ts';
+import { createChannel } from '../src/protocol/channel/channel.ts';
 
 /** What the peer sends. */
 export type PeerMessage =

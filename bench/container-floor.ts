@@ -1,10 +1,10 @@
 import type { Duplex } from 'node:stream';
 import type Docker from 'dockerode';
-import { SkillcellError } from '../src/contracts/skillcell-error.ts';
-import { buildImage } from '../src/runners/docker/build-image.ts';
-import { connectEngine } from '../src/runners/docker/engine.ts';
-import { findImage } from '../src/runners/docker/image.ts';
-import { ensureRuntime } from '../src/runners/runtime-bundle.ts';
+import { SkillcellError } from '../src/contracts/errors/skillcell-error.ts';
+import { buildImage } from '../src/sandboxes/docker/build/build-image.ts';
+import { connectEngine } from '../src/sandboxes/docker/engine/engine.ts';
+import { findImage } from '../src/sandboxes/docker/build/image.ts';
+import { ensureRuntime } from '../src/sandboxes/runtime-bundle.ts';
 
 /** Id of the baseline that {@link containerFloor} is. */
 export const CONTAINER_FLOOR = 'docker.floor';

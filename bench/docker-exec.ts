@@ -1,7 +1,7 @@
-import type { ExecOptions } from '../src/contracts/job.ts';
-import { createOrchestrator } from '../src/orchestrator/create-orchestrator.ts';
-import type { Orchestrator } from '../src/orchestrator/orchestrator.ts';
-import { createDockerRunner } from '../src/runners/docker/docker-runner.ts';
+import type { ExecOptions } from '../src/contracts/jobs/job.ts';
+import { createOrchestrator } from '../src/jobs/create-orchestrator.ts';
+import type { Orchestrator } from '../src/jobs/orchestrator.ts';
+import { createDockerRunner } from '../src/sandboxes/docker/docker-runner.ts';
 import { BARE_NODE, bareNode } from './bare-node.ts';
 import type { BenchmarkGroup, BenchmarkOptions } from './benchmark-group.ts';
 import { benchEngine, CONTAINER_FLOOR, containerFloor } from './container-floor.ts';

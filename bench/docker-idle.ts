@@ -1,5 +1,5 @@
-import { createOrchestrator } from '../src/orchestrator/create-orchestrator.ts';
-import { createDockerRunner } from '../src/runners/docker/docker-runner.ts';
+import { createOrchestrator } from '../src/jobs/create-orchestrator.ts';
+import { createDockerRunner } from '../src/sandboxes/docker/docker-runner.ts';
 import type { BenchmarkGroup, BenchmarkOptions } from './benchmark-group.ts';
 import { benchEngine, type Engine } from './container-floor.ts';
 import { measurementOf, type Measurement } from './measurement.ts';

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { createOrchestrator } from '../src/orchestrator/create-orchestrator.ts';
-import { createDockerRunner } from '../src/runners/docker/docker-runner.ts';
+import { createOrchestrator } from '../src/jobs/create-orchestrator.ts';
+import { createDockerRunner } from '../src/sandboxes/docker/docker-runner.ts';
 import { KERNEL_RUNTIME, missingFor, startKernelEngine } from '../test/fixtures/kernel-engine.ts';
 import { BARE_NODE, bareNode } from './bare-node.ts';
 import type { BenchmarkGroup, BenchmarkOptions } from './benchmark-group.ts';

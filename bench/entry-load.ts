@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { entryBytes } from '../scripts/build-runtime.ts';
-import { ensureRuntime } from '../src/runners/runtime-bundle.ts';
+import { ensureRuntime } from '../src/sandboxes/runtime-bundle.ts';
 import { BARE_NODE, bareNode, timedNode } from './bare-node.ts';
 import type { BenchmarkGroup, BenchmarkOptions } from './benchmark-group.ts';
 import { measurementOf, type Measurement, type Taken } from './measurement.ts';

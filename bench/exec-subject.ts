@@ -1,5 +1,5 @@
-import type { ExecOptions } from '../src/contracts/job.ts';
-import type { Orchestrator } from '../src/orchestrator/orchestrator.ts';
+import type { ExecOptions } from '../src/contracts/jobs/job.ts';
+import type { Orchestrator } from '../src/jobs/orchestrator.ts';
 import type { Subject } from './take-turns.ts';
 
 /** Time for what a job left behind to be removed; the caller of a job does not wait for that. */

@@ -14,7 +14,7 @@ import { removeTree } from '../src/durable/remove-tree.ts';
 import { writeTree } from '../src/durable/write-tree.ts';
 import { seededRandom } from '../src/evals/seeded-random.ts';
 import { skillDigest } from '../src/skills/text/digest.ts';
-import { listFiles } from '../src/stores/cache/tree-cache.ts';
+import { listFiles } from '../src/library/stores/cache/tree-cache.ts';
 import type { BenchmarkGroup, BenchmarkOptions } from './benchmark-group.ts';
 import { measurementOf, type Measurement, type Taken } from './measurement.ts';
 import { takeTurns } from './take-turns.ts';

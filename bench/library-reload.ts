@@ -1,8 +1,8 @@
 import { lstatSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { openSkillLibrary } from '../src/library/open-skill-library.ts';
-import { openTreeCache } from '../src/stores/cache/tree-cache.ts';
-import { createDirectoryStore } from '../src/stores/directory/directory-store.ts';
+import { openTreeCache } from '../src/library/stores/cache/tree-cache.ts';
+import { createDirectoryStore } from '../src/library/stores/directory/directory-store.ts';
 import type { BenchmarkGroup } from './benchmark-group.ts';
 import { SKILL_FILES } from './generate-skills.ts';
 import { COUNT, measureSkills } from './measure-skills.ts';

@@ -1,8 +1,8 @@
 /** Lists a prefix and reads each SKILL.md once, in a process of its own: by our store or by Amazon's client alone. Prints what it took. */
 import { subscribe } from 'node:diagnostics_channel';
 import { GetObjectCommand, ListObjectsV2Command, S3Client } from '@aws-sdk/client-s3';
-import { openTreeCache } from '../src/stores/cache/tree-cache.ts';
-import { createS3Store } from '../src/stores/s3/s3-store.ts';
+import { openTreeCache } from '../src/library/stores/cache/tree-cache.ts';
+import { createS3Store } from '../src/library/stores/s3/s3-store.ts';
 import { forgetPeak, peakMemory } from '../test/fixtures/peak-memory.ts';
 
 /** What one process is to do. */

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { SkillcellError } from '../src/contracts/skillcell-error.ts';
+import { SkillcellError } from '../src/contracts/errors/skillcell-error.ts';
 import { MISSING_CEPH, startCeph } from '../test/fixtures/ceph.ts';
 import { openRawBucket } from '../test/fixtures/raw-bucket.ts';
 import type { BenchmarkGroup, BenchmarkOptions } from './benchmark-group.ts';

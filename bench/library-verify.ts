@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { verifySkills } from '../src/library/install/verify-skills.ts';
-import { type LockedSkill, writeLock } from '../src/library/lock/lock-format.ts';
+import { type LockedSkill, writeLock } from '../src/library/lock/format/lock-format.ts';
 import { loadSkillsSubsystem } from '../src/skills/index.ts';
 import type { BenchmarkGroup } from './benchmark-group.ts';
 import { SKILL_FILES } from './generate-skills.ts';

@@ -1,7 +1,7 @@
-import { createOrchestrator } from '../src/orchestrator/create-orchestrator.ts';
-import { createLocalRunner } from '../src/runners/local/local-runner.ts';
-import type { OrchestratorOptions } from '../src/orchestrator/orchestrator.ts';
-import type { ExecOptions } from '../src/contracts/job.ts';
+import { createOrchestrator } from '../src/jobs/create-orchestrator.ts';
+import { createLocalRunner } from '../src/sandboxes/local/local-runner.ts';
+import type { OrchestratorOptions } from '../src/jobs/orchestrator.ts';
+import type { ExecOptions } from '../src/contracts/jobs/job.ts';
 import { BARE_NODE, BARE_PYTHON, bareNode, barePython } from './bare-node.ts';
 import type { BenchmarkGroup, BenchmarkOptions } from './benchmark-group.ts';
 import { execSubject } from './exec-subject.ts';

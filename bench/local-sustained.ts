@@ -1,5 +1,5 @@
-import { createOrchestrator } from '../src/orchestrator/create-orchestrator.ts';
-import { createLocalRunner } from '../src/runners/local/local-runner.ts';
+import { createOrchestrator } from '../src/jobs/create-orchestrator.ts';
+import { createLocalRunner } from '../src/sandboxes/local/local-runner.ts';
 import { BARE_NODE, bareNode } from './bare-node.ts';
 import type { BenchmarkGroup, BenchmarkOptions } from './benchmark-group.ts';
 import { measurementOf, type Measurement } from './measurement.ts';

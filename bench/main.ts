@@ -1,7 +1,7 @@
 /** Measures what the project promises about speed. Prints a table, or JSON; says how far it is on stderr. */
 import { parseArgs } from 'node:util';
 import type { BenchmarkGroup, BenchmarkOptions } from './benchmark-group.ts';
-import { SkillcellError } from '../src/contracts/skillcell-error.ts';
+import { SkillcellError } from '../src/contracts/errors/skillcell-error.ts';
 import { GROUPS } from './groups.ts';
 import { describeMachine } from './machine.ts';
 import { failedMeasurement, failureOf, type Measurement } from './measurement.ts';

@@ -1,9 +1,9 @@
 import { fileURLToPath } from 'node:url';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
-import type { JobResult } from '../src/contracts/result.ts';
-import { createOrchestrator } from '../src/orchestrator/create-orchestrator.ts';
-import { createLocalRunner } from '../src/runners/local/local-runner.ts';
+import type { JobResult } from '../src/contracts/jobs/result.ts';
+import { createOrchestrator } from '../src/jobs/create-orchestrator.ts';
+import { createLocalRunner } from '../src/sandboxes/local/local-runner.ts';
 import type { BenchmarkGroup, BenchmarkOptions } from './benchmark-group.ts';
 import { measurementOf, type Measurement, type Taken } from './measurement.ts';
 import { takeTurns, type Subject } from './take-turns.ts';

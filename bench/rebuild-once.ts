@@ -1,6 +1,6 @@
 /** Rebuilds skills as a sandbox does, once in a new process and then again, and prints how long each took. */
 import { readFileSync } from 'node:fs';
-import type { SkillTrees } from '../src/contracts/skill.ts';
+import type { SkillTrees } from '../src/contracts/skills/skill.ts';
 import { setUnchecked } from '../src/skills/load-subsystem.ts';
 
 /** A descriptor and its bytes, in base64. */

@@ -6,7 +6,7 @@ import { buildIndex } from '../src/library/search/build-index.ts';
 import { findIndex, keepIndex } from '../src/library/search/kept-index.ts';
 import { searchSkills } from '../src/library/search/search-skills.ts';
 import { setDigest } from '../src/library/search/open-index.ts';
-import type { Skill } from '../src/contracts/skill.ts';
+import type { Skill } from '../src/contracts/skills/skill.ts';
 import { SkillsSubsystem } from '../src/skills/index.ts';
 import { digestOf } from '../src/skills/text/digest.ts';
 import type { BenchmarkGroup, BenchmarkOptions } from './benchmark-group.ts';

@@ -1,10 +1,10 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { ExecOptions } from '../src/contracts/job.ts';
-import { createOrchestrator } from '../src/orchestrator/create-orchestrator.ts';
-import type { Orchestrator, OrchestratorOptions } from '../src/orchestrator/orchestrator.ts';
-import { createLocalRunner } from '../src/runners/local/local-runner.ts';
+import type { ExecOptions } from '../src/contracts/jobs/job.ts';
+import { createOrchestrator } from '../src/jobs/create-orchestrator.ts';
+import type { Orchestrator, OrchestratorOptions } from '../src/jobs/orchestrator.ts';
+import { createLocalRunner } from '../src/sandboxes/local/local-runner.ts';
 import { loadSkillsSubsystem } from '../src/skills/index.ts';
 import type { BenchmarkGroup, BenchmarkOptions } from './benchmark-group.ts';
 import { execSubject } from './exec-subject.ts';

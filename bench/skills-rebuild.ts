@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { bundleForSandbox } from '../scripts/build-runtime.ts';
-import { DEFAULT_CONSUMER } from '../src/contracts/job.ts';
+import { DEFAULT_CONSUMER } from '../src/contracts/jobs/job.ts';
 import { exportRuntimeGlobals } from '../src/skills/index.ts';
 import type { BenchmarkGroup, BenchmarkOptions } from './benchmark-group.ts';
 import { fiveSkills } from './generate-skills.ts';

@@ -1,8 +1,8 @@
 /** Takes 1 GiB of stdout, of a job or of a plain child process, and prints the memory that this process needed for it. */
 import { spawn } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { createOrchestrator } from '../src/orchestrator/create-orchestrator.ts';
-import { createLocalRunner } from '../src/runners/local/local-runner.ts';
+import { createOrchestrator } from '../src/jobs/create-orchestrator.ts';
+import { createLocalRunner } from '../src/sandboxes/local/local-runner.ts';
 import type { GigabyteReport } from './local-stdout.ts';
 
 const GIBIBYTE = 1024 ** 3;

@@ -1,11 +1,11 @@
 import type { Duplex } from 'node:stream';
 import { z } from 'zod';
-import { defineTool } from '../src/broker/tool.ts';
-import { createOrchestrator } from '../src/orchestrator/create-orchestrator.ts';
-import type { Orchestrator } from '../src/orchestrator/orchestrator.ts';
-import { createDockerRunner } from '../src/runners/docker/docker-runner.ts';
-import { demultiplex } from '../src/runners/docker/demultiplex.ts';
-import { createLocalRunner } from '../src/runners/local/local-runner.ts';
+import { defineTool } from '../src/tools/define/tool.ts';
+import { createOrchestrator } from '../src/jobs/create-orchestrator.ts';
+import type { Orchestrator } from '../src/jobs/orchestrator.ts';
+import { createDockerRunner } from '../src/sandboxes/docker/docker-runner.ts';
+import { demultiplex } from '../src/sandboxes/docker/engine/demultiplex.ts';
+import { createLocalRunner } from '../src/sandboxes/local/local-runner.ts';
 import { answerBareRelay, bareRelay, spawnInBubblewrap } from './bare-relay.ts';
 import type { BenchmarkGroup, BenchmarkOptions } from './benchmark-group.ts';
 import { benchEngine, type Engine } from './container-floor.ts';

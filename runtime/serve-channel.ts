@@ -1,17 +1,17 @@
-import type { RuntimeGlobals } from '../src/contracts/globals.ts';
-import { DEFAULT_LANGUAGE, type ExecutorStart, type LanguageDefinition } from '../src/contracts/language.ts';
-import { SkillcellError } from '../src/contracts/skillcell-error.ts';
-import { createChannel, type Channel } from '../src/protocol/channel.ts';
+import type { RuntimeGlobals } from '../src/contracts/jobs/globals.ts';
+import { DEFAULT_LANGUAGE, type ExecutorStart, type LanguageDefinition } from '../src/contracts/jobs/language.ts';
+import { SkillcellError } from '../src/contracts/errors/skillcell-error.ts';
+import { createChannel, type Channel } from '../src/protocol/channel/channel.ts';
 import {
   PROTOCOL_VERSION,
   type CancelReason,
   type HostMessage,
   type Rehearsal,
   type SandboxMessage,
-} from '../src/protocol/messages.ts';
+} from '../src/protocol/messages/messages.ts';
 import { readLanguage } from './languages/read-language.ts';
 import { createCallPort } from './run/call-port.ts';
-import { letGo } from './run/let-go.ts';
+import { letGo } from './run/program/let-go.ts';
 import { createRunClock } from './run/run-clock.ts';
 import type { JobSurroundings, SessionSurroundings } from './run/job-surroundings.ts';
 import {
@@ -21,8 +21,8 @@ import {
   replaceExecutor,
   startExecutor,
   type ExecutorProcess,
-} from './run/executor-process.ts';
-import { createProgramPipes } from './run/program-pipes.ts';
+} from './run/program/executor-process.ts';
+import { createProgramPipes } from './run/program/program-pipes.ts';
 import { receiveBytes, receiveFiles, receiveSkills, receiveStdin } from './files/incoming-streams.ts';
 import { exitAtOnce } from './sandbox/exit-at-once.ts';
 import { hostChannel } from './sandbox/host-channel.ts';

@@ -30,7 +30,7 @@ export function attacksDocument(rows: readonly AttackState[]): string {
 Made by \`WRITE_ATTACKS=1 npm run attacks\`. Each line is a test in \`test/attacks/\`: what user code, a file or a fault tries, and what came of it
 at each level; an empty cell is a level where the case says nothing. The entry reads messages in one way at every level, so each of them is tried at one level. Every attack has a control in which it goes through: the same program without a
 sandbox, or in a sandbox or container that lacks one line. \`npm run ablation\` tries each argument of the launchers of level namespace and each line of a container. Level \`kernel\` has a list of its own,
-\`test/runners/docker/kernel-level.test.ts\`.
+\`test/sandboxes/docker/kernel-level.test.ts\`.
 
 | case | attack | ${LEVELS.join(' | ')} |
 |---|---|${'---|'.repeat(LEVELS.length)}

@@ -14,7 +14,7 @@ import {
 } from 'node:fs';
 import { constants, tmpdir } from 'node:os';
 import { basename, delimiter, dirname, join, resolve } from 'node:path';
-import { DEBIAN_RELEASE } from '../src/runners/docker/local-base.ts';
+import { DEBIAN_RELEASE } from '../src/sandboxes/docker/build/local-base.ts';
 
 const HOME = '/root';
 /** The folder of the checkout in the root: an ordinary user can read it. */

@@ -5,10 +5,10 @@
 import { parseArgs } from 'node:util';
 import { runChaos } from '../test/chaos/referee.ts';
 import type { ChaosRunner } from '../test/chaos/host-words.ts';
-import { buildImage } from '../src/runners/docker/build-image.ts';
-import { connectEngine } from '../src/runners/docker/engine.ts';
-import { findImage } from '../src/runners/docker/image.ts';
-import { ensureRuntime } from '../src/runners/runtime-bundle.ts';
+import { buildImage } from '../src/sandboxes/docker/build/build-image.ts';
+import { connectEngine } from '../src/sandboxes/docker/engine/engine.ts';
+import { findImage } from '../src/sandboxes/docker/build/image.ts';
+import { ensureRuntime } from '../src/sandboxes/runtime-bundle.ts';
 
 const RUNNERS = ['local', 'docker', 'both'];
 const { values } = parseArgs({

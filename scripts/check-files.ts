@@ -1,21 +1,18 @@
-/** Checks what no other tool looks at: lengths of files, the lock file, and that nothing names the machine it was made on. */
+/** Checks that folders stay small, that the lock file is complete, and that no file names the machine of its author. */
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { homedir, hostname } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { missingOptionalPackages, type PackageLock } from './complete-lock.ts';
 
-/** Longest source file, in lines. */
-const MAX_LINES = 400;
+/** Most files of a folder of sources, beside its folders. */
+const MAX_FILES = 15;
 
 /** Says which of a file's lines are wrong, and why. */
 export function fileFaults(path: string, text: string, machineNames: readonly string[]): string[] {
   const faults: string[] = [];
   const lines = text.split('\n');
-  if (/^(src|runtime)\/.*\.[cm]?ts$/.test(path) && lines.length - 1 > MAX_LINES) {
-    faults.push(`${path}: a source file has at most ${MAX_LINES} lines, got ${lines.length - 1}`);
-  }
   for (const name of machineNames) {
     // A longer word or path that only contains the name is something else.
     const pattern = new RegExp(`(?<![\\w.-])${name.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')}(?![\\w-])`);
@@ -23,6 +20,19 @@ export function fileFaults(path: string, text: string, machineNames: readonly st
     if (index >= 0) faults.push(`${path}:${index + 1}: names the machine that it was made on, got ${name}`);
   }
   return faults;
+}
+
+/** Folders of sources with more files than a reader can survey. */
+export function folderFaults(paths: readonly string[]): string[] {
+  const folders = Object.groupBy(
+    paths.filter((path) => /^(src|runtime)\//.test(path)),
+    (path) => dirname(path),
+  );
+  return Object.entries(folders).flatMap(([folder, files = []]) =>
+    files.length > MAX_FILES
+      ? [`${folder}: a folder has at most ${MAX_FILES} files, not ${files.length}; divide it`]
+      : [],
+  );
 }
 
 /** Says what is wrong with a package-lock.json. */
@@ -60,7 +70,9 @@ if (import.meta.main) {
   });
   const names = namesOfMachine(root, registry.trim());
   const faults = lockFaults(JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) as PackageLock);
-  for (const path of paths.filter((name) => existsSync(join(root, name)))) {
+  const present = paths.filter((name) => existsSync(join(root, name)));
+  faults.push(...folderFaults(present));
+  for (const path of present) {
     faults.push(...fileFaults(path, readFileSync(join(root, path), 'utf8'), names));
   }
   for (const fault of faults) process.stderr.write(`${fault}\n`);

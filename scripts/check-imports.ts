@@ -14,47 +14,143 @@ export interface ImportFault {
   message: string;
 }
 
-/** Layers of `src/`, lowest first. A layer imports itself and what stands before it. */
-const LAYERS = [
-  'contracts',
-  'durable',
-  'languages',
-  'skills',
-  'protocol',
-  'archives',
-  'outgoing',
-  'runners',
-  'broker',
-  'decision',
-  'scan',
-  'authoring',
-  'stores',
-  'library',
-  'orchestrator',
-  'evals',
-  'ai',
-  'backend',
-  'registry',
-  'queue',
-  'server',
-  'mcp',
-  'cli',
-];
-/** Layers that stand side by side in spite of their order. */
-const APART: Record<string, string[]> = { protocol: ['skills'], broker: ['runners'], decision: ['runners'] };
-/** What runs inside the sandbox is bundled from these. */
-const BUNDLED = ['contracts', 'skills', 'protocol', 'runtime'];
-/** Folders of a layer that has its own arrows, lowest first. What lies beside them stands on top. */
-const FOLDERS: Record<string, string[]> = {
-  skills: ['text', 'parse', 'load', 'select', 'match', 'catalog', 'render', 'descriptor'],
+/**
+ * Each folder that has folders: its contents, lowest first. An entry imports itself and the entries before it. Entries are folders, and files that a
+ * folder beside them imports; all other files stand on top and import all. Entries in one list do not import each other.
+ */
+const FLOORS: Readonly<Record<string, readonly (string | readonly string[])[]>> = {
+  src: [
+    'contracts',
+    'durable',
+    'languages',
+    'skills',
+    'protocol',
+    'archives',
+    'outgoing',
+    'sandboxes',
+    'scan',
+    'authoring',
+    'library',
+    'models',
+    'tools',
+    'jobs',
+    'evals',
+    'ai',
+    'backend',
+    'mcp',
+    'cli',
+  ],
+  'src/contracts': ['text', 'errors', 'checks', 'skills', 'jobs'],
+  'src/contracts/errors': ['library-severities', 'diagnostic-severities', 'diagnostic-texts'],
+  'src/skills': ['text', 'parse', 'load', 'select', 'match', 'catalog', 'render', 'descriptor'],
+  'src/skills/text': ['words'],
+  'src/skills/parse': ['yaml'],
+  'src/skills/load': ['files'],
+  'src/protocol': ['channel', 'files', 'messages'],
+  'src/archives': ['checks', 'zip', 'tar'],
+  'src/sandboxes': [
+    'runner',
+    'sandbox-limits',
+    'sandbox-sizes',
+    'wait-while-busy',
+    'runtime-bundle',
+    'probe-by-starting',
+    'seccomp',
+    ['local', 'docker'],
+    'pool',
+  ],
+  'src/sandboxes/docker': ['image-flavor', 'engine', 'build'],
+  'src/models': [
+    'redact',
+    'model-gateway',
+    'usable-answer',
+    'prompt-digest',
+    'model-budget',
+    'model-timeout-error',
+    'ask-model',
+    'gateways',
+    'recordings',
+    'decision',
+  ],
+  'src/tools': ['schema', 'define', 'declarations', 'calls', 'agent'],
+  'src/tools/schema': ['schema-refused', 'tool-schema', 'fault-line', 'is-plain-object', 'json-schema'],
+  'src/tools/schema/json-schema': ['node', 'run', 'marks', 'patterns', 'keywords'],
+  'src/tools/declarations': ['read'],
+  'src/scan': ['text', 'scan-rules', 'scan-finding', 'scanned-file', 'rules', 'scan-tree', 'read'],
+  'src/scan/text': ['commands'],
+  'src/scan/rules': ['patterns'],
+  'src/authoring': ['yaml-text', 'dialect', 'fix'],
+  'src/library': ['stores', 'source-name', 'search', 'heads', 'snapshot', 'lock', 'sources', 'trust', 'install'],
+  'src/library/stores': ['cache', 'contents', ['directory', 'archive', 'git', 's3', 'web', 'mcp']],
+  'src/library/lock': ['format'],
+  'src/library/install': ['steps'],
+  'src/jobs': [
+    'sweep-runners',
+    'orchestrator',
+    'tracing',
+    'request',
+    'supply',
+    'prepare',
+    'events',
+    'result',
+    'journal',
+    'generate',
+    'run',
+    'skill-code',
+    'session',
+  ],
+  'src/evals': ['eval-fault', 'eval-report', 'seeded-random', 'assertions', 'statistics', 'plan', 'report'],
+  'src/ai': [
+    'sandbox-tools-options',
+    'sandbox-tools',
+    'job-options',
+    'sdk-tool',
+    'answers',
+    'run-code',
+    'sandbox-session',
+  ],
+  'src/backend': ['pdf'],
+  'src/mcp': ['client', 'server'],
+  'src/mcp/client': ['mcp-servers', 'transport'],
+  'src/mcp/server': [
+    'server-settings',
+    'skill-catalog',
+    'messages',
+    'resources',
+    'open-sessions',
+    'tools',
+    'call-admission',
+    'register-tool',
+    'create-mcp-host',
+    'stdio',
+    'http',
+  ],
+  'src/cli': ['terminal', 'options', 'doctor', 'job', 'repl', 'commands', 'command-line'],
+  'src/cli/options': ['places', 'flags', 'skills'],
+  'src/cli/commands': ['jobs', 'skills', 'library'],
   runtime: ['languages', 'sandbox', 'files', 'run', 'agent', 'session', 'serve', 'rehearse'],
-  cli: ['terminal', 'options', 'doctor', 'job', 'repl', 'commands', 'command-line'],
+  'runtime/run': ['run-clock', 'call-port', 'skill-script', 'program', 'job-surroundings', 'watch'],
+  'runtime/languages': ['javascript'],
+  'runtime/languages/javascript': [
+    'captured',
+    'short-texts',
+    'describe-error',
+    'reports',
+    'bridge-registry',
+    'supervisor-link',
+    'program-calls',
+    'bridge',
+    'session',
+  ],
 };
-/** Layers whose folders know nothing of each other, with what one is called and the folders that all of them may use. */
-const SIBLINGS: Readonly<Record<string, { one: string; shared: string[] }>> = {
-  runners: { one: 'runner', shared: ['seccomp'] },
-  stores: { one: 'store', shared: ['cache', 'contents'] },
+/** Layers that stand side by side in spite of their order. */
+const APART: Readonly<Record<string, readonly string[]>> = {
+  protocol: ['skills'],
+  models: ['sandboxes'],
+  tools: ['sandboxes'],
 };
+/** Layers that are bundled for the sandbox. */
+const BUNDLED: readonly string[] = ['contracts', 'skills', 'protocol'];
 /** Packages that the bundle keeps apart from the entry. */
 const HEAVY = ['gray-matter', 're2js', 'tar-stream', 'yaml'];
 /** Packages that one file keeps in a cage. */
@@ -81,39 +177,30 @@ export function checkImports(root: string): ImportFault[] {
 }
 
 function arrowFault(from: string, to: string): string | undefined {
-  const [source, goal] = [layerOf(from), layerOf(to)];
-  if (goal === undefined) return `${from} imports ${to}, which the package does not hold`;
-  if (source !== undefined && source === goal && Object.hasOwn(FOLDERS, source)) return folderFault(source, from, to);
-  if (source === 'runtime' || goal === 'runtime') {
-    return source === 'runtime' && BUNDLED.includes(goal) ? undefined : `${source} imports ${goal}: ${to}`;
+  const [source, goal] = [from.split('/'), to.split('/')];
+  if (goal[0] !== 'src' && goal[0] !== 'runtime') return `${from} imports ${to}, which the package does not hold`;
+  const depth = source.findIndex((part, index) => part !== goal[index]);
+  if (depth === 0) {
+    const isBundled = source[0] === 'runtime' && BUNDLED.includes(goal[1] ?? '');
+    return isBundled ? undefined : `${source[0]} imports ${goal[0]}: ${to}`;
   }
-  if (source === goal) {
-    const [a, b] = [siblingOf(from), siblingOf(to)];
-    return a !== undefined && b !== undefined && a !== b
-      ? `the ${SIBLINGS[source ?? '']?.one} ${a} imports its sibling ${b}: ${to}`
-      : undefined;
-  }
-  if (source === 'top') return undefined;
-  const upward = goal === 'top' || LAYERS.indexOf(goal) > LAYERS.indexOf(source ?? '');
-  return upward || APART[source ?? '']?.includes(goal) ? `${source} imports ${goal}: ${to}` : undefined;
+  if (source.length === depth + 1 && goal.length === depth + 1) return undefined;
+  const floor = source.slice(0, depth).join('/');
+  const [above, below] = [placeOf(floor, source, depth), placeOf(floor, goal, depth)];
+  const [name, other] = [source[depth] ?? '', goal[depth] ?? ''];
+  const isApart = floor === 'src' && APART[name]?.includes(other) === true;
+  return below < above && !isApart ? undefined : `${floor}/${name} imports ${floor}/${other}: ${to}`;
 }
 
-/** Within one layer: a folder imports itself and what stands below it, and a file beside the folders imports all. */
-function folderFault(layer: string, from: string, to: string): string | undefined {
-  const [source, goal] = [folderOf(layer, from), folderOf(layer, to)];
-  const order = FOLDERS[layer] ?? [];
-  for (const folder of [source, goal]) {
-    if (folder !== undefined && !order.includes(folder) && !LOOSE_FOLDERS.includes(folder))
-      throw new Error(`Cannot check imports: the folder has no place among those of ${layer}, got ${folder}.`);
-  }
-  if (source === undefined || source === goal) return undefined;
-  const upward = goal === undefined || order.indexOf(goal) > order.indexOf(source);
-  return upward ? `${layer}/${source} imports ${layer}/${goal ?? ''}: ${to}` : undefined;
-}
-
-function folderOf(layer: string, file: string): string | undefined {
-  const parts = file.split('/').slice(layer === 'runtime' ? 1 : 2);
-  return parts.length > 1 ? parts[0] : undefined;
+/** How high a part of a floor stands. Files without a place stand on top. */
+function placeOf(floor: string, path: readonly string[], depth: number): number {
+  const entries = FLOORS[floor] ?? [];
+  const name = path[depth] ?? '';
+  const isFile = path.length === depth + 1;
+  const place = entries.findIndex((entry) => [entry].flat().includes(isFile ? name.replace(/\.[cm]?ts$/, '') : name));
+  if (place < 0 && !isFile && !LOOSE_FOLDERS.includes(name))
+    throw new Error(`Cannot check imports: the folder "${name}" has no place in "${floor}".`);
+  return place < 0 ? entries.length : place;
 }
 
 function packageFault(
@@ -129,7 +216,7 @@ function packageFault(
   if (!packages.has(name)) return `the package ${name} is not among the dependencies`;
   const cage = CAGED[name];
   if (cage !== undefined && cage !== file) return `only ${cage} may load ${name}; see docs/decisions`;
-  if (!BUNDLED.includes(layerOf(file) ?? '')) return undefined;
+  if (!isBundled(file)) return undefined;
   if (specifier === 'zod') return 'the bundle takes zod/mini, not zod';
   return HEAVY.includes(name) && kind === 'static' ? `${name} loads at first use only; see docs/decisions` : undefined;
 }
@@ -156,22 +243,10 @@ function cycleFaults(graph: ReadonlyMap<string, ScannedImport[]>): ImportFault[]
   return faults;
 }
 
-function layerOf(file: string): string | undefined {
-  const [top, second, ...rest] = file.split('/');
-  if (top === 'runtime') return 'runtime';
-  if (top !== 'src' || second === undefined) return undefined;
-  if (rest.length === 0) return 'top';
-  if (!LAYERS.includes(second))
-    throw new Error(`Cannot check imports: the folder has no place among the layers, got src/${second}.`);
-  return second;
-}
-
-/** The folder of a file, where the folders of its layer stand apart and this one is not for all of them. */
-function siblingOf(file: string): string | undefined {
-  const [, layer = '', folder, ...rest] = file.split('/');
-  const siblings = SIBLINGS[layer];
-  if (siblings === undefined || folder === undefined || rest.length === 0) return undefined;
-  return siblings.shared.includes(folder) ? undefined : folder;
+/** Whether a file comes into the sandbox. */
+function isBundled(file: string): boolean {
+  const [top, layer = ''] = file.split('/');
+  return top === 'runtime' || BUNDLED.includes(layer);
 }
 
 function isRelative({ specifier }: ScannedImport): boolean {

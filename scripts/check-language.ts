@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
-import { explainIssue } from '../src/contracts/explain-issue.ts';
-import type { LanguageDefinition } from '../src/contracts/language.ts';
+import { explainIssue } from '../src/contracts/checks/explain-issue.ts';
+import type { LanguageDefinition } from '../src/contracts/jobs/language.ts';
 
 const NAME = /^[a-z][a-z0-9-]{0,30}$/;
 const ENDING = /^\.[a-z0-9]{1,10}$/;

@@ -9,7 +9,7 @@ import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { cliRunners } from '../src/cli/job/runners.ts';
-import { ISOLATION_LEVELS, type Isolation } from '../src/contracts/result.ts';
+import { ISOLATION_LEVELS, type Isolation } from '../src/contracts/jobs/result.ts';
 import { languageNames } from '../src/languages/languages.ts';
 import { hostPlace, openImagePlace, type PlainPlace, unisolatedPlace } from './fidelity/plain-place.ts';
 import { readPrograms } from './fidelity/read-programs.ts';

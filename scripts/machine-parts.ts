@@ -1,6 +1,6 @@
 import { accessSync, constants } from 'node:fs';
-import { checkEngine } from '../src/runners/docker/check-engine.ts';
-import { connectEngine } from '../src/runners/docker/engine.ts';
+import { checkEngine } from '../src/sandboxes/docker/engine/check-engine.ts';
+import { connectEngine } from '../src/sandboxes/docker/engine/engine.ts';
 
 /** Something that some tests need of the machine they run on. */
 export interface MachinePart {

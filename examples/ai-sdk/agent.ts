@@ -7,7 +7,7 @@ import { isStepCount, tool, ToolLoopAgent } from 'ai';
 import { fileURLToPath } from 'node:url';
 import * as z from 'zod';
 import { createSandboxTools } from '../../src/ai/index.ts';
-import { createOrchestrator } from '../../src/orchestrator/create-orchestrator.ts';
+import { createOrchestrator } from '../../src/jobs/create-orchestrator.ts';
 import { loadSkillsSubsystem } from '../../src/skills/index.ts';
 import { startStandIn, type Asked } from './stand-in.ts';
 

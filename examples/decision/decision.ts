@@ -1,9 +1,9 @@
 /** A model chooses skills for two questions, and whether each needs a program: `node examples/decision/decision.ts [--model PROVIDER/MODEL]`. */
 import { parseArgs } from 'node:util';
-import { createModelGateway } from '../../src/broker/create-model-gateway.ts';
-import { readModelSettings } from '../../src/broker/model-environment.ts';
-import { replayGateway } from '../../src/broker/replay-gateway.ts';
-import { createOrchestrator } from '../../src/orchestrator/create-orchestrator.ts';
+import { createModelGateway } from '../../src/models/gateways/create-model-gateway.ts';
+import { readModelSettings } from '../../src/models/gateways/model-environment.ts';
+import { replayGateway } from '../../src/models/recordings/replay-gateway.ts';
+import { createOrchestrator } from '../../src/jobs/create-orchestrator.ts';
 import { loadSkillsSubsystem } from '../../src/skills/index.ts';
 import { officeSkills, questions } from './questions.ts';
 

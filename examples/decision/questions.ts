@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import type { CodegenOptions } from '../../src/contracts/job.ts';
+import type { CodegenOptions } from '../../src/contracts/jobs/job.ts';
 
 /** The skills of this example's office. */
 export const officeSkills: string = fileURLToPath(new URL('../office-skills', import.meta.url));

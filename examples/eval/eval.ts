@@ -1,9 +1,9 @@
 /** A skill is measured, with and without it: `node examples/eval/eval.ts [--model PROVIDER/MODEL]`. */
 import { parseArgs } from 'node:util';
-import { createModelGateway } from '../../src/broker/create-model-gateway.ts';
-import { readModelSettings } from '../../src/broker/model-environment.ts';
-import { replayGateway } from '../../src/broker/replay-gateway.ts';
-import { evalTable } from '../../src/evals/eval-table.ts';
+import { createModelGateway } from '../../src/models/gateways/create-model-gateway.ts';
+import { readModelSettings } from '../../src/models/gateways/model-environment.ts';
+import { replayGateway } from '../../src/models/recordings/replay-gateway.ts';
+import { evalTable } from '../../src/evals/report/eval-table.ts';
 import { evaluateSkill } from '../../src/evals/evaluate-skill.ts';
 import { amountsEval, amountsRecording } from './amounts-eval.ts';
 

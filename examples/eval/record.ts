@@ -1,8 +1,8 @@
 /** Writes the recording of this example anew: the prompts as they are now, and the answers below. */
 import { rmSync, writeFileSync } from 'node:fs';
-import type { ModelGateway } from '../../src/broker/model-gateway.ts';
-import { recordingGateway } from '../../src/broker/recording-gateway.ts';
-import { evalTable } from '../../src/evals/eval-table.ts';
+import type { ModelGateway } from '../../src/models/model-gateway.ts';
+import { recordingGateway } from '../../src/models/recordings/recording-gateway.ts';
+import { evalTable } from '../../src/evals/report/eval-table.ts';
 import { evaluateSkill } from '../../src/evals/evaluate-skill.ts';
 import { amountsEval, amountsRecording } from './amounts-eval.ts';
 

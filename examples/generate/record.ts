@@ -1,8 +1,8 @@
 /** Writes the recording of this example anew: the prompts as they are now, and the answers below. */
 import { rmSync } from 'node:fs';
-import type { ModelGateway } from '../../src/broker/model-gateway.ts';
-import { recordingGateway } from '../../src/broker/recording-gateway.ts';
-import { createOrchestrator } from '../../src/orchestrator/create-orchestrator.ts';
+import type { ModelGateway } from '../../src/models/model-gateway.ts';
+import { recordingGateway } from '../../src/models/recordings/recording-gateway.ts';
+import { createOrchestrator } from '../../src/jobs/create-orchestrator.ts';
 import { loadSkillsSubsystem } from '../../src/skills/index.ts';
 import { officeSkills } from '../decision/questions.ts';
 import { reminder, reminderRecording } from './reminder.ts';

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import * as z from 'zod';
-import type { GenerateOptions } from '../../src/contracts/generation.ts';
+import type { GenerateOptions } from '../../src/contracts/jobs/generation.ts';
 
 interface Letter {
   subject: string;

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import type { CodegenOptions } from '../../src/contracts/job.ts';
+import type { CodegenOptions } from '../../src/contracts/jobs/job.ts';
 
 const folder = fileURLToPath(new URL('.', import.meta.url));
 

@@ -1,9 +1,9 @@
 /** Writes the quick start's recordings anew: the prompts as they are now, and the answers that stand beside this file. */
 import { readFileSync, rmSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import type { ModelGateway } from '../../src/broker/model-gateway.ts';
-import { recordingGateway } from '../../src/broker/recording-gateway.ts';
-import { createOrchestrator } from '../../src/orchestrator/create-orchestrator.ts';
+import type { ModelGateway } from '../../src/models/model-gateway.ts';
+import { recordingGateway } from '../../src/models/recordings/recording-gateway.ts';
+import { createOrchestrator } from '../../src/jobs/create-orchestrator.ts';
 import { loadSkillsSubsystem } from '../../src/skills/index.ts';
 import { plainJob, plainRecording, quickstartJob, quickstartRecording } from './quickstart-job.ts';
 

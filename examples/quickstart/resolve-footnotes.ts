@@ -1,4 +1,4 @@
-import type { SourceRow } from '../../src/contracts/skill.ts';
+import type { SourceRow } from '../../src/contracts/skills/skill.ts';
 import { CITATION_TOKEN, parseCitation } from '../../src/skills/render/citation-token.ts';
 
 /** A report for people: its citations are footnotes. */

@@ -7,8 +7,8 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import type { JobResult } from '../../src/contracts/result.ts';
-import type { Orchestrator } from '../../src/orchestrator/orchestrator.ts';
+import type { JobResult } from '../../src/contracts/jobs/result.ts';
+import type { Orchestrator } from '../../src/jobs/orchestrator.ts';
 
 const INTRUDER = fileURLToPath(new URL('./intruder.mjs', import.meta.url));
 const VARIABLE = 'QUICKSTART_MODEL_KEY';

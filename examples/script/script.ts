@@ -1,6 +1,6 @@
 /** A script of a skill, run by us and by a program: `node examples/script/script.ts`. */
 import { fileURLToPath } from 'node:url';
-import { createOrchestrator } from '../../src/orchestrator/create-orchestrator.ts';
+import { createOrchestrator } from '../../src/jobs/create-orchestrator.ts';
 import { loadSkillsSubsystem } from '../../src/skills/index.ts';
 
 const path = (name: string): string => fileURLToPath(new URL(name, import.meta.url));

@@ -1,6 +1,6 @@
 /** A session that reads a table, plots it, survives a loop, and plots again: `node examples/session/session.ts`. */
 import { createHash } from 'node:crypto';
-import { createOrchestrator } from '../../src/orchestrator/create-orchestrator.ts';
+import { createOrchestrator } from '../../src/jobs/create-orchestrator.ts';
 
 await using orchestrator = createOrchestrator({ allowUnisolated: true });
 await using session = await orchestrator.session({

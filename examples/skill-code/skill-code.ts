@@ -1,6 +1,6 @@
 /** Tools that two skills of strangers bring as code, each in a sandbox of its own: `node examples/skill-code/skill-code.ts`. */
 import { fileURLToPath } from 'node:url';
-import { createOrchestrator } from '../../src/orchestrator/create-orchestrator.ts';
+import { createOrchestrator } from '../../src/jobs/create-orchestrator.ts';
 import { loadSkillsSubsystem } from '../../src/skills/index.ts';
 
 const path = (name: string): string => fileURLToPath(new URL(name, import.meta.url));

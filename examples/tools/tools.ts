@@ -1,8 +1,8 @@
 /** A program that uses tools of its host, one of which somebody has to allow: `node examples/tools/tools.ts`. */
-import { defineTool } from '../../src/broker/tool.ts';
-import { ToolError } from '../../src/broker/tool-errors.ts';
+import { defineTool } from '../../src/tools/define/tool.ts';
+import { ToolError } from '../../src/tools/define/tool-errors.ts';
 import * as z from 'zod';
-import { createOrchestrator } from '../../src/orchestrator/create-orchestrator.ts';
+import { createOrchestrator } from '../../src/jobs/create-orchestrator.ts';
 
 const stock = new Map([
   ['paper', { cents: 450, left: 12 }],

@@ -1,5 +1,5 @@
 import type { ProgramFile } from './extract-code.ts';
-import type { CodegenAttempt } from '../../src/contracts/result.ts';
+import type { CodegenAttempt } from '../../src/contracts/jobs/result.ts';
 import type { RunOutcome } from '../run/run-outcome.ts';
 
 /** One turn of the agent's conversation with the model. */

@@ -1,6 +1,6 @@
 import { REQUEST_TAG } from './read-request.ts';
-import type { ToolDeclarations, ToolDescription } from '../../src/contracts/globals.ts';
-import type { LanguageDefinition } from '../../src/contracts/language.ts';
+import type { ToolDeclarations, ToolDescription } from '../../src/contracts/jobs/globals.ts';
+import type { LanguageDefinition } from '../../src/contracts/jobs/language.ts';
 import type { InstalledPackages } from '../languages/installed-packages.ts';
 import { compareCodePoints, oneLine } from '../../src/skills/text/text.ts';
 

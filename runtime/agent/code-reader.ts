@@ -1,4 +1,4 @@
-import type { CodeReader } from '../../src/skills/text/markdown-fences.ts';
+import type { CodeReader } from '../../src/skills/text/words/markdown-fences.ts';
 
 const STRING = 'a string';
 const COMMENT = 'a comment';

@@ -1,6 +1,6 @@
-import type { LanguageDefinition } from '../../src/contracts/language.ts';
-import { relativePathFault } from '../../src/contracts/relative-path.ts';
-import { findFencedBlocks, type FencedBlock, withoutThinking } from '../../src/skills/text/markdown-fences.ts';
+import type { LanguageDefinition } from '../../src/contracts/jobs/language.ts';
+import { relativePathFault } from '../../src/contracts/text/relative-path.ts';
+import { findFencedBlocks, type FencedBlock, withoutThinking } from '../../src/skills/text/words/markdown-fences.ts';
 import { codeReader } from './code-reader.ts';
 
 /** A further file of a program, by its path below the working folder. */

@@ -1,4 +1,4 @@
-import { findFencedBlocks, withoutThinking } from '../../src/skills/text/markdown-fences.ts';
+import { findFencedBlocks, withoutThinking } from '../../src/skills/text/words/markdown-fences.ts';
 
 /** Tag of the block by which a model asks for more instead of giving a program. */
 export const REQUEST_TAG = 'skillcell-request';

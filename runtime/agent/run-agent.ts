@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { programFileName } from '../../src/contracts/language.ts';
-import type { CodegenAttempt, Outcome } from '../../src/contracts/result.ts';
+import { programFileName } from '../../src/contracts/jobs/language.ts';
+import type { CodegenAttempt, Outcome } from '../../src/contracts/jobs/result.ts';
 import { canonicalJson } from '../../src/skills/text/canonical-json.ts';
 import { emptyRun, type RunOutcome } from '../run/run-outcome.ts';
 import type { AgentAnswer, AgentPorts, AgentRequest } from './agent-ports.ts';

@@ -1,4 +1,4 @@
-import { withoutEnd } from '../../src/contracts/without-end.ts';
+import { withoutEnd } from '../../src/contracts/text/without-end.ts';
 import { createHash } from 'node:crypto';
 import { stripVTControlCharacters } from 'node:util';
 import { escapeMarkers } from '../../src/skills/render/escape-markers.ts';

@@ -1,7 +1,7 @@
 import { lstatSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { flattenTree } from '../../src/protocol/flatten-tree.ts';
-import { reopenFolder } from '../../src/protocol/reopen-folder.ts';
+import { flattenTree } from '../../src/protocol/files/flatten-tree.ts';
+import { reopenFolder } from '../../src/protocol/files/reopen-folder.ts';
 import type { SandboxLayout } from '../sandbox/sandbox-layout.ts';
 
 /**

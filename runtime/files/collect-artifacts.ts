@@ -1,12 +1,12 @@
 import { closeSync, constants, fstatSync, lstatSync, openSync, readSync, readdirSync, type Stats } from 'node:fs';
 import { join } from 'node:path';
-import type { JobLimits } from '../../src/contracts/limits.ts';
-import type { OmittedFile } from '../../src/contracts/result.ts';
-import { leftOut } from '../../src/protocol/left-out.ts';
-import { type MissingOutput, missingOutputs } from '../../src/protocol/missing-outputs.ts';
-import { specialKind } from '../../src/protocol/file-kind.ts';
-import { printablePath, shownPathFault } from '../../src/protocol/shown-path.ts';
-import type { TarFile } from '../../src/protocol/tar.ts';
+import type { JobLimits } from '../../src/contracts/jobs/limits.ts';
+import type { OmittedFile } from '../../src/contracts/jobs/result.ts';
+import { leftOut } from '../../src/protocol/messages/left-out.ts';
+import { type MissingOutput, missingOutputs } from '../../src/protocol/messages/missing-outputs.ts';
+import { specialKind } from '../../src/protocol/files/file-kind.ts';
+import { printablePath, shownPathFault } from '../../src/protocol/files/shown-path.ts';
+import type { TarFile } from '../../src/protocol/files/tar.ts';
 
 /** Most entries that are looked at; a tree with more is not an output anyone asked for. */
 const MAX_ENTRIES = 20_000;

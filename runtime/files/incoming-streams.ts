@@ -1,11 +1,11 @@
 import { closeSync, constants, mkdirSync, openSync, writeSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { PassThrough, type Readable } from 'node:stream';
-import { SkillcellError } from '../../src/contracts/skillcell-error.ts';
-import type { SkillTrees } from '../../src/contracts/skill.ts';
-import type { StreamReader } from '../../src/protocol/channel.ts';
-import { createTarReader, type TarFile } from '../../src/protocol/tar.ts';
-import { drained } from '../../src/protocol/drained.ts';
+import { SkillcellError } from '../../src/contracts/errors/skillcell-error.ts';
+import type { SkillTrees } from '../../src/contracts/skills/skill.ts';
+import type { StreamReader } from '../../src/protocol/channel/channel.ts';
+import { createTarReader, type TarFile } from '../../src/protocol/files/tar.ts';
+import { drained } from '../../src/protocol/files/drained.ts';
 import type { Privileges } from '../sandbox/privileges.ts';
 import type { SandboxLayout } from '../sandbox/sandbox-layout.ts';
 

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { findInterpreter, interpreterCommand, type LanguageDefinition } from '../../src/contracts/language.ts';
+import { findInterpreter, interpreterCommand, type LanguageDefinition } from '../../src/contracts/jobs/language.ts';
 import { compareCodePoints } from '../../src/skills/text/text.ts';
 
 /** What programs of a language find beside its standard library. */

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Language, LanguageDefinition } from '../../src/contracts/language.ts';
+import type { Language, LanguageDefinition } from '../../src/contracts/jobs/language.ts';
 
 /** The definition of a language from the bundle, whose build has checked it. */
 export function readLanguage(runtime: string, name: Language): LanguageDefinition {

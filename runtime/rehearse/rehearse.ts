@@ -1,11 +1,11 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import type { FullDescriptor } from '../../src/contracts/descriptor.ts';
-import type { SkillTrees } from '../../src/contracts/skill.ts';
-import type { Rehearsal } from '../../src/protocol/messages.ts';
-import { writeTar, type TarFile } from '../../src/protocol/tar.ts';
+import type { FullDescriptor } from '../../src/contracts/skills/descriptor.ts';
+import type { SkillTrees } from '../../src/contracts/skills/skill.ts';
+import type { Rehearsal } from '../../src/protocol/messages/messages.ts';
+import { writeTar, type TarFile } from '../../src/protocol/files/tar.ts';
 import { requireArrived, writeSkills } from '../serve/arrived-skills.ts';
-import type { ExecutorProcess } from '../run/executor-process.ts';
+import type { ExecutorProcess } from '../run/program/executor-process.ts';
 import { receiveSkills } from '../files/incoming-streams.ts';
 import type { Privileges } from '../sandbox/privileges.ts';
 import { rehearseRun } from './rehearse-run.ts';

@@ -1,5 +1,5 @@
-import { DESCRIPTOR_SCHEMA, type FullDescriptor } from '../../src/contracts/descriptor.ts';
-import type { SkillTree } from '../../src/contracts/skill.ts';
+import { DESCRIPTOR_SCHEMA, type FullDescriptor } from '../../src/contracts/skills/descriptor.ts';
+import type { SkillTree } from '../../src/contracts/skills/skill.ts';
 import { catalogDigest, descriptorDigest, digestOf, skillDigest } from '../../src/skills/text/digest.ts';
 
 /** The portable descriptor of one skill of ours, which stands for those of a job. */

@@ -1,6 +1,6 @@
-import { parseBoundedJson } from '../../src/protocol/bounded-json.ts';
-import type { Channel, StreamReader, StreamWriter } from '../../src/protocol/channel.ts';
-import type { CallError, StreamedBytes } from '../../src/protocol/messages.ts';
+import { parseBoundedJson } from '../../src/protocol/channel/bounded-json.ts';
+import type { Channel, StreamReader, StreamWriter } from '../../src/protocol/channel/channel.ts';
+import type { CallError, StreamedBytes } from '../../src/protocol/messages/messages.ts';
 import {
   jsonOf,
   nameOf,
@@ -11,8 +11,8 @@ import {
   type CallTarget,
   type PackedAnswer,
   type PackedCall,
-} from '../../src/protocol/packed-call.ts';
-import type { BytesPlace } from '../../src/protocol/value-bytes.ts';
+} from '../../src/protocol/channel/packed-call.ts';
+import type { BytesPlace } from '../../src/protocol/messages/value-bytes.ts';
 
 /** The host's answer to a call. */
 export type CallReply = { ok: true; value: unknown } | { ok: false; error: CallError };

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import { diagnostic } from '../../src/contracts/diagnostic.ts';
-import { SkillcellError } from '../../src/contracts/skillcell-error.ts';
+import { diagnostic } from '../../src/contracts/errors/diagnostic.ts';
+import { SkillcellError } from '../../src/contracts/errors/skillcell-error.ts';
 import { readLanguage } from '../languages/read-language.ts';
 import type { JobSurroundings } from './job-surroundings.ts';
 import type { SkillScript } from './skill-script.ts';

@@ -1,8 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
-import { type Diagnostic, diagnostic } from '../../src/contracts/diagnostic.ts';
-import type { LanguageDefinition } from '../../src/contracts/language.ts';
-import { readShebang } from '../../src/contracts/shebang.ts';
+import { type Diagnostic, diagnostic } from '../../src/contracts/errors/diagnostic.ts';
+import type { LanguageDefinition } from '../../src/contracts/jobs/language.ts';
+import { readShebang } from '../../src/contracts/text/shebang.ts';
 import { listNames } from '../../src/skills/text/list-names.ts';
 import { withLineFeeds } from './fitting-line-ends.ts';
 

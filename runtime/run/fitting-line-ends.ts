@@ -1,5 +1,5 @@
-import { type Diagnostic, diagnostic } from '../../src/contracts/diagnostic.ts';
-import type { LanguageDefinition } from '../../src/contracts/language.ts';
+import { type Diagnostic, diagnostic } from '../../src/contracts/errors/diagnostic.ts';
+import type { LanguageDefinition } from '../../src/contracts/jobs/language.ts';
 
 /**
  * The program as its interpreter takes it: as it is, or for bash without the carriage returns of Windows' line ends, which would

@@ -1,11 +1,11 @@
-import type { JobLimits } from '../../src/contracts/limits.ts';
-import type { LimitName, ProgramError } from '../../src/contracts/result.ts';
-import { type MissingOutput, missingError } from '../../src/protocol/missing-outputs.ts';
+import type { JobLimits } from '../../src/contracts/jobs/limits.ts';
+import type { LimitName, ProgramError } from '../../src/contracts/jobs/result.ts';
+import { type MissingOutput, missingError } from '../../src/protocol/messages/missing-outputs.ts';
 import { exceededLimit, exhaustedFileSystem } from '../files/workspace-usage.ts';
 import type { SandboxLayout } from '../sandbox/sandbox-layout.ts';
-import type { EndCause } from './program-ending.ts';
+import type { EndCause } from './program/program-ending.ts';
 import type { RunOutcome } from './run-outcome.ts';
-import { workspaceLimits } from './run-watches.ts';
+import { workspaceLimits } from './watch/run-watches.ts';
 
 /** What came of a run, before its declared outputs are looked at. */
 export type Verdict = Pick<RunOutcome, 'outcome' | 'limit' | 'error'>;

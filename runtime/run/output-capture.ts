@@ -1,5 +1,5 @@
-import type { OutputText } from '../../src/contracts/result.ts';
-import type { ByteWriter } from '../../src/protocol/channel.ts';
+import type { OutputText } from '../../src/contracts/jobs/result.ts';
+import type { ByteWriter } from '../../src/protocol/channel/channel.ts';
 import { outputText } from '../../src/protocol/output-text.ts';
 import { withinDeadline } from '../../src/protocol/within-deadline.ts';
 

@@ -1,19 +1,19 @@
-import { type Diagnostic, diagnostic } from '../../src/contracts/diagnostic.ts';
-import type { JobLimits } from '../../src/contracts/limits.ts';
-import type { CancelReason } from '../../src/protocol/messages.ts';
+import { type Diagnostic, diagnostic } from '../../src/contracts/errors/diagnostic.ts';
+import type { JobLimits } from '../../src/contracts/jobs/limits.ts';
+import type { CancelReason } from '../../src/protocol/messages/messages.ts';
 import { withinDeadline } from '../../src/protocol/within-deadline.ts';
 import { undeliverable } from '../files/collect-artifacts.ts';
-import { reopenFolder } from '../../src/protocol/reopen-folder.ts';
+import { reopenFolder } from '../../src/protocol/files/reopen-folder.ts';
 import type { UserProcesses } from '../sandbox/user-processes.ts';
 import { contractVerdict, judge } from './judge-run.ts';
 import { captureOutput, type OutputCapture } from './output-capture.ts';
-import { type EndCause, type ProgramEnding, watchEnding } from './program-ending.ts';
-import { readProgramError, readProgramValue } from './program-report.ts';
-import type { RunInput, RunSurroundings } from './run-input.ts';
+import { type EndCause, type ProgramEnding, watchEnding } from './program/program-ending.ts';
+import { readProgramError, readProgramValue } from './program/program-report.ts';
+import type { RunInput, RunSurroundings } from './program/run-input.ts';
 import type { RunOutcome } from './run-outcome.ts';
-import { watchMemory } from './memory-watch.ts';
-import { startWatches } from './run-watches.ts';
-import { placeProgram, startProgram } from './start-program.ts';
+import { watchMemory } from './watch/memory-watch.ts';
+import { startWatches } from './watch/run-watches.ts';
+import { placeProgram, startProgram } from './program/start-program.ts';
 
 /** How long the pipes of a dead program are still read. */
 const PIPE_GRACE_MS = 250;

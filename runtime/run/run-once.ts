@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
-import { programFileName } from '../../src/contracts/language.ts';
-import type { SandboxMessage } from '../../src/protocol/messages.ts';
+import { programFileName } from '../../src/contracts/jobs/language.ts';
+import type { SandboxMessage } from '../../src/protocol/messages/messages.ts';
 import { readLanguage } from '../languages/read-language.ts';
 import { checkRequirements } from './check-requirements.ts';
 import { fittingLineEnds } from './fitting-line-ends.ts';
@@ -9,7 +9,7 @@ import type { JobSurroundings } from './job-surroundings.ts';
 import { runCode } from './run-code.ts';
 import type { RunOutcome } from './run-outcome.ts';
 import type { SkillScript } from './skill-script.ts';
-import { programVariables } from './start-program.ts';
+import { programVariables } from './program/start-program.ts';
 
 /** How long the memory of a killed program may take to be freed. */
 const GONE_TIMEOUT_MS = 5_000;

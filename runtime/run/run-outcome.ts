@@ -1,5 +1,5 @@
-import type { JobResult } from '../../src/contracts/result.ts';
-import type { MissingOutput } from '../../src/protocol/missing-outputs.ts';
+import type { JobResult } from '../../src/contracts/jobs/result.ts';
+import type { MissingOutput } from '../../src/protocol/messages/missing-outputs.ts';
 
 /** What one run of user code came to. */
 export interface RunOutcome extends Pick<

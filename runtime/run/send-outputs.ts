@@ -1,5 +1,5 @@
-import type { SandboxMessage, SandboxResult } from '../../src/protocol/messages.ts';
-import { writeTar, type TarFile } from '../../src/protocol/tar.ts';
+import type { SandboxMessage, SandboxResult } from '../../src/protocol/messages/messages.ts';
+import { writeTar, type TarFile } from '../../src/protocol/files/tar.ts';
 import { collectArtifacts, type Collection } from '../files/collect-artifacts.ts';
 import type { JobSurroundings } from './job-surroundings.ts';
 import { ownUsage } from '../sandbox/own-usage.ts';

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { SandboxJob } from '../../src/contracts/globals.ts';
+import type { SandboxJob } from '../../src/contracts/jobs/globals.ts';
 import type { SandboxLayout } from '../sandbox/sandbox-layout.ts';
 
 /** A script of a skill, which runs where it lies. */

@@ -1,6 +1,6 @@
 import { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
-import { writeTogether } from '../../src/protocol/write-together.ts';
+import { writeTogether } from '../../src/protocol/channel/write-together.ts';
 import type { SandboxLayout } from './sandbox-layout.ts';
 
 const LOCAL_DESCRIPTOR = 3;

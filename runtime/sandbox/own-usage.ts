@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import type { SandboxUsage } from '../../src/contracts/usage.ts';
+import type { SandboxUsage } from '../../src/contracts/jobs/usage.ts';
 import { readControlGroupUsage } from '../../src/protocol/control-group-usage.ts';
 
 const ROOT = '/sys/fs/cgroup';

@@ -1,5 +1,5 @@
 import { dirname, join } from 'node:path';
-import { DEFAULT_LIMITS } from '../../src/contracts/limits.ts';
+import { DEFAULT_LIMITS } from '../../src/contracts/jobs/limits.ts';
 
 /** How the entry was started, and where its folders are. The same names at every level. */
 export interface SandboxLayout {

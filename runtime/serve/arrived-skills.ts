@@ -1,8 +1,8 @@
 import { join } from 'node:path';
-import type { SkillsDescriptor } from '../../src/contracts/descriptor.ts';
-import type { LanguageDefinition } from '../../src/contracts/language.ts';
-import type { SkillTrees } from '../../src/contracts/skill.ts';
-import { SkillcellError } from '../../src/contracts/skillcell-error.ts';
+import type { SkillsDescriptor } from '../../src/contracts/skills/descriptor.ts';
+import type { LanguageDefinition } from '../../src/contracts/jobs/language.ts';
+import type { SkillTrees } from '../../src/contracts/skills/skill.ts';
+import { SkillcellError } from '../../src/contracts/errors/skillcell-error.ts';
 import { verifyDescriptor } from '../../src/skills/descriptor/verify-descriptor.ts';
 import { fitFile, tellFitted } from '../run/fit-files.ts';
 import { writeFileBelow } from '../files/incoming-streams.ts';

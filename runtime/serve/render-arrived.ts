@@ -1,8 +1,8 @@
-import type { SkillsDescriptor } from '../../src/contracts/descriptor.ts';
-import type { SandboxJob } from '../../src/contracts/globals.ts';
-import type { ResultSkills } from '../../src/contracts/result.ts';
-import type { SkillTrees, SourceRow } from '../../src/contracts/skill.ts';
-import { SkillcellError } from '../../src/contracts/skillcell-error.ts';
+import type { SkillsDescriptor } from '../../src/contracts/skills/descriptor.ts';
+import type { SandboxJob } from '../../src/contracts/jobs/globals.ts';
+import type { ResultSkills } from '../../src/contracts/jobs/result.ts';
+import type { SkillTrees, SourceRow } from '../../src/contracts/skills/skill.ts';
+import { SkillcellError } from '../../src/contracts/errors/skillcell-error.ts';
 import { rebuildSkills } from '../../src/skills/load-subsystem.ts';
 
 /** Skills that arrived, as a prompt has them. */

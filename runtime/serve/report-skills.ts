@@ -1,13 +1,13 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { RuntimeGlobals } from '../../src/contracts/globals.ts';
-import { DEFAULT_CONSUMER } from '../../src/contracts/job.ts';
-import type { SkillTree, SkillTrees } from '../../src/contracts/skill.ts';
-import { SkillcellError } from '../../src/contracts/skillcell-error.ts';
+import type { RuntimeGlobals } from '../../src/contracts/jobs/globals.ts';
+import { DEFAULT_CONSUMER } from '../../src/contracts/jobs/job.ts';
+import type { SkillTree, SkillTrees } from '../../src/contracts/skills/skill.ts';
+import { SkillcellError } from '../../src/contracts/errors/skillcell-error.ts';
 import { JOB_SKILL_BYTES } from '../../src/skills/export-runtime-globals.ts';
-import { listFolder } from '../../src/skills/load/list-folder.ts';
-import { listSkillFiles } from '../../src/skills/load/list-skill-files.ts';
-import { readRegularFile } from '../../src/skills/load/read-regular-file.ts';
+import { listFolder } from '../../src/skills/load/files/list-folder.ts';
+import { listSkillFiles } from '../../src/skills/load/files/list-skill-files.ts';
+import { readRegularFile } from '../../src/skills/load/files/read-regular-file.ts';
 import { setUnchecked } from '../../src/skills/load-subsystem.ts';
 
 /**

@@ -1,7 +1,7 @@
-import type { RuntimeGlobals } from '../../src/contracts/globals.ts';
-import type { ResultSkills } from '../../src/contracts/result.ts';
-import type { SkillTrees } from '../../src/contracts/skill.ts';
-import type { SandboxMessage } from '../../src/protocol/messages.ts';
+import type { RuntimeGlobals } from '../../src/contracts/jobs/globals.ts';
+import type { ResultSkills } from '../../src/contracts/jobs/result.ts';
+import type { SkillTrees } from '../../src/contracts/skills/skill.ts';
+import type { SandboxMessage } from '../../src/protocol/messages/messages.ts';
 import type { JobSurroundings } from '../run/job-surroundings.ts';
 import { runOnce } from '../run/run-once.ts';
 import { skillScript } from '../run/skill-script.ts';

@@ -1,9 +1,15 @@
-import type { ToolCallCode } from '../../src/contracts/tool-call-codes.ts';
+import type { ToolCallCode } from '../../src/contracts/errors/tool-call-codes.ts';
 import { CALLS_UNDER_WAY } from '../../src/protocol/calls-under-way.ts';
-import { packAnswer, readAnswer, readCall } from '../../src/protocol/packed-call.ts';
-import { answerCalls, DROPPED, type AnswerLink, type CallAnswers, type CallLimit } from '../run/answer-calls.ts';
+import { packAnswer, readAnswer, readCall } from '../../src/protocol/channel/packed-call.ts';
+import {
+  answerCalls,
+  DROPPED,
+  type AnswerLink,
+  type CallAnswers,
+  type CallLimit,
+} from '../run/program/answer-calls.ts';
 import type { CallPort } from '../run/call-port.ts';
-import type { ExecutorLink } from '../run/executor-link.ts';
+import type { ExecutorLink } from '../run/program/executor-link.ts';
 
 /** The calls of a run that may be interrupted. */
 export interface CellCalls extends CallAnswers {

@@ -1,5 +1,5 @@
-import { type Diagnostic, diagnostic } from '../../src/contracts/diagnostic.ts';
-import { MOST_RESULTS, RESULT_BYTES } from '../../src/contracts/session.ts';
+import { type Diagnostic, diagnostic } from '../../src/contracts/errors/diagnostic.ts';
+import { MOST_RESULTS, RESULT_BYTES } from '../../src/contracts/jobs/session.ts';
 import type { ShownResults } from './shown-results.ts';
 
 /** What an interpreter says of a run that is over. Nothing in it is believed but its form. */

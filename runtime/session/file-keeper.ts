@@ -1,10 +1,10 @@
-import type { SandboxMessage } from '../../src/protocol/messages.ts';
-import type { SessionRequest } from '../../src/protocol/session-messages.ts';
-import type { StreamReader, StreamWriter } from '../../src/protocol/channel.ts';
+import type { SandboxMessage } from '../../src/protocol/messages/messages.ts';
+import type { SessionRequest } from '../../src/protocol/messages/session-messages.ts';
+import type { StreamReader, StreamWriter } from '../../src/protocol/channel/channel.ts';
 import { readLanguage } from '../languages/read-language.ts';
-import type { ExecutorProcess } from '../run/executor-process.ts';
+import type { ExecutorProcess } from '../run/program/executor-process.ts';
 import type { JobSurroundings, SessionSurroundings } from '../run/job-surroundings.ts';
-import { letGo } from '../run/let-go.ts';
+import { letGo } from '../run/program/let-go.ts';
 import { lacksProcesses } from './unstarted-cell.ts';
 
 /** An operation on the files of a session. */

@@ -1,16 +1,16 @@
 import { join } from 'node:path';
-import { RESULT_BYTES } from '../../src/contracts/session.ts';
-import type { ExecutorProcess } from '../run/executor-process.ts';
-import type { ProcessEnd } from '../run/wait-status.ts';
+import { RESULT_BYTES } from '../../src/contracts/jobs/session.ts';
+import type { ExecutorProcess } from '../run/program/executor-process.ts';
+import type { ProcessEnd } from '../run/program/wait-status.ts';
 import type { JobSurroundings } from '../run/job-surroundings.ts';
 import type { OutputSource } from '../run/output-capture.ts';
-import { counted } from '../run/executor-link.ts';
-import { programVariables } from '../run/start-program.ts';
+import { counted } from '../run/program/executor-link.ts';
+import { programVariables } from '../run/program/start-program.ts';
 import { readLanguage } from '../languages/read-language.ts';
 import { lastingOutput } from './lasting-output.ts';
-import { letGo } from '../run/let-go.ts';
+import { letGo } from '../run/program/let-go.ts';
 import { chmodSync, closeSync, constants, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs';
-import { makeFifos } from '../run/program-pipes.ts';
+import { makeFifos } from '../run/program/program-pipes.ts';
 import type { Privileges } from '../sandbox/privileges.ts';
 import type { SandboxLayout } from '../sandbox/sandbox-layout.ts';
 

@@ -1,22 +1,22 @@
-import { diagnostic, type Diagnostic } from '../../src/contracts/diagnostic.ts';
-import type { JobLimits } from '../../src/contracts/limits.ts';
-import type { ByteWriter, Channel, StreamWriter } from '../../src/protocol/channel.ts';
-import type { SandboxMessage } from '../../src/protocol/messages.ts';
-import type { SessionReply, SessionRequest } from '../../src/protocol/session-messages.ts';
+import { diagnostic, type Diagnostic } from '../../src/contracts/errors/diagnostic.ts';
+import type { JobLimits } from '../../src/contracts/jobs/limits.ts';
+import type { ByteWriter, Channel, StreamWriter } from '../../src/protocol/channel/channel.ts';
+import type { SandboxMessage } from '../../src/protocol/messages/messages.ts';
+import type { SessionReply, SessionRequest } from '../../src/protocol/messages/session-messages.ts';
 import { withinDeadline } from '../../src/protocol/within-deadline.ts';
 import { fittingLineEnds, withoutMark } from '../run/fitting-line-ends.ts';
 import type { JobSurroundings } from '../run/job-surroundings.ts';
 import { judge } from '../run/judge-run.ts';
 import { captureOutput } from '../run/output-capture.ts';
-import type { EndCause } from '../run/program-ending.ts';
-import { readProgramError, readReportedValue, type ReadValue } from '../run/program-report.ts';
-import { startWatches } from '../run/run-watches.ts';
-import { counted } from '../run/executor-link.ts';
+import type { EndCause } from '../run/program/program-ending.ts';
+import { readProgramError, readReportedValue, type ReadValue } from '../run/program/program-report.ts';
+import { startWatches } from '../run/watch/run-watches.ts';
+import { counted } from '../run/program/executor-link.ts';
 import { answerCellCalls, type CellCalls } from './cell-calls.ts';
 import { type CellReport, readCellReport } from './cell-report.ts';
 import type { Interpreter } from './interpreter.ts';
 import { passResults, type ShownResults } from './shown-results.ts';
-import { type LanguageDefinition, startVariables } from '../../src/contracts/language.ts';
+import { type LanguageDefinition, startVariables } from '../../src/contracts/jobs/language.ts';
 
 /** Variables that the code of a run heeds all the same: `TZ` is told to the interpreter, the others are read by programs as well. */
 const HEEDED: ReadonlySet<string> = new Set(['TZ', 'HOME', 'NODE_ENV']);

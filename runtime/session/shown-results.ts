@@ -1,8 +1,8 @@
-import { isMediaType, MOST_FORMS, MOST_RESULTS, RESULT_BYTES } from '../../src/contracts/session.ts';
-import type { Channel } from '../../src/protocol/channel.ts';
-import type { SandboxMessage } from '../../src/protocol/messages.ts';
-import type { ResultForm } from '../../src/protocol/session-messages.ts';
-import type { ExecutorLink } from '../run/executor-link.ts';
+import { isMediaType, MOST_FORMS, MOST_RESULTS, RESULT_BYTES } from '../../src/contracts/jobs/session.ts';
+import type { Channel } from '../../src/protocol/channel/channel.ts';
+import type { SandboxMessage } from '../../src/protocol/messages/messages.ts';
+import type { ResultForm } from '../../src/protocol/messages/session-messages.ts';
+import type { ExecutorLink } from '../run/program/executor-link.ts';
 
 /** The results of one run on their way from its interpreter to the host. */
 export interface ShownResults {

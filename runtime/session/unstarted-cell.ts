@@ -1,7 +1,7 @@
-import { diagnostic } from '../../src/contracts/diagnostic.ts';
-import type { Channel } from '../../src/protocol/channel.ts';
-import type { SandboxMessage } from '../../src/protocol/messages.ts';
-import type { ProcessEnd } from '../run/wait-status.ts';
+import { diagnostic } from '../../src/contracts/errors/diagnostic.ts';
+import type { Channel } from '../../src/protocol/channel/channel.ts';
+import type { SandboxMessage } from '../../src/protocol/messages/messages.ts';
+import type { ProcessEnd } from '../run/program/wait-status.ts';
 import type { Cell } from './run-cell.ts';
 
 /** What a run is that never began. */

@@ -1,11 +1,11 @@
 import { type Dirent, readdirSync, realpathSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import type { Diagnostic } from '../../src/contracts/diagnostic.ts';
-import type { Skill } from '../../src/contracts/skill.ts';
+import type { Diagnostic } from '../../src/contracts/errors/diagnostic.ts';
+import type { Skill } from '../../src/contracts/skills/skill.ts';
 import { loadSkillFolder } from '../../src/skills/load/load-skill-folder.ts';
 import { skillFolderAt } from '../../src/skills/load/find-skill-folders.ts';
-import { readRegularFile } from '../../src/skills/load/read-regular-file.ts';
-import { isSkillFileName } from '../../src/skills/load/skill-file-name.ts';
+import { readRegularFile } from '../../src/skills/load/files/read-regular-file.ts';
+import { isSkillFileName } from '../../src/skills/load/files/skill-file-name.ts';
 import { compareCodePoints } from '../../src/skills/text/text.ts';
 import { referenceReading } from './reference-reading.ts';
 

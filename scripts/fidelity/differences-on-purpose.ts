@@ -1,4 +1,4 @@
-import type { Isolation } from '../../src/contracts/result.ts';
+import type { Isolation } from '../../src/contracts/jobs/result.ts';
 
 /** A difference on purpose between a job and a plain run. */
 export interface DifferenceOnPurpose {

@@ -5,11 +5,11 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { connectEngine } from '../../src/runners/docker/engine.ts';
-import { findImage } from '../../src/runners/docker/image.ts';
-import { topFolders } from '../../src/runners/local/namespace-command.ts';
-import { cachedRuntime } from '../../src/runners/local/runtime-cache.ts';
-import { ensureRuntime } from '../../src/runners/runtime-bundle.ts';
+import { connectEngine } from '../../src/sandboxes/docker/engine/engine.ts';
+import { findImage } from '../../src/sandboxes/docker/build/image.ts';
+import { topFolders } from '../../src/sandboxes/local/namespace-command.ts';
+import { cachedRuntime } from '../../src/sandboxes/local/runtime-cache.ts';
+import { ensureRuntime } from '../../src/sandboxes/runtime-bundle.ts';
 
 /** The files that a plain run sees: the files of this machine, or of the containers' image. */
 export interface PlainPlace {

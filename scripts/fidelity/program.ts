@@ -1,4 +1,4 @@
-import type { Language } from '../../src/contracts/language.ts';
+import type { Language } from '../../src/contracts/jobs/language.ts';
 import type { DifferenceName } from './differences-on-purpose.ts';
 
 /** A program to run plainly and as a job. */

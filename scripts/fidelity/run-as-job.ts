@@ -1,8 +1,8 @@
-import type { SandboxLimits } from '../../src/contracts/limits.ts';
-import type { Isolation } from '../../src/contracts/result.ts';
-import { createOrchestrator } from '../../src/orchestrator/create-orchestrator.ts';
-import type { Orchestrator } from '../../src/orchestrator/orchestrator.ts';
-import type { Runner } from '../../src/runners/runner.ts';
+import type { SandboxLimits } from '../../src/contracts/jobs/limits.ts';
+import type { Isolation } from '../../src/contracts/jobs/result.ts';
+import { createOrchestrator } from '../../src/jobs/create-orchestrator.ts';
+import type { Orchestrator } from '../../src/jobs/orchestrator.ts';
+import type { Runner } from '../../src/sandboxes/runner.ts';
 import type { Program, ProgramRun } from './program.ts';
 
 const MIB = 1024 * 1024;

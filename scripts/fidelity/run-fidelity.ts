@@ -1,5 +1,5 @@
-import type { Isolation } from '../../src/contracts/result.ts';
-import type { Runner } from '../../src/runners/runner.ts';
+import type { Isolation } from '../../src/contracts/jobs/result.ts';
+import type { Runner } from '../../src/sandboxes/runner.ts';
 import { compareRuns, type Difference } from './compare-runs.ts';
 import type { Program, ProgramRun } from './program.ts';
 import { type JobLevel, openLevel } from './run-as-job.ts';

@@ -14,9 +14,9 @@ import { dirname, join, relative } from 'node:path';
 import { text } from 'node:stream/consumers';
 import type { Readable, Writable } from 'node:stream';
 import { findLanguage } from '../../src/languages/languages.ts';
-import { findInterpreter } from '../../src/contracts/language.ts';
+import { findInterpreter } from '../../src/contracts/jobs/language.ts';
 import { placeOptions, type PlainPlace } from './plain-place.ts';
-import { endOfStatus } from '../../runtime/run/wait-status.ts';
+import { endOfStatus } from '../../runtime/run/program/wait-status.ts';
 import type { Program, ProgramRun } from './program.ts';
 
 /** An id that no account has, so that root's plain runs own nothing of the machine. */

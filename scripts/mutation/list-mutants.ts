@@ -22,10 +22,11 @@ export interface Mutant {
 
 /** What is mutated: all that decides what user code may do, and what a result says. */
 export const MUTATED: readonly string[] = [
-  'src/broker',
+  'src/models',
+  'src/tools',
   'src/protocol',
-  'src/orchestrator',
-  'src/runners',
+  'src/jobs',
+  'src/sandboxes',
   'src/skills/load',
   'src/skills/select',
   'src/skills/descriptor',

@@ -17,26 +17,20 @@ export interface RelatedTests {
  * levels none and namespace: an image has another copy of it.
  */
 const THROUGH_PROCESSES: readonly (readonly [prefix: string, tests: readonly string[]])[] = [
-  ['src/runners/local/', ['test/attacks/namespace-ablation.test.ts', 'test/orchestrator/sweep.test.ts']],
-  ['src/runners/seccomp/', ['test/runners/seccomp/denied-calls.test.ts']],
-  ['src/orchestrator/orchestrator-settings', ['test/orchestrator/options.test.ts']],
-  ['src/orchestrator/run-in-sandbox', ['test/orchestrator/tools.test.ts']],
-  ['src/orchestrator/job-schema', ['test/orchestrator/validation.test.ts']],
-  ['src/orchestrator/', ['test/orchestrator/programs.test.ts', 'test/orchestrator/events.test.ts']],
-  ['src/broker/', ['test/orchestrator/tools.test.ts']],
+  ['src/sandboxes/local/', ['test/attacks/namespace-ablation.test.ts', 'test/jobs/sweep.test.ts']],
+  ['src/sandboxes/seccomp/', ['test/sandboxes/seccomp/denied-calls.test.ts']],
+  ['src/jobs/request/orchestrator-settings', ['test/jobs/request/options.test.ts']],
+  ['src/jobs/run/run-in-sandbox', ['test/jobs/run/tools.test.ts']],
+  ['src/jobs/request/job-schema', ['test/jobs/request/validation.test.ts']],
+  ['src/jobs/', ['test/jobs/run/programs.test.ts', 'test/jobs/events/events.test.ts']],
+  ['src/models/', ['test/jobs/run/tools.test.ts']],
+  ['src/tools/', ['test/jobs/run/tools.test.ts']],
   ['runtime/agent/', ['test/cli/commands/codegen.test.ts']],
   ['runtime/serve/', ['test/e2e/codegen.test.ts#at level none']],
-  ['runtime/rehearse/', ['test/orchestrator/pool.test.ts']],
-  ['runtime/run/memory', ['test/orchestrator/memory.test.ts#at level n']],
-  ['runtime/files/', ['test/orchestrator/artifacts.test.ts', 'test/attacks/d-artifacts.test.ts#[none]']],
-  [
-    'runtime/',
-    [
-      'test/orchestrator/programs.test.ts',
-      'test/orchestrator/tools.test.ts',
-      'test/orchestrator/skills-in-jobs.test.ts',
-    ],
-  ],
+  ['runtime/rehearse/', ['test/jobs/supply/pool.test.ts']],
+  ['runtime/run/memory', ['test/jobs/run/memory.test.ts#at level n']],
+  ['runtime/files/', ['test/jobs/result/artifacts.test.ts', 'test/attacks/d-artifacts.test.ts#[none]']],
+  ['runtime/', ['test/jobs/run/programs.test.ts', 'test/jobs/run/tools.test.ts', 'test/jobs/skills-in-jobs.test.ts']],
   ['runtime/run/', ['test/attacks/b-limits.test.ts#[none]', 'test/attacks/e-channel.test.ts#[none]']],
   ['runtime/sandbox/', ['test/attacks/b-limits.test.ts#[namespace]']],
 ];

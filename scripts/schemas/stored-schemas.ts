@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
-import { fullDescriptorSchema, seedDescriptorSchema } from '../../src/contracts/descriptor-schema.ts';
-import { lockSchema } from '../../src/library/lock/lock-format.ts';
+import { fullDescriptorSchema, seedDescriptorSchema } from '../../src/contracts/skills/descriptor-schema.ts';
+import { lockSchema } from '../../src/library/lock/format/lock-format.ts';
 import type { JsonSchema, NamedSchema } from './json-schema.ts';
 
 /** The descriptor of skills, in both forms. */

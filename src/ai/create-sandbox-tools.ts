@@ -1,20 +1,24 @@
-import { selectTools } from '../broker/tool-selection.ts';
-import type { Tool } from '../broker/tool.ts';
-import { SkillcellError } from '../contracts/skillcell-error.ts';
+import { selectTools } from '../tools/define/tool-selection.ts';
+import type { Tool } from '../tools/define/tool.ts';
+import { SkillcellError } from '../contracts/errors/skillcell-error.ts';
 import { findLanguage } from '../languages/languages.ts';
-import { toolPatterns } from '../orchestrator/asked-tools.ts';
-import { knownSkills } from '../orchestrator/present-skills.ts';
-import { createDisclosureTools } from '../orchestrator/disclosure-tools.ts';
-import type { Orchestrator } from '../orchestrator/orchestrator.ts';
-import { createJobCodeRunner } from './job-code-runner.ts';
-import { createRunCodeTool } from './run-code-tool.ts';
+import { toolPatterns } from '../jobs/request/asked-tools.ts';
+import { knownSkills } from '../jobs/request/present-skills.ts';
+import { createDisclosureTools } from '../tools/agent/disclosure-tools.ts';
+import type { Orchestrator } from '../jobs/orchestrator.ts';
+import { createJobCodeRunner } from './run-code/job-code-runner.ts';
+import { createRunCodeTool } from './run-code/run-code-tool.ts';
 import type { SandboxTools } from './sandbox-tools.ts';
 import {
   readSandboxToolsOptions,
   type SandboxToolsOptions,
   type SandboxToolsSettings,
 } from './sandbox-tools-options.ts';
-import { createGivenSessionRunner, createSessionCodeRunner, type SessionCodeRunner } from './session-code-runner.ts';
+import {
+  createGivenSessionRunner,
+  createSessionCodeRunner,
+  type SessionCodeRunner,
+} from './run-code/session-code-runner.ts';
 import { createSkillScriptTool } from './skill-script-tool.ts';
 import { createSkillTools } from './skill-tools.ts';
 

@@ -1,4 +1,4 @@
-import type { JobOptions } from '../contracts/job.ts';
+import type { JobOptions } from '../contracts/jobs/job.ts';
 import type { SandboxToolsOptions } from './sandbox-tools-options.ts';
 
 /** The options of tools that jobs and sessions have as well. */

@@ -1,14 +1,14 @@
 import * as z from 'zod/mini';
-import { checkOptions } from '../contracts/check-options.ts';
-import type { JobOptions } from '../contracts/job.ts';
-import type { Language } from '../contracts/language.ts';
-import { DEFAULT_CONSUMER } from '../contracts/job.ts';
-import { DEFAULT_LANGUAGE } from '../contracts/language.ts';
-import { SkillcellError } from '../contracts/skillcell-error.ts';
-import type { Session } from '../contracts/session.ts';
-import { DEFAULT_TOOL_BUDGET } from '../broker/tool-stubs/tool-stubs.ts';
-import { consumerSchema, jobFields } from '../orchestrator/job-schema.ts';
-import { languageSchema } from '../orchestrator/language-schema.ts';
+import { checkOptions } from '../contracts/checks/check-options.ts';
+import type { JobOptions } from '../contracts/jobs/job.ts';
+import type { Language } from '../contracts/jobs/language.ts';
+import { DEFAULT_CONSUMER } from '../contracts/jobs/job.ts';
+import { DEFAULT_LANGUAGE } from '../contracts/jobs/language.ts';
+import { SkillcellError } from '../contracts/errors/skillcell-error.ts';
+import type { Session } from '../contracts/jobs/session.ts';
+import { DEFAULT_TOOL_BUDGET } from '../tools/declarations/tool-stubs.ts';
+import { consumerSchema, jobFields } from '../jobs/request/job-schema.ts';
+import { languageSchema } from '../jobs/request/language-schema.ts';
 
 /** Characters of each part of an output that a model is shown. */
 const DEFAULT_OUTPUT_CHARACTERS = 16_000;

@@ -1,9 +1,9 @@
 import type { Experimental_ToolCallerTool, Tool } from 'ai';
-import type { SourceRow } from '../contracts/skill.ts';
-import type { LimitName, Outcome } from '../contracts/result.ts';
-import type { FoundSkill } from '../orchestrator/disclosure-tools.ts';
+import type { SourceRow } from '../contracts/skills/skill.ts';
+import type { LimitName, Outcome } from '../contracts/jobs/result.ts';
+import type { FoundSkill } from '../tools/agent/disclosure-tools.ts';
 
-export type { FoundSkill } from '../orchestrator/disclosure-tools.ts';
+export type { FoundSkill } from '../tools/agent/disclosure-tools.ts';
 
 /** What the model gives `run_code`. */
 export interface RunCodeInput {

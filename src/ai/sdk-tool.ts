@@ -1,9 +1,9 @@
 import type { Schema, Tool, ToolExecutionOptions } from 'ai';
 import * as z from 'zod/mini';
-import { SDK_SCHEMA } from '../broker/schema-source.ts';
-import { checkOptions } from '../contracts/check-options.ts';
-import { ToolError } from '../broker/tool-errors.ts';
-import { SkillcellError } from '../contracts/skillcell-error.ts';
+import { SDK_SCHEMA } from '../tools/schema/schema-source.ts';
+import { checkOptions } from '../contracts/checks/check-options.ts';
+import { ToolError } from '../tools/define/tool-errors.ts';
+import { SkillcellError } from '../contracts/errors/skillcell-error.ts';
 
 /** What of an output goes to the service of the model. */
 export type ModelOutput = Awaited<ReturnType<NonNullable<Tool['toModelOutput']>>>;

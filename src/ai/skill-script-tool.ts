@@ -1,11 +1,11 @@
 import * as z from 'zod/mini';
-import { SCRIPT_ARGUMENTS, SCRIPT_LIMITS, type JobLimits } from '../contracts/limits.ts';
-import type { Orchestrator } from '../orchestrator/orchestrator.ts';
+import { SCRIPT_ARGUMENTS, SCRIPT_LIMITS, type JobLimits } from '../contracts/jobs/limits.ts';
+import type { Orchestrator } from '../jobs/orchestrator.ts';
 import { jobOptions } from './job-options.ts';
 import type { SandboxTools } from './sandbox-tools.ts';
 import type { SandboxToolsSettings } from './sandbox-tools-options.ts';
 import { sdkTool } from './sdk-tool.ts';
-import { shownJob } from './shown-run.ts';
+import { shownJob } from './answers/shown-run.ts';
 import { filePath, SKILL_FIELD, skillReference } from './skill-fields.ts';
 
 /** Makes the tool that runs scripts of skills, each in a sandbox of its own. */

@@ -5,14 +5,14 @@ import {
   type FoundSkill,
   SEARCHED_CHARACTERS,
   SEARCHED_SKILLS,
-} from '../orchestrator/disclosure-tools.ts';
-import { type GivenSkills, knownSkills, presentSkills } from '../orchestrator/present-skills.ts';
-import { READ_LINES, type SkillFileContent } from '../skills/load/read-skill-file.ts';
-import { cutText, wholeAt } from './cut-text.ts';
+} from '../tools/agent/disclosure-tools.ts';
+import { type GivenSkills, knownSkills, presentSkills } from '../jobs/request/present-skills.ts';
+import { READ_LINES, type SkillFileContent } from '../skills/load/files/read-skill-file.ts';
+import { cutText, wholeAt } from './answers/cut-text.ts';
 import type { ListedSkill, LoadedSkill, SandboxTools } from './sandbox-tools.ts';
 import { sdkTool } from './sdk-tool.ts';
 import { filePath, SKILL_FIELD, skillReference } from './skill-fields.ts';
-import { takeFitting } from './take-fitting.ts';
+import { takeFitting } from './answers/take-fitting.ts';
 
 /** Lines of a text, from its beginning. */
 interface CutLines {

@@ -1,16 +1,16 @@
-import type { Diagnostic } from '../contracts/diagnostic.ts';
-import { libraryDiagnostic } from '../contracts/library-diagnostic.ts';
-import { quotedText } from '../contracts/quoted-text.ts';
+import type { Diagnostic } from '../contracts/errors/diagnostic.ts';
+import { libraryDiagnostic } from '../contracts/errors/library-diagnostic.ts';
+import { quotedText } from '../contracts/text/quoted-text.ts';
 import { listNames } from '../skills/text/list-names.ts';
-import { ArchiveRefusal } from './archive-refused.ts';
-import { leftOutDiagnostics } from './left-out.ts';
-import { readTar } from './read-tar.ts';
-import { readZip } from './read-zip.ts';
-import type { SkillTree } from '../contracts/skill.ts';
+import { ArchiveRefusal } from './checks/archive-refused.ts';
+import { leftOutDiagnostics } from './checks/left-out.ts';
+import { readTar } from './tar/read-tar.ts';
+import { readZip } from './zip/read-zip.ts';
+import type { SkillTree } from '../contracts/skills/skill.ts';
 import { ROOT_DEPTH } from '../skills/load/find-skill-folders.ts';
-import { isSkillFileName } from '../skills/load/skill-file-name.ts';
+import { isSkillFileName } from '../skills/load/files/skill-file-name.ts';
 import { compareCodePoints } from '../skills/text/text.ts';
-import { foldersAbove } from './name-collision.ts';
+import { foldersAbove } from './checks/name-collision.ts';
 
 /** A skill in an archive. */
 interface ArchiveSkill {

@@ -1,10 +1,10 @@
 import { buffer } from 'node:stream/consumers';
-import type { SkillTree } from '../contracts/skill.ts';
+import type { SkillTree } from '../contracts/skills/skill.ts';
 import { compareCodePoints } from '../skills/text/text.ts';
-import { ARCHIVE_LIMITS } from './archive-limits.ts';
-import { ArchiveRefusal } from './archive-refused.ts';
-import { ENTRY_CHECKS } from './entry-checks.ts';
-import { isLeftOut } from './left-out.ts';
+import { ARCHIVE_LIMITS } from './checks/archive-limits.ts';
+import { ArchiveRefusal } from './checks/archive-refused.ts';
+import { ENTRY_CHECKS } from './checks/entry-checks.ts';
+import { isLeftOut } from './checks/left-out.ts';
 
 /** The same bytes give the same archive, whenever it is packed: the first moment that a ZIP archive can name. */
 const NO_TIME = new Date(1980, 0, 1);

@@ -1,7 +1,7 @@
 import { constants } from 'node:fs';
 import { open, stat } from 'node:fs/promises';
-import { ARCHIVE_LIMITS } from './archive-limits.ts';
-import { ArchiveRefusal } from './archive-refused.ts';
+import { ARCHIVE_LIMITS } from './checks/archive-limits.ts';
+import { ArchiveRefusal } from './checks/archive-refused.ts';
 
 /** A file as it was read, with what no change of it leaves as it is. */
 export interface ArchiveFile {

@@ -1,12 +1,12 @@
 import { join } from 'node:path';
-import type { Diagnostic } from '../contracts/diagnostic.ts';
-import type { SkillTree } from '../contracts/skill.ts';
+import type { Diagnostic } from '../contracts/errors/diagnostic.ts';
+import type { SkillTree } from '../contracts/skills/skill.ts';
 import { skillFolderAt } from '../skills/load/find-skill-folders.ts';
-import { listSkillFiles } from '../skills/load/list-skill-files.ts';
-import { readRegularFile } from '../skills/load/read-regular-file.ts';
-import { ARCHIVE_LIMITS } from './archive-limits.ts';
-import { ArchiveRefusal } from './archive-refused.ts';
-import { isLeftOut } from './left-out.ts';
+import { listSkillFiles } from '../skills/load/files/list-skill-files.ts';
+import { readRegularFile } from '../skills/load/files/read-regular-file.ts';
+import { ARCHIVE_LIMITS } from './checks/archive-limits.ts';
+import { ArchiveRefusal } from './checks/archive-refused.ts';
+import { isLeftOut } from './checks/left-out.ts';
 
 /** The files of a skill folder. */
 export interface SkillFolderFiles {

@@ -1,4 +1,4 @@
-import { withoutArchiveEnding } from '../contracts/archive-ending.ts';
+import { withoutArchiveEnding } from '../contracts/skills/archive-ending.ts';
 
 /**
  * The name of a skill's folder in an archive, which is its id. A skill at the root has the name of the archive, as one that is a root has that of

@@ -1,6 +1,6 @@
-import type { Diagnostic } from '../contracts/diagnostic.ts';
-import type { AgentsConfig, ReferenceRow, Skill } from '../contracts/skill.ts';
-import type { Origin } from '../contracts/store.ts';
+import type { Diagnostic } from '../contracts/errors/diagnostic.ts';
+import type { AgentsConfig, ReferenceRow, Skill } from '../contracts/skills/skill.ts';
+import type { Origin } from '../contracts/skills/store.ts';
 import { bodyTokens } from '../skills/catalog/catalog-entry.ts';
 import { reasonForModels, reasonForTools } from '../skills/select/left-out.ts';
 import { EVERY_CONSUMER, policyFor } from '../skills/select/policy.ts';

@@ -1,9 +1,9 @@
 import { makeFolders } from '../durable/make-folders.ts';
 import { writeTree } from '../durable/write-tree.ts';
-import { SKILL_FILE } from '../skills/load/skill-file-name.ts';
+import { SKILL_FILE } from '../skills/load/files/skill-file-name.ts';
 import { validateStrict } from '../skills/parse/strict-validate.ts';
 import { folderId } from '../skills/text/slug.ts';
-import { SkillcellError } from '../contracts/skillcell-error.ts';
+import { SkillcellError } from '../contracts/errors/skillcell-error.ts';
 import { yamlText } from './yaml-text.ts';
 
 /**

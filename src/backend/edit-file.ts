@@ -1,6 +1,6 @@
-import { quotedText } from '../contracts/quoted-text.ts';
-import { SkillcellError } from '../contracts/skillcell-error.ts';
-import { READ_LIMIT } from '../skills/load/read-skill-file.ts';
+import { quotedText } from '../contracts/text/quoted-text.ts';
+import { SkillcellError } from '../contracts/errors/skillcell-error.ts';
+import { READ_LIMIT } from '../skills/load/files/read-skill-file.ts';
 import { decodeText } from '../skills/text/decode-text.ts';
 import type { MountedFiles } from './mounted-files.ts';
 

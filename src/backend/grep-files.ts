@@ -1,8 +1,8 @@
-import { SkillcellError } from '../contracts/skillcell-error.ts';
-import { quotedText } from '../contracts/quoted-text.ts';
+import { SkillcellError } from '../contracts/errors/skillcell-error.ts';
+import { quotedText } from '../contracts/text/quoted-text.ts';
 import { loadRe2 } from '../skills/text/lazy-modules.ts';
 import { decodeText } from '../skills/text/decode-text.ts';
-import { READ_LIMIT } from '../skills/load/read-skill-file.ts';
+import { READ_LIMIT } from '../skills/load/files/read-skill-file.ts';
 import { cutTo } from '../skills/text/text.ts';
 import type { GrepResult } from './s3-backend.ts';
 

@@ -1,8 +1,8 @@
 import type { Tool } from 'ai';
 import * as z from 'zod/mini';
 import { sdkTool } from '../ai/sdk-tool.ts';
-import { quotedText } from '../contracts/quoted-text.ts';
-import { SkillcellError } from '../contracts/skillcell-error.ts';
+import { quotedText } from '../contracts/text/quoted-text.ts';
+import { SkillcellError } from '../contracts/errors/skillcell-error.ts';
 import type { S3Backend } from './s3-backend.ts';
 import type { SkillsState } from './skills-middleware.ts';
 

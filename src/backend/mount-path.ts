@@ -1,6 +1,6 @@
-import { quotedText } from '../contracts/quoted-text.ts';
-import { SkillcellError } from '../contracts/skillcell-error.ts';
-import { keyFault } from '../stores/s3/key-fault.ts';
+import { quotedText } from '../contracts/text/quoted-text.ts';
+import { SkillcellError } from '../contracts/errors/skillcell-error.ts';
+import { keyFault } from '../library/stores/s3/key-fault.ts';
 
 /** Names under which an agent sees a bucket. */
 export const MOUNTS = ['/skills', '/ticket', '/workspace'] as const;

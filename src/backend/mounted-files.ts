@@ -1,4 +1,4 @@
-import type { Diagnostic } from '../contracts/diagnostic.ts';
+import type { Diagnostic } from '../contracts/errors/diagnostic.ts';
 
 /** A file of a mount. */
 export interface MountedFile {

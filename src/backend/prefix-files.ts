@@ -1,9 +1,9 @@
-import { quotedText } from '../contracts/quoted-text.ts';
-import { SkillcellError } from '../contracts/skillcell-error.ts';
-import { READ_LIMIT } from '../skills/load/read-skill-file.ts';
-import { keyFault } from '../stores/s3/key-fault.ts';
-import { listPrefix } from '../stores/s3/list-prefix.ts';
-import type { S3Access } from '../stores/s3/s3-access.ts';
+import { quotedText } from '../contracts/text/quoted-text.ts';
+import { SkillcellError } from '../contracts/errors/skillcell-error.ts';
+import { READ_LIMIT } from '../skills/load/files/read-skill-file.ts';
+import { keyFault } from '../library/stores/s3/key-fault.ts';
+import { listPrefix } from '../library/stores/s3/list-prefix.ts';
+import type { S3Access } from '../library/stores/s3/s3-access.ts';
 import type { MountedFiles } from './mounted-files.ts';
 
 /** How often a file is read that is written to meanwhile. */

@@ -1,10 +1,10 @@
 import * as z from 'zod/mini';
-import { checkOptions } from '../contracts/check-options.ts';
-import type { AgentsConfig } from '../contracts/skill.ts';
-import { SkillcellError } from '../contracts/skillcell-error.ts';
-import type { Orchestrator } from '../orchestrator/orchestrator.ts';
-import { checkedName, checkedPrefix } from '../stores/s3/key-fault.ts';
-import { CONNECTION_SHAPE, checkConnection, type S3Connection } from '../stores/s3/s3-options.ts';
+import { checkOptions } from '../contracts/checks/check-options.ts';
+import type { AgentsConfig } from '../contracts/skills/skill.ts';
+import { SkillcellError } from '../contracts/errors/skillcell-error.ts';
+import type { Orchestrator } from '../jobs/orchestrator.ts';
+import { checkedName, checkedPrefix } from '../library/stores/s3/key-fault.ts';
+import { CONNECTION_SHAPE, checkConnection, type S3Connection } from '../library/stores/s3/s3-options.ts';
 
 /** Whose skills and files an agent works with, and in which bucket they are. */
 export interface S3BackendOptions extends S3Connection {

@@ -1,4 +1,4 @@
-import type { Diagnostic } from '../contracts/diagnostic.ts';
+import type { Diagnostic } from '../contracts/errors/diagnostic.ts';
 
 /** Which lines of a text are wanted. */
 export interface LineRange {

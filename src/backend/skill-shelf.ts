@@ -1,11 +1,11 @@
 import { posix } from 'node:path';
-import { type Diagnostic, diagnostic } from '../contracts/diagnostic.ts';
-import type { RootKind } from '../contracts/skill.ts';
-import type { SkillHead, SkillStore, SkillView, StoreItem } from '../contracts/store.ts';
-import { SkillcellError } from '../contracts/skillcell-error.ts';
+import { type Diagnostic, diagnostic } from '../contracts/errors/diagnostic.ts';
+import type { RootKind } from '../contracts/skills/skill.ts';
+import type { SkillHead, SkillStore, SkillView, StoreItem } from '../contracts/skills/store.ts';
+import { SkillcellError } from '../contracts/errors/skillcell-error.ts';
 import { eachAtOnce } from '../protocol/each-at-once.ts';
 import { publishId } from '../skills/load/publish-id.ts';
-import { readRegularFile } from '../skills/load/read-regular-file.ts';
+import { readRegularFile } from '../skills/load/files/read-regular-file.ts';
 import { type ParsedSkill, parseSkillMarkdown } from '../skills/parse/parse-skill.ts';
 import type { Policy } from '../skills/select/policy.ts';
 import { compareCodePoints } from '../skills/text/text.ts';

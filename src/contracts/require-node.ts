@@ -1,4 +1,4 @@
-import { SkillcellError } from './skillcell-error.ts';
+import { SkillcellError } from './errors/skillcell-error.ts';
 
 const OLDEST = 24;
 

@@ -1,5 +1,5 @@
-import { quotedText } from '../contracts/quoted-text.ts';
-import { SkillcellError } from '../contracts/skillcell-error.ts';
+import { quotedText } from '../contracts/text/quoted-text.ts';
+import { SkillcellError } from '../contracts/errors/skillcell-error.ts';
 
 /** What this user cannot do there, by the system's codes. Others are faults of ours. */
 const UNUSABLE: Readonly<Record<string, string>> = {

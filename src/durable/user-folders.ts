@@ -1,6 +1,6 @@
 import { userInfo } from 'node:os';
 import { isAbsolute, join } from 'node:path';
-import { SkillcellError } from '../contracts/skillcell-error.ts';
+import { SkillcellError } from '../contracts/errors/skillcell-error.ts';
 
 /** Variables of the process, as they were given. */
 export type Environment = Readonly<Record<string, string | undefined>>;

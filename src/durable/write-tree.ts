@@ -1,6 +1,6 @@
 import { chmodSync, closeSync, fsyncSync, mkdirSync, openSync, renameSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { SkillTree } from '../contracts/skill.ts';
+import type { SkillTree } from '../contracts/skills/skill.ts';
 import { atPlace } from './file-system-fault.ts';
 import { removeTree } from './remove-tree.ts';
 import { syncFolder, tornPath, writeWhole } from './durable-file.ts';

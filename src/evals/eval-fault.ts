@@ -1,4 +1,4 @@
-import { SkillcellError } from '../contracts/skillcell-error.ts';
+import { SkillcellError } from '../contracts/errors/skillcell-error.ts';
 
 /** Where a skill keeps its evals. */
 export const EVAL_FILE = 'evals/evals.json';

@@ -1,4 +1,4 @@
-import type { Outcome } from '../contracts/result.ts';
+import type { Outcome } from '../contracts/jobs/result.ts';
 
 /** Schema name of a report. */
 export const EVAL_REPORT_SCHEMA = 'skillcell/skill-eval@1';

@@ -1,23 +1,23 @@
 import * as z from 'zod/mini';
-import { isModelGateway, isSdkModel, modelGateway, type SdkModel } from '../broker/sdk-model-gateway.ts';
-import type { ModelGateway } from '../broker/model-gateway.ts';
-import { checkOptions } from '../contracts/check-options.ts';
-import type { ExecOptions } from '../contracts/job.ts';
-import type { JobResult } from '../contracts/result.ts';
-import { createOrchestrator } from '../orchestrator/create-orchestrator.ts';
-import { consumerSchema } from '../orchestrator/job-schema.ts';
-import type { Orchestrator, OrchestratorOptions } from '../orchestrator/orchestrator.ts';
-import { type GivenSkills, presentSkills } from '../orchestrator/present-skills.ts';
-import type { SkillLibrary } from '../library/skill-library.ts';
+import { isModelGateway, isSdkModel, modelGateway, type SdkModel } from '../models/gateways/sdk-model-gateway.ts';
+import type { ModelGateway } from '../models/model-gateway.ts';
+import { checkOptions } from '../contracts/checks/check-options.ts';
+import type { ExecOptions } from '../contracts/jobs/job.ts';
+import type { JobResult } from '../contracts/jobs/result.ts';
+import { createOrchestrator } from '../jobs/create-orchestrator.ts';
+import { consumerSchema } from '../jobs/request/job-schema.ts';
+import type { Orchestrator, OrchestratorOptions } from '../jobs/orchestrator.ts';
+import { type GivenSkills, presentSkills } from '../jobs/request/present-skills.ts';
+import type { SkillLibrary } from '../library/snapshot/skill-library.ts';
 import type { SkillsSubsystem } from '../skills/load-subsystem.ts';
 import { CheckUnmade } from './assertions/assertion.ts';
 import { conductEval, type EvalProgress } from './conduct-eval.ts';
-import type { PlannedEval } from './eval-plan.ts';
+import type { PlannedEval } from './plan/eval-plan.ts';
 import { EVAL_REPORT_SCHEMA, type EvalSide, type SkillEvalReport } from './eval-report.ts';
-import { judgeRuns } from './judge-runs.ts';
+import { judgeRuns } from './report/judge-runs.ts';
 import { type EvalJobOptions, type MadeEvalRun, makeRun, ownFailure } from './make-run.ts';
 import { observeModel } from './observe-model.ts';
-import { prepareEval } from './prepare-eval.ts';
+import { prepareEval } from './plan/prepare-eval.ts';
 import { caseReports, reportNotes } from './report-cases.ts';
 
 /** Runs of each eval on each side, where the caller does not say. */

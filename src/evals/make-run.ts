@@ -1,13 +1,13 @@
-import type { ModelAnswer } from '../broker/model-gateway.ts';
-import type { CodegenOptions } from '../contracts/job.ts';
-import type { JobResult } from '../contracts/result.ts';
-import { SkillcellError } from '../contracts/skillcell-error.ts';
-import type { Orchestrator } from '../orchestrator/orchestrator.ts';
+import type { ModelAnswer } from '../models/model-gateway.ts';
+import type { CodegenOptions } from '../contracts/jobs/job.ts';
+import type { JobResult } from '../contracts/jobs/result.ts';
+import { SkillcellError } from '../contracts/errors/skillcell-error.ts';
+import type { Orchestrator } from '../jobs/orchestrator.ts';
 import { type Assertion, CheckUnmade, type RunProduct } from './assertions/assertion.ts';
-import type { PlannedEval } from './eval-plan.ts';
+import type { PlannedEval } from './plan/eval-plan.ts';
 import type { AssertionOutcome, EvalRun, EvalSide } from './eval-report.ts';
-import type { EvalSkills } from './eval-skills.ts';
-import { sumTokens } from './judge-runs.ts';
+import type { EvalSkills } from './plan/eval-skills.ts';
+import { sumTokens } from './report/judge-runs.ts';
 import type { ObservedModel } from './observe-model.ts';
 import { sideFault } from './prove-side.ts';
 

@@ -1,6 +1,6 @@
-import type { ModelAnswer, ModelGateway, ModelRequest } from '../broker/model-gateway.ts';
-import { promptDigest } from '../broker/prompt-digest.ts';
-import { usableAnswer } from '../broker/usable-answer.ts';
+import type { ModelAnswer, ModelGateway, ModelRequest } from '../models/model-gateway.ts';
+import { promptDigest } from '../models/prompt-digest.ts';
+import { usableAnswer } from '../models/usable-answer.ts';
 
 /** A request that a model was made, and what it came to. */
 export interface ObservedRequest {

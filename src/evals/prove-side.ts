@@ -1,5 +1,5 @@
-import type { JobResult } from '../contracts/result.ts';
-import type { EvalSkills } from './eval-skills.ts';
+import type { JobResult } from '../contracts/jobs/result.ts';
+import type { EvalSkills } from './plan/eval-skills.ts';
 import type { ObservedRequest } from './observe-model.ts';
 
 /**

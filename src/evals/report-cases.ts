@@ -1,5 +1,5 @@
 import type { ConductedEval } from './conduct-eval.ts';
-import type { PlannedEval } from './eval-plan.ts';
+import type { PlannedEval } from './plan/eval-plan.ts';
 import type { EvalCaseReport, EvalRun, EvalSide } from './eval-report.ts';
 import { mean } from './statistics/scored-eval.ts';
 

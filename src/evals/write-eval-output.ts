@@ -1,8 +1,8 @@
-import { type Language, programFileName } from '../contracts/language.ts';
+import { type Language, programFileName } from '../contracts/jobs/language.ts';
 import { findLanguage } from '../languages/languages.ts';
-import { shownPathFault } from '../protocol/shown-path.ts';
-import { writeBeneath } from '../orchestrator/write-beneath.ts';
-import { writeFailed } from '../orchestrator/write-failed.ts';
+import { shownPathFault } from '../protocol/files/shown-path.ts';
+import { writeBeneath } from '../durable/write-beneath.ts';
+import { writeFailed } from '../durable/write-failed.ts';
 import type { MadeEvalRun } from './make-run.ts';
 
 /** What an evaluation leaves in its folder: one that holds any of it is taken. */

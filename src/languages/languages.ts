@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import type { Language, LanguageDefinition } from '../contracts/language.ts';
-import { SkillcellError } from '../contracts/skillcell-error.ts';
+import type { Language, LanguageDefinition } from '../contracts/jobs/language.ts';
+import { SkillcellError } from '../contracts/errors/skillcell-error.ts';
 import { readLanguages } from './read-languages.ts';
 
 const CHECKOUT = '../../runtime/languages';

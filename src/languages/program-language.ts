@@ -1,7 +1,7 @@
 import { extname } from 'node:path';
-import { DEFAULT_LANGUAGE, type Language } from '../contracts/language.ts';
+import { DEFAULT_LANGUAGE, type Language } from '../contracts/jobs/language.ts';
 import { languages } from './languages.ts';
-import { readShebang } from '../contracts/shebang.ts';
+import { readShebang } from '../contracts/text/shebang.ts';
 
 /**
  * The language of a program whose caller names none: that of its file's ending, else that of the interpreter in its first

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { LanguageDefinition } from '../contracts/language.ts';
+import type { LanguageDefinition } from '../contracts/jobs/language.ts';
 
 /**
  * Reads the definitions of all languages in a folder: each is a folder with a `language.json`, which the build of the

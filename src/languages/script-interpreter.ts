@@ -1,7 +1,7 @@
 import { extname } from 'node:path';
-import type { Language, LanguageDefinition } from '../contracts/language.ts';
+import type { Language, LanguageDefinition } from '../contracts/jobs/language.ts';
 import { languages } from './languages.ts';
-import { readShebang, type Shebang } from '../contracts/shebang.ts';
+import { readShebang, type Shebang } from '../contracts/text/shebang.ts';
 
 /** What runs a script of a skill. */
 export interface ScriptInterpreter {

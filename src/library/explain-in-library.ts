@@ -1,12 +1,12 @@
 import { explainSkill, type KnownProvenance, type SkillExplanation } from '../authoring/explain-skill.ts';
-import type { Skill } from '../contracts/skill.ts';
+import type { Skill } from '../contracts/skills/skill.ts';
 import type { ConsumerOptions } from '../skills/subsystem-contract.ts';
-import { admitted } from './admitted-subsystem.ts';
-import type { Assembled } from './assemble.ts';
-import { besideSkill } from './beside-skill.ts';
+import { admitted } from './snapshot/admitted-subsystem.ts';
+import type { Assembled } from './snapshot/assemble.ts';
+import { besideSkill } from './snapshot/beside-skill.ts';
 import { provenanceBy } from './lock/provenance.ts';
-import { readLock } from './lock/read-lock.ts';
-import { versionsFor } from './versions-for.ts';
+import { readLock } from './lock/format/read-lock.ts';
+import { versionsFor } from './snapshot/versions-for.ts';
 
 /**
  * Explains a skill of a library: of the version that a request for the reference would get, with the others that lie beside it.

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
-import { checkOptions } from '../contracts/check-options.ts';
-import type { SkillLibraryOptions } from './skill-library.ts';
+import { checkOptions } from '../contracts/checks/check-options.ts';
+import type { SkillLibraryOptions } from './snapshot/skill-library.ts';
 
 /** The longest that a timer of Node waits; a longer one would fire at once. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;

@@ -1,5 +1,5 @@
 import { basename } from 'node:path';
-import { withoutArchiveEnding } from '../contracts/archive-ending.ts';
+import { withoutArchiveEnding } from '../contracts/skills/archive-ending.ts';
 
 /** What a source is called that is one skill itself: the last name of its path or address, without what says that it is an archive or a repository. */
 export function sourceName(source: string): string {

@@ -1,4 +1,4 @@
-import type { SkillStore } from '../contracts/store.ts';
+import type { SkillStore } from '../contracts/skills/store.ts';
 
 /** Hints that come together are one. */
 const SETTLE_MS = 100;

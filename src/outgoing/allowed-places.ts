@@ -1,6 +1,6 @@
 import type { IPv4, IPv6 } from 'ipaddr.js';
-import { quotedText } from '../contracts/quoted-text.ts';
-import { SkillcellError } from '../contracts/skillcell-error.ts';
+import { quotedText } from '../contracts/text/quoted-text.ts';
+import { SkillcellError } from '../contracts/errors/skillcell-error.ts';
 
 /** What an entry of `allowPrivate` says. */
 export interface AllowedPlace {

@@ -1,4 +1,4 @@
-import type { SkillcellError } from '../contracts/skillcell-error.ts';
+import type { SkillcellError } from '../contracts/errors/skillcell-error.ts';
 import type { FetchedBytes } from './fetch-bytes.ts';
 import { outgoingUnavailable, shownUrl } from './outgoing-refused.ts';
 

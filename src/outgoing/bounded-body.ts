@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import { createGunzip, type Gunzip } from 'node:zlib';
-import { SkillcellError } from '../contracts/skillcell-error.ts';
+import { SkillcellError } from '../contracts/errors/skillcell-error.ts';
 import { outgoingRefused, outgoingUnavailable } from './outgoing-refused.ts';
 import type { RequestClock } from './request-clock.ts';
 

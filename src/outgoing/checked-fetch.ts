@@ -1,5 +1,5 @@
 import type { Dispatcher } from 'undici';
-import { SkillcellError } from '../contracts/skillcell-error.ts';
+import { SkillcellError } from '../contracts/errors/skillcell-error.ts';
 import { boundedBody } from './bounded-body.ts';
 import { openConnections } from './checked-connections.ts';
 import { outgoingRefused, outgoingUnavailable, shownUrl } from './outgoing-refused.ts';

@@ -1,5 +1,5 @@
-import { visibleText } from '../contracts/quoted-text.ts';
-import { SkillcellError } from '../contracts/skillcell-error.ts';
+import { visibleText } from '../contracts/text/quoted-text.ts';
+import { SkillcellError } from '../contracts/errors/skillcell-error.ts';
 
 /** The error of an address that nothing is sent to, or whose answer is not read. */
 export function outgoingRefused(reason: string, shown: string): SkillcellError {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { SandboxUsage } from '../contracts/usage.ts';
+import type { SandboxUsage } from '../contracts/jobs/usage.ts';
 
 /** Where the counters of one group are: one folder for all in version 2, one a controller in version 1. */
 export interface ControlGroupFolders {

@@ -1,5 +1,5 @@
 import { StringDecoder } from 'node:string_decoder';
-import type { OutputText } from '../contracts/result.ts';
+import type { OutputText } from '../contracts/jobs/result.ts';
 
 /**
  * What is kept of a stream of output, as text. A character that the cap cuts in two is left out; one that the program left

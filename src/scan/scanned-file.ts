@@ -1,4 +1,4 @@
-import { isSkillFileName } from '../skills/load/skill-file-name.ts';
+import { isSkillFileName } from '../skills/load/files/skill-file-name.ts';
 import { binaryKind, type BinaryKind } from './text/binary-kind.ts';
 import { codeRanges } from '../skills/render/code-ranges.ts';
 import { commentRanges } from './text/comment-ranges.ts';
@@ -7,7 +7,7 @@ import { foldForScan, type FoldedText } from './text/fold-for-scan.ts';
 import { codeOfMarkup, isMarkup } from './text/markup-code.ts';
 import { rangeLookup, type TextRange } from './text/text-ranges.ts';
 import { type WordSieve, wordSieve } from './text/word-sieve.ts';
-import { isAscii } from '../skills/text/ascii.ts';
+import { isAscii } from '../skills/text/words/ascii.ts';
 
 /** One file as the rules look at it. */
 export interface ScannedFile {

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { checkOptions } from '../contracts/check-options.ts';
+import { checkOptions } from '../contracts/checks/check-options.ts';
 import {
   loadUnchecked,
   setUnchecked,
@@ -8,8 +8,8 @@ import {
 } from './load-subsystem.ts';
 import { validateFolders, type ValidatedSkill, type ValidateOptions } from './load/validate-folders.ts';
 import './match-on-host.ts';
-import { offerQuickYaml } from './parse/lazy-yaml.ts';
-import { quickYaml } from './parse/quick-yaml.ts';
+import { offerQuickYaml } from './parse/yaml/lazy-yaml.ts';
+import { quickYaml } from './parse/yaml/quick-yaml.ts';
 import type { SkillsSubsystem } from './subsystem.ts';
 
 // The sandbox loads skills as well, from what the host has checked: it needs none of this.

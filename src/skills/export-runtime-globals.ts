@@ -1,7 +1,14 @@
-import type { FullDescriptor } from '../contracts/descriptor.ts';
-import type { Diagnostic } from '../contracts/diagnostic.ts';
-import type { AgentsConfig, ReferenceRow, Skill, SkillTrees, SkillVariant, SourceRow } from '../contracts/skill.ts';
-import { SkillcellError } from '../contracts/skillcell-error.ts';
+import type { FullDescriptor } from '../contracts/skills/descriptor.ts';
+import type { Diagnostic } from '../contracts/errors/diagnostic.ts';
+import type {
+  AgentsConfig,
+  ReferenceRow,
+  Skill,
+  SkillTrees,
+  SkillVariant,
+  SourceRow,
+} from '../contracts/skills/skill.ts';
+import { SkillcellError } from '../contracts/errors/skillcell-error.ts';
 import type { Catalog } from './catalog/catalog.ts';
 import { takeCatalog } from './catalog/catalog.ts';
 import { makePortableDescriptor } from './descriptor/make-descriptor.ts';

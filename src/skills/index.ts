@@ -1,6 +1,6 @@
 /// <reference types="node" preserve="true" />
 import '../contracts/require-node.ts';
-import { SkillcellError } from '../contracts/skillcell-error.ts';
+import { SkillcellError } from '../contracts/errors/skillcell-error.ts';
 import { getActiveSkillsSubsystem } from './active-subsystem.ts';
 import type {
   Gallery,
@@ -18,12 +18,12 @@ export type { WrittenCatalog } from './catalog/write-catalog.ts';
 export { canonicalJson } from './text/canonical-json.ts';
 export { digestOf } from './text/digest.ts';
 export { exportRuntimeGlobals, type ExportedGlobals, type ExportJob } from './export-runtime-globals.ts';
-export type { ReadRange, SkillFileContent } from './load/read-skill-file.ts';
+export type { ReadRange, SkillFileContent } from './load/files/read-skill-file.ts';
 export type * from './subsystem.ts';
-export type * from '../contracts/descriptor.ts';
-export type { Diagnostic, DiagnosticCode, DiagnosticPlace, Severity } from '../contracts/diagnostic.ts';
-export type { ErrorCode, ErrorEntry } from '../contracts/error-registry.ts';
-export type * from '../contracts/skill.ts';
+export type * from '../contracts/skills/descriptor.ts';
+export type { Diagnostic, DiagnosticCode, DiagnosticPlace, Severity } from '../contracts/errors/diagnostic.ts';
+export type { ErrorCode, ErrorEntry } from '../contracts/errors/error-registry.ts';
+export type * from '../contracts/skills/skill.ts';
 export { loadSkillsSubsystem, setSkillsDescriptor, validateSkills } from './checked-loaders.ts';
 export {
   getActiveSkillsSubsystem,
@@ -35,7 +35,7 @@ export {
 } from './load-subsystem.ts';
 export type { Verification } from './descriptor/verify-descriptor.ts';
 export { createTriggerSession } from './match/trigger-session.ts';
-export type * from '../contracts/matching.ts';
+export type * from '../contracts/skills/matching.ts';
 export type { ValidateOptions, ValidatedSkill } from './load/validate-folders.ts';
 
 /**
@@ -116,5 +116,5 @@ function active(): SkillsSubsystem {
     hint: 'Call setSkillsDescriptor first, or run the code by runWithSkills.',
   });
 }
-export type { OwnCode } from '../contracts/diagnostic-severities.ts';
-export type { LibraryCode } from '../contracts/library-severities.ts';
+export type { OwnCode } from '../contracts/errors/diagnostic-severities.ts';
+export type { LibraryCode } from '../contracts/errors/library-severities.ts';

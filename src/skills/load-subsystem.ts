@@ -1,7 +1,7 @@
-import { type SkillsDescriptor } from '../contracts/descriptor.ts';
-import type { Diagnostic } from '../contracts/diagnostic.ts';
-import type { SkillRoot, SkillTrees } from '../contracts/skill.ts';
-import { SkillcellError } from '../contracts/skillcell-error.ts';
+import { type SkillsDescriptor } from '../contracts/skills/descriptor.ts';
+import type { Diagnostic } from '../contracts/errors/diagnostic.ts';
+import type { SkillRoot, SkillTrees } from '../contracts/skills/skill.ts';
+import { SkillcellError } from '../contracts/errors/skillcell-error.ts';
 import { setProcessSkills } from './active-subsystem.ts';
 import { checkDescriptor, isPortable } from './descriptor/check-descriptor.ts';
 import { descriptorRoots } from './descriptor/descriptor-roots.ts';

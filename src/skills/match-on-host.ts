@@ -1,7 +1,7 @@
 import { offerMatching } from './match/offered-matching.ts';
 import { matchSkills } from './match/triggers.ts';
-import { offerComments } from './parse/offered-comments.ts';
-import { commentDiagnostics } from './parse/plain-comments.ts';
+import { offerComments } from './parse/yaml/offered-comments.ts';
+import { commentDiagnostics } from './parse/yaml/plain-comments.ts';
 import { assertVersions } from './select/assert-versions.ts';
 import { offerVersionCheck } from './select/version-check.ts';
 

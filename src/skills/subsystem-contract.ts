@@ -1,6 +1,13 @@
-import type { Diagnostic } from '../contracts/diagnostic.ts';
-import type { LeftOut, TriggerSession } from '../contracts/matching.ts';
-import type { AgentsConfig, ReferenceRow, Skill, SkillTrees, SkillVariant, SourceRow } from '../contracts/skill.ts';
+import type { Diagnostic } from '../contracts/errors/diagnostic.ts';
+import type { LeftOut, TriggerSession } from '../contracts/skills/matching.ts';
+import type {
+  AgentsConfig,
+  ReferenceRow,
+  Skill,
+  SkillTrees,
+  SkillVariant,
+  SourceRow,
+} from '../contracts/skills/skill.ts';
 import type { BudgetSteps, CatalogFormat } from './catalog/catalog-entry.ts';
 import type { Catalog } from './catalog/catalog.ts';
 import type { WrittenCatalog } from './catalog/write-catalog.ts';

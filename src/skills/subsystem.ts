@@ -1,8 +1,8 @@
-import type { FullDescriptor } from '../contracts/descriptor.ts';
-import type { Diagnostic } from '../contracts/diagnostic.ts';
-import type { MatchResult, TriggerTurnResult } from '../contracts/matching.ts';
-import type { AgentsConfig, ReferenceRow, Skill, SkillTree, SkillTrees } from '../contracts/skill.ts';
-import { SkillcellError } from '../contracts/skillcell-error.ts';
+import type { FullDescriptor } from '../contracts/skills/descriptor.ts';
+import type { Diagnostic } from '../contracts/errors/diagnostic.ts';
+import type { MatchResult, TriggerTurnResult } from '../contracts/skills/matching.ts';
+import type { AgentsConfig, ReferenceRow, Skill, SkillTree, SkillTrees } from '../contracts/skills/skill.ts';
+import { SkillcellError } from '../contracts/errors/skillcell-error.ts';
 import { catalogEntries } from './catalog/catalog-entry.ts';
 import { takeCatalog, type Catalog } from './catalog/catalog.ts';
 import { deepFreeze } from './text/deep-freeze.ts';
@@ -10,13 +10,13 @@ import { digestOf } from './text/digest.ts';
 import { expandImports } from './select/expand-imports.ts';
 import { makeDescriptor, makePortableDescriptor } from './descriptor/make-descriptor.ts';
 import { policyFor, type Policy } from './select/policy.ts';
-import { readSkillFile, type ReadRange, type SkillFileContent } from './load/read-skill-file.ts';
+import { readSkillFile, type ReadRange, type SkillFileContent } from './load/files/read-skill-file.ts';
 import { reachableIds } from './select/reachable-ids.ts';
 import { activeSkillsBlock, renderSkills } from './render/render-skills.ts';
 import { reasonForModels, reasonForTools, reasonLeftOut } from './select/left-out.ts';
 import { sluggedIds } from './select/slugged-ids.ts';
 import { refusalOf, resolveReferences, type ResolveScope } from './select/resolve-references.ts';
-import { readSkillTree } from './load/skill-bytes.ts';
+import { readSkillTree } from './load/files/skill-bytes.ts';
 import type {
   ConsumerOptions,
   Gallery,

@@ -3,7 +3,7 @@ import { isStepCount, tool, ToolLoopAgent } from 'ai';
 import { expect, it } from 'vitest';
 import * as z from 'zod';
 import { createSandboxTools } from '../../src/ai/create-sandbox-tools.ts';
-import { createOrchestrator } from '../../src/orchestrator/create-orchestrator.ts';
+import { createOrchestrator } from '../../src/jobs/create-orchestrator.ts';
 import { BEST_LEVEL } from '../fixtures/levels.ts';
 import { startModelStandIn } from '../fixtures/model-stand-in.ts';
 

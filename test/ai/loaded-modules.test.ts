@@ -20,7 +20,7 @@ console.log(JSON.stringify(urls));`;
 describe('the AI SDK and what offers it', () => {
   it('are not loaded by the library', async () => {
     const { packages, files } = await loadedBy("await import('./src/index.ts');");
-    expect(files).toContain('src/orchestrator/create-orchestrator.ts');
+    expect(files).toContain('src/jobs/create-orchestrator.ts');
     expect(packages.filter((name) => name === 'ai' || name.startsWith('@ai-sdk/'))).toEqual([]);
     expect(files.filter((file) => file.startsWith('src/ai/'))).toEqual([]);
   });

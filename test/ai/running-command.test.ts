@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { GuestLink } from '../../src/ai/sandbox-session/guest-link.ts';
 import { startCommand } from '../../src/ai/sandbox-session/running-command.ts';
-import { SkillcellError } from '../../src/contracts/skillcell-error.ts';
+import { SkillcellError } from '../../src/contracts/errors/skillcell-error.ts';
 
 // With a real session it is a matter of luck whether news is asked for while all places are taken.
 it('takes a session in which too many runs wait for no end of a command', async () => {

@@ -2,9 +2,9 @@ import { generateText, isStepCount, tool, type Experimental_SandboxSession as Sa
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { createSandboxSession } from '../../src/ai/sandbox-session/create-sandbox-session.ts';
-import type { Session } from '../../src/contracts/session.ts';
-import { createOrchestrator } from '../../src/orchestrator/create-orchestrator.ts';
-import type { Orchestrator } from '../../src/orchestrator/orchestrator.ts';
+import type { Session } from '../../src/contracts/jobs/session.ts';
+import { createOrchestrator } from '../../src/jobs/create-orchestrator.ts';
+import type { Orchestrator } from '../../src/jobs/orchestrator.ts';
 import { ALL_LEVELS, everyRunner, requireEachLevel, type EachLevel } from '../fixtures/every-level.ts';
 import { BEST_LEVEL } from '../fixtures/levels.ts';
 import { toolCallingModel } from '../fixtures/tool-calling-model.ts';

@@ -5,7 +5,7 @@ import { generateText, isStepCount } from 'ai';
 import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createSandboxTools } from '../../src/ai/create-sandbox-tools.ts';
 import type { SandboxToolsOptions } from '../../src/ai/sandbox-tools-options.ts';
-import { createOrchestrator } from '../../src/orchestrator/create-orchestrator.ts';
+import { createOrchestrator } from '../../src/jobs/create-orchestrator.ts';
 import { EVERY_LEVEL, everyRunner, requireEachLevel } from '../fixtures/every-level.ts';
 import { BEST_LEVEL } from '../fixtures/levels.ts';
 import { skillLibrary, skillText } from '../fixtures/skill-library.ts';

@@ -1,8 +1,8 @@
 import { crc32, gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { randomBytes } from '../fixtures/archives/random-bytes.ts';
-import type { ArchiveRefusal } from '../../src/archives/archive-refused.ts';
-import { readTar, type ReadTarOptions } from '../../src/archives/read-tar.ts';
+import type { ArchiveRefusal } from '../../src/archives/checks/archive-refused.ts';
+import { readTar, type ReadTarOptions } from '../../src/archives/tar/read-tar.ts';
 import { attributes, longName, rawTar, rawTarGz, type RawTarEntry } from '../fixtures/archives/raw-tar.ts';
 
 const SKILL = { name: 'SKILL.md', content: '---\nname: a\ndescription: A.\n---\nBody.\n' };

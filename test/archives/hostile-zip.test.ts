@@ -1,7 +1,7 @@
 import { constants, crc32, deflateRawSync, gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import type { ArchiveRefusal } from '../../src/archives/archive-refused.ts';
-import { readZip, type ZipCheck } from '../../src/archives/read-zip.ts';
+import type { ArchiveRefusal } from '../../src/archives/checks/archive-refused.ts';
+import { readZip, type ZipCheck } from '../../src/archives/zip/read-zip.ts';
 import { randomBytes } from '../fixtures/archives/random-bytes.ts';
 import { rawTar } from '../fixtures/archives/raw-tar.ts';
 import { forgetPeak, peakMemory } from '../fixtures/peak-memory.ts';

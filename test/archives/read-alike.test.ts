@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readZip } from '../../src/archives/read-zip.ts';
+import { readZip } from '../../src/archives/zip/read-zip.ts';
 import { seededRandom } from '../chaos/seeded-random.ts';
 import { describeWith } from '../fixtures/describe-with.ts';
 import { rawZip } from '../fixtures/archives/raw-zip.ts';

@@ -7,7 +7,7 @@ import { writeFile } from 'node:fs/promises';
 import { expect } from 'vitest';
 import { startQuietClock } from '../fixtures/quiet-clock.ts';
 import { until } from '../fixtures/until.ts';
-import { systemCallNumbers } from '../../src/runners/seccomp/system-call-numbers.ts';
+import { systemCallNumbers } from '../../src/sandboxes/seccomp/system-call-numbers.ts';
 import { processesWith, read, sandboxProcesses } from './leftovers.ts';
 import { at, attempts, plainly, reachedPlainly, reportOf, runCommand } from './plainly.ts';
 import { runSeparateHost } from './separate-host.ts';

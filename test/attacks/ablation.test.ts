@@ -2,7 +2,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { containerOptions } from '../../src/runners/docker/container-options.ts';
+import { containerOptions } from '../../src/sandboxes/docker/container-options.ts';
 import { ALL_CONTAINER_ATTACKS, ALL_CONTAINER_CHANGES, CHANGES_OF_FIELDS } from './container-ablation.ts';
 import { SPEC } from './container-life.ts';
 import { NAMESPACE_CHANGES } from './namespace-changes.ts';

@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'vitest';
-import type { JobLimits } from '../../src/contracts/limits.ts';
-import type { JobResult } from '../../src/contracts/result.ts';
-import type { JobEvent } from '../../src/contracts/events.ts';
+import type { JobLimits } from '../../src/contracts/jobs/limits.ts';
+import type { JobResult } from '../../src/contracts/jobs/result.ts';
+import type { JobEvent } from '../../src/contracts/jobs/events.ts';
 import { ASKED_AT_ITS_END, ENDLESS_ENDS } from './endless-ends.ts';
 import { processesWith, sandboxProcesses } from './leftovers.ts';
 import { plainly } from './plainly.ts';

@@ -24,7 +24,7 @@ export const ALL_CONTAINER_CHANGES: Record<string, ContainerChange> = { ...CONTA
  * when a field is added without one.
  */
 export const CHANGES_OF_FIELDS: Record<string, readonly string[] | string> = {
-  name: 'a name, known before the engine answers: test/runners/docker',
+  name: 'a name, known before the engine answers: test/sandboxes/docker',
   Image: 'A35',
   Hostname: ['Hostname'],
   User: ['User 0:0'],
@@ -49,7 +49,7 @@ export const CHANGES_OF_FIELDS: Record<string, readonly string[] | string> = {
   'CapAdd KILL': ['CapAdd KILL'],
   'SecurityOpt no-new-privileges': ['no-new-privileges'],
   'SecurityOpt seccomp': ['seccomp profile', 'seccomp at all'],
-  'SecurityOpt apparmor': 'only engines that have it; test/runners/docker/container-options.test.ts',
+  'SecurityOpt apparmor': 'only engines that have it; test/sandboxes/docker/container-options.test.ts',
   ReadonlyRootfs: ['ReadonlyRootfs'],
   Memory: ['Memory'],
   MemorySwap: ['MemorySwap'],

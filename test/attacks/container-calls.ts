@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
-import { systemCallNumbers } from '../../src/runners/seccomp/system-call-numbers.ts';
-import { DENIED_ARGUMENTS, DENIED_CLASSES, type DeniedCall } from '../runners/seccomp/denied-calls.ts';
+import { systemCallNumbers } from '../../src/sandboxes/seccomp/system-call-numbers.ts';
+import { DENIED_ARGUMENTS, DENIED_CLASSES, type DeniedCall } from '../sandboxes/seccomp/denied-calls.ts';
 import type { ContainerChange } from '../fixtures/changed-container.ts';
 import { allowing, ALL_RIGHTS } from './container-changes.ts';
 import type { ContainerAttack } from './container-scene.ts';
 
 const numbers = systemCallNumbers(process.arch === 'arm64' ? 'arm64' : 'x64');
-const probe = readFileSync(new URL('../runners/seccomp/system-call-probe.py', import.meta.url), 'utf8');
+const probe = readFileSync(new URL('../sandboxes/seccomp/system-call-probe.py', import.meta.url), 'utf8');
 
 interface CallClass {
   id: string;

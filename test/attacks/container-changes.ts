@@ -1,5 +1,5 @@
 import type { HostConfig } from 'dockerode';
-import type { EngineSeccompProfile } from '../../src/runners/seccomp/seccomp-engine-profile.ts';
+import type { EngineSeccompProfile } from '../../src/sandboxes/seccomp/seccomp-engine-profile.ts';
 import type { ContainerChange, CreateOptions, Replacement } from '../fixtures/changed-container.ts';
 
 const HOST = (change: (config: HostConfig) => void): Pick<ContainerChange, 'options'> => ({

@@ -1,6 +1,6 @@
 import { chmod, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { systemCallNumbers } from '../../src/runners/seccomp/system-call-numbers.ts';
+import { systemCallNumbers } from '../../src/sandboxes/seccomp/system-call-numbers.ts';
 import { allRefused, bridgeAddress, listening, portOf, type ContainerAttack } from './container-scene.ts';
 import { attempts } from './plainly.ts';
 

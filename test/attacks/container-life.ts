@@ -1,9 +1,9 @@
 import { rmSync, statSync, writeFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { SandboxSpec } from '../../src/runners/runner.ts';
-import { DEFAULT_LIMITS } from '../../src/contracts/limits.ts';
-import { LABEL } from '../../src/runners/docker/container-options.ts';
-import { createDockerRunner } from '../../src/runners/docker/docker-runner.ts';
+import type { SandboxSpec } from '../../src/sandboxes/runner.ts';
+import { DEFAULT_LIMITS } from '../../src/contracts/jobs/limits.ts';
+import { LABEL } from '../../src/sandboxes/docker/container-options.ts';
+import { createDockerRunner } from '../../src/sandboxes/docker/docker-runner.ts';
 import { dockerImage } from '../fixtures/docker-image.ts';
 import { startQuietClock } from '../fixtures/quiet-clock.ts';
 import { startRaw } from '../fixtures/raw-container.ts';

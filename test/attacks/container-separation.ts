@@ -1,4 +1,4 @@
-import { createOrchestrator } from '../../src/orchestrator/create-orchestrator.ts';
+import { createOrchestrator } from '../../src/jobs/create-orchestrator.ts';
 import { allRefused, type ContainerAttack } from './container-scene.ts';
 import { attempts } from './plainly.ts';
 import { programAnswer, scriptedModel, type ScriptedModel } from '../fixtures/scripted-model.ts';

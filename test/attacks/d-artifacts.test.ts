@@ -3,8 +3,8 @@ import { lstatSync, mkdirSync, readFileSync, readdirSync, statSync, symlinkSync,
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'vitest';
-import type { JobResult } from '../../src/contracts/result.ts';
-import type { Orchestrator } from '../../src/orchestrator/orchestrator.ts';
+import type { JobResult } from '../../src/contracts/jobs/result.ts';
+import type { Orchestrator } from '../../src/jobs/orchestrator.ts';
 import { plainly } from './plainly.ts';
 import { attack, type Scene, EVERY_LEVEL } from './surroundings.ts';
 import { startQuietClock } from '../fixtures/quiet-clock.ts';
@@ -590,7 +590,7 @@ attack(
     // No job can mount; the walk itself is shown a folder in which someone did.
     const script = `
 import { collectArtifacts } from ${JSON.stringify(fileURLToPath(new URL('../../runtime/files/collect-artifacts.ts', import.meta.url)))};
-import { DEFAULT_LIMITS } from ${JSON.stringify(fileURLToPath(new URL('../../src/contracts/limits.ts', import.meta.url)))};
+import { DEFAULT_LIMITS } from ${JSON.stringify(fileURLToPath(new URL('../../src/contracts/jobs/limits.ts', import.meta.url)))};
 const collection = { omitted: [], overLimit: false };
 const found = [...collectArtifacts(process.argv[2], DEFAULT_LIMITS, collection)].map(({ path, bytes }) => [path, bytes.length]);
 console.log(JSON.stringify({ found, omitted: collection.omitted }));`;

@@ -1,8 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import type { Session, SessionOptions, SessionRun } from '../../src/contracts/session.ts';
-import { SkillcellError } from '../../src/contracts/skillcell-error.ts';
+import type { Session, SessionOptions, SessionRun } from '../../src/contracts/jobs/session.ts';
+import { SkillcellError } from '../../src/contracts/errors/skillcell-error.ts';
 import { startQuietClock } from '../fixtures/quiet-clock.ts';
 import { toolList } from '../fixtures/tool-list.ts';
 import { BROKEN_MESSAGES, RAW } from './raw-program.ts';

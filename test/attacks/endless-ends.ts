@@ -1,4 +1,4 @@
-import type { BuiltInLanguage } from '../../src/contracts/language.ts';
+import type { BuiltInLanguage } from '../../src/contracts/jobs/language.ts';
 
 /** A program whose ordinary end never comes; given any argument, its end is short. Both say `ending`, the short end also `ended`. */
 export interface EndlessEnd {

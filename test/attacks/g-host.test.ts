@@ -2,8 +2,8 @@ import { existsSync, mkdirSync, readFileSync, readdirSync, symlinkSync, truncate
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import type { InputFile } from '../../src/contracts/job.ts';
-import type { BuiltInLanguage as Language } from '../../src/contracts/language.ts';
+import type { InputFile } from '../../src/contracts/jobs/job.ts';
+import type { BuiltInLanguage as Language } from '../../src/contracts/jobs/language.ts';
 import { isExiting, listProcesses } from '../../runtime/sandbox/process-table.ts';
 import { endThoseWith, processesWith } from './leftovers.ts';
 import { plainly, runCommand } from './plainly.ts';

@@ -3,10 +3,10 @@
  * attacks on a host's start, end, user and inherited descriptors need one that is not the test's own process.
  */
 import { text } from 'node:stream/consumers';
-import type { ExecOptions } from '../../src/contracts/job.ts';
-import { createOrchestrator } from '../../src/orchestrator/create-orchestrator.ts';
-import { createLocalRunner } from '../../src/runners/local/local-runner.ts';
-import type { RuntimeBundle } from '../../src/runners/runtime-bundle.ts';
+import type { ExecOptions } from '../../src/contracts/jobs/job.ts';
+import { createOrchestrator } from '../../src/jobs/create-orchestrator.ts';
+import { createLocalRunner } from '../../src/sandboxes/local/local-runner.ts';
+import type { RuntimeBundle } from '../../src/sandboxes/runtime-bundle.ts';
 import { awaitNothingLeft, sandboxProcesses } from './leftovers.ts';
 import type { HostAnswer, HostOrder } from './separate-host.ts';
 

@@ -3,7 +3,7 @@ import { readdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
 import { currentOwner, ownerName } from '../../src/durable/owner.ts';
-import { listControlGroups } from '../../src/runners/local/control-group.ts';
+import { listControlGroups } from '../../src/sandboxes/local/control-group.ts';
 import { until } from '../fixtures/until.ts';
 
 /** Set in the flags of a thread of the kernel, and of nothing else. */

@@ -5,7 +5,7 @@ import { NAMESPACE_SPEC, removeChangedRuntimes } from '../fixtures/changed-names
 import { describeWith } from '../fixtures/describe-with.ts';
 import { NAMESPACE_ATTACKS } from './namespace-ablation.ts';
 import { NAMESPACE_CHANGES, UNCHANGED } from './namespace-changes.ts';
-import { namespaceCommand } from '../../src/runners/local/namespace-command.ts';
+import { namespaceCommand } from '../../src/sandboxes/local/namespace-command.ts';
 import { MISSING_FOR_NAMESPACE_CHANGES, openNamespaceScene, tryNamespaceAttack } from './namespace-scene.ts';
 import { fromBubblewrap, optionsOf } from './namespace-words.ts';
 import type { AttackRow } from './surroundings.ts';
@@ -54,10 +54,10 @@ describeWith('the ablation of level namespace', MISSING_FOR_NAMESPACE_CHANGES, (
       ...options.split(',').map((option) => `${place} ${option.split('=')[0]}`),
     ]);
     expect(sorted([...mounts, 'umask'])).toEqual(sorted(known('mount')));
-    const first = readFileSync(`${HERE}/src/runners/local/start-process.ts`, 'utf8');
+    const first = readFileSync(`${HERE}/src/sandboxes/local/start-process.ts`, 'utf8');
     const limits = [...first.matchAll(/ulimit -\w/g)].map(([text]) => text);
     expect(sorted([...limits, 'entrances', 'descriptors', 'env'])).toEqual(sorted(known('start')));
-    const group = readFileSync(`${HERE}/src/runners/local/control-group.ts`, 'utf8');
+    const group = readFileSync(`${HERE}/src/sandboxes/local/control-group.ts`, 'utf8');
     const files = [...group.matchAll(/'((?:memory|cpu|pids)\.[a-z_.0-9]+)'\)?, /g)].map(([, file = '']) => file);
     const ofVersion2 = ['memory.max', 'memory.swap.max', 'cpu.max'];
     // The period is the kernel's own, and means nothing without the quota.

@@ -11,9 +11,9 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { DEFAULT_LIMITS } from '../../src/contracts/limits.ts';
-import { controlGroupLayout } from '../../src/runners/local/control-group.ts';
-import { largestFileBytes } from '../../src/runners/sandbox-sizes.ts';
+import { DEFAULT_LIMITS } from '../../src/contracts/jobs/limits.ts';
+import { controlGroupLayout } from '../../src/sandboxes/local/control-group.ts';
+import { largestFileBytes } from '../../src/sandboxes/sandbox-sizes.ts';
 import { NAMESPACE_SPEC } from '../fixtures/changed-namespace.ts';
 import { read } from './leftovers.ts';
 import { lookAtProcess, type KernelView } from './namespace-look.ts';

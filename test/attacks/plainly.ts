@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { BuiltInLanguage as Language } from '../../src/contracts/language.ts';
+import type { BuiltInLanguage as Language } from '../../src/contracts/jobs/language.ts';
 
 /** What a program did that nothing held back. */
 export interface PlainRun {

@@ -1,4 +1,4 @@
-import { MAX_EXECUTOR_MESSAGE } from '../../runtime/run/executor-process.ts';
+import { MAX_EXECUTOR_MESSAGE } from '../../runtime/run/program/executor-process.ts';
 
 /** A program that speaks to the entry by the descriptors of its link, as any program can that knows of them. */
 export const RAW = `

@@ -2,7 +2,7 @@ import { chmodSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, expect } from 'vitest';
-import type { Orchestrator } from '../../src/orchestrator/orchestrator.ts';
+import type { Orchestrator } from '../../src/jobs/orchestrator.ts';
 import { skillLibrary, skillText } from '../fixtures/skill-library.ts';
 import { EVERY_LEVEL, attack, type Scene } from './surroundings.ts';
 

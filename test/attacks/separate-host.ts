@@ -6,10 +6,10 @@ import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { afterAll } from 'vitest';
-import type { ExecOptions } from '../../src/contracts/job.ts';
-import type { JobResult } from '../../src/contracts/result.ts';
-import type { RunnerReport } from '../../src/runners/runner.ts';
-import { ensureRuntime, type RuntimeBundle } from '../../src/runners/runtime-bundle.ts';
+import type { ExecOptions } from '../../src/contracts/jobs/job.ts';
+import type { JobResult } from '../../src/contracts/jobs/result.ts';
+import type { RunnerReport } from '../../src/sandboxes/runner.ts';
+import { ensureRuntime, type RuntimeBundle } from '../../src/sandboxes/runtime-bundle.ts';
 import { runCommand } from './plainly.ts';
 
 /** A uid that nothing else on the machine runs as, another test run neither, so that what is left of it can be counted. */

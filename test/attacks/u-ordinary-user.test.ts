@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { expect } from 'vitest';
-import type { ExecOptions } from '../../src/contracts/job.ts';
-import type { JobResult } from '../../src/contracts/result.ts';
+import type { ExecOptions } from '../../src/contracts/jobs/job.ts';
+import type { JobResult } from '../../src/contracts/jobs/result.ts';
 import { read } from './leftovers.ts';
 import { asOrdinaryUser, ORDINARY_UID, runSeparateHost, type HostAnswer } from './separate-host.ts';
 import { attack, type Level, type Scene } from './surroundings.ts';

@@ -10,7 +10,7 @@ const NEVER = /(\b(putArchive|getArchive|infoArchive|demuxStream|createVolume|cr
 
 test('D04 D17 no source calls the archive API, exec, or the client’s demultiplexer', () => {
   const files = readdirSync(SOURCES, { recursive: true, encoding: 'utf8' }).filter(
-    (name) => name.startsWith('runners/docker/') && name.endsWith('.ts'),
+    (name) => name.startsWith('sandboxes/docker/') && name.endsWith('.ts'),
   );
   expect(files.length).toBeGreaterThan(8);
   for (const name of files) {

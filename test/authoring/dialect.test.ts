@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
 import { exportSkill } from '../../src/authoring/dialect/export-skill.ts';
 import { importSkill } from '../../src/authoring/dialect/import-skill.ts';
-import type { SkillTree } from '../../src/contracts/skill.ts';
+import type { SkillTree } from '../../src/contracts/skills/skill.ts';
 import { parseSkillMarkdown } from '../../src/skills/parse/parse-skill.ts';
 import { validateStrict } from '../../src/skills/parse/strict-validate.ts';
 

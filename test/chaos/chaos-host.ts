@@ -3,11 +3,11 @@
  * becomes of them. It is made to be killed. Argument: a {@link ChaosHostSettings} as JSON.
  */
 import { createInterface } from 'node:readline';
-import { createOrchestrator } from '../../src/orchestrator/create-orchestrator.ts';
-import type { JobResult } from '../../src/contracts/result.ts';
-import type { JobStream } from '../../src/orchestrator/orchestrator.ts';
-import { createDockerRunner } from '../../src/runners/docker/docker-runner.ts';
-import { createLocalRunner } from '../../src/runners/local/local-runner.ts';
+import { createOrchestrator } from '../../src/jobs/create-orchestrator.ts';
+import type { JobResult } from '../../src/contracts/jobs/result.ts';
+import type { JobStream } from '../../src/jobs/orchestrator.ts';
+import { createDockerRunner } from '../../src/sandboxes/docker/docker-runner.ts';
+import { createLocalRunner } from '../../src/sandboxes/local/local-runner.ts';
 import { currentOwner, ownerName } from '../../src/durable/owner.ts';
 import type { ChaosHostSettings, ChaosJob, HostOrder, HostWord } from './host-words.ts';
 

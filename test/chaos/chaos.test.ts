@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ensureRuntime } from '../../src/runners/runtime-bundle.ts';
+import { ensureRuntime } from '../../src/sandboxes/runtime-bundle.ts';
 import { dockerImage, dockerTest } from '../fixtures/docker-image.ts';
 import { requireLevel } from '../fixtures/levels.ts';
 import { runChaos } from './referee.ts';

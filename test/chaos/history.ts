@@ -1,6 +1,6 @@
 import { appendFileSync, existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import type { JobResult } from '../../src/contracts/result.ts';
+import type { JobResult } from '../../src/contracts/jobs/result.ts';
 import type { HostWord } from './host-words.ts';
 import type { MixedJob } from './mixed-jobs.ts';
 

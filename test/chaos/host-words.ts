@@ -1,6 +1,6 @@
-import type { ExecOptions } from '../../src/contracts/job.ts';
-import type { JobResult } from '../../src/contracts/result.ts';
-import type { RuntimeBundle } from '../../src/runners/runtime-bundle.ts';
+import type { ExecOptions } from '../../src/contracts/jobs/job.ts';
+import type { JobResult } from '../../src/contracts/jobs/result.ts';
+import type { RuntimeBundle } from '../../src/sandboxes/runtime-bundle.ts';
 
 /** Which runners a host has. */
 export type ChaosRunner = 'local' | 'docker' | 'both';

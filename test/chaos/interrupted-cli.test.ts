@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
-import { LABEL } from '../../src/runners/docker/container-options.ts';
+import { LABEL } from '../../src/sandboxes/docker/container-options.ts';
 import { dockerImage, dockerTest, type DockerImage } from '../fixtures/docker-image.ts';
 import { spawnCli } from '../fixtures/spawn-cli.ts';
 import { until } from '../fixtures/until.ts';

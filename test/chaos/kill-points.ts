@@ -2,8 +2,8 @@ import { watch } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type Docker from 'dockerode';
-import { LABEL } from '../../src/runners/docker/container-options.ts';
-import { listControlGroups } from '../../src/runners/local/control-group.ts';
+import { LABEL } from '../../src/sandboxes/docker/container-options.ts';
+import { listControlGroups } from '../../src/sandboxes/local/control-group.ts';
 import type { SeededRandom } from './seeded-random.ts';
 import type { StartedHost } from './started-host.ts';
 

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import type { ExecOptions } from '../../src/contracts/job.ts';
-import type { JobResult } from '../../src/contracts/result.ts';
+import type { ExecOptions } from '../../src/contracts/jobs/job.ts';
+import type { JobResult } from '../../src/contracts/jobs/result.ts';
 import type { ChaosJob, ChaosRunner } from './host-words.ts';
 import type { SeededRandom } from './seeded-random.ts';
 

@@ -1,9 +1,9 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import type Docker from 'dockerode';
-import { listControlGroups } from '../../src/runners/local/control-group.ts';
+import { listControlGroups } from '../../src/sandboxes/local/control-group.ts';
 import { currentOwner, ownerName } from '../../src/durable/owner.ts';
-import { WORK_FOLDER_PREFIX } from '../../src/runners/local/start-direct.ts';
-import { LABEL } from '../../src/runners/docker/container-options.ts';
+import { WORK_FOLDER_PREFIX } from '../../src/sandboxes/local/start-direct.ts';
+import { LABEL } from '../../src/sandboxes/docker/container-options.ts';
 
 /** What the machine, the file system and the engine show of an owner's sandboxes; nothing is asked of the owner. */
 export interface OutsideView {

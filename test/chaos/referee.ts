@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type Docker from 'dockerode';
-import type { RuntimeBundle } from '../../src/runners/runtime-bundle.ts';
+import type { RuntimeBundle } from '../../src/sandboxes/runtime-bundle.ts';
 import { checkResults, createHistory, tallyResults, type Tally } from './history.ts';
 import type { ChaosHostSettings, ChaosRunner } from './host-words.ts';
 import { KILL_POINTS, killMoment, type KillPoint } from './kill-points.ts';

@@ -77,7 +77,7 @@ describe('what a command loads', () => {
   it('is nothing for a plain job that only tools, models, skills or containers need', async () => {
     const argv = ['exec', '-', '--language', 'javascript', '--runner', 'local', ...BEST_FLAGS];
     const { files, packages } = await loadedBy(argv, 'console.log(1)', WITHOUT_SWEEP);
-    expect(files).toContain('src/orchestrator/run-job.ts');
+    expect(files).toContain('src/jobs/run/run-job.ts');
     const heavy = [
       '@opentelemetry/api',
       'ai',
@@ -97,7 +97,7 @@ describe('what a command loads', () => {
     expect(zod).toEqual([]);
     // One short file says at the edge whether something can be a schema.
     const ofTools = files.filter((path) => /^src\/(?:broker\/tool-(?:schema|stubs)|decision|mcp)\//.test(path));
-    expect(ofTools).toEqual(['src/broker/tool-schema/is-plain-object.ts']);
+    expect(ofTools).toEqual(['src/tools/schema/is-plain-object.ts']);
   });
 
   it('is no package for spans, also where the process records them', async () => {
@@ -133,6 +133,6 @@ describe('what a command loads', () => {
         ),
       ),
     ).toEqual([]);
-    expect(files).toContain('src/stores/directory/directory-store.ts');
+    expect(files).toContain('src/library/stores/directory/directory-store.ts');
   });
 });

@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { AgentsConfig, RootKind, SkillRoot } from '../../src/contracts/skill.ts';
+import type { AgentsConfig, RootKind, SkillRoot } from '../../src/contracts/skills/skill.ts';
 import { loadSkillsSubsystem, type SkillsSubsystem } from '../../src/skills/index.ts';
 import { writeTree, type Tree } from './write-tree.ts';
 

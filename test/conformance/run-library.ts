@@ -1,4 +1,4 @@
-import type { SkillVariant, SourceRow } from '../../src/contracts/skill.ts';
+import type { SkillVariant, SourceRow } from '../../src/contracts/skills/skill.ts';
 import type { CatalogFormat } from '../../src/skills/catalog/catalog-entry.ts';
 import { createTriggerSession } from '../../src/skills/match/trigger-session.ts';
 import { withLibrary, type LibraryInput } from './library.ts';

@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, type TestContext } from 'vitest';
-import type { ScriptOptions } from '../../src/contracts/job.ts';
-import type { Isolation, JobResult } from '../../src/contracts/result.ts';
-import { SkillcellError } from '../../src/contracts/skillcell-error.ts';
-import { createOrchestrator } from '../../src/orchestrator/create-orchestrator.ts';
-import type { Orchestrator } from '../../src/orchestrator/orchestrator.ts';
-import type { Runner, RunnerReport } from '../../src/runners/runner.ts';
+import type { ScriptOptions } from '../../src/contracts/jobs/job.ts';
+import type { Isolation, JobResult } from '../../src/contracts/jobs/result.ts';
+import { SkillcellError } from '../../src/contracts/errors/skillcell-error.ts';
+import { createOrchestrator } from '../../src/jobs/create-orchestrator.ts';
+import type { Orchestrator } from '../../src/jobs/orchestrator.ts';
+import type { Runner, RunnerReport } from '../../src/sandboxes/runner.ts';
 import { MISSING_PYTHON, requireHere } from '../fixtures/describe-with.ts';
 import { skillLibrary, skillText, type SkillLibrary } from '../fixtures/skill-library.ts';
 

@@ -1,18 +1,18 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, type TestContext } from 'vitest';
-import { DEFAULT_LIMITS } from '../../src/contracts/limits.ts';
-import { ISOLATION_LEVELS, type Isolation } from '../../src/contracts/result.ts';
-import { NO_USAGE } from '../../src/contracts/usage.ts';
-import { createOrchestrator } from '../../src/orchestrator/create-orchestrator.ts';
-import { SkillcellError } from '../../src/contracts/skillcell-error.ts';
+import { DEFAULT_LIMITS } from '../../src/contracts/jobs/limits.ts';
+import { ISOLATION_LEVELS, type Isolation } from '../../src/contracts/jobs/result.ts';
+import { NO_USAGE } from '../../src/contracts/jobs/usage.ts';
+import { createOrchestrator } from '../../src/jobs/create-orchestrator.ts';
+import { SkillcellError } from '../../src/contracts/errors/skillcell-error.ts';
 import { currentOwner, ownerName } from '../../src/durable/owner.ts';
-import { createChannel, type Channel } from '../../src/protocol/channel.ts';
+import { createChannel, type Channel } from '../../src/protocol/channel/channel.ts';
 import {
   RUNNER_CONTRACT,
   type Runner,
   type RunnerReport,
   type Sandbox,
   type SandboxSpec,
-} from '../../src/runners/runner.ts';
+} from '../../src/sandboxes/runner.ts';
 import { until } from '../fixtures/until.ts';
 import { MISSING_PYTHON, requireHere } from '../fixtures/describe-with.ts';
 import { skillLibrary, skillText } from '../fixtures/skill-library.ts';

@@ -1,4 +1,4 @@
-import type { Diagnostic } from '../../src/contracts/diagnostic.ts';
+import type { Diagnostic } from '../../src/contracts/errors/diagnostic.ts';
 import { compareCodePoints } from '../../src/skills/text/text.ts';
 
 /** Gives the sorted set of the codes of diagnostics. */

@@ -1,6 +1,6 @@
 import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { SkillTree } from '../../src/contracts/skill.ts';
+import type { SkillTree } from '../../src/contracts/skills/skill.ts';
 import { contentBytes, type Content } from './content-bytes.ts';
 
 /** Files of a folder by path; a link has exactly this target. */

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { ARCHIVE_ENDINGS, archiveForm, withoutArchiveEnding } from '../../src/contracts/archive-ending.ts';
+import { ARCHIVE_ENDINGS, archiveForm, withoutArchiveEnding } from '../../src/contracts/skills/archive-ending.ts';
 import { sourceName } from '../../src/library/source-name.ts';
 
 describe('the endings of archives', () => {

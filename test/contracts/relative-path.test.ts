@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { relativePathFault } from '../../src/contracts/relative-path.ts';
+import { relativePathFault } from '../../src/contracts/text/relative-path.ts';
 
 describe('relativePathFault()', () => {
   it.each([

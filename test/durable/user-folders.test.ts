@@ -1,7 +1,7 @@
 import { userInfo } from 'node:os';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { configFolder, defaultCacheFolder, homeFolder } from '../../src/durable/user-folders.ts';
-import { SkillcellError } from '../../src/contracts/skillcell-error.ts';
+import { SkillcellError } from '../../src/contracts/errors/skillcell-error.ts';
 
 const NO_HOMES = ['', '.', 'relative', './relative', '~'];
 

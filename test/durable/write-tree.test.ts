@@ -11,7 +11,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { SkillTree } from '../../src/contracts/skill.ts';
+import type { SkillTree } from '../../src/contracts/skills/skill.ts';
 import { removeTorn } from '../../src/durable/durable-file.ts';
 import { removeTree } from '../../src/durable/remove-tree.ts';
 import { writeTree } from '../../src/durable/write-tree.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { JobResult } from '../../src/contracts/result.ts';
+import type { JobResult } from '../../src/contracts/jobs/result.ts';
 import { type CheckoutCopy, copyCheckout } from '../fixtures/checkout-copy.ts';
 import { dockerImage, dockerTest } from '../fixtures/docker-image.ts';
 import { requireHere } from '../fixtures/describe-with.ts';

@@ -1,9 +1,9 @@
 import { afterAll, describe, expect, it } from 'vitest';
-import type { ModelAnswer, ModelGateway, ModelRequest } from '../../src/broker/model-gateway.ts';
-import { SkillcellError } from '../../src/contracts/skillcell-error.ts';
+import type { ModelAnswer, ModelGateway, ModelRequest } from '../../src/models/model-gateway.ts';
+import { SkillcellError } from '../../src/contracts/errors/skillcell-error.ts';
 import { evaluateSkill, type EvaluateSkillOptions } from '../../src/evals/evaluate-skill.ts';
 import type { MadeEvalRun } from '../../src/evals/make-run.ts';
-import { createLocalRunner } from '../../src/runners/local/local-runner.ts';
+import { createLocalRunner } from '../../src/sandboxes/local/local-runner.ts';
 import { MISSING_PYTHON, requireHere } from '../fixtures/describe-with.ts';
 import { ALL_LEVELS, everyRunner, requireEachLevel } from '../fixtures/every-level.ts';
 import { BEST_LEVEL } from '../fixtures/levels.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
-import { createOrchestrator } from '../../src/orchestrator/create-orchestrator.ts';
-import { createLocalRunner } from '../../src/runners/local/local-runner.ts';
+import { createOrchestrator } from '../../src/jobs/create-orchestrator.ts';
+import { createLocalRunner } from '../../src/sandboxes/local/local-runner.ts';
 import { MISSING_PYTHON, requireHere } from '../fixtures/describe-with.ts';
 import { LEVELS, requireLevel } from '../fixtures/levels.ts';
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect } from 'vitest';
 import type { StartedTestContainer } from 'testcontainers';
-import type { JobResult } from '../../src/contracts/result.ts';
-import { LABEL } from '../../src/runners/docker/container-options.ts';
+import type { JobResult } from '../../src/contracts/jobs/result.ts';
+import { LABEL } from '../../src/sandboxes/docker/container-options.ts';
 import { currentOwner, parseOwnerName } from '../../src/durable/owner.ts';
 import { dockerImage, dockerTest, MISSING_ENGINE } from '../fixtures/docker-image.ts';
 import { ownContainers } from '../fixtures/own-containers.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { execa } from 'execa';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { JobResult } from '../../src/contracts/result.ts';
+import type { JobResult } from '../../src/contracts/jobs/result.ts';
 import { describeInContainer } from './packed-in-container.ts';
 import { installPackedPackage, plainEnvironment, type PackedPackage } from '../fixtures/packed-package.ts';
 

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, it } from 'vitest';
-import type { JobSkillsOptions } from '../../src/contracts/job.ts';
-import type { JobResult } from '../../src/contracts/result.ts';
-import { createOrchestrator } from '../../src/orchestrator/create-orchestrator.ts';
-import type { Orchestrator } from '../../src/orchestrator/orchestrator.ts';
-import { createDockerRunner } from '../../src/runners/docker/docker-runner.ts';
-import { createLocalRunner } from '../../src/runners/local/local-runner.ts';
+import type { JobSkillsOptions } from '../../src/contracts/jobs/job.ts';
+import type { JobResult } from '../../src/contracts/jobs/result.ts';
+import { createOrchestrator } from '../../src/jobs/create-orchestrator.ts';
+import type { Orchestrator } from '../../src/jobs/orchestrator.ts';
+import { createDockerRunner } from '../../src/sandboxes/docker/docker-runner.ts';
+import { createLocalRunner } from '../../src/sandboxes/local/local-runner.ts';
 import { dockerImage, dockerTest } from '../fixtures/docker-image.ts';
 import { LEVELS, requireLevel } from '../fixtures/levels.ts';
 import { skillLibrary, skillText } from '../fixtures/skill-library.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { SkillcellError } from '../../src/contracts/skillcell-error.ts';
-import { parseEvalFile } from '../../src/evals/eval-file.ts';
+import { SkillcellError } from '../../src/contracts/errors/skillcell-error.ts';
+import { parseEvalFile } from '../../src/evals/plan/eval-file.ts';
 
 const parse = (value: unknown): ReturnType<typeof parseEvalFile> => parseEvalFile(Buffer.from(JSON.stringify(value)));
 /** A file with one eval that has these fields besides what it needs. */

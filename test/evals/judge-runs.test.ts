@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { conductEval } from '../../src/evals/conduct-eval.ts';
 import type { EvalRun, EvalSide, EvalVerdict } from '../../src/evals/eval-report.ts';
-import { judgeRuns, runsNeeded } from '../../src/evals/judge-runs.ts';
+import { judgeRuns, runsNeeded } from '../../src/evals/report/judge-runs.ts';
 import type { MadeEvalRun } from '../../src/evals/make-run.ts';
 import { seededRandom, type SeededRandom } from '../../src/evals/seeded-random.ts';
 

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import type { ExecOptions } from '../../src/contracts/job.ts';
-import type { JobResult } from '../../src/contracts/result.ts';
-import { programChecks } from '../../src/evals/program-check.ts';
+import type { ExecOptions } from '../../src/contracts/jobs/job.ts';
+import type { JobResult } from '../../src/contracts/jobs/result.ts';
+import { programChecks } from '../../src/evals/plan/program-check.ts';
 
 const NONE = { text: '', bytes: 0, truncated: false };
 const result = { outcome: 'succeeded', exitCode: 0, stdout: NONE, stderr: NONE, omitted: [] } as unknown as JobResult;

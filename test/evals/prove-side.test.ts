@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { JobResult } from '../../src/contracts/result.ts';
-import type { Skill } from '../../src/contracts/skill.ts';
+import type { JobResult } from '../../src/contracts/jobs/result.ts';
+import type { Skill } from '../../src/contracts/skills/skill.ts';
 import type { ObservedRequest } from '../../src/evals/observe-model.ts';
 import { sideFault } from '../../src/evals/prove-side.ts';
 

@@ -6,7 +6,7 @@ import type { Program, ProgramRun } from '../../scripts/fidelity/program.ts';
 import { hostPlace } from '../../scripts/fidelity/plain-place.ts';
 import { type JobLevel, openLevel } from '../../scripts/fidelity/run-as-job.ts';
 import { missingForPlainRuns, runPlainly } from '../../scripts/fidelity/run-plainly.ts';
-import { createLocalRunner } from '../../src/runners/local/local-runner.ts';
+import { createLocalRunner } from '../../src/sandboxes/local/local-runner.ts';
 import { MISSING_PYTHON, requireHere } from '../fixtures/describe-with.ts';
 import { requireLevel } from '../fixtures/levels.ts';
 import { CPYTHON_DIFFERENCES, CPYTHON_MODULES } from './cpython-modules.ts';

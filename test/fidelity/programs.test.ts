@@ -1,10 +1,10 @@
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
-import type { Isolation } from '../../src/contracts/result.ts';
-import { createDockerRunner } from '../../src/runners/docker/docker-runner.ts';
-import { createLocalRunner } from '../../src/runners/local/local-runner.ts';
-import type { Runner } from '../../src/runners/runner.ts';
+import type { Isolation } from '../../src/contracts/jobs/result.ts';
+import { createDockerRunner } from '../../src/sandboxes/docker/docker-runner.ts';
+import { createLocalRunner } from '../../src/sandboxes/local/local-runner.ts';
+import type { Runner } from '../../src/sandboxes/runner.ts';
 import { describeCompared } from '../../scripts/fidelity/describe-compared.ts';
 import { differenceNames } from '../../scripts/fidelity/differences-on-purpose.ts';
 import { hostPlace, openImagePlace, unisolatedPlace } from '../../scripts/fidelity/plain-place.ts';

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { Duplex } from 'node:stream';
 import * as z from 'zod/mini';
-import { createChannel, type Channel, type StreamReader } from '../../src/protocol/channel.ts';
-import { createFrameDecoder, type Frame } from '../../src/protocol/frame.ts';
-import { readSandboxCall, sandboxMessageSchema } from '../../src/protocol/message-schema.ts';
-import { packCall } from '../../src/protocol/packed-call.ts';
-import type { SandboxMessage } from '../../src/protocol/messages.ts';
+import { createChannel, type Channel, type StreamReader } from '../../src/protocol/channel/channel.ts';
+import { createFrameDecoder, type Frame } from '../../src/protocol/channel/frame.ts';
+import { readSandboxCall, sandboxMessageSchema } from '../../src/protocol/messages/message-schema.ts';
+import { packCall } from '../../src/protocol/channel/packed-call.ts';
+import type { SandboxMessage } from '../../src/protocol/messages/messages.ts';
 import type { SeededRandom } from '../chaos/seeded-random.ts';
 import { duplexPair, openEnd } from '../protocol/channel-pair.ts';
 import { frameBytes } from '../protocol/frame-bytes.ts';

@@ -1,18 +1,25 @@
 import assert from 'node:assert/strict';
 import { PassThrough } from 'node:stream';
-import { answerCalls } from '../../runtime/run/answer-calls.ts';
+import { answerCalls } from '../../runtime/run/program/answer-calls.ts';
 import { createCallPort } from '../../runtime/run/call-port.ts';
-import { connectExecutor } from '../../runtime/run/executor-link.ts';
-import { MAX_EXECUTOR_MESSAGE } from '../../runtime/run/executor-process.ts';
-import { createBroker } from '../../src/broker/broker.ts';
-import { offerTool } from '../../src/broker/offered-tool.ts';
-import { defineTool } from '../../src/broker/tool.ts';
-import { answerCall } from '../../src/orchestrator/answer-call.ts';
-import { createByteBudget } from '../../src/orchestrator/byte-budget.ts';
-import { createChannel } from '../../src/protocol/channel.ts';
-import { readSandboxCall } from '../../src/protocol/message-schema.ts';
-import type { StreamedBytes } from '../../src/protocol/messages.ts';
-import { jsonOf, packAnswer, packCall, placesOf, readAnswer, type CallTarget } from '../../src/protocol/packed-call.ts';
+import { connectExecutor } from '../../runtime/run/program/executor-link.ts';
+import { MAX_EXECUTOR_MESSAGE } from '../../runtime/run/program/executor-process.ts';
+import { createBroker } from '../../src/tools/calls/broker.ts';
+import { offerTool } from '../../src/tools/define/offered-tool.ts';
+import { defineTool } from '../../src/tools/define/tool.ts';
+import { answerCall } from '../../src/jobs/run/answer-call.ts';
+import { createByteBudget } from '../../src/jobs/run/byte-budget.ts';
+import { createChannel } from '../../src/protocol/channel/channel.ts';
+import { readSandboxCall } from '../../src/protocol/messages/message-schema.ts';
+import type { StreamedBytes } from '../../src/protocol/messages/messages.ts';
+import {
+  jsonOf,
+  packAnswer,
+  packCall,
+  placesOf,
+  readAnswer,
+  type CallTarget,
+} from '../../src/protocol/channel/packed-call.ts';
 import type { SeededRandom } from '../chaos/seeded-random.ts';
 import { duplexPair } from '../protocol/channel-pair.ts';
 import { assertNotPolluted, inPieces, mutated, settled, someBytes, someValue } from './fuzz-parts.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { SeededRandom } from '../chaos/seeded-random.ts';
-import { JsonRefused, parseBoundedJson } from '../../src/protocol/bounded-json.ts';
-import { attachBytes, detachBytes, ValueFault } from '../../src/protocol/value-bytes.ts';
+import { JsonRefused, parseBoundedJson } from '../../src/protocol/channel/bounded-json.ts';
+import { attachBytes, detachBytes, ValueFault } from '../../src/protocol/messages/value-bytes.ts';
 import { assertNotPolluted, mutated, somePath, someValue } from './fuzz-parts.ts';
 
 const MIB = 1024 * 1024;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { Skill } from '../../src/contracts/skill.ts';
-import { SkillcellError } from '../../src/contracts/skillcell-error.ts';
-import { chooseVersions, type VersionRequest } from '../../src/library/choose-versions.ts';
+import type { Skill } from '../../src/contracts/skills/skill.ts';
+import { SkillcellError } from '../../src/contracts/errors/skillcell-error.ts';
+import { chooseVersions, type VersionRequest } from '../../src/library/snapshot/choose-versions.ts';
 
 /** A skill as far as versions are about it. */
 const skill = (id: string, version: string, imports: string[] = []): Skill =>

@@ -6,10 +6,10 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openSkillLibrary } from '../../src/library/open-skill-library.ts';
-import type { SkillLibrary } from '../../src/library/skill-library.ts';
-import type { SkillStore } from '../../src/contracts/store.ts';
-import { openTreeCache } from '../../src/stores/cache/tree-cache.ts';
-import { createDirectoryStore } from '../../src/stores/directory/directory-store.ts';
+import type { SkillLibrary } from '../../src/library/snapshot/skill-library.ts';
+import type { SkillStore } from '../../src/contracts/skills/store.ts';
+import { openTreeCache } from '../../src/library/stores/cache/tree-cache.ts';
+import { createDirectoryStore } from '../../src/library/stores/directory/directory-store.ts';
 import { writeTree } from '../conformance/write-tree.ts';
 import { until } from '../fixtures/until.ts';
 

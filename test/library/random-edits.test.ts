@@ -8,8 +8,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { removeTree } from '../../src/durable/remove-tree.ts';
 import { openSkillLibrary } from '../../src/library/open-skill-library.ts';
 import { compareCodePoints } from '../../src/skills/text/text.ts';
-import { openTreeCache } from '../../src/stores/cache/tree-cache.ts';
-import { createDirectoryStore } from '../../src/stores/directory/directory-store.ts';
+import { openTreeCache } from '../../src/library/stores/cache/tree-cache.ts';
+import { createDirectoryStore } from '../../src/library/stores/directory/directory-store.ts';
 import { writeTree } from '../conformance/write-tree.ts';
 
 let home: string;

@@ -11,8 +11,8 @@ import { parseSource } from '../../src/library/sources/parse-source.ts';
 import { exportRuntimeGlobals, loadSkillsSubsystem, setSkillsDescriptor } from '../../src/skills/index.ts';
 import { meetsRange } from '../../src/skills/select/version-range.ts';
 import type { SkillsSubsystem } from '../../src/skills/subsystem.ts';
-import { openTreeCache } from '../../src/stores/cache/tree-cache.ts';
-import { createDirectoryStore } from '../../src/stores/directory/directory-store.ts';
+import { openTreeCache } from '../../src/library/stores/cache/tree-cache.ts';
+import { createDirectoryStore } from '../../src/library/stores/directory/directory-store.ts';
 import { writeTree, type Tree } from '../conformance/write-tree.ts';
 import { codeOf } from '../skills/code-of.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { jsonPieces } from '../../src/mcp/server/json-pieces.ts';
+import { jsonPieces } from '../../src/mcp/server/stdio/json-pieces.ts';
 
 const PIECE = 64 * 1024;
 

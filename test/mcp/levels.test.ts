@@ -131,7 +131,7 @@ Picture()`;
     await until(async () => (await view.leftovers(owner)).some((each) => !before.has(each)), 'the job');
     process.kill(pid, 'SIGKILL');
     await until(() => ownerOf(pid) === undefined, 'an end of the server');
-    const { createOrchestrator } = await import('../../src/orchestrator/create-orchestrator.ts');
+    const { createOrchestrator } = await import('../../src/jobs/create-orchestrator.ts');
     await using orchestrator = createOrchestrator();
     await sweepUntil(orchestrator, async () => (await view.leftovers(owner)).length === 0);
     expect(await view.leftovers(owner)).toEqual([]);

@@ -1,8 +1,8 @@
 import { PassThrough } from 'node:stream';
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { createLineSplitter } from '../../src/mcp/server/line-splitter.ts';
-import { createLineTransport, type LineTransport } from '../../src/mcp/server/line-transport.ts';
+import { createLineSplitter } from '../../src/mcp/server/stdio/line-splitter.ts';
+import { createLineTransport, type LineTransport } from '../../src/mcp/server/stdio/line-transport.ts';
 
 interface Line {
   id?: number | string | null;

@@ -4,7 +4,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { createGzip, gzipSync } from 'node:zlib';
 import type { Agent } from 'undici';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { SkillcellError } from '../../src/contracts/skillcell-error.ts';
+import type { SkillcellError } from '../../src/contracts/errors/skillcell-error.ts';
 import { openConnections } from '../../src/outgoing/checked-connections.ts';
 import { checkedFetch, type OutgoingRequest } from '../../src/outgoing/checked-fetch.ts';
 import { fetchBytes } from '../../src/outgoing/fetch-bytes.ts';

@@ -5,7 +5,7 @@ import { networkInterfaces } from 'node:os';
 import { gzipSync } from 'node:zlib';
 import { Agent } from 'undici';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { SkillcellError } from '../../src/contracts/skillcell-error.ts';
+import type { SkillcellError } from '../../src/contracts/errors/skillcell-error.ts';
 import { checkedFetch, type OutgoingRequest } from '../../src/outgoing/checked-fetch.ts';
 import type { Lookup, OutgoingCheck } from '../../src/outgoing/outgoing-rules.ts';
 import { resolveChecked } from '../../src/outgoing/resolve-checked.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { addPiece } from '../../src/protocol/add-piece.ts';
-import { createFrameDecoder, FRAME_KIND, MAX_FRAME_PAYLOAD, type Frame } from '../../src/protocol/frame.ts';
+import { addPiece } from '../../src/protocol/channel/add-piece.ts';
+import { createFrameDecoder, FRAME_KIND, MAX_FRAME_PAYLOAD, type Frame } from '../../src/protocol/channel/frame.ts';
 import { frameBytes } from './frame-bytes.ts';
 
 describe('addPiece()', () => {

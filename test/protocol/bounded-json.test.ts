@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { JsonRefused, parseBoundedJson } from '../../src/protocol/bounded-json.ts';
+import { JsonRefused, parseBoundedJson } from '../../src/protocol/channel/bounded-json.ts';
 
 const CAPS = { maxBytes: 64 * 1024 * 1024 };
 const parse = (text: string): unknown => parseBoundedJson(Buffer.from(text), CAPS);

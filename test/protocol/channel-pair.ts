@@ -1,5 +1,10 @@
 import { Duplex } from 'node:stream';
-import { createChannel, type Channel, type ChannelOptions, type StreamReader } from '../../src/protocol/channel.ts';
+import {
+  createChannel,
+  type Channel,
+  type ChannelOptions,
+  type StreamReader,
+} from '../../src/protocol/channel/channel.ts';
 
 /** One end of a channel under test, and what it has seen. */
 export interface ChannelEnd {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { Duplex, PassThrough } from 'node:stream';
 import { describe, expect, it } from 'vitest';
-import { STREAM_WINDOW, type StreamReader } from '../../src/protocol/channel.ts';
+import { STREAM_WINDOW, type StreamReader } from '../../src/protocol/channel/channel.ts';
 import {
   createFrameDecoder,
   FLAG_END,
@@ -9,7 +9,7 @@ import {
   FRAME_KIND,
   MAX_FRAME_PAYLOAD,
   type Frame,
-} from '../../src/protocol/frame.ts';
+} from '../../src/protocol/channel/frame.ts';
 import { deferred } from '../fixtures/deferred.ts';
 import { duplexPair, openEnd, type ChannelEnd } from './channel-pair.ts';
 import { frameBytes } from './frame-bytes.ts';

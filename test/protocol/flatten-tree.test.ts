@@ -3,9 +3,9 @@ import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, wr
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { flattenTree } from '../../src/protocol/flatten-tree.ts';
+import { flattenTree } from '../../src/protocol/files/flatten-tree.ts';
 
-const MODULE = new URL('../../src/protocol/flatten-tree.ts', import.meta.url).href;
+const MODULE = new URL('../../src/protocol/files/flatten-tree.ts', import.meta.url).href;
 let top: string;
 beforeEach(() => {
   top = mkdtempSync(join(tmpdir(), 'flatten-tree-'));

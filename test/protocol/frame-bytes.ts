@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer';
-import { FRAME_HEADER_BYTES } from '../../src/protocol/frame.ts';
+import { FRAME_HEADER_BYTES } from '../../src/protocol/channel/frame.ts';
 
 /** A frame as its bytes, with a length that may lie. */
 export function frameBytes(

@@ -7,7 +7,7 @@ import {
   FrameError,
   MAX_FRAME_PAYLOAD,
   type Frame,
-} from '../../src/protocol/frame.ts';
+} from '../../src/protocol/channel/frame.ts';
 import { frameBytes } from './frame-bytes.ts';
 
 const aFrame = fc.record({

@@ -1,7 +1,7 @@
 import { Writable } from 'node:stream';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createGatheredFrames, type FrameHeader } from '../../src/protocol/gathered-frames.ts';
+import { createGatheredFrames, type FrameHeader } from '../../src/protocol/channel/gathered-frames.ts';
 
 const header: FrameHeader = { bytes: 4, write: (target, offset, length) => void target.writeUInt32LE(length, offset) };
 

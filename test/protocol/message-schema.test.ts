@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { readSandboxCall } from '../../src/protocol/message-schema.ts';
-import type { SandboxCall } from '../../src/protocol/messages.ts';
-import { packAnswer, packCall } from '../../src/protocol/packed-call.ts';
+import { readSandboxCall } from '../../src/protocol/messages/message-schema.ts';
+import type { SandboxCall } from '../../src/protocol/messages/messages.ts';
+import { packAnswer, packCall } from '../../src/protocol/channel/packed-call.ts';
 
 const call = packCall(1, 'tool', 'add', { json: '[1]' });
 const placed = (places: string): Buffer => packCall(1, 'tool', 'add', { places, json: 'null' });

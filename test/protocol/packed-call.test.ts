@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { FrameError } from '../../src/protocol/frame.ts';
+import { FrameError } from '../../src/protocol/channel/frame.ts';
 import {
   hasName,
   isPacked,
@@ -11,7 +11,7 @@ import {
   readAnswer,
   readCall,
   renumbered,
-} from '../../src/protocol/packed-call.ts';
+} from '../../src/protocol/channel/packed-call.ts';
 
 describe('a packed call', () => {
   it.each([

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { NAMES_WITH_JOINERS, tags } from '../fixtures/names-with-joiners.ts';
-import { printablePath, shownPathFault } from '../../src/protocol/shown-path.ts';
+import { printablePath, shownPathFault } from '../../src/protocol/files/shown-path.ts';
 
 describe('shownPathFault()', () => {
   it.each([

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createTarReader, TarRefused, writeTar, type TarCaps, type TarFile } from '../../src/protocol/tar.ts';
+import { createTarReader, TarRefused, writeTar, type TarCaps, type TarFile } from '../../src/protocol/files/tar.ts';
 import { openEnd, duplexPair } from './channel-pair.ts';
 import { paxEntry, TAR_END, tarEntry } from './tar-bytes.ts';
 import { until } from '../fixtures/until.ts';

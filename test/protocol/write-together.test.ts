@@ -1,6 +1,6 @@
 import { Writable } from 'node:stream';
 import { expect, it } from 'vitest';
-import { writeTogether } from '../../src/protocol/write-together.ts';
+import { writeTogether } from '../../src/protocol/channel/write-together.ts';
 
 /** Keeps the pieces of each write that the system would see; `done` of the write is called a turn later. */
 class CountedWrites extends Writable {

@@ -1,6 +1,6 @@
 import { Duplex } from 'node:stream';
 import { describe, expect, it } from 'vitest';
-import { STREAM_WINDOW } from '../../src/protocol/channel.ts';
+import { STREAM_WINDOW } from '../../src/protocol/channel/channel.ts';
 import {
   createFrameDecoder,
   FLAG_END,
@@ -8,7 +8,7 @@ import {
   FRAME_KIND,
   MAX_FRAME_PAYLOAD,
   type Frame,
-} from '../../src/protocol/frame.ts';
+} from '../../src/protocol/channel/frame.ts';
 import { duplexPair, openEnd } from './channel-pair.ts';
 import { frameBytes } from './frame-bytes.ts';
 

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { ACCESS_PATTERNS } from '../../src/scan/rules/access-patterns.ts';
-import { findPatterns, type ScanPattern } from '../../src/scan/rules/find-patterns.ts';
-import { MARKER_PATTERNS } from '../../src/scan/rules/marker-patterns.ts';
+import { ACCESS_PATTERNS } from '../../src/scan/rules/patterns/access-patterns.ts';
+import { findPatterns, type ScanPattern } from '../../src/scan/rules/patterns/find-patterns.ts';
+import { MARKER_PATTERNS } from '../../src/scan/rules/patterns/marker-patterns.ts';
 import { OVERRIDE_PHRASES } from '../../src/scan/rules/override-phrases.ts';
-import { WRITE_PATTERNS } from '../../src/scan/rules/write-patterns.ts';
+import { WRITE_PATTERNS } from '../../src/scan/rules/patterns/write-patterns.ts';
 import { scannedFile } from '../../src/scan/scanned-file.ts';
 import type { ScanCode } from '../../src/scan/scan-rules.ts';
 import { scanTree } from '../../src/scan/scan-tree.ts';

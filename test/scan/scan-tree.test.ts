@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { join, relative } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { SkillTree } from '../../src/contracts/skill.ts';
+import type { SkillTree } from '../../src/contracts/skills/skill.ts';
 import { SCAN_RULES } from '../../src/scan/scan-rules.ts';
 import { scanTree } from '../../src/scan/scan-tree.ts';
 import { treeOf } from '../fixtures/scan/scan-case.ts';

@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildRuntime, bundleForSandbox, entryBytes, type RuntimeManifest } from '../../scripts/build-runtime.ts';
 import { checkoutRuntime } from '../../scripts/checkout-runtime.ts';
 import { readFrontMatter as readOnHost } from '../../src/skills/parse/front-matter.ts';
-import { ensureRuntime } from '../../src/runners/runtime-bundle.ts';
+import { ensureRuntime } from '../../src/sandboxes/runtime-bundle.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -99,7 +99,7 @@ require(${JSON.stringify(join(folder, 'entry.cjs'))});`;
   });
 
   it('carries executors as modules that start without the packages of the project', () => {
-    expect(manifest.files).toHaveProperty(['languages/javascript/session-main.mjs']);
+    expect(manifest.files).toHaveProperty(['languages/javascript/session/session-main.mjs']);
     expect(manifest.files).toHaveProperty(['languages/javascript/sample-module.mts']);
     expect(manifest.files).toHaveProperty(['languages/python/hold/sitecustomize.py']);
   });

@@ -1,23 +1,26 @@
 import { describe, expect, it } from 'vitest';
-import { fileFaults, lockFaults, namesOfMachine } from '../../scripts/check-files.ts';
+import { fileFaults, folderFaults, lockFaults, namesOfMachine } from '../../scripts/check-files.ts';
 import { diagnosticsPage } from '../../scripts/generate-diagnostics.ts';
 import { errorsPage } from '../../scripts/generate-errors.ts';
 
 describe('fileFaults()', () => {
-  it('refuses a source file of more than 400 lines, but not a test', () => {
-    expect(fileFaults('src/a.ts', 'x\n'.repeat(400), [])).toEqual([]);
-    expect(fileFaults('src/a.ts', 'x\n'.repeat(401), [])).toEqual([
-      'src/a.ts: a source file has at most 400 lines, got 401',
-    ]);
-    expect(fileFaults('test/a.test.ts', 'x\n'.repeat(401), [])).toEqual([]);
-  });
-
   it('finds the folder of the checkout, and nothing that only contains its name', () => {
     const names = ['/some/where'];
     expect(fileFaults('README.md', 'first\nsee /some/where/file\n', names)).toEqual([
       'README.md:2: names the machine that it was made on, got /some/where',
     ]);
     expect(fileFaults('README.md', '../some/where and /some/wherever and ./some/where', names)).toEqual([]);
+  });
+});
+
+describe('folderFaults()', () => {
+  it('refuses a folder of sources with more than 15 files, beside its folders', () => {
+    const files = Array.from({ length: 15 }, (_, index) => `src/jobs/file-${index}.ts`);
+    expect(folderFaults([...files, 'src/jobs/run/run-job.ts'])).toEqual([]);
+    expect(folderFaults([...files, 'src/jobs/one-more.ts'])).toEqual([
+      'src/jobs: a folder has at most 15 files, not 16; divide it',
+    ]);
+    expect(folderFaults([...files, 'one-more.ts'].map((file) => file.replace('src/', 'test/')))).toEqual([]);
   });
 });
 

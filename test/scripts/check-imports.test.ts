@@ -28,26 +28,31 @@ describe('checkImports()', () => {
   }
 
   it('accepts imports that point down', () => {
-    write('src/contracts/job.ts', "import * as z from 'zod/mini';\nexport const job = z;");
+    write('src/contracts/jobs/job.ts', "import * as z from 'zod/mini';\nexport const job = z;");
     write(
       'src/skills/text/lazy-modules.ts',
       "import type * as re2js from 're2js';\nexport const load = () => require('re2js') as typeof re2js;",
     );
-    write('src/runners/runner.ts', "import { job } from '../contracts/job.ts';\nexport default job;");
-    write('src/runners/local/start.ts', "export { default } from '../runner.ts';");
+    write('src/sandboxes/runner.ts', "import { job } from '../contracts/jobs/job.ts';\nexport default job;");
+    write('src/sandboxes/local/start.ts', "export { default } from '../runner.ts';");
     write(
       'src/cli/main.ts',
-      "import start from '../runners/local/start.ts';\nimport { readFile } from 'node:fs';\nexport { start, readFile };",
+      "import start from '../sandboxes/local/start.ts';\nimport { readFile } from 'node:fs';\nexport { start, readFile };",
     );
     write('src/index.ts', "export * from './cli/main.ts';");
-    write('runtime/entry.ts', "import { job } from '../src/contracts/job.ts';\nexport { job };");
+    write('runtime/entry.ts', "import { job } from '../src/contracts/jobs/job.ts';\nexport { job };");
     expect(messages()).toEqual([]);
   });
 
   it('refuses an import of a higher layer, a type too', () => {
-    write('src/contracts/job.ts', "\nimport type { Runner } from '../runners/runner.ts';\nexport type Job = Runner;");
-    write('src/runners/runner.ts', 'export interface Runner { name: string }');
-    expect(messages()).toEqual(['src/contracts/job.ts:2 contracts imports runners: src/runners/runner.ts']);
+    write(
+      'src/contracts/jobs/job.ts',
+      "\nimport type { Runner } from '../../sandboxes/runner.ts';\nexport type Job = Runner;",
+    );
+    write('src/sandboxes/runner.ts', 'export interface Runner { name: string }');
+    expect(messages()).toEqual([
+      'src/contracts/jobs/job.ts:2 src/contracts imports src/sandboxes: src/sandboxes/runner.ts',
+    ]);
   });
 
   it('refuses a package in a cage everywhere else, and its static import in the cage', () => {
@@ -64,23 +69,23 @@ describe('checkImports()', () => {
 
   it('refuses what stands beside a layer or outside the package', () => {
     write('src/skills/skill.ts', 'export const skill = 1;');
-    write('src/protocol/frame.ts', "import { skill } from '../skills/skill.ts';\nexport default skill;");
-    write('src/runners/start.ts', "const run = await import('../../scripts/run.js');\nexport default run;");
-    write('runtime/entry.ts', "export * from '../src/runners/start.ts';");
+    write('src/protocol/channel/frame.ts', "import { skill } from '../../skills/skill.ts';\nexport default skill;");
+    write('src/sandboxes/start.ts', "const run = await import('../../scripts/run.js');\nexport default run;");
+    write('runtime/entry.ts', "export * from '../src/sandboxes/start.ts';");
     write('src/cli/main.ts', "export * from '../../runtime/entry.ts';");
     expect(messages().toSorted()).toEqual([
-      'runtime/entry.ts:1 runtime imports runners: src/runners/start.ts',
-      'src/cli/main.ts:1 cli imports runtime: runtime/entry.ts',
-      'src/protocol/frame.ts:1 protocol imports skills: src/skills/skill.ts',
-      'src/runners/start.ts:1 src/runners/start.ts imports scripts/run.js, which the package does not hold',
+      'runtime/entry.ts:1 runtime imports src: src/sandboxes/start.ts',
+      'src/cli/main.ts:1 src imports runtime: runtime/entry.ts',
+      'src/protocol/channel/frame.ts:1 src/protocol imports src/skills: src/skills/skill.ts',
+      'src/sandboxes/start.ts:1 src/sandboxes/start.ts imports scripts/run.js, which the package does not hold',
     ]);
   });
 
   it('refuses a runner that imports its sibling', () => {
-    write('src/runners/local/start.ts', "import '../docker/engine.ts';");
-    write('src/runners/docker/engine.ts', 'export {};');
+    write('src/sandboxes/local/start.ts', "import '../docker/engine/engine.ts';");
+    write('src/sandboxes/docker/engine/engine.ts', 'export {};');
     expect(messages()).toEqual([
-      'src/runners/local/start.ts:1 the runner local imports its sibling docker: src/runners/docker/engine.ts',
+      'src/sandboxes/local/start.ts:1 src/sandboxes/local imports src/sandboxes/docker: src/sandboxes/docker/engine/engine.ts',
     ]);
   });
 
@@ -112,27 +117,27 @@ describe('checkImports()', () => {
     write('src/skills/parse/field.ts', "import type { Sub } from '../index.ts';\nexport type A = Sub;");
     write('src/skills/index.ts', 'export type Sub = 1;');
     expect(messages().toSorted()).toEqual([
-      'src/skills/parse/field.ts:1 skills/parse imports skills/: src/skills/index.ts',
-      'src/skills/text/slug.ts:1 skills/text imports skills/parse: src/skills/parse/field.ts',
+      'src/skills/parse/field.ts:1 src/skills/parse imports src/skills/index.ts: src/skills/index.ts',
+      'src/skills/text/slug.ts:1 src/skills/text imports src/skills/parse: src/skills/parse/field.ts',
     ]);
     write('src/skills/misc/other.ts', "import '../text/slug.ts';");
-    expect(() => checkImports(root)).toThrow('got misc');
+    expect(() => checkImports(root)).toThrow('the folder "misc" has no place in "src/skills"');
   });
 
   it('refuses an import of a sibling between any two runners, not of what they share', () => {
-    write('src/runners/local/start.ts', "import '../seccomp/filter.ts';\nimport '../owner.ts';");
-    write('src/runners/seccomp/filter.ts', 'export {};');
-    write('src/runners/owner.ts', 'export {};');
+    write('src/sandboxes/local/start.ts', "import '../seccomp/filter.ts';\nimport '../runner.ts';");
+    write('src/sandboxes/seccomp/filter.ts', 'export {};');
+    write('src/sandboxes/runner.ts', 'export {};');
     expect(messages()).toEqual([]);
-    write('src/runners/third/start.ts', "import '../local/start.ts';");
+    write('src/sandboxes/docker/start.ts', "import '../local/start.ts';");
     expect(messages()).toEqual([
-      'src/runners/third/start.ts:1 the runner third imports its sibling local: src/runners/local/start.ts',
+      'src/sandboxes/docker/start.ts:1 src/sandboxes/docker imports src/sandboxes/local: src/sandboxes/local/start.ts',
     ]);
   });
 
   it('refuses a folder that has no place among the layers', () => {
-    write('src/helpers/text.ts', "import '../contracts/job.ts';");
-    expect(() => checkImports(root)).toThrow('got src/helpers');
+    write('src/helpers/text.ts', "import '../contracts/jobs/job.ts';");
+    expect(() => checkImports(root)).toThrow('the folder "helpers" has no place in "src"');
   });
 });
 

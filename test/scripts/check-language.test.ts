@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { checkLanguage } from '../../scripts/check-language.ts';
-import type { LanguageDefinition } from '../../src/contracts/language.ts';
+import type { LanguageDefinition } from '../../src/contracts/jobs/language.ts';
 import { languages } from '../../src/languages/languages.ts';
 import { readLanguages } from '../../src/languages/read-languages.ts';
 

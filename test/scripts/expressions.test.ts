@@ -8,7 +8,7 @@ import { EXPRESSION_EXCEPTIONS } from '../../scripts/expressions/exceptions.ts';
 import { type Expression, findExpressions } from '../../scripts/expressions/find-expressions.ts';
 import { wordsFrom } from '../../src/scan/text/words-from.ts';
 import { asksForSkills } from '../../src/skills/match/asks-for-skills.ts';
-import { firstSentence } from '../../src/skills/text/first-sentence.ts';
+import { firstSentence } from '../../src/skills/text/words/first-sentence.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 

@@ -7,7 +7,7 @@ import { readPrograms } from '../../scripts/fidelity/read-programs.ts';
 import { hostPlace } from '../../scripts/fidelity/plain-place.ts';
 import { type ComparedProgram, runFidelity } from '../../scripts/fidelity/run-fidelity.ts';
 import { missingForPlainRuns } from '../../scripts/fidelity/run-plainly.ts';
-import { createLocalRunner } from '../../src/runners/local/local-runner.ts';
+import { createLocalRunner } from '../../src/sandboxes/local/local-runner.ts';
 import { requireHere } from '../fixtures/describe-with.ts';
 import { BEST_LEVEL } from '../fixtures/levels.ts';
 

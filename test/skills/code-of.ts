@@ -1,4 +1,4 @@
-import { SkillcellError } from '../../src/contracts/skillcell-error.ts';
+import { SkillcellError } from '../../src/contracts/errors/skillcell-error.ts';
 
 /** Gives the code of the SkillcellError that a function throws; anything else is a failure of the test. */
 export function codeOf(run: () => unknown): string {

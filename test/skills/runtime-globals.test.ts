@@ -1,7 +1,7 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import type { SkillTrees } from '../../src/contracts/skill.ts';
+import type { SkillTrees } from '../../src/contracts/skills/skill.ts';
 import {
   exportRuntimeGlobals,
   getActiveSkillsSubsystem,

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { AgentsConfig } from '../../src/contracts/skill.ts';
+import type { AgentsConfig } from '../../src/contracts/skills/skill.ts';
 import { digestOf, exportRuntimeGlobals, setSkillsDescriptor, SkillsSubsystem } from '../../src/skills/index.ts';
 import { skillDigest } from '../../src/skills/text/digest.ts';
 import { loadArrived } from '../../src/skills/load/load-arrived.ts';

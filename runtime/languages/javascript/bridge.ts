@@ -2,7 +2,7 @@
 import { Buffer } from 'node:buffer';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { LIMIT_CEILINGS } from '../../../src/contracts/limits.ts';
+import { LIMIT_CEILINGS } from '../../../src/contracts/jobs/limits.ts';
 import type { HeldProgram } from './bridge-registry.ts';
 import { createProgramCalls, ToolCallError, type ProgramCalls } from './program-calls.ts';
 import { connectSupervisor, type SupervisorLink } from './supervisor-link.ts';

@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer';
 import { types } from 'node:util';
-import { LIMIT_CEILINGS } from '../../../src/contracts/limits.ts';
+import { LIMIT_CEILINGS } from '../../../src/contracts/jobs/limits.ts';
 import type { ToldProgramValue } from './bridge-registry.ts';
 
 const { stringify } = JSON;

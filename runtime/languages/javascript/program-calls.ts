@@ -1,8 +1,13 @@
 import { Buffer } from 'node:buffer';
 import { CALL_BYTES_UNDER_WAY, CALLS_UNDER_WAY, MAX_CALL_BYTES } from '../../../src/protocol/calls-under-way.ts';
-import type { CallError, StreamedBytes } from '../../../src/protocol/messages.ts';
-import { jsonOf, packCall, placesOf, readAnswer, type CallTarget } from '../../../src/protocol/packed-call.ts';
-import { attachBytes, detachBytes, ValueFault, type DetachedValue } from '../../../src/protocol/value-bytes.ts';
+import type { CallError, StreamedBytes } from '../../../src/protocol/messages/messages.ts';
+import { jsonOf, packCall, placesOf, readAnswer, type CallTarget } from '../../../src/protocol/channel/packed-call.ts';
+import {
+  attachBytes,
+  detachBytes,
+  ValueFault,
+  type DetachedValue,
+} from '../../../src/protocol/messages/value-bytes.ts';
 import type { SupervisorLink } from './supervisor-link.ts';
 
 /** A longer name is one of nothing. */

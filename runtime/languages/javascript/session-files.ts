@@ -14,7 +14,7 @@ import {
   unlinkSync,
   writeSync,
 } from 'node:fs';
-import { ROWS_BYTES } from '../../../src/protocol/session-messages.ts';
+import { ROWS_BYTES } from '../../../src/protocol/messages/session-messages.ts';
 import { listRows } from './list-rows.ts';
 import { connectSupervisor } from './supervisor-link.ts';
 

@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer';
 import { Socket } from 'node:net';
-import { createFrameCutter } from '../../../src/protocol/frame-cutter.ts';
-import { isPacked } from '../../../src/protocol/packed-call.ts';
+import { createFrameCutter } from '../../../src/protocol/channel/frame-cutter.ts';
+import { isPacked } from '../../../src/protocol/channel/packed-call.ts';
 import type { HeldProgram } from './bridge-registry.ts';
 import { writeWhole } from './reports.ts';
 
@@ -28,7 +28,7 @@ export interface SupervisorHandlers {
   closed(): void;
 }
 
-/** The program's side of its link to the supervisor, which `runtime/run/executor-link.ts` is the other side of. */
+/** The program's side of its link to the supervisor, which `runtime/run/program/executor-link.ts` is the other side of. */
 export interface SupervisorLink {
   /** Writes a whole message, behind what was gathered, before it returns: the process may be about to end. */
   send(message: object | Buffer): void;

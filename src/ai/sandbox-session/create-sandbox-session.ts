@@ -1,8 +1,8 @@
 import type { Experimental_SandboxSession as SandboxSession } from 'ai';
 import * as z from 'zod/mini';
-import { checkOptions } from '../../contracts/check-options.ts';
-import { DEFAULT_LIMITS } from '../../contracts/limits.ts';
-import type { Session } from '../../contracts/session.ts';
+import { checkOptions } from '../../contracts/checks/check-options.ts';
+import { DEFAULT_LIMITS } from '../../contracts/jobs/limits.ts';
+import type { Session } from '../../contracts/jobs/session.ts';
 import { guestLink } from './guest-link.ts';
 import { runCommand } from './run-command.ts';
 import type { CommandOptions } from './running-command.ts';

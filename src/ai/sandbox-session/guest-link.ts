@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
-import type { Session, SessionResult, SessionRun } from '../../contracts/session.ts';
-import { SkillcellError } from '../../contracts/skillcell-error.ts';
+import type { Session, SessionResult, SessionRun } from '../../contracts/jobs/session.ts';
+import { SkillcellError } from '../../contracts/errors/skillcell-error.ts';
 import { askCode, guestCode, NO_GUEST } from './guest.ts';
 import { GuestRefusal } from './guest-refusal.ts';
 

@@ -1,5 +1,5 @@
-import { SkillcellError } from '../../contracts/skillcell-error.ts';
-import { printablePath } from '../../protocol/shown-path.ts';
+import { SkillcellError } from '../../contracts/errors/skillcell-error.ts';
+import { printablePath } from '../../protocol/files/shown-path.ts';
 
 /** What the sandbox says is wrong with an operation. */
 export class GuestRefusal extends Error {

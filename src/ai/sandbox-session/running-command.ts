@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { SkillcellError } from '../../contracts/skillcell-error.ts';
+import { SkillcellError } from '../../contracts/errors/skillcell-error.ts';
 import type { GuestLink } from './guest-link.ts';
 import { asOurs, GuestRefusal } from './guest-refusal.ts';
 import { constants } from 'node:os';

@@ -1,7 +1,7 @@
 import type { Experimental_SandboxSession as SandboxSession } from 'ai';
 import * as z from 'zod/mini';
-import { checkOptions } from '../../contracts/check-options.ts';
-import { SkillcellError } from '../../contracts/skillcell-error.ts';
+import { checkOptions } from '../../contracts/checks/check-options.ts';
+import { SkillcellError } from '../../contracts/errors/skillcell-error.ts';
 import type { GuestLink } from './guest-link.ts';
 import { asOurs, isMissing } from './guest-refusal.ts';
 import { decodeBytes, encodeText } from './text-encoding.ts';

@@ -1,6 +1,6 @@
 import type { Experimental_SandboxProcess as SandboxProcess } from 'ai';
 import * as z from 'zod/mini';
-import { SkillcellError } from '../../contracts/skillcell-error.ts';
+import { SkillcellError } from '../../contracts/errors/skillcell-error.ts';
 import type { GuestLink } from './guest-link.ts';
 import { asOurs } from './guest-refusal.ts';
 import { startCommand, type CommandOptions, type CommandReader } from './running-command.ts';

@@ -1,4 +1,4 @@
-import { SkillcellError } from '../../contracts/skillcell-error.ts';
+import { SkillcellError } from '../../contracts/errors/skillcell-error.ts';
 
 /** Texts are kept as they are, or refused: a byte or a character that an encoding has not would become another one. */
 interface TextEncoding {

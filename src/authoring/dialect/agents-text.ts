@@ -1,4 +1,4 @@
-import type { Skill } from '../../contracts/skill.ts';
+import type { Skill } from '../../contracts/skills/skill.ts';
 import { compareCodePoints, oneLine } from '../../skills/text/text.ts';
 
 /** An AGENTS.md that names skills beside it, for agents that read no skills by themselves. */

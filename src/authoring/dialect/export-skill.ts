@@ -1,9 +1,9 @@
-import type { SkillTree } from '../../contracts/skill.ts';
-import { SkillcellError } from '../../contracts/skillcell-error.ts';
-import { SKILL_FILE } from '../../skills/load/skill-file-name.ts';
+import type { SkillTree } from '../../contracts/skills/skill.ts';
+import { SkillcellError } from '../../contracts/errors/skillcell-error.ts';
+import { SKILL_FILE } from '../../skills/load/files/skill-file-name.ts';
 import { permissionListShape } from '../../skills/parse/field-shapes.ts';
 import { validateStrict } from '../../skills/parse/strict-validate.ts';
-import { entriesOf, isNull, writtenText } from '../../skills/parse/yaml-values.ts';
+import { entriesOf, isNull, writtenText } from '../../skills/parse/yaml/yaml-values.ts';
 import { codePointLength, cutTo } from '../../skills/text/text.ts';
 import { flowText, doubleQuoted } from './flow-text.ts';
 import { readSource, writeSource } from './skill-source.ts';

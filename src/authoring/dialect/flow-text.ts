@@ -1,5 +1,5 @@
-import { isScalar } from '../../skills/parse/lazy-yaml.ts';
-import { entriesOf, isNull, itemsOf, writtenText } from '../../skills/parse/yaml-values.ts';
+import { isScalar } from '../../skills/parse/yaml/lazy-yaml.ts';
+import { entriesOf, isNull, itemsOf, writtenText } from '../../skills/parse/yaml/yaml-values.ts';
 
 /** Numbers, truth values and null as they are written: `1.0` stays that. */
 const BARE = /^[-+.\w]+$/;

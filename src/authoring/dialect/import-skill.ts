@@ -1,6 +1,6 @@
-import type { SkillTree } from '../../contracts/skill.ts';
-import { readYaml } from '../../skills/parse/read-yaml.ts';
-import { entriesOf, isNull, writtenText } from '../../skills/parse/yaml-values.ts';
+import type { SkillTree } from '../../contracts/skills/skill.ts';
+import { readYaml } from '../../skills/parse/yaml/read-yaml.ts';
+import { entriesOf, isNull, writtenText } from '../../skills/parse/yaml/yaml-values.ts';
 import { KEPT } from './export-skill.ts';
 import { flowText, doubleQuoted } from './flow-text.ts';
 import { readSource, writeSource } from './skill-source.ts';

@@ -1,8 +1,8 @@
-import type { SkillTree } from '../../contracts/skill.ts';
-import { SkillcellError } from '../../contracts/skillcell-error.ts';
-import { skillFileNames, SKILL_FILE } from '../../skills/load/skill-file-name.ts';
+import type { SkillTree } from '../../contracts/skills/skill.ts';
+import { SkillcellError } from '../../contracts/errors/skillcell-error.ts';
+import { skillFileNames, SKILL_FILE } from '../../skills/load/files/skill-file-name.ts';
 import { FRONT_MATTER_LIMIT, readFrontMatter } from '../../skills/parse/front-matter.ts';
-import { entriesOf } from '../../skills/parse/yaml-values.ts';
+import { entriesOf } from '../../skills/parse/yaml/yaml-values.ts';
 import { decodeText } from '../../skills/text/decode-text.ts';
 
 /** The frontmatter of a SKILL.md by its keys, and what stands below it. */

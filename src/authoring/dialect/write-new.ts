@@ -1,7 +1,7 @@
 import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
-import type { SkillTree } from '../../contracts/skill.ts';
-import { SkillcellError } from '../../contracts/skillcell-error.ts';
+import type { SkillTree } from '../../contracts/skills/skill.ts';
+import { SkillcellError } from '../../contracts/errors/skillcell-error.ts';
 import { makeFolders } from '../../durable/make-folders.ts';
 import { removeTree } from '../../durable/remove-tree.ts';
 import { writeNewFile as writeWhole } from '../../durable/write-new-file.ts';

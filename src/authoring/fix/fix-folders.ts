@@ -1,12 +1,12 @@
 import { chmodSync, chownSync, lstatSync, readFileSync, realpathSync, renameSync, rmSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
-import { quotedText } from '../../contracts/quoted-text.ts';
-import { SkillcellError } from '../../contracts/skillcell-error.ts';
+import { quotedText } from '../../contracts/text/quoted-text.ts';
+import { SkillcellError } from '../../contracts/errors/skillcell-error.ts';
 import { removeTorn, syncFolder, writeAside } from '../../durable/durable-file.ts';
 import { findSkillFolders, type SkillFolder } from '../../skills/load/find-skill-folders.ts';
-import { readRegularFile } from '../../skills/load/read-regular-file.ts';
+import { readRegularFile } from '../../skills/load/files/read-regular-file.ts';
 import { COMPACT_FILE } from '../../skills/load/read-skill-parts.ts';
-import { SKILL_FILE } from '../../skills/load/skill-file-name.ts';
+import { SKILL_FILE } from '../../skills/load/files/skill-file-name.ts';
 import { TEXT_FILE_LIMIT } from '../../skills/text/decode-text.ts';
 import { fixPlainText, fixSkillText, type FixedText } from './fix-skill-text.ts';
 import type { TextChange } from './text-change.ts';

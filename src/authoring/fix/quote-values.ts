@@ -1,5 +1,5 @@
 import { readFrontMatter } from '../../skills/parse/front-matter.ts';
-import { repairBlock } from '../../skills/parse/repair-block.ts';
+import { repairBlock } from '../../skills/parse/yaml/repair-block.ts';
 import { type FileLines, readText } from './file-lines.ts';
 import type { TextChange } from './text-change.ts';
 

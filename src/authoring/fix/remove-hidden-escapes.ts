@@ -1,4 +1,4 @@
-import { doubleQuotedIn } from '../../skills/parse/double-quoted.ts';
+import { doubleQuotedIn } from '../../skills/parse/yaml/double-quoted.ts';
 import { readFrontMatter } from '../../skills/parse/front-matter.ts';
 import { HIDDEN_EACH } from '../../skills/text/hidden-characters.ts';
 import { type FileLines, readText } from './file-lines.ts';

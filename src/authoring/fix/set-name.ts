@@ -1,6 +1,6 @@
 import type { Node } from 'yaml';
 import { readFrontMatter } from '../../skills/parse/front-matter.ts';
-import { entriesOf, isNull, writtenText, type YamlEntry } from '../../skills/parse/yaml-values.ts';
+import { entriesOf, isNull, writtenText, type YamlEntry } from '../../skills/parse/yaml/yaml-values.ts';
 import { isSlug } from '../../skills/text/slug.ts';
 import { type FileLines, readText } from './file-lines.ts';
 import type { TextChange } from './text-change.ts';

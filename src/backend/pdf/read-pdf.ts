@@ -1,18 +1,18 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import { quotedText, visibleText } from '../../contracts/quoted-text.ts';
-import { SkillcellError } from '../../contracts/skillcell-error.ts';
-import { createOrchestrator } from '../../orchestrator/create-orchestrator.ts';
-import type { Orchestrator } from '../../orchestrator/orchestrator.ts';
-import { READ_LIMIT } from '../../skills/load/read-skill-file.ts';
+import { quotedText, visibleText } from '../../contracts/text/quoted-text.ts';
+import { SkillcellError } from '../../contracts/errors/skillcell-error.ts';
+import { createOrchestrator } from '../../jobs/create-orchestrator.ts';
+import type { Orchestrator } from '../../jobs/orchestrator.ts';
+import { READ_LIMIT } from '../../skills/load/files/read-skill-file.ts';
 import { digestOf } from '../../skills/text/digest.ts';
 import { oneLine } from '../../skills/text/text.ts';
-import type { TreeCache } from '../../stores/cache/tree-cache.ts';
+import type { TreeCache } from '../../library/stores/cache/tree-cache.ts';
 import { MEMORY_EXIT, PDF_FILES, PDF_WORKER, pdfProgram } from './pdf-program.ts';
 import { hash } from 'node:crypto';
-import { readChecked, writeChecked } from '../../stores/cache/checked-file.ts';
-import { privateFolder } from '../../stores/cache/private-folder.ts';
+import { readChecked, writeChecked } from '../../library/stores/cache/checked-file.ts';
+import { privateFolder } from '../../library/stores/cache/private-folder.ts';
 
 /** Texts that were made of documents, by the digests of those. */
 export interface KeptTexts {

@@ -1,5 +1,5 @@
-import type { CommandSpecification, FlagSpecification } from '../options/command.ts';
-import { JSON_FLAG } from '../options/flags.ts';
+import type { CommandSpecification, FlagSpecification } from '../options/flags/command.ts';
+import { JSON_FLAG } from '../options/flags/flags.ts';
 
 const outputFlag = (value: string, summary: string): FlagSpecification => ({
   name: 'output',
@@ -25,7 +25,7 @@ export const ARCHIVE_COMMANDS: readonly CommandSpecification[] = [
       'Links, and what systems and tools leave beside files (.git, node_modules, .env …), are left out and named.',
       'Nothing is written over a file that is there.',
     ],
-    load: async () => (await import('../commands/run-pack.ts')).runPack,
+    load: async () => (await import('../commands/library/run-pack.ts')).runPack,
   },
   {
     path: ['skills', 'unpack'],
@@ -38,6 +38,6 @@ export const ARCHIVE_COMMANDS: readonly CommandSpecification[] = [
       'At most 10 MiB, 50 MiB unpacked, 500 entries. An archive that is refused leaves nothing, and so does a run that is killed.',
       'Nothing is written over a folder that is there.',
     ],
-    load: async () => (await import('../commands/run-unpack.ts')).runUnpack,
+    load: async () => (await import('../commands/library/run-unpack.ts')).runUnpack,
   },
 ];

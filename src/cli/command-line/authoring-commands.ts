@@ -1,5 +1,5 @@
-import type { CommandSpecification } from '../options/command.ts';
-import { JSON_FLAG, OFFERED_TOOL_FLAG, SKILLS_FLAGS } from '../options/flags.ts';
+import type { CommandSpecification } from '../options/flags/command.ts';
+import { JSON_FLAG, OFFERED_TOOL_FLAG, SKILLS_FLAGS } from '../options/flags/flags.ts';
 
 /** Commands that find skills, and those for whoever writes them. */
 export const AUTHORING_COMMANDS: readonly CommandSpecification[] = [
@@ -19,7 +19,7 @@ export const AUTHORING_COMMANDS: readonly CommandSpecification[] = [
       'TEXT is words and nothing but words: no quote, star or AND means anything. Exit code 1 when nothing is found.',
       'The index is kept in $XDG_CACHE_HOME/skillcell (default: ~/.cache/skillcell).',
     ],
-    load: async () => (await import('../commands/run-search.ts')).runSearch,
+    load: async () => (await import('../commands/skills/run-search.ts')).runSearch,
   },
   {
     path: ['skills', 'explain'],
@@ -31,7 +31,7 @@ export const AUTHORING_COMMANDS: readonly CommandSpecification[] = [
     notes: [
       'Exit code 1 when the consumer may not have it. Without --consumer, internal skills are explained as well.',
     ],
-    load: async () => (await import('../commands/run-explain.ts')).runExplain,
+    load: async () => (await import('../commands/skills/run-explain.ts')).runExplain,
   },
   {
     path: ['skills', 'graph'],
@@ -49,7 +49,7 @@ export const AUTHORING_COMMANDS: readonly CommandSpecification[] = [
       { ...JSON_FLAG, summary: 'the same as --format json' },
     ],
     notes: ['Without REF, all that the consumer may have.'],
-    load: async () => (await import('../commands/run-graph.ts')).runGraph,
+    load: async () => (await import('../commands/skills/run-graph.ts')).runGraph,
   },
   {
     path: ['skills', 'schema'],
@@ -58,7 +58,7 @@ export const AUTHORING_COMMANDS: readonly CommandSpecification[] = [
     maximumOperands: 1,
     flags: [JSON_FLAG],
     notes: ['Without NAME, which there are. A schema is JSON with and without --json.'],
-    load: async () => (await import('../commands/run-schema.ts')).runSchema,
+    load: async () => (await import('../commands/skills/run-schema.ts')).runSchema,
   },
   {
     path: ['skills', 'new'],
@@ -70,7 +70,7 @@ export const AUTHORING_COMMANDS: readonly CommandSpecification[] = [
       { name: 'into', value: 'DIR', summary: 'the folder that gets it (default: the working folder)' },
       JSON_FLAG,
     ],
-    load: async () => (await import('../commands/run-new.ts')).runNew,
+    load: async () => (await import('../commands/skills/run-new.ts')).runNew,
   },
   {
     path: ['skills', 'export'],
@@ -95,7 +95,7 @@ export const AUTHORING_COMMANDS: readonly CommandSpecification[] = [
       JSON_FLAG,
     ],
     notes: ['What the specification has no key for stays in metadata, for `skills import`. Nothing is written over.'],
-    load: async () => (await import('../commands/run-export.ts')).runExport,
+    load: async () => (await import('../commands/skills/run-export.ts')).runExport,
   },
   {
     path: ['skills', 'import'],
@@ -107,6 +107,6 @@ export const AUTHORING_COMMANDS: readonly CommandSpecification[] = [
       { name: 'into', value: 'DIR', summary: 'the folder that gets them (default: the working folder)' },
       JSON_FLAG,
     ],
-    load: async () => (await import('../commands/run-import.ts')).runImport,
+    load: async () => (await import('../commands/skills/run-import.ts')).runImport,
   },
 ];

@@ -1,4 +1,4 @@
-import type { CommandSpecification, FlagSpecification } from '../options/command.ts';
+import type { CommandSpecification, FlagSpecification } from '../options/flags/command.ts';
 import {
   EVAL_JOB_FLAGS,
   JOB_FLAGS,
@@ -8,11 +8,11 @@ import {
   SCRIPT_FLAGS,
   SERVER_FLAGS,
   SKILLS_FLAGS,
-} from '../options/flags.ts';
+} from '../options/flags/flags.ts';
 import { SCAN_COMMANDS } from './scan-commands.ts';
 import { AUTHORING_COMMANDS } from './authoring-commands.ts';
-import { BUDGET_FLAGS } from '../options/budget-flags.ts';
-import { LIMIT_SPECIFICATIONS } from '../options/limit-flags.ts';
+import { BUDGET_FLAGS } from '../options/flags/budget-flags.ts';
+import { LIMIT_SPECIFICATIONS } from '../options/flags/limit-flags.ts';
 import { LOCK_COMMANDS } from './lock-commands.ts';
 import { ARCHIVE_COMMANDS } from './archive-commands.ts';
 import { LIBRARY_COMMANDS } from './library-commands.ts';
@@ -27,7 +27,7 @@ const EXEC: CommandSpecification = {
     'Without FILE, or with -, the code is read from standard input.',
     'Inside, the working folder holds the files that --file names; what the program leaves in $SKILLCELL_OUTPUT comes back.',
   ],
-  load: async () => (await import('../commands/run-exec.ts')).runExec,
+  load: async () => (await import('../commands/jobs/run-exec.ts')).runExec,
 };
 
 const MAX_ATTEMPTS_FLAG: FlagSpecification = {
@@ -74,7 +74,7 @@ const CODEGEN: CommandSpecification = {
     'The last program is shown; each answer of the model and each program is kept beside the artifacts, without --output',
     'in skillcell-out/JOB_ID/.',
   ],
-  load: async () => (await import('../commands/run-codegen.ts')).runCodegen,
+  load: async () => (await import('../commands/jobs/run-codegen.ts')).runCodegen,
 };
 
 const MCP: CommandSpecification = {
@@ -85,7 +85,7 @@ const MCP: CommandSpecification = {
     'Without --http it speaks MCP on standard input and output, and ends with its client; logs go to stderr.',
     'What the flags say of jobs holds for all jobs of all clients: a call can ask for less time, and for nothing wider.',
   ],
-  load: async () => (await import('../commands/run-mcp.ts')).runMcp,
+  load: async () => (await import('../commands/jobs/run-mcp.ts')).runMcp,
 };
 
 /** What a session takes of what a job does. */
@@ -115,7 +115,7 @@ const REPL: CommandSpecification = {
     'What a piece defines is there for the next ones. Its last expression is shown; an empty line ends what is open.',
     '.help lists the lines with a dot. Exit code 1 when a piece failed.',
   ],
-  load: async () => (await import('../commands/run-repl.ts')).runRepl,
+  load: async () => (await import('../commands/jobs/run-repl.ts')).runRepl,
 };
 
 const SKILLS: readonly CommandSpecification[] = [
@@ -135,7 +135,7 @@ const SKILLS: readonly CommandSpecification[] = [
       { ...JSON_FLAG, summary: 'the same as --format json' },
     ],
     notes: ['Exit code 1 when there is something, and no skill of it could be loaded.'],
-    load: async () => (await import('../commands/run-list.ts')).runList,
+    load: async () => (await import('../commands/skills/run-list.ts')).runList,
   },
   {
     path: ['skills', 'show'],
@@ -145,7 +145,7 @@ const SKILLS: readonly CommandSpecification[] = [
     maximumOperands: 1,
     flags: [...SKILLS_FLAGS, JSON_FLAG],
     notes: ['Without --consumer, internal skills are shown as well.'],
-    load: async () => (await import('../commands/run-show.ts')).runShow,
+    load: async () => (await import('../commands/skills/run-show.ts')).runShow,
   },
   {
     path: ['skills', 'render'],
@@ -158,7 +158,7 @@ const SKILLS: readonly CommandSpecification[] = [
       { name: 'variant', value: 'NAME', choices: ['full', 'compact'], summary: 'full or compact (default: full)' },
       JSON_FLAG,
     ],
-    load: async () => (await import('../commands/run-render.ts')).runRender,
+    load: async () => (await import('../commands/skills/run-render.ts')).runRender,
   },
   {
     path: ['skills', 'match'],
@@ -172,7 +172,7 @@ const SKILLS: readonly CommandSpecification[] = [
       { name: 'max', value: 'N', summary: 'the most skills to name (default: 3)' },
       JSON_FLAG,
     ],
-    load: async () => (await import('../commands/run-match.ts')).runMatch,
+    load: async () => (await import('../commands/skills/run-match.ts')).runMatch,
   },
   {
     path: ['skills', 'validate'],
@@ -190,7 +190,7 @@ const SKILLS: readonly CommandSpecification[] = [
       JSON_FLAG,
     ],
     notes: ['Exit code 1 when a skill is not valid.'],
-    load: async () => (await import('../commands/run-validate.ts')).runValidate,
+    load: async () => (await import('../commands/skills/run-validate.ts')).runValidate,
   },
   {
     path: ['skills', 'descriptor'],
@@ -201,7 +201,7 @@ const SKILLS: readonly CommandSpecification[] = [
       { name: 'verify', value: 'FILE', summary: 'compare a portable descriptor with the skills instead' },
       { ...JSON_FLAG, summary: 'errors and the outcome of --verify as JSON' },
     ],
-    load: async () => (await import('../commands/run-descriptor.ts')).runDescriptor,
+    load: async () => (await import('../commands/skills/run-descriptor.ts')).runDescriptor,
   },
   {
     path: ['skills', 'run'],
@@ -216,7 +216,7 @@ const SKILLS: readonly CommandSpecification[] = [
       'It runs in place, with $SKILL_DIR as its folder, an empty standard input, at most 60 s, 1 MiB of output and 100 ARGS of',
       '4,096 bytes; what it leaves in $OUTPUT_DIR comes back. Packages that it requires (PEP 723) have to be there.',
     ],
-    load: async () => (await import('../commands/run-script.ts')).runScript,
+    load: async () => (await import('../commands/jobs/run-script.ts')).runScript,
   },
   {
     path: ['skills', 'eval'],
@@ -247,7 +247,7 @@ const SKILLS: readonly CommandSpecification[] = [
       'beside it the evals are run as well.',
       'Exit code 1 when the skill is worse than none, or nothing could be measured.',
     ],
-    load: async () => (await import('../commands/run-eval.ts')).runEval,
+    load: async () => (await import('../commands/jobs/run-eval.ts')).runEval,
   },
   ...ARCHIVE_COMMANDS,
   ...SCAN_COMMANDS,
@@ -277,19 +277,19 @@ export const COMMANDS: readonly CommandSpecification[] = [
       JSON_FLAG,
     ],
     notes: ['Where no registry answers, the base is made from Debian packages by mmdebstrap, as root.'],
-    load: async () => (await import('../commands/run-build-image.ts')).runBuildImage,
+    load: async () => (await import('../commands/jobs/run-build-image.ts')).runBuildImage,
   },
   {
     path: ['doctor'],
     summary: 'say what this machine can isolate, and what to do about the rest',
     flags: [JSON_FLAG],
     notes: ['Exit code 1 when nothing isolates here.'],
-    load: async () => (await import('../commands/run-doctor.ts')).runDoctor,
+    load: async () => (await import('../commands/jobs/run-doctor.ts')).runDoctor,
   },
   {
     path: ['sweep'],
     summary: 'remove what sandboxes of dead processes left',
     flags: [JSON_FLAG],
-    load: async () => (await import('../commands/run-sweep.ts')).runSweep,
+    load: async () => (await import('../commands/jobs/run-sweep.ts')).runSweep,
   },
 ];

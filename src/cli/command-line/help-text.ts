@@ -1,4 +1,4 @@
-import type { CommandSpecification, FlagSpecification } from '../options/command.ts';
+import type { CommandSpecification, FlagSpecification } from '../options/flags/command.ts';
 import { COMMANDS } from './command-table.ts';
 
 const GENERAL: readonly FlagSpecification[] = [

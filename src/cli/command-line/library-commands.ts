@@ -1,5 +1,5 @@
-import type { CommandSpecification } from '../options/command.ts';
-import { JSON_FLAG } from '../options/flags.ts';
+import type { CommandSpecification } from '../options/flags/command.ts';
+import { JSON_FLAG } from '../options/flags/flags.ts';
 
 /** Commands about where skills come from. */
 export const LIBRARY_COMMANDS: readonly CommandSpecification[] = [
@@ -8,7 +8,7 @@ export const LIBRARY_COMMANDS: readonly CommandSpecification[] = [
     summary: 'say where skills of the user and of this project are looked for, and what of it is read',
     flags: [JSON_FLAG],
     notes: ['`--sources` of other commands chooses among them; of two skills with one id the later source wins.'],
-    load: async () => (await import('../commands/run-sources.ts')).runSources,
+    load: async () => (await import('../commands/library/run-sources.ts')).runSources,
   },
   {
     path: ['skills', 'trust'],
@@ -21,7 +21,7 @@ export const LIBRARY_COMMANDS: readonly CommandSpecification[] = [
       JSON_FLAG,
     ],
     notes: ['DIR is this folder unless it is given. Without --follow, a changed byte of a skill takes the trust away.'],
-    load: async () => (await import('../commands/run-trust.ts')).runTrust,
+    load: async () => (await import('../commands/library/run-trust.ts')).runTrust,
   },
   {
     path: ['skills', 'untrust'],
@@ -30,6 +30,6 @@ export const LIBRARY_COMMANDS: readonly CommandSpecification[] = [
     maximumOperands: 1,
     flags: [JSON_FLAG],
     notes: ['DIR is this folder unless it is given. Exit code 1 when it was not trusted.'],
-    load: async () => (await import('../commands/run-trust.ts')).runUntrust,
+    load: async () => (await import('../commands/library/run-trust.ts')).runUntrust,
   },
 ];

@@ -1,5 +1,5 @@
-import type { CommandSpecification, FlagSpecification } from '../options/command.ts';
-import { JSON_FLAG } from '../options/flags.ts';
+import type { CommandSpecification, FlagSpecification } from '../options/flags/command.ts';
+import { JSON_FLAG } from '../options/flags/flags.ts';
 
 const PLACE_FLAGS: readonly FlagSpecification[] = [
   { name: 'user', summary: 'the skills of this user, in ~/.agents/skills (default: those of the project)' },
@@ -39,7 +39,7 @@ export const LOCK_COMMANDS: readonly CommandSpecification[] = [
       's3://BUCKET/PREFIX or mcp:URL. A path with #REF is a repository of git.',
       'With --into outside this folder, the lock file is in that folder.',
     ],
-    load: async () => (await import('../commands/run-add.ts')).runAdd,
+    load: async () => (await import('../commands/library/run-add.ts')).runAdd,
   },
   {
     path: ['skills', 'install'],
@@ -54,7 +54,7 @@ export const LOCK_COMMANDS: readonly CommandSpecification[] = [
     notes: [
       'What was changed since is replaced, and named; where files were added, nothing is. Without a lock file, skills-lock.json is read and locked.',
     ],
-    load: async () => (await import('../commands/run-install.ts')).runInstall,
+    load: async () => (await import('../commands/library/run-install.ts')).runInstall,
   },
   {
     path: ['skills', 'update'],
@@ -69,7 +69,7 @@ export const LOCK_COMMANDS: readonly CommandSpecification[] = [
       JSON_FLAG,
     ],
     notes: ['What changes is no longer approved. Exit code 1 when a source has a skill no more.'],
-    load: async () => (await import('../commands/run-update.ts')).runUpdate,
+    load: async () => (await import('../commands/library/run-update.ts')).runUpdate,
   },
   {
     path: ['skills', 'remove'],
@@ -78,7 +78,7 @@ export const LOCK_COMMANDS: readonly CommandSpecification[] = [
     minimumOperands: 1,
     maximumOperands: Number.POSITIVE_INFINITY,
     flags: [...PLACE_FLAGS, FORCE_FLAG, JSON_FLAG],
-    load: async () => (await import('../commands/run-remove.ts')).runRemove,
+    load: async () => (await import('../commands/library/run-remove.ts')).runRemove,
   },
   {
     path: ['skills', 'verify'],
@@ -87,7 +87,7 @@ export const LOCK_COMMANDS: readonly CommandSpecification[] = [
     maximumOperands: Number.POSITIVE_INFINITY,
     flags: [...PLACE_FLAGS, JSON_FLAG],
     notes: ['Exit code 1 when a file was changed, added or is missing.'],
-    load: async () => (await import('../commands/run-verify.ts')).runVerify,
+    load: async () => (await import('../commands/library/run-verify.ts')).runVerify,
   },
   {
     path: ['skills', 'approve'],
@@ -104,6 +104,6 @@ export const LOCK_COMMANDS: readonly CommandSpecification[] = [
       'It holds for these bytes: a changed one is not approved. A skill of the package, such as public.chart,',
       'is locked by its approval; another version of the package may have other bytes.',
     ],
-    load: async () => (await import('../commands/run-approve.ts')).runApprove,
+    load: async () => (await import('../commands/library/run-approve.ts')).runApprove,
   },
 ];

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
-import { SkillcellError } from '../../contracts/skillcell-error.ts';
-import type { CommandArguments, CommandSpecification, FlagSpecification } from '../options/command.ts';
+import { SkillcellError } from '../../contracts/errors/skillcell-error.ts';
+import type { CommandArguments, CommandSpecification, FlagSpecification } from '../options/flags/command.ts';
 import { quoted } from '../terminal/usage-error.ts';
 
 /**

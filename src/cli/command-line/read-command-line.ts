@@ -1,5 +1,5 @@
-import { SkillcellError } from '../../contracts/skillcell-error.ts';
-import type { CommandArguments, CommandSpecification } from '../options/command.ts';
+import { SkillcellError } from '../../contracts/errors/skillcell-error.ts';
+import type { CommandArguments, CommandSpecification } from '../options/flags/command.ts';
 import { COMMANDS } from './command-table.ts';
 import { parseArguments } from './parse-arguments.ts';
 import { quoted } from '../terminal/usage-error.ts';

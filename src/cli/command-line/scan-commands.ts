@@ -1,5 +1,5 @@
-import type { CommandSpecification } from '../options/command.ts';
-import { JSON_FLAG } from '../options/flags.ts';
+import type { CommandSpecification } from '../options/flags/command.ts';
+import { JSON_FLAG } from '../options/flags/flags.ts';
 
 /** The command that looks into skills before they are taken. */
 export const SCAN_COMMANDS: readonly CommandSpecification[] = [
@@ -28,6 +28,6 @@ export const SCAN_COMMANDS: readonly CommandSpecification[] = [
       'PATH is a folder of a skill, a folder of skills, an archive (.zip, .skill, .tar.gz), or one file.',
       'It makes nothing safe: it knows plain forms of what harms, and names what it did not read. docs/scan.md has the rules.',
     ],
-    load: async () => (await import('../commands/run-scan.ts')).runScan,
+    load: async () => (await import('../commands/skills/run-scan.ts')).runScan,
   },
 ];

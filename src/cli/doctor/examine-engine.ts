@@ -1,10 +1,10 @@
-import { quotedText } from '../../contracts/quoted-text.ts';
-import { SkillcellError } from '../../contracts/skillcell-error.ts';
-import { checkEngine, type EngineReport } from '../../runners/docker/check-engine.ts';
-import { abortable, callEngine, connectEngine } from '../../runners/docker/engine.ts';
-import { activeContext } from '../../runners/docker/docker-context.ts';
-import { findImage } from '../../runners/docker/image.ts';
-import { ensureRuntime } from '../../runners/runtime-bundle.ts';
+import { quotedText } from '../../contracts/text/quoted-text.ts';
+import { SkillcellError } from '../../contracts/errors/skillcell-error.ts';
+import { checkEngine, type EngineReport } from '../../sandboxes/docker/engine/check-engine.ts';
+import { abortable, callEngine, connectEngine } from '../../sandboxes/docker/engine/engine.ts';
+import { activeContext } from '../../sandboxes/docker/engine/docker-context.ts';
+import { findImage } from '../../sandboxes/docker/build/image.ts';
+import { ensureRuntime } from '../../sandboxes/runtime-bundle.ts';
 import type { CliIo } from '../terminal/cli-io.ts';
 import type { MachineCheck } from './machine-check.ts';
 

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
-import { findInterpreter, type LanguageDefinition } from '../../contracts/language.ts';
+import { findInterpreter, type LanguageDefinition } from '../../contracts/jobs/language.ts';
 import { languages } from '../../languages/languages.ts';
-import { controlGroupLayout } from '../../runners/local/control-group.ts';
-import { readModelSettings } from '../../broker/model-environment.ts';
+import { controlGroupLayout } from '../../sandboxes/local/control-group.ts';
+import { readModelSettings } from '../../models/gateways/model-environment.ts';
 import type { CliIo } from '../terminal/cli-io.ts';
 import { examineEngine } from './examine-engine.ts';
 import type { MachineCheck } from './machine-check.ts';

@@ -1,10 +1,10 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { ModelGateway } from '../../broker/model-gateway.ts';
+import type { ModelGateway } from '../../models/model-gateway.ts';
 import { EVAL_OUTPUT } from '../../evals/write-eval-output.ts';
-import { makeFolder } from '../../orchestrator/write-beneath.ts';
-import { takenFolder } from '../options/eval-folder.ts';
-import { writeFailed } from '../../orchestrator/write-failed.ts';
+import { makeFolder } from '../../durable/write-beneath.ts';
+import { takenFolder } from '../options/places/eval-folder.ts';
+import { writeFailed } from '../../durable/write-failed.ts';
 
 /**
  * A gateway that takes the folder of an evaluation before the first request: of two that begin together one gets it, and a folder in which nothing

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
-import type { JobDecision } from '../../contracts/decision.ts';
-import type { JobMatch } from '../../contracts/matching.ts';
-import type { Artifact, JobResult, OutputText } from '../../contracts/result.ts';
+import type { JobDecision } from '../../contracts/jobs/decision.ts';
+import type { JobMatch } from '../../contracts/skills/matching.ts';
+import type { Artifact, JobResult, OutputText } from '../../contracts/jobs/result.ts';
 import { diagnosticLine } from '../terminal/diagnostic-line.ts';
 
 const VALUE_LENGTH = 200;

@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs';
 import { join, parse } from 'node:path';
-import type { ModelGateway } from '../../broker/model-gateway.ts';
-import { type Language, programFileName } from '../../contracts/language.ts';
-import type { JobResult } from '../../contracts/result.ts';
+import type { ModelGateway } from '../../models/model-gateway.ts';
+import { type Language, programFileName } from '../../contracts/jobs/language.ts';
+import type { JobResult } from '../../contracts/jobs/result.ts';
 import { findLanguage } from '../../languages/languages.ts';
-import { writeBeneath } from '../../orchestrator/write-beneath.ts';
-import { writeFailed } from '../../orchestrator/write-failed.ts';
+import { writeBeneath } from '../../durable/write-beneath.ts';
+import { writeFailed } from '../../durable/write-failed.ts';
 
 /** Something that a model wrote, and the file that holds it. */
 export interface KeptText {

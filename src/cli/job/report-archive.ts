@@ -1,8 +1,8 @@
-import type { Diagnostic } from '../../contracts/diagnostic.ts';
-import type { SkillTree } from '../../contracts/skill.ts';
+import type { Diagnostic } from '../../contracts/errors/diagnostic.ts';
+import type { SkillTree } from '../../contracts/skills/skill.ts';
 import { skillDigest } from '../../skills/text/digest.ts';
-import { listFiles } from '../../stores/cache/tree-cache.ts';
-import type { CommandContext } from '../options/command.ts';
+import { listFiles } from '../../library/stores/cache/tree-cache.ts';
+import type { CommandContext } from '../options/flags/command.ts';
 import { diagnosticLine } from '../terminal/diagnostic-line.ts';
 import { escapeLine } from '../terminal/escape-controls.ts';
 

@@ -1,5 +1,5 @@
-import type { JobResult } from '../../contracts/result.ts';
-import type { CommandContext } from '../options/command.ts';
+import type { JobResult } from '../../contracts/jobs/result.ts';
+import type { CommandContext } from '../options/flags/command.ts';
 import { jobSummary } from './job-summary.ts';
 
 /**

@@ -1,7 +1,7 @@
-import { SkillcellError } from '../../contracts/skillcell-error.ts';
-import { openDockerRunner } from '../../runners/docker/docker-runner.ts';
-import { createLocalRunner } from '../../runners/local/local-runner.ts';
-import type { Runner } from '../../runners/runner.ts';
+import { SkillcellError } from '../../contracts/errors/skillcell-error.ts';
+import { openDockerRunner } from '../../sandboxes/docker/docker-runner.ts';
+import { createLocalRunner } from '../../sandboxes/local/local-runner.ts';
+import type { Runner } from '../../sandboxes/runner.ts';
 import type { CliIo } from '../terminal/cli-io.ts';
 
 /**

@@ -1,5 +1,5 @@
-import type { JobResult } from '../../contracts/result.ts';
-import type { CommandContext } from '../options/command.ts';
+import type { JobResult } from '../../contracts/jobs/result.ts';
+import type { CommandContext } from '../options/flags/command.ts';
 import type { KeptAnswers, KeptText } from './keep-answers.ts';
 
 /** The program that ran last; where the job failed, all that the model said with it. */

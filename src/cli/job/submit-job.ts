@@ -1,11 +1,11 @@
-import type { JobEvent } from '../../contracts/events.ts';
-import type { JobResult } from '../../contracts/result.ts';
-import { createOrchestrator } from '../../orchestrator/create-orchestrator.ts';
-import type { Orchestrator, OrchestratorOptions } from '../../orchestrator/orchestrator.ts';
+import type { JobEvent } from '../../contracts/jobs/events.ts';
+import type { JobResult } from '../../contracts/jobs/result.ts';
+import { createOrchestrator } from '../../jobs/create-orchestrator.ts';
+import type { Orchestrator, OrchestratorOptions } from '../../jobs/orchestrator.ts';
 import type { McpServers } from '../../mcp/client/mcp-servers.ts';
-import type { CommandContext } from '../options/command.ts';
-import { mcpToolsFromFlag } from '../options/mcp-flag.ts';
-import { progressLine } from '../../orchestrator/progress-line.ts';
+import type { CommandContext } from '../options/flags/command.ts';
+import { mcpToolsFromFlag } from '../options/flags/mcp-flag.ts';
+import { progressLine } from '../../jobs/progress-line.ts';
 import { cliRunners } from './runners.ts';
 
 /** A job as the orchestrator takes it. */

@@ -1,9 +1,9 @@
 import { removeTorn } from '../../durable/durable-file.ts';
-import { writeFailed } from '../../orchestrator/write-failed.ts';
+import { writeFailed } from '../../durable/write-failed.ts';
 import { fileSystemFault } from '../../durable/file-system-fault.ts';
 import { usageError } from '../terminal/usage-error.ts';
-import { SkillcellError } from '../../contracts/skillcell-error.ts';
-import { type NewPlace, takenPlace } from '../options/new-place.ts';
+import { SkillcellError } from '../../contracts/errors/skillcell-error.ts';
+import { type NewPlace, takenPlace } from '../options/places/new-place.ts';
 
 /**
  * Writes something new, after removing what earlier runs that were killed left beside its place.

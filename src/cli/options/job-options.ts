@@ -1,16 +1,16 @@
 import { devNull } from 'node:os';
-import type { JobOptions } from '../../contracts/job.ts';
-import { DEFAULT_LIMITS } from '../../contracts/limits.ts';
-import type { Isolation } from '../../contracts/result.ts';
-import { type CommandContext, flagValue, flagValues } from './command.ts';
-import { consumerFromFlags } from './consumer-flag.ts';
-import { inputFiles } from './file-flags.ts';
+import type { JobOptions } from '../../contracts/jobs/job.ts';
+import { DEFAULT_LIMITS } from '../../contracts/jobs/limits.ts';
+import type { Isolation } from '../../contracts/jobs/result.ts';
+import { type CommandContext, flagValue, flagValues } from './flags/command.ts';
+import { consumerFromFlags } from './flags/consumer-flag.ts';
+import { inputFiles } from './flags/file-flags.ts';
 import { checkInputFile, unreadable } from '../terminal/input-file.ts';
-import { limitsFromFlags } from './limit-flags.ts';
-import { outputFolder } from './output-folder.ts';
+import { limitsFromFlags } from './flags/limit-flags.ts';
+import { outputFolder } from './places/output-folder.ts';
 import { readStdin } from '../terminal/read-stdin.ts';
 import { quoted, usageError } from '../terminal/usage-error.ts';
-import { shownPathFault } from '../../protocol/shown-path.ts';
+import { shownPathFault } from '../../protocol/files/shown-path.ts';
 
 const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]*$/;
 

@@ -1,5 +1,5 @@
 import { findLanguage, languageNames } from '../../languages/languages.ts';
-import type { Session, SessionFile } from '../../contracts/session.ts';
+import type { Session, SessionFile } from '../../contracts/jobs/session.ts';
 import type { CellReader } from './read-cells.ts';
 
 const HELP = [

@@ -1,4 +1,4 @@
-import type { Language } from '../../contracts/language.ts';
+import type { Language } from '../../contracts/jobs/language.ts';
 
 const OPENING = '([{';
 const CLOSING = ')]}';

@@ -1,5 +1,5 @@
 import { createInterface, type Interface } from 'node:readline';
-import type { Language } from '../../contracts/language.ts';
+import type { Language } from '../../contracts/jobs/language.ts';
 import type { CliIo } from '../terminal/cli-io.ts';
 import { isOpen } from './is-open.ts';
 

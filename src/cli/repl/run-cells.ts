@@ -1,4 +1,4 @@
-import type { Session, SessionRun } from '../../contracts/session.ts';
+import type { Session, SessionRun } from '../../contracts/jobs/session.ts';
 import type { CliOutput } from '../terminal/cli-output.ts';
 import { dotCommand } from './dot-command.ts';
 import type { CellReader } from './read-cells.ts';

@@ -1,5 +1,5 @@
 import { inspect } from 'node:util';
-import type { SessionResult, SessionRun } from '../../contracts/session.ts';
+import type { SessionResult, SessionRun } from '../../contracts/jobs/session.ts';
 import type { CliOutput } from '../terminal/cli-output.ts';
 import { diagnosticLine } from '../terminal/diagnostic-line.ts';
 

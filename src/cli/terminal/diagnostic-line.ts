@@ -1,4 +1,4 @@
-import type { Diagnostic } from '../../contracts/diagnostic.ts';
+import type { Diagnostic } from '../../contracts/errors/diagnostic.ts';
 import { escapeLine } from './escape-controls.ts';
 
 /** A finding on one line; names of files and texts of authors are escaped. */

@@ -1,4 +1,4 @@
-import { SkillcellError } from '../../contracts/skillcell-error.ts';
+import { SkillcellError } from '../../contracts/errors/skillcell-error.ts';
 import type { CliIo } from './cli-io.ts';
 import type { CliOutput } from './cli-output.ts';
 import { diagnosticLine } from './diagnostic-line.ts';

@@ -1,4 +1,4 @@
-import { SkillcellError } from '../../contracts/skillcell-error.ts';
+import { SkillcellError } from '../../contracts/errors/skillcell-error.ts';
 
 /** The longest piece of a caller's text that a message repeats, in UTF-16 units. */
 const SHOWN = 200;

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { shownPathFault } from '../../protocol/shown-path.ts';
+import { shownPathFault } from '../../protocol/files/shown-path.ts';
 
 /** What every assertion may say. */
 interface AnyAssertion {

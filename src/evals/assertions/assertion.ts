@@ -1,4 +1,4 @@
-import type { JobResult } from '../../contracts/result.ts';
+import type { JobResult } from '../../contracts/jobs/result.ts';
 
 /** What one run of an eval has left. */
 export interface RunProduct {

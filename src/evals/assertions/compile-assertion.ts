@@ -1,8 +1,8 @@
-import { quotedText } from '../../contracts/quoted-text.ts';
-import { SkillcellError } from '../../contracts/skillcell-error.ts';
-import { compileToolSchema } from '../../broker/tool-schema/compile-tool-schema.ts';
-import { patternReader } from '../../broker/tool-schema/json-schema/pattern.ts';
-import { SchemaRefused } from '../../broker/tool-schema/schema-refused.ts';
+import { quotedText } from '../../contracts/text/quoted-text.ts';
+import { SkillcellError } from '../../contracts/errors/skillcell-error.ts';
+import { compileToolSchema } from '../../tools/schema/compile-tool-schema.ts';
+import { patternReader } from '../../tools/schema/json-schema/patterns/pattern.ts';
+import { SchemaRefused } from '../../tools/schema/schema-refused.ts';
 import { evalFault } from '../eval-fault.ts';
 import type { Assertion, AssertionCheck } from './assertion.ts';
 import type { AssertionSpec } from './assertion-schema.ts';

@@ -1,6 +1,6 @@
-import { quotedText } from '../../contracts/quoted-text.ts';
-import { isFound, type Pattern } from '../../broker/tool-schema/json-schema/pattern.ts';
-import { startRun, TOO_MUCH_WORK, TooMuchWork } from '../../broker/tool-schema/json-schema/run.ts';
+import { quotedText } from '../../contracts/text/quoted-text.ts';
+import { isFound, type Pattern } from '../../tools/schema/json-schema/patterns/pattern.ts';
+import { startRun, TOO_MUCH_WORK, TooMuchWork } from '../../tools/schema/json-schema/run.ts';
 import { CheckUnmade } from './assertion.ts';
 
 /** Steps of one search, of some 50 ns each: a text of a megabyte takes a plain pattern. */

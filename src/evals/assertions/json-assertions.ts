@@ -1,6 +1,6 @@
-import { quotedText } from '../../contracts/quoted-text.ts';
-import type { CompiledSchema } from '../../broker/tool-schema/tool-schema.ts';
-import { JsonRefused, parseBoundedJson } from '../../protocol/bounded-json.ts';
+import { quotedText } from '../../contracts/text/quoted-text.ts';
+import type { CompiledSchema } from '../../tools/schema/tool-schema.ts';
+import { JsonRefused, parseBoundedJson } from '../../protocol/channel/bounded-json.ts';
 import type { AssertionCheck, RunProduct } from './assertion.ts';
 import type { AssertionOf } from './assertion-schema.ts';
 import { readText } from './text-assertions.ts';

@@ -1,9 +1,9 @@
-import { quotedText } from '../../contracts/quoted-text.ts';
-import type { OutputText } from '../../contracts/result.ts';
+import { quotedText } from '../../contracts/text/quoted-text.ts';
+import type { OutputText } from '../../contracts/jobs/result.ts';
 import type { AssertionCheck, RunProduct } from './assertion.ts';
 import { CheckUnmade } from './assertion.ts';
 import { holds, shownSought, type Sought } from './find-text.ts';
-import { leftOut } from '../../protocol/left-out.ts';
+import { leftOut } from '../../protocol/messages/left-out.ts';
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 

@@ -1,10 +1,10 @@
-import { SkillcellError } from '../../contracts/skillcell-error.ts';
+import { SkillcellError } from '../../contracts/errors/skillcell-error.ts';
 import { changeSkills } from '../lock/change-skills.ts';
 import { compareLocked } from '../lock/compare-locked.ts';
-import type { LockedSkill } from '../lock/lock-format.ts';
+import type { LockedSkill } from '../lock/format/lock-format.ts';
 import type { FoundSkill } from '../sources/find-in-source.ts';
-import { assertReplaceable } from './assert-replaceable.ts';
-import { lockedSkill } from './locked-skill.ts';
+import { assertReplaceable } from './steps/assert-replaceable.ts';
+import { lockedSkill } from './steps/locked-skill.ts';
 
 /** Where skills are added. */
 export interface AddSkillsOptions {

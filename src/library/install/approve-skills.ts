@@ -1,12 +1,12 @@
-import { SkillcellError } from '../../contracts/skillcell-error.ts';
-import type { TreeCache } from '../../stores/cache/tree-cache.ts';
+import { SkillcellError } from '../../contracts/errors/skillcell-error.ts';
+import type { TreeCache } from '../stores/cache/tree-cache.ts';
 import { changeSkills } from '../lock/change-skills.ts';
 import { compareLocked } from '../lock/compare-locked.ts';
-import type { LockedSkill } from '../lock/lock-format.ts';
+import type { LockedSkill } from '../lock/format/lock-format.ts';
 import { lockedByReference } from '../lock/locked-by-reference.ts';
-import { builtinSkills, type BuiltinSkills, compareBuiltin } from './builtin-skills.ts';
-import { deviationDiagnostics } from './deviation-diagnostics.ts';
-import { lockedSkill } from './locked-skill.ts';
+import { builtinSkills, type BuiltinSkills, compareBuiltin } from './steps/builtin-skills.ts';
+import { deviationDiagnostics } from './steps/deviation-diagnostics.ts';
+import { lockedSkill } from './steps/locked-skill.ts';
 
 /** Who approves what. */
 export interface ApproveSkillsOptions {

@@ -1,8 +1,8 @@
 import { dirname, join } from 'node:path';
-import { quotedText } from '../../contracts/quoted-text.ts';
-import { SkillcellError } from '../../contracts/skillcell-error.ts';
-import type { TreeCache } from '../../stores/cache/tree-cache.ts';
-import { computedHash, readSkillsLock, SKILLS_LOCK_FILE, type SkillsLockEntry } from '../lock/skills-lock.ts';
+import { quotedText } from '../../contracts/text/quoted-text.ts';
+import { SkillcellError } from '../../contracts/errors/skillcell-error.ts';
+import type { TreeCache } from '../stores/cache/tree-cache.ts';
+import { computedHash, readSkillsLock, SKILLS_LOCK_FILE, type SkillsLockEntry } from '../lock/format/skills-lock.ts';
 import { findInSource, type FoundSkill } from '../sources/find-in-source.ts';
 import { parseSource, refused } from '../sources/parse-source.ts';
 import { addSkills, type AddedSkill } from './add-skills.ts';

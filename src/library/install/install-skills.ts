@@ -1,16 +1,16 @@
-import type { SkillTree } from '../../contracts/skill.ts';
-import { SkillcellError } from '../../contracts/skillcell-error.ts';
-import type { TreeCache } from '../../stores/cache/tree-cache.ts';
+import type { SkillTree } from '../../contracts/skills/skill.ts';
+import { SkillcellError } from '../../contracts/errors/skillcell-error.ts';
+import type { TreeCache } from '../stores/cache/tree-cache.ts';
 import { changeSkills, recoverSkills, type SkillChange } from '../lock/change-skills.ts';
 import { compareLocked, type Deviation } from '../lock/compare-locked.ts';
-import { lockPlaces } from '../lock/lock-places.ts';
-import type { LockedSkill } from '../lock/lock-format.ts';
-import { readLock } from '../lock/read-lock.ts';
+import { lockPlaces } from '../lock/format/lock-places.ts';
+import type { LockedSkill } from '../lock/format/lock-format.ts';
+import { readLock } from '../lock/format/read-lock.ts';
 import { assertApproved } from '../lock/approval.ts';
-import { assertNothingAdded, assertRestorable } from './assert-replaceable.ts';
-import { builtinSkills, compareBuiltin } from './builtin-skills.ts';
-import { deviationDiagnostics } from './deviation-diagnostics.ts';
-import { fetchLocked } from './fetch-locked.ts';
+import { assertNothingAdded, assertRestorable } from './steps/assert-replaceable.ts';
+import { builtinSkills, compareBuiltin } from './steps/builtin-skills.ts';
+import { deviationDiagnostics } from './steps/deviation-diagnostics.ts';
+import { fetchLocked } from './steps/fetch-locked.ts';
 
 /** Where skills are installed. */
 export interface InstallSkillsOptions {

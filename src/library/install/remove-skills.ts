@@ -1,13 +1,13 @@
 import { join } from 'node:path';
-import type { Diagnostic } from '../../contracts/diagnostic.ts';
-import { libraryDiagnostic } from '../../contracts/library-diagnostic.ts';
-import { SKILL_FILE } from '../../skills/load/skill-file-name.ts';
+import type { Diagnostic } from '../../contracts/errors/diagnostic.ts';
+import { libraryDiagnostic } from '../../contracts/errors/library-diagnostic.ts';
+import { SKILL_FILE } from '../../skills/load/files/skill-file-name.ts';
 import { withoutRange } from '../../skills/text/bare-reference.ts';
 import { changeSkills } from '../lock/change-skills.ts';
-import type { LockedSkill } from '../lock/lock-format.ts';
+import type { LockedSkill } from '../lock/format/lock-format.ts';
 import { lockedByReference } from '../lock/locked-by-reference.ts';
-import { assertReplaceable } from './assert-replaceable.ts';
-import { loadInstalled } from './load-installed.ts';
+import { assertReplaceable } from './steps/assert-replaceable.ts';
+import { loadInstalled } from './steps/load-installed.ts';
 
 /** Which skills go. */
 export interface RemoveSkillsOptions {

@@ -1,18 +1,18 @@
-import type { Diagnostic } from '../../contracts/diagnostic.ts';
-import type { TreeCache } from '../../stores/cache/tree-cache.ts';
+import type { Diagnostic } from '../../contracts/errors/diagnostic.ts';
+import type { TreeCache } from '../stores/cache/tree-cache.ts';
 import { changeSkills, recoverSkills, type SkillChange } from '../lock/change-skills.ts';
 import { compareLocked, type Deviation } from '../lock/compare-locked.ts';
-import type { LockedSkill } from '../lock/lock-format.ts';
-import { lockPlaces } from '../lock/lock-places.ts';
+import type { LockedSkill } from '../lock/format/lock-format.ts';
+import { lockPlaces } from '../lock/format/lock-places.ts';
 import { lockedByReference } from '../lock/locked-by-reference.ts';
-import { readLock } from '../lock/read-lock.ts';
+import { readLock } from '../lock/format/read-lock.ts';
 import { findInSource, type FoundSkill, type SourceContents } from '../sources/find-in-source.ts';
 import { lockedSource } from '../sources/locked-source.ts';
-import { assertReplaceable } from './assert-replaceable.ts';
-import { builtinSkills } from './builtin-skills.ts';
-import { lockedSkill } from './locked-skill.ts';
-import { readInstalled } from './read-installed.ts';
-import { skillDifference, type SkillDifference } from './skill-difference.ts';
+import { assertReplaceable } from './steps/assert-replaceable.ts';
+import { builtinSkills } from './steps/builtin-skills.ts';
+import { lockedSkill } from './steps/locked-skill.ts';
+import { readInstalled } from './steps/read-installed.ts';
+import { skillDifference, type SkillDifference } from './steps/skill-difference.ts';
 
 /** What is updated. */
 export interface UpdateSkillsOptions {

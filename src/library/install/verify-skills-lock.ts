@@ -2,7 +2,7 @@ import { lstatSync, realpathSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { readManifest } from '../../skills/load/read-manifest.ts';
 import { readTree } from '../lock/read-tree.ts';
-import { computedHash, installedName, readSkillsLock, SKILLS_LOCK_FILE } from '../lock/skills-lock.ts';
+import { computedHash, installedName, readSkillsLock, SKILLS_LOCK_FILE } from '../lock/format/skills-lock.ts';
 
 /** One skill of `skills-lock.json`, compared with its folder. */
 export interface VerifiedEntry {

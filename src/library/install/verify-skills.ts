@@ -1,10 +1,10 @@
 import { recoverSkills } from '../lock/change-skills.ts';
 import { compareLocked, type Deviation } from '../lock/compare-locked.ts';
 import { isApproved } from '../lock/approval.ts';
-import { lockPlaces } from '../lock/lock-places.ts';
+import { lockPlaces } from '../lock/format/lock-places.ts';
 import { lockedByReference } from '../lock/locked-by-reference.ts';
-import { readLock } from '../lock/read-lock.ts';
-import { builtinSkills, compareBuiltin } from './builtin-skills.ts';
+import { readLock } from '../lock/format/read-lock.ts';
+import { builtinSkills, compareBuiltin } from './steps/builtin-skills.ts';
 
 /** One locked skill, compared with its folder. */
 export interface VerifiedSkill {

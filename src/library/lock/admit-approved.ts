@@ -1,9 +1,9 @@
-import type { Diagnostic } from '../../contracts/diagnostic.ts';
-import { libraryDiagnostic } from '../../contracts/library-diagnostic.ts';
-import type { Skill } from '../../contracts/skill.ts';
-import { skillFilePath } from '../../skills/load/skill-file-name.ts';
+import type { Diagnostic } from '../../contracts/errors/diagnostic.ts';
+import { libraryDiagnostic } from '../../contracts/errors/library-diagnostic.ts';
+import type { Skill } from '../../contracts/skills/skill.ts';
+import { skillFilePath } from '../../skills/load/files/skill-file-name.ts';
 import { isApproved } from './approval.ts';
-import type { SkillLock } from './lock-format.ts';
+import type { SkillLock } from './format/lock-format.ts';
 
 /**
  * Makes the check of `--frozen`: only a skill whose bytes, as they were read, are locked and approved is loaded. What is approved are the bytes

@@ -1,5 +1,5 @@
-import { SkillcellError } from '../../contracts/skillcell-error.ts';
-import type { LockedSkill } from './lock-format.ts';
+import { SkillcellError } from '../../contracts/errors/skillcell-error.ts';
+import type { LockedSkill } from './format/lock-format.ts';
 
 /** Whether somebody has approved the bytes that are locked. */
 export function isApproved({ approval, digest }: Pick<LockedSkill, 'approval' | 'digest'>): boolean {

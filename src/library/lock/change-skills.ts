@@ -1,17 +1,17 @@
 import { chmodSync, existsSync, lstatSync, mkdirSync, readFileSync, renameSync, rmSync, type Stats } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import * as z from 'zod/mini';
-import { checkOptions } from '../../contracts/check-options.ts';
-import type { SkillTree } from '../../contracts/skill.ts';
-import { SkillcellError } from '../../contracts/skillcell-error.ts';
+import { checkOptions } from '../../contracts/checks/check-options.ts';
+import type { SkillTree } from '../../contracts/skills/skill.ts';
+import { SkillcellError } from '../../contracts/errors/skillcell-error.ts';
 import { syncFolder, writeAside } from '../../durable/durable-file.ts';
 import { removeTree } from '../../durable/remove-tree.ts';
 import { writeTree } from '../../durable/write-tree.ts';
-import { type LockedSkill, type SkillLock, writeLock } from './lock-format.ts';
-import { type LockPlaces, lockPlaces } from './lock-places.ts';
-import { nestedPlace } from './nested-place.ts';
-import { placeFault } from './place-fault.ts';
-import { readLock } from './read-lock.ts';
+import { type LockedSkill, type SkillLock, writeLock } from './format/lock-format.ts';
+import { type LockPlaces, lockPlaces } from './format/lock-places.ts';
+import { nestedPlace } from './format/nested-place.ts';
+import { placeFault } from './format/place-fault.ts';
+import { readLock } from './format/read-lock.ts';
 import { type ExclusiveOptions, withExclusive } from './with-exclusive.ts';
 
 /** What becomes of one skill. */

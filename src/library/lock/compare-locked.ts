@@ -1,11 +1,11 @@
 import { type Dirent, lstatSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import type { SkillFile } from '../../contracts/skill.ts';
-import { SKILL_ENTRIES } from '../../skills/load/list-skill-files.ts';
+import type { SkillFile } from '../../contracts/skills/skill.ts';
+import { SKILL_ENTRIES } from '../../skills/load/files/list-skill-files.ts';
 import { SKILL_BYTES } from '../../skills/load/read-manifest.ts';
 import { compareCodePoints } from '../../skills/text/text.ts';
 import { hashFile } from '../../durable/hash-file.ts';
-import type { LockedSkill } from './lock-format.ts';
+import type { LockedSkill } from './format/lock-format.ts';
 
 /** What of a skill is no longer as it is locked. */
 export interface Deviation {

@@ -1,7 +1,7 @@
-import { quotedText } from '../../contracts/quoted-text.ts';
-import { SkillcellError } from '../../contracts/skillcell-error.ts';
+import { quotedText } from '../../contracts/text/quoted-text.ts';
+import { SkillcellError } from '../../contracts/errors/skillcell-error.ts';
 import { bareReference } from '../../skills/text/bare-reference.ts';
-import type { LockedSkill, SkillLock } from './lock-format.ts';
+import type { LockedSkill, SkillLock } from './format/lock-format.ts';
 
 /**
  * Finds locked skills by references: a full id, or the part behind the dot where that is of one locked skill only.

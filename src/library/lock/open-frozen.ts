@@ -1,15 +1,15 @@
 import { existsSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import type { Diagnostic } from '../../contracts/diagnostic.ts';
-import { quotedText } from '../../contracts/quoted-text.ts';
-import type { Skill } from '../../contracts/skill.ts';
-import { SkillcellError } from '../../contracts/skillcell-error.ts';
+import type { Diagnostic } from '../../contracts/errors/diagnostic.ts';
+import { quotedText } from '../../contracts/text/quoted-text.ts';
+import type { Skill } from '../../contracts/skills/skill.ts';
+import { SkillcellError } from '../../contracts/errors/skillcell-error.ts';
 import { digestOf } from '../../skills/text/digest.ts';
 import { admitApproved } from './admit-approved.ts';
 import { recoverSkills } from './change-skills.ts';
-import { LOCK_BYTES, parseLock } from './lock-format.ts';
-import { readLockBytes } from './read-lock-bytes.ts';
-import { SKILLS_LOCK_FILE } from './skills-lock.ts';
+import { LOCK_BYTES, parseLock } from './format/lock-format.ts';
+import { readLockBytes } from './format/read-lock-bytes.ts';
+import { SKILLS_LOCK_FILE } from './format/skills-lock.ts';
 import type { ExclusiveOptions } from './with-exclusive.ts';
 
 /** A lock file for whoever loads nothing that is not approved in it. */

@@ -1,7 +1,7 @@
 import type { KnownProvenance } from '../../authoring/explain-skill.ts';
-import type { Skill } from '../../contracts/skill.ts';
+import type { Skill } from '../../contracts/skills/skill.ts';
 import { isApproved } from './approval.ts';
-import type { SkillLock } from './lock-format.ts';
+import type { SkillLock } from './format/lock-format.ts';
 
 /** What a lock file says of a skill: who has approved the bytes that are loaded, and where they come from. */
 export function provenanceBy(lock: SkillLock | undefined): (skill: Skill) => KnownProvenance {

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import type { SkillFile, SkillTree } from '../../contracts/skill.ts';
-import { readRegularFile } from '../../skills/load/read-regular-file.ts';
+import type { SkillFile, SkillTree } from '../../contracts/skills/skill.ts';
+import { readRegularFile } from '../../skills/load/files/read-regular-file.ts';
 
 /**
  * Reads listed files of a folder, none of which may have grown.

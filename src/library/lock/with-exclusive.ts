@@ -2,7 +2,7 @@ import { closeSync, constants, fstatSync, linkSync, openSync, readFileSync, read
 import { hash, randomBytes } from 'node:crypto';
 import { basename, dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { SkillcellError } from '../../contracts/skillcell-error.ts';
+import { SkillcellError } from '../../contracts/errors/skillcell-error.ts';
 import { removeTorn, writeAside } from '../../durable/durable-file.ts';
 import { currentOwner, isDead, ownerName, parseOwnerName } from '../../durable/owner.ts';
 

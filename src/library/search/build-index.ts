@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { DatabaseSync } from 'node:sqlite';
-import type { Skill } from '../../contracts/skill.ts';
+import type { Skill } from '../../contracts/skills/skill.ts';
 import { loadSqlite } from './load-sqlite.ts';
 import { FIELD_WEIGHTS, SEARCHED_FIELDS, searchedTexts } from './searched-fields.ts';
 import { wordsOf } from './search-words.ts';

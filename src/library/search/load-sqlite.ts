@@ -1,5 +1,5 @@
 import type * as Sqlite from 'node:sqlite';
-import { SkillcellError } from '../../contracts/skillcell-error.ts';
+import { SkillcellError } from '../../contracts/errors/skillcell-error.ts';
 
 let loaded: typeof Sqlite | undefined;
 

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
-import type { Diagnostic } from '../../contracts/diagnostic.ts';
-import { libraryDiagnostic } from '../../contracts/library-diagnostic.ts';
-import type { Skill } from '../../contracts/skill.ts';
-import { privateFolder } from '../../stores/cache/private-folder.ts';
+import type { Diagnostic } from '../../contracts/errors/diagnostic.ts';
+import { libraryDiagnostic } from '../../contracts/errors/library-diagnostic.ts';
+import type { Skill } from '../../contracts/skills/skill.ts';
+import { privateFolder } from '../stores/cache/private-folder.ts';
 import { buildIndex } from './build-index.ts';
 import { findIndex, keepIndex } from './kept-index.ts';
 import { createHash } from 'node:crypto';

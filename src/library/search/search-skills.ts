@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
-import { checkOptions } from '../../contracts/check-options.ts';
-import type { Diagnostic } from '../../contracts/diagnostic.ts';
-import type { Skill } from '../../contracts/skill.ts';
+import { checkOptions } from '../../contracts/checks/check-options.ts';
+import type { Diagnostic } from '../../contracts/errors/diagnostic.ts';
+import type { Skill } from '../../contracts/skills/skill.ts';
 import type { SkillsSubsystem } from '../../skills/subsystem.ts';
 import type { ConsumerOptions } from '../../skills/subsystem-contract.ts';
 import { defaultCacheFolder } from '../../durable/user-folders.ts';

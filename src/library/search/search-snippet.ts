@@ -1,4 +1,4 @@
-import type { Skill } from '../../contracts/skill.ts';
+import type { Skill } from '../../contracts/skills/skill.ts';
 import { placesOf } from '../../skills/parse/field-places.ts';
 import { placeAt } from '../../skills/text/text-place.ts';
 import { oneLine } from '../../skills/text/text.ts';

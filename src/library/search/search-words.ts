@@ -1,6 +1,6 @@
 import { stemmer } from 'stemmer';
-import { isAscii } from '../../skills/text/ascii.ts';
-import { foldCase } from '../../skills/text/fold-text.ts';
+import { isAscii } from '../../skills/text/words/ascii.ts';
+import { foldCase } from '../../skills/text/words/fold-text.ts';
 
 /** A word of a text, in the form that an index holds. */
 export interface SearchWord {

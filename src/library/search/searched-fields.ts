@@ -1,5 +1,5 @@
-import type { Skill } from '../../contracts/skill.ts';
-import { findFencedBlocks } from '../../skills/text/markdown-fences.ts';
+import type { Skill } from '../../contracts/skills/skill.ts';
+import { findFencedBlocks } from '../../skills/text/words/markdown-fences.ts';
 
 /** What of a skill is searched, in the order of the index's columns. */
 export const SEARCHED_FIELDS = ['id', 'description', 'whenToUse', 'headings', 'body'] as const;

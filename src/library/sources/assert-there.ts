@@ -1,4 +1,4 @@
-import { ARCHIVE_ENDINGS } from '../../contracts/archive-ending.ts';
+import { ARCHIVE_ENDINGS } from '../../contracts/skills/archive-ending.ts';
 import { statSync } from 'node:fs';
 import { refused } from './parse-source.ts';
 import type { SourceSpec } from './source-spec.ts';

@@ -1,5 +1,5 @@
-import { quotedText } from '../../contracts/quoted-text.ts';
-import { SkillcellError } from '../../contracts/skillcell-error.ts';
+import { quotedText } from '../../contracts/text/quoted-text.ts';
+import { SkillcellError } from '../../contracts/errors/skillcell-error.ts';
 import { bareReference } from '../../skills/text/bare-reference.ts';
 import { listNames } from '../../skills/text/list-names.ts';
 import type { FoundSkill, RefusedSkill, SourceContents } from './find-in-source.ts';

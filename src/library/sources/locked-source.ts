@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import type { LockedOrigin } from '../lock/lock-format.ts';
+import type { LockedOrigin } from '../lock/format/lock-format.ts';
 import { parseSource, refused } from './parse-source.ts';
 import type { SourceSpec } from './source-spec.ts';
 

@@ -1,8 +1,8 @@
 import { isAbsolute } from 'node:path';
-import type { RootKind } from '../../contracts/skill.ts';
-import type { SkillStore } from '../../contracts/store.ts';
-import type { TreeCache } from '../../stores/cache/tree-cache.ts';
-import type { PluginElsewhere } from '../../stores/contents/source-contents.ts';
+import type { RootKind } from '../../contracts/skills/skill.ts';
+import type { SkillStore } from '../../contracts/skills/store.ts';
+import type { TreeCache } from '../stores/cache/tree-cache.ts';
+import type { PluginElsewhere } from '../stores/contents/source-contents.ts';
 import type { SourceSpec } from './source-spec.ts';
 
 /** How a source is opened. */
@@ -33,11 +33,11 @@ export async function openSource(spec: SourceSpec, options: OpenSourceOptions): 
   const { kind, cache, nested, allowPrivate = [] } = options;
   switch (spec.kind) {
     case 'directory': {
-      const { createSourceStore } = await import('../../stores/directory/source-store.ts');
+      const { createSourceStore } = await import('../stores/directory/source-store.ts');
       return createSourceStore({ path: spec.source, kind, cache, nested });
     }
     case 'archive': {
-      const { createArchiveStore } = await import('../../stores/archive/archive-store.ts');
+      const { createArchiveStore } = await import('../stores/archive/archive-store.ts');
       const isHere = isAbsolute(spec.source);
       return createArchiveStore({
         kind,
@@ -48,15 +48,15 @@ export async function openSource(spec: SourceSpec, options: OpenSourceOptions): 
     case 'git':
       return await openGit(spec, options);
     case 'web': {
-      const { createWebStore } = await import('../../stores/web/web-store.ts');
+      const { createWebStore } = await import('../stores/web/web-store.ts');
       return createWebStore({ url: spec.source, kind, cache, allowPrivate });
     }
     case 'mcp': {
-      const { createMcpStore } = await import('../../stores/mcp/mcp-store.ts');
+      const { createMcpStore } = await import('../stores/mcp/mcp-store.ts');
       return createMcpStore({ url: spec.source, kind, cache, allowPrivate });
     }
     case 's3': {
-      const { openS3Source } = await import('../../stores/s3/open-s3-source.ts');
+      const { openS3Source } = await import('../stores/s3/open-s3-source.ts');
       return await openS3Source({ source: spec.source, kind, cache });
     }
   }
@@ -65,7 +65,7 @@ export async function openSource(spec: SourceSpec, options: OpenSourceOptions): 
 async function openGit(spec: SourceSpec, options: OpenSourceOptions): Promise<OpenedSource> {
   const { kind, cache, nested, allowPrivate = [], tokens, plugin } = options;
   const [{ createGitStore }, { resolveChecked }] = await Promise.all([
-    import('../../stores/git/git-store.ts'),
+    import('../stores/git/git-store.ts'),
     import('../../outgoing/resolve-checked.ts'),
   ]);
   const store = createGitStore({

@@ -1,9 +1,9 @@
-import { archiveForm } from '../../contracts/archive-ending.ts';
+import { archiveForm } from '../../contracts/skills/archive-ending.ts';
 import { existsSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { quotedText } from '../../contracts/quoted-text.ts';
-import { relativePathFault } from '../../contracts/relative-path.ts';
-import { SkillcellError } from '../../contracts/skillcell-error.ts';
+import { quotedText } from '../../contracts/text/quoted-text.ts';
+import { relativePathFault } from '../../contracts/text/relative-path.ts';
+import { SkillcellError } from '../../contracts/errors/skillcell-error.ts';
 import type { SourceSpec } from './source-spec.ts';
 
 const REPOSITORY = /^[A-Za-z0-9][A-Za-z0-9-]{0,38}\/[A-Za-z0-9._-]{1,100}$/;

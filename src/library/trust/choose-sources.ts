@@ -1,11 +1,11 @@
 import { realpathSync } from 'node:fs';
-import { type Diagnostic, diagnostic } from '../../contracts/diagnostic.ts';
-import { libraryDiagnostic } from '../../contracts/library-diagnostic.ts';
-import type { SkillStore } from '../../contracts/store.ts';
-import type { TreeCache } from '../../stores/cache/tree-cache.ts';
-import { createDirectoryStore } from '../../stores/directory/directory-store.ts';
-import type { StoreState } from '../look-at-store.ts';
-import type { GateVerdict } from '../skill-library.ts';
+import { type Diagnostic, diagnostic } from '../../contracts/errors/diagnostic.ts';
+import { libraryDiagnostic } from '../../contracts/errors/library-diagnostic.ts';
+import type { SkillStore } from '../../contracts/skills/store.ts';
+import type { TreeCache } from '../stores/cache/tree-cache.ts';
+import { createDirectoryStore } from '../stores/directory/directory-store.ts';
+import type { StoreState } from '../heads/look-at-store.ts';
+import type { GateVerdict } from '../snapshot/skill-library.ts';
 import { configFolder, type Environment, homeFolder } from '../../durable/user-folders.ts';
 import { type ChosenFolder, type JudgedFolder, judgeSources } from './judge-sources.ts';
 import { sourceFolders, type SourceName } from './source-folders.ts';

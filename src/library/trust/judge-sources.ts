@@ -1,5 +1,5 @@
-import type { SkillStore } from '../../contracts/store.ts';
-import type { StoreState } from '../look-at-store.ts';
+import type { SkillStore } from '../../contracts/skills/store.ts';
+import type { StoreState } from '../heads/look-at-store.ts';
 import { projectDigest } from './project-digest.ts';
 import type { SourceFolder } from './source-folders.ts';
 import type { TrustedProject, TrustReading } from './trust-file.ts';

@@ -1,9 +1,9 @@
-import type { SkillStore } from '../../contracts/store.ts';
-import type { TreeCache } from '../../stores/cache/tree-cache.ts';
-import { createDirectoryStore } from '../../stores/directory/directory-store.ts';
-import { openHeadIndex } from '../head-index.ts';
-import { openKeptLists } from '../kept-lists.ts';
-import { lookAtStore, type StoreState } from '../look-at-store.ts';
+import type { SkillStore } from '../../contracts/skills/store.ts';
+import type { TreeCache } from '../stores/cache/tree-cache.ts';
+import { createDirectoryStore } from '../stores/directory/directory-store.ts';
+import { openHeadIndex } from '../heads/head-index.ts';
+import { openKeptLists } from '../heads/kept-lists.ts';
+import { lookAtStore, type StoreState } from '../heads/look-at-store.ts';
 import { projectDigest } from './project-digest.ts';
 import { projectFolders } from './source-folders.ts';
 

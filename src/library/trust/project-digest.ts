@@ -1,6 +1,6 @@
 import { digestOf } from '../../skills/text/digest.ts';
 import { compareCodePoints } from '../../skills/text/text.ts';
-import type { StoreState } from '../look-at-store.ts';
+import type { StoreState } from '../heads/look-at-store.ts';
 
 /** Digest of all skills of a project, whatever becomes of them when they are loaded. */
 export function projectDigest(project: string, states: readonly StoreState[]): string {

@@ -1,10 +1,10 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync, renameSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import * as z from 'zod/mini';
-import { parseBoundedJson } from '../../protocol/bounded-json.ts';
+import { parseBoundedJson } from '../../protocol/channel/bounded-json.ts';
 import { syncFolder, writeAside } from '../../durable/durable-file.ts';
 import { makeFolders } from '../../durable/make-folders.ts';
-import { SkillcellError } from '../../contracts/skillcell-error.ts';
+import { SkillcellError } from '../../contracts/errors/skillcell-error.ts';
 import { compareCodePoints } from '../../skills/text/text.ts';
 import { withExclusive } from '../lock/with-exclusive.ts';
 

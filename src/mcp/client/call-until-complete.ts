@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import type { CallToolResult, Client, Tool } from '@modelcontextprotocol/client';
-import { ToolCallError } from '../../broker/tool-errors.ts';
-import type { LoadedSdk } from './load-sdk.ts';
+import { ToolCallError } from '../../tools/define/tool-errors.ts';
+import type { LoadedSdk } from './transport/load-sdk.ts';
 
 /** The broker has a clock of its own for each call. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;

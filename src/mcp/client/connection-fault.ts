@@ -1,9 +1,9 @@
-import { plainMessage } from '../../broker/outside-text.ts';
-import { ToolCallError } from '../../broker/tool-errors.ts';
-import { LOST_ANSWER } from './http-transport.ts';
-import type { LoadedSdk } from './load-sdk.ts';
-import type { McpTransport } from './mcp-transport.ts';
-import { TransportFault } from './transport-fault.ts';
+import { plainMessage } from '../../tools/define/outside-text.ts';
+import { ToolCallError } from '../../tools/define/tool-errors.ts';
+import { LOST_ANSWER } from './transport/http-transport.ts';
+import type { LoadedSdk } from './transport/load-sdk.ts';
+import type { McpTransport } from './transport/mcp-transport.ts';
+import { TransportFault } from './transport/transport-fault.ts';
 
 /** What is known where something went wrong. */
 export interface FaultScene {

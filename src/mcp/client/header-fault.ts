@@ -1,5 +1,5 @@
-import { isPlainObject } from '../../broker/tool-schema/is-plain-object.ts';
-import { quotedText } from '../../contracts/quoted-text.ts';
+import { isPlainObject } from '../../tools/schema/is-plain-object.ts';
+import { quotedText } from '../../contracts/text/quoted-text.ts';
 
 const HEADER = 'x-mcp-header';
 /** RFC 9110, section 5.6.2. */

@@ -1,8 +1,8 @@
 import * as z from 'zod/mini';
-import { isPlainObject } from '../../broker/tool-schema/is-plain-object.ts';
-import { checkOptions } from '../../contracts/check-options.ts';
-import { quotedText } from '../../contracts/quoted-text.ts';
-import { SkillcellError } from '../../contracts/skillcell-error.ts';
+import { isPlainObject } from '../../tools/schema/is-plain-object.ts';
+import { checkOptions } from '../../contracts/checks/check-options.ts';
+import { quotedText } from '../../contracts/text/quoted-text.ts';
+import { SkillcellError } from '../../contracts/errors/skillcell-error.ts';
 
 /** An MCP server that is a program of this machine; it speaks over its standard streams. */
 export interface McpProgram {

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { checkOptions } from '../../contracts/check-options.ts';
+import { checkOptions } from '../../contracts/checks/check-options.ts';
 
 /** What the tools of MCP servers have in common. */
 export interface McpToolOptions {

@@ -1,11 +1,11 @@
 import type { CallToolResult, Tool as ListedTool } from '@modelcontextprotocol/client';
-import { outsideId } from '../../broker/outside-id.ts';
-import { OUTSIDE_DESCRIPTION, plainLine, plainMessage, plainTexts } from '../../broker/outside-text.ts';
-import type { Tool } from '../../broker/tool.ts';
-import { ToolCallError } from '../../broker/tool-errors.ts';
-import { withOrigin } from '../../broker/tool-origin.ts';
-import { quotedText } from '../../contracts/quoted-text.ts';
-import { detachBytes } from '../../protocol/value-bytes.ts';
+import { outsideId } from '../../tools/define/outside-id.ts';
+import { OUTSIDE_DESCRIPTION, plainLine, plainMessage, plainTexts } from '../../tools/define/outside-text.ts';
+import type { Tool } from '../../tools/define/tool.ts';
+import { ToolCallError } from '../../tools/define/tool-errors.ts';
+import { withOrigin } from '../../tools/define/tool-origin.ts';
+import { quotedText } from '../../contracts/text/quoted-text.ts';
+import { detachBytes } from '../../protocol/messages/value-bytes.ts';
 import type { McpToolOptions } from './mcp-tool-options.ts';
 import type { ServerConnection } from './server-connection.ts';
 

@@ -1,15 +1,15 @@
 import type { CallToolResult, Client, Tool } from '@modelcontextprotocol/client';
-import { ToolCallError } from '../../broker/tool-errors.ts';
-import { SkillcellError } from '../../contracts/skillcell-error.ts';
+import { ToolCallError } from '../../tools/define/tool-errors.ts';
+import { SkillcellError } from '../../contracts/errors/skillcell-error.ts';
 import { withinDeadline } from '../../protocol/within-deadline.ts';
 import { callUntilComplete } from './call-until-complete.ts';
 import { callError, type FaultScene, faultWords, networkCode } from './connection-fault.ts';
-import type { LoadedSdk } from './load-sdk.ts';
+import type { LoadedSdk } from './transport/load-sdk.ts';
 import { isAddress, type McpServer } from './mcp-servers.ts';
-import type { McpTransport } from './mcp-transport.ts';
-import { openClient, type OpenClient, type ProtocolEra } from './open-client.ts';
+import type { McpTransport } from './transport/mcp-transport.ts';
+import { openClient, type OpenClient, type ProtocolEra } from './transport/open-client.ts';
 import { keptSecrets } from './server-secrets.ts';
-import { TransportFault } from './transport-fault.ts';
+import { TransportFault } from './transport/transport-fault.ts';
 
 /** Of one server. */
 const MAX_TOOLS = 1_000;

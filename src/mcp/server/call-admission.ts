@@ -1,5 +1,5 @@
-import { SkillcellError } from '../../contracts/skillcell-error.ts';
-import type { ServerTool } from './server-tool.ts';
+import { SkillcellError } from '../../contracts/errors/skillcell-error.ts';
+import type { ServerTool } from './tools/server-tool.ts';
 
 /** Calls that are under way or wait, of all clients together. */
 const MOST_CALLS = 64;

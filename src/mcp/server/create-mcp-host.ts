@@ -1,17 +1,17 @@
 import { McpServer } from '@modelcontextprotocol/server';
-import { isLibrary } from '../../orchestrator/present-skills.ts';
+import { isLibrary } from '../../jobs/request/present-skills.ts';
 import { createCallAdmission } from './call-admission.ts';
-import { closeSessionTool, openSessionTool } from './session-tools.ts';
+import { closeSessionTool, openSessionTool } from './tools/session-tools.ts';
 import { createOpenSessions } from './open-sessions.ts';
 import { registerTool } from './register-tool.ts';
-import { createResourceStore } from './resource-store.ts';
-import { runCodeTool } from './run-code-tool.ts';
-import { runSkillScriptTool } from './run-skill-script-tool.ts';
-import { runTaskTool } from './run-task-tool.ts';
-import { serveResources } from './serve-resources.ts';
+import { createResourceStore } from './resources/resource-store.ts';
+import { runCodeTool } from './tools/run-code-tool.ts';
+import { runSkillScriptTool } from './tools/run-skill-script-tool.ts';
+import { runTaskTool } from './tools/run-task-tool.ts';
+import { serveResources } from './resources/serve-resources.ts';
 import type { McpServerSettings } from './server-settings.ts';
 import { loadSkillCatalog } from './skill-catalog.ts';
-import { listSkillsTool, loadSkillTool, readSkillFileTool, searchSkillsTool } from './skill-tools.ts';
+import { listSkillsTool, loadSkillTool, readSkillFileTool, searchSkillsTool } from './tools/skill-tools.ts';
 
 /** Bytes of what was too large for results that stay readable; artifacts have room of their own. */
 const KEPT_BYTES: number = 24 * 1024 * 1024;

@@ -1,7 +1,7 @@
-import { SkillcellError } from '../../contracts/skillcell-error.ts';
-import type { Session, SessionOptions } from '../../contracts/session.ts';
-import { quotedText } from '../../contracts/quoted-text.ts';
-import { createJobQueue } from '../../orchestrator/job-queue.ts';
+import { SkillcellError } from '../../contracts/errors/skillcell-error.ts';
+import type { Session, SessionOptions } from '../../contracts/jobs/session.ts';
+import { quotedText } from '../../contracts/text/quoted-text.ts';
+import { createJobQueue } from '../../jobs/supply/job-queue.ts';
 
 /** Sandboxes that are started at once; a client that asks for many would else have none of them start in its time. */
 const AT_ONCE = 2;

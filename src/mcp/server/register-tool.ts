@@ -1,11 +1,11 @@
 import type { CallToolResult, McpServer, ServerContext, StandardSchemaWithJSON } from '@modelcontextprotocol/server';
 import * as z from 'zod/mini';
-import { checkOptions } from '../../contracts/check-options.ts';
-import { SkillcellError } from '../../contracts/skillcell-error.ts';
+import { checkOptions } from '../../contracts/checks/check-options.ts';
+import { SkillcellError } from '../../contracts/errors/skillcell-error.ts';
 import { fileSystemFault } from '../../durable/file-system-fault.ts';
 import type { CallAdmission } from './call-admission.ts';
-import { createCallProgress } from './call-progress.ts';
-import type { ServerTool, ToolAnswer } from './server-tool.ts';
+import { createCallProgress } from './tools/call-progress.ts';
+import type { ServerTool, ToolAnswer } from './tools/server-tool.ts';
 
 /** What stands in a result instead of a value, where nothing came of the call. */
 const REFUSAL = z.strictObject({

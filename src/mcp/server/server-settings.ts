@@ -1,6 +1,6 @@
-import type { JobOptions } from '../../contracts/job.ts';
-import type { Orchestrator } from '../../orchestrator/orchestrator.ts';
-import type { GivenSkills } from '../../orchestrator/present-skills.ts';
+import type { JobOptions } from '../../contracts/jobs/job.ts';
+import type { Orchestrator } from '../../jobs/orchestrator.ts';
+import type { GivenSkills } from '../../jobs/request/present-skills.ts';
 
 /** What an MCP server is made of. */
 export interface McpServerSettings {

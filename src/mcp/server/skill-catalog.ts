@@ -4,9 +4,9 @@ import {
   type SkillFileEntry,
   type SkillFiles,
 } from '@modelcontextprotocol/server/ext/skills';
-import type { Skill } from '../../contracts/skill.ts';
+import type { Skill } from '../../contracts/skills/skill.ts';
 import type { SkillsSubsystem } from '../../skills/index.ts';
-import { presentSkills } from '../../orchestrator/present-skills.ts';
+import { presentSkills } from '../../jobs/request/present-skills.ts';
 import type { McpServerSettings } from './server-settings.ts';
 
 /** The skills of a server as the protocol's extension serves them. */

@@ -1,6 +1,6 @@
 import { lstatSync, readdirSync } from 'node:fs';
-import { FileTooLarge, readRegularFile } from '../../skills/load/read-regular-file.ts';
-import { isSkillFileName } from '../../skills/load/skill-file-name.ts';
+import { FileTooLarge, readRegularFile } from '../../skills/load/files/read-regular-file.ts';
+import { isSkillFileName } from '../../skills/load/files/skill-file-name.ts';
 import { compareCodePoints } from '../../skills/text/text.ts';
 import type { ScanSource } from './scan-source.ts';
 

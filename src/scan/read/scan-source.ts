@@ -1,4 +1,4 @@
-import type { SkillTree } from '../../contracts/skill.ts';
+import type { SkillTree } from '../../contracts/skills/skill.ts';
 import type { Unscanned } from '../scan-tree.ts';
 import type { FoundInFile } from '../scan-finding.ts';
 

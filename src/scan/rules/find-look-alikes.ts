@@ -1,4 +1,4 @@
-import { latePattern } from '../../skills/text/late-pattern.ts';
+import { latePattern } from '../../skills/text/words/late-pattern.ts';
 import type { FoundInFile } from '../scan-finding.ts';
 import type { ScannedFile } from '../scanned-file.ts';
 import { CONFUSABLE_LETTERS, LETTERS_OF_SCIENCE } from '../text/confusable-letters.ts';

@@ -1,9 +1,9 @@
 import type { FoundInFile } from '../scan-finding.ts';
 import type { ScannedFile } from '../scanned-file.ts';
-import { baseName, commandTokens, type CommandToken } from '../text/command-tokens.ts';
-import { decodes, fetchedFiles, fetcherIn, FETCHING_WORDS } from '../text/fetching.ts';
-import { isInterpreter, runsItsInput, shellCommand, type ShellCommand } from '../text/shell-command.ts';
-import { pipelinesOf, type PipeStage } from '../text/shell-statements.ts';
+import { baseName, commandTokens, type CommandToken } from '../text/commands/command-tokens.ts';
+import { decodes, fetchedFiles, fetcherIn, FETCHING_WORDS } from '../text/commands/fetching.ts';
+import { isInterpreter, runsItsInput, shellCommand, type ShellCommand } from '../text/commands/shell-command.ts';
+import { pipelinesOf, type PipeStage } from '../text/commands/shell-statements.ts';
 
 const PIPED = 'What is fetched goes straight into an interpreter.';
 const DECODED = 'What is decoded goes straight into an interpreter.';

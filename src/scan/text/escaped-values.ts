@@ -1,4 +1,4 @@
-import { type DoubleQuoted, doubleQuotedIn } from '../../skills/parse/double-quoted.ts';
+import { type DoubleQuoted, doubleQuotedIn } from '../../skills/parse/yaml/double-quoted.ts';
 import { readFrontMatter } from '../../skills/parse/front-matter.ts';
 import type { TextRange } from './text-ranges.ts';
 

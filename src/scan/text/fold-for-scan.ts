@@ -1,4 +1,4 @@
-import { isAscii } from '../../skills/text/ascii.ts';
+import { isAscii } from '../../skills/text/words/ascii.ts';
 import { removeHidden } from '../../skills/text/hidden-characters.ts';
 import { CONFUSABLE_LETTERS } from './confusable-letters.ts';
 import { growingOffsets } from './growing-offsets.ts';

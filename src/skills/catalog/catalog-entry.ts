@@ -1,4 +1,4 @@
-import type { Skill } from '../../contracts/skill.ts';
+import type { Skill } from '../../contracts/skills/skill.ts';
 import { cutTo, oneLine } from '../text/text.ts';
 
 /** The forms of a catalog. */

@@ -1,4 +1,4 @@
-import type { Skill, ToolRow } from '../../contracts/skill.ts';
+import type { Skill, ToolRow } from '../../contracts/skills/skill.ts';
 import { bodyTokens, type CatalogEntry, type CatalogLayout, entryBrief } from './catalog-entry.ts';
 import { oneLine, wrapText } from '../text/text.ts';
 

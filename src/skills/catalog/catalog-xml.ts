@@ -1,7 +1,7 @@
 import { join } from 'node:path';
-import type { Skill } from '../../contracts/skill.ts';
+import type { Skill } from '../../contracts/skills/skill.ts';
 import { type CatalogEntry, type CatalogLayout, entryBrief } from './catalog-entry.ts';
-import { skillFileOf } from '../load/skill-file-name.ts';
+import { skillFileOf } from '../load/files/skill-file-name.ts';
 import { oneLine } from '../text/text.ts';
 
 const ENTITIES: Readonly<Record<string, string>> = {

@@ -1,4 +1,4 @@
-import type { Skill } from '../../contracts/skill.ts';
+import type { Skill } from '../../contracts/skills/skill.ts';
 import { catalogDigest } from '../text/digest.ts';
 
 /** An immutable snapshot of what one consumer was shown: the first id is `SK1`. */

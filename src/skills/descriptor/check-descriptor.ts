@@ -1,7 +1,7 @@
-import { DESCRIPTOR_SCHEMA, type FullDescriptor, type SkillsDescriptor } from '../../contracts/descriptor.ts';
-import { fullDescriptorSchema, seedDescriptorSchema } from '../../contracts/descriptor-schema.ts';
-import { type Diagnostic, diagnostic } from '../../contracts/diagnostic.ts';
-import { explainIssue, NO_WORDS } from '../../contracts/explain-issue.ts';
+import { DESCRIPTOR_SCHEMA, type FullDescriptor, type SkillsDescriptor } from '../../contracts/skills/descriptor.ts';
+import { fullDescriptorSchema, seedDescriptorSchema } from '../../contracts/skills/descriptor-schema.ts';
+import { type Diagnostic, diagnostic } from '../../contracts/errors/diagnostic.ts';
+import { explainIssue, NO_WORDS } from '../../contracts/checks/explain-issue.ts';
 import { catalogDigest, descriptorDigest, skillDigest } from '../text/digest.ts';
 import { faultyPaths } from '../text/file-path.ts';
 import { isNamespace, mayBeNamespace } from '../load/publish-id.ts';

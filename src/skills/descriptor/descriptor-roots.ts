@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { isAbsolute, join, resolve } from 'node:path';
-import type { SkillsDescriptor } from '../../contracts/descriptor.ts';
-import { type Diagnostic, diagnostic } from '../../contracts/diagnostic.ts';
+import type { SkillsDescriptor } from '../../contracts/skills/descriptor.ts';
+import { type Diagnostic, diagnostic } from '../../contracts/errors/diagnostic.ts';
 
 /** The folders that a descriptor means. */
 export interface DescriptorRoots {

@@ -1,5 +1,5 @@
-import { DESCRIPTOR_SCHEMA, type DescriptorSkill, type FullDescriptor } from '../../contracts/descriptor.ts';
-import type { AgentsConfig, Skill } from '../../contracts/skill.ts';
+import { DESCRIPTOR_SCHEMA, type DescriptorSkill, type FullDescriptor } from '../../contracts/skills/descriptor.ts';
+import type { AgentsConfig, Skill } from '../../contracts/skills/skill.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import { descriptorDigest } from '../text/digest.ts';
 

@@ -1,6 +1,6 @@
-import type { DescriptorSkill, SkillsDescriptor } from '../../contracts/descriptor.ts';
-import { type Diagnostic, diagnostic } from '../../contracts/diagnostic.ts';
-import type { SkillTree, SkillTrees } from '../../contracts/skill.ts';
+import type { DescriptorSkill, SkillsDescriptor } from '../../contracts/skills/descriptor.ts';
+import { type Diagnostic, diagnostic } from '../../contracts/errors/diagnostic.ts';
+import type { SkillTree, SkillTrees } from '../../contracts/skills/skill.ts';
 import { checkDescriptor, isPortable } from './check-descriptor.ts';
 import { digestOf } from '../text/digest.ts';
 

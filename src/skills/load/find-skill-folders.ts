@@ -1,7 +1,7 @@
-import { type Diagnostic, diagnostic } from '../../contracts/diagnostic.ts';
-import { type FolderListing, listFolder } from './list-folder.ts';
-import { linkDiagnostics } from './list-skill-files.ts';
-import { skillFileNames } from './skill-file-name.ts';
+import { type Diagnostic, diagnostic } from '../../contracts/errors/diagnostic.ts';
+import { type FolderListing, listFolder } from './files/list-folder.ts';
+import { linkDiagnostics } from './files/list-skill-files.ts';
+import { skillFileNames } from './files/skill-file-name.ts';
 
 /** The most folders that are looked into, to say what was not searched. */
 const COUNTED_FOLDERS = 20_000;

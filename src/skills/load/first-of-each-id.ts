@@ -1,7 +1,7 @@
-import { type Diagnostic, diagnostic } from '../../contracts/diagnostic.ts';
-import type { Skill } from '../../contracts/skill.ts';
+import { type Diagnostic, diagnostic } from '../../contracts/errors/diagnostic.ts';
+import type { Skill } from '../../contracts/skills/skill.ts';
 import { listNames } from '../text/list-names.ts';
-import { skillFilePath } from './skill-file-name.ts';
+import { skillFilePath } from './files/skill-file-name.ts';
 
 const NAMED = 10;
 

@@ -1,9 +1,9 @@
-import type { DescriptorSkill } from '../../contracts/descriptor.ts';
-import type { Diagnostic } from '../../contracts/diagnostic.ts';
-import type { Skill, SkillTree, SkillTrees } from '../../contracts/skill.ts';
+import type { DescriptorSkill } from '../../contracts/skills/descriptor.ts';
+import type { Diagnostic } from '../../contracts/errors/diagnostic.ts';
+import type { Skill, SkillTree, SkillTrees } from '../../contracts/skills/skill.ts';
 import { displayName, readSkillParts } from './read-skill-parts.ts';
 import { isBuiltinNamespace } from './publish-id.ts';
-import { SKILL_FILE, skillFileNames } from './skill-file-name.ts';
+import { SKILL_FILE, skillFileNames } from './files/skill-file-name.ts';
 import { compareCodePoints } from '../text/text.ts';
 
 /**

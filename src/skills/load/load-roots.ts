@@ -1,13 +1,13 @@
 import { realpathSync, statSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
-import { type Diagnostic, diagnostic } from '../../contracts/diagnostic.ts';
-import type { RootKind, Skill, SkillRoot } from '../../contracts/skill.ts';
+import { type Diagnostic, diagnostic } from '../../contracts/errors/diagnostic.ts';
+import type { RootKind, Skill, SkillRoot } from '../../contracts/skills/skill.ts';
 import { findSkillFolders, type SkillFolder } from './find-skill-folders.ts';
 import { firstOfEachId } from './first-of-each-id.ts';
 import { loadSkillFolder, type LoadingRoot } from './load-skill-folder.ts';
-import { expectManyTexts } from '../parse/lazy-yaml.ts';
+import { expectManyTexts } from '../parse/yaml/lazy-yaml.ts';
 import { isBuiltinNamespace } from './publish-id.ts';
-import { skillFilePath } from './skill-file-name.ts';
+import { skillFilePath } from './files/skill-file-name.ts';
 import { compareCodePoints } from '../text/text.ts';
 
 /** What a descriptor lets roots publish. */

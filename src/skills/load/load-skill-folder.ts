@@ -1,6 +1,6 @@
 import { basename, join } from 'node:path';
-import type { Diagnostic } from '../../contracts/diagnostic.ts';
-import type { RootKind, Skill, SkillFile } from '../../contracts/skill.ts';
+import type { Diagnostic } from '../../contracts/errors/diagnostic.ts';
+import type { RootKind, Skill, SkillFile } from '../../contracts/skills/skill.ts';
 import { skillDigest } from '../text/digest.ts';
 import type { SkillFolder } from './find-skill-folders.ts';
 import { placesOf } from '../parse/field-places.ts';

@@ -1,5 +1,5 @@
 import { basename } from 'node:path';
-import type { RootKind } from '../../contracts/skill.ts';
+import type { RootKind } from '../../contracts/skills/skill.ts';
 import { skillFolderAt } from './find-skill-folders.ts';
 import { type LoadedRoot, loadFolders, type RootGrants } from './load-roots.ts';
 

@@ -1,5 +1,5 @@
-import { type Diagnostic, diagnostic, type DiagnosticPlace } from '../../contracts/diagnostic.ts';
-import type { Namespace, RootKind } from '../../contracts/skill.ts';
+import { type Diagnostic, diagnostic, type DiagnosticPlace } from '../../contracts/errors/diagnostic.ts';
+import type { Namespace, RootKind } from '../../contracts/skills/skill.ts';
 import { folderId, isSlug } from '../text/slug.ts';
 
 const NAMESPACES: ReadonlySet<string> = new Set<Namespace>(['public', 'internal', 'custom']);

@@ -1,11 +1,11 @@
-import { type Diagnostic, diagnostic } from '../../contracts/diagnostic.ts';
-import type { SkillFile } from '../../contracts/skill.ts';
+import { type Diagnostic, diagnostic } from '../../contracts/errors/diagnostic.ts';
+import type { SkillFile } from '../../contracts/skills/skill.ts';
 import { TEXT_FILE_LIMIT } from '../text/decode-text.ts';
-import { listFolder, type FolderListing } from './list-folder.ts';
-import { listSkillFiles } from './list-skill-files.ts';
-import { FileTooLarge, readRegularFile } from './read-regular-file.ts';
+import { listFolder, type FolderListing } from './files/list-folder.ts';
+import { listSkillFiles } from './files/list-skill-files.ts';
+import { FileTooLarge, readRegularFile } from './files/read-regular-file.ts';
 import { COMPACT_FILE, SOURCES_FILE, TOOLS_FILE } from './read-skill-parts.ts';
-import { isSkillFileName } from './skill-file-name.ts';
+import { isSkillFileName } from './files/skill-file-name.ts';
 
 /** The most bytes that the files of one skill may have together. */
 export const SKILL_BYTES: number = 256 * 1024 * 1024;

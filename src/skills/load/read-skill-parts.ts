@@ -1,8 +1,8 @@
-import { type Diagnostic, diagnostic } from '../../contracts/diagnostic.ts';
-import type { Skill } from '../../contracts/skill.ts';
+import { type Diagnostic, diagnostic } from '../../contracts/errors/diagnostic.ts';
+import type { Skill } from '../../contracts/skills/skill.ts';
 import { decodeText } from '../text/decode-text.ts';
 import { parseSkillMarkdown } from '../parse/parse-skill.ts';
-import { SKILL_FILE, SKILL_FILE_LOWER } from './skill-file-name.ts';
+import { SKILL_FILE, SKILL_FILE_LOWER } from './files/skill-file-name.ts';
 import { readSourcesFile } from '../parse/sources-file.ts';
 import { placeAt } from '../text/text-place.ts';
 import { hiddenAt, oneLine } from '../text/text.ts';

@@ -1,13 +1,13 @@
 import { realpathSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
-import { type Diagnostic, diagnostic, type OwnCode } from '../../contracts/diagnostic.ts';
-import type { Skill } from '../../contracts/skill.ts';
+import { type Diagnostic, diagnostic, type OwnCode } from '../../contracts/errors/diagnostic.ts';
+import type { Skill } from '../../contracts/skills/skill.ts';
 import { findSkillFolders, type SkillFolder } from './find-skill-folders.ts';
 import { firstOfEachId } from './first-of-each-id.ts';
 import { loadSkillFolder } from './load-skill-folder.ts';
 import { isNamespace } from './publish-id.ts';
 import { readManifest } from './read-manifest.ts';
-import { SKILL_FILE } from './skill-file-name.ts';
+import { SKILL_FILE } from './files/skill-file-name.ts';
 import { validateStrict } from '../parse/strict-validate.ts';
 import { decodeFaultPlace } from '../text/decode-fault-place.ts';
 

@@ -1,6 +1,6 @@
-import { latePattern } from '../text/late-pattern.ts';
-import { foldText } from '../text/fold-text.ts';
-import { hasWord } from '../text/whole-word.ts';
+import { latePattern } from '../text/words/late-pattern.ts';
+import { foldText } from '../text/words/fold-text.ts';
+import { hasWord } from '../text/words/whole-word.ts';
 
 const PLAIN_WORD = latePattern(() => /^[\p{L}\p{M}\p{N}_]+$/u);
 const HYPHENS = /[-\u2010]/g;

@@ -1,4 +1,4 @@
-import type { TriggerSession } from '../../contracts/matching.ts';
+import type { TriggerSession } from '../../contracts/skills/matching.ts';
 import { reasonForModels } from '../select/left-out.ts';
 import { compareCodePoints } from '../text/text.ts';
 import { matchSkills } from './triggers.ts';

@@ -1,14 +1,14 @@
-import type { LeftOut, MatchResult, SkillMatch } from '../../contracts/matching.ts';
-import type { Skill } from '../../contracts/skill.ts';
+import type { LeftOut, MatchResult, SkillMatch } from '../../contracts/skills/matching.ts';
+import type { Skill } from '../../contracts/skills/skill.ts';
 import { reasonForModels } from '../select/left-out.ts';
 import { asksForSkills } from './asks-for-skills.ts';
-import { foldCase, foldText } from '../text/fold-text.ts';
+import { foldCase, foldText } from '../text/words/fold-text.ts';
 import { foldForMention, isMentioned } from './mentions.ts';
 import { compareCodePoints, cutTo, oneLine } from '../text/text.ts';
 import { isMet } from '../parse/needed-words.ts';
-import { holdsWord, searchedText, type SearchedText, soughtWord, type SoughtWord } from '../text/sought-word.ts';
+import { holdsWord, searchedText, type SearchedText, soughtWord, type SoughtWord } from '../text/words/sought-word.ts';
 import { compilePatterns } from '../parse/trigger-patterns.ts';
-import { hasWord } from '../text/whole-word.ts';
+import { hasWord } from '../text/words/whole-word.ts';
 
 /** The most skills that one query brings in, if the caller doesn't say. */
 export const DEFAULT_MAX_MATCHES = 3;

@@ -1,4 +1,4 @@
-import type { SkillFields } from '../../contracts/skill.ts';
+import type { SkillFields } from '../../contracts/skills/skill.ts';
 import type { TextPlace } from '../text/text-place.ts';
 
 /** Where parts of a SKILL.md stand that are judged after it was read. */

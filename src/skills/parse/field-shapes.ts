@@ -1,6 +1,6 @@
-import { isScalar } from './lazy-yaml.ts';
+import { isScalar } from './yaml/lazy-yaml.ts';
 import { bareReference, fullId } from '../text/bare-reference.ts';
-import { dataOf, entriesOf, isNull, itemsOf, setOwn, writtenText } from './yaml-values.ts';
+import { dataOf, entriesOf, isNull, itemsOf, setOwn, writtenText } from './yaml/yaml-values.ts';
 
 /** What a value of a known key gives. No `value`: it is empty and counts as absent. */
 export interface Shaped {

@@ -1,12 +1,12 @@
 import type matter from 'gray-matter';
 import { createRequire } from 'node:module';
 import type { ParsedNode, YAMLMap } from 'yaml';
-import { type Diagnostic, diagnostic, type OwnCode } from '../../contracts/diagnostic.ts';
+import { type Diagnostic, diagnostic, type OwnCode } from '../../contracts/errors/diagnostic.ts';
 import { movedDown, placeAt, type TextPlace } from '../text/text-place.ts';
-import { isMap } from './lazy-yaml.ts';
-import { commentsOf } from './offered-comments.ts';
-import { type PlaceOf, readYaml, type YamlReading } from './read-yaml.ts';
-import { repairBlock } from './repair-block.ts';
+import { isMap } from './yaml/lazy-yaml.ts';
+import { commentsOf } from './yaml/offered-comments.ts';
+import { type PlaceOf, readYaml, type YamlReading } from './yaml/read-yaml.ts';
+import { repairBlock } from './yaml/repair-block.ts';
 
 // The runtime bundle replaces the next line: see docs/decisions/2026-11-22-lazy-modules.md.
 const require = createRequire(import.meta.url);

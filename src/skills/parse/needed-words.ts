@@ -1,6 +1,6 @@
 import type { RE2Set } from 're2js';
-import { foldCase } from '../text/fold-text.ts';
-import { holdsWord, soughtWord, type SearchedText, type SoughtWord } from '../text/sought-word.ts';
+import { foldCase } from '../text/words/fold-text.ts';
+import { holdsWord, soughtWord, type SearchedText, type SoughtWord } from '../text/words/sought-word.ts';
 
 /** What a text has to hold for a pattern to match it: a word, each of some, or one of some; case folded. */
 export type Need = SoughtWord | { all: readonly Need[] } | { any: readonly Need[] };

@@ -1,4 +1,4 @@
-import { type Diagnostic, diagnostic } from '../../contracts/diagnostic.ts';
+import { type Diagnostic, diagnostic } from '../../contracts/errors/diagnostic.ts';
 
 const TRACKING = /^(?:utm_[^=]*|gclid|fbclid)(?:=|$)/;
 

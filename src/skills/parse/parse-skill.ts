@@ -1,15 +1,15 @@
 import type { YAMLMap } from 'yaml';
 import { placeAt, type TextPlace } from '../text/text-place.ts';
-import { isMap, isScalar, isSeq } from './lazy-yaml.ts';
-import { type Diagnostic, diagnostic, type OwnCode } from '../../contracts/diagnostic.ts';
-import type { SkillFields } from '../../contracts/skill.ts';
+import { isMap, isScalar, isSeq } from './yaml/lazy-yaml.ts';
+import { type Diagnostic, diagnostic, type OwnCode } from '../../contracts/errors/diagnostic.ts';
+import type { SkillFields } from '../../contracts/skills/skill.ts';
 import { decodeText } from '../text/decode-text.ts';
 import { readFrontMatter } from './front-matter.ts';
-import type { PlaceOf } from './read-yaml.ts';
+import type { PlaceOf } from './yaml/read-yaml.ts';
 import { readFields } from './skill-fields.ts';
 import { keepPlaces } from './field-places.ts';
 import { compilePatterns } from './trigger-patterns.ts';
-import { entriesOf, isNull, itemsOf, writtenText } from './yaml-values.ts';
+import { entriesOf, isNull, itemsOf, writtenText } from './yaml/yaml-values.ts';
 import { codePointLength, firstSentence, hasHidden, hiddenAt, oneLine } from '../text/text.ts';
 
 /** The most code points that a description should have (Agent Skills specification). */

@@ -1,5 +1,5 @@
 import type { YAMLMap } from 'yaml';
-import type { SkillFields } from '../../contracts/skill.ts';
+import type { SkillFields } from '../../contracts/skills/skill.ts';
 import {
   commaListShape,
   forbiddingShape,
@@ -15,7 +15,7 @@ import {
   truthShape,
 } from './field-shapes.ts';
 import type { Fault, Shape } from './field-shapes.ts';
-import { dataOf, entriesOf, isNull, setOwn } from './yaml-values.ts';
+import { dataOf, entriesOf, isNull, setOwn } from './yaml/yaml-values.ts';
 
 /** Every known key of the frontmatter, of all dialects: the field that it sets, and its shape. */
 export const FIELD_RULES: ReadonlyMap<string, { field: keyof SkillFields; shape: Shape }> = new Map([

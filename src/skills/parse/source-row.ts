@@ -1,5 +1,5 @@
-import { type Diagnostic, diagnostic } from '../../contracts/diagnostic.ts';
-import type { SourceRow } from '../../contracts/skill.ts';
+import { type Diagnostic, diagnostic } from '../../contracts/errors/diagnostic.ts';
+import type { SourceRow } from '../../contracts/skills/skill.ts';
 import { normalizeUrl } from './normalize-url.ts';
 
 /** Optional fields of a row that are kept as they are. */

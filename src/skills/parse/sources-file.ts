@@ -1,10 +1,10 @@
-import { type Diagnostic, diagnostic, type DiagnosticPlace } from '../../contracts/diagnostic.ts';
-import type { SourceRow } from '../../contracts/skill.ts';
+import { type Diagnostic, diagnostic, type DiagnosticPlace } from '../../contracts/errors/diagnostic.ts';
+import type { SourceRow } from '../../contracts/skills/skill.ts';
 import type { TextPlace } from '../text/text-place.ts';
-import { readDataFile } from './data-file.ts';
-import { commentsOf } from './offered-comments.ts';
+import { readDataFile } from './yaml/data-file.ts';
+import { commentsOf } from './yaml/offered-comments.ts';
 import { normalizeSourceRow } from './source-row.ts';
-import { dataOf, entriesOf, isNull, itemsOf, setOwn, writtenText } from './yaml-values.ts';
+import { dataOf, entriesOf, isNull, itemsOf, setOwn, writtenText } from './yaml/yaml-values.ts';
 
 /** The sources of a skill, with what was wrong in the file. */
 export interface SourcesReading {

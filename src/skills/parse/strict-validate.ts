@@ -1,9 +1,9 @@
-import { type Diagnostic, diagnostic, type OwnCode } from '../../contracts/diagnostic.ts';
+import { type Diagnostic, diagnostic, type OwnCode } from '../../contracts/errors/diagnostic.ts';
 import { decodeText } from '../text/decode-text.ts';
 import type { TextPlace } from '../text/text-place.ts';
 import { readFrontMatter } from './front-matter.ts';
 import { codePointLength } from '../text/text.ts';
-import { entriesOf, isNull, writtenText } from './yaml-values.ts';
+import { entriesOf, isNull, writtenText } from './yaml/yaml-values.ts';
 
 /** The keys of the specification. */
 export const STRICT_KEYS: ReadonlySet<string> = new Set([

@@ -1,10 +1,10 @@
-import { isScalar } from './lazy-yaml.ts';
-import { type Diagnostic, diagnostic } from '../../contracts/diagnostic.ts';
-import type { ToolRow } from '../../contracts/skill.ts';
+import { isScalar } from './yaml/lazy-yaml.ts';
+import { type Diagnostic, diagnostic } from '../../contracts/errors/diagnostic.ts';
+import type { ToolRow } from '../../contracts/skills/skill.ts';
 import type { TextPlace } from '../text/text-place.ts';
-import { readDataFile } from './data-file.ts';
-import { commentsOf } from './offered-comments.ts';
-import { entriesOf, isNull, itemsOf, writtenText } from './yaml-values.ts';
+import { readDataFile } from './yaml/data-file.ts';
+import { commentsOf } from './yaml/offered-comments.ts';
+import { entriesOf, isNull, itemsOf, writtenText } from './yaml/yaml-values.ts';
 
 /** The tools that a skill names, with what was wrong in the file. */
 export interface ToolsReading {

@@ -1,5 +1,5 @@
 import type { RE2JS } from 're2js';
-import { type Diagnostic, diagnostic, type DiagnosticPlace } from '../../contracts/diagnostic.ts';
+import { type Diagnostic, diagnostic, type DiagnosticPlace } from '../../contracts/errors/diagnostic.ts';
 import type { TextPlace } from '../text/text-place.ts';
 import { loadRe2 } from '../text/lazy-modules.ts';
 import { codePointLength } from '../text/text.ts';

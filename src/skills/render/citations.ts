@@ -1,5 +1,5 @@
-import { type Diagnostic, diagnostic } from '../../contracts/diagnostic.ts';
-import type { SourceRow } from '../../contracts/skill.ts';
+import { type Diagnostic, diagnostic } from '../../contracts/errors/diagnostic.ts';
+import type { SourceRow } from '../../contracts/skills/skill.ts';
 import { movedDown, placeFinder } from '../text/text-place.ts';
 import { CITATION_TOKEN, parseCitation, RANGE_LIMIT } from './citation-token.ts';
 import { codeRanges } from './code-ranges.ts';

@@ -1,4 +1,4 @@
-import { findFencedBlocks } from '../text/markdown-fences.ts';
+import { findFencedBlocks } from '../text/words/markdown-fences.ts';
 
 /** A stretch of text, `end` not included. */
 export interface TextRange {

@@ -1,8 +1,8 @@
-import { type Diagnostic, diagnostic } from '../../contracts/diagnostic.ts';
-import type { Skill, SkillVariant, SourceRow } from '../../contracts/skill.ts';
+import { type Diagnostic, diagnostic } from '../../contracts/errors/diagnostic.ts';
+import type { Skill, SkillVariant, SourceRow } from '../../contracts/skills/skill.ts';
 import { rewriteCitations } from './citations.ts';
 import { escapeMarkers } from './escape-markers.ts';
-import { skillFilePath } from '../load/skill-file-name.ts';
+import { skillFilePath } from '../load/files/skill-file-name.ts';
 import { COMPACT_FILE } from '../load/read-skill-parts.ts';
 import { placesOf } from '../parse/field-places.ts';
 import { movedDown, placeAt } from '../text/text-place.ts';

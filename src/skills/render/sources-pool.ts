@@ -1,4 +1,4 @@
-import type { SourceRow } from '../../contracts/skill.ts';
+import type { SourceRow } from '../../contracts/skills/skill.ts';
 import { normalizeUrl } from '../parse/normalize-url.ts';
 import { isMissing, normalizeSourceRow } from '../parse/source-row.ts';
 

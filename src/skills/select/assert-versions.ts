@@ -1,6 +1,6 @@
-import type { Skill } from '../../contracts/skill.ts';
-import { SkillcellError } from '../../contracts/skillcell-error.ts';
-import { quotedText } from '../../contracts/quoted-text.ts';
+import type { Skill } from '../../contracts/skills/skill.ts';
+import { SkillcellError } from '../../contracts/errors/skillcell-error.ts';
+import { quotedText } from '../../contracts/text/quoted-text.ts';
 import { bareReference, fullId, withoutRange } from '../text/bare-reference.ts';
 import { meetsRange, rangeOf, type VersionDemand } from './version-range.ts';
 

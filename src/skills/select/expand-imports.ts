@@ -1,9 +1,14 @@
-import { skillFilePath } from '../load/skill-file-name.ts';
+import { skillFilePath } from '../load/files/skill-file-name.ts';
 import { placesOf } from '../parse/field-places.ts';
 import { listNames } from '../text/list-names.ts';
 import { sluggedIds } from './slugged-ids.ts';
-import { type Diagnostic, diagnostic, type DiagnosticCode, type DiagnosticPlace } from '../../contracts/diagnostic.ts';
-import type { Skill } from '../../contracts/skill.ts';
+import {
+  type Diagnostic,
+  diagnostic,
+  type DiagnosticCode,
+  type DiagnosticPlace,
+} from '../../contracts/errors/diagnostic.ts';
+import type { Skill } from '../../contracts/skills/skill.ts';
 import type { Policy } from './policy.ts';
 import { withoutRange } from '../text/bare-reference.ts';
 

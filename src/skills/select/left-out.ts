@@ -1,4 +1,4 @@
-import type { Skill } from '../../contracts/skill.ts';
+import type { Skill } from '../../contracts/skills/skill.ts';
 import { listNames } from '../text/list-names.ts';
 import { cutTo, oneLine } from '../text/text.ts';
 import { refusalOf, type ResolveScope } from './resolve-references.ts';

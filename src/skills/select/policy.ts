@@ -1,5 +1,5 @@
-import { type Diagnostic, diagnostic } from '../../contracts/diagnostic.ts';
-import type { AgentsConfig } from '../../contracts/skill.ts';
+import { type Diagnostic, diagnostic } from '../../contracts/errors/diagnostic.ts';
+import type { AgentsConfig } from '../../contracts/skills/skill.ts';
 import { globMatch } from '../text/glob-match.ts';
 
 /** The consumer whose `disabled` applies to every consumer. */

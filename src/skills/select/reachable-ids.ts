@@ -1,4 +1,4 @@
-import type { Skill } from '../../contracts/skill.ts';
+import type { Skill } from '../../contracts/skills/skill.ts';
 import type { Policy } from './policy.ts';
 import { withoutRange } from '../text/bare-reference.ts';
 

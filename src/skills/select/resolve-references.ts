@@ -1,4 +1,4 @@
-import type { ReferenceRow } from '../../contracts/skill.ts';
+import type { ReferenceRow } from '../../contracts/skills/skill.ts';
 import type { Policy } from './policy.ts';
 import { bareReference, fullId, withoutRange, withoutScheme } from '../text/bare-reference.ts';
 

@@ -1,4 +1,4 @@
-import type { Skill } from '../../contracts/skill.ts';
+import type { Skill } from '../../contracts/skills/skill.ts';
 import { folderId } from '../text/slug.ts';
 
 const NAMED = 3;

@@ -1,4 +1,4 @@
-import type { Skill } from '../../contracts/skill.ts';
+import type { Skill } from '../../contracts/skills/skill.ts';
 
 /** Refuses skills whose versions are not those that references and imports ask for. */
 export type VersionCheck = (refs: readonly string[], skills: readonly Skill[]) => void;

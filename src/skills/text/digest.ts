@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { SkillFile } from '../../contracts/skill.ts';
+import type { SkillFile } from '../../contracts/skills/skill.ts';
 import { canonicalJson } from './canonical-json.ts';
 import { compareCodePoints } from './text.ts';
 

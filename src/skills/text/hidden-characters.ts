@@ -1,4 +1,4 @@
-import { latePattern } from './late-pattern.ts';
+import { latePattern } from './words/late-pattern.ts';
 
 /**
  * Characters that a reader doesn't see and a model does: what Unicode calls default-ignorable, less the emoji selectors

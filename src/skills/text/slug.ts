@@ -1,5 +1,5 @@
-import { withoutEnd } from '../../contracts/without-end.ts';
-import { latePattern } from './late-pattern.ts';
+import { withoutEnd } from '../../contracts/text/without-end.ts';
+import { latePattern } from './words/late-pattern.ts';
 import { codePointLength, hasHidden } from './text.ts';
 
 const SLUG_LIMIT = 64;

@@ -1,7 +1,7 @@
 import { removeHidden } from './hidden-characters.ts';
 
 export { hasHidden, hiddenAt, removeHidden } from './hidden-characters.ts';
-export { firstSentence } from './first-sentence.ts';
+export { firstSentence } from './words/first-sentence.ts';
 
 // oxlint-disable-next-line no-control-regex -- control characters are what this looks for
 const BLANKS_AND_CONTROLS = /[\s\u0000-\u001f\u007f-\u009f]+/g;

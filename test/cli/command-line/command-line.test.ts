@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { COMMANDS } from '../../../src/cli/command-line/command-table.ts';
 import { helpText } from '../../../src/cli/command-line/help-text.ts';
 import { readCommandLine } from '../../../src/cli/command-line/read-command-line.ts';
-import { DEFAULT_LIMITS, MINIMUM_PIDS } from '../../../src/contracts/limits.ts';
+import { DEFAULT_LIMITS, MINIMUM_PIDS } from '../../../src/contracts/jobs/limits.ts';
 import { runMain } from '../../fixtures/run-main.ts';
 
 function parsed(...argv: string[]): {

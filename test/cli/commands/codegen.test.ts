@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { JobResult } from '../../../src/contracts/result.ts';
+import type { JobResult } from '../../../src/contracts/jobs/result.ts';
 import { BEST_FLAGS } from '../../fixtures/levels.ts';
 import { startModelStandIn } from '../../fixtures/model-stand-in.ts';
 import { runMain } from '../../fixtures/run-main.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { WORK_FOLDER_PREFIX } from '../../../src/runners/local/start-direct.ts';
+import { WORK_FOLDER_PREFIX } from '../../../src/sandboxes/local/start-direct.ts';
 import { read } from '../../attacks/leftovers.ts';
 import { BEST_FLAGS, LEVELS, requireLevel } from '../../fixtures/levels.ts';
 import { startQuietClock } from '../../fixtures/quiet-clock.ts';

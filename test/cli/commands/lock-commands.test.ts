@@ -12,13 +12,13 @@ import {
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { BUILTIN_FOLDER } from '../../../src/cli/options/builtin-folder.ts';
+import { BUILTIN_FOLDER } from '../../../src/cli/options/skills/builtin-folder.ts';
 import { approveSkills } from '../../../src/library/install/approve-skills.ts';
 import { installSkills } from '../../../src/library/install/install-skills.ts';
 import { findUpdates, takeUpdates } from '../../../src/library/install/update-skills.ts';
 import { verifySkills } from '../../../src/library/install/verify-skills.ts';
-import { readLock } from '../../../src/library/lock/read-lock.ts';
-import { openTreeCache } from '../../../src/stores/cache/tree-cache.ts';
+import { readLock } from '../../../src/library/lock/format/read-lock.ts';
+import { openTreeCache } from '../../../src/library/stores/cache/tree-cache.ts';
 import { BEST_FLAGS } from '../../fixtures/levels.ts';
 import { type MainRun, runMain } from '../../fixtures/run-main.ts';
 

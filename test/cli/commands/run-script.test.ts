@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { JobResult } from '../../../src/contracts/result.ts';
+import type { JobResult } from '../../../src/contracts/jobs/result.ts';
 import { MISSING_PYTHON, requireHere } from '../../fixtures/describe-with.ts';
 import { BEST_FLAGS } from '../../fixtures/levels.ts';
 import { runMain } from '../../fixtures/run-main.ts';

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { ModelAnswer, ModelGateway } from '../../../src/broker/model-gateway.ts';
+import type { ModelAnswer, ModelGateway } from '../../../src/models/model-gateway.ts';
 import { claimFolder } from '../../../src/cli/job/claim-folder.ts';
 
 const request = { system: 's', messages: [] };

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { expandVariables } from '../../../src/cli/options/expand-variables.ts';
+import { expandVariables } from '../../../src/cli/options/flags/expand-variables.ts';
 
 const ENVIRONMENT = { KEY: 'value', EMPTY: '' };
 

@@ -1,8 +1,8 @@
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import type { CommandContext } from '../../../src/cli/options/command.ts';
-import { lockPlace } from '../../../src/cli/options/lock-place.ts';
+import type { CommandContext } from '../../../src/cli/options/flags/command.ts';
+import { lockPlace } from '../../../src/cli/options/skills/lock-place.ts';
 
 it.each(['', '.', 'relative'])('--user is not the working folder where HOME is %j', (HOME) => {
   const flags = new Map([['user', []]]);

@@ -2,7 +2,7 @@ import { Readable, Writable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { readCells } from '../../../src/cli/repl/read-cells.ts';
 import type { CliIo } from '../../../src/cli/terminal/cli-io.ts';
-import type { Language } from '../../../src/contracts/language.ts';
+import type { Language } from '../../../src/contracts/jobs/language.ts';
 
 async function cellsOf(language: Language, text: string): Promise<string[]> {
   const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });

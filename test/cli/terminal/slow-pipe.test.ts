@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, expect, it } from 'vitest';
-import type { JobResult } from '../../../src/contracts/result.ts';
+import type { JobResult } from '../../../src/contracts/jobs/result.ts';
 import { BEST_FLAGS } from '../../fixtures/levels.ts';
 import { expectedOutput, outputProgram } from '../../fixtures/output/output-programs.ts';
 

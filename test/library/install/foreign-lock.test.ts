@@ -18,11 +18,11 @@ import { addSkills } from '../../../src/library/install/add-skills.ts';
 import { installSkills } from '../../../src/library/install/install-skills.ts';
 import { removeSkills } from '../../../src/library/install/remove-skills.ts';
 import { findUpdates, takeUpdates } from '../../../src/library/install/update-skills.ts';
-import { type LockedSkill, type SkillLock, writeLock } from '../../../src/library/lock/lock-format.ts';
-import { readLock } from '../../../src/library/lock/read-lock.ts';
+import { type LockedSkill, type SkillLock, writeLock } from '../../../src/library/lock/format/lock-format.ts';
+import { readLock } from '../../../src/library/lock/format/read-lock.ts';
 import { findInSource } from '../../../src/library/sources/find-in-source.ts';
 import { parseSource } from '../../../src/library/sources/parse-source.ts';
-import { openTreeCache, type TreeCache } from '../../../src/stores/cache/tree-cache.ts';
+import { openTreeCache, type TreeCache } from '../../../src/library/stores/cache/tree-cache.ts';
 
 let home: string;
 let project: string;

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { Skill } from '../../../src/contracts/skill.ts';
+import type { Skill } from '../../../src/contracts/skills/skill.ts';
 import { admitApproved } from '../../../src/library/lock/admit-approved.ts';
 import { assertApproved, isApproved } from '../../../src/library/lock/approval.ts';
-import type { LockedSkill } from '../../../src/library/lock/lock-format.ts';
+import type { LockedSkill } from '../../../src/library/lock/format/lock-format.ts';
 import { lockedByReference } from '../../../src/library/lock/locked-by-reference.ts';
 import { provenanceBy } from '../../../src/library/lock/provenance.ts';
 import { digestOf } from '../../../src/skills/text/digest.ts';

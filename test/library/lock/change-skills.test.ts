@@ -28,10 +28,10 @@ import { removeSkills } from '../../../src/library/install/remove-skills.ts';
 import { findUpdates, takeUpdates } from '../../../src/library/install/update-skills.ts';
 import { verifySkills } from '../../../src/library/install/verify-skills.ts';
 import { changeSkills, recoverSkills } from '../../../src/library/lock/change-skills.ts';
-import { readLock } from '../../../src/library/lock/read-lock.ts';
+import { readLock } from '../../../src/library/lock/format/read-lock.ts';
 import { findInSource } from '../../../src/library/sources/find-in-source.ts';
 import { parseSource } from '../../../src/library/sources/parse-source.ts';
-import { openTreeCache, type TreeCache } from '../../../src/stores/cache/tree-cache.ts';
+import { openTreeCache, type TreeCache } from '../../../src/library/stores/cache/tree-cache.ts';
 
 const PROGRAM = fileURLToPath(new URL('../../fixtures/library/add-program.ts', import.meta.url));
 const run = promisify(execFile);

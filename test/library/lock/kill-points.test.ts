@@ -20,7 +20,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { removeTree } from '../../../src/durable/remove-tree.ts';
 import { packSkill } from '../../../src/archives/pack-skill.ts';
 import { verifySkills } from '../../../src/library/install/verify-skills.ts';
-import { openTreeCache } from '../../../src/stores/cache/tree-cache.ts';
+import { openTreeCache } from '../../../src/library/stores/cache/tree-cache.ts';
 import { digestOf } from '../../../src/skills/text/digest.ts';
 import { describeWith, MISSING_GIT, MISSING_STRACE } from '../../fixtures/describe-with.ts';
 import { makeRepository, type TestRepository } from '../../fixtures/git-repository.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type LockedSkill, parseLock, writeLock } from '../../../src/library/lock/lock-format.ts';
+import { type LockedSkill, parseLock, writeLock } from '../../../src/library/lock/format/lock-format.ts';
 import { digestOf, skillDigest } from '../../../src/skills/text/digest.ts';
 import { codeOf } from '../../skills/code-of.ts';
 

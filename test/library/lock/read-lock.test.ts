@@ -17,7 +17,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { changeSkills } from '../../../src/library/lock/change-skills.ts';
-import { readLock } from '../../../src/library/lock/read-lock.ts';
+import { readLock } from '../../../src/library/lock/format/read-lock.ts';
 
 const PROGRAM = fileURLToPath(new URL('../../fixtures/library/read-lock-program.ts', import.meta.url));
 const run = promisify(execFile);

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { removeTree } from '../../../src/durable/remove-tree.ts';
 import { importSkillsLock } from '../../../src/library/install/import-skills-lock.ts';
 import { verifySkills } from '../../../src/library/install/verify-skills.ts';
-import { openTreeCache, type TreeCache } from '../../../src/stores/cache/tree-cache.ts';
+import { openTreeCache, type TreeCache } from '../../../src/library/stores/cache/tree-cache.ts';
 
 let home: string;
 let cache: TreeCache;

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { verifySkills } from '../../../src/library/install/verify-skills.ts';
-import { readLock } from '../../../src/library/lock/read-lock.ts';
+import { readLock } from '../../../src/library/lock/format/read-lock.ts';
 import { type CliRun, runCli } from '../../fixtures/spawn-cli.ts';
 
 const ROUNDS = 4;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type SearchSkillsOptions, type SkillSearch, searchSkills } from '../../../src/library/search/search-skills.ts';
-import type { AgentsConfig } from '../../../src/contracts/skill.ts';
+import type { AgentsConfig } from '../../../src/contracts/skills/skill.ts';
 import { skillLibrary, skillText, type SkillLibrary } from '../../fixtures/skill-library.ts';
 import type { Tree } from '../../conformance/write-tree.ts';
 

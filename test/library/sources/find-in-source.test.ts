@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { removeTree } from '../../../src/durable/remove-tree.ts';
 import { findInSource, type FindInSourceOptions } from '../../../src/library/sources/find-in-source.ts';
 import { parseSource } from '../../../src/library/sources/parse-source.ts';
-import { openTreeCache } from '../../../src/stores/cache/tree-cache.ts';
+import { openTreeCache } from '../../../src/library/stores/cache/tree-cache.ts';
 import { writeTree } from '../../conformance/write-tree.ts';
 import { skillText } from '../../fixtures/source-of.ts';
 

@@ -16,14 +16,14 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { configFolder } from '../../../src/durable/user-folders.ts';
-import type { StoreState } from '../../../src/library/look-at-store.ts';
+import type { StoreState } from '../../../src/library/heads/look-at-store.ts';
 import { chooseSources } from '../../../src/library/trust/choose-sources.ts';
 import { lookAtProject } from '../../../src/library/trust/look-at-project.ts';
 import { projectDigest } from '../../../src/library/trust/project-digest.ts';
 import { projectFolders, sourceFolders } from '../../../src/library/trust/source-folders.ts';
 import { changeTrust, readTrust, trustFile } from '../../../src/library/trust/trust-file.ts';
 import { digestOf } from '../../../src/skills/text/digest.ts';
-import { openTreeCache } from '../../../src/stores/cache/tree-cache.ts';
+import { openTreeCache } from '../../../src/library/stores/cache/tree-cache.ts';
 
 const run = promisify(execFile);
 const DIGEST = digestOf('skills');

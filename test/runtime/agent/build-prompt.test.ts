@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { findLanguage, languages } from '../../../src/languages/languages.ts';
 import type { InstalledPackages } from '../../../runtime/languages/installed-packages.ts';
 import { buildPrompt, type PromptInput } from '../../../runtime/agent/build-prompt.ts';
-import { findFencedBlocks } from '../../../src/skills/text/markdown-fences.ts';
+import { findFencedBlocks } from '../../../src/skills/text/words/markdown-fences.ts';
 
 const BLOCK = "[ACTIVE SKILLS]\n\n## Skill: Odd (public.odd)\n\n$& $' $` ${x} {{y}}\r\n\n[END ACTIVE SKILLS]\n";
 const input: PromptInput = {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Language, LanguageDefinition } from '../../../src/contracts/language.ts';
+import type { Language, LanguageDefinition } from '../../../src/contracts/jobs/language.ts';
 import { findLanguage } from '../../../src/languages/languages.ts';
 import { extractCode } from '../../../runtime/agent/extract-code.ts';
 import { cpuMs } from '../../fixtures/cpu-ms.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { collectArtifacts, type Collection } from '../../../runtime/files/collect-artifacts.ts';
-import { DEFAULT_LIMITS } from '../../../src/contracts/limits.ts';
+import { DEFAULT_LIMITS } from '../../../src/contracts/jobs/limits.ts';
 
 it('collectArtifacts() says that it has not looked at everything, where it has not', () => {
   const folder = mkdtempSync(join(tmpdir(), 'collect-'));

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { createCellReporter, type EndedRun } from '../../../runtime/languages/javascript/cell-reporter.ts';
+import { createCellReporter, type EndedRun } from '../../../runtime/languages/javascript/session/cell-reporter.ts';
 
 /** A reporter, and what it sends and writes. */
 function reporting(): { reporter: ReturnType<typeof createCellReporter>; sent: unknown[]; written: string[] } {

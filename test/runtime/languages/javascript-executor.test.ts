@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { isPacked, readCall } from '../../../src/protocol/packed-call.ts';
+import { isPacked, readCall } from '../../../src/protocol/channel/packed-call.ts';
 import { CONNECTED, runHeldNode } from '../../fixtures/held-node.ts';
 
 let cwd: string;

@@ -1,10 +1,10 @@
 import { PassThrough } from 'node:stream';
 import { describe, expect, it } from 'vitest';
-import { answerCalls, type CallAnswers } from '../../../runtime/run/answer-calls.ts';
+import { answerCalls, type CallAnswers } from '../../../runtime/run/program/answer-calls.ts';
 import type { RelayedCall } from '../../../runtime/run/call-port.ts';
-import { connectExecutor } from '../../../runtime/run/executor-link.ts';
-import type { StreamedBytes } from '../../../src/protocol/messages.ts';
-import { packAnswer, packCall, readAnswer } from '../../../src/protocol/packed-call.ts';
+import { connectExecutor } from '../../../runtime/run/program/executor-link.ts';
+import type { StreamedBytes } from '../../../src/protocol/messages/messages.ts';
+import { packAnswer, packCall, readAnswer } from '../../../src/protocol/channel/packed-call.ts';
 
 const MIB = 1024 * 1024;
 const ANSWER = readAnswer(packAnswer(1, true, { json: 'null' }));

@@ -1,7 +1,7 @@
 import { PassThrough, Writable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
-import { connectExecutor } from '../../../runtime/run/executor-link.ts';
-import { packAnswer, packCall } from '../../../src/protocol/packed-call.ts';
+import { connectExecutor } from '../../../runtime/run/program/executor-link.ts';
+import { packAnswer, packCall } from '../../../src/protocol/channel/packed-call.ts';
 
 const ANSWER_BYTES = 1024 * 1024;
 const CALLS = 100;

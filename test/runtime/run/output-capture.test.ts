@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { captureOutput, type OutputCapture } from '../../../runtime/run/output-capture.ts';
-import type { ByteWriter } from '../../../src/protocol/channel.ts';
+import type { ByteWriter } from '../../../src/protocol/channel/channel.ts';
 import { deferred } from '../../fixtures/deferred.ts';
 import { until } from '../../fixtures/until.ts';
 

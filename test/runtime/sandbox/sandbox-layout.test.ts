@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { DEFAULT_LIMITS } from '../../../src/contracts/limits.ts';
+import { DEFAULT_LIMITS } from '../../../src/contracts/jobs/limits.ts';
 import { readLayout } from '../../../runtime/sandbox/sandbox-layout.ts';
 
 it('readLayout() has all folders of a sandbox below its root, and the defaults of what is not said', () => {

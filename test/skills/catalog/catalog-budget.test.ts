@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { cutTo } from '../../../src/skills/text/text.ts';
 import { catalogEntries, type CatalogFormat } from '../../../src/skills/catalog/catalog-entry.ts';
 import { writeCatalog } from '../../../src/skills/catalog/write-catalog.ts';
-import type { Skill } from '../../../src/contracts/skill.ts';
+import type { Skill } from '../../../src/contracts/skills/skill.ts';
 import { codeOf } from '../code-of.ts';
 import { withLibrary } from '../../conformance/library.ts';
 

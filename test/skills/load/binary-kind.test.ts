@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { binaryKindOf } from '../../../src/skills/load/binary-kind.ts';
+import { binaryKindOf } from '../../../src/skills/load/files/binary-kind.ts';
 
 it.each([
   ['png', 'image/png'],

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { FolderListing } from '../../../src/skills/load/list-folder.ts';
-import { listSkillFiles, SKILL_ENTRIES } from '../../../src/skills/load/list-skill-files.ts';
+import type { FolderListing } from '../../../src/skills/load/files/list-folder.ts';
+import { listSkillFiles, SKILL_ENTRIES } from '../../../src/skills/load/files/list-skill-files.ts';
 import { withFolder } from '../../conformance/library.ts';
 
 const names = (count: number): string[] => Array.from({ length: count }, (_, index) => `f${index}`);

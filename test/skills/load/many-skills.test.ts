@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import { expect, test } from 'vitest';
 import { loadSkillsSubsystem } from '../../../src/skills/index.ts';
-import { yaml } from '../../../src/skills/parse/lazy-yaml.ts';
+import { yaml } from '../../../src/skills/parse/yaml/lazy-yaml.ts';
 import { withFolder } from '../../conformance/library.ts';
 import { writeTree } from '../../conformance/write-tree.ts';
 import { skillText } from '../text/skill-text.ts';

@@ -1,7 +1,7 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import type { Diagnostic } from '../../../src/contracts/diagnostic.ts';
+import type { Diagnostic } from '../../../src/contracts/errors/diagnostic.ts';
 import { loadSkillsSubsystem } from '../../../src/skills/index.ts';
 import { withFolder, withLibrary } from '../../conformance/library.ts';
 import { writeTree, type Tree } from '../../conformance/write-tree.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { SkillcellError } from '../../../src/contracts/skillcell-error.ts';
+import type { SkillcellError } from '../../../src/contracts/errors/skillcell-error.ts';
 import { exportRuntimeGlobals, setSkillsDescriptor } from '../../../src/skills/index.ts';
 import { withLibrary } from '../../conformance/library.ts';
 import { codeOf } from '../code-of.ts';

@@ -12,8 +12,8 @@ import {
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import type { Skill } from '../../../src/contracts/skill.ts';
-import { readSkillTree, skillFolderOf } from '../../../src/skills/load/skill-bytes.ts';
+import type { Skill } from '../../../src/contracts/skills/skill.ts';
+import { readSkillTree, skillFolderOf } from '../../../src/skills/load/files/skill-bytes.ts';
 import { skillLibrary, skillText, type SkillLibrary } from '../../fixtures/skill-library.ts';
 
 /** Longer than a step of the clock that stamps inodes. */

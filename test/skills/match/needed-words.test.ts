@@ -1,16 +1,16 @@
 import fc from 'fast-check';
 import { RE2JS } from 're2js';
 import { describe, expect, test } from 'vitest';
-import type { Skill } from '../../../src/contracts/skill.ts';
+import type { Skill } from '../../../src/contracts/skills/skill.ts';
 import { foldForMention, isMentioned } from '../../../src/skills/match/mentions.ts';
 import { matchSkills } from '../../../src/skills/match/triggers.ts';
 import { verbForms } from '../../../src/skills/match/triggers.ts';
 import { isMet } from '../../../src/skills/parse/needed-words.ts';
 import { compilePatterns } from '../../../src/skills/parse/trigger-patterns.ts';
-import { foldCase, foldText } from '../../../src/skills/text/fold-text.ts';
-import { searchedText, holdsWord, soughtWord } from '../../../src/skills/text/sought-word.ts';
+import { foldCase, foldText } from '../../../src/skills/text/words/fold-text.ts';
+import { searchedText, holdsWord, soughtWord } from '../../../src/skills/text/words/sought-word.ts';
 import { compareCodePoints, oneLine } from '../../../src/skills/text/text.ts';
-import { hasWord } from '../../../src/skills/text/whole-word.ts';
+import { hasWord } from '../../../src/skills/text/words/whole-word.ts';
 
 /** Characters with several case forms, without any, of more than one unit, and those that patterns are made of. */
 const CHARACTERS = [...'abkKsSxß09 \n-_.ſKẞıİiIσςΣΟüÜéßĿŒßZ中😀𐐀𐐨', 'e\u0301', '\u0345', 'DŽ', 'Dž', 'ST', 'ſt'];

@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest';
-import type { Skill } from '../../../src/contracts/skill.ts';
+import type { Skill } from '../../../src/contracts/skills/skill.ts';
 import { asksForSkills } from '../../../src/skills/match/asks-for-skills.ts';
-import { foldText } from '../../../src/skills/text/fold-text.ts';
+import { foldText } from '../../../src/skills/text/words/fold-text.ts';
 import { parseSkillMarkdown } from '../../../src/skills/parse/parse-skill.ts';
 import { compilePatterns } from '../../../src/skills/parse/trigger-patterns.ts';
 import { createTriggerSession } from '../../../src/skills/match/trigger-session.ts';
 import { matchSkills } from '../../../src/skills/match/triggers.ts';
 import { verbForms } from '../../../src/skills/match/triggers.ts';
-import { hasWord } from '../../../src/skills/text/whole-word.ts';
+import { hasWord } from '../../../src/skills/text/words/whole-word.ts';
 import { cpuMs } from '../../fixtures/cpu-ms.ts';
 
 /** A skill as the loader makes it, with what matching looks at. */

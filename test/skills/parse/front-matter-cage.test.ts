@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import matter from 'gray-matter';
 import { afterEach, expect, test } from 'vitest';
 import { readFrontMatter } from '../../../src/skills/parse/front-matter.ts';
-import { readYaml } from '../../../src/skills/parse/read-yaml.ts';
+import { readYaml } from '../../../src/skills/parse/yaml/read-yaml.ts';
 import { cpuMs } from '../../fixtures/cpu-ms.ts';
 
 const { engines } = matter as unknown as { engines: Record<string, { parse: () => object }> };

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { SourceRow } from '../../../src/contracts/skill.ts';
+import type { SourceRow } from '../../../src/contracts/skills/skill.ts';
 import { createSourcesPool, rewriteCitations } from '../../../src/skills/render/citations.ts';
 import { normalizeUrl } from '../../../src/skills/parse/normalize-url.ts';
 import { cpuMs } from '../../fixtures/cpu-ms.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { createTriggerSession, exportRuntimeGlobals, setSkillsDescriptor } from '../../../src/skills/index.ts';
-import type { Skill } from '../../../src/contracts/skill.ts';
+import type { Skill } from '../../../src/contracts/skills/skill.ts';
 import { reasonForTools } from '../../../src/skills/select/left-out.ts';
 import { withLibrary } from '../../conformance/library.ts';
 import { skillText } from '../text/skill-text.ts';

@@ -60,7 +60,7 @@ class ToolCallError(RuntimeError):
         self.code = code
 
 
-#: The heads of calls and answers, as `src/protocol/packed-call.ts` has them.
+#: The heads of calls and answers, as `src/protocol/channel/packed-call.ts` has them.
 CALL, ANSWER = struct.Struct("<BIBHI"), struct.Struct("<BIBI")
 CALL_KIND, TOOL_TARGET = 1, 0
 #: Longer names are names of nothing.

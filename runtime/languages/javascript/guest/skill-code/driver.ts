@@ -4,7 +4,7 @@
  */
 import Module from 'node:module';
 import { join } from 'node:path';
-import type { SkillCodeSpec } from '../../../../../src/contracts/skill-code-spec.ts';
+import type { SkillCodeSpec } from '../../../../../src/contracts/skills/skill-code-spec.ts';
 import { ArgumentsFault, loadSkillCode, MissingModules, type LoadedTool } from './load-skill-code.ts';
 
 /** What the host wants next: a call, the end of one, or nothing yet. */

@@ -1,4 +1,4 @@
-import type { ExportReference, SkillCodeSpec } from '../../../../../src/contracts/skill-code-spec.ts';
+import type { ExportReference, SkillCodeSpec } from '../../../../../src/contracts/skills/skill-code-spec.ts';
 import { isThere, openFolder } from './skill-modules.ts';
 
 /** A tool of a skill. */

@@ -1,0 +1,25 @@
+import type { JobLimits } from '../../../src/contracts/jobs/limits.ts';
+import { watchWorkspace, type WorkspaceLimits } from '../../files/workspace-usage.ts';
+import type { SandboxLayout } from '../../sandbox/sandbox-layout.ts';
+import type { EndCause } from '../program/program-ending.ts';
+import type { RunClock } from '../run-clock.ts';
+
+const MIB = 1024 * 1024;
+
+/** Looks at what nothing else holds: the run's time, and the workspace where no kernel does. Returns how to stop. */
+export function startWatches(
+  { layout, clock }: { layout: SandboxLayout; clock: RunClock },
+  limits: JobLimits,
+  finish: (cause: EndCause) => void,
+): () => void {
+  const stops = [clock.start(limits.runTimeoutMs, () => finish('run-deadline'))];
+  if (layout.watchWorkspace) {
+    stops.push(watchWorkspace([layout.workspace, layout.temporary], workspaceLimits(limits), finish));
+  }
+  return () => stops.forEach((stop) => stop());
+}
+
+/** What the workspace may hold. */
+export function workspaceLimits(limits: JobLimits): WorkspaceLimits {
+  return { bytes: limits.workspaceMib * MIB, inodes: limits.workspaceInodes };
+}

@@ -1,0 +1,146 @@
+import type { Experimental_ToolCallerTool, Tool, ToolSet } from 'ai';
+import * as z from 'zod/mini';
+import { fromSdkTools, type SdkTools, unexecutable } from '../../tools/define/sdk-tools.ts';
+import type { Tool as OurTool } from '../../tools/define/tool.ts';
+import { checkOptions } from '../../contracts/checks/check-options.ts';
+import type { LanguageDefinition } from '../../contracts/jobs/language.ts';
+import { SkillcellError } from '../../contracts/errors/skillcell-error.ts';
+import { toolsSchema } from '../../jobs/request/tools-schema.ts';
+import type { CodeRunner } from './code-runner.ts';
+import { declareTools } from './declare-tools.ts';
+import type { RunCodeInput, RunOutput, SandboxTools } from '../sandbox-tools.ts';
+import type { SandboxToolsOptions } from '../sandbox-tools-options.ts';
+import { sdkCall } from './sdk-call.ts';
+import { type ModelOutput, sdkTool } from '../sdk-tool.ts';
+
+/** What {@link runCodeDescription} says of. */
+interface RunCodeDescription {
+  language: LanguageDefinition;
+  /** Whether programs run in one session. */
+  inSession: boolean;
+  hasSkills: boolean;
+  hasTools: boolean;
+}
+
+/** Options of {@link createRunCodeTool}. */
+export interface RunCodeToolOptions {
+  runner: CodeRunner;
+  language: LanguageDefinition;
+  inSession: boolean;
+  hasSkills: boolean;
+  toolBudgetTokens: number;
+  /** Whether somebody has to allow each call of those that are bound, whatever they say. */
+  approval: SandboxToolsOptions['approval'];
+  /** Tools that programs may call besides those that are bound. */
+  tools: readonly OurTool[];
+  /** Is told the names of the tools that are bound. */
+  onBind(names: readonly string[]): void;
+}
+
+const ACTION = 'bind tools to run_code';
+const inputSchema = z.strictObject({ code: z.string().check(z.minLength(1)) });
+const boundSchema = z.strictObject({ tools: toolsSchema });
+
+/** Makes the tool that runs programs of the model, which call the tools that name it as their caller. */
+export function createRunCodeTool(options: RunCodeToolOptions): SandboxTools['run_code'] {
+  const bind = (tools: ToolSet): Tool<RunCodeInput, RunOutput> => bound(options, tools);
+  return asToolCaller(bind({}), bind);
+}
+
+function bound(options: RunCodeToolOptions, given: ToolSet): Tool<RunCodeInput, RunOutput> {
+  const { runner, language, inSession, hasSkills, toolBudgetTokens } = options;
+  const tools = options.approval === 'always' ? withApproval(given) : given;
+  const ours = requireOurs(tools, language);
+  runner.requireBindable(tools);
+  options.onBind(ours.map(({ id }) => id));
+  const all = [...options.tools, ...ours];
+  const description = runCodeDescription({ language, inSession, hasSkills, hasTools: all.length > 0 });
+  const declared = declareTools(all, language, toolBudgetTokens);
+  const program = `The whole program, in ${language.title}.`;
+  const isLate = declared instanceof Promise;
+  return sdkTool({
+    name: 'run_code',
+    description: isLate || declared === '' ? description : `${description}\n\n${declared}`,
+    schema: inputSchema,
+    fields: { code: program },
+    laterFields: isLate ? declared.then((text) => ({ code: `${program} ${text}` })) : undefined,
+    async execute({ code }, execution) {
+      const { abortSignal: signal, context } = execution;
+      const call = await sdkCall(execution, tools);
+      return await runner.run({ code, call, context, tools, signal });
+    },
+    toModelOutput: modelOutput,
+  });
+}
+
+/** The same tools, each of whose calls has to be allowed. A tool may be an instance of a class, which a copy would not be. */
+function withApproval(tools: ToolSet): ToolSet {
+  const asking = (tool: Tool): Tool => Object.create(tool, { needsApproval: { value: true } }) as Tool;
+  return Object.fromEntries(Object.entries(tools).map(([name, tool]) => [name, asking(tool as Tool)])) as ToolSet;
+}
+
+/** The tools as ours, where programs of the language can call them by their names. */
+function requireOurs(tools: SdkTools, { title, guide }: LanguageDefinition): OurTool[] {
+  const names = Object.keys(tools);
+  if (names.length > 0 && guide.tools === undefined) throw refused(`${title} cannot call tools`, names.join(', '));
+  const without = unexecutable(tools);
+  if (without !== undefined) throw refused('a tool has no execute, and nobody else would make its calls', without);
+  const ours = fromSdkTools(tools);
+  checkOptions(boundSchema, { tools: ours }, { action: ACTION });
+  return ours;
+}
+
+function refused(reason: string, got: string): SkillcellError {
+  return new SkillcellError('options.invalid', `Cannot ${ACTION}: ${reason}, got ${got}.`);
+}
+
+/** What of an output goes to the service of the model: pictures apart from the rest, where there are any. */
+function modelOutput({ output }: { output: RunOutput }): ModelOutput {
+  const pictures = output.displayed?.filter(({ base64 }) => base64 !== undefined) ?? [];
+  if (pictures.length === 0) return { type: 'json', value: output as never };
+  const displayed = output.displayed?.map(({ base64, ...rest }) =>
+    base64 === undefined ? rest : { ...rest, attached: true },
+  );
+  return {
+    type: 'content',
+    value: [
+      { type: 'text', text: JSON.stringify({ ...output, displayed }) },
+      ...pictures.map(({ mediaType, base64 = '' }) => {
+        return { type: 'file' as const, mediaType, data: { type: 'data' as const, data: base64 } };
+      }),
+    ],
+  };
+}
+
+/** Says to a model what `run_code` does, and what a program has to know. */
+function runCodeDescription({ language, inSession, hasSkills, hasTools }: RunCodeDescription): string {
+  const { title, guide, installed } = language;
+  const rules = guide.rules.map((rule) => rule.replace('{version}', installed?.version ?? ''));
+  return [
+    `Runs a ${title} program in an isolated sandbox, and gives how it ended, what it printed, its value, its error, and what it ${inSession ? 'displayed' : 'left as files'}.`,
+    inSession
+      ? 'All programs run in one session, one after the other: what one defines, and its files, are there for the next.'
+      : 'Each program starts anew: nothing of an earlier one is there.',
+    ...rules.map((rule) => `- ${rule}`),
+    '- There is no network, and nothing can be installed.',
+    `- Files that are to be kept go below the folder that ${guide.outputFolder} names.`,
+    `- ${guide.value}`,
+    ...(inSession ? ['- Else the value of the last expression is the result.'] : []),
+    ...(hasTools && guide.tools !== undefined ? [`- ${guide.tools}`] : []),
+    ...(hasSkills ? [`- ${guide.skillFiles}`] : []),
+  ].join('\n');
+}
+
+/**
+ * Makes a tool that calls others: with `experimental_toolCallers` the AI SDK hands those to `bind` before each step, and takes what that
+ * gives in the place of the tool. It knows such a tool by this one property, so that nothing of the SDK need be loaded here.
+ */
+function asToolCaller<Made extends Tool>(
+  tool: Made,
+  bind: (tools: ToolSet) => Tool,
+): Experimental_ToolCallerTool<Made> {
+  const definition: Experimental_ToolCallerTool<Made>['experimental_toolCaller'] = { type: 'local', bind };
+  // As the SDK's own function does: a copy of the tool is none that calls others.
+  const caller = Object.defineProperty({ ...tool }, 'experimental_toolCaller', { value: definition });
+  return caller as Experimental_ToolCallerTool<Made>;
+}

@@ -1,0 +1,23 @@
+import { buildImage } from '../../../sandboxes/docker/build/build-image.ts';
+import { connectEngine } from '../../../sandboxes/docker/engine/engine.ts';
+import { ensureRuntime } from '../../../sandboxes/runtime-bundle.ts';
+import { type CommandContext, flagValue } from '../../options/flags/command.ts';
+
+/** `skillcell image build`: builds the image that containers run from, and says which base it took. */
+export async function runBuildImage({ arguments: given, output, json, io }: CommandContext): Promise<number> {
+  const flavor = flagValue(given, 'flavor') === 'data' ? 'data' : 'slim';
+  const base = flagValue(given, 'base');
+  const host = io.env['DOCKER_HOST'];
+  const engine = await connectEngine(host === undefined || host === '' ? {} : { host });
+  const notes: Promise<void>[] = [];
+  const id = await buildImage(engine, {
+    flavor,
+    bundle: await ensureRuntime(),
+    ...(base === undefined ? {} : { base }),
+    onProgress: (line) => notes.push(output.note(line)),
+  });
+  await Promise.all(notes);
+  if (json) await output.json({ image: `skillcell-sandbox:${flavor}`, id });
+  else await output.text(`skillcell-sandbox:${flavor} ${id}\n`);
+  return 0;
+}

@@ -1,0 +1,111 @@
+import { once } from 'node:events';
+import { setFlagsFromString } from 'node:v8';
+import { DEFAULT_CONSUMER } from '../../../contracts/jobs/job.ts';
+import { DEFAULT_LIMITS, type JobLimits } from '../../../contracts/jobs/limits.ts';
+import type { McpHost } from '../../../mcp/server/create-mcp-host.ts';
+import type { OrchestratorOptions } from '../../../jobs/orchestrator.ts';
+import { cliRunners } from '../../job/runners.ts';
+import { type CommandContext, flagValue } from '../../options/flags/command.ts';
+import { consumerFromFlags } from '../../options/flags/consumer-flag.ts';
+import { type HttpFlags, httpFromFlags } from '../../options/flags/http-flags.ts';
+import { jobOptions } from '../../options/job-options.ts';
+import { followedSkills } from '../../options/skills/job-skills.ts';
+import { mcpToolsFromFlag } from '../../options/flags/mcp-flag.ts';
+import { modelFromFlags } from '../../options/flags/model-flags.ts';
+import { parseNumber } from '../../options/flags/parse-number.ts';
+import { packageVersion } from '../../../contracts/package-version.ts';
+
+const MIB = 1024 * 1024;
+const POOL = { minimum: 0, maximum: 100, unit: 'sandboxes' };
+/** Jobs that wait; more are refused. */
+const QUEUE = 64;
+/** Artifacts stay in memory for clients to read. */
+const KEPT_ARTIFACT_BYTES: number = 32 * MIB;
+const ARTIFACT_LIMITS: Partial<JobLimits> = { artifactFileBytes: 8 * MIB, artifactTotalBytes: 16 * MIB };
+const SANDBOX_LIMITS = ['memoryMib', 'cpus', 'pids', 'workspaceMib', 'workspaceInodes'] as const;
+/** What people are told waits for a reader of stderr up to here; the rest is dropped, since a client causes it. */
+const WAITING_LOG_BYTES: number = 64 * 1024;
+
+/** `skillcell mcp`: serves MCP clients until they are gone, or somebody ends it. */
+export async function runMcp(context: CommandContext): Promise<number> {
+  const { arguments: given, io, output, interruption } = context;
+  const http = httpFromFlags(context);
+  const { runner = 'auto', isolation, env = {}, limits = {}, tools = [] } = await jobOptions(context, true);
+  const level = isolation === undefined ? {} : { isolation };
+  const consumer = consumerFromFlags(given) ?? DEFAULT_CONSUMER;
+  const pool = { ...poolFromFlags(context, limits), ...level };
+  const model = await modelFromFlags(context, 'optional');
+  await using followed = await followedSkills(context);
+  const { skills } = followed;
+  keepSmall();
+  const runners = cliRunners(io);
+  await using mcp = await mcpToolsFromFlag(context);
+  const host: OrchestratorOptions = {
+    tools: mcp.tools,
+    skills,
+    runners,
+    pool,
+    queue: QUEUE,
+    keptArtifactBytes: Math.max(KEPT_ARTIFACT_BYTES, limits.artifactTotalBytes ?? 0),
+    // What a flag sets is what a job gets, and the most that one may ask for.
+    ceilings: { ...ARTIFACT_LIMITS, runTimeoutMs: DEFAULT_LIMITS.runTimeoutMs, ...limits },
+    ...(model === undefined ? {} : { model }),
+  };
+  const { createOrchestrator } = await import('../../../jobs/create-orchestrator.ts');
+  const { createMcpHost } = await import('../../../mcp/server/create-mcp-host.ts');
+  const orchestrator = createOrchestrator(host);
+  const settleUrgent = interruption.onUrgent(() => Promise.all(runners.map((each) => each.close())));
+  const log = (line: string): void => {
+    if (io.stderr.writableLength < WAITING_LOG_BYTES) void output.note(`mcp: ${line}`);
+  };
+  try {
+    const job = { runner, ...level, env, limits, tools };
+    const server = createMcpHost({ orchestrator, skills, consumer, job, version: packageVersion(), log });
+    await serve(server, http, context, log).finally(() => server.close());
+  } finally {
+    await orchestrator.close();
+    settleUrgent();
+  }
+  return 0;
+}
+
+/**
+ * A process that lives as long as its client does would else grow by hundreds of MiB of what it no longer needs before V8 looks for it,
+ * whenever a client sends much. Jobs run in processes of their own and are not slower for it.
+ */
+function keepSmall(): void {
+  setFlagsFromString('--optimize-for-size');
+}
+
+function poolFromFlags(
+  { arguments: given }: CommandContext,
+  limits: Partial<JobLimits>,
+): { size: number; limits: object } {
+  const text = flagValue(given, 'pool');
+  const ofSandboxes = Object.fromEntries(
+    SANDBOX_LIMITS.flatMap((name) => (name in limits ? [[name, limits[name]]] : [])),
+  );
+  return { size: text === undefined ? 0 : parseNumber('--pool', text, POOL), limits: ofSandboxes };
+}
+
+/** Resolves when the client is gone, or the command is interrupted. */
+async function serve(
+  host: McpHost,
+  http: HttpFlags | undefined,
+  { io, output, interruption: { signal } }: CommandContext,
+  log: (line: string) => void,
+): Promise<void> {
+  const interrupted = signal.aborted ? Promise.resolve() : once(signal, 'abort');
+  if (http === undefined) {
+    const { serveStdio } = await import('../../../mcp/server/stdio/serve-stdio.ts');
+    const connection = serveStdio(host, io.stdin, io.stdout, log);
+    await Promise.race([connection.ended, interrupted]);
+    await connection.close();
+  } else {
+    const { serveHttp } = await import('../../../mcp/server/http/serve-http.ts');
+    const listener = await serveHttp(host, { ...http, log });
+    await output.note(`skillcell mcp listens at ${listener.url}`);
+    await interrupted;
+    await listener.close();
+  }
+}

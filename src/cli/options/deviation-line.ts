@@ -1,7 +1,0 @@
-import type { Deviation } from '../../library/lock/compare-locked.ts';
-import { escapeLine } from '../terminal/escape-controls.ts';
-
-/** A file that is not as it is locked, on one line. */
-export function deviationLine({ id, path, state, reason }: Deviation): string {
-  return escapeLine(`${state} ${id} ${path}${reason === undefined ? '' : ` (${reason})`}`);
-}

@@ -1,0 +1,196 @@
+import { ISOLATION_LEVELS } from '../../../contracts/jobs/result.ts';
+import { languageNames } from '../../../languages/languages.ts';
+import type { FlagSpecification } from './command.ts';
+import { LIMIT_SPECIFICATIONS, MODEL_TIMEOUT_FLAGS } from './limit-flags.ts';
+
+/** Prints JSON. */
+export const JSON_FLAG: FlagSpecification = {
+  name: 'json',
+  summary: 'print one JSON document on stdout and nothing else there',
+};
+
+/** The bundle's descriptor; every command that loads skills takes it. */
+const DESCRIPTOR_FLAG: FlagSpecification = {
+  name: 'descriptor',
+  value: 'FILE',
+  summary: "the bundle's skills descriptor (JSON); its relative roots start at the folder of FILE",
+};
+
+/** What of skills may be loaded at all. */
+const FROZEN_FLAGS: readonly FlagSpecification[] = [
+  { name: 'frozen', summary: 'load only skills whose bytes are locked and approved' },
+  { name: 'lock', value: 'FILE', summary: 'the lock file of --frozen (default: skillcell.lock.json in this folder)' },
+];
+
+const CONSUMER_FLAG: FlagSpecification = {
+  name: 'consumer',
+  value: 'ID',
+  summary: 'whose policy of the descriptor holds',
+};
+
+/** Where skills come from beside the descriptor; every command that loads skills takes it. */
+const SOURCES_FLAG: FlagSpecification = {
+  name: 'sources',
+  value: 'LIST',
+  summary: 'builtin, user and project, with commas between (default: builtin); see `skillcell skills sources`',
+};
+
+/** Flags of commands that load skills. */
+export const SKILLS_FLAGS: readonly FlagSpecification[] = [
+  { name: 'root', value: 'DIR', summary: 'the built-in skills (default: those of this package)' },
+  SOURCES_FLAG,
+  DESCRIPTOR_FLAG,
+  CONSUMER_FLAG,
+  ...FROZEN_FLAGS,
+];
+
+/** What a skill can require, for commands that say which skills there are. */
+export const OFFERED_TOOL_FLAG: FlagSpecification = {
+  name: 'tool',
+  value: 'ID',
+  repeatable: true,
+  summary: 'a tool that is offered: skills that require others are left out (default: not known, none is left out)',
+};
+
+/** Names MCP servers whose tools jobs may have. */
+export const MCP_FLAG: FlagSpecification = {
+  name: 'mcp',
+  value: 'FILE',
+  summary: 'MCP servers (JSON, as { "mcpServers": { "ALIAS": … } }), whose tools --tool then names, such as ALIAS.*',
+};
+
+/** Flags of commands that run a job. */
+export const JOB_FLAGS: readonly FlagSpecification[] = [
+  {
+    name: 'language',
+    value: 'NAME',
+    choices: languageNames(),
+    summary: `${languageNames().join(', ')} (default: what the ending of FILE or its first line says, else javascript for code from standard input)`,
+  },
+  {
+    name: 'runner',
+    value: 'NAME',
+    choices: ['auto', 'local', 'docker'],
+    summary: 'auto, local or docker (default: auto: docker where engine and image are there, else local)',
+  },
+  {
+    name: 'isolation',
+    value: 'LEVEL',
+    choices: ISOLATION_LEVELS,
+    summary: 'the least isolation: none, namespace, container or kernel (default: namespace)',
+  },
+  {
+    name: 'file',
+    value: 'SRC[:DEST]',
+    repeatable: true,
+    summary: 'a file, or a folder with all its files, for the working folder (default DEST: its name)',
+  },
+  { name: 'stdin', value: 'FILE', summary: "the program's standard input; - for this command's own" },
+  {
+    name: 'arg',
+    value: 'A',
+    repeatable: true,
+    summary: 'an argument of the program; --arg=--x for one that begins with --',
+  },
+  {
+    name: 'env',
+    value: 'K=V',
+    repeatable: true,
+    summary: 'a variable of the program; it gets no others of this machine',
+  },
+  { name: 'output', value: 'DIR', summary: 'where artifacts are written (default: they are listed and dropped)' },
+  { name: 'expect', value: 'PATH', repeatable: true, summary: 'an output that must be there, below the output folder' },
+  ...LIMIT_SPECIFICATIONS,
+  DESCRIPTOR_FLAG,
+  { name: 'skills-root', value: 'DIR', summary: 'the built-in skills (default: those of this package)' },
+  SOURCES_FLAG,
+  { ...CONSUMER_FLAG, summary: `${CONSUMER_FLAG.summary} (default: solver.codegen)` },
+  {
+    name: 'tool',
+    value: 'PATTERN',
+    repeatable: true,
+    summary: 'a tool that the program may call, by id or pattern, such as skills.read or skills.*; it has no others',
+  },
+  MCP_FLAG,
+  { name: 'skill', value: 'REF', repeatable: true, summary: 'a skill that the job carries, such as public.chart' },
+  ...FROZEN_FLAGS,
+  JSON_FLAG,
+];
+
+const ROOT_FLAG: FlagSpecification = {
+  name: 'root',
+  value: 'DIR',
+  summary: 'the same, as for the other commands of skills',
+};
+
+/** Who writes code, for commands that have some written. */
+export const MODEL_FLAGS: readonly FlagSpecification[] = [
+  { name: 'model', value: 'PROVIDER/MODEL', summary: 'who writes the code (default: SKILLCELL_MODEL)' },
+  { name: 'replay', value: 'FILE', summary: 'take the answers from a recording' },
+  { name: 'record', value: 'FILE', summary: 'write down requests and answers' },
+  ...MODEL_TIMEOUT_FLAGS,
+];
+
+/** What a flag of a job means for all jobs of a server. */
+const SERVER_FLAG_SUMMARIES: Readonly<Record<string, string>> = {
+  runner: '',
+  isolation: '',
+  env: '',
+  ...Object.fromEntries(LIMIT_SPECIFICATIONS.map(({ name }) => [name, ''])),
+  timeout: 'the most seconds that a run of a program may take (default: 120)',
+  'artifact-file': 'size of one artifact (default: 8)',
+  'artifact-total': 'size of all artifacts of a job together (default: 16)',
+  descriptor: '',
+  'skills-root': '',
+  frozen: '',
+  lock: '',
+  sources: '',
+  consumer: 'whose policy of the descriptor holds for clients and their jobs (default: solver.codegen)',
+  mcp: '',
+  tool: 'a tool that programs may call, by id or pattern, such as skills.read or skills.*',
+};
+
+/** Flags of the command that serves MCP clients. */
+export const SERVER_FLAGS: readonly FlagSpecification[] = [
+  { name: 'http', value: 'PORT', summary: 'serve over HTTP, on 127.0.0.1 only; 0 for a free port (default: stdio)' },
+  {
+    name: 'token-file',
+    value: 'FILE',
+    summary: 'with --http: the bearer token that clients must send, in a file that only its owner can read',
+  },
+  ...JOB_FLAGS.flatMap((flag) => {
+    const summary = SERVER_FLAG_SUMMARIES[flag.name];
+    return summary === undefined ? [] : [{ ...flag, summary: summary === '' ? flag.summary : summary }];
+  }),
+  ...MODEL_FLAGS,
+  { name: 'pool', value: 'N', summary: 'sandboxes for JavaScript that are started ahead (default: 0)' },
+];
+
+/** What a flag of a job means for a script of a skill, which names its own language and has no standard input. */
+const SCRIPT_FLAG_SUMMARIES: Readonly<Record<string, string | undefined>> = {
+  arg: 'an argument of the script, before ARGS',
+  file: 'a file, or a folder with all its files, for $WORKSPACE (default DEST: its name)',
+  timeout: 'seconds that the script may take, at most 60 (default: 60)',
+  'kept-output': 'what is kept of stdout, and as much of stderr, at most 1024 (default: 1024)',
+  'total-output': 'output of both kinds after which the script ends, at most 1 (default: 1)',
+  skill: 'a further skill that the job carries, such as public.chart',
+};
+
+/** Flags of the command that runs a script of a skill. */
+export const SCRIPT_FLAGS: readonly FlagSpecification[] = JOB_FLAGS.filter(
+  ({ name }) => name !== 'language' && name !== 'stdin',
+).flatMap((flag) => {
+  const summary = SCRIPT_FLAG_SUMMARIES[flag.name] ?? flag.summary;
+  return [{ ...flag, summary }, ...(flag.name === 'skills-root' ? [ROOT_FLAG] : [])];
+});
+
+/** What of a job's flags holds for each run of an eval, which says itself what it reads and writes. */
+const OF_EVALS = ['language', 'runner', 'isolation', ...LIMIT_SPECIFICATIONS.map(({ name }) => name), 'descriptor'];
+
+/** Flags of the command that evaluates a skill. */
+export const EVAL_JOB_FLAGS: readonly FlagSpecification[] = JOB_FLAGS.filter(({ name }) =>
+  [...OF_EVALS, 'skills-root', 'sources', 'consumer', 'frozen', 'lock', 'json'].includes(name),
+).flatMap((flag) => {
+  if (flag.name === 'language') return [{ ...flag, summary: `${languageNames().join(', ')} (default: javascript)` }];
+  return [flag, ...(flag.name === 'skills-root' ? [ROOT_FLAG] : [])];
+});

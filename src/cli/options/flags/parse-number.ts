@@ -1,0 +1,25 @@
+import { usageError } from '../../terminal/usage-error.ts';
+
+/** What a number on the command line may be. */
+export interface NumberRange {
+  minimum: number;
+  maximum: number;
+  /** Default: whole numbers only. */
+  fraction?: boolean;
+  /** What it counts, for messages. */
+  unit: string;
+}
+
+/**
+ * Reads a number in plain decimal digits: no sign, exponent, hexadecimal or blank.
+ *
+ * @param flag the flag with its hyphens
+ * @throws SkillcellError `usage.invalid`, naming the flag, the value and what is allowed
+ */
+export function parseNumber(flag: string, text: string, range: NumberRange): number {
+  const { minimum, maximum, fraction = false, unit } = range;
+  const value = (fraction ? /^\d{1,15}(\.\d{1,9})?$/ : /^\d{1,15}$/).test(text) ? Number(text) : Number.NaN;
+  if (value >= minimum && value <= maximum) return value;
+  const kind = fraction ? 'a number' : 'a whole number';
+  throw usageError(flag, `it must be ${kind} of ${unit} from ${minimum} to ${maximum}`, text);
+}

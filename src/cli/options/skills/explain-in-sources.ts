@@ -1,0 +1,89 @@
+import { explainSkill, type SkillExplanation } from '../../../authoring/explain-skill.ts';
+import type { Diagnostic } from '../../../contracts/errors/diagnostic.ts';
+import type { Skill } from '../../../contracts/skills/skill.ts';
+import { admitted } from '../../../library/snapshot/admitted-subsystem.ts';
+import { besideSkill } from '../../../library/snapshot/beside-skill.ts';
+import { provenanceBy } from '../../../library/lock/provenance.ts';
+import { readLock } from '../../../library/lock/format/read-lock.ts';
+import { loadUnchecked, type SkillsSubsystem } from '../../../skills/load-subsystem.ts';
+import type { ConsumerOptions } from '../../../skills/subsystem-contract.ts';
+import type { CliIo } from '../../terminal/cli-io.ts';
+import {
+  admitOf,
+  checkListed,
+  readOptions,
+  readsFolders,
+  type SkillOptions,
+  type SkillSources,
+} from './load-skills.ts';
+import { inPlace, openSources } from './load-sources.ts';
+
+/** Who asks for which skill, and where it stands what is locked. */
+export interface ExplainRequest {
+  ref: string;
+  who: ConsumerOptions;
+  lockFile: string;
+}
+
+/** What is said of a skill, and the skills that it is one of. */
+export interface ExplainedSkill {
+  explanation: SkillExplanation;
+  subsystem: SkillsSubsystem;
+}
+
+/**
+ * Explains a skill of those that flags name, with the others of its id that lie in any of the places.
+ *
+ * @throws SkillcellError as `loadSkills`; `lock.invalid`
+ */
+export async function explainInSources(
+  sources: SkillSources,
+  request: ExplainRequest,
+  io: CliIo,
+): Promise<ExplainedSkill> {
+  const options = readOptions(sources, io);
+  const explained = readsFolders(sources)
+    ? await explainOfLibrary(options, sources, request, io)
+    : explainOfRoots(options, request, await admitOf(sources));
+  checkListed(options.descriptor, explained.subsystem, sources.descriptor);
+  return explained;
+}
+
+async function explainOfLibrary(
+  options: SkillOptions,
+  { names, frozen }: SkillSources,
+  { ref, who, lockFile }: ExplainRequest,
+  io: CliIo,
+): Promise<ExplainedSkill> {
+  await using library = await openSources({ ...options, lockFile, frozen: frozen !== undefined }, names, io);
+  return { explanation: await library.explain(ref, who), subsystem: await inPlace(library, [ref]) };
+}
+
+/** Roots keep one skill of an id; the check that all of them go through sees the others. */
+function explainOfRoots(
+  options: SkillOptions,
+  { ref, who, lockFile }: ExplainRequest,
+  admit: Awaited<ReturnType<typeof admitOf>>,
+): ExplainedSkill {
+  const all: Skill[] = [];
+  const refused = new Map<Skill, Diagnostic>();
+  const loaded = loadUnchecked({
+    ...options,
+    admit: (skill) => {
+      all.push(skill);
+      const refusal = admit?.(skill);
+      if (refusal !== undefined) refused.set(skill, refusal);
+      return refusal;
+    },
+  });
+  const subsystem = admitted(loaded);
+  const byLock = provenanceBy(readLock(lockFile));
+  const explanation = explainSkill(subsystem, ref, who, (taken) => ({
+    ...byLock(taken),
+    others: besideSkill(taken, all, refused).map((other) => ({
+      ...other,
+      origin: { type: 'directory', source: other.skill.rootPath, folder: other.skill.dir },
+    })),
+  }));
+  return { explanation, subsystem };
+}

@@ -1,0 +1,19 @@
+import type { SkillsSubsystem } from '../../../skills/load-subsystem.ts';
+import type { ConsumerOptions } from '../../../skills/subsystem-contract.ts';
+import type { CommandContext } from '../flags/command.ts';
+import { noteDiagnostics } from './skills-context.ts';
+
+/** Says on stderr what `--frozen` has left out of all that skills import, for a command whose result has no place for it. */
+export async function noteLeftOut(
+  context: CommandContext,
+  refs: readonly string[],
+  subsystem: SkillsSubsystem,
+  who: ConsumerOptions,
+): Promise<void> {
+  if (context.json || !context.arguments.flags.has('frozen')) return;
+  const { diagnostics } = subsystem.importSkillset(refs, who);
+  await noteDiagnostics(
+    context,
+    diagnostics.filter(({ code }) => code === 'lock.not-approved'),
+  );
+}

@@ -1,0 +1,218 @@
+import { randomUUID } from 'node:crypto';
+import { Readable } from 'node:stream';
+import * as z from 'zod/mini';
+import { checkOptions } from '../contracts/checks/check-options.ts';
+import type { GenerateOptions, Generation } from '../contracts/jobs/generation.ts';
+import type { JobResult } from '../contracts/jobs/result.ts';
+import { SkillcellError } from '../contracts/errors/skillcell-error.ts';
+import { acceptJob } from './run/accept-job.ts';
+import { createArtifactStore, type ArtifactStore } from './journal/artifact-store.ts';
+import { createBackgroundWork } from './supply/background-work.ts';
+import { builtInTools } from './built-in-tools.ts';
+import { closeBeforeExit } from './close-before-exit.ts';
+import { closeHost } from './close-host.ts';
+import { createEventStream, type EventStream } from './events/event-stream.ts';
+import { generateAnswer } from './generate/generate-answer.ts';
+import type { JobHost } from './run/job-host.ts';
+import { openJobJournal, type JobJournal } from './journal/job-journal.ts';
+import { createJobQueue } from './supply/job-queue.ts';
+import { invalid, type JobRequest } from './request/job-schema.ts';
+import type { JobStream, Orchestrator, OrchestratorOptions } from './orchestrator.ts';
+import { isLibrary, presentSkills } from './request/present-skills.ts';
+import { readSettings, type OrchestratorSettings } from './request/orchestrator-settings.ts';
+import { startRegularSweep } from './regular-sweep.ts';
+import { createSandboxSupply } from './supply/sandbox-supply.ts';
+import { createSkillCode } from './skill-code/create-skill-code.ts';
+import { bringsCode } from './prepare/skill-tools.ts';
+import { sweepRunners } from './sweep-runners.ts';
+import { createTracing } from './tracing/create-tracing.ts';
+import { inSpan } from './tracing/in-span.ts';
+import { generationEnding } from './run/job-attributes.ts';
+
+const encodingSchema = z.optional(z.literal('utf8'));
+
+/**
+ * Creates an orchestrator. It starts nothing but its pool. Close it when done; one that nobody closed lets the process end once its jobs
+ * are done, and closes then.
+ *
+ * @throws SkillcellError `options.invalid`, and `state.write-failed` when `stateDir` cannot be written
+ * @example
+ * ```ts
+ * import { createOrchestrator } from 'skillcell';
+ *
+ * await using orchestrator = createOrchestrator();
+ * const result = await orchestrator.exec({ code: 'console.log(6 * 7)' });
+ * console.log(result.outcome, result.stdout.text.trim());
+ * // prints: succeeded 42
+ * ```
+ */
+export function createOrchestrator(options: OrchestratorOptions = {}): Orchestrator {
+  const settings = readSettings(options);
+  const { runners, logger } = settings;
+  const host = createHost(settings);
+  const endSweep = startRegularSweep({ runners, intervalMs: settings.sweepIntervalMs, log: logger });
+  const jobs = createBackgroundWork(() => undefined);
+  // Whoever has subscribed hears of changes soon; what they are is asked with each job.
+  const watching =
+    settings.skills !== undefined && isLibrary(settings.skills) ? settings.skills.subscribe(() => {}) : undefined;
+  let closing: Promise<void> | undefined;
+  const needsClose = settings.pool.size > 0 || settings.stateDir !== undefined;
+  const forget = needsClose ? closeBeforeExit(() => orchestrator.close()) : () => undefined;
+
+  /** What is refused has a span as well, so that this is asked within it. */
+  const requireOpen = (action: string): void => {
+    if (closing !== undefined) throw closed(action);
+  };
+
+  const run = async (request: JobRequest, events?: EventStream): Promise<JobResult> => {
+    const check = (): void => {
+      requireOpen('accept the job');
+      // A session is opened by a method of its own, which is what its runs need.
+      if (request.kind === 'session') throw invalid('kind must be exec, codegen or script, got "session"');
+    };
+    const result = acceptJob(host, request, events, { check });
+    jobs.add(result);
+    return result;
+  };
+
+  const generating = new AbortController();
+  const generate = async (given: GenerateOptions): Promise<Generation> => {
+    const { model } = settings;
+    const span = host.tracing.begin('job', { 'skillcell.job.kind': 'generate' });
+    const answer = async (): Promise<Generation> => {
+      requireOpen('generate an answer');
+      const { signal } = generating;
+      const { skills: refs = [], consumer, includeInternal } = Object(given) as GenerateOptions;
+      const asked = { consumer, includeInternal, signal, ...(Array.isArray(refs) ? { refs } : {}) };
+      const skills = await presentSkills(settings.skills, asked);
+      return await generateAnswer(given, { model, skills, signal, span });
+    };
+    const generation = inSpan(span, answer, { ended: generationEnding });
+    jobs.add(generation);
+    return generation;
+  };
+
+  const orchestrator: Orchestrator = {
+    skills: settings.skills,
+    tools: host.tools,
+    exec: (given) => run({ ...given, kind: 'exec' }),
+    codegen: (given) => run({ ...given, kind: 'codegen' }),
+    generate: generate as Orchestrator['generate'],
+    script: (given) => run({ ...given, kind: 'script' }),
+    stream: (given) => streamJob(given, run),
+    async session(given = {}) {
+      const { openSession } = await import('./session/open-session.ts');
+      return await openSession(host, given, { onJob: jobs.add, check: () => requireOpen('open the session') });
+    },
+    cancel(jobId, reason = 'cancel() was called') {
+      const cancellation = host.active.get(jobId);
+      cancellation?.cancel(reason);
+      return cancellation !== undefined;
+    },
+    readArtifact: readArtifact(host.artifacts),
+    artifact: (jobId, path) => Readable.from([host.artifacts.take(jobId, path)]),
+    warm: () => host.supply.filled(),
+    poolMetrics: () => host.supply.metrics(),
+    probe: async () => (await Promise.all(runners.map((runner) => runner.probe()))).flat(),
+    sweep: () => sweepRunners(runners),
+    close() {
+      forget();
+      watching?.[Symbol.dispose]();
+      generating.abort(closed('go on'));
+      return (closing ??= closeHost(host, jobs, endSweep));
+    },
+    [Symbol.asyncDispose]: () => orchestrator.close(),
+  };
+  return orchestrator;
+}
+
+function closed(action: string): SkillcellError {
+  return new SkillcellError('orchestrator.closed', `Cannot ${action}: the orchestrator is closed.`);
+}
+
+function createHost(settings: OrchestratorSettings): JobHost {
+  const { logger, runners, allowUnisolated, pool } = settings;
+  // Before anything is started: a folder that cannot be written refuses the whole host.
+  const journal = openJournal(settings);
+  const queue = createJobQueue(settings.concurrency, settings.queue);
+  const supply = createSandboxSupply({
+    runners,
+    allowUnisolated,
+    pool,
+    skillCode: settings.skillCode === 'sandbox' && bringsCode(settings.skills),
+    isBusy: () => queue.running > 0,
+    onFailure: (error) => logger?.warn({ err: error }, 'a warm sandbox could not be started or ended'),
+  });
+  const leaving = createBackgroundWork((error) => logger?.warn({ err: error }, 'a sandbox could not be ended'));
+  const artifacts = createArtifactStore(settings.keptArtifactBytes);
+  const skillCode =
+    settings.skillCode === 'off'
+      ? undefined
+      : createSkillCode({
+          supply,
+          leaving,
+          limits: settings.sandboxLimits,
+          mode: settings.skillCode,
+          trustedRoots: settings.trustedSkillRoots,
+        });
+  const [active, running, sessions] = [new Map(), new Map(), new Set<string>()];
+  const tracing = createTracing(logger);
+  const shared = {
+    settings,
+    queue,
+    supply,
+    skillCode,
+    artifacts,
+    tracing,
+    journal,
+    active,
+    running,
+    sessions,
+    leaving,
+  };
+  const host: JobHost = { ...shared, tools: [] };
+  host.tools.push(...settings.tools, ...builtInTools(host));
+  return host;
+}
+
+function openJournal({ stateDir, logger }: OrchestratorSettings): JobJournal | undefined {
+  if (stateDir === undefined) return undefined;
+  return openJobJournal(stateDir, ({ jobId }) => {
+    logger?.warn({ jobId }, 'a job of a dead host was recorded as failed');
+  });
+}
+
+function streamJob(
+  given: JobRequest,
+  run: (request: JobRequest, events: EventStream) => Promise<JobResult>,
+): JobStream {
+  const events = createEventStream();
+  const jobId = given.jobId ?? randomUUID();
+  const result = run({ ...given, jobId }, events);
+  result.then(
+    () => events.end(),
+    (error: unknown) => {
+      void events.push({ type: 'faulted', jobId, error: asOurs(error) });
+      events.end();
+    },
+  );
+  return { jobId, result, [Symbol.asyncIterator]: () => events[Symbol.asyncIterator]() };
+}
+
+function readArtifact(artifacts: ArtifactStore): Orchestrator['readArtifact'] {
+  async function read(result: Pick<JobResult, 'jobId'>, path: string): Promise<Buffer>;
+  async function read(result: Pick<JobResult, 'jobId'>, path: string, encoding: 'utf8'): Promise<string>;
+  async function read({ jobId }: Pick<JobResult, 'jobId'>, path: string, encoding?: 'utf8'): Promise<Buffer | string> {
+    checkOptions(encodingSchema, encoding, { action: 'read an artifact', whole: 'the encoding' });
+    const bytes = artifacts.take(jobId, path);
+    // A copy: what one caller changes is nobody else's.
+    return encoding === undefined ? Buffer.from(bytes) : bytes.toString(encoding);
+  }
+  return read;
+}
+
+/** What is thrown is mostly ours already; of anything else JSON would not keep the message. */
+function asOurs(error: unknown): SkillcellError {
+  if (SkillcellError.isInstance(error)) return error;
+  return new SkillcellError('internal.fault', error instanceof Error ? error.message : String(error), { cause: error });
+}

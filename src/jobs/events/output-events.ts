@@ -1,0 +1,26 @@
+import { StringDecoder } from 'node:string_decoder';
+import type { OutputEvent } from '../../contracts/jobs/events.ts';
+import type { EmitEvent } from './event-stream.ts';
+import { outputEvent } from './output-event.ts';
+
+/** What a job's runs write, as events. */
+export interface OutputEvents {
+  /** Resolves when there is room for more. */
+  write(stream: OutputEvent['stream'], bytes: Buffer): Promise<void>;
+  /** A run is over: a character that it left unfinished is shown as broken. */
+  flush(): void;
+}
+
+/** Decodes output as it comes; a character that falls into two pieces stands whole in the later event's text. */
+export function createOutputEvents(jobId: string, emit: EmitEvent): OutputEvents {
+  const decoders = { stdout: new StringDecoder('utf8'), stderr: new StringDecoder('utf8') };
+  return {
+    write: (stream, bytes) => emit(outputEvent(jobId, stream, bytes, decoders[stream].write(bytes))),
+    flush() {
+      for (const stream of ['stdout', 'stderr'] as const) {
+        const rest = decoders[stream].end();
+        if (rest !== '') void emit(outputEvent(jobId, stream, new Uint8Array(0), rest));
+      }
+    },
+  };
+}

@@ -1,0 +1,147 @@
+import { constants } from 'node:fs';
+import { open, type FileHandle } from 'node:fs/promises';
+import { diagnostic, type Diagnostic } from '../../contracts/errors/diagnostic.ts';
+import type { InputFile } from '../../contracts/jobs/job.ts';
+import type { JobLimits } from '../../contracts/jobs/limits.ts';
+import { SkillcellError } from '../../contracts/errors/skillcell-error.ts';
+import { printablePath } from '../../protocol/files/shown-path.ts';
+import type { TarFile } from '../../protocol/files/tar.ts';
+import { listInputFolder } from './list-input-folder.ts';
+import { openBeneath } from '../../durable/open-beneath.ts';
+
+const MIB = 1024 * 1024;
+
+/** One file for the workspace: its bytes, or where they are read from when its turn comes. */
+export type PreparedFile =
+  | { destination: string; bytes: Uint8Array; executable: boolean }
+  | { destination: string; source: string }
+  | { destination: string; folder: string; path: string };
+
+/** The files of a job, folders as the files in them. */
+export interface PreparedFiles {
+  files: PreparedFile[];
+  /** What was left out of folders. */
+  diagnostics: Diagnostic[];
+}
+
+/**
+ * Finds the files that a job takes, and refuses those that cannot be read or have no room, before anything is started for it.
+ *
+ * @throws SkillcellError `file.unreadable`
+ */
+export async function prepareInputFiles(
+  inputs: readonly InputFile[],
+  { workspaceMib, workspaceInodes }: Pick<JobLimits, 'workspaceMib' | 'workspaceInodes'>,
+): Promise<PreparedFiles> {
+  const maxBytes = workspaceMib * MIB;
+  const files: PreparedFile[] = [];
+  const diagnostics: Diagnostic[] = [];
+  let total = 0;
+  const take = (file: PreparedFile, bytes: number): void => {
+    total += bytes;
+    if (total > maxBytes) throw tooLarge(file.destination, maxBytes);
+    files.push(file);
+  };
+  for (const input of inputs) {
+    const { destination } = input;
+    if ('bytes' in input) {
+      const { bytes, executable = false } = input;
+      take({ destination, bytes, executable }, bytes.length);
+      continue;
+    }
+    const { source } = input;
+    const size = await sizeOfSource(source);
+    if (size !== undefined) {
+      take({ destination, source }, size);
+      continue;
+    }
+    const found = await listInputFolder(source, destination, workspaceInodes);
+    if (found.overLimit) throw tooMany(source, workspaceInodes);
+    for (const { path, bytes } of found.files) {
+      take({ destination: `${destination}/${path}`, folder: source, path }, bytes);
+    }
+    diagnostics.push(...found.omitted.map(({ path, reason }) => diagnostic('file.omitted', reason, { path })));
+  }
+  return { files, diagnostics };
+}
+
+/**
+ * Reads the job's input files, each when its turn comes. A source must still be a regular file, which the opened descriptor
+ * decides, and all together must fit into the workspace.
+ *
+ * @throws SkillcellError `file.unreadable`
+ */
+export async function* readInputFiles(files: readonly PreparedFile[], maxBytes: number): AsyncGenerator<TarFile> {
+  let room = maxBytes;
+  for (const file of files) {
+    const { bytes, executable } = await contentOf(file, room);
+    if (bytes.length > room) throw tooLarge(file.destination, maxBytes);
+    room -= bytes.length;
+    yield { path: file.destination, bytes, executable };
+  }
+}
+
+type Content = Pick<TarFile, 'bytes' | 'executable'>;
+
+function contentOf(file: PreparedFile, maxBytes: number): Content | Promise<Content> {
+  if ('bytes' in file) return file;
+  if ('source' in file) return readHostFile(file.source, maxBytes);
+  const { folder, path } = file;
+  return readOpened(`${folder}/${path}`, () => openBeneath(folder, path), maxBytes);
+}
+
+/** Reads a regular file of the host that has at most `maxBytes`. @throws SkillcellError `file.unreadable` */
+export function readHostFile(path: string, maxBytes: number): Promise<Content> {
+  return readOpened(path, () => openSource(path), maxBytes);
+}
+
+/** Bytes of a regular file that can be opened; undefined for a folder. */
+async function sizeOfSource(path: string): Promise<number | undefined> {
+  await using file = await opened(path, () => openSource(path));
+  const status = await file.stat();
+  if (status.isDirectory()) return undefined;
+  if (!status.isFile()) throw unreadable(`it is no regular file and no folder, got ${path}`);
+  return status.size;
+}
+
+async function readOpened(path: string, openFile: () => Promise<FileHandle>, maxBytes: number): Promise<Content> {
+  await using file = await opened(path, openFile);
+  const status = await file.stat();
+  if (!status.isFile()) throw unreadable(`it is no regular file, got ${path}`);
+  if (status.size > maxBytes) throw tooLarge(path, maxBytes);
+  const bytes = Buffer.alloc(status.size);
+  let offset = 0;
+  while (offset < bytes.length) {
+    const { bytesRead } = await file.read(bytes, offset, bytes.length - offset, offset);
+    if (bytesRead === 0) break;
+    offset += bytesRead;
+  }
+  return { bytes: bytes.subarray(0, offset), executable: (status.mode & 0o111) !== 0 };
+}
+
+/** Without O_NONBLOCK, opening a pipe waits for a writer that may never come. */
+function openSource(path: string): Promise<FileHandle> {
+  return open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+}
+
+async function opened(path: string, openFile: () => Promise<FileHandle>): Promise<FileHandle> {
+  try {
+    return await openFile();
+  } catch (cause) {
+    throw unreadable(`${(cause as Error).message}, got ${path}`, cause);
+  }
+}
+
+function unreadable(reason: string, cause?: unknown): SkillcellError {
+  return new SkillcellError('file.unreadable', `Cannot read a file: ${printablePath(reason)}.`, { cause });
+}
+
+function tooLarge(path: string, maxBytes: number): SkillcellError {
+  const message = `Cannot send the files: together they are over ${maxBytes} bytes, got ${printablePath(path)}.`;
+  return new SkillcellError('file.unreadable', message);
+}
+
+function tooMany(path: string, maxEntries: number): SkillcellError {
+  const message = `Cannot send a folder: it has over ${maxEntries} files and folders, which is what the workspace takes, got ${printablePath(path)}.`;
+  return new SkillcellError('file.unreadable', message);
+}

@@ -1,0 +1,333 @@
+import { randomUUID } from 'node:crypto';
+import { describeTool, type OfferedTool } from '../../tools/define/offered-tool.ts';
+import type { Tool } from '../../tools/define/tool.ts';
+import type { Diagnostic } from '../../contracts/errors/diagnostic.ts';
+import type { RuntimeGlobals } from '../../contracts/jobs/globals.ts';
+import type { JobMatch } from '../../contracts/skills/matching.ts';
+import { DEFAULT_CONSUMER } from '../../contracts/jobs/job.ts';
+import {
+  DEFAULT_LANGUAGE,
+  type Language,
+  type LanguageDefinition,
+  programFileName,
+} from '../../contracts/jobs/language.ts';
+import type { JobLimits } from '../../contracts/jobs/limits.ts';
+import type { JobKind } from '../../contracts/jobs/result.ts';
+import { quotedText } from '../../contracts/text/quoted-text.ts';
+import type { SkillTrees, SourceRow } from '../../contracts/skills/skill.ts';
+import { findLanguage, languageNames } from '../../languages/languages.ts';
+import { programLanguage } from '../../languages/program-language.ts';
+import { exportRuntimeGlobals, runWithSkills, type SkillsSubsystem } from '../../skills/index.ts';
+import { askedTools } from '../request/asked-tools.ts';
+import { checkDestinations } from '../request/check-destinations.ts';
+import { effectiveLimits } from '../request/effective-limits.ts';
+import { type PreparedFile, prepareInputFiles, readHostFile } from './input-files.ts';
+import { withWhole } from '../../library/snapshot/library-subsystem.ts';
+import { type CheckedRequest, checkRequest, invalid, selects } from '../request/job-schema.ts';
+import { withPromptTools } from './prompt-tools.ts';
+import { compileOutput, type OutputSchema } from '../request/output-schema.ts';
+import { prepareTools, unknownTools } from './prepare-tools.ts';
+import { listFitting } from '../../tools/agent/list-fitting.ts';
+import { matchJob, withoutLacking } from './matched-skills.ts';
+import { createDisclosureTools, type DisclosureTools } from '../../tools/agent/disclosure-tools.ts';
+import { requestedSkills, requireLoadable, requireSkills } from '../request/requested-skills.ts';
+import { findScript, type FoundScript } from './find-script.ts';
+import { skillCodeJob, withSkillTools } from './skill-tools.ts';
+import type { SkillCodeJob, SkillCodeSource } from '../request/skill-code-source.ts';
+import { constants } from 'node:fs';
+import { access, stat } from 'node:fs/promises';
+import { printablePath } from '../../protocol/files/shown-path.ts';
+
+const MIB = 1024 * 1024;
+
+/** A job that is accepted: checked, its skills exported, nothing started. */
+export interface PreparedJob {
+  jobId: string;
+  kind: JobKind;
+  request: CheckedRequest;
+  language: Language;
+  limits: JobLimits;
+  globals: RuntimeGlobals;
+  /** Those of its submission, to its end. */
+  subsystem: SkillsSubsystem | undefined;
+  trees: SkillTrees;
+  files: PreparedFile[];
+  stdin: Uint8Array | undefined;
+  /** What judges the value of a codegen job that has to hand one back. */
+  valueSchema: OutputSchema | undefined;
+  /** What the job may call, by id. */
+  tools: ReadonlyMap<string, OfferedTool>;
+  /** The skills whose code may be called; undefined where nobody may. */
+  skillCode: SkillCodeJob | undefined;
+  /** The tools by which it finds skills while it runs; undefined where there are no skills. */
+  disclosure: DisclosureTools | undefined;
+  /** The skills in load order. */
+  active: string[];
+  /** The skills that its task called for; undefined where it was not matched. */
+  match: JobMatch | undefined;
+  /** What the entry has to arrive at; null where nothing is rendered. */
+  instructionSha256: string | null;
+  diagnostics: Diagnostic[];
+}
+
+/** What a job is prepared with. */
+export interface PreparationOptions {
+  skills: SkillsSubsystem | undefined;
+  tools: readonly Tool[];
+  ceilings: Partial<JobLimits>;
+  model: string;
+  /** Absent where the code of skills makes no tools. */
+  skillCode?: SkillCodeSource | undefined;
+  /** Ends the waiting for it. */
+  signal?: AbortSignal;
+}
+
+/**
+ * Checks a request and gathers what its sandbox will be sent.
+ *
+ * @param known what matching came to, of a job that was prepared before and names those skills itself
+ * @throws SkillcellError `job.invalid`, `file.unreadable`, or a `skills.` code
+ */
+export async function prepareJob(given: unknown, options: PreparationOptions, known?: JobMatch): Promise<PreparedJob> {
+  const checked = checkRequest(given);
+  const jobId = checked.jobId ?? randomUUID();
+  const matched = known === undefined ? matchJob(checked, options.skills) : { request: checked, match: known };
+  const opened = matched.match !== undefined && !selects(checked);
+  const subsystem = await carriedSkills(matched.request, options);
+  requireSkills(matched.request, subsystem);
+  const skillCode = skillCodeJob(jobId, matched.request, subsystem);
+  const disclosure = disclosureTools(checked, subsystem);
+  const asked = askedTools(checked.tools ?? [], options.tools);
+  const hostTools = [...options.tools, ...asked.own, ...(disclosure?.tools ?? [])];
+  const limits = effectiveLimits(checked.kind, checked.limits ?? {}, options.ceilings);
+  const available = await withSkillTools(hostTools, skillCode, options, limits.jobTimeoutMs);
+  const tools = await prepareTools(asked.patterns, available, selects(checked) || opened);
+  const own = checked.skills?.refs ?? [];
+  const { request, match } = withoutLacking(matched, own, subsystem, [...tools.keys()]);
+  const skills = prepareSkills(request, subsystem, [...tools.keys()]);
+  disclosure?.begin({ active: readSkills(request, skills), pool: skills.pool, tools: [...tools.keys()] });
+  const { language, script } = requestProgram(request, skills, subsystem);
+  requireCallable(tools, definitionOf(language));
+  const valueSchema = await valueSchemaOf(request);
+  const workspaceBytes = limits.workspaceMib * MIB;
+  const inputs = await prepareInputFiles(request.files ?? [], limits);
+  const destinations = inputs.files.map(({ destination }) => destination);
+  checkDestinations(destinations, {
+    program: programName(request, definitionOf(language)),
+    // A session has no one program: what lies there when it goes on was made by runs of its own.
+    fillsOutput: request.kind === 'session',
+  });
+  await checkOutputFolder(request.output);
+  const stdin = await readStdin(request, workspaceBytes);
+  const globals: RuntimeGlobals = {
+    SKILLS_DESCRIPTOR: skills.descriptor,
+    SOURCES_POOL: request.skills?.pool ?? [],
+    EXECUTION_ID: jobId,
+    TOOLS: Array.from(tools.values(), describeTool),
+    JOB: {
+      kind: request.kind,
+      language,
+      args: request.args ?? [],
+      env: request.env ?? {},
+      expect: declaredFiles(request),
+      limits,
+      skills: {
+        refs: skills.refs,
+        consumer: request.skills?.consumer ?? DEFAULT_CONSUMER,
+        variant: request.skills?.variant ?? 'full',
+        includeInternal: request.skills?.includeInternal ?? false,
+      },
+      ...kindOfJob(request, options.model, valueSchema, match),
+      ...(script === undefined ? {} : { script }),
+    },
+  };
+  const { trees, active, instructionSha256, diagnostics } = skills;
+  return {
+    jobId,
+    kind: request.kind,
+    request,
+    language,
+    limits,
+    globals: await withPromptTools(globals, {
+      tools: tools.values(),
+      active,
+      subsystem,
+      budgetTokens: request.kind === 'codegen' ? request.toolBudgetTokens : undefined,
+    }),
+    subsystem,
+    trees,
+    files: inputs.files,
+    stdin,
+    valueSchema,
+    tools,
+    skillCode: skillCode && { ...skillCode, trees: skills.trees },
+    disclosure,
+    active,
+    match,
+    instructionSha256,
+    diagnostics: [...inputs.diagnostics, ...(opened ? unknownTools(asked.patterns, tools) : []), ...diagnostics],
+  };
+}
+
+/** With those whole that the job carries: of a library, what was matched is known by its head. */
+async function carriedSkills(
+  request: CheckedRequest,
+  { skills, signal }: PreparationOptions,
+): Promise<SkillsSubsystem | undefined> {
+  const { consumer = DEFAULT_CONSUMER, includeInternal } = request.skills ?? {};
+  return await withWhole(skills, { refs: requestedSkills(request), consumer, includeInternal, signal });
+}
+
+function disclosureTools(
+  { skills: asked }: CheckedRequest,
+  skills: SkillsSubsystem | undefined,
+): DisclosureTools | undefined {
+  if (skills === undefined) return undefined;
+  const { consumer = DEFAULT_CONSUMER, includeInternal } = asked ?? {};
+  return createDisclosureTools({ skills, consumer, includeInternal });
+}
+
+/** Only codegen has read the instructions of its skills. */
+function readSkills({ kind }: CheckedRequest, { active }: PreparedSkills): string[] {
+  return kind === 'codegen' ? active : [];
+}
+
+/** What only one kind of job has. */
+function kindOfJob(
+  request: CheckedRequest,
+  model: string,
+  valueSchema: OutputSchema | undefined,
+  match: JobMatch | undefined,
+): Pick<RuntimeGlobals['JOB'], 'code' | 'fileName' | 'codegen'> {
+  if (request.kind === 'exec')
+    return { code: request.code, ...(request.fileName === undefined ? {} : { fileName: request.fileName }) };
+  if (request.kind === 'script' || request.kind === 'session') return {};
+  const { task, maxAttempts = 3, dryRun = false } = request;
+  const value = valueSchema === undefined ? {} : { value: valueSchema.json };
+  const others = (match?.text ?? '') === '' ? {} : { otherSkills: match?.text ?? '' };
+  return { codegen: { task, model: request.model ?? model, maxAttempts, dryRun, ...value, ...others } };
+}
+
+function declaredFiles(request: CheckedRequest): string[] {
+  const files = request.kind === 'codegen' ? (request.outputs?.files ?? []) : [];
+  return [...new Set([...(request.expect ?? []), ...files])];
+}
+
+async function valueSchemaOf(request: CheckedRequest): Promise<OutputSchema | undefined> {
+  const schema = request.kind === 'codegen' ? request.outputs?.value : undefined;
+  return schema === undefined ? undefined : await compileOutput(schema, 'the value of outputs');
+}
+
+function programName(request: CheckedRequest, language: LanguageDefinition): string | undefined {
+  if (request.kind === 'script' || request.kind === 'session') return undefined;
+  return programFileName(language, request.kind === 'exec' ? request.fileName : undefined);
+}
+
+function requestLanguage(request: Exclude<CheckedRequest, { kind: 'script' }>): Language {
+  if (request.language !== undefined) return request.language;
+  if (request.kind !== 'exec') return DEFAULT_LANGUAGE;
+  const language = programLanguage(request.code, request.fileName);
+  if (language !== undefined) return language;
+  const named = request.fileName === undefined ? 'its first line' : `its file name ${JSON.stringify(request.fileName)}`;
+  throw invalid(`language is missing and ${named} names none of ${languageNames().join(', ')}`);
+}
+
+/** What runs a job's program; of a script also where it lies, which is in the skill that the job names first. */
+function requestProgram(
+  request: CheckedRequest,
+  { refs, trees }: PreparedSkills,
+  subsystem: SkillsSubsystem | undefined,
+): { language: Language; script?: FoundScript['script'] } {
+  if (request.kind !== 'script') return { language: requestLanguage(request) };
+  const skill = subsystem?.skills.find(({ id }) => id === refs[0]);
+  const tree = trees.get(skill?.id ?? '');
+  if (skill === undefined || tree === undefined) throw invalid(`skill names no skill that was loaded, got ${refs[0]}`);
+  return findScript(skill, tree, request.script);
+}
+
+function definitionOf(language: Language): LanguageDefinition {
+  const definition = findLanguage(language);
+  if (definition === undefined) throw invalid(`there is no such language, got ${language}`);
+  return definition;
+}
+
+/** A program that cannot call its tools would seem to do without them. */
+function requireCallable(tools: ReadonlyMap<string, OfferedTool>, { title, guide }: LanguageDefinition): void {
+  if (tools.size === 0 || guide.tools !== undefined) return;
+  throw invalid(`tools cannot be called from ${title}, got ${listFitting(Array.from(tools.keys(), quotedText))}`);
+}
+
+async function readStdin(request: CheckedRequest, maxBytes: number): Promise<Uint8Array | undefined> {
+  const stdin = request.kind === 'script' ? undefined : request.stdin;
+  if (typeof stdin === 'string') return Buffer.from(stdin);
+  if (stdin === undefined || stdin instanceof Uint8Array) return stdin;
+  return (await readHostFile(stdin.source, maxBytes)).bytes;
+}
+
+/** What a job's skills are before their sandbox is there. */
+export type PreparedSkills = Pick<PreparedJob, 'trees' | 'active' | 'instructionSha256' | 'diagnostics'> & {
+  descriptor: RuntimeGlobals['SKILLS_DESCRIPTOR'];
+  refs: string[];
+  /** The sources pool once they are rendered. */
+  pool: SourceRow[];
+};
+
+const NO_SKILLS: PreparedSkills = {
+  descriptor: null,
+  trees: new Map(),
+  active: [],
+  instructionSha256: null,
+  diagnostics: [],
+  refs: [],
+  pool: [],
+};
+
+/** The closure of the job's skills. A reference that cannot be loaded fails the job: it would run without its rules. */
+export function prepareSkills(
+  request: CheckedRequest,
+  subsystem: SkillsSubsystem | undefined,
+  tools: readonly string[],
+): PreparedSkills {
+  const asked = request.skills ?? {};
+  const refs = requestedSkills(request);
+  if (refs.length === 0) return { ...NO_SKILLS, pool: asked.pool ?? [] };
+  if (subsystem === undefined)
+    throw invalid(`skills.refs cannot be loaded without skills, got ${refs.map(quotedText).join(', ')}`);
+  const selection = { ...asked, refs, consumer: asked.consumer ?? DEFAULT_CONSUMER, tools };
+  return runWithSkills(subsystem, () => {
+    const exported = exportRuntimeGlobals(subsystem, selection);
+    requireLoadable(exported.rows, selection.consumer, exported.diagnostics);
+    const block = request.kind === 'codegen' ? subsystem.buildSkillsInstructionBlock(selection) : undefined;
+    return {
+      descriptor: exported.descriptor,
+      trees: exported.trees,
+      refs: exported.refs,
+      active: exported.active,
+      instructionSha256: block?.sha256 ?? null,
+      pool: block?.pool ?? asked.pool ?? [],
+      diagnostics: block?.diagnostics ?? exported.diagnostics,
+    };
+  });
+}
+
+/**
+ * Refuses a place for artifacts that can never take them, before anything runs for it. A folder that is not there yet is
+ * made when the first artifact comes.
+ *
+ * @throws SkillcellError `job.invalid`
+ */
+async function checkOutputFolder(path: string | undefined): Promise<void> {
+  if (path === undefined) return;
+  try {
+    const status = await stat(path);
+    if (!status.isDirectory()) throw invalid(`output must be a folder, got ${printablePath(path)}`);
+    await access(path, constants.W_OK | constants.X_OK);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT') return;
+    if (code === 'ENOTDIR') throw invalid(`output must be a folder below folders, got ${printablePath(path)}`);
+    if (code === 'EACCES' || code === 'EROFS')
+      throw invalid(`output must be a folder that can be written, got ${printablePath(path)}`);
+    throw error;
+  }
+}

@@ -1,0 +1,108 @@
+import { createHash } from 'node:crypto';
+import type { JobLimits } from '../../contracts/jobs/limits.ts';
+import type { Artifact, OmittedFile } from '../../contracts/jobs/result.ts';
+import { SkillcellError } from '../../contracts/errors/skillcell-error.ts';
+import type { StreamReader } from '../../protocol/channel/channel.ts';
+import { createTarReader, TarRefused } from '../../protocol/files/tar.ts';
+import { invisibleFault } from '../../protocol/files/shown-path.ts';
+import { mediaType } from './media-type.ts';
+import { writeBeneath } from '../../durable/write-beneath.ts';
+
+/** Takes the artifacts that a sandbox sends. The archive is hostile until its caps and names are checked. */
+export interface ArtifactCollector {
+  /** An archive begins. Returns what reads it. @throws {TarRefused} at a second one */
+  begin(): StreamReader;
+  /**
+   * Resolves when the archive is complete, at once when none began. Asked when the result has come: the sandbox sends its
+   * archive before, so one without an end then never gets one.
+   */
+  done(): Promise<void>;
+  artifacts: Artifact[];
+  /** Files that arrived and could not be written. */
+  omitted: OmittedFile[];
+  /** Bytes by path, when no folder was given. */
+  kept: Map<string, Buffer>;
+}
+
+/** What the place of the artifacts lacks, and no name or kind of a file could bring about. */
+const HOST_FAULTS: ReadonlySet<string> = new Set([
+  'EACCES',
+  'EDQUOT',
+  'EIO',
+  'EMFILE',
+  'ENFILE',
+  'ENOENT',
+  'ENOSPC',
+  'EPERM',
+  'EROFS',
+]);
+
+function writeFailure(code: string, path: string, cause: unknown): SkillcellError {
+  const message = `Cannot write the artifacts of the job to its output folder: ${code}, got ${JSON.stringify(path)}.`;
+  return new SkillcellError('artifact.write-failed', message, { cause });
+}
+
+/** Creates the collector of one job. `folder` is where the caller wants the files; without it they stay in memory. */
+export function receiveArtifacts(
+  limits: JobLimits,
+  folder: string | undefined,
+  onArtifact: (artifact: Artifact) => Promise<void>,
+): ArtifactCollector {
+  const artifacts: Artifact[] = [];
+  const omitted: OmittedFile[] = [];
+  const kept = new Map<string, Buffer>();
+  let begun = false;
+  let ended = false;
+  const caps = {
+    files: limits.artifactFiles,
+    fileBytes: limits.artifactFileBytes,
+    totalBytes: limits.artifactTotalBytes,
+  };
+  const archive = createTarReader(caps, async ({ path, bytes }) => {
+    const fault = invisibleFault(path);
+    // The sandbox leaves such a file out and says so: one that sends it is not ours any more.
+    if (fault !== undefined) throw new TarRefused(`Cannot take an archive: ${fault}.`);
+    const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    if (folder === undefined) kept.set(path, buffer);
+    else {
+      try {
+        await writeBeneath(folder, path, buffer);
+      } catch (cause) {
+        const code = (cause as NodeJS.ErrnoException).code ?? 'error';
+        if (HOST_FAULTS.has(code)) throw writeFailure(code, path, cause);
+        omitted.push({ path, reason: `it cannot be written (${code})` });
+        return;
+      }
+    }
+    const sha256 = createHash('sha256').update(buffer).digest('hex');
+    const artifact: Artifact = {
+      path,
+      bytes: buffer.length,
+      sha256,
+      mediaType: mediaType(path),
+      visibility: 'external',
+    };
+    artifacts.push(artifact);
+    await onArtifact(artifact);
+  });
+  return {
+    artifacts,
+    omitted,
+    kept,
+    async done() {
+      if (begun && !ended) throw new TarRefused('Cannot take an archive: the result came before its end.');
+      if (begun) await archive.done;
+    },
+    begin() {
+      if (begun) throw new TarRefused('Cannot take an archive: there was one already.');
+      begun = true;
+      return {
+        data: (chunk) => archive.reader.data(chunk),
+        end() {
+          ended = true;
+          archive.reader.end();
+        },
+      };
+    },
+  };
+}

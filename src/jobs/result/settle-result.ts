@@ -1,0 +1,79 @@
+import { diagnostic } from '../../contracts/errors/diagnostic.ts';
+import { SkillcellError } from '../../contracts/errors/skillcell-error.ts';
+import type { SandboxResult } from '../../protocol/messages/messages.ts';
+import type { Ending, JobEnding } from './job-ending.ts';
+import type { ArtifactCollector } from './receive-artifacts.ts';
+import type { SandboxSession } from '../supply/sandbox-session.ts';
+
+/** What is known of a run that is over. */
+export interface SettledRun {
+  session: SandboxSession;
+  artifacts: ArtifactCollector;
+  ending: Pick<JobEnding, 'canceledFor'>;
+}
+
+/**
+ * The sandbox's result once its artifacts are whole; what we know ourselves where it gave none.
+ *
+ * @throws SkillcellError `sandbox.lost` or `channel.protocol` when the sandbox ended without a reason of ours
+ */
+export async function settleResult(
+  ended: Ending,
+  { artifacts, session, ending: { canceledFor } }: SettledRun,
+): Promise<SandboxResult> {
+  if (ended.kind === 'result') {
+    await takeArtifacts(artifacts);
+    return ended.result;
+  }
+  if (ended.kind === 'closed') {
+    const exit = await session.sandbox.exited;
+    const oomKills = session.sandbox.usage?.().oomKills ?? 0;
+    if (exit.oom === true || oomKills > 0) return without('out_of_memory');
+    if (canceledFor === undefined) throw lost(session, ended.error);
+  }
+  // A silent sandbox may be one whose engine is gone: that is no timeout of the program. Ending it tells.
+  if (ended.kind === 'overdue' && canceledFor !== 'canceled') await session.sandbox.kill('it is overdue');
+  return without(canceledFor === 'timeout' ? 'timeout' : canceledFor === 'calls' ? 'limit' : 'canceled');
+}
+
+async function takeArtifacts(artifacts: ArtifactCollector): Promise<void> {
+  try {
+    await artifacts.done();
+  } catch (cause) {
+    if (SkillcellError.isInstance(cause)) throw cause;
+    const message = 'Cannot take the artifacts: the archive is not acceptable.';
+    throw new SkillcellError('channel.protocol', message, { cause });
+  }
+}
+
+function without(outcome: SandboxResult['outcome']): SandboxResult {
+  const message = 'The sandbox was ended before it could report; what it wrote until then is kept.';
+  return {
+    outcome,
+    ...(outcome === 'limit' ? { limit: 'calls' as const } : {}),
+    exitCode: null,
+    signal: null,
+    stdoutBytes: 0,
+    stderrBytes: 0,
+    ...(outcome === 'timeout' ? { error: { name: 'JobTimeout', message: 'The job took too long.', stack: '' } } : {}),
+    omitted: [],
+    sources: [],
+    diagnostics: [diagnostic('sandbox.ended', message)],
+    runMs: 0,
+  };
+}
+
+function lost(session: SandboxSession, error: Error | undefined): SkillcellError {
+  // A connection that broke was broken by what lies between, not by what the sandbox sent.
+  if (error !== undefined && (error as NodeJS.ErrnoException).syscall === undefined) {
+    return new SkillcellError('channel.protocol', `Cannot go on with the job: the sandbox sent ${error.message}`, {
+      cause: error,
+    });
+  }
+  const said = session.sandbox.complaint().trim();
+  return new SkillcellError(
+    'sandbox.lost',
+    `Cannot finish the job: the sandbox ended without a result${said === '' ? '' : ` (${said.slice(-500)})`}.`,
+    { cause: error },
+  );
+}

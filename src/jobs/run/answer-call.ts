@@ -1,0 +1,118 @@
+import type { Broker } from '../../tools/calls/broker.ts';
+import type { BrokerCall, BrokerReply, IncomingBytes } from '../../tools/calls/broker-call.ts';
+import { TOOL_VALUE_BYTES } from '../../tools/define/tool.ts';
+import { addPiece } from '../../protocol/channel/add-piece.ts';
+import { JsonRefused, parseBoundedJson } from '../../protocol/channel/bounded-json.ts';
+import type { Channel, StreamReader } from '../../protocol/channel/channel.ts';
+import type { SandboxCall, StreamedBytes } from '../../protocol/messages/messages.ts';
+import { packAnswer } from '../../protocol/channel/packed-call.ts';
+import type { ByteBudget } from './byte-budget.ts';
+
+/** Bytes of arguments that a sandbox may have under way; one that keeps the protocol has less. */
+const MAX_ARRIVING_BYTES = 40 * 1024 * 1024;
+
+/** What the answers to the calls of one job share. */
+export interface CallTraffic {
+  channel: Channel;
+  broker: Broker;
+  /** Bytes of results that are on their way at once. */
+  results: ByteBudget;
+  /** Bytes of arguments of calls that are not answered. */
+  arriving: { bytes: number };
+}
+
+/**
+ * Makes a call for the sandbox, and sends what comes of it.
+ *
+ * @throws Error, before it makes the call, when the sandbox breaks the protocol
+ */
+export function answerCall(traffic: CallTraffic, call: SandboxCall, signal: AbortSignal): Promise<void> {
+  const { channel, broker, arriving } = traffic;
+  const { id, target, name, json, places } = call;
+  const total = places.reduce((sum, { bytes }) => sum + bytes, 0);
+  arriving.bytes += total;
+  if (total > TOOL_VALUE_BYTES || arriving.bytes > MAX_ARRIVING_BYTES)
+    throw new Error(`Cannot take a call: its bytes are more than a program may send, got ${total}.`);
+  const bytes = places.length === 0 ? undefined : receiveBytes(channel, places);
+  const answer = async (): Promise<void> => {
+    const reply = await broker.call({ id, target, name, ...argumentsOf(json) }, { signal, bytes });
+    bytes?.drop();
+    arriving.bytes -= total;
+    await sendReply(traffic, id, reply);
+  };
+  return answer();
+}
+
+/** What is no JSON is a call that fails, and no breach of the protocol: nobody on the way has read it. */
+function argumentsOf(json: Uint8Array): Pick<BrokerCall, 'args' | 'fault'> {
+  if (json.length === 0) return { args: undefined };
+  try {
+    return { args: parseBoundedJson(json, { maxBytes: json.length }) };
+  } catch (error) {
+    if (!(error instanceof JsonRefused)) throw error;
+    return { args: undefined, fault: error.message };
+  }
+}
+
+/** Receives the bytes of a call; once they are dropped, what still comes of them is not kept. */
+function receiveBytes(channel: Channel, places: readonly StreamedBytes[]): IncomingBytes & { drop(): void } {
+  const collected = places.map(({ stream, bytes }) => {
+    const part = collect(bytes);
+    channel.receive(stream, part.reader);
+    return part;
+  });
+  return {
+    places: places.map(({ path, bytes }) => ({ path, bytes })),
+    parts: Promise.all(collected.map(({ done }) => done)),
+    drop: () => collected.forEach((part) => part.drop()),
+  };
+}
+
+/** Gathers a stream of a known size. */
+function collect(size: number): { reader: StreamReader; done: Promise<Uint8Array>; drop(): void } {
+  const { promise: done, resolve, reject } = Promise.withResolvers<Uint8Array>();
+  done.catch(() => undefined);
+  let chunks: Buffer[] = [];
+  let received = 0;
+  let dropped = false;
+  const reader: StreamReader = {
+    data(chunk) {
+      received += chunk.length;
+      if (received > size) throw new Error(`Cannot take bytes of a call: over ${size} of them.`);
+      if (!dropped) addPiece(chunks, chunk);
+    },
+    end() {
+      if (received === size && !dropped) resolve(Buffer.concat(chunks));
+      else reject(new Error('The bytes of a call ended early.'));
+      chunks = [];
+    },
+  };
+  const drop = (): void => {
+    dropped = true;
+    chunks = [];
+  };
+  return { reader, done, drop };
+}
+
+async function sendReply({ channel, results }: CallTraffic, id: number, reply: BrokerReply): Promise<void> {
+  if (!reply.ok || reply.parts === undefined || reply.places === undefined) {
+    const json = JSON.stringify(reply.ok ? reply.value : reply.error);
+    return channel.sendPacked(packAnswer(id, reply.ok, { json }));
+  }
+  const { value, places, parts, sent } = reply;
+  const release = await results.take(parts.reduce((sum, part) => sum + part.length, 0));
+  try {
+    const writers = parts.map(() => channel.openStream());
+    const bytes = places.map((place, index) => ({ ...place, stream: writers[index]?.number ?? 0 }));
+    channel.sendPacked(packAnswer(id, true, { places: JSON.stringify(bytes), json: JSON.stringify(value) }));
+    await Promise.all(
+      writers.map(async (writer, index) => {
+        await writer.write(parts[index] ?? new Uint8Array());
+        writer.end();
+      }),
+    );
+  } finally {
+    release();
+    sent?.();
+  }
+}

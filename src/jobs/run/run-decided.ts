@@ -1,0 +1,163 @@
+import { askModel, type AskModelOptions } from '../../models/ask-model.ts';
+import { BudgetReachedError } from '../../models/model-budget.ts';
+import type { ModelGateway } from '../../models/model-gateway.ts';
+import { ModelTimeoutError } from '../../models/model-timeout-error.ts';
+import { DECISION_CONSUMER, type JobDecision, type SelectOptions } from '../../contracts/jobs/decision.ts';
+import type { CodegenOptions } from '../../contracts/jobs/job.ts';
+import type { JobResult } from '../../contracts/jobs/result.ts';
+import type { Decided, DecideOptions } from '../../models/decision/decide.ts';
+import { runWithSkills } from '../../skills/index.ts';
+import { outputText } from '../../protocol/output-text.ts';
+import { withWhole } from '../../library/snapshot/library-subsystem.ts';
+import { handOver } from './hand-over.ts';
+import type { JobHost } from './job-host.ts';
+import { selects } from '../request/job-schema.ts';
+import { preparationOptions } from './preparation-options.ts';
+import { modelEvents } from '../events/model-events.ts';
+import type { PreparedJob } from '../prepare/prepare-job.ts';
+import type { RunJobOptions } from './run-job.ts';
+import { traceModels } from '../tracing/trace-models.ts';
+import { unstartedResult, type UnstartedEnding } from '../result/unstarted-result.ts';
+
+/** Runs a job in a sandbox; undefined when it was canceled before it had one. */
+export type RunPrepared = (job: PreparedJob) => Promise<JobResult | undefined>;
+
+/**
+ * Has a model decide on a job that asks for it, and runs what is handed over. A decision for a text ends the job without a sandbox.
+ *
+ * @throws SkillcellError when we failed, or the model did
+ */
+export async function runDecided(
+  host: JobHost,
+  job: PreparedJob,
+  options: Pick<RunJobOptions, 'attempt' | 'signal' | 'budget' | 'emit' | 'span'>,
+  run: RunPrepared,
+): Promise<JobResult | undefined> {
+  const { request, limits } = job;
+  const { model } = host.settings;
+  if (!selects(request) || model === undefined) return await run(job);
+  const started = performance.now();
+  const { record, next } = await decideOn({ ...job, request }, host, model, options);
+  const decisionMs = performance.now() - started;
+  void options.emit({ type: 'decision', jobId: job.jobId, decision: structuredClone(record) });
+  // The job has one clock, and the decision was on it.
+  const jobTimeoutMs = Math.max(1, Math.round(limits.jobTimeoutMs - decisionMs));
+  const result = 'ended' in next ? next.ended : await run({ ...next.job, limits: { ...limits, jobTimeoutMs } });
+  const { usage, ...rest } = result ?? unstartedResult(job, options.attempt, { outcome: 'canceled' });
+  const wallMs = Math.round(((usage.wallMs ?? 0) + decisionMs) * 1000) / 1000;
+  return { ...rest, usage: { ...usage, wallMs }, decision: record };
+}
+
+/** A job of which code is asked for. */
+type CodegenJob = PreparedJob & { request: { kind: 'codegen' } & CodegenOptions };
+
+/** What a decision leads to: a job to run, or the job's end. */
+type Next = { job: PreparedJob } | { ended: JobResult };
+
+async function decideOn(
+  job: CodegenJob,
+  host: JobHost,
+  gateway: ModelGateway,
+  { attempt, signal, budget, emit, span }: Pick<RunJobOptions, 'attempt' | 'signal' | 'budget' | 'emit' | 'span'>,
+): Promise<{ record: JobDecision; next: Next }> {
+  // Few jobs are decided on.
+  const { createDecision } = await import('../../models/decision/decide.ts');
+  const { subsystem: skills } = job;
+  const overdue = new AbortController();
+  const timer = setTimeout(() => overdue.abort(), job.limits.jobTimeoutMs);
+  const deadline = AbortSignal.any([signal, overdue.signal]);
+  const { record, run } = createDecision(
+    decisionOptions(job, {
+      gateway,
+      signal: deadline,
+      budget,
+      observe: modelEvents(job.jobId, 'decision', emit),
+      around: traceModels(() => span, 'decision'),
+    }),
+  );
+  const end = (ending: UnstartedEnding): Next => ({ ended: unstartedResult(job, attempt, ending) });
+  try {
+    const decided = await (skills === undefined ? run() : runWithSkills(skills, run));
+    if ('fault' in decided.action) {
+      const error = { name: 'DecisionError', message: decided.action.fault, stack: '' };
+      return { record, next: end({ outcome: 'failed', error }) };
+    }
+    const action = decided.action.value;
+    if (action.action === 'text') return { record, next: { ended: textResult(job, attempt, action.text, decided) } };
+    const handed = await handOver(job, decided, action, preparationOptions(host, skills, deadline));
+    record.handover = handed.handover;
+    return { record, next: { job: handed.job } };
+  } catch (error) {
+    const ending = endingOf(error, job, signal, overdue.signal);
+    if (ending === undefined) throw error;
+    return { record, next: end(ending) };
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function decisionOptions(
+  job: CodegenJob,
+  asking: Pick<AskModelOptions, 'gateway' | 'signal' | 'budget' | 'observe' | 'around'>,
+): DecideOptions {
+  const { request, limits, globals } = job;
+  const select: SelectOptions = typeof request.select === 'object' ? request.select : {};
+  const consumer = select.consumer ?? DECISION_CONSUMER;
+  const { signal } = asking;
+  return {
+    task: request.task,
+    files: job.files.map(({ destination }) => destination),
+    expect: globals.JOB.expect,
+    value: globals.JOB.codegen?.value,
+    tools: globals.TOOLS,
+    skills: job.subsystem,
+    withWhole: (refs) => withWhole(job.subsystem, { refs, consumer, signal }),
+    consumer,
+    variant: globals.JOB.skills.variant,
+    pool: globals.SOURCES_POOL,
+    valueBytes: limits.valueBytes,
+    ask: (asked) =>
+      askModel(asked, {
+        ...asking,
+        modelName: select.model ?? request.model,
+        timeoutMs: limits.modelTimeoutMs,
+      }),
+  };
+}
+
+/** A text is the whole of its job: its value, and printed as by a program. */
+function textResult(job: PreparedJob, attempt: number, text: string, { block }: Decided): JobResult {
+  const result = unstartedResult(job, attempt, { outcome: 'succeeded' });
+  const printed = Buffer.from(text.endsWith('\n') ? text : `${text}\n`);
+  return {
+    ...result,
+    stdout: outputText([printed.subarray(0, job.limits.keptOutputBytes)], printed.length),
+    value: text,
+    ...(block === undefined
+      ? {}
+      : {
+          skills: { active: block.active, digest: null, instructionSha256: block.text === '' ? null : block.sha256 },
+          sources: block.pool,
+          diagnostics: [...result.diagnostics, ...block.diagnostics],
+        }),
+  };
+}
+
+/** How a decision ends that was cut short; undefined where the model or we have failed. */
+function endingOf(
+  error: unknown,
+  { limits }: PreparedJob,
+  canceled: AbortSignal,
+  overdue: AbortSignal,
+): UnstartedEnding | undefined {
+  if (canceled.aborted) return { outcome: 'canceled' };
+  if (overdue.aborted) return timeout('JobTimeout', `The job took longer than ${limits.jobTimeoutMs / 1000} s.`);
+  if (error instanceof ModelTimeoutError) return timeout(error.name, error.message);
+  if (!(error instanceof BudgetReachedError)) return undefined;
+  const { name, message, limit } = error;
+  return { outcome: 'limit', limit, error: { name, message, stack: '' } };
+}
+
+function timeout(name: string, message: string): UnstartedEnding {
+  return { outcome: 'timeout', error: { name, message, stack: '' } };
+}

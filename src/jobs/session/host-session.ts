@@ -1,0 +1,328 @@
+import { LIMIT_CEILINGS } from '../../contracts/jobs/limits.ts';
+import { diagnostic, type Diagnostic } from '../../contracts/errors/diagnostic.ts';
+import type { CallRow, CallTotal, JobResult, OmittedFile } from '../../contracts/jobs/result.ts';
+import {
+  type Session,
+  SESSION_IDLE_MS,
+  SESSION_WAITING_RUNS,
+  type SessionExport,
+  type SessionOptions,
+  type SessionRun,
+  type SessionRunOptions,
+  type SessionStream,
+} from '../../contracts/jobs/session.ts';
+import { SkillcellError } from '../../contracts/errors/skillcell-error.ts';
+import type { HostMessage } from '../../protocol/messages/messages.ts';
+import { withinDeadline } from '../../protocol/within-deadline.ts';
+import { countToolCalls } from '../../tools/calls/count-tool-calls.ts';
+import { findLanguage } from '../../languages/languages.ts';
+import { createEventStream, type EmitEvent } from '../events/event-stream.ts';
+import { invalid } from '../request/job-schema.ts';
+import type { JobHost } from '../run/job-host.ts';
+import type { ClaimedWorkspace } from './claimed-workspace.ts';
+import { type HostRun, startRun, unbegunRun } from './host-run.ts';
+import { createIdleClock } from './idle-clock.ts';
+import type { KeptWorkspaces, UnpublishedWorkspace } from './kept-workspaces.ts';
+import { createHostFiles, isWholeExport } from './session-files.ts';
+import type { SessionGround, SessionPort } from '../run/session-port.ts';
+import { checkRun } from './session-schema.ts';
+import { KEPT_ROWS } from '../../tools/calls/call-rows.ts';
+
+/** The calls of all runs of a session together. */
+interface SessionCalls {
+  add(rows: readonly CallRow[], totals: Readonly<Record<string, CallTotal>>): void;
+  /** The first thousand. */
+  readonly rows: CallRow[];
+  readonly totals: Record<string, CallTotal>;
+}
+
+/** What a session is made of. */
+export interface HostSessionOptions {
+  id: string;
+  host: JobHost;
+  options: SessionOptions;
+  kept: KeptWorkspaces | undefined;
+  /** What it goes on with. */
+  claim: ClaimedWorkspace | undefined;
+}
+
+/** The host's side of one session. */
+export interface HostSession {
+  /** What its job passes on. */
+  port: SessionPort;
+  /** Resolves when the first run can be sent. */
+  opened: Promise<void>;
+  /** @throws SkillcellError where it is over already */
+  requireOpen(): void;
+  /** The job is over: completes its result. */
+  finish(result: JobResult): JobResult;
+  /** Its result is there, or never will be: others may go on with its workspace. */
+  publish(): void;
+  /** What its caller has of it. */
+  face(ended: Promise<JobResult>): Session;
+}
+
+/** Of what is left out of a kept workspace. */
+const NAMED_OMITTED = 20;
+const SILENT: EmitEvent = () => Promise.resolve();
+
+/** Creates the host's side of one session, before its job is accepted. */
+export function createHostSession({ id, host, options, kept, claim }: HostSessionOptions): HostSession {
+  const { settings, queue } = host;
+  const opened = Promise.withResolvers<void>();
+  const calls = sumCalls();
+  const admit = countToolCalls();
+  const notes: Diagnostic[] = [];
+  let ground: SessionGround | undefined;
+  let over: SkillcellError | undefined;
+  let current: HostRun | undefined;
+  let waiting = 0;
+  let runs = 0;
+  let epoch = 1;
+  let turn: Promise<unknown> = Promise.resolve();
+  const leaving = new AbortController();
+
+  const ended = (reason: string): SkillcellError =>
+    new SkillcellError('session.ended', `Cannot go on with the session: ${reason}, got ${id}.`);
+  const requireGround = (): SessionGround => {
+    if (over !== undefined) throw over;
+    if (ground === undefined) throw ended('it has not begun');
+    if (ground.ending.canceledFor !== undefined) throw ended('it is being ended');
+    return ground;
+  };
+  const idle = createIdleClock(options.idleTimeoutMs ?? SESSION_IDLE_MS, () => void endIdle());
+  const files = createHostFiles(requireGround, idle.during);
+
+  const sendEnd = (reason: string): void => {
+    if (over !== undefined) return;
+    over = ended(reason);
+    idle.stop();
+    leaving.abort(over);
+    current?.interrupt();
+    ground?.sandbox.channel.send({ type: 'end' } satisfies HostMessage);
+    ground?.ending.awaitEnd();
+  };
+  const endIdle = async (): Promise<void> => {
+    const exporting = kept === undefined ? [] : [files.export()];
+    // The export is work as well: what begins from here on is its caller's, who is then no longer idle.
+    const isDisturbed = idle.watch();
+    const [exported] = await Promise.allSettled(exporting);
+    if (over !== undefined || isDisturbed()) return;
+    if (exported !== undefined) keepWorkspace(exported);
+    notes.push(diagnostic('session.ended', `The session did nothing for ${idle.limitMs / 1000} s.`));
+    sendEnd('it did nothing for its time');
+  };
+  const keepWorkspace = (exported: PromiseSettledResult<SessionExport>): void => {
+    try {
+      if (exported.status === 'rejected') throw exported.reason;
+      const { archive, omitted } = exported.value;
+      if (!isWholeExport(exported.value)) throw new Error('it has more entries than are looked at.');
+      unpublished = kept?.keep(id, archive);
+      if (omitted.length > 0) notes.push(diagnostic('file.omitted', leftOut(omitted)));
+    } catch (error) {
+      needsClaim = true;
+      settings.logger?.error({ sessionId: id, err: error }, 'the workspace of a session could not be kept');
+      notes.push(diagnostic('session.ended', `Its workspace could not be kept: ${(error as Error).message}`));
+    }
+  };
+  /** Whether what it went on with is still all that is left of it: it never began, or could not be kept anew. */
+  let needsClaim = true;
+  let unpublished: UnpublishedWorkspace | undefined;
+
+  const port: SessionPort = {
+    begin: (given) => void (ground = given),
+    message(message) {
+      if (message.type === 'skills') {
+        opened.resolve();
+        needsClaim = false;
+        idle.start();
+      } else if (message.type === 'run') requireCurrent(current, message.run).begin(message);
+      else if (message.type === 'shown') requireCurrent(current, message.run).show(message);
+      else if (message.type === 'cell') requireCurrent(current, message.run).settle(message);
+      else files.message(message);
+    },
+    // A call that comes between two runs belongs to none: nobody waits for it any more.
+    call: (call, signal) => requireCurrent(current, current?.run ?? 0).call(call, signal),
+    end(fault) {
+      over ??= ended('its sandbox has ended');
+      idle.stop();
+      leaving.abort(over);
+      current?.lose(fault);
+      files.end(fault ?? over);
+    },
+    get rows() {
+      return calls.rows;
+    },
+    get totals() {
+      return calls.totals;
+    },
+  };
+
+  const runNow = async (
+    run: number,
+    code: string,
+    { language, env, timeoutMs, signal }: SessionRunOptions,
+    emit: EmitEvent,
+    stop: AbortSignal,
+  ): Promise<SessionRun> => {
+    const release = await queue.enter(stop);
+    try {
+      stop.throwIfAborted();
+      const at = requireGround();
+      const limitMs = timeoutMs ?? at.job.limits.runTimeoutMs;
+      const started = startRun(
+        at,
+        { run, epoch, language: language ?? at.job.language, code, env, timeoutMs: limitMs, emit, admit },
+        host,
+      );
+      current = started;
+      const interrupt = (): void => started.interrupt();
+      signal?.addEventListener('abort', interrupt, { once: true });
+      try {
+        const result = await started.result;
+        epoch = result.state === 'lost' ? result.epoch + 1 : result.epoch;
+        return result;
+      } finally {
+        signal?.removeEventListener('abort', interrupt);
+        current = undefined;
+        if (started.calls !== undefined) calls.add(started.calls.rows, started.calls.totals);
+      }
+    } finally {
+      release();
+    }
+  };
+
+  const run = async (code: string, runOptions: SessionRunOptions, emit: EmitEvent): Promise<SessionRun> => {
+    checkRun(code, runOptions);
+    const { job } = requireGround();
+    requireRunnable(runOptions.language ?? job.language, code);
+    requireTime(runOptions.timeoutMs, settings.ceilings.runTimeoutMs ?? LIMIT_CEILINGS.runTimeoutMs);
+    if (waiting > SESSION_WAITING_RUNS)
+      throw new SkillcellError(
+        'session.busy',
+        `Cannot run the code: ${SESSION_WAITING_RUNS} runs of the session wait already, got ${id}.`,
+      );
+    waiting += 1;
+    const number = (runs += 1);
+    const { signal } = runOptions;
+    const stop = signal === undefined ? leaving.signal : AbortSignal.any([signal, leaving.signal]);
+    // With no other one there, nothing has to be waited for.
+    const before = waiting === 1 ? undefined : turn;
+    const work = (async () => {
+      try {
+        if (before !== undefined) await withinDeadline(before, { signal: stop });
+        return await runNow(number, code, runOptions, emit, stop);
+      } catch (error) {
+        if (signal?.aborted === true && error === signal.reason) return unbegunRun(number, epoch);
+        throw error;
+      } finally {
+        waiting -= 1;
+      }
+    })();
+    // One that leaves the line early lets nobody pass those before it.
+    turn = Promise.allSettled([before, work]);
+    return await idle.during(work);
+  };
+
+  const stream = (code: string, runOptions: SessionRunOptions): SessionStream => {
+    const events = createEventStream();
+    const result = run(code, runOptions, (event) => events.push(event));
+    result.then(
+      () => events.end(),
+      () => events.end(),
+    );
+    return { result, [Symbol.asyncIterator]: () => events[Symbol.asyncIterator]() };
+  };
+
+  return {
+    port,
+    opened: opened.promise,
+    requireOpen() {
+      if (over !== undefined) throw over;
+      if (ground === undefined) throw ended('it was canceled before it began');
+    },
+    finish(result) {
+      if (!needsClaim) claim?.drop();
+      return { ...result, diagnostics: [...result.diagnostics, ...notes] };
+    },
+    publish() {
+      try {
+        unpublished?.publish();
+      } catch (error) {
+        // It is there for others when this process has ended.
+        settings.logger?.error({ sessionId: id, err: error }, 'the workspace of a session could not be published');
+      }
+    },
+    face: (job) => ({
+      id,
+      runner: requireGround().sandbox.sandbox.runner,
+      isolation: requireGround().sandbox.sandbox.isolation,
+      ended: job,
+      run: (code, runOptions = {}) => run(code, runOptions, SILENT),
+      stream: (code, runOptions = {}) => stream(code, runOptions),
+      interrupt() {
+        current?.interrupt();
+        return current !== undefined;
+      },
+      files: files.files,
+      export: files.export,
+      close() {
+        sendEnd('it was closed');
+        return job;
+      },
+      async [Symbol.asyncDispose]() {
+        sendEnd('it was closed');
+        await job.catch(() => undefined);
+      },
+    }),
+  };
+}
+
+function leftOut(omitted: readonly OmittedFile[]): string {
+  const named = omitted.slice(0, NAMED_OMITTED).map(({ path, reason }) => `${path} (${reason})`);
+  const more = omitted.length - named.length;
+  // Of very many the last row only counts.
+  const counted = omitted.at(-1)?.path === '…' ? `over ${more}` : `${more}`;
+  return `Left out of the kept workspace: ${named.join(', ')}${more > 0 ? `, and ${counted} more` : ''}.`;
+}
+
+/** What belongs to no run breaks the protocol. */
+function requireCurrent(current: HostRun | undefined, run: number): HostRun {
+  if (current?.run !== run) throw new Error(`something of a run that is not under way, got ${run}`);
+  return current;
+}
+
+function requireRunnable(language: string, code: string): void {
+  const definition = findLanguage(language);
+  if (definition?.session === undefined) throw invalid(`language has no interpreter that stays open, got ${language}`);
+  if (definition.reads === 'strings' && code.includes('\0'))
+    throw invalid('code holds a NUL character, which no shell takes');
+}
+
+function requireTime(timeoutMs: number | undefined, most: number): void {
+  if (timeoutMs !== undefined && timeoutMs > most)
+    throw invalid(`timeoutMs is over what is allowed, ${most}, got ${timeoutMs}`);
+}
+
+/** Creates an empty sum. */
+function sumCalls(): SessionCalls {
+  const rows: CallRow[] = [];
+  const totals = new Map<string, CallTotal>();
+  return {
+    rows,
+    get totals() {
+      return Object.fromEntries(totals);
+    },
+    add(more, counted) {
+      rows.push(...more.slice(0, Math.max(0, KEPT_ROWS - rows.length)));
+      for (const [name, { calls, failed, replayed }] of Object.entries(counted)) {
+        const before = totals.get(name) ?? { calls: 0, failed: 0, replayed: 0 };
+        totals.set(name, {
+          calls: before.calls + calls,
+          failed: before.failed + failed,
+          replayed: before.replayed + replayed,
+        });
+      }
+    },
+  };
+}

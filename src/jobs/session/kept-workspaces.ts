@@ -1,0 +1,64 @@
+import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { SkillcellError } from '../../contracts/errors/skillcell-error.ts';
+import { removeTorn, syncFolder, writeAside } from '../../durable/durable-file.ts';
+import { claimedPlace, claimWorkspace, type ClaimedWorkspace } from './claimed-workspace.ts';
+
+/** Workspaces of sessions that ended because they did nothing, as archives in the state folder. */
+export interface KeptWorkspaces {
+  /**
+   * Returns once it is on the disk, where it is for nobody until it is published, or its host dies: who goes on with it counts attempts by the
+   * results that are there.
+   *
+   * @throws SkillcellError `state.write-failed`
+   */
+  keep(sessionId: string, archive: Uint8Array): UnpublishedWorkspace;
+  /** For one session at a time, of whatever process. @throws SkillcellError `session.unknown` where none is kept, or it is claimed */
+  claim(sessionId: string): ClaimedWorkspace;
+}
+
+/** A kept workspace of a session that has no result yet. */
+export interface UnpublishedWorkspace {
+  publish(): void;
+}
+
+/** Opens the workspaces of a state folder. */
+export function openKeptWorkspaces(stateDir: string): KeptWorkspaces {
+  const folder = join(stateDir, 'sessions');
+  const nameOf = (sessionId: string): string => `${sessionId}.tar`;
+  return {
+    keep(sessionId, archive) {
+      let temporary: string | undefined;
+      try {
+        mkdirSync(folder, { recursive: true, mode: 0o700 });
+        removeTorn(folder);
+        temporary = writeAside(folder, archive);
+        const unpublished = claimedPlace(folder, nameOf(sessionId));
+        renameSync(temporary, unpublished);
+        syncFolder(folder);
+        return { publish: () => publish(unpublished, folder, nameOf(sessionId)) };
+      } catch (cause) {
+        if (temporary !== undefined) rmSync(temporary, { force: true });
+        throw new SkillcellError(
+          'state.write-failed',
+          `Cannot keep the workspace of a session: ${(cause as Error).message}.`,
+          { cause },
+        );
+      }
+    },
+    claim(sessionId) {
+      const claimed = existsSync(folder) ? claimWorkspace(folder, nameOf(sessionId)) : undefined;
+      if (claimed !== undefined) return claimed;
+      throw new SkillcellError(
+        'session.unknown',
+        `Cannot resume the session: no workspace of it is kept, or another session goes on with it, got ${sessionId}.`,
+      );
+    },
+  };
+}
+
+/** One that was kept by an earlier session of this id gives way. */
+function publish(unpublished: string, folder: string, name: string): void {
+  renameSync(unpublished, join(folder, name));
+  syncFolder(folder);
+}

@@ -1,0 +1,265 @@
+import { relativePathFault } from '../../contracts/text/relative-path.ts';
+import type { OmittedFile } from '../../contracts/jobs/result.ts';
+import {
+  SESSION_FILE_BYTES,
+  type SessionExport,
+  type SessionFile,
+  type SessionFiles,
+} from '../../contracts/jobs/session.ts';
+import { SkillcellError } from '../../contracts/errors/skillcell-error.ts';
+import type { Channel } from '../../protocol/channel/channel.ts';
+import type { HostMessage, SandboxMessage } from '../../protocol/messages/messages.ts';
+import {
+  CUT_ROW,
+  EMPTY_FOLDER,
+  type FileOperation,
+  MOST_ROWS,
+  ROWS_BYTES,
+  type WorkspaceRow,
+} from '../../protocol/messages/session-messages.ts';
+import { printablePath, shownPathFault } from '../../protocol/files/shown-path.ts';
+import { type TarFile, writeTar } from '../../protocol/files/tar.ts';
+import { withinDeadline } from '../../protocol/within-deadline.ts';
+import { collectBytes } from './collect-bytes.ts';
+import type { SessionGround } from '../run/session-port.ts';
+import * as z from 'zod/mini';
+import { parseBoundedJson } from '../../protocol/channel/bounded-json.ts';
+
+/** The longest path, each of its bytes escaped, and the other fields. */
+const LINE_BYTES = 32 * 1024;
+const FAULT_CHARACTERS = 200;
+const rowSchema = z.strictObject({
+  path: z.string(),
+  kind: z.enum(['file', 'folder', 'other']),
+  bytes: z.number().check(z.int(), z.nonnegative()),
+  executable: z.optional(z.boolean()),
+  fault: z.optional(z.string().check(z.maxLength(FAULT_CHARACTERS))),
+});
+
+const OPERATION_MS = 60_000;
+const MIB = 1024 * 1024;
+const MOST_OMITTED = 200;
+/** The output folder. */
+const OUTPUT = 'out';
+
+/** The files of a session, and what takes the sandbox's answers. */
+export interface HostFiles {
+  files: SessionFiles;
+  export(): Promise<SessionExport>;
+  message(message: SandboxMessage): void;
+  end(error: Error): void;
+}
+
+/** An operation that has no answer yet. */
+interface Operation {
+  /** Where it was asked for: the session may be closed when it is answered. */
+  channel: Channel;
+  maxBytes: number;
+  bytes: Buffer;
+  /** Whether a stream is under way. */
+  open: boolean;
+  answer: { error?: string } | undefined;
+  done: PromiseWithResolvers<Buffer>;
+}
+
+/**
+ * Creates the host's side of a session's files: the sandbox does what is asked, and all that it says is checked.
+ *
+ * @param ground throws where the session has ended
+ * @param busy told of each operation
+ */
+export function createHostFiles(ground: () => SessionGround, busy: <T>(work: Promise<T>) => Promise<T>): HostFiles {
+  const operations = new Map<number, Operation>();
+  let lastId = 0;
+
+  const perform = async (op: FileOperation, path: string, maxBytes: number, content?: Uint8Array): Promise<Buffer> => {
+    const { channel } = ground().sandbox;
+    const id = (lastId += 1);
+    const operation: Operation = {
+      channel,
+      maxBytes,
+      bytes: Buffer.alloc(0),
+      open: false,
+      answer: undefined,
+      done: Promise.withResolvers(),
+    };
+    operations.set(id, operation);
+    try {
+      const writer = content === undefined ? undefined : channel.openStream();
+      channel.send({
+        type: 'files',
+        id,
+        op,
+        path,
+        maxBytes,
+        ...(writer === undefined ? {} : { stream: writer.number }),
+      } satisfies HostMessage);
+      if (writer !== undefined && content !== undefined) void writer.write(content).then(() => writer.end());
+      const overdue = (): never => {
+        throw unreadable(op, path, `it took longer than ${OPERATION_MS / 1000} s`);
+      };
+      return await withinDeadline(operation.done.promise, { limitMs: OPERATION_MS, overdue });
+    } catch (error) {
+      throw typeof error === 'string' ? unreadable(op, path, error) : error;
+    } finally {
+      // What still comes of it is taken, and is nobody's.
+      if (operation.answer !== undefined && !operation.open) operations.delete(id);
+    }
+  };
+  const settle = (id: number, operation: Operation): void => {
+    if (operation.answer === undefined || operation.open) return;
+    operations.delete(id);
+    const { error } = operation.answer;
+    if (error === undefined) operation.done.resolve(operation.bytes);
+    else operation.done.reject(error);
+  };
+  const rows = async (path: string): Promise<SessionFile[]> => {
+    const text = await perform('list', path, ROWS_BYTES);
+    return await readable('list', text, listed);
+  };
+
+  async function read(path: string): Promise<Buffer>;
+  async function read(path: string, encoding: 'utf8'): Promise<string>;
+  async function read(path: string, encoding?: 'utf8'): Promise<Buffer | string> {
+    const bytes = await busy(perform('read', checked(path), SESSION_FILE_BYTES));
+    return encoding === undefined ? bytes : bytes.toString(encoding);
+  }
+
+  return {
+    files: {
+      read,
+      async write(path, content) {
+        const bytes = typeof content === 'string' ? Buffer.from(content) : content;
+        if (!(bytes instanceof Uint8Array)) throw invalid('the content must be a text or bytes');
+        if (bytes.length > SESSION_FILE_BYTES)
+          throw invalid(`the content must have at most ${SESSION_FILE_BYTES} bytes, got ${bytes.length}`);
+        await busy(perform('write', checked(path), 0, bytes));
+      },
+      list: (path) => busy(rows(path === undefined || path === '' ? '' : checked(path))),
+      async delete(path) {
+        await busy(perform('delete', checked(path), 0));
+      },
+    },
+    async export() {
+      const maxBytes = ground().job.limits.workspaceMib * MIB + ROWS_BYTES;
+      return await busy(perform('export', '', maxBytes).then((text) => readable('export', text, archiveOf)));
+    },
+    message(message) {
+      if (message.type !== 'files' && message.type !== 'filed') return;
+      const operation = operations.get(message.id);
+      if (operation === undefined || operation.answer !== undefined)
+        throw new Error('an answer about files that nobody asked for');
+      if (message.type === 'filed') {
+        operation.answer = message.error === undefined ? {} : { error: message.error };
+        return settle(message.id, operation);
+      }
+      if (operation.open || operation.bytes.length > 0) throw new Error('files that come twice');
+      operation.open = true;
+      const take = (bytes: Buffer): void => {
+        operation.open = false;
+        operation.bytes = bytes;
+        settle(message.id, operation);
+      };
+      operation.channel.receive(message.stream, collectBytes(operation.maxBytes, take));
+    },
+    end(error) {
+      for (const { done } of operations.values()) done.reject(error);
+      operations.clear();
+    },
+  };
+}
+
+/** Reads what the sandbox has listed: hostile, and refused where it has no such form. */
+async function readable<T>(op: FileOperation, text: Buffer, read: (text: Buffer) => T | Promise<T>): Promise<T> {
+  try {
+    return await read(text);
+  } catch (cause) {
+    throw unreadable(op, '', (cause as Error).message, cause);
+  }
+}
+
+function listed(text: Buffer): SessionFile[] {
+  return Array.from(readRows(text, false), ({ row: { path, kind, bytes, fault } }) => {
+    const why = fault ?? shownPathFault(path);
+    return { path: printablePath(path), kind, bytes, ...(why === undefined ? {} : { fault: printablePath(why) }) };
+  });
+}
+
+/** The regular files of an export as an archive; of the rest it is said why it is not there. */
+async function archiveOf(text: Buffer): Promise<SessionExport> {
+  const omitted: OmittedFile[] = [];
+  let unnamed = 0;
+  let isWhole = true;
+  const files: TarFile[] = [];
+  for (const { row, content } of readRows(text, true)) {
+    const fault = faultOf(row);
+    if (fault === CUT_ROW.fault) isWhole = false;
+    else if (fault !== undefined) {
+      if (omitted.length < MOST_OMITTED) omitted.push({ path: printablePath(row.path), reason: printablePath(fault) });
+      else unnamed += 1;
+    } else if (row.kind === 'file') files.push({ path: row.path, bytes: content, executable: row.executable === true });
+  }
+  if (!isWhole) omitted.push({ path: CUT_ROW.path, reason: CUT_ROW.fault });
+  else if (unnamed > 0) omitted.push({ path: '…', reason: `${unnamed} more entries were left behind` });
+  const pieces: Uint8Array[] = [];
+  await writeTar(files, { write: async (chunk) => void pieces.push(chunk), end: () => undefined });
+  return { archive: Buffer.concat(pieces), omitted };
+}
+
+/** Whether all entries of the workspace were looked at, so that what is in neither list is not there. */
+export function isWholeExport({ omitted }: SessionExport): boolean {
+  return omitted.at(-1)?.reason !== CUT_ROW.fault;
+}
+
+/** Why an entry is not in an archive; a folder is there with what it holds. */
+function faultOf({ path, kind, fault }: WorkspaceRow): string | undefined {
+  // Every session has an output folder from its start.
+  if (kind === 'folder' && (fault === undefined || (path === OUTPUT && fault === EMPTY_FOLDER))) return undefined;
+  if (path === OUTPUT && kind === 'file') return 'it stands where the output folder should';
+  return fault ?? shownPathFault(path) ?? (kind === 'other' ? 'it is no regular file' : undefined);
+}
+
+function checked(path: string): string {
+  const fault = typeof path === 'string' ? relativePathFault(path) : 'no text';
+  if (fault !== undefined)
+    throw invalid(`the path must be relative to the workspace: ${fault}, got ${JSON.stringify(path)}`);
+  return path;
+}
+
+function invalid(reason: string): SkillcellError {
+  return new SkillcellError('job.invalid', `Cannot use the files of the session: ${reason}.`);
+}
+
+const VERBS: Record<FileOperation, string> = {
+  read: 'read a file',
+  write: 'write a file',
+  list: 'list the files',
+  delete: 'delete a file',
+  export: 'export the workspace',
+};
+
+/** What the sandbox gives as a reason are words of hostile code. */
+function unreadable(op: FileOperation, path: string, reason: string, cause?: unknown): SkillcellError {
+  const place = path === '' ? '' : `, got ${JSON.stringify(path)}`;
+  const message = `Cannot ${VERBS[op]} of the session: ${printablePath(reason)}${place}.`;
+  return new SkillcellError('file.unreadable', message, { cause });
+}
+
+/** Reads entries of a workspace: a line of JSON each; with `withBytes` the bytes of a file follow its line. Hostile until read. */
+export function* readRows(text: Buffer, withBytes: boolean): Generator<{ row: WorkspaceRow; content: Buffer }> {
+  let rows = 0;
+  for (let offset = 0; offset < text.length;) {
+    // The last one may say that there are more.
+    if ((rows += 1) > MOST_ROWS + 1) throw new Error('a list of more files than are told at once');
+    const end = text.indexOf(10, offset);
+    if (end < 0 || end - offset > LINE_BYTES) throw new Error('a list of files without an end of its line');
+    const parsed = z.safeParse(rowSchema, parseBoundedJson(text.subarray(offset, end), { maxBytes: LINE_BYTES }));
+    if (!parsed.success) throw new Error('a list of files of no known form');
+    const row = parsed.data as WorkspaceRow;
+    offset = end + 1;
+    const size = withBytes && row.kind === 'file' && row.fault === undefined ? row.bytes : 0;
+    if (offset + size > text.length) throw new Error('a list of files that ends early');
+    yield { row, content: text.subarray(offset, offset + size) };
+    offset += size;
+  }
+}

@@ -1,0 +1,63 @@
+import * as z from 'zod/mini';
+import { measureJson } from '../../tools/calls/measure-json.ts';
+import { outsideId } from '../../tools/define/outside-id.ts';
+import { OUTSIDE_DESCRIPTION, plainLine, plainTexts } from '../../tools/define/outside-text.ts';
+import { SkillcellError } from '../../contracts/errors/skillcell-error.ts';
+
+/** A tool as the code of a skill describes it, fit for a prompt. */
+export interface DescribedTool {
+  /** As the skill's own code knows it. */
+  name: string;
+  /** The name as an id. */
+  id: string;
+  description: string;
+  /** A JSON schema. */
+  input?: Record<string, unknown>;
+}
+
+/** Tools of one skill. */
+export const MAX_TOOLS = 128;
+const MAX_SCHEMA = { maxBytes: 64 * 1024, maxDepth: 32 };
+
+const rowsSchema = z
+  .array(
+    z.strictObject({
+      name: z.string().check(z.minLength(1), z.maxLength(200)),
+      description: z.string(),
+      input: z.optional(z.unknown()),
+    }),
+  )
+  .check(z.maxLength(MAX_TOOLS));
+
+/**
+ * Checks what the code of a skill says of its tools. All of it is hostile, and part of it comes into prompts.
+ *
+ * @throws SkillcellError `skill-code.load-failed` for what is no such description, `skill-code.name-conflict` for two of one name
+ */
+export function readDescriptions(skill: string, given: unknown): DescribedTool[] {
+  const fail = (reason: string): never => {
+    throw new SkillcellError('skill-code.load-failed', `Cannot load the code of ${skill}: ${reason}.`);
+  };
+  const parsed = z.safeParse(rowsSchema, given);
+  if (!parsed.success) return fail(`its tools are not a list of at most ${MAX_TOOLS} names, descriptions and schemas`);
+  const ids = new Set<string>();
+  return parsed.data.map(({ name, description, input }): DescribedTool => {
+    const id = outsideId(name);
+    const shown = plainLine(name);
+    const measured = measureJson(input ?? null, MAX_SCHEMA);
+    if (typeof (input ?? {}) !== 'object' || Array.isArray(input))
+      return fail(`the schema of its tool ${shown} is no map`);
+    if ('fault' in measured) return fail(`the schema of its tool ${shown} is not acceptable, got ${measured.fault}`);
+    if (ids.has(id)) {
+      const message = `Cannot load the code of ${skill}: it has two tools of one name, got ${id}.`;
+      throw new SkillcellError('skill-code.name-conflict', message);
+    }
+    ids.add(id);
+    return {
+      name,
+      id,
+      description: plainLine(description).slice(0, OUTSIDE_DESCRIPTION),
+      ...((input ?? null) === null ? {} : { input: plainTexts(input) as Record<string, unknown> }),
+    };
+  });
+}

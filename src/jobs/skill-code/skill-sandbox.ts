@@ -1,0 +1,334 @@
+import { TOOL_JSON_BYTES } from '../../tools/calls/broker-call.ts';
+import { createModelBudget } from '../../models/model-budget.ts';
+import { type Tool, TOOL_VALUE_BYTES } from '../../tools/define/tool.ts';
+import { ToolCallError } from '../../tools/define/tool-errors.ts';
+import { plainMessage } from '../../tools/define/outside-text.ts';
+import type { JobResult } from '../../contracts/jobs/result.ts';
+import type { SkillTree } from '../../contracts/skills/skill.ts';
+import { SkillcellError } from '../../contracts/errors/skillcell-error.ts';
+import type { ToolCallCode } from '../../contracts/errors/tool-call-codes.ts';
+import { detachBytes, ValueFault } from '../../protocol/messages/value-bytes.ts';
+import { withinDeadline } from '../../protocol/within-deadline.ts';
+import type { BackgroundWork } from '../supply/background-work.ts';
+import type { PreparedJob } from '../prepare/prepare-job.ts';
+import { runJob } from '../run/run-job.ts';
+import type { SandboxSession } from '../supply/sandbox-session.ts';
+import type { SandboxSupply } from '../supply/sandbox-supply.ts';
+import { NO_SPAN } from '../tracing/trace-span.ts';
+import { type DescribedTool, readDescriptions } from './described-tools.ts';
+
+/** What a driver does next: a call, the end of one, or nothing yet. */
+type Order = { call: { id: number; tool: string; args: unknown } } | { cancel: number } | null;
+
+/** Orders for one driver, which asks for them one at a time. */
+interface SkillOrders {
+  put(order: Order): void;
+  /** The next order, as soon as there is one; null when another asks for it meanwhile, or nobody waits any more. */
+  next(signal: AbortSignal): Promise<Order>;
+}
+
+/** How long code may take to load and to describe itself. */
+const DESCRIBE_MS = 30_000;
+/** An order waits as long as its driver lives. */
+const LONGEST_MS = 2 ** 31 - 1;
+
+/** What the sandboxes of one orchestrator's skill code have in common. */
+export interface SkillSandboxes {
+  supply: SandboxSupply;
+  /** Ends of sandboxes that nobody waits for. */
+  leaving: BackgroundWork;
+  /** Makes the job that a driver is. */
+  prepare(driver: DriverJob): Promise<PreparedJob>;
+}
+
+/** The code of one skill, for one job. */
+export interface DriverJob {
+  skill: string;
+  tree: SkillTree;
+  language: 'javascript' | 'python';
+  /** The driver's argument. */
+  spec: string;
+  tools: readonly Tool[];
+}
+
+/** The code of one skill in a sandbox of its own. */
+export interface SkillSandbox {
+  /**
+   * What the code says of its tools. Rejects with a SkillcellError when it cannot be loaded.
+   */
+  readonly described: Promise<DescribedTool[]>;
+  /**
+   * Makes one call.
+   *
+   * @throws ToolCallError with a message for the calling program
+   */
+  call(tool: string, input: unknown, signal: AbortSignal): Promise<unknown>;
+  /** Whether it was ended because a call of it took too long: the next call needs another one. */
+  readonly hung: boolean;
+  /** Ends the sandbox, whatever its code does. Idempotent. */
+  close(): void;
+}
+
+/** The host's side of one driver. */
+interface Driver {
+  skill: string;
+  orders: SkillOrders;
+  described: PromiseWithResolvers<DescribedTool[]>;
+  /** Calls that have no answer yet, by id. */
+  waiting: Map<number, PromiseWithResolvers<unknown>>;
+}
+
+/** Starts a sandbox and has the code of a skill loaded in it. */
+export function startSkillSandbox(sandboxes: SkillSandboxes, job: Omit<DriverJob, 'tools'>): SkillSandbox {
+  const { skill } = job;
+  const driver: Driver = {
+    skill,
+    orders: createSkillOrders(),
+    described: Promise.withResolvers(),
+    waiting: new Map(),
+  };
+  const { orders, described, waiting } = driver;
+  described.promise.catch(() => undefined);
+  const over = new AbortController();
+  let ended: { reason: string } | undefined;
+  let hung = false;
+  let lastId = 0;
+
+  const end = (error: unknown): void => {
+    const { reason } = (ended ??= {
+      reason: SkillcellError.isInstance(error) ? error.message : plainMessage((error as Error).message),
+    });
+    described.reject(SkillcellError.isInstance(error) ? error : loadFailure(skill, reason));
+    for (const { reject } of waiting.values()) reject(skillCodeFailure(skill, reason));
+    waiting.clear();
+  };
+  /** What does not end in its time may be a loop that hears of nothing: all of the sandbox ends. */
+  const endHung = (tool: string): void => {
+    hung = true;
+    const error = new Error(`its tool ${tool} took too long`);
+    end(error);
+    over.abort(error);
+  };
+  void serve(sandboxes, { ...job, tools: driverTools(driver) }, over.signal).catch(end);
+
+  const loaded = withinDeadline(described.promise, {
+    limitMs: DESCRIBE_MS,
+    overdue(): never {
+      close();
+      throw loadFailure(skill, `it did not load within ${DESCRIBE_MS / 1000} s`);
+    },
+  });
+  loaded.catch(() => undefined);
+
+  const close = (): void => over.abort(new Error('its job is over'));
+  return {
+    described: loaded,
+    async call(tool, input, signal) {
+      await withinDeadline(loaded, { signal }).catch((error: unknown) => {
+        throw signal.aborted ? signal.reason : skillCodeFailure(skill, plainMessage((error as Error).message));
+      });
+      if (ended !== undefined) throw skillCodeFailure(skill, ended.reason);
+      const id = (lastId += 1);
+      const order = { call: { id, tool, args: input ?? null } };
+      requireSendable(order);
+      const answer = Promise.withResolvers<unknown>();
+      waiting.set(id, answer);
+      orders.put(order);
+      try {
+        return await withinDeadline(answer.promise, { signal });
+      } finally {
+        const isOpen = waiting.delete(id);
+        if (isOpen && isOverdue(signal)) endHung(tool);
+        else if (isOpen) orders.put({ cancel: id });
+      }
+    },
+    get hung() {
+      return hung;
+    },
+    close,
+  };
+}
+
+function isOverdue({ aborted, reason }: AbortSignal): boolean {
+  return aborted && (reason as Error).name === 'TimeoutError';
+}
+
+/** Runs the driver as any job, but for a place in the queue. Never resolves: its end is a reason why calls fail. */
+async function serve(sandboxes: SkillSandboxes, driver: DriverJob, signal: AbortSignal): Promise<never> {
+  const { supply, leaving } = sandboxes;
+  const job = await sandboxes.prepare(driver);
+  const { request, language, limits } = job;
+  const demand = { runner: request.runner ?? ('auto' as const), isolation: request.isolation, language, limits };
+  const { session, warm } = await supply.take(demand, signal);
+  // At once, and not after its program was asked to end.
+  const kill = (): void => leaving.add(session.sandbox.kill('its job is over'));
+  signal.addEventListener('abort', kill, { once: true });
+  try {
+    if (signal.aborted) kill();
+    throw new Error(endOf(await runDriver(job, session, warm, signal)));
+  } finally {
+    kill();
+  }
+}
+
+async function runDriver(
+  job: PreparedJob,
+  session: SandboxSession,
+  warm: boolean,
+  signal: AbortSignal,
+): Promise<JobResult> {
+  const { result } = await runJob(job, session, {
+    attempt: 1,
+    signal,
+    emit: () => Promise.resolve(),
+    skills: undefined,
+    approve: undefined,
+    budget: createModelBudget(undefined),
+    model: undefined,
+    warm,
+    diagnostics: [],
+    // It is what a call of a job takes, and no job of anyone's.
+    span: NO_SPAN,
+    onToolFailure: () => undefined,
+    withSkills: (fn) => fn(),
+  });
+  return result;
+}
+
+/** What a driver may call, and nothing else: it asks for orders, and brings answers. */
+function driverTools(driver: Driver): Tool[] {
+  return [
+    {
+      id: 'skill-code.next',
+      description: 'Takes an answer, if there is one, and gives the next order.',
+      effect: 'read',
+      timeoutMs: LONGEST_MS,
+      execute(input, { signal }) {
+        // What was quick comes along.
+        takeAnswer(driver, (input as { answer?: unknown } | null)?.answer);
+        return driver.orders.next(signal);
+      },
+    },
+    {
+      id: 'skill-code.answer',
+      description: 'Takes an answer.',
+      effect: 'read',
+      async execute(input) {
+        takeAnswer(driver, input);
+        return null;
+      },
+    },
+  ];
+}
+
+/** An answer as a driver gives it; its sandbox may have been taken over by the skill's code. */
+function takeAnswer({ skill, described, waiting }: Driver, input: unknown): void {
+  if (typeof input !== 'object' || input === null) return;
+  const answer = input as Record<string, unknown>;
+  const { id, error } = answer;
+  if (id === 0) {
+    try {
+      if (error !== undefined) throw loadError(skill, answer);
+      described.resolve(readDescriptions(skill, answer['tools']));
+    } catch (fault) {
+      described.reject(fault);
+    }
+    return;
+  }
+  const call = waiting.get(id as number);
+  if (call === undefined) return;
+  waiting.delete(id as number);
+  if (error === undefined) return call.resolve(answer['value'] ?? null);
+  call.reject(callFailure(skill, plainMessage(error), answer));
+}
+
+/** Why a call gave nothing: what the driver was given, what it would send, or the skill's code itself. */
+function callFailure(skill: string, message: string, answer: Record<string, unknown>): ToolCallError {
+  if (answer['arguments'] === true)
+    return new ToolCallError('tool.invalid-arguments', `The arguments do not fit: ${message}.`);
+  const unsent = UNSENT.get(answer['code']);
+  if (unsent === undefined) return skillCodeFailure(skill, message);
+  return new ToolCallError(unsent, `The result of the code of ${skill} cannot be sent: ${message.replace(/\.$/, '')}.`);
+}
+
+/** What a driver hears of an answer that does not fit, and what its caller hears then. */
+const UNSENT: ReadonlyMap<unknown, ToolCallCode> = new Map([
+  ['tool.too-large', 'tool.too-large'],
+  ['tool.invalid-arguments', 'tool.invalid-result'],
+]);
+
+function loadError(skill: string, { error, missing, code }: Record<string, unknown>): SkillcellError {
+  if (Array.isArray(missing) && missing.length > 0) return dependencyMissing(skill, missing);
+  const message = plainMessage(error);
+  return loadFailure(skill, UNSENT.has(code) ? `what it says of its tools cannot be sent: ${message}` : message);
+}
+
+/** Why code cannot be loaded: modules that it needs. */
+export function dependencyMissing(skill: string, names: unknown): SkillcellError {
+  const shown = (names as unknown[]).slice(0, 20).map((name) => JSON.stringify(plainMessage(name)));
+  const message = `Cannot load the code of ${skill}: modules that it depends on are missing, got ${shown.join(', ')}.`;
+  return new SkillcellError('skill-code.dependency-missing', message);
+}
+
+/** Why code cannot be loaded, in words that are fit to be shown. */
+export function loadFailure(skill: string, reason: string): SkillcellError {
+  return new SkillcellError(
+    'skill-code.load-failed',
+    `Cannot load the code of ${skill}: ${reason.replace(/\.$/, '')}.`,
+  );
+}
+
+/** Why a call gave nothing, in words that are fit to be shown. */
+export function skillCodeFailure(skill: string, reason: string): ToolCallError {
+  return new ToolCallError('skill-code.failed', `The code of ${skill} failed: ${reason.replace(/\.$/, '')}.`);
+}
+
+/** An order travels as a tool's result: what does not fit there is said to who calls, not to the driver. */
+function requireSendable(order: object): void {
+  try {
+    detachBytes(order, { jsonBytes: TOOL_JSON_BYTES, partBytes: TOOL_VALUE_BYTES });
+  } catch (error) {
+    if (!(error instanceof ValueFault)) throw error;
+    const code = error.isTooLarge ? 'tool.too-large' : 'tool.invalid-arguments';
+    throw new ToolCallError(code, `The arguments are not acceptable: ${error.message}.`);
+  }
+}
+
+/** How a driver can end that should not. */
+function endOf({ outcome, limit, exitCode, signal, stderr }: JobResult): string {
+  if (outcome === 'out_of_memory') return 'it ran out of memory';
+  if (outcome === 'limit') return `it went over its limit of ${limit ?? 'something'}`;
+  if (outcome === 'canceled') return 'its job is over';
+  const lines = stderr.text.trim().split('\n');
+  const last = lines.findLast((line) => /Error\b/.test(line)) ?? lines.at(-1) ?? '';
+  const how =
+    signal === null ? `its process ended with code ${exitCode ?? 'unknown'}` : `its process was ended by ${signal}`;
+  return last === '' ? how : `${how} (${last.slice(0, 200)})`;
+}
+
+/** Creates an empty list of orders. */
+function createSkillOrders(): SkillOrders {
+  const waiting: Order[] = [];
+  let take: ((order: Order) => void) | undefined;
+  return {
+    put(order) {
+      if (take === undefined) waiting.push(order);
+      else take(order);
+    },
+    next(signal) {
+      take?.(null);
+      const first = waiting.shift();
+      if (first !== undefined) return Promise.resolve(first);
+      return new Promise((resolve) => {
+        const give = (order: Order): void => {
+          if (take === give) take = undefined;
+          signal.removeEventListener('abort', leave);
+          resolve(order);
+        };
+        const leave = (): void => give(null);
+        take = give;
+        signal.addEventListener('abort', leave, { once: true });
+      });
+    },
+  };
+}

@@ -1,0 +1,69 @@
+import type { Diagnostic } from '../../contracts/errors/diagnostic.ts';
+import type { Runner } from '../../sandboxes/runner.ts';
+import { sandboxLimits } from '../../sandboxes/sandbox-limits.ts';
+import { passedOver } from './no-sandbox.ts';
+import type { PoolMetrics, PoolOptions } from '../orchestrator.ts';
+import { type SandboxDemand, type SandboxPlace, sandboxPlaces } from './sandbox-places.ts';
+import type { SandboxSession } from './sandbox-session.ts';
+import { createSessionPools } from './session-pools.ts';
+import { createSessionStarter } from './session-starter.ts';
+import { startAtFirst } from './start-at-first.ts';
+
+/** A sandbox for one job. */
+export interface SuppliedSandbox {
+  session: SandboxSession;
+  warm: boolean;
+  /** Why it is not where the job would have been first, or not a warm one. */
+  diagnostics: Diagnostic[];
+}
+
+/** Gives sandboxes to jobs: warm ones where the demand fits, else freshly started ones. */
+export interface SandboxSupply {
+  take(demand: SandboxDemand, signal: AbortSignal): Promise<SuppliedSandbox>;
+  filled(): Promise<void>;
+  metrics(): Promise<Record<string, PoolMetrics>>;
+  close(): Promise<void>;
+}
+
+/** Options of {@link createSandboxSupply}. */
+export interface SandboxSupplyOptions {
+  /** In order of preference. */
+  runners: readonly Runner[];
+  allowUnisolated: boolean;
+  pool: PoolOptions;
+  /** Whether the code of skills runs in some of them. */
+  skillCode: boolean;
+  isBusy(): boolean;
+  onFailure(error: unknown): void;
+}
+
+/** Creates the supply of one orchestrator. */
+export function createSandboxSupply(options: SandboxSupplyOptions): SandboxSupply {
+  const starter = createSessionStarter(options.onFailure);
+  const pools = createSessionPools({ ...options, starter });
+  return {
+    async take({ runner, isolation, language, limits: jobLimits }, signal) {
+      const places = sandboxPlaces({ runner, isolation }, options);
+      const limits = sandboxLimits(jobLimits);
+      const takeAt = (some: readonly SandboxPlace[]): SandboxSession | undefined =>
+        pools.take({ places: some, language, limits });
+      // A warm sandbox that isolates enough serves before a preferred one that is cold; one without isolation has to wait
+      // until it is known that nothing better can be had.
+      const isolating = places.filter((place) => place.isolation !== 'none' || isolation === 'none');
+      const warm = takeAt(isolating);
+      if (warm !== undefined) return { session: warm, warm: true, diagnostics: [] };
+      // One that the pool is just starting is ready before another could be, and takes no processor from it.
+      const next = await pools.next({ places: isolating, language, limits }, signal);
+      const wish = { runner, isolation, places, runners: options.runners, language, limits };
+      const found = next ?? (await startAtFirst(starter, { ...wish, waiting: (place) => takeAt([place]) }, signal));
+      const missed = found.warm ? [] : pools.missed(wish);
+      return { session: found.session, warm: found.warm, diagnostics: [...passedOver(found.refusals), ...missed] };
+    },
+    filled: () => pools.filled(),
+    metrics: () => pools.metrics(),
+    async close() {
+      await pools.close();
+      await starter.settled();
+    },
+  };
+}

@@ -1,0 +1,52 @@
+import { SkillcellError } from '../../contracts/errors/skillcell-error.ts';
+import type { Rehearsal } from '../../protocol/messages/messages.ts';
+import { withinDeadline } from '../../protocol/within-deadline.ts';
+import type { Runner, SandboxSpec } from '../../sandboxes/runner.ts';
+import { createBackgroundWork } from './background-work.ts';
+import { openSession, type SandboxSession } from './sandbox-session.ts';
+
+/** A sandbox is ready in a fraction of a second; on a machine under load in a few. */
+const READY_MS = 20_000;
+
+/** Starts sandboxes, and ends those that are of no use. */
+export interface SessionStarter {
+  /** Starts a sandbox and waits until it is ready for its job. */
+  start(runner: Runner, spec: SandboxSpec, signal: AbortSignal): Promise<SandboxSession>;
+  /** Has a sandbox do once more what jobs do; also the question whether it lives. */
+  rehearse(session: SandboxSession, rehearsal: Rehearsal, signal?: AbortSignal): Promise<void>;
+  /** Resolves when all that were of no use are gone. */
+  settled(): Promise<void>;
+}
+
+/** Creates the starter of one orchestrator. */
+export function createSessionStarter(onFailure: (error: unknown) => void): SessionStarter {
+  /** Beside whoever wanted them: what holds a sandbox may be what does not answer. */
+  const leaving = createBackgroundWork(onFailure);
+
+  const orDismiss = async (session: SandboxSession, step: Promise<void>, signal?: AbortSignal): Promise<void> => {
+    try {
+      await withinDeadline(step, { limitMs: READY_MS, overdue: throwOverdue, signal });
+    } catch (error) {
+      leaving.add(session.sandbox.kill('it did not become ready'));
+      throw error;
+    }
+  };
+
+  return {
+    async start(runner, spec, signal) {
+      const startedAt = performance.now();
+      const session = openSession(await runner.start(spec, { signal }), startedAt);
+      await orDismiss(session, session.ready, signal);
+      return session;
+    },
+    rehearse: (session, rehearsal, signal) => orDismiss(session, session.rehearse(rehearsal), signal),
+    settled: leaving.settled,
+  };
+}
+
+function throwOverdue(): never {
+  throw new SkillcellError(
+    'sandbox.start-failed',
+    `Cannot start a sandbox: it was not ready within ${READY_MS / 1000} s.`,
+  );
+}

@@ -1,0 +1,81 @@
+import { hash } from 'node:crypto';
+import type { StoreItem } from '../../contracts/skills/store.ts';
+import { packageVersion } from '../../contracts/package-version.ts';
+import { readChecked, writeChecked } from '../stores/cache/checked-file.ts';
+import { folderOf } from './cache-part.ts';
+import type { TreeCache } from '../stores/cache/tree-cache.ts';
+import type { HeadParts } from './head-record.ts';
+
+/** Heads of skills between processes: one file each, found by store, source, path and revision, so that none is another's. */
+export interface HeadIndex {
+  find(storeId: string, item: StoreItem): HeadParts | undefined;
+  /** Where it cannot be written, the head is fetched again the next time. */
+  keep(storeId: string, parts: HeadParts): void;
+}
+
+interface EntryHead extends Pick<HeadParts, 'skillFile' | 'files' | 'names' | 'complete' | 'listed'> {
+  key: readonly string[];
+  /** Lengths of the texts that follow, in order; null for one that is too large to be read as text. */
+  texts: [path: string, length: number | null][];
+}
+
+/** Opens the index of a cache. */
+export function openHeadIndex(cache: TreeCache): HeadIndex {
+  let folder: string | null | undefined;
+  const opened = (): string | null => (folder === undefined ? (folder = folderOf(cache.folder, 'index')) : folder);
+  return {
+    find(storeId, item) {
+      const key = keyOf(storeId, item);
+      const place = opened();
+      const content = place === null ? undefined : readChecked(place, nameOf(key));
+      return content && readEntry(content, key, item);
+    },
+    keep(storeId, parts) {
+      const key = keyOf(storeId, parts.item);
+      const place = opened();
+      if (place === null) return;
+      try {
+        const entry = writeEntry(parts, key);
+        writeChecked(place, nameOf(key), entry);
+        cache.added(entry.length);
+      } catch {
+        // A full disk, say: nothing is lost but time.
+      }
+    },
+  };
+}
+
+const version = packageVersion();
+
+function keyOf(storeId: string, { origin, path, revision }: StoreItem): string[] {
+  // Another version may read another part of a head.
+  return [version, storeId, origin.type, origin.source, path, revision];
+}
+
+function nameOf(key: readonly string[]): string {
+  return hash('sha256', JSON.stringify(key));
+}
+
+function writeEntry(
+  { skillFile, files, names, complete, listed, texts }: HeadParts,
+  key: readonly string[],
+): Uint8Array {
+  const lengths = [...texts].map(([path, bytes]): [string, number | null] => [path, bytes?.length ?? null]);
+  const head: EntryHead = { key, skillFile, files, names, complete, listed, texts: lengths };
+  return Buffer.concat([
+    Buffer.from(`${JSON.stringify(head)}\n`),
+    ...[...texts.values()].map((bytes) => bytes ?? Buffer.alloc(0)),
+  ]);
+}
+
+function readEntry(content: Buffer, key: readonly string[], item: StoreItem): HeadParts | undefined {
+  let at = content.indexOf(10) + 1;
+  const { key: own, texts: lengths, ...head } = JSON.parse(content.toString('utf8', 0, at)) as EntryHead;
+  if (JSON.stringify(own) !== JSON.stringify(key)) return undefined;
+  const texts = new Map<string, Uint8Array | null>();
+  for (const [path, length] of lengths) {
+    texts.set(path, length === null ? null : content.subarray(at, at + length));
+    at += length ?? 0;
+  }
+  return { ...head, files: head.files, item, texts };
+}

@@ -1,0 +1,46 @@
+import * as z from 'zod/mini';
+import { checkOptions } from '../../../contracts/checks/check-options.ts';
+
+const text = z.string().check(z.minLength(1));
+const anyFunction = z.custom((value) => typeof value === 'function', 'must be a function');
+
+/** The schema of where requests may go, and of how long one may take. */
+export const OUTGOING_SHAPE: Readonly<Record<string, z.ZodMiniType>> = {
+  // What may be an address, the store says.
+  url: z.string(),
+  allowPrivate: z.optional(z.array(text)),
+  ports: z.optional(z.array(z.number().check(z.int(), z.minimum(1), z.maximum(65_535)))),
+  lookup: z.optional(anyFunction),
+  without: z.optional(z.array(text)),
+  timeoutMs: z.optional(z.number().check(z.int(), z.minimum(1), z.maximum(600_000))),
+};
+
+/**
+ * Validates what a store is created with: what all stores take, and what this one does.
+ *
+ * @throws SkillcellError `options.invalid`, naming the field, what is allowed there, and the value
+ */
+export function checkStoreOptions(own: Readonly<Record<string, z.ZodMiniType>>, given: object): void {
+  const schema = z.strictObject({
+    kind: z.enum(['builtin', 'company', 'user', 'project', 'custom']),
+    cache: z.custom(isTreeCache, 'must be a cache, such as openTreeCache()'),
+    ...own,
+  });
+  checkOptions(schema, given, { action: 'open the store' });
+}
+
+function isTreeCache(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  const given = value as Record<string, unknown>;
+  return typeof given['folder'] === 'string' && ['find', 'keep'].every((name) => typeof given[name] === 'function');
+}
+
+const CACHE_OPTIONS = z.strictObject({
+  folder: z.string().check(z.regex(/^[^\0]+$/, 'must be a path')),
+  maxBytes: z.number().check(z.int(), z.minimum(1)),
+});
+
+/** Validates what a cache is opened with. @throws SkillcellError `options.invalid` */
+export function checkCacheOptions(given: { folder: unknown; maxBytes: unknown }): void {
+  checkOptions(CACHE_OPTIONS, given, { action: 'open the cache of skills' });
+}

@@ -1,0 +1,29 @@
+import { randomBytes } from 'node:crypto';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { currentOwner, isDead, ownerName, parseOwnerName } from '../../../durable/owner.ts';
+import { namesIn } from './leases.ts';
+
+/**
+ * Says that this process fills a cache and has not made room yet: where it dies, the next one does.
+ *
+ * @param folder where that is written down
+ * @returns says that there is room
+ */
+export function oweRoom(folder: string): () => void {
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const path = join(folder, `${ownerName(currentOwner())}-${randomBytes(4).toString('hex')}`);
+  writeFileSync(path, '');
+  return () => rmSync(path, { force: true });
+}
+
+/** Makes the room that processes owed when they died. */
+export function payRoom(folder: string, makeRoom: () => void): void {
+  const owed = namesIn(folder).filter((name) => {
+    const owner = parseOwnerName(name);
+    return owner !== undefined && isDead(owner);
+  });
+  if (owed.length === 0) return;
+  makeRoom();
+  for (const name of owed) rmSync(join(folder, name), { force: true });
+}

@@ -1,0 +1,193 @@
+import { chmodSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import { privateFolder } from '../cache/private-folder.ts';
+import { OBJECTS_FILE, type TreeCache } from '../cache/tree-cache.ts';
+import { digestOf } from '../../../skills/text/digest.ts';
+
+/** What was read of buckets before: small objects by store, key and ETag, and digests of skills by their revisions. */
+export interface ObjectIndex {
+  find(key: string, etag: string): Uint8Array | undefined;
+  keep(key: string, etag: string, bytes: Uint8Array): void;
+  findDigest(path: string, revision: string): string | undefined;
+  keepDigest(path: string, revision: string, digest: string): void;
+  close(): void;
+}
+
+/** The most bytes of the file, for all stores together; less where the cache is small. */
+const MOST_BYTES = 256 * 1024 * 1024;
+/** As a share of what the cache may have. */
+const SHARE = 1 / 4;
+/** How many are written at once: each transaction waits for the disk. */
+const BATCH = 512;
+const TABLES = `
+PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA busy_timeout = 5000; PRAGMA cache_size = -2048; PRAGMA journal_size_limit = 1048576;
+CREATE TABLE IF NOT EXISTS objects (store TEXT, key TEXT, etag TEXT, digest TEXT, bytes BLOB, PRIMARY KEY (store, key));
+CREATE TABLE IF NOT EXISTS skills (store TEXT, path TEXT, revision TEXT, digest TEXT, PRIMARY KEY (store, path));
+`;
+
+interface Waiting {
+  etag: string;
+  bytes: Uint8Array;
+}
+
+/**
+ * Opens the index of one store in the folder of a cache. Rows of other stores are not seen: a store is its bucket with its prefix, and what
+ * was read below one prefix is given to nobody who reads another. Where there can be none, everything is read again.
+ */
+export async function openObjectIndex(cache: Cache, store: string): Promise<ObjectIndex> {
+  const opened = await openTables(cache.folder);
+  return opened === undefined ? NOTHING_KEPT : indexOf(opened, cache, store);
+}
+
+type Cache = Pick<TreeCache, 'folder' | 'maxBytes' | 'added'>;
+
+const NOTHING_KEPT: ObjectIndex = {
+  find: () => undefined,
+  keep() {},
+  findDigest: () => undefined,
+  keepDigest() {},
+  close() {},
+};
+
+async function openTables(folder: string): Promise<DatabaseSync | undefined> {
+  const { DatabaseSync } = await import('node:sqlite');
+  const path = join(folder, OBJECTS_FILE);
+  const open = (): DatabaseSync => {
+    const opened = new DatabaseSync(path);
+    try {
+      opened.exec(TABLES);
+      chmodSync(path, 0o600);
+      return opened;
+    } catch (error) {
+      opened.close();
+      throw error;
+    }
+  };
+  try {
+    privateFolder(folder);
+    try {
+      return open();
+    } catch (error) {
+      if (!isDamaged(error)) throw error;
+      for (const ending of ['', '-wal', '-shm']) rmSync(`${path}${ending}`, { force: true });
+      return open();
+    }
+  } catch {
+    // Another user's folder, or a full disk: a cache that is not there.
+    return undefined;
+  }
+}
+
+/** Whether the file is no database, or none any more: SQLITE_CORRUPT, SQLITE_NOTADB. */
+function isDamaged(error: unknown): boolean {
+  return [11, 26].includes((error as { errcode?: number }).errcode ?? 0);
+}
+
+function indexOf(database: DatabaseSync, cache: Cache, store: string): ObjectIndex {
+  const keptBytes = Math.min(MOST_BYTES, cache.maxBytes * SHARE);
+  const waiting = new Map<string, Waiting>();
+  let waitingBytes = 0;
+  const statements = new Map<string, StatementSync>();
+  const statement = (text: string): StatementSync => {
+    const known = statements.get(text) ?? database.prepare(text);
+    statements.set(text, known);
+    return known;
+  };
+
+  const flush = (): void => {
+    if (waiting.size === 0) return;
+    attempt(() => {
+      database.exec('BEGIN IMMEDIATE');
+      try {
+        for (const [key, { etag, bytes }] of waiting) {
+          const insert = 'INSERT OR REPLACE INTO objects (store, key, etag, digest, bytes) VALUES (?, ?, ?, ?, ?)';
+          statement(insert).run(store, key, etag, digestOf(bytes), bytes);
+        }
+        database.exec('COMMIT');
+      } catch (error) {
+        database.exec('ROLLBACK');
+        throw error;
+      }
+    });
+    const bytes = [...waiting.values()].reduce((sum, each) => sum + each.bytes.length, 0);
+    waiting.clear();
+    waitingBytes = 0;
+    attempt(() => evict(database, keptBytes));
+    attempt(() => cache.added(bytes));
+  };
+
+  return {
+    find(key, etag) {
+      const soon = waiting.get(key);
+      if (soon !== undefined) return soon.etag === etag ? soon.bytes : undefined;
+      return attempt(() => {
+        const row = statement('SELECT digest, bytes FROM objects WHERE store = ? AND key = ? AND etag = ?').get(
+          store,
+          key,
+          etag,
+        );
+        const { digest, bytes } = (row ?? {}) as { digest?: string; bytes?: Uint8Array };
+        return bytes !== undefined && digestOf(bytes) === digest ? bytes : undefined;
+      });
+    },
+    keep(key, etag, bytes) {
+      waiting.set(key, { etag, bytes });
+      waitingBytes += bytes.length;
+      if (waiting.size >= BATCH || waitingBytes > keptBytes / 2) flush();
+    },
+    findDigest(path, revision) {
+      return attempt(() => {
+        const row = statement('SELECT digest FROM skills WHERE store = ? AND path = ? AND revision = ?').get(
+          store,
+          path,
+          revision,
+        );
+        return (row as { digest?: string } | undefined)?.digest;
+      });
+    },
+    keepDigest(path, revision, digest) {
+      attempt(() =>
+        statement('INSERT OR REPLACE INTO skills (store, path, revision, digest) VALUES (?, ?, ?, ?)').run(
+          store,
+          path,
+          revision,
+          digest,
+        ),
+      );
+    },
+    close() {
+      flush();
+      attempt(() => database.close());
+    },
+  };
+}
+
+/** Forgets what was written first, where the file is larger than it may be, and gives the room back. */
+function evict(database: DatabaseSync, keptBytes: number): void {
+  const { used } = database
+    .prepare(
+      'SELECT (page_count - freelist_count) * page_size AS used FROM pragma_page_count, pragma_freelist_count, pragma_page_size',
+    )
+    .get() as { used: number };
+  if (used <= keptBytes) return;
+  database
+    .prepare(
+      'DELETE FROM objects WHERE rowid IN (SELECT rowid FROM (SELECT rowid, sum(length(bytes)) OVER (ORDER BY rowid DESC) AS kept FROM objects) WHERE kept > ?)',
+    )
+    .run(keptBytes / 2);
+  database.exec(
+    'DELETE FROM skills WHERE rowid IN (SELECT rowid FROM skills ORDER BY rowid LIMIT (SELECT count(*) / 2 FROM skills))',
+  );
+  database.exec('PRAGMA incremental_vacuum; PRAGMA wal_checkpoint(TRUNCATE)');
+}
+
+/** A cache that fails is one that has nothing. */
+function attempt<Result>(work: () => Result): Result | undefined {
+  try {
+    return work();
+  } catch {
+    // Closed, full, locked for long, or damaged: it is read from the bucket.
+    return undefined;
+  }
+}

@@ -1,0 +1,66 @@
+import { ARCHIVE_LIMITS } from '../../../archives/checks/archive-limits.ts';
+import { archiveRefused } from '../../../archives/checks/archive-refused.ts';
+import { onlySkill, openArchive } from '../../../archives/open-archive.ts';
+import type { Diagnostic } from '../../../contracts/errors/diagnostic.ts';
+import type { SkillTree } from '../../../contracts/skills/skill.ts';
+import { SkillcellError } from '../../../contracts/errors/skillcell-error.ts';
+import { badStatus } from '../../../outgoing/bad-status.ts';
+import type { OutgoingRequest } from '../../../outgoing/checked-fetch.ts';
+import { fetchBytes } from '../../../outgoing/fetch-bytes.ts';
+import { SKILL_FILE } from '../../../skills/load/files/skill-file-name.ts';
+import { TEXT_FILE_LIMIT } from '../../../skills/text/decode-text.ts';
+import { digestOf } from '../../../skills/text/digest.ts';
+import type { WebEntry } from './web-entry.ts';
+
+/** What was fetched of a skill. */
+export interface FetchedTree {
+  tree: SkillTree;
+  /** What was left out of an archive. */
+  diagnostics: Diagnostic[];
+}
+
+/**
+ * Fetches the files of a skill, and checks the bytes by the digest that is listed.
+ *
+ * @throws SkillcellError `store.changed` for other bytes than are listed, `archive.refused`, `store.unavailable`, `source.refused`
+ */
+export async function fetchTree(entry: WebEntry, request: OutgoingRequest): Promise<FetchedTree> {
+  const { name, type, url, digest } = entry;
+  if (type === 'files') return { tree: await fetchFiles(entry, request), diagnostics: [] };
+  const isArchive = type === 'archive';
+  const maxBytes = isArchive ? ARCHIVE_LIMITS.packedBytes : TEXT_FILE_LIMIT;
+  // Servers call a .tar.gz packed on its way as well, and the digest is that of the archive.
+  const bytes = await fetchFile(url, { ...request, maxBytes, asItArrives: isArchive });
+  if (digestOf(bytes) !== digest)
+    throw new SkillcellError(
+      'store.changed',
+      `Cannot read the skill: its bytes have another digest than is listed, got ${name}.`,
+    );
+  if (!isArchive) return { tree: new Map([[SKILL_FILE, { bytes, executable: false }]]), diagnostics: [] };
+  const { signal } = request;
+  try {
+    const opened = await openArchive(bytes, signal === undefined ? {} : { signal });
+    return { tree: onlySkill(opened).tree, diagnostics: opened.diagnostics };
+  } catch (error) {
+    throw archiveRefused(error, name);
+  }
+}
+
+async function fetchFiles({ url, paths = [] }: WebEntry, request: OutgoingRequest): Promise<SkillTree> {
+  const tree: SkillTree = new Map();
+  // Of each file no more is read than is left, so that it never is less than nothing.
+  let left = ARCHIVE_LIMITS.unpackedBytes;
+  for (const path of paths) {
+    const target = new URL(path.split('/').map(encodeURIComponent).join('/'), url).href;
+    const bytes = await fetchFile(target, { ...request, maxBytes: left });
+    left -= bytes.length;
+    tree.set(path, { bytes, executable: false });
+  }
+  return tree;
+}
+
+async function fetchFile(url: string, request: OutgoingRequest): Promise<Buffer> {
+  const found = await fetchBytes(url, request);
+  if (found.bytes === undefined) throw badStatus(found);
+  return found.bytes;
+}

@@ -1,0 +1,31 @@
+import { SkillcellError } from '../../../contracts/errors/skillcell-error.ts';
+import { createJobQueue } from '../../../jobs/supply/job-queue.ts';
+
+/** Reads that wait for their turn. */
+const MOST_WAITING = 64;
+
+/** Hands out turns: answers that hold whole files are made and sent one after the other, so that only one of them is in memory. */
+export interface ReadTurns {
+  /**
+   * Resolves with how to end the turn. A read that is given up while it waits leaves its place.
+   *
+   * @throws SkillcellError `orchestrator.queue-full`; the signal's reason when it aborts before the turn comes
+   */
+  take(signal: AbortSignal): Promise<() => void>;
+}
+
+/** Starts with the turn free. */
+export function createReadTurns(): ReadTurns {
+  const queue = createJobQueue(1, MOST_WAITING);
+  return {
+    async take(signal) {
+      try {
+        return await queue.enter(signal);
+      } catch (error) {
+        if (!SkillcellError.isInstance(error)) throw error;
+        const message = `Cannot read a resource: ${MOST_WAITING} reads wait already, got one more.`;
+        throw new SkillcellError('orchestrator.queue-full', message, { cause: error });
+      }
+    },
+  };
+}

@@ -1,0 +1,34 @@
+import { addPiece } from '../../../protocol/channel/add-piece.ts';
+
+/** What a piece of input brought: whole lines, or that one was too long. */
+export type SplitLine = Buffer | 'too-long';
+
+/** Cuts a stream of bytes into lines, and never holds more than one line of the allowed length. */
+export function createLineSplitter(maxBytes: number): (piece: Buffer) => SplitLine[] {
+  let parts: Buffer[] = [];
+  let held = 0;
+  let skipping = false;
+  const take = (part: Buffer): void => {
+    if (skipping) return;
+    held += part.length;
+    if (held <= maxBytes) addPiece(parts, part);
+    else {
+      skipping = true;
+      parts = [];
+    }
+  };
+  return (piece) => {
+    const lines: SplitLine[] = [];
+    let start = 0;
+    for (let end = piece.indexOf(10); end >= 0; end = piece.indexOf(10, start)) {
+      take(piece.subarray(start, end));
+      lines.push(skipping ? 'too-long' : Buffer.concat(parts));
+      [parts, held, skipping] = [[], 0, false];
+      start = end + 1;
+    }
+    const rest = piece.subarray(start);
+    // A whole piece would stay in memory for a few bytes of it.
+    if (rest.length > 0) take(start === 0 ? rest : Buffer.from(rest));
+    return lines;
+  };
+}

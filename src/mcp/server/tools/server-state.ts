@@ -1,0 +1,10 @@
+import type { OpenSessions } from '../open-sessions.ts';
+import type { ResourceStore } from '../resources/resource-store.ts';
+import type { McpServerSettings } from '../server-settings.ts';
+
+/** What all connections of one server share: it belongs to nobody's connection, so that any of them may go on with it. */
+export interface ServerState {
+  settings: McpServerSettings;
+  store: ResourceStore;
+  sessions: OpenSessions;
+}

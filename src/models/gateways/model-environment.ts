@@ -1,0 +1,93 @@
+import { withoutEnd } from '../../contracts/text/without-end.ts';
+import { SkillcellError } from '../../contracts/errors/skillcell-error.ts';
+import type { ModelProvider, ModelSettings } from './model-settings.ts';
+import { parseModelName } from './parse-model-name.ts';
+
+const OPENAI_URL = 'https://api.openai.com/v1';
+const ANTHROPIC_URL = 'https://api.anthropic.com/v1';
+
+/** The variables that are read; the first three are ours. */
+export type ModelEnvironment = Readonly<Record<string, string | undefined>>;
+
+/** Where a provider's address and key are looked for when ours are not set. */
+const FALLBACKS: Record<ModelProvider, { url: string; key: string; defaultUrl?: string }> = {
+  'openai-compatible': { url: 'OPENAI_BASE_URL', key: 'OPENAI_API_KEY' },
+  openai: { url: 'OPENAI_BASE_URL', key: 'OPENAI_API_KEY', defaultUrl: OPENAI_URL },
+  anthropic: { url: 'ANTHROPIC_BASE_URL', key: 'ANTHROPIC_API_KEY', defaultUrl: ANTHROPIC_URL },
+};
+
+/**
+ * Reads which model to ask. A provider's own key is only sent to the provider's own address: with
+ * `SKILLCELL_MODEL_BASE_URL` the key is `SKILLCELL_MODEL_API_KEY` or none.
+ *
+ * @param model `provider/model` of a flag; it goes before `SKILLCELL_MODEL`
+ * @param environment the variables
+ * @returns the settings; undefined when no model is named
+ * @throws {SkillcellError} `usage.invalid` for a name or an address of a wrong form, `model.not-configured` where the
+ * address or the key is missing
+ * @example
+ * ```ts
+ * import { createModelGateway, readModelSettings } from 'skillcell';
+ *
+ * const settings = readModelSettings('openai-compatible/qwen2.5-coder', {
+ *   SKILLCELL_MODEL_BASE_URL: 'http://127.0.0.1:8080/v1',
+ * });
+ * console.log(settings && createModelGateway(settings).id);
+ * // prints: openai-compatible/qwen2.5-coder
+ * console.log(readModelSettings(undefined, {}));
+ * // prints: undefined
+ * ```
+ */
+export function readModelSettings(
+  model?: string,
+  environment: ModelEnvironment = process.env,
+): ModelSettings | undefined {
+  const name = model ?? environment['SKILLCELL_MODEL'];
+  if (name === undefined || name === '') return undefined;
+  const parsed = parseModelName(name, model === undefined ? 'SKILLCELL_MODEL' : '--model');
+  const fallback = FALLBACKS[parsed.provider];
+  const ownUrl = environment['SKILLCELL_MODEL_BASE_URL'] || undefined;
+  const baseUrl = ownUrl ?? (environment[fallback.url] || fallback.defaultUrl);
+  if (baseUrl === undefined) {
+    throw new SkillcellError(
+      'model.not-configured',
+      `Cannot ask ${name}: the provider has no address of its own, got no SKILLCELL_MODEL_BASE_URL.`,
+      { hint: 'Set SKILLCELL_MODEL_BASE_URL, for example http://127.0.0.1:8080/v1.' },
+    );
+  }
+  const variable = ownUrl === undefined ? fallback.url : 'SKILLCELL_MODEL_BASE_URL';
+  const ownKey = environment['SKILLCELL_MODEL_API_KEY'] || undefined;
+  const apiKey = (ownKey ?? (ownUrl === undefined ? environment[fallback.key] : undefined))?.trim();
+  const settings = { ...parsed, baseUrl: checkBaseUrl(baseUrl, variable) };
+  if (apiKey !== undefined && apiKey !== '') {
+    return { ...settings, apiKey: checkKey(apiKey, ownKey === undefined ? fallback.key : 'SKILLCELL_MODEL_API_KEY') };
+  }
+  if (baseUrl === fallback.defaultUrl || parsed.provider === 'anthropic') {
+    throw new SkillcellError(
+      'model.not-configured',
+      `Cannot ask ${name}: the service wants a key, got none in SKILLCELL_MODEL_API_KEY or ${fallback.key}.`,
+    );
+  }
+  return settings;
+}
+
+/** The message never repeats the address: it may hold a password. */
+function checkBaseUrl(text: string, variable: string): string {
+  const url = URL.parse(text);
+  if (url === null || !/^https?:$/.test(url.protocol) || url.username !== '' || url.password !== '') {
+    throw new SkillcellError(
+      'usage.invalid',
+      `Cannot use ${variable}: it must be an http or https address without user and password, got another text.`,
+    );
+  }
+  return withoutEnd(url.href, '/');
+}
+
+/** A key travels in a header; a control character in it would only fail later, with the key in the error. */
+function checkKey(key: string, variable: string): string {
+  if (/^[\x21-\x7e]+$/.test(key)) return key;
+  throw new SkillcellError(
+    'usage.invalid',
+    `Cannot use ${variable}: it must be printable ASCII, got other characters.`,
+  );
+}

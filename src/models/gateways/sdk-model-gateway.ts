@@ -1,0 +1,62 @@
+import type { LanguageModel } from 'ai';
+import type { ModelGateway } from '../model-gateway.ts';
+import { DEFAULT_MODEL_RETRY } from './model-retry.ts';
+import { SkillcellError } from '../../contracts/errors/skillcell-error.ts';
+
+/** A language model of the AI SDK, as its providers make it: `anthropic('claude-sonnet-4-5')`. */
+export interface SdkModel {
+  readonly specificationVersion: string;
+  readonly provider: string;
+  readonly modelId: string;
+  // The SDK's own types change with its versions; it is the SDK that calls these.
+  doGenerate(options: never): PromiseLike<unknown>;
+  doStream(options: never): PromiseLike<unknown>;
+}
+
+/** Whether a value is a model of the AI SDK. */
+export function isSdkModel(value: unknown): value is SdkModel {
+  if (typeof value !== 'object' || value === null) return false;
+  const { specificationVersion, provider, modelId, doGenerate } = value as Partial<SdkModel>;
+  const texts = [specificationVersion, provider, modelId].every((text) => typeof text === 'string');
+  return texts && typeof doGenerate === 'function';
+}
+
+/** Whether a value is a gateway of ours. */
+export function isModelGateway(value: unknown): value is ModelGateway {
+  if (typeof value !== 'object' || value === null) return false;
+  const { id, generate } = value as Partial<ModelGateway>;
+  return typeof id === 'string' && typeof generate === 'function';
+}
+
+/** The gateway to a model, whichever of the two forms it has. */
+export function modelGateway(model: ModelGateway | SdkModel): ModelGateway {
+  return isModelGateway(model) ? model : sdkModelGateway(model);
+}
+
+/** A gateway to a model that the caller has made: its key and its address stay with the caller's provider. */
+function sdkModelGateway(model: SdkModel): ModelGateway {
+  // Providers name their parts with a dot, `anthropic.messages`.
+  const id = `${model.provider.split('.')[0]}/${model.modelId}`;
+  return {
+    id,
+    async generate(request, { signal }) {
+      signal.throwIfAborted();
+      if (request.model !== undefined && request.model !== id) {
+        throw new SkillcellError(
+          'model.not-configured',
+          `Cannot ask ${request.model}: the orchestrator has one model, got ${id}.`,
+        );
+      }
+      const { askSdkModel } = await import('./ask-sdk-model.ts');
+      return askSdkModel({
+        model: model as unknown as LanguageModel,
+        request,
+        name: id,
+        origin: model.provider,
+        secrets: [],
+        retry: DEFAULT_MODEL_RETRY,
+        signal,
+      });
+    },
+  };
+}

@@ -1,0 +1,80 @@
+import type { JobBudget } from '../contracts/jobs/job.ts';
+import type { ModelAnswer, ModelRequest } from './model-gateway.ts';
+
+/** A part of a budget that holds for models. */
+export type ModelLimit = 'tokens' | 'model-calls';
+
+const BYTES_PER_TOKEN = 4;
+/** Services refuse to be asked for a longer answer than their model gives; every model gives this much. */
+const SURE_ANSWER_TOKENS = 4_096;
+
+/** What the model requests of one job may cost together, whoever of the job makes them. */
+export interface ModelBudget {
+  /** Why a request was refused, the first time; undefined as long as none was. */
+  readonly reached: BudgetReachedError | undefined;
+  /**
+   * Counts a request before it is made.
+   *
+   * @returns the request, its answer no longer than what is left where that is little
+   * @throws BudgetReachedError where nothing is left for it
+   */
+  admit(request: ModelRequest): ModelRequest;
+  /** Counts what an admitted request came to. A service that does not say is taken to have one token a four bytes. */
+  spend(admitted: ModelRequest, answer: ModelAnswer): void;
+}
+
+/** A request that the job's budget does not cover: it was not made. */
+export class BudgetReachedError extends Error {
+  override readonly name = 'BudgetReached';
+  readonly limit: ModelLimit;
+
+  constructor(limit: ModelLimit, message: string) {
+    super(message);
+    this.limit = limit;
+  }
+}
+
+/** Creates the budget of one job; without a number that part has no end. */
+export function createModelBudget(budget: JobBudget = {}): ModelBudget {
+  const { modelCalls = Infinity, inputTokens = Infinity, outputTokens = Infinity } = budget;
+  let calls = 0;
+  let input = 0;
+  let output = 0;
+  let reached: BudgetReachedError | undefined;
+
+  const refuse = (limit: ModelLimit, message: string): BudgetReachedError => {
+    const error = new BudgetReachedError(limit, message);
+    reached ??= error;
+    return error;
+  };
+
+  return {
+    get reached() {
+      return reached;
+    },
+    admit(request) {
+      const tokens = inputEstimate(request);
+      if (calls >= modelCalls) throw refuse('model-calls', `The job may make ${modelCalls} requests to the model.`);
+      if (input + tokens > inputTokens)
+        throw refuse('tokens', `The job may send ${inputTokens} tokens, and its next request has about ${tokens}.`);
+      if (output >= outputTokens) throw refuse('tokens', `The job may be answered with ${outputTokens} tokens.`);
+      calls += 1;
+      input += tokens;
+      const left = outputTokens - output;
+      if (left > SURE_ANSWER_TOKENS) return request;
+      return { ...request, maxOutputTokens: Math.min(request.maxOutputTokens ?? left, left) };
+    },
+    spend(admitted, { text, usage }) {
+      if (usage.inputTokens !== null) input += usage.inputTokens - inputEstimate(admitted);
+      output += usage.outputTokens ?? estimate(text);
+    },
+  };
+}
+
+function inputEstimate({ system, messages }: ModelRequest): number {
+  return messages.reduce((sum, { content }) => sum + estimate(content), estimate(system));
+}
+
+function estimate(text: string): number {
+  return Math.ceil(Buffer.byteLength(text) / BYTES_PER_TOKEN);
+}

@@ -1,8 +1,0 @@
-import type { JobKind } from '../contracts/result.ts';
-
-/** A job as the journal knows it. */
-export interface AcceptedJob {
-  jobId: string;
-  kind: JobKind;
-  attempt: number;
-}

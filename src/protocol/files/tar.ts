@@ -1,0 +1,154 @@
+import { addPiece } from '../channel/add-piece.ts';
+import { drained } from './drained.ts';
+import type { Extract } from 'tar-stream';
+import type { StreamReader, ByteWriter } from '../channel/channel.ts';
+import { relativePathFault } from '../../contracts/text/relative-path.ts';
+
+/** A regular file in a tar stream. */
+export interface TarFile {
+  path: string;
+  bytes: Uint8Array;
+  executable: boolean;
+}
+
+/** What a tar stream may hold. */
+export interface TarCaps {
+  files: number;
+  fileBytes: number;
+  totalBytes: number;
+}
+
+/** A tar stream that breaks its caps or our form: only regular files, each name once. */
+export class TarRefused extends Error {
+  override readonly name = 'TarRefused';
+}
+
+const GATHERED_BYTES = 64 * 1024;
+
+/** Writes regular files as a tar stream. A file is asked for when its turn comes, so that not all are held at once. */
+export async function writeTar(files: Iterable<TarFile> | AsyncIterable<TarFile>, writer: ByteWriter): Promise<void> {
+  const { pack } = await import('tar-stream');
+  const archive = pack();
+  const pump = (async () => {
+    for await (const chunk of gathered(archive)) await writer.write(chunk);
+    writer.end();
+  })();
+  const fill = (async () => {
+    for await (const file of files) {
+      await new Promise<void>((resolve, reject) => {
+        const header = { name: file.path, size: file.bytes.length, mode: file.executable ? 0o755 : 0o644 };
+        const entry = archive.entry(header, Buffer.from(file.bytes), (error) => (error ? reject(error) : resolve()));
+        // A file larger than the buffer resolves only when the pump has taken it.
+        entry.on('error', reject);
+      });
+    }
+    archive.finalize();
+  })();
+  fill.catch((error: unknown) => archive.destroy(error instanceof Error ? error : new Error(String(error))));
+  await Promise.all([pump, fill]);
+}
+
+/** Puts small pieces together: every frame costs both sides a system call, and an answer that grants credit. */
+async function* gathered(pieces: AsyncIterable<unknown>): AsyncGenerator<Uint8Array> {
+  let held: Uint8Array[] = [];
+  let size = 0;
+  for await (const piece of pieces as AsyncIterable<Uint8Array>) {
+    held.push(piece);
+    size += piece.length;
+    if (size < GATHERED_BYTES) continue;
+    yield Buffer.concat(held, size);
+    held = [];
+    size = 0;
+  }
+  if (size > 0) yield Buffer.concat(held, size);
+}
+
+/**
+ * Creates the reader of a tar stream. `done` resolves when the archive is complete, and rejects when it is cut,
+ * broken, or breaks the caps. Modes are reduced to the executable bit.
+ */
+export function createTarReader(
+  caps: TarCaps,
+  onFile: (file: TarFile) => void | Promise<void>,
+): { reader: StreamReader; done: Promise<void> } {
+  let ended = false;
+  let draining: Promise<void> | undefined;
+  const loaded = import('tar-stream').then(({ extract }) => extract());
+  const done = loaded.then((archive) => readArchive(archive, caps, onFile));
+  // The caller looks at `done` later; a refusal must not count as unhandled until then.
+  done.catch(() => undefined);
+
+  const reader: StreamReader = {
+    async data(chunk) {
+      const archive = await loaded;
+      // What comes after the end of an archive, or after its refusal, is nobody's.
+      if (archive.destroyed || archive.write(chunk)) return;
+      // All pieces that wait, wait for the same.
+      await (draining ??= drained(archive).then(() => void (draining = undefined)));
+    },
+    end() {
+      if (ended) return;
+      ended = true;
+      void loaded.then((archive) => archive.end(undefined));
+    },
+  };
+  return { reader, done };
+}
+
+function readArchive(archive: Extract, caps: TarCaps, onFile: (file: TarFile) => void | Promise<void>): Promise<void> {
+  const check = createEntryCheck(caps);
+  return new Promise((resolve, reject) => {
+    archive.on('entry', ({ name, size, type, mode }, content, next) => {
+      // The archive tells of it, too.
+      content.on('error', () => undefined);
+      const refusal = check(name, size, type);
+      if (refusal !== undefined) {
+        archive.destroy(new TarRefused(`Cannot take an archive: ${refusal}.`));
+        return;
+      }
+      const parts: Buffer[] = [];
+      content.on('data', (part) => addPiece(parts, part as Buffer));
+      content.on('end', () => {
+        const executable = ((mode ?? 0) & 0o111) !== 0;
+        const [only] = parts;
+        const bytes = parts.length === 1 && only !== undefined ? only : Buffer.concat(parts);
+        void takeFile(onFile, { path: name, bytes, executable }, next);
+      });
+    });
+    archive.on('error', reject);
+    archive.on('finish', () => resolve());
+    archive.on('close', () => reject(new Error('Cannot take an archive: it was closed.')));
+  });
+}
+
+async function takeFile(
+  onFile: (file: TarFile) => void | Promise<void>,
+  file: TarFile,
+  next: (error?: Error) => void,
+): Promise<void> {
+  try {
+    await onFile(file);
+    next();
+  } catch (error) {
+    next(error instanceof Error ? error : new Error(String(error)));
+  }
+}
+
+/** Says of one entry after the other why it is refused, or nothing. */
+function createEntryCheck(
+  caps: TarCaps,
+): (name: string, size: number, type: string | null | undefined) => string | undefined {
+  const seen = new Set<string>();
+  let total = 0;
+  return (name, size, type) => {
+    if (type !== 'file') return `an entry is no regular file, got ${type ?? 'none'}`;
+    const fault = relativePathFault(name);
+    if (fault !== undefined) return fault;
+    if (seen.has(name)) return 'a name is there twice';
+    seen.add(name);
+    if (seen.size > caps.files) return `over ${caps.files} files`;
+    if (!(size >= 0 && size <= caps.fileBytes)) return `a file is over ${caps.fileBytes} bytes`;
+    total += size;
+    return total > caps.totalBytes ? `over ${caps.totalBytes} bytes` : undefined;
+  };
+}

@@ -1,0 +1,66 @@
+import type Docker from 'dockerode';
+import { SkillcellError } from '../../../contracts/errors/skillcell-error.ts';
+import { callEngine, CALL_MS } from '../engine/engine.ts';
+import type { ImageFlavor } from '../image-flavor.ts';
+
+/** Name of the images without their tag, which is the flavor. */
+export const IMAGE_NAME = 'skillcell-sandbox';
+/** Label of an image with the digest of the runtime bundle in it. */
+export const BUNDLE_LABEL = 'skillcell.bundle';
+
+/** The name of the image of a flavor that holds one bundle; `<IMAGE_NAME>:<flavor>` is the newest of them. */
+export function imageName(flavor: ImageFlavor, bundleDigest: string): string {
+  return `${IMAGE_NAME}:${flavor}-${bundleDigest.replace('sha256:', '').slice(0, 16)}`;
+}
+
+/**
+ * The id of the image of a flavor that holds this bundle. It is used by id, so that a tag that moves changes nothing; two
+ * versions of skillcell can share an engine.
+ *
+ * @throws SkillcellError `image.missing`, or `image.stale` when there are only images with another bundle
+ */
+export async function findImage(
+  engine: Docker,
+  flavor: ImageFlavor,
+  bundleDigest: string,
+  signal?: AbortSignal,
+): Promise<string> {
+  const list = async (name: string): Promise<Docker.ImageInfo[]> =>
+    await callEngine(
+      'look for the image',
+      (abortSignal) => engine.listImages({ abortSignal, filters: { reference: [name] } }),
+      CALL_MS,
+      signal,
+    );
+  // The engine sends null for no labels.
+  const bundleOf = (image: Docker.ImageInfo | undefined): string =>
+    (image?.Labels as Record<string, string> | null | undefined)?.[BUNDLE_LABEL] ?? 'none';
+  const [image] = await list(imageName(flavor, bundleDigest));
+  if (image !== undefined && bundleOf(image) === bundleDigest) return image.Id;
+  const newest = `${IMAGE_NAME}:${flavor}`;
+  const [other] = await list(newest);
+  const command = buildCommand(flavor);
+  if (other === undefined) {
+    throw new SkillcellError('image.missing', `Cannot start a container: the engine has no image, got no ${newest}.`, {
+      hint: `Build the image of the sandboxes: \`${command}\`.`,
+    });
+  }
+  // An image that was loaded or pulled has no other name.
+  if (bundleOf(other) === bundleDigest) return other.Id;
+  const message = `Cannot start a container: ${newest} holds another runtime bundle, got ${bundleOf(other)}.`;
+  throw new SkillcellError('image.stale', message, {
+    hint: `The image holds another version of the runtime. Build it again: \`${command}\`.`,
+  });
+}
+
+function buildCommand(flavor: ImageFlavor): string {
+  return `skillcell image build${flavor === 'slim' ? '' : ` --flavor ${flavor}`}`;
+}
+
+/** The id of an image of this name, if the engine has one. */
+export async function imageId(engine: Docker, name: string): Promise<string | undefined> {
+  const [image] = await callEngine('look for an image', (abortSignal) =>
+    engine.listImages({ abortSignal, filters: { reference: [name] } }),
+  );
+  return image?.Id;
+}

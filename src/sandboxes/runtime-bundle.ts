@@ -1,0 +1,56 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import * as z from 'zod/mini';
+import { SkillcellError } from '../contracts/errors/skillcell-error.ts';
+
+/** What runs inside a sandbox: our entry and the files that it needs. */
+export interface RuntimeBundle {
+  /** Absolute path; holds `entry.cjs` and its parts, `languages/`, `launch/` and `packages/`. */
+  folder: string;
+  /** `sha256:<64 hex>` over all files. */
+  digest: string;
+  /** 64 hex digits by path below the folder. */
+  files: Record<string, string>;
+}
+
+/** Schema of a bundle that a caller names. */
+export const bundleSchema: z.ZodMiniType<RuntimeBundle> = z.strictObject({
+  folder: z.string().check(z.minLength(1)),
+  digest: z.string().check(z.minLength(1)),
+  files: z.record(z.string(), z.string()),
+});
+
+/**
+ * The runtime bundle of this copy of skillcell: the one of the package, or in a checkout the one made from the sources as
+ * they are now.
+ *
+ * @returns where it is, and what it holds
+ * @throws SkillcellError `runtime.bundle-missing`
+ * @example
+ * ```ts
+ * import { ensureRuntime } from 'skillcell';
+ *
+ * const { digest, files } = await ensureRuntime();
+ * console.log(/^sha256:[0-9a-f]{64}$/.test(digest), 'entry.cjs' in files);
+ * // prints: true true
+ * ```
+ */
+export async function ensureRuntime(): Promise<RuntimeBundle> {
+  try {
+    const folder = await runtimeFolder();
+    const manifest = JSON.parse(await readFile(join(folder, 'manifest.json'), 'utf8')) as Omit<RuntimeBundle, 'folder'>;
+    return { folder, ...manifest };
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new SkillcellError('runtime.bundle-missing', `Cannot load the runtime bundle: ${reason}`, { cause });
+  }
+}
+
+async function runtimeFolder(): Promise<string> {
+  if (!import.meta.url.endsWith('.ts')) return fileURLToPath(new URL('../runtime', import.meta.url));
+  // Built by a development script, which the package does not hold: hence a path that the compiler does not follow.
+  const script = new URL('../../scripts/checkout-runtime.ts', import.meta.url).href;
+  const { checkoutRuntime } = (await import(script)) as { checkoutRuntime: () => Promise<string> };
+  return checkoutRuntime();
+}

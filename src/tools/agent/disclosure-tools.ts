@@ -1,0 +1,221 @@
+import * as z from 'zod/mini';
+import { ToolError } from '../define/tool-errors.ts';
+import type { Tool, ToolContext } from '../define/tool.ts';
+import type { Skill, SourceRow } from '../../contracts/skills/skill.ts';
+import { quotedText } from '../../contracts/text/quoted-text.ts';
+import { SkillcellError } from '../../contracts/errors/skillcell-error.ts';
+import { cutTo } from '../../skills/text/text.ts';
+import { listFitting } from './list-fitting.ts';
+import { shownSkillId } from './shown-skill-id.ts';
+import { withWhole } from '../../library/snapshot/library-subsystem.ts';
+import { READ_LINES } from '../../skills/load/files/read-skill-file.ts';
+import type { ConsumerOptions, SkillsSubsystem } from '../../skills/index.ts';
+
+/** What one job's tools of skills stand on. */
+export interface DisclosureOptions extends ConsumerOptions {
+  skills: SkillsSubsystem;
+  /** The consumer whose policy holds. */
+  consumer: string;
+}
+
+/** A skill that was found, as a model is shown it. */
+export interface FoundSkill {
+  id: string;
+  name: string;
+  brief: string;
+  score: number;
+  /** What of the skill holds most of the words. */
+  snippet: string;
+}
+
+/** What a job has of its skills when it begins. */
+export interface KnownSkills {
+  /** Skills whose instructions it has read, by full id. */
+  active: readonly string[];
+  /** The sources pool that they were rendered with. */
+  pool: readonly SourceRow[];
+  /** Ids of the job's tools: a skill that requires another one is not shown. */
+  tools: readonly string[];
+}
+
+/** The tools by which a job finds and reads skills while it runs. */
+export interface DisclosureTools {
+  tools: Tool[];
+  /** From now on these are the skills. */
+  use(skills: SkillsSubsystem): void;
+  begin(known: KnownSkills): void;
+  /** Skills have been read by another way, with the sources pool afterwards. */
+  join(active: readonly string[], pool: readonly SourceRow[]): void;
+  /** The skills, with these whole. @throws ToolError where that cannot be had any more */
+  whole(refs: readonly string[]): Promise<SkillsSubsystem>;
+  /** Reads a file as text. @throws ToolError with what the sandbox may read */
+  read(input: { skill: string; path: string }): Promise<{ text: string; lines: number; more: boolean }>;
+  /** The full id of the skill that a reference, or a name that models are shown, means; the reference where it means none. */
+  idOf(ref: string): string;
+  /** What is said of a reference that names no skill of this consumer's. */
+  unknown(ref: string): string;
+  /** The sources pool with those of the skills that were loaded meanwhile. */
+  readonly pool: readonly SourceRow[];
+  /** Full ids of the skills whose instructions were read, in order. */
+  readonly active: readonly string[];
+}
+
+/** Of a text that is searched for. */
+export const SEARCHED_CHARACTERS = 100_000;
+/** Skills that one search names at most. */
+export const SEARCHED_SKILLS = 50;
+
+/** Of a reference that names nothing, as a message shows it. */
+const REF_CHARACTERS = 120;
+
+const reference = z.string().check(z.minLength(1), z.maxLength(300));
+const searchInput = z.strictObject({
+  text: z.string().check(z.maxLength(SEARCHED_CHARACTERS)),
+  max: z.optional(z.number().check(z.int(), z.minimum(1), z.maximum(SEARCHED_SKILLS))),
+});
+const loadInput = z.strictObject({ skill: reference });
+const readInput = z
+  .strictObject({
+    skill: reference,
+    path: z.string().check(z.minLength(1), z.maxLength(4_096)),
+    as: z.optional(z.enum(['text', 'bytes'])),
+    offset: z.optional(z.number().check(z.int(), z.minimum(0))),
+    limit: z.optional(z.number().check(z.int(), z.minimum(1), z.maximum(READ_LINES))),
+  })
+  .check(
+    z.refine(
+      ({ as, offset, limit }) => as !== 'bytes' || (offset === undefined && limit === undefined),
+      'offset and limit count lines, which bytes have not',
+    ),
+  );
+
+/**
+ * Makes the tools of one job: `skills.list`, `skills.search`, `skills.load` and `skills.read`. They show what the job's consumer may load, and
+ * nothing of the rest: what is denied reads like what is unknown.
+ */
+export function createDisclosureTools(options: DisclosureOptions): DisclosureTools {
+  const { consumer, includeInternal } = options;
+  let { skills } = options;
+  let who: ConsumerOptions = { consumer, includeInternal };
+  let active = new Set<string>();
+  let pool: readonly SourceRow[] = [];
+
+  const list = (): { id: string; name: string; brief: string; active: boolean }[] =>
+    skills.visible(who).map(({ id, name, brief }) => ({ id, name, brief, active: active.has(id) }));
+
+  const search = async ({ text, max }: z.infer<typeof searchInput>, { signal }: ToolContext): Promise<unknown> => {
+    // Few jobs search.
+    const { searchSkills } = await import('../../library/search/search-skills.ts');
+    const found = await searchSkills(skills, text, { ...who, max, signal });
+    return found.hits.map(({ id, name, brief, score, snippet }): FoundSkill & { active: boolean } => {
+      return { id, name, brief, score, snippet: snippet?.text ?? '', active: active.has(id) };
+    });
+  };
+
+  /** Of a library, what was not asked for before is fetched now. */
+  const whole = async (refs: readonly string[], signal?: AbortSignal): Promise<SkillsSubsystem> => {
+    try {
+      return (skills = await withWhole(skills, { ...who, refs, signal }));
+    } catch (error) {
+      if (!SkillcellError.isInstance(error) || !error.code.startsWith('store.')) throw error;
+      // Where a store is, nobody in a sandbox has to know.
+      const reason = error.code === 'store.changed' ? 'it has changed since' : 'its store is out of reach';
+      throw new ToolError(`Cannot load ${cutTo(listFitting(refs), REF_CHARACTERS)} as it was: ${reason}.`, {
+        cause: error,
+      });
+    }
+  };
+
+  const load = async ({ skill: given }: z.infer<typeof loadInput>, { signal }: ToolContext): Promise<unknown> => {
+    const ref = shownSkillId(given, skills, who);
+    await whole([ref], signal);
+    const found = skills.loadSkill(ref, { ...who, pool });
+    const { id } = found.row;
+    const skill = skills.skills.find((each) => each.id === id);
+    if (found.row.status !== 'loaded' || skill === undefined) throw unknownSkill(ref);
+    if (active.has(skill.id)) return { id: skill.id, status: 'already active' };
+    active.add(skill.id);
+    ({ pool } = found);
+    const tools = skill.tools.map(({ id: tool, role, why }) => ({ id: tool, role, why }));
+    return { id: skill.id, status: 'loaded', instructions: found.text, tools, files: fileRows(skill) };
+  };
+
+  const read = async (
+    { skill: given, path, ...range }: z.infer<typeof readInput>,
+    { signal }: Partial<ToolContext>,
+  ): Promise<unknown> => {
+    const skill = shownSkillId(given, skills, who);
+    await whole([skill], signal);
+    try {
+      const file = skills.readSkillFile(skill, path, { ...who, ...range });
+      if (file.as === 'bytes') return { path, bytes: file.bytes, content: file.content };
+      const { text, offset, lines, more } = file;
+      return { path, bytes: file.bytes, text, offset, lines, more };
+    } catch (error) {
+      if (!SkillcellError.isInstance(error)) throw error;
+      if (error.code.startsWith('skills.reference-')) throw unknownSkill(skill);
+      throw new ToolError(error.message, { cause: error });
+    }
+  };
+
+  const unknownSkill = (ref: string): ToolError => {
+    const ids = list().map(({ id }) => id);
+    const there = ids.length === 0 ? 'there are none' : `there are ${listFitting(ids)}`;
+    return new ToolError(`There is no skill ${cutTo(quotedText(ref), REF_CHARACTERS)} here; ${there}.`);
+  };
+
+  return {
+    tools: [
+      skillTool('skills.list', 'Lists the skills that can be loaded here, a line each.', z.strictObject({}), list),
+      skillTool('skills.search', 'Finds skills by words of what is to be done, the best first.', searchInput, search),
+      skillTool(
+        'skills.load',
+        'Gives the instructions of a skill, the tools it is about, and its files.',
+        loadInput,
+        load,
+      ),
+      skillTool('skills.read', 'Reads a file of a skill, by lines, or as bytes.', readInput, read),
+    ],
+    use(present) {
+      skills = present;
+    },
+    begin(known) {
+      active = new Set(known.active);
+      ({ pool } = known);
+      who = { consumer, includeInternal, tools: known.tools };
+    },
+    join(ids, after) {
+      for (const id of ids) active.add(id);
+      pool = after;
+    },
+    whole,
+    read: async (input) => (await read(input, {})) as { text: string; lines: number; more: boolean },
+    idOf: (ref) => shownSkillId(ref, skills, who),
+    unknown: (ref) => unknownSkill(ref).message,
+    get pool() {
+      return pool;
+    },
+    get active() {
+      return [...active];
+    },
+  };
+}
+
+function fileRows({ files }: Skill): { path: string; bytes: number; executable: boolean }[] {
+  return files.map(({ path, bytes, executable }) => ({ path, bytes, executable }));
+}
+
+function skillTool<T>(
+  id: string,
+  description: string,
+  input: z.ZodMiniType<T>,
+  execute: (input: T, context: ToolContext) => unknown,
+): Tool {
+  return {
+    id,
+    description,
+    input,
+    effect: 'read',
+    execute: async (given: unknown, context) => await execute(given as T, context),
+  };
+}

@@ -1,0 +1,114 @@
+import { cutTo } from '../../../skills/text/text.ts';
+import { isSchemaObject, keyword, keywordEntries, type SchemaObject } from './json-schema.ts';
+import { quotedLiteral } from './quoted-literal.ts';
+
+/** Keywords whose value a comment says, as the schema says it. */
+const SAID = [
+  'format',
+  'pattern',
+  'minLength',
+  'maxLength',
+  'minimum',
+  'exclusiveMinimum',
+  'maximum',
+  'exclusiveMaximum',
+  'multipleOf',
+  'minItems',
+  'maxItems',
+  'uniqueItems',
+  'minProperties',
+  'maxProperties',
+  'contentEncoding',
+  'contentMediaType',
+  'default',
+  'deprecated',
+];
+
+/** Keywords that hold rules which no declaration says. */
+const NAMED = [
+  'not',
+  'if',
+  'contains',
+  'propertyNames',
+  'dependentRequired',
+  'dependentSchemas',
+  'dependencies',
+  'unevaluatedProperties',
+  'unevaluatedItems',
+];
+
+const VALUE_CHARACTERS = 100;
+const PATTERNS = 5;
+const LISTED_VALUES = 5;
+
+/**
+ * Says in a few words what a schema asks beyond its type: `minimum 1, maximum 100, default 20`.
+ *
+ * @param schema a JSON schema
+ * @returns one line, empty where there is nothing to say
+ */
+export function schemaHints(schema: unknown): string {
+  const items = isSchemaObject(schema) ? keyword(schema, 'items') : undefined;
+  const each = ownHints(items);
+  // Items of other types show what they are.
+  const isScalar = isSchemaObject(items) && !['array', 'object'].includes(String(keyword(items, 'type')));
+  return [ownHints(schema), isScalar && each !== '' ? `each: ${each}` : ''].filter((hint) => hint !== '').join(', ');
+}
+
+function ownHints(schema: unknown): string {
+  if (!isSchemaObject(schema)) return '';
+  const said = SAID.flatMap((name) => {
+    if (isSaidElsewhere(name, schema)) return [];
+    const value = shownValue(keyword(schema, name));
+    return value === undefined ? [] : [`${name} ${value}`];
+  });
+  const patterns = keywordEntries(schema, 'patternProperties')
+    .slice(0, PATTERNS)
+    .map(([pattern]) => shownValue(pattern));
+  const rules = NAMED.filter((name) => keyword(schema, name) !== undefined && !isSaidElsewhere(name, schema));
+  return [
+    keyword(schema, 'type') === 'integer' ? 'a whole number' : '',
+    ...said,
+    patterns.length === 0 ? '' : `keys like ${patterns.join(', ')}`,
+    rules.length === 0 ? '' : `more rules by ${rules.join(', ')}`,
+  ]
+    .filter((hint) => hint !== '')
+    .join(', ');
+}
+
+/** A format needs no pattern, the places of a tuple no number, and a rule for names that any name keeps none at all. */
+function isSaidElsewhere(name: string, schema: SchemaObject): boolean {
+  const format = keyword(schema, 'format');
+  if (name === 'pattern') return typeof format === 'string';
+  if (name === 'contentEncoding') return keyword(schema, name) === format;
+  if (name === 'minItems' || name === 'maxItems') return isTuple(schema);
+  if (name !== 'propertyNames') return false;
+  const rule = keyword(schema, name);
+  return isSchemaObject(rule) && Object.keys(rule).every((key) => key === 'type' || key === 'enum');
+}
+
+function isTuple(schema: SchemaObject): boolean {
+  return [keyword(schema, 'prefixItems'), keyword(schema, 'items')].some(
+    (places) => Array.isArray(places) && places.length > 0,
+  );
+}
+
+/** The JSON of a scalar, or of a short list or object of them; anything larger says little to a reader. */
+function shownValue(value: unknown): string | undefined {
+  if (typeof value === 'string') return quotedLiteral(cutTo(value.slice(0, VALUE_CHARACTERS * 2), VALUE_CHARACTERS));
+  // Bounds that every whole number keeps say nothing.
+  if (typeof value === 'number') return Math.abs(value) < Number.MAX_SAFE_INTEGER ? String(value) : undefined;
+  if (typeof value === 'boolean' || value === null) return String(value);
+  if (Array.isArray(value)) {
+    const items = value.length > LISTED_VALUES ? [undefined] : value.map(shownScalar);
+    return items.includes(undefined) ? undefined : `[${items.join(', ')}]`;
+  }
+  const members = isSchemaObject(value) ? Object.entries(value) : [];
+  if (!isSchemaObject(value) || members.length > LISTED_VALUES) return undefined;
+  const items = members.map(([key, item]) => [shownScalar(key), shownScalar(item)]);
+  return items.flat().includes(undefined) ? undefined : `{${items.map((pair) => pair.join(': ')).join(', ')}}`;
+}
+
+function shownScalar(value: unknown): string | undefined {
+  return typeof value === 'object' && value !== null ? undefined : shownValue(value);
+}

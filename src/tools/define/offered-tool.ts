@@ -1,0 +1,44 @@
+import type { ToolDescription } from '../../contracts/jobs/globals.ts';
+import type { CompiledSchema } from '../schema/tool-schema.ts';
+import type { Tool } from './tool.ts';
+
+/** A tool that a job has: its schemas can be enforced. */
+export interface OfferedTool {
+  tool: Tool;
+  input: CompiledSchema | undefined;
+  output: CompiledSchema | undefined;
+}
+
+const offered = new WeakMap<Tool, Promise<OfferedTool>>();
+
+/**
+ * Makes a tool ready to be called; once for all jobs that have it.
+ *
+ * @throws SkillcellError `tool.schema-unsupported`, naming tool and keyword
+ */
+export function offerTool(tool: Tool): Promise<OfferedTool> {
+  const known = offered.get(tool);
+  if (known !== undefined) return known;
+  const made = compile(tool);
+  offered.set(tool, made);
+  return made;
+}
+
+async function compile(tool: Tool): Promise<OfferedTool> {
+  const [input, output] = await Promise.all([compileSchema(tool, 'input'), compileSchema(tool, 'output')]);
+  return { tool, input, output };
+}
+
+async function compileSchema(tool: Tool, io: 'input' | 'output'): Promise<CompiledSchema | undefined> {
+  const schema = tool[io];
+  if (schema === undefined) return undefined;
+  // Most jobs have no tools.
+  const { compileToolSchema } = await import('../schema/compile-tool-schema.ts');
+  return await compileToolSchema(schema, { io, subject: `the ${io} of ${tool.id}`, outside: tool.outside });
+}
+
+/** What the sandbox is told of a tool. */
+export function describeTool({ tool, input }: OfferedTool): ToolDescription {
+  const { id, description } = tool;
+  return { id, description, ...(input === undefined ? {} : { input: input.json }) };
+}

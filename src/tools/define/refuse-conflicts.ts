@@ -1,0 +1,24 @@
+import { SkillcellError } from '../../contracts/errors/skillcell-error.ts';
+import type { Tool } from './tool.ts';
+import { toolOrigin } from './tool-origin.ts';
+
+/**
+ * Refuses two tools of one id where somebody else named one of them. Two that the caller named himself are for the check of his options.
+ *
+ * @param tools as they were given, before they are checked: the copies that a check makes do not say whence they come
+ * @throws SkillcellError `tool.name-conflict`, naming both
+ */
+export function refuseConflicts(tools: readonly unknown[], action: string): void {
+  const seen = new Map<unknown, { name: string; isOurs: boolean }>();
+  for (const [index, given] of tools.entries()) {
+    if (typeof given !== 'object' || given === null) continue;
+    const tool = given as Tool;
+    const origin = toolOrigin(tool);
+    const known = { name: origin ?? `tools.${index}`, isOurs: origin === undefined };
+    const other = seen.get(tool.id);
+    seen.set(tool.id, known);
+    if (other === undefined || (other.isOurs && known.isOurs)) continue;
+    const message = `Cannot ${action}: two tools have one id, got ${tool.id} for ${other.name} and ${known.name}.`;
+    throw new SkillcellError('tool.name-conflict', message);
+  }
+}

@@ -1,0 +1,37 @@
+import { isCount, optional, type Keyword } from './keyword.ts';
+import { fault, type Run } from '../run.ts';
+
+/** What of a value is counted. */
+export interface Counted {
+  /** @returns undefined for a value of which nothing is asked */
+  count(value: unknown, run: Run): number | undefined;
+  /** What it counts, for messages. */
+  unit(value: unknown): string;
+}
+
+/** The keywords that bound how many of something a value has, such as `minItems` and `maxItems` for `Items`. */
+export function countBounds(name: string, counted: Counted): [Keyword, Keyword] {
+  return [
+    countBound(`min${name}`, counted, (count, limit) => count >= limit, 'at least'),
+    countBound(`max${name}`, counted, (count, limit) => count <= limit, 'at most'),
+  ];
+}
+
+function countBound(
+  name: string,
+  { count, unit }: Counted,
+  fits: (count: number, limit: number) => boolean,
+  told: string,
+): Keyword {
+  return {
+    names: [name],
+    read(reading) {
+      const limit = optional(reading, name, isCount, 'a whole number from 0');
+      if (limit === undefined) return undefined;
+      return (value, run) => {
+        const found = count(value, run);
+        return found === undefined || fits(found, limit) || fault(run, `must have ${told} ${limit} ${unit(value)}`);
+      };
+    },
+  };
+}

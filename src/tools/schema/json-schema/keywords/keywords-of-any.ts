@@ -1,0 +1,81 @@
+import { SchemaRefused } from '../../schema-refused.ts';
+import { canonicalForm } from './canonical-form.ts';
+import { isBytes, isList, isObject, isText, optional, type Keyword } from './keyword.ts';
+import type { Check } from '../node.ts';
+import { fault, spend, startRun, TooMuchWork } from '../run.ts';
+
+const TYPES: Readonly<Record<string, (value: unknown) => boolean>> = {
+  array: Array.isArray,
+  boolean: (value) => typeof value === 'boolean',
+  integer: Number.isInteger,
+  null: (value) => value === null,
+  number: (value) => typeof value === 'number',
+  object: isObject,
+  string: (value) => typeof value === 'string',
+};
+/** Marks a text that travels as bytes: they stand in its place. */
+const BYTES = 'x-skillcell-bytes';
+const TOLD_VALUES = 5;
+
+/** Keywords that ask the same of every value. */
+export const KEYWORDS_OF_ANY: readonly Keyword[] = [
+  {
+    names: ['type', BYTES],
+    read(reading) {
+      const asked = optional(
+        reading,
+        'type',
+        isTypeNames,
+        `one of ${Object.keys(TYPES).join(', ')}, or a list of them`,
+      );
+      if (reading.schema[BYTES] === true) return (value, run) => isBytes(value) || fault(run, 'expected bytes');
+      if (asked === undefined) return undefined;
+      const names = [asked].flat();
+      const tests = names.map((name) => TYPES[name]);
+      return (value, run) => tests.some((test) => test?.(value)) || fault(run, `expected ${names.join(' or ')}`);
+    },
+  },
+  {
+    names: ['const'],
+    read: ({ schema }) => (Object.hasOwn(schema, 'const') ? oneOfValues('const', [schema['const']]) : undefined),
+  },
+  {
+    names: ['enum'],
+    read(reading) {
+      const values = optional(reading, 'enum', isList, 'a list');
+      return values && oneOfValues('enum', values);
+    },
+  },
+];
+
+function isTypeNames(value: unknown): value is string | readonly string[] {
+  const names: readonly unknown[] = [value].flat();
+  return names.length > 0 && names.every((name) => isText(name) && Object.hasOwn(TYPES, name));
+}
+
+function oneOfValues(name: string, values: readonly unknown[]): Check {
+  const forms = formsOf(name, values);
+  const hasParts = values.some((value) => typeof value === 'object' && value !== null);
+  if (forms.size === 0) return (_value, run) => fault(run, 'fits nothing: its enum is empty');
+  const told = Array.from(forms).slice(0, TOLD_VALUES).map(shortened).join(', ');
+  const text = forms.size === 1 ? `must be ${told}` : `must be one of ${told}${forms.size > TOLD_VALUES ? ', …' : ''}`;
+  return (value, run) => {
+    spend(run, 1);
+    const isScalar = typeof value !== 'object' || value === null;
+    return ((isScalar || hasParts) && forms.has(canonicalForm(value, run))) || fault(run, text);
+  };
+}
+
+function formsOf(name: string, values: readonly unknown[]): ReadonlySet<string> {
+  const run = startRun();
+  try {
+    return new Set(values.map((value) => canonicalForm(value, run)));
+  } catch (error) {
+    if (!(error instanceof TooMuchWork)) throw error;
+    throw new SchemaRefused(`the keyword "${name}" with values that take too much work to compare`);
+  }
+}
+
+function shortened(form: string): string {
+  return form.length > 40 ? `${form.slice(0, 40)}…` : form;
+}

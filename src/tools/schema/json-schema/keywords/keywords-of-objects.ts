@@ -1,0 +1,116 @@
+import { countBounds } from './count-bounds.ts';
+import { isObject, isTextList, optional, type Keyword, type SchemaReading } from './keyword.ts';
+import { addMark } from '../marks.ts';
+import { evaluateAt, type SchemaNode } from '../node.ts';
+import { isFound, type Pattern } from '../patterns/pattern.ts';
+import { fault, isSettled, namesOf, spend, type Run } from '../run.ts';
+
+/** Keywords of both drafts that ask something of objects only. */
+export const KEYWORDS_OF_OBJECTS: readonly Keyword[] = [
+  {
+    names: ['required'],
+    read(reading) {
+      const names = optional(reading, 'required', isTextList, 'a list of names');
+      if (names === undefined) return undefined;
+      return (value, run) => !isObject(value) || hasAll(value, names, run);
+    },
+  },
+  ...countBounds('Properties', {
+    count: (value, run) => (isObject(value) ? namesOf(run, value).length : undefined),
+    unit: () => 'properties',
+  }),
+  {
+    names: ['properties', 'patternProperties', 'additionalProperties'],
+    read(reading) {
+      const named = new Map(namedSchemas(reading, 'properties'));
+      const patterns = Array.from(namedSchemas(reading, 'patternProperties'), ([source, node]) => ({
+        pattern: reading.pattern(source),
+        node,
+      }));
+      const rest = 'additionalProperties' in reading.schema ? reading.below('additionalProperties') : undefined;
+      return (value, run, marks) =>
+        !isObject(value) ||
+        everyProperty(value, run, (name) => {
+          const found = nodesOf(name, named, patterns, run);
+          if (found.length === 0 && rest !== undefined) found.push(rest);
+          if (found.length > 0) addMark(marks, name, run);
+          return found;
+        });
+    },
+  },
+  {
+    names: ['propertyNames'],
+    read(reading) {
+      if (!('propertyNames' in reading.schema)) return undefined;
+      const node = reading.below('propertyNames');
+      return (value, run) => !isObject(value) || everyName(value, run, (name) => evaluateAt(node, name, name, run));
+    },
+  },
+];
+
+/** What is left of an object when all other keywords have looked at it. */
+export const UNEVALUATED_PROPERTIES: Keyword = {
+  names: ['unevaluatedProperties'],
+  read(reading) {
+    if (!('unevaluatedProperties' in reading.schema)) return undefined;
+    const node = reading.below('unevaluatedProperties');
+    return (value, run, marks) =>
+      !isObject(value) ||
+      everyProperty(value, run, (name) => {
+        if (marks?.has(name)) return [];
+        addMark(marks, name, run);
+        return [node];
+      });
+  },
+};
+
+/** The schemas below a keyword by their names. */
+export function namedSchemas(reading: SchemaReading, keyword: string): [string, SchemaNode][] {
+  const schemas = optional(reading, keyword, isObject, 'an object of schemas') ?? {};
+  return Object.keys(schemas).map((name) => [name, reading.below(keyword, name)]);
+}
+
+function everyProperty(value: Record<string, unknown>, run: Run, nodesOfName: (name: string) => SchemaNode[]): boolean {
+  return everyName(value, run, (name) => {
+    let fits = true;
+    for (const node of nodesOfName(name)) fits = evaluateAt(node, name, value[name], run) && fits;
+    return fits;
+  });
+}
+
+function everyName(value: object, run: Run, isFitting: (name: string) => boolean): boolean {
+  const names = namesOf(run, value);
+  spend(run, names.length * 2);
+  let fits = true;
+  for (const name of names) {
+    fits = isFitting(name) && fits;
+    if (!fits && isSettled(run)) break;
+  }
+  return fits;
+}
+
+function nodesOf(
+  name: string,
+  named: ReadonlyMap<string, SchemaNode>,
+  patterns: readonly { pattern: Pattern; node: SchemaNode }[],
+  run: Run,
+): SchemaNode[] {
+  const node = named.get(name);
+  const found = node === undefined ? [] : [node];
+  for (const { pattern, node: matched } of patterns) if (isFound(pattern, name, run)) found.push(matched);
+  return found;
+}
+
+/** A name that is missing is told at its own place. */
+export function hasAll(value: object, names: readonly string[], run: Run): boolean {
+  spend(run, names.length);
+  let fits = true;
+  for (const name of names) {
+    if (Object.hasOwn(value, name)) continue;
+    run.path.push(name);
+    fits = fault(run, 'is required');
+    run.path.pop();
+    if (isSettled(run)) break;
+  }
+  return fits;
+}

@@ -1,0 +1,157 @@
+import { SchemaRefused } from '../../schema-refused.ts';
+import { isList, isObject, isText, isTextList, optional, type Keyword, type SchemaReading } from './keyword.ts';
+import { isFilledList } from './keywords-of-arrays.ts';
+import { hasAll } from './keywords-of-objects.ts';
+import { attempt, evaluate, type Check, type SchemaNode } from '../node.ts';
+import { fault, isSettled, spend } from '../run.ts';
+
+/** Keywords of both drafts that ask other schemas about the same value. */
+export const KEYWORDS_OF_SCHEMAS: readonly Keyword[] = [
+  {
+    names: ['$ref'],
+    read(reading) {
+      const reference = optional(reading, '$ref', isText, 'a text');
+      if (reference === undefined) return undefined;
+      const referred = reading.referred(reference);
+      return (value, run, marks) => evaluate(referred.node, value, run, marks);
+    },
+  },
+  {
+    names: ['allOf'],
+    read(reading) {
+      const nodes = alternatives(reading, 'allOf');
+      return (
+        nodes &&
+        allOf(
+          nodes.map(
+            (node): Check =>
+              (value, run, marks) =>
+                evaluate(node, value, run, marks),
+          ),
+        )
+      );
+    },
+  },
+  {
+    names: ['anyOf'],
+    read(reading) {
+      const nodes = alternatives(reading, 'anyOf');
+      return (
+        nodes &&
+        ((value, run, marks) => {
+          let fits = false;
+          for (const node of nodes) {
+            fits = attempt(node, value, run, marks) || fits;
+            // Those that fit as well may have looked at other parts.
+            if (fits && marks === undefined) break;
+          }
+          return fits || fault(run, `fits none of ${nodes.length} alternatives`);
+        })
+      );
+    },
+  },
+  {
+    names: ['oneOf'],
+    read(reading) {
+      const nodes = alternatives(reading, 'oneOf');
+      return (
+        nodes &&
+        ((value, run, marks) => {
+          let fitting = 0;
+          for (const node of nodes) {
+            if (attempt(node, value, run, marks)) fitting += 1;
+            if (fitting > 1) return fault(run, `fits more than one of ${nodes.length} alternatives`);
+          }
+          return fitting === 1 || fault(run, `fits none of ${nodes.length} alternatives`);
+        })
+      );
+    },
+  },
+  {
+    names: ['not'],
+    read(reading) {
+      if (!('not' in reading.schema)) return undefined;
+      const node = reading.inPlace('not');
+      return (value, run) => !attempt(node, value, run, undefined) || fault(run, 'is what it must not be');
+    },
+  },
+  {
+    names: ['if', 'then', 'else'],
+    read(reading) {
+      const [condition, then, otherwise] = ['if', 'then', 'else'].map((name) =>
+        name in reading.schema ? reading.inPlace(name) : undefined,
+      );
+      if (condition === undefined) return undefined;
+      return (value, run, marks) => {
+        const branch = attempt(condition, value, run, marks) ? then : otherwise;
+        return branch === undefined || evaluate(branch, value, run, marks);
+      };
+    },
+  },
+];
+
+const DEPENDENT_REQUIRED: Keyword = {
+  names: ['dependentRequired'],
+  read(reading) {
+    const byName = optional(reading, 'dependentRequired', isTextListByName, 'an object of lists of names');
+    return byName && allOf(Object.entries(byName).map(([name, names]) => requires(name, names)));
+  },
+};
+
+const DEPENDENT_SCHEMAS: Keyword = {
+  names: ['dependentSchemas'],
+  read(reading) {
+    const schemas = optional(reading, 'dependentSchemas', isObject, 'an object of schemas') ?? {};
+    return allOf(Object.keys(schemas).map((name) => asks(name, reading.inPlace('dependentSchemas', name))));
+  },
+};
+
+/** What a property asks of the rest of the object, in draft-07. */
+const DEPENDENCIES: Keyword = {
+  names: ['dependencies'],
+  read(reading) {
+    const byName = optional(reading, 'dependencies', isObject, 'an object of schemas and lists of names') ?? {};
+    return allOf(
+      Object.entries(byName).map(([name, part]) => {
+        if (!isList(part)) return asks(name, reading.inPlace('dependencies', name));
+        if (!isTextList(part))
+          throw new SchemaRefused('the keyword "dependencies" with another list than one of names');
+        return requires(name, part);
+      }),
+    );
+  },
+};
+
+/** What a property asks of the rest of the object, by draft. */
+export const KEYWORDS_OF_DEPENDENTS_2020: readonly Keyword[] = [DEPENDENT_REQUIRED, DEPENDENT_SCHEMAS];
+export const KEYWORDS_OF_DEPENDENTS_07: readonly Keyword[] = [DEPENDENCIES];
+
+function alternatives(reading: SchemaReading, name: string): SchemaNode[] | undefined {
+  const schemas = optional(reading, name, isFilledList, 'a list of schemas');
+  return schemas?.map((_, index) => reading.inPlace(name, String(index)));
+}
+
+function isTextListByName(value: unknown): value is Record<string, readonly string[]> {
+  return isObject(value) && Object.values(value).every(isTextList);
+}
+
+function requires(name: string, names: readonly string[]): Check {
+  return (value, run) => !isObject(value) || !Object.hasOwn(value, name) || hasAll(value, names, run);
+}
+
+function asks(name: string, node: SchemaNode): Check {
+  return (value, run, marks) => !isObject(value) || !Object.hasOwn(value, name) || evaluate(node, value, run, marks);
+}
+
+/** All of them are asked while somebody wants to hear of more faults. */
+function allOf(checks: readonly Check[]): Check {
+  return (value, run, marks) => {
+    spend(run, checks.length);
+    let fits = true;
+    for (const check of checks) {
+      fits = check(value, run, marks) && fits;
+      if (!fits && isSettled(run)) break;
+    }
+    return fits;
+  };
+}

@@ -1,0 +1,152 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Session } from '../../../src/contracts/jobs/session.ts';
+import { SkillcellError } from '../../../src/contracts/errors/skillcell-error.ts';
+import { createOrchestrator } from '../../../src/jobs/create-orchestrator.ts';
+import { createLocalRunner } from '../../../src/sandboxes/local/local-runner.ts';
+import { HOSTILE_PRELUDE } from '../../fixtures/hostile-prelude.ts';
+
+/** What a session's sandbox sends is untrusted as well: these entries are real processes that speak the channel's frames themselves. */
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'hostile-session-'));
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const CELL = `
+const cell = (more = {}) => ({ type: 'cell', run: 1, epoch: 1, state: 'kept', outcome: 'succeeded', exitCode: null, signal: null, stdoutBytes: 0, stderrBytes: 0, diagnostics: [], runMs: 1, ...more });
+const end = (stream) => data(stream, Buffer.alloc(0), 2);
+const shown = (forms, stream, run = 1) => say({ type: 'shown', run, forms, stream });
+const form = (bytes) => [{ mediaType: 'a/b', bytes }];
+const answer = (more) => { run(1); end(1); end(2); say(cell(more)); };
+/** Calls back for each message of the host but the first. */
+const onRequest = (take) => { let seen = Buffer.alloc(0); channel.on('data', (chunk) => {
+  seen = Buffer.concat([seen, chunk]);
+  while (seen.length >= 10 && seen.length >= 10 + seen.readUInt32LE(0)) {
+    const size = seen.readUInt32LE(0);
+    const [kind, payload] = [seen[4], seen.subarray(10, 10 + size)];
+    seen = seen.subarray(10 + size);
+    if (kind === 1) { const message = JSON.parse(payload); if (message.type !== 'start') take(message); }
+  }
+}); };
+`;
+
+/** Opens a session whose entry answers requests by this code; `request` is what the host has sent. */
+async function withSession<T>(onRequest: string, use: (session: Session) => Promise<T>): Promise<T> {
+  const bundle = mkdtempSync(join(folder, 'bundle-'));
+  const program = `${HOSTILE_PRELUDE}${CELL}\nfunction begin() { onRequest((request) => { ${onRequest} }); skills(); }\n`;
+  writeFileSync(join(bundle, 'entry.cjs'), program);
+  const runner = createLocalRunner({ bundle: { folder: bundle, digest: 'sha256:0', files: {} } });
+  await using orchestrator = createOrchestrator({ runners: [runner] });
+  const session = await orchestrator.session({ isolation: 'none', limits: { graceMs: 100 } });
+  return await use(session);
+}
+
+const faultOf = (onRequest: string): Promise<unknown> =>
+  withSession(onRequest, (session) =>
+    session.run('1').then(
+      () => 'succeeded',
+      (error: unknown) => SkillcellError.isInstance(error) && error.code,
+    ),
+  );
+
+it('an honest one is believed', async () => {
+  const honest = `if (request.type === 'cell') answer({ value: [1] }); if (request.type === 'end') result();`;
+  await withSession(honest, async (session) => {
+    expect(await session.run('1')).toMatchObject({ outcome: 'succeeded', value: [1], results: [] });
+    expect(await session.close()).toMatchObject({ outcome: 'succeeded' });
+  });
+});
+
+describe('a sandbox that sends', () => {
+  it.each([
+    ['E02 a result of no known form', `answer({ outcome: 'splendid' })`],
+    ['E02 a result with more fields', `answer({ more: 1 })`],
+    [
+      'E03 a result that reaches a prototype',
+      `channel.write(frame(1, 0, 0, Buffer.from('{"type":"cell","__proto__":{}}')))`,
+    ],
+    ['E05 a result of another run', `answer({ run: 2 })`],
+    ['E05 a run that nobody asked for', `run(2)`],
+    ['E05 a run that begins to write twice', `run(1); run(1, 3)`],
+    ['E05 a run that begins to write behind its report', `shown(form(1), 1); say(cell()); run(1, 2)`],
+    ['E05 a run that shows something behind its report', `shown(form(1), 1); say(cell()); shown(form(1), 2)`],
+    ['E05 something that another run shows', `shown(form(1), 1, 2)`],
+    ['E05 an answer about files that nobody asked for', `say({ type: 'filed', id: 1 })`],
+    ['E05 a stream of files that nobody asked for', `say({ type: 'files', id: 7, stream: 9 })`],
+    ['E06 a field that names another session', `answer({ sessionId: 'other' })`],
+    [
+      'E09 a value that is nested too deep',
+      `channel.write(frame(1, 0, 0, Buffer.from('{"type":"cell","value":' + '['.repeat(9000) + ']'.repeat(9000) + '}')))`,
+    ],
+    ['more results than a run may show', `for (let i = 1; i < 66; i += 1) { shown(form(0), i); end(i); }`],
+    ['results that are announced too large', `shown(form(2 ** 40), 9)`],
+    ['results that are too large together', `shown(form(2 ** 24), 9); shown(form(1), 10)`],
+    ['a result without a form', `shown([], 9)`],
+    ['more bytes of a result than it announced', `shown(form(1), 9); data(9, Buffer.alloc(2), 2)`],
+    ['fewer bytes of a result than it announced', `shown(form(2), 9); data(9, Buffer.alloc(1), 2)`],
+    ['results on a stream that it has used', `run(1); shown(form(1), 1)`],
+    ['E10 output beyond what is kept', `run(1); for (let i = 0; i < 8; i += 1) data(1, Buffer.alloc(256 * 1024))`],
+  ])('%s is ended', async (_name, attack) => {
+    expect(await faultOf(`if (request.type === 'cell') { ${attack}; }`)).toBe('channel.protocol');
+  });
+
+  it('E05 two results of one run is ended once the first is believed', async () => {
+    const ended = await withSession(`if (request.type === 'cell') { answer(); say(cell()); }`, async (session) => {
+      expect(await session.run('1')).toMatchObject({ outcome: 'succeeded' });
+      return await session.ended.catch((error: unknown) => SkillcellError.isInstance(error) && error.code);
+    });
+    expect(ended).toBe('channel.protocol');
+  });
+
+  it('E10 a call that announces more bytes than a program may send is ended, and the host goes on', async () => {
+    const attack = `asks({ bytes: [{ path: [], bytes: 2 ** 31, stream: 9 }] })`;
+    expect(await faultOf(`if (request.type === 'cell') { ${attack}; }`)).toBe('channel.protocol');
+  });
+
+  it('a call beside any run is ended', async () => {
+    expect(
+      await withSession(`if (request.type === 'files') asks()`, (session) =>
+        session.files.list().catch((error: unknown) => SkillcellError.isInstance(error) && error.code),
+      ),
+    ).toBe('channel.protocol');
+  });
+
+  it.each([
+    ['a list that is none', 'no list\n'],
+    ['E02 a row of no known form', '{"path":1,"kind":"file","bytes":0}\n'],
+    ['a list without an end', '{"path":"a","kind":"file","bytes":0}'],
+  ])('%s fails the operation', async (_name, list) => {
+    const entry = `if (request.type === 'files') { say({ type: 'files', id: request.id, stream: 1 }); data(1, Buffer.from(${JSON.stringify(list)}), 2); say({ type: 'filed', id: request.id }); }`;
+    await expect(withSession(entry, (session) => session.files.list())).rejects.toMatchObject({
+      code: 'file.unreadable',
+    });
+  });
+
+  it('E12 names that leave the workspace are in no archive', async () => {
+    const rows = ['../../up', '/etc/passwd', 'a\u202etxt.exe', 'good.txt']
+      .map((path) => `${JSON.stringify({ path, kind: 'file', bytes: 1 })}\nx`)
+      .join('');
+    const entry = `if (request.type === 'files') { say({ type: 'files', id: request.id, stream: 1 }); data(1, Buffer.from(${JSON.stringify(rows)}), 2); say({ type: 'filed', id: request.id }); }`;
+    const { archive, omitted } = await withSession(entry, (session) => session.export());
+    expect(omitted.map(({ path }) => path)).toEqual(['../../up', '/etc/passwd', 'a\\u{202e}txt.exe']);
+    expect(archive.toString('latin1')).toContain('good.txt');
+    expect(archive.toString('latin1')).not.toContain('passwd');
+  });
+
+  it('E13 words of its own about files are no terminal codes', async () => {
+    const entry = `if (request.type === 'files') say({ type: 'filed', id: request.id, error: '\\u001b[2Jgone' })`;
+    await expect(withSession(entry, (session) => session.files.read('a'))).rejects.toThrow(
+      'Cannot read a file of the session: \\x1b[2Jgone, got "a".',
+    );
+  });
+});
+
+it('a sandbox that says nothing more is ended when the time of its run is over', async () => {
+  const run = await withSession(`if (request.type === 'cell') run(1);`, (session) =>
+    session.run('1', { timeoutMs: 200 }),
+  );
+  expect(run).toMatchObject({ state: 'lost', outcome: 'timeout' });
+});

@@ -1,0 +1,102 @@
+import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import type { Session, SessionOptions } from '../../../src/contracts/jobs/session.ts';
+import { createOrchestrator } from '../../../src/jobs/create-orchestrator.ts';
+import type { Orchestrator } from '../../../src/jobs/orchestrator.ts';
+import { BEST_LEVEL } from '../../fixtures/levels.ts';
+import { until } from '../../fixtures/until.ts';
+
+let stateDir: string;
+beforeEach(() => {
+  stateDir = mkdtempSync(join(tmpdir(), 'session-resume-'));
+});
+afterEach(() => rmSync(stateDir, { recursive: true }));
+
+const LOCAL: SessionOptions = { isolation: BEST_LEVEL, runner: 'local' };
+const stateful = (): Orchestrator => createOrchestrator({ allowUnisolated: true, stateDir });
+const kept = (): string[] => readdirSync(join(stateDir, 'sessions'));
+
+/** A session that did nothing for its time, with these files. */
+async function leaveIdle(orchestrator: Orchestrator, sessionId: string, files: Record<string, string>): Promise<void> {
+  const session = await orchestrator.session({ ...LOCAL, sessionId, idleTimeoutMs: 300 });
+  for (const [path, content] of Object.entries(files)) await session.files.write(path, content);
+  await session.ended;
+}
+
+it('goes on with what lies in its output folder, which then becomes artifacts of this attempt as well', async () => {
+  await using orchestrator = stateful();
+  await leaveIdle(orchestrator, 'outputs', { 'out/deep/report.md': '# Done', 'note.txt': 'n' });
+  const session = await orchestrator.session({ ...LOCAL, resume: 'outputs' });
+  expect(await session.files.read('out/deep/report.md', 'utf8')).toBe('# Done');
+  const job = await session.close();
+  expect(job.artifacts.map(({ path }) => path)).toEqual(['deep/report.md']);
+  expect(await orchestrator.readArtifact(job, 'deep/report.md', 'utf8')).toBe('# Done');
+});
+
+it('takes no file in place of its output folder', async () => {
+  await using orchestrator = stateful();
+  await expect(orchestrator.session({ ...LOCAL, files: { out: 'x' } })).rejects.toMatchObject({ code: 'job.invalid' });
+});
+
+it.each<[string, Partial<SessionOptions>]>([
+  ['it is canceled before', { signal: AbortSignal.abort(new Error('nobody waits')) }],
+  ['its options are refused', { tools: ['there.is-none'] }],
+  ['a file would be a folder as well', { files: { kept: 'a file' } }],
+])('is there for the next one where a resume does not begin: %s', async (_name, options) => {
+  await using orchestrator = stateful();
+  await leaveIdle(orchestrator, 'again', { 'kept/a.txt': 'kept' });
+  await expect(orchestrator.session({ ...LOCAL, resume: 'again', ...options })).rejects.toMatchObject({
+    code: expect.stringMatching(/^(?:session\.ended|job\.invalid)$/) as unknown,
+  });
+  await until(() => existsSync(join(stateDir, 'sessions', 'again.tar')), 'the archive to be back');
+  await using session = await orchestrator.session({ ...LOCAL, resume: 'again' });
+  expect(await session.files.read('kept/a.txt', 'utf8')).toBe('kept');
+});
+
+it('is resumed by one of two who ask for it at once, and its archive is gone when it is closed', async () => {
+  await using orchestrator = stateful();
+  await using other = stateful();
+  await leaveIdle(orchestrator, 'one', { 'a.txt': 'a' });
+  const settled = await Promise.allSettled(
+    [orchestrator, other].map((asked) => asked.session({ ...LOCAL, resume: 'one' })),
+  );
+  const opened = settled.flatMap((each): Session[] => (each.status === 'fulfilled' ? [each.value] : []));
+  const refused = settled.flatMap((each): unknown[] => (each.status === 'rejected' ? [each.reason] : []));
+  expect(refused).toMatchObject([{ code: 'session.unknown' }]);
+  expect(await opened[0]?.close()).toMatchObject({ attempt: 2, outcome: 'succeeded' });
+  expect(kept()).toEqual([]);
+});
+
+it('is there for others only when its session has a result, so that no two attempts have one number', async () => {
+  await using first = stateful();
+  await using second = stateful();
+  await leaveIdle(first, 'turns', { 'a.txt': 'a' });
+  const attempts: number[] = [];
+  let session = await first.session({ ...LOCAL, resume: 'turns', idleTimeoutMs: 200 });
+  for (const orchestrator of [second, first, second]) {
+    const { ended } = session;
+    let next: Session | undefined;
+    await until(async () => {
+      next = await orchestrator.session({ ...LOCAL, resume: 'turns', idleTimeoutMs: 200 }).catch(() => undefined);
+      return next !== undefined;
+    }, 'the next one to go on');
+    session = next ?? session;
+    attempts.push((await ended).attempt);
+  }
+  await session.close();
+  expect(attempts).toEqual([2, 3, 4]);
+  expect(readdirSync(join(stateDir, 'results'))).toHaveLength(5);
+});
+
+it('keeps anew what it went on with, as the one archive of it', async () => {
+  await using orchestrator = stateful();
+  await leaveIdle(orchestrator, 'twice', { 'a.txt': 'first' });
+  const session = await orchestrator.session({ ...LOCAL, resume: 'twice', idleTimeoutMs: 300 });
+  await session.files.write('a.txt', 'second');
+  expect(await session.ended).toMatchObject({ attempt: 2 });
+  expect(kept()).toEqual(['twice.tar']);
+  await using last = await orchestrator.session({ ...LOCAL, resume: 'twice' });
+  expect(await last.files.read('a.txt', 'utf8')).toBe('second');
+});

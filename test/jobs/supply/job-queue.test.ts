@@ -1,0 +1,98 @@
+import { describe, expect, it } from 'vitest';
+import { createJobQueue } from '../../../src/jobs/supply/job-queue.ts';
+
+const never = new AbortController().signal;
+
+describe('createJobQueue()', () => {
+  it('lets its number in, and the others in the order in which they came', async () => {
+    const queue = createJobQueue(2, 10);
+    const first = await queue.enter(never);
+    const second = await queue.enter(never);
+    const order: number[] = [];
+    const third = queue.enter(never).then((leave) => (order.push(3), leave));
+    const fourth = queue.enter(never).then((leave) => (order.push(4), leave));
+    await Promise.resolve();
+    expect({ running: queue.running, order }).toEqual({ running: 2, order: [] });
+    second();
+    (await third)();
+    await fourth;
+    expect(order).toEqual([3, 4]);
+    expect(queue.running).toBe(2);
+    first();
+    expect(queue.running).toBe(1);
+  });
+
+  it('B19 a place that is given back twice is one place', async () => {
+    const queue = createJobQueue(1, 10);
+    const leave = await queue.enter(never);
+    leave();
+    leave();
+    expect(queue.running).toBe(0);
+    await queue.enter(never);
+    let entered = false;
+    void queue.enter(never).then(() => (entered = true));
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(entered).toBe(false);
+  });
+
+  it('B20 refuses who would wait behind too many', async () => {
+    const queue = createJobQueue(1, 1);
+    const leave = await queue.enter(never);
+    const waits = queue.enter(never);
+    await expect(queue.enter(never)).rejects.toMatchObject({ code: 'orchestrator.queue-full' });
+    leave();
+    (await waits)();
+    (await queue.enter(never))();
+    expect(queue.running).toBe(0);
+  });
+
+  it('lets who is aborted go, while waiting or before, and gives no place away for it', async () => {
+    const queue = createJobQueue(1, 10);
+    const leave = await queue.enter(never);
+    const abort = new AbortController();
+    const reason = new Error('not wanted any more');
+    const aborted = queue.enter(abort.signal);
+    const next = queue.enter(never);
+    abort.abort(reason);
+    await expect(aborted).rejects.toBe(reason);
+    await expect(queue.enter(abort.signal)).rejects.toBe(reason);
+    leave();
+    (await next)();
+    expect(queue.running).toBe(0);
+  });
+
+  it('an abort in the middle of those that wait takes nobody else along, and loses no place', async () => {
+    const queue = createJobQueue(1, 10);
+    const leave = await queue.enter(never);
+    const abort = new AbortController();
+    const order: number[] = [];
+    const wait = async (number: number, signal: AbortSignal): Promise<void> => {
+      const go = await queue.enter(signal);
+      order.push(number);
+      go();
+    };
+    const first = wait(1, never);
+    const aborted = wait(2, abort.signal);
+    const last = [wait(3, never), wait(4, never)];
+    abort.abort(new Error('not wanted any more'));
+    await expect(aborted).rejects.toThrow('not wanted any more');
+    leave();
+    await Promise.all([first, ...last]);
+    expect(order).toEqual([1, 3, 4]);
+    expect(queue.running).toBe(0);
+    (await queue.enter(never))();
+  });
+
+  it('an abort at the moment of its turn takes nobody else along', async () => {
+    const queue = createJobQueue(1, 10);
+    const leave = await queue.enter(never);
+    const abort = new AbortController();
+    const called = queue.enter(abort.signal);
+    const behind = queue.enter(never);
+    leave();
+    abort.abort(new Error('too late'));
+    (await called)();
+    (await behind)();
+    expect(queue.running).toBe(0);
+  });
+});

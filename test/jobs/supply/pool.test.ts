@@ -1,0 +1,192 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { ExecOptions } from '../../../src/contracts/jobs/job.ts';
+import type { JobResult } from '../../../src/contracts/jobs/result.ts';
+import { SkillcellError } from '../../../src/contracts/errors/skillcell-error.ts';
+import { createOrchestrator } from '../../../src/jobs/create-orchestrator.ts';
+import type { Orchestrator, PoolOptions } from '../../../src/jobs/orchestrator.ts';
+import { controlGroupLayout } from '../../../src/sandboxes/local/control-group.ts';
+import { createLocalRunner } from '../../../src/sandboxes/local/local-runner.ts';
+import type { Runner } from '../../../src/sandboxes/runner.ts';
+import { BEST_LEVEL, SHARED_LEVELS, requireLevel } from '../../fixtures/levels.ts';
+import { descendants, killProcess, sandboxLeftovers } from '../../fixtures/sandbox-leftovers.ts';
+import { until } from '../../fixtures/until.ts';
+
+describe.each(SHARED_LEVELS)('warm sandboxes at level %s', (isolation) => {
+  let orchestrator: Orchestrator;
+  beforeEach((context) => requireLevel(context, isolation));
+  afterEach(() => orchestrator.close());
+
+  async function open(pool: Partial<PoolOptions> = {}, concurrency = 2): Promise<void> {
+    orchestrator = createOrchestrator({ concurrency, pool: { size: 1, isolation, ...pool } });
+    await orchestrator.warm();
+  }
+  const run = (code: string, more: Partial<ExecOptions> = {}): Promise<JobResult> =>
+    orchestrator.exec({ isolation, code, ...more });
+
+  it('serve the jobs that fit, whatever their clocks and output caps are', async () => {
+    await open();
+    for (const limits of [
+      {},
+      { runTimeoutMs: 5_000, jobTimeoutMs: 9_000, keptOutputBytes: 10, artifactFiles: 1, calls: 3 },
+    ]) {
+      await orchestrator.warm();
+      const result = await run('export default 1', { limits });
+      expect(result).toMatchObject({ outcome: 'succeeded', value: 1, usage: { warm: true } });
+    }
+  });
+
+  it('do not serve jobs with other limits, of another language or at another level', async () => {
+    await open();
+    const others: Partial<ExecOptions>[] = [
+      { limits: { memoryMib: 400 } },
+      { limits: { pids: 50 } },
+      { limits: { cpus: 0.9 } },
+      { limits: { workspaceMib: 64 } },
+      { limits: { workspaceInodes: 4_000 } },
+      { language: 'typescript' },
+      ...(BEST_LEVEL === 'none' ? [] : [{ isolation: isolation === 'none' ? BEST_LEVEL : ('none' as const) }]),
+    ];
+    for (const other of others) {
+      expect(await run('export default 1', other), JSON.stringify(other)).toMatchObject({
+        outcome: 'succeeded',
+        usage: { warm: false },
+      });
+    }
+    expect((await run('export default 1')).usage.warm).toBe(true);
+  });
+
+  it('whose limits are not those of a job are named in its result, with both values', async () => {
+    await open();
+    const differ = async (limits: ExecOptions['limits']): Promise<string[]> =>
+      (await run('1', limits === undefined ? {} : { limits })).diagnostics
+        .filter(({ code }) => code === 'pool.limits-differ')
+        .map(({ message }) => message);
+    expect(await differ({ memoryMib: 400, pids: 50 })).toEqual([
+      'No warm sandbox has the limits of this job: memoryMib 400, in the pool 512, pids 50, in the pool 64.',
+    ]);
+    expect(await differ({ runTimeoutMs: 5_000 })).toEqual([]);
+    // None waits, which is nothing that the job could change.
+    expect(await differ(undefined)).toEqual([]);
+  });
+
+  it('have the limits that the pool was given', async () => {
+    await open({ limits: { memoryMib: 300 } });
+    expect((await run('1', { limits: { memoryMib: 300 } })).usage.warm).toBe(true);
+    expect((await run('1')).usage.warm).toBe(false);
+  });
+
+  it('are used once each: nothing of a job is there in the next one', async () => {
+    await open();
+    const code = `import { writeFileSync, existsSync } from 'node:fs';
+      const seen = [globalThis.mark, existsSync('mark'), existsSync('/tmp/mark'), existsSync('out/mark'), process.env.MARK, Array.prototype.mark];
+      globalThis.mark = 1; Array.prototype.mark = 1; process.env.MARK = '1';
+      for (const path of ['mark', ...(process.env.TMPDIR === '/tmp' ? ['/tmp/mark'] : []), 'out/mark']) writeFileSync(path, 'x');
+      export default seen.map((value) => value ?? null);`;
+    for (let round = 0; round < 3; round += 1) {
+      await orchestrator.warm();
+      const result = await run(code);
+      expect(result.usage.warm).toBe(true);
+      expect(result.value).toEqual([null, false, false, false, null, null]);
+    }
+  });
+
+  it('serve as many jobs at once as there are members, and further ones cold', async () => {
+    // At concurrency 2 the third one could come when there is another member.
+    await open({ size: 2 }, 3);
+    const results = await Promise.all([1, 2, 3].map((value) => run(`export default ${value}`)));
+    expect(results.map(({ value }) => value)).toEqual([1, 2, 3]);
+    expect(results.filter(({ usage }) => usage.warm)).toHaveLength(2);
+  });
+
+  it('are counted, with the memory that one holds where a control group counts it', async () => {
+    await open();
+    await run('1');
+    await orchestrator.warm();
+    await run('1', { limits: { pids: 50 } });
+    const { javascript, ...others } = await orchestrator.poolMetrics();
+    expect(others).toEqual({});
+    expect(javascript).toMatchObject({ size: 1, waiting: 1, hits: 1, misses: 0, startFailures: 0 });
+    expect(javascript?.refillMs).toBeGreaterThan(5);
+    if (controlGroupLayout() === null) expect(javascript?.idleBytes).toBeNull();
+    else expect(javascript?.idleBytes).toBeGreaterThan(1024 * 1024);
+  });
+
+  it('are replaced when one dies while it waits', async () => {
+    await open();
+    const waiting = descendants(process.pid).filter(({ command }) => /\bentry\.cjs\b/.test(command));
+    expect(waiting.length).toBeGreaterThan(0);
+    for (const { pid } of waiting) killProcess(pid);
+    await until(async () => {
+      await orchestrator.warm();
+      const now = descendants(process.pid).filter(({ command }) => /\bentry\.cjs\b/.test(command));
+      return now.length > 0 && now.every(({ pid }) => !waiting.some((row) => row.pid === pid));
+    }, 'another member');
+    await orchestrator.warm();
+    expect(await run('export default 1')).toMatchObject({ outcome: 'succeeded', value: 1 });
+  });
+
+  it('end with close(), also while they start and while they serve', async () => {
+    orchestrator = createOrchestrator({ pool: { size: 3, isolation } });
+    await new Promise((resolve) => setTimeout(resolve, 60));
+    await orchestrator.close();
+    expect(sandboxLeftovers()).toEqual([]);
+    await open({ size: 1 });
+    const job = orchestrator.stream({
+      kind: 'exec',
+      isolation,
+      code: 'console.log("up"); setInterval(() => {}, 1000);',
+    });
+    for await (const { type } of job) if (type === 'output') break;
+    await orchestrator.close();
+    expect(await job.result).toMatchObject({ outcome: 'canceled', usage: { warm: true } });
+    expect(sandboxLeftovers()).toEqual([]);
+  });
+});
+
+it('a job takes over the sandbox that the pool is just starting, and says what that passed over', async (context) => {
+  requireLevel(context, 'none');
+  const local = createLocalRunner();
+  let starts = 0;
+  // Only the first start ever ends, and that is the pool's.
+  const first: Runner = {
+    ...local,
+    start: (spec, options) =>
+      (starts += 1) === 1
+        ? local.start(spec, options)
+        : new Promise((_, reject) => {
+            options.signal.addEventListener('abort', () => reject(options.signal.reason as Error));
+          }),
+  };
+  const broken: Runner = {
+    ...local,
+    name: 'broken',
+    start: () => Promise.reject(new SkillcellError('runner.isolation-unmet', 'Cannot start: it is broken.')),
+  };
+  await using orchestrator = createOrchestrator({
+    runners: [broken, first],
+    pool: { size: 1, isolation: 'none' },
+  });
+  const result = await orchestrator.exec({ isolation: 'none', code: 'export default 1' });
+  expect(result).toMatchObject({ outcome: 'succeeded', value: 1, usage: { warm: false } });
+  expect(result.diagnostics).toContainEqual(
+    expect.objectContaining({ code: 'runner.passed-over', message: expect.stringContaining('it is broken') as string }),
+  );
+  const { javascript } = await orchestrator.poolMetrics();
+  expect(javascript).toMatchObject({ hits: 0, misses: 1, startFailures: 0 });
+});
+
+it('a pool for several languages has members of each', async (context) => {
+  requireLevel(context, 'none');
+  await using orchestrator = createOrchestrator({
+    pool: { size: 1, isolation: 'none', languages: ['typescript', 'bash'] },
+  });
+  await orchestrator.warm();
+  const typescript = await orchestrator.exec({
+    isolation: 'none',
+    language: 'typescript',
+    code: 'export default 1 as number',
+  });
+  const bash = await orchestrator.exec({ isolation: 'none', language: 'bash', code: 'echo hi' });
+  const javascript = await orchestrator.exec({ isolation: 'none', code: '1' });
+  expect([typescript, bash, javascript].map(({ usage }) => usage.warm)).toEqual([true, true, false]);
+});

@@ -1,0 +1,34 @@
+import { expect, it } from 'vitest';
+import { SkillcellError } from '../../../src/contracts/errors/skillcell-error.ts';
+import { createOrchestrator } from '../../../src/jobs/create-orchestrator.ts';
+import type { Runner } from '../../../src/sandboxes/runner.ts';
+import { createPlainRunner } from '../../fixtures/plain-runner.ts';
+
+/** A runner that notes who is asked whether it can be reached, and whose sandboxes start or do not. */
+function named(name: string, asked: string[], starts: boolean): Runner {
+  const plain = createPlainRunner();
+  return {
+    ...plain,
+    name,
+    async reach() {
+      asked.push(name);
+    },
+    start(spec, options) {
+      if (starts) return plain.start(spec, options);
+      throw new SkillcellError('runner.unavailable', `Cannot start a sandbox: ${name} is not there.`);
+    },
+  };
+}
+
+it.each([
+  ['each but the last, which has all its time', [false, false, true], ['a', 'b']],
+  ['no one after the first that starts', [true, true, true], ['a']],
+  ['not the only one', [true], []],
+])('asks whether a runner can be reached: %s', async (_what, starts, expected) => {
+  const asked: string[] = [];
+  const runners = starts.map((start, index) => named('abc'[index] ?? '', asked, start));
+  await using orchestrator = createOrchestrator({ runners, allowUnisolated: true });
+  const result = await orchestrator.exec({ language: 'javascript', code: 'export default 1' });
+  expect(result.outcome).toBe('succeeded');
+  expect(asked).toEqual(expected);
+});

@@ -1,0 +1,242 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { SkillTree } from '../../../../src/contracts/skills/skill.ts';
+import { removeTree } from '../../../../src/durable/remove-tree.ts';
+import { defaultCacheFolder } from '../../../../src/durable/user-folders.ts';
+import { openTreeCache, type TreeCache } from '../../../../src/library/stores/cache/tree-cache.ts';
+
+let home: string;
+let folder: string;
+let caches: TreeCache[];
+beforeEach(() => {
+  home = realpathSync(mkdtempSync(join(tmpdir(), 'tree-cache-')));
+  folder = join(home, 'cache');
+  caches = [];
+});
+afterEach(() => {
+  for (const cache of caches) cache.close();
+  removeTree(home);
+});
+
+function open(maxBytes?: number): TreeCache {
+  const cache = openTreeCache(folder, maxBytes === undefined ? {} : { maxBytes });
+  caches.push(cache);
+  return cache;
+}
+
+const tree = (text: string): SkillTree =>
+  new Map([
+    ['SKILL.md', { bytes: Buffer.from(text), executable: false }],
+    ['scripts/run.sh', { bytes: Buffer.from('#!/bin/sh\n'), executable: true }],
+  ]);
+
+const trees = (): string[] => readdirSync(join(folder, 'trees'));
+
+/** A process of its own, with the cache open as `cache` and the code after it. */
+function inProcess(code: string): ReturnType<typeof spawn> {
+  const cacheModule = new URL('../../../../src/library/stores/cache/tree-cache.ts', import.meta.url).href;
+  const program = `
+    import { openTreeCache } from ${JSON.stringify(cacheModule)};
+    const tree = (text) => new Map([['SKILL.md', { bytes: Buffer.from(text), executable: false }]]);
+    const cache = openTreeCache(${JSON.stringify(folder)}, { maxBytes: 3_000 });
+    ${code}`;
+  return spawn(process.execPath, ['--input-type=module', '-e', program], { stdio: ['ignore', 'pipe', 'inherit'] });
+}
+
+describe('openTreeCache()', () => {
+  it('keeps a skill by its digest, read-only, and gives it again', () => {
+    const view = open().keep(tree('one'));
+    expect(view.folder).toBe(join(folder, 'trees', view.digest.slice(7)));
+    expect(open().find(view.digest)).toEqual(view);
+    expect(statSync(view.folder).mode & 0o777).toBe(0o555);
+    expect(statSync(join(view.folder, 'scripts', 'run.sh')).mode & 0o777).toBe(0o555);
+    expect(statSync(folder).mode & 0o777).toBe(0o700);
+    expect(open().find(`sha256:${'0'.repeat(64)}`)).toBeUndefined();
+  });
+
+  it('gives nothing of which a byte, a mode or a name is another', () => {
+    for (const damage of [
+      (place: string) => writeFileSync(join(place, 'SKILL.md'), 'two'),
+      (place: string) => chmodSync(join(place, 'scripts', 'run.sh'), 0o444),
+      (place: string) => writeFileSync(join(place, 'more.md'), ''),
+      (place: string) => rmSync(join(place, 'SKILL.md')),
+    ]) {
+      const { digest, folder: place } = open().keep(tree('one'));
+      for (const path of [place, join(place, 'scripts')]) chmodSync(path, 0o755);
+      chmodSync(join(place, 'SKILL.md'), 0o644);
+      damage(place);
+      expect(open().find(digest)).toBeUndefined();
+      expect(trees()).toEqual([]);
+      expect(readFileSync(join(open().keep(tree('one')).folder, 'SKILL.md'), 'utf8')).toBe('one');
+    }
+  });
+
+  it('refuses a folder that others may write', () => {
+    mkdirSync(folder);
+    chmodSync(folder, 0o770);
+    expect(() => open().keep(tree('one'))).toThrow(/others may write it/);
+    expect(readdirSync(folder)).toEqual([]);
+    chmodSync(folder, 0o755);
+    open().keep(tree('one'));
+    expect(statSync(folder).mode & 0o777).toBe(0o700);
+  });
+
+  it('refuses a folder of another user', (context) => {
+    if (process.getuid?.() !== 0) return context.skip('only root can make one');
+    mkdirSync(folder, { mode: 0o700 });
+    chownSync(folder, 12_345, 12_345);
+    expect(() => open().keep(tree('one'))).toThrow(/belongs to another user/);
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  it('holds nothing for what it does not give, and says why a place cannot be used', () => {
+    const cache = open();
+    expect(cache.find(`sha256:${'0'.repeat(64)}`)).toBeUndefined();
+    const leases = (): string[] => readdirSync(join(folder, 'leases'));
+    expect(leases()).toEqual([]);
+    expect(() => cache.keep(new Map([['a\0b', { bytes: Buffer.from(''), executable: false }]]))).toThrow();
+    expect(leases()).toEqual([]);
+    for (const digest of ['sha256:../../../etc', `sha256:${'/'.repeat(64)}`, '0'.repeat(64), ''])
+      expect(() => cache.find(digest)).toThrow(/no digest of a skill/);
+    writeFileSync(join(home, 'file'), '');
+    const misplaced = openTreeCache(join(home, 'file', 'cache'));
+    expect(() => misplaced.keep(tree('one'))).toThrow(expect.objectContaining({ code: 'path.unusable' }) as Error);
+  });
+
+  it('lists the files of a skill by their code points, and owes no room once there is some', () => {
+    const cache = open();
+    const { files } = cache.keep(new Map([...tree('one')].toReversed()));
+    expect(files.map(({ path }) => path)).toEqual(['SKILL.md', 'scripts/run.sh']);
+    cache.added(2 ** 30);
+    expect(readdirSync(join(folder, 'owed'))).toEqual([]);
+  });
+
+  it('goes on in a folder that somebody has emptied meanwhile', () => {
+    const cache = open();
+    cache.keep(tree('one'));
+    removeTree(folder);
+    const { digest } = cache.keep(tree('two'));
+    expect(cache.find(digest)?.digest).toBe(digest);
+    expect(readdirSync(join(folder, 'leases'))).toHaveLength(1);
+  });
+
+  it('looks for room again once a sixteenth of its bound has come, in however many parts', () => {
+    const cache = open(16_000);
+    cache.keep(tree('one'));
+    const other = open(100_000);
+    for (const letter of 'abcdefghijklmnopqr') other.keep(tree(letter.repeat(1_000)));
+    other.close();
+    cache.added(600);
+    expect(trees()).toHaveLength(19);
+    cache.added(600);
+    expect(trees().length).toBeLessThan(19);
+  });
+
+  it('evicts what was used longest ago, until there is room', () => {
+    const written = ['a', 'b', 'c', 'd'].map((letter) => {
+      const cache = open(10_000);
+      const view = cache.keep(tree(letter.repeat(2_000)));
+      cache.close();
+      return view;
+    });
+    for (const [age, { folder: place }] of written.entries()) utimesSync(place, age + 1, age + 1);
+    // Used now, and so the last to go.
+    const reader = open(10_000);
+    reader.find(written[0]?.digest ?? '');
+    reader.close();
+    open(6_500).keep(tree('e'.repeat(2_000)));
+    expect(written.map(({ folder: place }) => existsSync(place))).toEqual([true, false, false, false]);
+    expect(trees()).toHaveLength(2);
+  });
+
+  it('evicts nothing that a living process holds, and what a dead one held', async () => {
+    const child = inProcess(`
+      process.stdout.write(cache.keep(tree('x'.repeat(2_000))).folder + '\\n');
+      setInterval(() => {}, 1000);`);
+    const [line] = (await once(child.stdout as NodeJS.ReadableStream, 'data')) as [Buffer];
+    const held = line.toString().trim();
+    utimesSync(held, 1, 1);
+    for (const letter of ['a', 'b', 'c', 'd']) {
+      const cache = open(3_000);
+      cache.keep(tree(letter.repeat(2_000)));
+      cache.close();
+      expect(existsSync(held)).toBe(true);
+    }
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+    utimesSync(held, 1, 1);
+    open(3_000).keep(tree('e'.repeat(2_000)));
+    expect(existsSync(held)).toBe(false);
+    expect(readdirSync(join(folder, 'leases'))).toHaveLength(1);
+  });
+
+  it('gives processes that read while others evict either the whole skill or nothing', async () => {
+    const turns = 150;
+    const reader = `
+      const { readFileSync } = await import('node:fs');
+      let found = 0;
+      for (let turn = 0; turn < ${turns}; turn += 1) {
+        const reading = openTreeCache(${JSON.stringify(folder)}, { maxBytes: 3_000 });
+        const text = String.fromCharCode(97 + turn % 5).repeat(1_000);
+        const view = reading.keep(tree(text));
+        if (readFileSync(view.folder + '/SKILL.md', 'utf8') !== text) throw new Error('another text');
+        found += 1;
+        reading.close();
+      }
+      process.stdout.write(String(found));`;
+    const children = [inProcess(reader), inProcess(reader), inProcess(reader)];
+    const outcomes = await Promise.all(
+      children.map(async (child) => {
+        let text = '';
+        child.stdout?.on('data', (chunk: Buffer) => (text += chunk.toString()));
+        const [code] = (await once(child, 'exit')) as [number];
+        return [code, text];
+      }),
+    );
+    expect(outcomes).toEqual(children.map(() => [0, String(turns)]));
+    expect(trees().filter((name) => name.startsWith('.'))).toEqual([]);
+  });
+
+  it('removes what a process was writing when it was killed, and nothing of one that lives', async () => {
+    const child = inProcess(`
+      const { mkdirSync } = await import('node:fs');
+      cache.keep(tree('whole'));
+      const { currentOwner, ownerName } = await import(${JSON.stringify(new URL('../../../../src/durable/owner.ts', import.meta.url).href)});
+      mkdirSync(${JSON.stringify(folder)} + '/trees/.' + ownerName(currentOwner()) + '-00ff.part');
+      process.stdout.write('ready');
+      setInterval(() => {}, 1000);`);
+    await once(child.stdout as NodeJS.ReadableStream, 'data');
+    open().keep(tree('one'));
+    expect(trees().filter((name) => name.endsWith('.part'))).toHaveLength(1);
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+    open().keep(tree('two'));
+    expect(trees().filter((name) => name.endsWith('.part'))).toEqual([]);
+    expect(trees()).toHaveLength(3);
+  });
+});
+
+describe('defaultCacheFolder()', () => {
+  it('is that of the environment, and refuses no empty one', () => {
+    expect(defaultCacheFolder({ XDG_CACHE_HOME: '/x' })).toBe('/x/skillcell');
+    expect(defaultCacheFolder({ XDG_CACHE_HOME: '', HOME: '/home/u' })).toBe('/home/u/.cache/skillcell');
+    expect(defaultCacheFolder({ HOME: '/home/u' })).toBe('/home/u/.cache/skillcell');
+  });
+});

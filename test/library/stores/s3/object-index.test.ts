@@ -1,0 +1,72 @@
+import { mkdtempSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { removeTree } from '../../../../src/durable/remove-tree.ts';
+import { openTreeCache } from '../../../../src/library/stores/cache/tree-cache.ts';
+import { type ObjectIndex, openObjectIndex } from '../../../../src/library/stores/s3/object-index.ts';
+
+const KIB = 1024;
+const MIB = 1024 * KIB;
+
+describe('openObjectIndex()', () => {
+  let folder: string;
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'object-index-'));
+  });
+  afterEach(() => removeTree(folder));
+
+  const fill = (index: ObjectIndex, count: number, from = 0): void => {
+    for (let at = from; at < from + count; at += 1) index.keep(`key-${at}`, `etag-${at}`, Buffer.alloc(64 * KIB, at));
+  };
+  const fileBytes = (): number =>
+    readdirSync(folder)
+      .filter((name) => name.startsWith('s3-objects'))
+      .reduce((sum, name) => sum + statSync(join(folder, name)).size, 0);
+
+  test('keeps to a share of what the cache may have, and forgets what was written first', async () => {
+    const cache = openTreeCache(folder, { maxBytes: 16 * MIB });
+    const [index, other] = [await openObjectIndex(cache, 's3://a/'), await openObjectIndex(cache, 's3://a/')];
+    index.keepDigest('deeds/sale', 'r1', `sha256:${'0'.repeat(64)}`);
+    fill(index, 200);
+    // Beside it, and before anybody closes: 12.5 MiB were written.
+    expect(fileBytes()).toBeLessThan(7 * MIB);
+    expect(other.find('key-0', 'etag-0')).toBeUndefined();
+    index.close();
+    expect(other.find('key-199', 'etag-199')?.[0]).toBe(199);
+    other.close();
+    expect(fileBytes()).toBeLessThan(4.5 * MIB);
+    expect(fileBytes()).toBeGreaterThan(MIB);
+    cache.close();
+  });
+
+  test('counts in the bound of the cache: trees make room for it', async () => {
+    const cache = openTreeCache(folder, { maxBytes: 16 * MIB });
+    for (let at = 0; at < 14; at += 1)
+      cache.keep(new Map([['SKILL.md', { bytes: Buffer.alloc(MIB, at), executable: false }]]));
+    cache.close();
+    expect(readdirSync(join(folder, 'trees'))).toHaveLength(14);
+    const later = openTreeCache(folder, { maxBytes: 16 * MIB });
+    const index = await openObjectIndex(later, 's3://a/');
+    fill(index, 60);
+    index.close();
+    later.close();
+    expect(readdirSync(join(folder, 'trees')).length).toBeLessThan(14);
+    expect(fileBytes()).toBeGreaterThan(MIB);
+  });
+
+  test('begins anew where its file is no database', async () => {
+    writeFileSync(join(folder, 's3-objects.sqlite'), 'x'.repeat(8_192));
+    const cache = openTreeCache(folder);
+    const index = await openObjectIndex(cache, 's3://a/');
+    fill(index, 1);
+    index.close();
+    const again = await openObjectIndex(cache, 's3://a/');
+    expect(again.find('key-0', 'etag-0')).toBeDefined();
+    // Another store does not see it.
+    const other = await openObjectIndex(cache, 's3://b/');
+    expect(other.find('key-0', 'etag-0')).toBeUndefined();
+    for (const each of [again, other]) each.close();
+    cache.close();
+  });
+});

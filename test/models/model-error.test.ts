@@ -1,0 +1,49 @@
+import { APICallError } from 'ai';
+import { describe, expect, it } from 'vitest';
+import { describeModelError, judgeModelError } from '../../src/models/gateways/ask-sdk-model.ts';
+
+const SERVICE = { id: 'p/m', origin: 'https://m.test', secrets: ['canary'] };
+
+function answered(statusCode: number | undefined, isRetryable: boolean, retryAfter?: string): APICallError {
+  return new APICallError({
+    message: 'said',
+    url: 'https://m.test/v1',
+    requestBodyValues: {},
+    isRetryable,
+    ...(statusCode === undefined ? {} : { statusCode }),
+    ...(retryAfter === undefined ? {} : { responseHeaders: { 'retry-after': retryAfter } }),
+  });
+}
+
+function described(error: unknown): [string, string] {
+  const { code, message, cause } = describeModelError(error, SERVICE);
+  expect(cause).toBeUndefined();
+  return [code, message];
+}
+
+describe('describeModelError()', () => {
+  it.each([
+    ['an error that is no answer', new Error('odd'), 'model.failed', ': got "odd"'],
+    ['something that is no error', 'odd', 'model.failed', ': got "odd"'],
+    ['a lost connection', answered(undefined, true), 'model.failed', ': no connection, got "said"'],
+    ['a success that cannot be read', answered(200, false), 'model.failed', ': the answer cannot be read, got "said"'],
+    ['a redirect', answered(300, false), 'model.refused', ': the service answered HTTP 300, got "said"'],
+    ['a refusal', answered(401, false), 'model.refused', ': the service answered HTTP 401, got "said"'],
+    ['a service in trouble', answered(503, true), 'model.failed', ': the service answered HTTP 503, got "said"'],
+  ])('says what %s is', (_what, error, code, said) => {
+    expect(described(error)).toEqual([code, `Cannot ask p/m at https://m.test${said}.`]);
+  });
+
+  it('repeats no secret, no line break, and 300 characters at most', () => {
+    expect(described(new Error('a canary\n\t sang'))[1]).toContain('got "a [redacted] sang".');
+    expect(described(new Error('x'.repeat(400)))[1]).toContain(`got "${'x'.repeat(300)}".`);
+  });
+});
+
+describe('judgeModelError()', () => {
+  it('has those tried again that the SDK calls so, after the time that the service asks for', () => {
+    expect(judgeModelError(answered(429, true, '3'))).toEqual({ retry: true, retryAfterMs: 3_000 });
+    expect(judgeModelError(answered(401, false))).toMatchObject({ retry: false });
+    expect(judgeModelError(new Error('odd'))).toEqual({ retry: false });
+  });
+});

@@ -1,0 +1,21 @@
+import { expect, test } from 'vitest';
+import { createPoolMembers } from '../../../src/sandboxes/pool/pool-members.ts';
+
+test('createPoolMembers() has a member asked by one at a time, however many wait', async () => {
+  const members = createPoolMembers<string>();
+  members.add('member');
+  const order: string[] = [];
+  const asks = ['a', 'b', 'c'].map((name) =>
+    members.ask(
+      'member',
+      async () => {
+        order.push(`${name} begins`);
+        await new Promise((resolve) => setTimeout(resolve, 5));
+        order.push(`${name} ends`);
+      },
+      () => undefined,
+    ),
+  );
+  await Promise.all(asks);
+  expect(order).toEqual(['a', 'b', 'c'].flatMap((name) => [`${name} begins`, `${name} ends`]));
+});

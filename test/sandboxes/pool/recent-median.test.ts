@@ -1,0 +1,15 @@
+import { expect, it } from 'vitest';
+import { createRecentMedian } from '../../../src/sandboxes/pool/warm-pool.ts';
+
+it('a recent median is that of the last numbers, in whatever order they come', () => {
+  const recent = createRecentMedian(3);
+  expect(recent.median()).toBeNull();
+  recent.add(100);
+  expect(recent.median()).toBe(100);
+  recent.add(2);
+  expect(recent.median()).toBe(51);
+  recent.add(10);
+  expect(recent.median()).toBe(10);
+  recent.add(3);
+  expect(recent.median()).toBe(3);
+});

@@ -1,0 +1,47 @@
+import { expect, test } from 'vitest';
+import { createEffectRecord, type EffectRecord } from '../../../src/tools/calls/effect-record.ts';
+
+const MIB = 1024 * 1024;
+
+function make(record: EffectRecord, json: unknown, bytes: number): void {
+  const call = record.call('shop.order', json, [], []);
+  call.begin();
+  const parts = [new Uint8Array(bytes)];
+  call.done({ ok: true, value: null, places: [{ path: [], bytes }], parts });
+}
+
+function isKept(record: EffectRecord, json: unknown): boolean {
+  const { earlier } = record.call('shop.order', json, [], []);
+  return earlier?.state === 'done' && earlier.reply !== undefined;
+}
+
+test('an answer that is too large for what is left is not kept, and those that fit still are', () => {
+  const record = createEffectRecord();
+  for (let large = 0; large < 5; large += 1) make(record, { large }, 8 * MIB);
+  make(record, 'small', 4);
+  record.nextAttempt();
+  const large = [0, 1, 2, 3, 4].map((index) => isKept(record, { large: index }));
+  expect([large, isKept(record, 'small')]).toEqual([[true, true, true, false, false], true]);
+});
+
+test('a call that is cut off stands before the same call that was made again', () => {
+  const record = createEffectRecord();
+  record.call('shop.order', 1, [], []).begin();
+  make(record, 1, 0);
+  record.nextAttempt();
+  expect(record.call('shop.order', 1, [], []).earlier?.state).toBe('unknown');
+  expect(isKept(record, 1)).toBe(true);
+  expect(record.call('shop.order', 1, [], []).earlier).toBeUndefined();
+});
+
+test('a late end of an earlier attempt is still noted', () => {
+  const record = createEffectRecord();
+  const failed = record.call('shop.order', 1, [], []);
+  failed.begin();
+  failed.failed();
+  const late = record.call('shop.order', 1, [], []);
+  late.begin();
+  record.nextAttempt();
+  late.done({ ok: true, value: 'late' });
+  expect(record.call('shop.order', 1, [], []).earlier).toMatchObject({ state: 'done', reply: { value: 'late' } });
+});
