@@ -5,7 +5,7 @@ const storage = new AsyncLocalStorage<SkillsSubsystem>();
 let processDefault: SkillsSubsystem | undefined;
 
 /**
- * Gives the subsystem of the current turn, else the one that the process was given.
+ * Returns the subsystem of the current turn, else the default of the process.
  *
  * @returns the active subsystem, if there is one
  * @example
@@ -26,12 +26,12 @@ export function getActiveSkillsSubsystem(): SkillsSubsystem | undefined {
 }
 
 /**
- * Runs a function with a subsystem as the active one, for everything that it starts and waits for. Two turns in one
+ * Runs a function with a subsystem as the active one, also for all work that it starts and awaits. Two turns in one
  * process never see each other's skills.
  *
  * @param subsystem the skills of the turn
- * @param run what to run
- * @returns what `run` returns
+ * @param run the function
+ * @returns the result of `run`
  * @example
  * ```ts
  * import { mkdirSync, writeFileSync } from 'node:fs';
@@ -49,7 +49,7 @@ export function runWithSkills<T>(subsystem: SkillsSubsystem, run: () => T): T {
 }
 
 /**
- * Makes a subsystem the active one wherever no turn has its own.
+ * Makes a subsystem the default of the process, for code outside of any turn.
  *
  * @param subsystem the skills of the process
  */

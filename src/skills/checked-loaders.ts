@@ -12,7 +12,7 @@ import { offerQuickYaml } from './parse/yaml/lazy-yaml.ts';
 import { quickYaml } from './parse/yaml/quick-yaml.ts';
 import type { SkillsSubsystem } from './subsystem.ts';
 
-// The sandbox loads skills as well, from what the host has checked: it needs none of this.
+// The sandbox loads only skills that the host has checked, so it does not need this build.
 offerQuickYaml(quickYaml);
 
 const path = z.string().check(z.minLength(1));
@@ -61,14 +61,14 @@ export function loadSkillsSubsystem(options: SkillsSubsystemOptions = {}): Skill
 }
 
 /**
- * Rebuilds a subsystem in another process and makes it the active one there. From the portable form it takes the bytes
- * that arrived, all verified before any is parsed; from the other forms it loads the folders that the descriptor names.
+ * Rebuilds a subsystem in another process and makes it the active one there. The portable form takes the bytes that
+ * arrived and verifies all of them before it parses any; the other forms load the folders that the descriptor names.
  *
  * @param descriptor anything that `SKILLS_DESCRIPTOR` may hold
  * @param options bytes or folders
  * @returns the subsystem
  * @throws SkillcellError `options.invalid`
- * @throws SkillcellError `skills.digest-mismatch` when what arrived isn't what is listed
+ * @throws SkillcellError `skills.digest-mismatch` when the bytes differ from the list of the descriptor
  * @throws SkillcellError `skills.descriptor-invalid` for a descriptor that isn't accepted, or without its bytes
  * @throws SkillcellError `skills.root-missing` when a named root isn't there
  * @example
@@ -80,7 +80,7 @@ export function loadSkillsSubsystem(options: SkillsSubsystemOptions = {}): Skill
  * writeFileSync('skills/units/SKILL.md', '---\nname: units\ndescription: Units in reports.\n---\nGive SI units.\n');
  * const skills = loadSkillsSubsystem({ roots: [{ kind: 'user', path: 'skills' }] });
  * const { descriptor, trees } = exportRuntimeGlobals(skills, { refs: ['custom.units'], consumer: 'solver.codegen' });
- * // In another process, to which both have come:
+ * // In another process, which has received both:
  * const rebuilt = setSkillsDescriptor(descriptor, { arrived: trees });
  * console.log(rebuilt.skills.map(({ id }) => id));
  * // prints: [ 'custom.units' ]
@@ -95,8 +95,8 @@ export function setSkillsDescriptor(descriptor: unknown, options: SetSkillsDescr
  * Validates a skill folder, or every skill folder below a folder.
  *
  * @param folder a skill folder or a root
- * @param options which rules
- * @returns one row a skill folder; one row with `skill.missing` where there is none
+ * @param options the rules to apply
+ * @returns one row a skill folder; one row with `skill.missing` when there is no skill folder
  * @throws SkillcellError `options.invalid`
  * @example
  * ```ts

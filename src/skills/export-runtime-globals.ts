@@ -32,14 +32,14 @@ export interface ExportJob {
   pool?: readonly SourceRow[] | undefined;
 }
 
-/** What a job's skills are on their way into a sandbox. */
+/** The skills of a job on their way into a sandbox. */
 export interface ExportedGlobals {
   /** Portable; holds the closure of this job and the policy of its consumer, nothing else. */
   descriptor: FullDescriptor;
-  /** Bytes as they are on disk now. Their digests are those seen at load, so the sandbox finds what changed since. */
+  /** Bytes as they are on disk now. Their digests are from the load, so the sandbox finds every file that changed since. */
   trees: SkillTrees;
   rows: ReferenceRow[];
-  /** Full ids of the rows that are loaded, in request order: what the sandbox is to ask for. Short ids mean nothing there. */
+  /** Full ids of the rows with status `loaded`, in request order. The sandbox asks for these: short ids have no meaning there. */
   refs: string[];
   /** Full ids in load order. */
   active: string[];
@@ -47,11 +47,11 @@ export interface ExportedGlobals {
 }
 
 /**
- * Exports what a job's consumer may load for this job: the requested skills with their imports. A denied or unrelated skill
- * never becomes bytes.
+ * Exports the skills that a job's consumer may load for this job: the requested skills with their imports. Denied or
+ * unrelated skills are never exported.
  *
  * @param subsystem the caller's skills
- * @param job who asks for what
+ * @param job references, consumer and options of rendering
  * @returns descriptor and bytes for {@link setSkillsDescriptor} in the sandbox
  * @throws SkillcellError `skills.too-large` when the skills have more bytes than a job carries
  * @example
@@ -97,7 +97,7 @@ export function exportRuntimeGlobals(subsystem: SkillsSubsystem, job: ExportJob)
   };
 }
 
-/** The rules that apply to one consumer; others are nobody's business in its sandbox. */
+/** The rules that apply to one consumer. The sandbox does not see the rules of others. */
 function policyOf(config: AgentsConfig, consumer: string): AgentsConfig {
   const applying = Object.keys(config).filter((name) => name === EVERY_CONSUMER || name === consumer);
   return Object.fromEntries(applying.map((name) => [name, config[name] ?? {}]));

@@ -27,11 +27,11 @@ export interface SkillsSubsystemOptions {
   builtinRoot?: string | null | undefined;
 }
 
-/** What a loading on the host takes beside that. */
+/** Further options of loading on the host. */
 export interface LoadUncheckedOptions extends SkillsSubsystemOptions {
-  /** Loads skills from elsewhere than folders: stores. */
+  /** Loads skills from other places than folders: from stores. */
   loadMore?: LoadMoreRoots | undefined;
-  /** Says why a skill whose bytes were read may not be loaded. */
+  /** Returns a diagnostic when a skill whose bytes were read may not be loaded. */
   admit?: PublishGrants['admit'];
 }
 
@@ -47,7 +47,7 @@ export function loadUnchecked(options: LoadUncheckedOptions = {}): SkillsSubsyst
   return loadFromDisk(accepted(options.descriptor ?? {}), options);
 }
 
-/** What a rebuild needs besides the descriptor. */
+/** Options of a rebuild, besides the descriptor. */
 export interface SetSkillsDescriptorOptions extends Omit<SkillsSubsystemOptions, 'descriptor'> {
   /** Bytes by skill id, for the portable form. */
   arrived?: SkillTrees | undefined;
@@ -55,13 +55,13 @@ export interface SetSkillsDescriptorOptions extends Omit<SkillsSubsystemOptions,
 
 /**
  * Rebuilds a subsystem in another process and makes it the active one there, by options that are known to be
- * well-formed. From the portable form it takes the bytes that arrived, all verified before any is parsed; from the other
- * forms it loads the folders that the descriptor names.
+ * well-formed. The portable form takes the bytes that arrived and verifies all of them before it parses any; the other
+ * forms load the folders that the descriptor names.
  *
  * @param descriptor anything that `SKILLS_DESCRIPTOR` may hold
  * @param options bytes or folders
  * @returns the subsystem
- * @throws SkillcellError `skills.digest-mismatch` when what arrived isn't what is listed
+ * @throws SkillcellError `skills.digest-mismatch` when the bytes differ from the list of the descriptor
  * @throws SkillcellError `skills.descriptor-invalid` for a descriptor that isn't accepted, or without its bytes
  * @throws SkillcellError `skills.root-missing` when a named root isn't there
  */
@@ -74,8 +74,8 @@ export function setUnchecked(descriptor: unknown, options: SetSkillsDescriptorOp
 }
 
 /**
- * Rebuilds a subsystem from bytes that arrived and from nothing else, and makes it the active one. This is the one place
- * where a sandbox verifies the skills of a codegen job, so that no folder may stand in for them.
+ * Rebuilds a subsystem only from bytes that arrived, and makes it the active one. A sandbox verifies the skills of a
+ * codegen job only here, so that no folder can replace them.
  *
  * @throws SkillcellError as {@link setUnchecked}
  */
@@ -128,7 +128,7 @@ function rebuild(descriptor: SkillsDescriptor, arrived: SkillTrees | undefined):
   const { ok, diagnostics } = compareArrived(descriptor, arrived);
   if (!ok) throw refusal('skills.digest-mismatch', diagnostics);
   const rebuilt = loadArrived(descriptor.skills, arrived);
-  // A job's closure holds fewer skills than its policy speaks of, so unused patterns mean nothing here.
+  // A job's closure holds fewer skills than its policy names, so unused patterns are no fault here.
   return new SkillsSubsystem({
     ...rebuilt,
     agentsConfig: descriptor.agents_config,
@@ -140,7 +140,7 @@ function rebuild(descriptor: SkillsDescriptor, arrived: SkillTrees | undefined):
   });
 }
 
-/** @throws SkillcellError `skills.descriptor-invalid` or `skills.digest-mismatch` for what is no descriptor */
+/** @throws SkillcellError `skills.descriptor-invalid` or `skills.digest-mismatch` when the value is refused */
 export function accepted(value: unknown): SkillsDescriptor {
   const { descriptor, diagnostics } = checkDescriptor(value);
   if (descriptor !== undefined) return descriptor;
@@ -148,7 +148,7 @@ export function accepted(value: unknown): SkillsDescriptor {
   throw refusal(shape ? 'skills.descriptor-invalid' : 'skills.digest-mismatch', diagnostics);
 }
 
-/** The error of a descriptor in which something was found. */
+/** The error for a descriptor with findings. */
 export function refusal(
   code: 'skills.descriptor-invalid' | 'skills.digest-mismatch',
   found: Diagnostic[],

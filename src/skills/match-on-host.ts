@@ -5,7 +5,7 @@ import { commentDiagnostics } from './parse/yaml/plain-comments.ts';
 import { assertVersions } from './select/assert-versions.ts';
 import { offerVersionCheck } from './select/version-check.ts';
 
-// Whatever loads skills on the host imports this; the sandbox's entry doesn't.
+// Every loader of skills on the host imports this; the sandbox's entry does not.
 offerMatching(matchSkills);
 offerVersionCheck(assertVersions);
 offerComments(commentDiagnostics);

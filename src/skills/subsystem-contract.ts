@@ -12,17 +12,17 @@ import type { BudgetSteps, CatalogFormat } from './catalog/catalog-entry.ts';
 import type { Catalog } from './catalog/catalog.ts';
 import type { WrittenCatalog } from './catalog/write-catalog.ts';
 
-/** Who asks. */
+/** The consumer of skills and its rights. */
 export interface ConsumerOptions {
   /** Id of the generator; without one only the rule of `"*"` applies. */
   consumer?: string | undefined;
   /** Whether internal skills may be asked for and are listed; default false. */
   includeInternal?: boolean | undefined;
-  /** Ids of the tools that are offered: a skill that requires another is not there. Without it none is known, and none is missed. */
+  /** Ids of the offered tools. A skill that requires another tool is left out. Without this, no skill is left out for its tools. */
   tools?: readonly string[] | undefined;
 }
 
-/** Who asks, and what was shown before. */
+/** The consumer, and the catalog that it was shown. */
 export interface SelectionOptions extends ConsumerOptions {
   /** The snapshot that short ids mean. */
   catalog?: Catalog | undefined;
@@ -42,7 +42,7 @@ export interface GalleryOptions extends SelectionOptions {
   format?: CatalogFormat | undefined;
   /** Tokens of the whole text, a quarter of its UTF-8 bytes. */
   budget?: number | undefined;
-  /** What the budget cuts at once. @default 'all' */
+  /** Order of the cuts for the budget. @default 'all' */
   budgetSteps?: BudgetSteps | undefined;
 }
 
@@ -51,7 +51,7 @@ export interface Gallery extends WrittenCatalog {
   /** Full ids of the snapshot: the first is `SK1`. */
   ids: readonly string[];
   digest: string;
-  /** Loaded skills that are not in the catalog, and why. */
+  /** Loaded skills that are not in the catalog, with the reasons. */
   leftOut: LeftOut[];
   diagnostics: Diagnostic[];
 }
@@ -72,7 +72,7 @@ export interface InstructionBlock {
   /** Full ids in load order. */
   active: string[];
   rows: ReferenceRow[];
-  /** The sources pool afterwards. */
+  /** The sources pool after rendering. */
   pool: SourceRow[];
   /** For each skill, its own sids and those of the pool. */
   map: Record<string, Record<string, number>>;
@@ -89,17 +89,17 @@ export interface SkillReading {
   diagnostics: Diagnostic[];
 }
 
-/** Who asks for a match. */
+/** Consumer and options of a match. */
 export interface MatchSelection extends ConsumerOptions {
   /** The most skills to name; default 3. */
   max?: number | undefined;
   /** Full ids of skills used before, the most recent first. */
   recent?: readonly string[] | undefined;
-  /** The conversation that the query is a turn of; it knows itself which skills were used before. */
+  /** The conversation that the query belongs to. It remembers which skills were used before. */
   session?: TriggerSession | undefined;
 }
 
-/** What a subsystem is made of. */
+/** The parts of a subsystem. */
 export interface SubsystemParts {
   /** Sorted by full id. */
   skills: Skill[];

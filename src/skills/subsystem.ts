@@ -51,10 +51,10 @@ export type * from './subsystem-contract.ts';
 export class SkillsSubsystem {
   /** Every loaded skill, sorted by full id in code-point order. */
   readonly skills: readonly Skill[];
-  /** Everything that was found while loading. */
+  /** All diagnostics of loading. */
   readonly diagnostics: readonly Diagnostic[];
   readonly agentsConfig: AgentsConfig;
-  /** Full ids that roots other than the built-in one may publish as they claim. */
+  /** Full ids that roots other than the built-in one may claim. */
   readonly overrides: readonly string[];
   /** Namespaces besides `custom` that the descriptor's root may publish. */
   readonly customNamespaces: readonly string[];
@@ -95,7 +95,7 @@ export class SkillsSubsystem {
   }
 
   /**
-   * A snapshot of what is offered to a consumer's models; short ids mean its entries.
+   * A snapshot of the skills that a consumer's models may use. Short ids refer to its entries.
    * @example
    * ```ts
    * import { mkdirSync, writeFileSync } from 'node:fs';
@@ -104,7 +104,7 @@ export class SkillsSubsystem {
    * writeFileSync('skills/units/SKILL.md', '---\nname: units\ndescription: Units in reports.\n---\nGive SI units.\n');
    * const skills = loadSkillsSubsystem({ roots: [{ kind: 'user', path: 'skills' }] });
    * const catalog = skills.catalog();
-   * // Short ids mean the snapshot that was shown.
+   * // Short ids refer to the snapshot that was shown.
    * console.log(catalog.ids, skills.resolve(['SK1'], { catalog }).rows[0]?.id);
    * // prints: [ 'custom.units' ] custom.units
    * ```
@@ -114,7 +114,7 @@ export class SkillsSubsystem {
   }
 
   /**
-   * Full ids of visible skills that the consumer's `enabled` names: they match in spite of `default_enabled: false`.
+   * Full ids of visible skills that the consumer's `enabled` names. They match despite `default_enabled: false`.
    * @example
    * ```ts
    * import { mkdirSync, writeFileSync } from 'node:fs';
@@ -136,9 +136,9 @@ export class SkillsSubsystem {
   }
 
   /**
-   * Writes the catalog that a consumer is shown.
+   * Writes the catalog for a consumer.
    *
-   * @throws SkillcellError `usage.invalid` for a budget that is no whole number
+   * @throws SkillcellError `usage.invalid` for a budget that is not a whole number
    * @example
    * ```ts
    * import { mkdirSync, writeFileSync } from 'node:fs';
@@ -187,7 +187,7 @@ export class SkillsSubsystem {
   }
 
   /**
-   * Resolves references and adds all that the skills import, dependencies first.
+   * Resolves references and adds all imports of the skills, dependencies first.
    * @example
    * ```ts
    * import { mkdirSync, writeFileSync } from 'node:fs';
@@ -239,7 +239,7 @@ export class SkillsSubsystem {
   }
 
   /**
-   * Gives one skill's body ready for a prompt, without its imports. The policy holds here too.
+   * Returns one skill's body ready for a prompt, without its imports. The policy applies here too.
    * @example
    * ```ts
    * import { mkdirSync, writeFileSync } from 'node:fs';
@@ -286,7 +286,7 @@ export class SkillsSubsystem {
   }
 
   /**
-   * Reads a file of a skill by its manifest. With a consumer, only of a skill that it may load, by itself or by import.
+   * Reads a file of a skill by its manifest. A consumer can only read files of skills that it may load, directly or by import.
    *
    * @throws SkillcellError `skills.reference-unknown` or `skills.reference-denied` for the skill
    * @throws SkillcellError `file.unreadable`, `skills.digest-mismatch` or `usage.invalid` for the file
@@ -315,7 +315,7 @@ export class SkillsSubsystem {
   }
 
   /**
-   * The descriptor of these skills; the portable form lists every loaded skill and names no folder.
+   * The descriptor of these skills. The portable form lists every loaded skill and names no folder.
    * @example
    * ```ts
    * import { mkdirSync, writeFileSync } from 'node:fs';
@@ -336,7 +336,7 @@ export class SkillsSubsystem {
   }
 
   /**
-   * The bytes of a skill: those that arrived, or those that are on disk now.
+   * The bytes of a skill: those that arrived, or else those on disk now.
    *
    * @throws SkillcellError `skills.reference-unknown` when no skill has this id
    * @example

@@ -7,7 +7,7 @@ export type CatalogFormat = 'text' | 'xml' | 'markdown';
 /** How much of a catalog fitted its budget. */
 export type CatalogLevel = 'full' | 'descriptions' | 'brief' | 'ids' | 'omitted';
 
-/** What a budget cuts at once: every entry alike, as the formats say, or one entry after the other from the last one on. */
+/** Order of the cuts: `all` cuts every entry alike, as the formats say; `entries` cuts one entry at a time, the last first. */
 export type BudgetSteps = 'all' | 'entries';
 
 /** One skill of a catalog with its number in the snapshot. */
@@ -32,9 +32,9 @@ export interface CatalogLayout {
   briefEntry(entry: CatalogEntry): string;
   /** One entry of which only the id is left. */
   idEntry(entry: CatalogEntry): string;
-  /** What the last line needs before it, when `kept` entries stand above. */
+  /** Text before the last line, when `kept` entries stand above it. */
   beforeNotice(kept: number): string;
-  /** How descriptions are laid out, to tell the size of a cut one without writing it. */
+  /** Layout of descriptions; it gives the size of a cut description without writing it. */
   description: { wrapWidth?: number; lineOverhead: number; escape?: (character: string) => string };
 }
 
@@ -62,7 +62,7 @@ export function bodyTokens(skill: Skill): number {
   return count;
 }
 
-/** Has the tokens of a body that is not there yet estimated by the bytes that it has. */
+/** Estimates the tokens of a body that is not loaded yet, from its size in bytes. */
 export function expectBody(skill: Skill, bytes: number): void {
   tokens.set(skill, Math.ceil(bytes / 4));
 }

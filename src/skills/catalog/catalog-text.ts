@@ -8,7 +8,7 @@ const HEADING =
 const DESCRIPTION_WIDTH = 76;
 const WHY_WIDTH = 70;
 
-/** The catalog for prompts: no ruled lines, since a catalog is paid for by the token. */
+/** The catalog for prompts. It has no ruled lines, because each line costs tokens. */
 export const textLayout: CatalogLayout = {
   empty: '[SKILL CATALOG]\n(no skills)\n',
   frame: { before: `${HEADING}\n`, between: '\n', after: '' },

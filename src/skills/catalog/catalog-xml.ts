@@ -37,7 +37,7 @@ function escapeXml(text: string): string {
   return text.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? character);
 }
 
-/** Absolute for a skill on disk; below the job's skills folder for one that was rebuilt from bytes. */
+/** Absolute for a skill on disk; below the job's skills folder for a skill that was rebuilt from bytes. */
 function locationOf(skill: Skill): string {
   return join(skill.rootPath, skill.dir, skillFileOf(skill));
 }

@@ -1,7 +1,7 @@
 import type { Skill } from '../../contracts/skills/skill.ts';
 import { catalogDigest } from '../text/digest.ts';
 
-/** An immutable snapshot of what one consumer was shown: the first id is `SK1`. */
+/** An immutable snapshot of the catalog of one consumer. The first id is `SK1`. */
 export interface Catalog {
   readonly consumer: string | null;
   /** Full ids in code-point order. */

@@ -14,9 +14,9 @@ export interface CutSizes {
 }
 
 /**
- * Computes what a catalog's descriptions take when they are cut to each possible length, in one pass over their
- * characters. Sizes don't only fall with the length (the `…` takes three bytes), so searching by halves would miss
- * the largest length that fits.
+ * Computes the size of a catalog's descriptions for each possible length, in one pass over their characters. Size does
+ * not grow steadily with the length, because the `…` takes three bytes; a binary search would miss the largest length
+ * that fits.
  *
  * @param descriptions on one line each
  * @param layout how the format writes them

@@ -3,7 +3,7 @@ import type { CatalogEntry, CatalogLayout } from './catalog-entry.ts';
 /** How much of one entry is written. */
 export type EntryLevel = 'full' | 'brief' | 'ids';
 
-/** A catalog of which each entry has a level of its own. */
+/** A catalog in which each entry has its own level. */
 export interface SteppedCatalog {
   text: string;
   /** The lowest level that an entry has. */
@@ -11,7 +11,7 @@ export interface SteppedCatalog {
 }
 
 /**
- * Writes as much of a catalog as fits, entry by entry: from the last one on entries are first made brief, then only named.
+ * Writes as much of a catalog as fits. From the last entry on, entries first become brief, then shrink to their ids.
  *
  * @param entries numbered skills, at least one
  * @param layout the form of the catalog
@@ -56,7 +56,7 @@ function join(levels: readonly EntryLevel[], forms: Record<EntryLevel, string[]>
   return `${before}${parts.join('')}${after}`;
 }
 
-/** Ids follow each other line by line; everything else stands apart from what is above. */
+/** Ids follow each other without a gap; every other entry has a gap above it. */
 function isApart(levels: readonly EntryLevel[], at: number): boolean {
   return at > 0 && !(levels[at] === 'ids' && levels[at - 1] === 'ids');
 }

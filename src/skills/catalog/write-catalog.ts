@@ -14,7 +14,7 @@ const LAYOUTS: Readonly<Record<CatalogFormat, CatalogLayout>> = {
 
 const BYTES_PER_TOKEN = 4;
 
-/** A written catalog, and what its budget cost. */
+/** A written catalog, and the cuts that its budget required. */
 export interface WrittenCatalog {
   text: string;
   cut: {
@@ -32,7 +32,7 @@ export interface WrittenCatalog {
  * @param format the form of the catalog
  * @param budget tokens of the whole text; undefined for no limit
  * @param steps `entries` cuts one entry after the other, from the last one on: full · brief · only the id
- * @returns the text and what was cut
+ * @returns the text and the cuts
  */
 export function writeCatalog(
   entries: readonly CatalogEntry[],
@@ -65,7 +65,7 @@ function writeFull(entries: readonly CatalogEntry[], layout: CatalogLayout, leng
   return `${before}${parts.join(between)}${after}`;
 }
 
-/** The largest length that all descriptions can be cut to so that the whole fits, if there is one. */
+/** The largest length for all descriptions at which the whole fits; undefined if no length fits. */
 function longestFitting(
   entries: readonly CatalogEntry[],
   layout: CatalogLayout,

@@ -7,22 +7,22 @@ import { faultyPaths } from '../text/file-path.ts';
 import { isNamespace, mayBeNamespace } from '../load/publish-id.ts';
 import { isSlug } from '../text/slug.ts';
 
-/** A descriptor that was checked. Without `descriptor` it isn't accepted. */
+/** Result of a check. `descriptor` is absent when the descriptor is refused. */
 export interface CheckedDescriptor {
-  /** Our own copy. */
+  /** A copy that the caller of the check cannot change. */
   descriptor?: SkillsDescriptor;
   diagnostics: Diagnostic[];
 }
 
 /**
- * Checks a descriptor by itself: shape, schema, paths, digests. Without `schema` it is the seed's form.
+ * Checks a descriptor by itself: shape, schema, paths, digests. A descriptor without `schema` is in the seed's form.
  *
  * @param value anything
- * @returns a copy of the descriptor, or why it isn't accepted
+ * @returns a copy of the descriptor, or the reasons why it is refused
  */
 export function checkDescriptor(value: unknown): CheckedDescriptor {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    return refuse('descriptor.invalid', 'The descriptor is no object.');
+    return refuse('descriptor.invalid', 'The descriptor must be an object.');
   }
   const full = Object.hasOwn(value, 'schema');
   if (full && (value as { schema: unknown }).schema !== DESCRIPTOR_SCHEMA) {
@@ -37,14 +37,14 @@ export function checkDescriptor(value: unknown): CheckedDescriptor {
     return refuse('descriptor.invalid', `In the descriptor, ${reason}.${advice === undefined ? '' : ` ${advice}`}`);
   }
   const descriptor = parsed.data;
-  // The short form has nothing of what is checked here.
+  // The short form has none of the fields that this checks.
   const content = checkContent(descriptor as FullDescriptor);
   const diagnostics = [...checkNamespaces(descriptor.custom_namespaces ?? []), ...content];
   return diagnostics.length > 0 ? { diagnostics } : { descriptor, diagnostics };
 }
 
 /**
- * Tells whether a descriptor is the portable form: everything that travels is listed, and no path of the host is left.
+ * Tells whether a descriptor is in the portable form: it lists every skill that travels and names no path of the host.
  *
  * @param descriptor a checked descriptor
  * @returns true if skills can be rebuilt from it and their bytes alone
@@ -75,22 +75,22 @@ function checkContent(descriptor: FullDescriptor): Diagnostic[] {
   const found: Diagnostic[] = [];
   for (const [id, skill] of Object.entries(descriptor.skills ?? {})) {
     if (!isFullId(id, descriptor.custom_namespaces ?? []))
-      found.push(diagnostic('descriptor.invalid', `${JSON.stringify(id)} is no full id of a skill.`));
+      found.push(diagnostic('descriptor.invalid', `${JSON.stringify(id)} is not a full skill id.`));
     const faulty = faultyPaths(skill.files.map((file) => file.path));
     for (const path of faulty) {
-      const message = `${id} lists ${JSON.stringify(path)}, which is no path of its own below the skill folder.`;
+      const message = `${id} lists ${JSON.stringify(path)}, which leaves the skill folder or clashes with another path.`;
       found.push(diagnostic('descriptor.path', message));
     }
     if (skillDigest(skill.files) !== skill.digest) {
-      found.push(diagnostic('descriptor.skill-digest', `The digest of ${id} is not that of its list of files.`));
+      found.push(diagnostic('descriptor.skill-digest', `The digest of ${id} does not match its list of files.`));
     }
   }
   const { catalog, digest } = descriptor;
   if (catalog !== undefined && catalogDigest(catalog.consumer, catalog.ids) !== catalog.digest) {
-    found.push(diagnostic('descriptor.digest', 'The digest of the catalog is not that of its consumer and ids.'));
+    found.push(diagnostic('descriptor.digest', 'The digest of the catalog does not match its consumer and ids.'));
   }
   if (digest !== undefined && descriptorDigest(descriptor) !== digest) {
-    found.push(diagnostic('descriptor.digest', 'The digest of the descriptor is not that of its content.'));
+    found.push(diagnostic('descriptor.digest', 'The digest of the descriptor does not match its content.'));
   }
   return found;
 }
@@ -101,7 +101,7 @@ function isFullId(id: string, customNamespaces: readonly string[]): boolean {
   return (isNamespace(namespace) || customNamespaces.includes(namespace)) && isSlug(id.slice(dot + 1));
 }
 
-/** A schema skips such a key, so what stands under it would be neither checked nor applied. */
+/** A schema skips the key `__proto__`, so the content under it would be neither checked nor applied. */
 function holdsPrototypeKey(value: object): boolean {
   const { agents_config: policy, skills } = value as { agents_config?: unknown; skills?: unknown };
   return [value, policy, skills].some(

@@ -5,7 +5,7 @@ import { type Diagnostic, diagnostic } from '../../contracts/errors/diagnostic.t
 
 /** The folders that a descriptor means. */
 export interface DescriptorRoots {
-  /** The custom root: the one that is named, else `<bundle root>/skills` where it exists, else null. */
+  /** The named custom root, else `<bundle root>/skills` where it exists, else null. */
   customSkillsRoot: string | null;
   bundleRoot: string | null;
   diagnostics: Diagnostic[];

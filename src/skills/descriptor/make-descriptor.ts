@@ -3,7 +3,7 @@ import type { AgentsConfig, Skill } from '../../contracts/skills/skill.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import { descriptorDigest } from '../text/digest.ts';
 
-/** What a descriptor is made of. */
+/** The parts of a descriptor. */
 export interface DescriptorParts {
   customSkillsRoot: string | null;
   bundleRoot: string | null;
@@ -33,7 +33,7 @@ export function makeDescriptor(parts: DescriptorParts): FullDescriptor {
 }
 
 /**
- * Makes the portable descriptor: no path of the host is left in it, content travels beside it by digest.
+ * Makes the portable descriptor. It names no path of the host; content travels beside it and is found by digest.
  *
  * @param parts policy and the catalog to go along; roots don't travel
  * @param skills the skills that travel, sorted by full id

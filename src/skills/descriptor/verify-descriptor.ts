@@ -4,15 +4,15 @@ import type { SkillTree, SkillTrees } from '../../contracts/skills/skill.ts';
 import { checkDescriptor, isPortable } from './check-descriptor.ts';
 import { digestOf } from '../text/digest.ts';
 
-/** What became of a comparison. */
+/** Result of a comparison. */
 export interface Verification {
   ok: boolean;
   diagnostics: Diagnostic[];
 }
 
 /**
- * Compares what arrived with a portable descriptor: every listed file with its bytes and its executable bit, and nothing
- * else. Needs no network; parses no skill. A descriptor that fails its own check isn't compared.
+ * Compares the bytes that arrived with a portable descriptor: every listed file, its bytes, its executable bit, and no
+ * other file. Needs no network and parses no skill. A descriptor that fails its own check is not compared.
  *
  * @param descriptor the portable descriptor, anything
  * @param arrived bytes by skill id and path
@@ -40,7 +40,7 @@ export function verifyDescriptor(descriptor: unknown, arrived: SkillTrees): Veri
 }
 
 /**
- * Compares what arrived with a descriptor that passed its own check.
+ * Compares the bytes that arrived with a descriptor that passed its own check.
  *
  * @param descriptor a checked descriptor
  * @param arrived bytes by skill id and path

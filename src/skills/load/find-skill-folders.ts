@@ -3,7 +3,7 @@ import { type FolderListing, listFolder } from './files/list-folder.ts';
 import { linkDiagnostics } from './files/list-skill-files.ts';
 import { skillFileNames } from './files/skill-file-name.ts';
 
-/** The most folders that are looked into, to say what was not searched. */
+/** The most folders that are visited to count the SKILL.md files outside of the search. */
 const COUNTED_FOLDERS = 20_000;
 const NAMED = 10;
 
@@ -21,7 +21,7 @@ export interface SkillFolder {
   listing: FolderListing;
   /** Absolute path of the folder, where it lies apart from the root. */
   place?: string;
-  /** `skill.unreadable` for other spellings that are no files. */
+  /** `skill.unreadable` for spellings of SKILL.md that are not regular files. */
   diagnostics: Diagnostic[];
 }
 
@@ -29,7 +29,7 @@ export interface SkillFolder {
  * Searches a root for skill folders, in path order. A folder that holds SKILL.md is a leaf.
  *
  * @param root absolute path of an existing folder, links resolved
- * @returns the folders, and what wasn't searched
+ * @returns the folders, and diagnostics for the parts that were not searched
  */
 export function findSkillFolders(root: string): { folders: SkillFolder[]; diagnostics: Diagnostic[] } {
   const folders: SkillFolder[] = [];
@@ -43,7 +43,7 @@ export function findSkillFolders(root: string): { folders: SkillFolder[]; diagno
     try {
       listing = listFolder(`${root}/${below}`);
     } catch (cause) {
-      // One unreadable folder doesn't keep the others from being found.
+      // One unreadable folder must not hide the others.
       const message = `The folder cannot be searched: ${(cause as Error).message}.`;
       diagnostics.push(diagnostic('skill.unreadable', message, { path: below }));
       return;
@@ -78,10 +78,10 @@ export function findSkillFolders(root: string): { folders: SkillFolder[]; diagno
 }
 
 /**
- * One folder as a skill folder.
+ * Returns one folder as a skill folder.
  *
  * @param place absolute path of the folder
- * @param dir its path below its root, as diagnostics have it
+ * @param dir its path below its root, for diagnostics
  * @returns undefined where it holds no SKILL.md
  * @throws Error when the folder can't be read
  */
@@ -91,7 +91,7 @@ export function skillFolderAt(place: string, dir: string): SkillFolder | undefin
   return skillFile === undefined ? undefined : { dir, skillFile, listing, place, diagnostics: unreadable };
 }
 
-/** The first spelling of SKILL.md that is a regular file, and what stands before it that is neither file nor link. */
+/** The first spelling of SKILL.md that is a regular file, and diagnostics for those before it that are neither file nor link. */
 function chooseSkillFile(
   { files, folders, others }: FolderListing,
   below: string,
@@ -108,7 +108,7 @@ function chooseSkillFile(
 }
 
 /**
- * Says how many SKILL.md lie below folders that aren't searched, and where the first of them are.
+ * Counts the SKILL.md files below folders that aren't searched, and names the first of them.
  *
  * @param root absolute path of the root
  * @param folders paths below the root
@@ -142,7 +142,7 @@ function listed(path: string): FolderListing | undefined {
   try {
     return listFolder(path);
   } catch {
-    // Out of reach, or its path is too long; the count says "at least".
+    // Unreadable, or its path is too long; the count then says "at least".
     return undefined;
   }
 }

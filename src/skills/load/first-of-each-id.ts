@@ -5,22 +5,22 @@ import { skillFilePath } from './files/skill-file-name.ts';
 
 const NAMED = 10;
 
-/** What is found when skills of one root share a full id. */
+/** Outcome for skills of one root that share full ids. */
 export interface FirstOfEachId {
   skills: Skill[];
-  /** One a skill that is refused, as other files have its id. */
+  /** One diagnostic for each skill that is refused, because another skill with different files has its id. */
   duplicates: ReadonlyMap<Skill, Diagnostic>;
-  /** One for all copies of a skill. */
+  /** One diagnostic for all copies of a skill. */
   copies: Diagnostic[];
 }
 
 /**
- * Keeps the first skill of each full id. One with the same files is a copy, reported once for all; one with others is a
- * duplicate, and an error.
+ * Keeps the first skill of each full id. A skill with the same files is a copy; one diagnostic names all copies. A skill
+ * with different files is a duplicate, and an error.
  *
  * @param found the skills of one root, in path order
- * @param nameOf what a skill is called in messages; default its full id
- * @returns the skills that stay, in path order, and what is said of the others
+ * @param nameOf name of a skill in messages; default its full id
+ * @returns the skills that stay, in path order, and diagnostics for the others
  */
 export function firstOfEachId(found: readonly Skill[], nameOf = ({ id }: Skill): string => id): FirstOfEachId {
   const first = new Map<string, Skill>();

@@ -7,8 +7,8 @@ import { SKILL_FILE, skillFileNames } from './files/skill-file-name.ts';
 import { compareCodePoints } from '../text/text.ts';
 
 /**
- * Rebuilds skills from bytes that were verified. Ids, namespaces and the outcome of precedence come from the descriptor:
- * the folders and roots that gave them are gone.
+ * Rebuilds skills from bytes that were verified. Ids, namespaces and the result of precedence come from the descriptor,
+ * because the sandbox has neither the folders nor the roots.
  *
  * @param listed the skills of a portable descriptor
  * @param arrived their bytes
@@ -44,11 +44,11 @@ function rebuildSkill(
     folder: skillId,
     skillFile: skillFileNames([...tree.keys()])[0] ?? SKILL_FILE,
     shown: `${dir}/`,
-    // The process that loaded the skill has reported them; a query tries them out when it comes.
+    // The loading process has reported the patterns; a query compiles them when it comes.
     tryPatterns: false,
     bytesOf: (path) => tree.get(path)?.bytes,
   });
-  // The folder's own name stayed behind, so whether the frontmatter's name fits it can't be judged here.
+  // The name of the original folder is unknown here, so it cannot be compared with the name in the frontmatter.
   const found = diagnostics.filter(({ code }) => code !== 'skill.name-mismatch');
   if (parts === undefined) return { diagnostics: found };
   const skill: Skill = {

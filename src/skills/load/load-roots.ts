@@ -10,27 +10,27 @@ import { isBuiltinNamespace } from './publish-id.ts';
 import { skillFilePath } from './files/skill-file-name.ts';
 import { compareCodePoints } from '../text/text.ts';
 
-/** What a descriptor lets roots publish. */
+/** Rights that a descriptor grants to roots. */
 export interface PublishGrants {
-  /** Full ids that other roots than the built-in one may publish as they claim. */
+  /** Full ids that roots other than the built-in one may claim. */
   overrides: readonly string[];
   /** Namespaces that the descriptor's own root may publish. */
   customNamespaces: readonly string[];
-  /** Says why a skill whose bytes were read may not be loaded; without it each may. */
+  /** Returns a diagnostic when a skill whose bytes were read may not be loaded; without it all skills may. */
   admit?: LoadingRoot['admit'];
 }
 
 const PRECEDENCE: Readonly<Record<RootKind, number>> = { builtin: 0, company: 1, user: 2, project: 3, custom: 4 };
 
-/** The skill of a kind with a higher number stands in front. */
+/** The skill of the kind with the higher number wins. */
 export function precedenceOf(kind: RootKind): number {
   return PRECEDENCE[kind];
 }
 
-/** Loads what comes from elsewhere than folders of skills. `index` is the number of its first root. */
+/** Loads skills from other places than folders. `index` is the number of its first root. */
 export type LoadMoreRoots = (grants: RootGrants, index: number) => (LoadedRoot & { kind: RootKind })[];
 
-/** What of a descriptor's grants a root is loaded with. */
+/** The grants of a descriptor that apply to one root. */
 export type RootGrants = Pick<LoadingRoot, 'overrides' | 'customNamespaces' | 'admit'>;
 
 /** The skills of some roots. */
@@ -43,13 +43,13 @@ export interface LoadedRoots {
 }
 
 /**
- * Loads every skill of some folders. Of one full id the skill of the higher root stays (builtin < company < user < project < custom;
- * of two roots of one kind the later one), in one root the first in path order.
+ * Loads every skill of some folders. For each full id, the skill of the higher root wins (builtin < company < user <
+ * project < custom; of two roots of one kind the later one). In one root, the first skill in path order wins.
  *
  * @param roots the folders; a project's is searched only when it is trusted
- * @param grants what roots other than the built-in one may publish besides `custom`
- * @param loadMore what else is loaded; of one kind it counts as later roots
- * @returns the skills with everything that was found on the way
+ * @param grants rights to publish namespaces besides `custom`, for roots other than the built-in one
+ * @param loadMore loads further roots; within a kind they count as later roots
+ * @returns the skills with all diagnostics
  */
 export function loadRoots(
   roots: readonly SkillRoot[],
@@ -77,7 +77,7 @@ export function loadRoots(
     for (const skill of skills) {
       const lower = chosen.get(skill.id);
       if (lower !== undefined) {
-        const message = `${lower.id} of the ${lower.rootKind} root is replaced by that of the ${skill.rootKind} root.`;
+        const message = `${lower.id} of the ${lower.rootKind} root is replaced by the skill of the ${skill.rootKind} root.`;
         diagnostics.push(diagnostic('skill.shadowed', message, { path: skillFilePath(lower) }));
       }
       chosen.set(skill.id, skill);
@@ -93,7 +93,7 @@ export function loadRoots(
   return { skills: sorted, missing, diagnostics };
 }
 
-/** From so many skills on, the quick build of the YAML package is worth its loading. */
+/** From this number of skills on, the quick build of the YAML package pays for its longer load. */
 const MANY = 500;
 
 /** The skills of one root. */
@@ -118,7 +118,7 @@ function loadRoot(root: SkillRoot, index: number, grants: RootGrants): LoadedRoo
   return loadFolders(loading, folders, diagnostics);
 }
 
-/** Loads the skills of some folders as those of one root; of one id the first stays. */
+/** Loads the skills of some folders as those of one root. For each id, the first skill wins. */
 export function loadFolders(
   loading: LoadingRoot,
   folders: readonly SkillFolder[],
@@ -137,13 +137,13 @@ export function loadFolders(
   return { skills: kept.skills, diagnostics: [...diagnostics, ...kept.duplicates.values(), ...kept.copies] };
 }
 
-/** The real path of a folder; undefined where there is none. */
+/** The real path of a folder; undefined if it does not exist. */
 export function existingFolder(path: string): string | undefined {
   try {
     const real = realpathSync.native(resolve(path));
     return statSync(real).isDirectory() ? real : undefined;
   } catch {
-    // Missing or out of reach; the caller reports it.
+    // Missing or unreadable; the caller reports it.
     return undefined;
   }
 }

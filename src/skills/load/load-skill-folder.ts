@@ -15,14 +15,14 @@ export interface LoadingRoot {
   index: number;
   /** Absolute path, links resolved. */
   path: string;
-  /** Name of the folder as it was given; the id of a skill that is the root itself. */
+  /** Name of the folder as it was given; it is the id of a skill in the root itself. */
   name: string;
   overrides: ReadonlySet<string>;
   /** `custom_namespaces` of the descriptor; they count for its own root only. */
   customNamespaces: ReadonlySet<string>;
   /** Whether every comment behind a value without quotes is reported; by default those that look like a text. */
   everyComment?: boolean;
-  /** Says why a skill whose bytes were read may not be loaded; without it each may. */
+  /** Returns a diagnostic when a skill whose bytes were read may not be loaded; without it all skills may. */
   admit?: ((skill: Skill) => Diagnostic | undefined) | undefined;
 }
 
@@ -47,7 +47,7 @@ export function loadSkillFolder(root: LoadingRoot, found: SkillFolder): { skill?
   return skillOfParts(root, { dir, skillFile, place, files, digest: skillDigest(files), ...read, diagnostics });
 }
 
-/** What was read of a skill folder, and where it is. */
+/** Parts of a skill folder that were read, and its place. */
 export interface ReadFolder extends SkillPartsReading {
   /** Path below the root, `.` for the root itself. */
   dir: string;
@@ -59,7 +59,7 @@ export interface ReadFolder extends SkillPartsReading {
 }
 
 /**
- * Makes the skill of what was read of a folder: its id and namespace go by its root.
+ * Makes a skill from the parts of a folder. Its id and namespace depend on its root.
  *
  * @returns the skill, or why it isn't one
  */

@@ -3,12 +3,12 @@ import type { RootKind } from '../../contracts/skills/skill.ts';
 import { skillFolderAt } from './find-skill-folders.ts';
 import { type LoadedRoot, loadFolders, type RootGrants } from './load-roots.ts';
 
-/** The skills of a store: each in a folder of its own, apart from where its source has it. */
+/** The skills of a store. Each has a folder of its own, apart from its place in the source. */
 export interface StoreRoot {
   kind: RootKind;
-  /** What the store is called in diagnostics. */
+  /** Name of the store in diagnostics. */
   name: string;
-  /** Path of each skill in the store, and absolute path of the folder that holds it here. */
+  /** Path of each skill in the store, and absolute path of the local folder that holds it. */
   skills: readonly { dir: string; place: string }[];
 }
 

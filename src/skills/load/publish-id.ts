@@ -4,7 +4,7 @@ import { folderId, isSlug } from '../text/slug.ts';
 
 const NAMESPACES: ReadonlySet<string> = new Set<Namespace>(['public', 'internal', 'custom']);
 
-/** Where a skill was found and what it says of itself. */
+/** Place of a skill, and the namespace that it claims. */
 export interface PublishClaim {
   rootKind: RootKind;
   /** Name of the skill's folder. */
@@ -19,7 +19,7 @@ export interface PublishClaim {
   customNamespaces: ReadonlySet<string>;
   /** The skill's file in diagnostics. */
   place: DiagnosticPlace;
-  /** Where in it `namespace` stands. */
+  /** Place of `namespace` in the file. */
   namespacePlace: DiagnosticPlace;
 }
 
@@ -31,18 +31,18 @@ export interface PublishedId {
 }
 
 /**
- * Decides a skill's full id. The built-in root may publish every namespace; other roots publish `custom`, unless the
- * descriptor lists the claimed id under `overrides`; its own root also what `custom_namespaces` lists.
+ * Decides a skill's full id. The built-in root may publish every namespace. Other roots publish `custom`, except ids that
+ * the descriptor lists under `overrides`; the descriptor's own root may also publish its `custom_namespaces`.
  *
- * @param claim where the skill is and what it claims
- * @returns the id, undefined when nothing is left of the folder name, and what was changed
+ * @param claim place and claims of the skill
+ * @returns the id, undefined when the folder name holds no usable character, and diagnostics for each change
  */
 export function publishId(claim: PublishClaim): { published?: PublishedId; diagnostics: Diagnostic[] } {
   const { place } = claim;
   const diagnostics: Diagnostic[] = [];
   const { id: skillId, slugged } = folderId(claim.folder);
   if (skillId === '') {
-    const message = `Nothing is left of the folder name ${JSON.stringify(claim.folder)} as an id.`;
+    const message = `The folder name ${JSON.stringify(claim.folder)} has no character that an id may hold.`;
     diagnostics.push(diagnostic('skill.id-invalid', message, place));
   } else if (slugged) {
     const message = `The folder name ${JSON.stringify(claim.folder)} is no slug; the id is ${skillId}.`;
@@ -77,7 +77,8 @@ export function isNamespace(text: string): text is Namespace {
 }
 
 /**
- * Tells whether a descriptor may allow a namespace: a slug, none of the three, and not `skills`, which references drop.
+ * Tells whether a descriptor may allow a namespace: a slug other than the three namespaces and `skills`, a prefix that
+ * references drop.
  *
  * @param text any text
  */
@@ -86,7 +87,7 @@ export function mayBeNamespace(text: string): boolean {
 }
 
 /**
- * Tells whether a namespace is one that only the built-in root publishes by itself.
+ * Tells whether only the built-in root may publish a namespace without a grant.
  *
  * @param namespace any namespace
  * @returns true for `public` and `internal`

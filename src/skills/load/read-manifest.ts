@@ -12,7 +12,7 @@ export const SKILL_BYTES: number = 256 * 1024 * 1024;
 
 const TEXTS: ReadonlySet<string> = new Set([COMPACT_FILE, TOOLS_FILE, SOURCES_FILE]);
 
-/** Every regular file of a skill folder, with the bytes of those that are read as text. */
+/** Every regular file of a skill folder, with the bytes of its text files. */
 export interface Manifest {
   /** Sorted by path in code-point order. */
   files: SkillFile[];
@@ -23,7 +23,7 @@ export interface Manifest {
 
 /** Where a skill folder is. */
 export interface ManifestOptions {
-  /** What the folder itself holds, if that is known already. */
+  /** Content of the folder itself, if it is listed already. */
   listing?: FolderListing;
   /** The folder's path in diagnostics, empty or ending in `/`. */
   shown?: string;
@@ -33,7 +33,7 @@ export interface ManifestOptions {
  * Lists a skill folder and takes the digest of every file.
  *
  * @param folder absolute path of the skill folder, of which no folder is a link
- * @param options what is known of the folder
+ * @param options listing and name of the folder
  * @returns the manifest; without `files` the skill can't be read whole, and the diagnostics say why
  */
 export function readManifest(

@@ -25,26 +25,26 @@ export interface SkillTexts {
   tryPatterns: boolean;
   /** Whether every comment behind a value without quotes is reported; by default those that look like a text. */
   everyComment?: boolean | undefined;
-  /** Bytes of a file by its path; undefined when there is none, null when it is too large to be read as text. */
+  /** Bytes of a file by its path; undefined when it does not exist, null when it is too large to be read as text. */
   bytesOf(path: string): Uint8Array | null | undefined;
 }
 
-/** What the text files of a skill say. */
+/** Content of the text files of a skill. */
 export type SkillParts = Pick<Skill, 'fields' | 'extra' | 'body' | 'brief' | 'tools' | 'sources' | 'diagnostics'> & {
   compact?: string;
 };
 
-/** What was read, and what was found on the way. */
+/** Result of reading the text files. */
 export interface SkillPartsReading {
   /** Absent when the files make no skill. */
   parts?: SkillParts;
-  /** What the frontmatter says, also of a file that makes no skill; absent when it can't be read. */
+  /** Fields of the frontmatter, even when the files make no skill; absent when it can't be read. */
   fields?: Skill['fields'];
   diagnostics: Diagnostic[];
 }
 
 /**
- * Reads the text files of a skill. A broken SKILL.md means no skill; another broken file means a skill without it.
+ * Reads the text files of a skill. A broken SKILL.md means no skill; any other broken file is left out of the skill.
  *
  * @param texts the files
  * @returns the parts, or the reason why the skill isn't loaded
@@ -74,7 +74,7 @@ export function readSkillParts(texts: SkillTexts): SkillPartsReading {
 }
 
 /**
- * Chooses the name that people see: `displayName`, else `name`, else the id, on one line.
+ * Chooses the display name: `displayName`, else `name`, else the id, on one line.
  *
  * @param fields fields of the frontmatter
  * @param skillId the id without its namespace

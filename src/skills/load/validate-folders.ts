@@ -13,17 +13,17 @@ import { decodeFaultPlace } from '../text/decode-fault-place.ts';
 
 /** How skills are validated. */
 export interface ValidateOptions {
-  /** By the Agent Skills specification instead of leniently. */
+  /** Whether the Agent Skills specification applies instead of the lenient rules. */
   strict?: boolean | undefined;
 }
 
-/** What was found of one skill folder. */
+/** Findings of one skill folder. */
 export interface ValidatedSkill {
   /** The folder, below the path that was given. */
   path: string;
   /** Whether nothing of severity `error` was found. */
   valid: boolean;
-  /** Full id: `custom` for a folder of one's own, what the skill or its folder claims otherwise; null when the folder makes no skill. */
+  /** Full id, or null when the folder makes no skill. The namespace is the one that the skill or its folder claims, else `custom`. */
   id: string | null;
   diagnostics: Diagnostic[];
 }
@@ -32,15 +32,15 @@ export interface ValidatedSkill {
  * Validates a skill folder, or every skill folder below a folder, by options that are known to be well-formed.
  *
  * @param path a skill folder or a root
- * @param options which rules
- * @returns one row a skill folder; one row with `skill.missing` where there is none
+ * @param options the rules to apply
+ * @returns one row a skill folder; one row with `skill.missing` when there is no skill folder
  */
 export function validateFolders(path: string, options: ValidateOptions = {}): ValidatedSkill[] {
   let root: string;
   try {
     root = realpathSync.native(resolve(path));
   } catch (cause) {
-    // A path that isn't there is a finding like any other.
+    // A missing path is a finding, not an error.
     return [row(path, null, [diagnostic('skill.missing', `Cannot read the folder: ${(cause as Error).message}.`)])];
   }
   const { folders, diagnostics } = findSkillFolders(root);
@@ -69,7 +69,7 @@ interface FolderToValidate {
   strict: boolean;
 }
 
-/** Loads a folder as the built-in root does, so that two of one id are found as a list of that root finds them. */
+/** Loads a folder with the rights of the built-in root, so that duplicate ids are found as in a built-in root. */
 function validateFolder({ root, name, path, folder, strict }: FolderToValidate): ValidatedSkill & { skill?: Skill } {
   const loading = { kind: 'builtin' as const, index: 0, path: root, name, everyComment: true };
   const { skill, diagnostics } = loadSkillFolder({ ...loading, overrides: NOTHING, customNamespaces: NOTHING }, folder);
@@ -85,7 +85,7 @@ function validateFolder({ root, name, path, folder, strict }: FolderToValidate):
   return { ...row(shown, ownId(skill, liesInNamespace(join(root, folder.dir), root)), placed), skill };
 }
 
-/** Warnings about files and YAML that hold whatever the rules for fields are. */
+/** Warnings about files and YAML; they hold for both sets of rules. */
 const ABOUT_FILES: ReadonlySet<string> = new Set<OwnCode>([
   'skill.nested',
   'skill.link',
@@ -97,19 +97,19 @@ const ABOUT_FILES: ReadonlySet<string> = new Set<OwnCode>([
 
 const NOTHING: ReadonlySet<string> = new Set();
 
-/** What a skill is called outside of the built-in root. A claim stays: whether it is granted is for the descriptor to say. */
+/** Id of a skill outside of the built-in root. A claimed namespace stays, because only a descriptor can grant or refuse it. */
 function ownId({ id, skillId, fields }: Skill, inNamespace: boolean): string {
   return inNamespace || isNamespace(fields.namespace ?? '') ? id : `custom.${skillId}`;
 }
 
-/** Whether a skill lies in a folder `public` or `internal`, as those of a built-in root do. */
+/** Whether a skill lies in a folder `public` or `internal`, like the skills of a built-in root. */
 function liesInNamespace(folder: string, root: string): boolean {
   const above = dirname(folder);
   const names = [basename(above), ...relative(root, above).split(sep)];
   return names.some((name) => name === 'public' || name === 'internal');
 }
 
-/** What a skill is loaded by says that a file is no text; where it ceases to be one is of use to its author only. */
+/** Codes for a file that is not text. Loading reports no position for them; only the author of the file needs it. */
 const NO_TEXT: ReadonlySet<string> = new Set(['skill.encoding', 'compact.invalid', 'tools.invalid', 'sources.invalid']);
 
 function withBytePlaces(found: Diagnostic[], root: string, { dir, listing }: SkillFolder): Diagnostic[] {

@@ -2,7 +2,7 @@ import { foldText } from '../text/words/fold-text.ts';
 
 const SKILLS = '(?:skills|capabilities)';
 
-/** The questions that ask what there is; nothing else may be in the query. */
+/** The questions that ask for the list of skills. Each must be the whole query. */
 const QUESTIONS: readonly RegExp[] = [
   /^what (?:else )?can you do(?: for me| here)?$/,
   new RegExp(`^what are your ${SKILLS}$`),
@@ -15,8 +15,8 @@ const QUESTIONS: readonly RegExp[] = [
 const LONGEST_QUESTION = 200;
 
 /**
- * Tells whether a query asks which skills there are. A question with an object ("… with this PDF") is a task and
- * doesn't.
+ * Tells whether a query asks for the list of skills. A question with an object ("… with this PDF") is a task, not such
+ * a question.
  *
  * @param query the whole query
  */

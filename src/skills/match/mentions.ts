@@ -5,7 +5,7 @@ import { hasWord } from '../text/words/whole-word.ts';
 const PLAIN_WORD = latePattern(() => /^[\p{L}\p{M}\p{N}_]+$/u);
 const HYPHENS = /[-\u2010]/g;
 
-/** Opening quotes with what may close them. */
+/** Opening quotes, each with a possible closing quote. */
 const QUOTES: readonly string[] = [
   '""',
   "''",
@@ -36,13 +36,13 @@ export function foldForMention(text: string): string {
 
 /**
  * Tells whether a query names a skill. A name that is one plain word counts only as `sk:word`, in quotes or
- * backticks, or right beside the word skill.
+ * backticks, or directly beside the word "skill".
  *
  * @param query query folded by {@link foldForMention}
  * @param name id or name folded by {@link foldForMention}
  */
 export function isMentioned(query: string, name: string): boolean {
-  // The other forms of a plain word hold the word itself, so most names are done after one search.
+  // Every form of a plain word holds the word itself, so one search rules out most names.
   if (!query.includes(name)) return false;
   if (!PLAIN_WORD().test(name)) return hasWord(query, name);
   return (

@@ -3,8 +3,8 @@ import type { matchSkills } from './triggers.ts';
 let offered: typeof matchSkills | undefined;
 
 /**
- * Takes how skills are chosen by their triggers. The host's loaders offer it; nothing in a sandbox matches a query, so its bundle
- * doesn't hold the matcher.
+ * Takes the matcher that chooses skills by their triggers. The host's loaders offer it. A sandbox matches no queries, so
+ * its bundle leaves the matcher out.
  *
  * @param match the matcher
  */
@@ -14,6 +14,6 @@ export function offerMatching(match: typeof matchSkills): void {
 
 /** The matcher that was offered. */
 export function offeredMatching(): typeof matchSkills {
-  if (offered === undefined) throw new Error('Cannot match a query: nothing here matches triggers, got a sandbox.');
+  if (offered === undefined) throw new Error('Cannot match a query: a sandbox has no matcher.');
   return offered;
 }

@@ -3,12 +3,12 @@ import { reasonForModels } from '../select/left-out.ts';
 import { compareCodePoints } from '../text/text.ts';
 import { matchSkills } from './triggers.ts';
 
-/** For how many turns after the one that matched it a skill stays active. */
+/** Number of turns for which a skill stays active after the turn in which it matched. */
 export const ACTIVE_TURNS = 5;
 
 /**
- * Starts a session. A skill that matched in turn `t` is active up to turn `t + 5`, unless it is released; a query
- * that asks which skills there are activates nothing. A skill that the consumer may no longer see is not active.
+ * Starts a session. A skill that matched in turn `t` stays active up to turn `t + 5`, unless it is released. A query
+ * that asks for the list of skills activates none. A skill that the consumer may no longer see is not active.
  *
  * @returns the session, with no skill active
  * @example

@@ -10,17 +10,17 @@ import { holdsWord, searchedText, type SearchedText, soughtWord, type SoughtWord
 import { compilePatterns } from '../parse/trigger-patterns.ts';
 import { hasWord } from '../text/words/whole-word.ts';
 
-/** The most skills that one query brings in, if the caller doesn't say. */
+/** The most matches for one query, by default. */
 export const DEFAULT_MAX_MATCHES = 3;
 const BRIEF_LIMIT = 80;
 
-/** How {@link matchSkills} chooses. */
+/** Options of {@link matchSkills}. */
 export interface MatchOptions {
   /** The most skills to name. @default 3 */
   max?: number | undefined;
   /** Full ids of skills used before, the most recent first. */
   recent?: readonly string[] | undefined;
-  /** Full ids that the consumer's `enabled` names: they match in spite of their `default_enabled: false`. */
+  /** Full ids that the consumer's `enabled` names. These skills match despite `default_enabled: false`. */
   named?: readonly string[];
   /** Skills that the consumer may not see, each with the reason. */
   hidden?: readonly { skill: Skill; reason: string }[];
@@ -29,9 +29,9 @@ export interface MatchOptions {
 /**
  * Chooses skills for a query by their triggers.
  *
- * @param query what the user wrote
+ * @param query text of the user
  * @param skills the skills that the consumer may see
- * @param options how many, and which were used before
+ * @param options limit, and skills used before
  * @returns tier, text and matches
  */
 export function matchSkills(query: string, skills: readonly Skill[], options: MatchOptions = {}): MatchResult {
@@ -51,7 +51,7 @@ export function matchSkills(query: string, skills: readonly Skill[], options: Ma
   return { ...result, tier: 1, text: `[${offered.length} skills available]\n` };
 }
 
-/** Which skills are there for models, which of them may match, and why the others may not. */
+/** Splits skills into those offered to models and those that may match, with the reasons for the others. */
 function sortOut(
   skills: readonly Skill[],
   { named = [], hidden = [] }: MatchOptions,
@@ -92,11 +92,11 @@ function registry(skills: readonly Skill[]): string {
 interface Candidate extends SkillMatch {
   mentioned: boolean;
   phrase: boolean;
-  /** Triggers that matched, the mention not counted. */
+  /** Number of triggers that matched, without the mention. */
   triggers: number;
 }
 
-/** A query in the forms that triggers are looked for in. */
+/** A query in all forms that triggers are searched in. */
 interface ReadQuery {
   query: string;
   /** For keywords and verbs. */
@@ -141,7 +141,7 @@ function findMatches({ query, folded, forMention, forPatterns }: ReadQuery, skil
   return candidates;
 }
 
-/** Mention, then phrase, then number of triggers, then recent use, then full id. */
+/** By mention, then phrase, then number of triggers, then recent use, then full id. */
 function rank(candidates: Candidate[], recent: readonly string[]): SkillMatch[] {
   const used = (id: string): number => {
     const at = recent.indexOf(id);
@@ -165,7 +165,7 @@ interface PreparedSkill {
   verbs: { written: string; stem: SoughtWord; forms: string[] }[];
 }
 
-/** Folded words of a skill; skills don't change once they are loaded. */
+/** Folded words of a skill. Skills never change after loading. */
 const prepared = new WeakMap<Skill, PreparedSkill>();
 
 function prepare(skill: Skill): PreparedSkill {
@@ -192,11 +192,11 @@ function commonBeginning([first = '', ...others]: readonly string[]): string {
 }
 
 /**
- * Lists the plain English forms of a verb: as it is, -s, -es, -ed, -ing; silent e; consonant and y; doubled last
- * consonant.
+ * Lists the regular English forms of a verb: the verb itself, -s, -es, -ed, -ing; silent e; consonant and y; doubled
+ * last consonant.
  *
  * @param verb folded verb
- * @returns its forms; some are no words and do no harm
+ * @returns its forms; some are not words, which does no harm
  */
 export function verbForms(verb: string): string[] {
   const forms = [verb, `${verb}s`, `${verb}es`, `${verb}ed`, `${verb}ing`];

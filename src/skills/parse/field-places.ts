@@ -1,7 +1,7 @@
 import type { SkillFields } from '../../contracts/skills/skill.ts';
 import type { TextPlace } from '../text/text-place.ts';
 
-/** Where parts of a SKILL.md stand that are judged after it was read. */
+/** Places in a SKILL.md that later checks report. */
 export interface FieldPlaces {
   /** Line on which the body begins. */
   bodyLine: number;
@@ -18,7 +18,7 @@ export function keepPlaces(fields: SkillFields, found: FieldPlaces): void {
 }
 
 /**
- * Gives the places of a skill's fields.
+ * Returns the places of a skill's fields.
  *
  * @param fields the fields as they were read, not a copy
  * @returns undefined for fields that come from no file

@@ -2,28 +2,28 @@ import { isScalar } from './yaml/lazy-yaml.ts';
 import { bareReference, fullId } from '../text/bare-reference.ts';
 import { dataOf, entriesOf, isNull, itemsOf, setOwn, writtenText } from './yaml/yaml-values.ts';
 
-/** What a value of a known key gives. No `value`: it is empty and counts as absent. */
+/** Result of reading the value of a known key. Without `value` it is empty and counts as absent. */
 export interface Shaped {
   value?: unknown;
-  /** What could not be used, as data; it stays in `extra`. */
+  /** The unusable part, as data; it stays in `extra`. */
   rest?: unknown;
-  /** Whether the value has an unusable shape, though it counts for something. */
+  /** Whether the value has an unusable shape, although it sets the field. */
   faulty?: true;
-  /** Known keys in a map whose values could not be used; these are in `rest`. */
+  /** Known keys of a map with unusable values; these are in `rest`. */
   faults?: Fault[];
 }
 
-/** A known key whose value could not be used. */
+/** A known key with an unusable value. */
 export interface Fault {
-  /** The key, those of the maps it stands in before it: `triggers.verbs`. */
+  /** The key, with the keys of the maps around it in front: `triggers.verbs`. */
   field: string;
   /** The node of the key, for its place. */
   keyNode: unknown;
-  /** What its value may be, as {@link Shape.allowed}. */
+  /** Allowed values, as in {@link Shape.allowed}. */
   allowed: string;
 }
 
-/** What the value of a known key may be. */
+/** Allowed shape of the value of a known key. */
 export interface Shape {
   /** For people, as the end of "it must be". */
   allowed: string;
@@ -40,13 +40,13 @@ export const textShape: Shape = {
   },
 };
 
-/** True or false, not in words. */
+/** True or false, as YAML booleans; words such as "yes" do not count. */
 export const truthShape: Shape = {
   allowed: 'true or false',
   read: (node) => (isScalar(node) && typeof node.value === 'boolean' ? { value: node.value } : undefined),
 };
 
-/** True or false; anything else counts as true, so that what was meant to be forbidden stays so. */
+/** True or false. Any other value counts as true, so that a wrong value forbids rather than allows. */
 export const forbiddingShape: Shape = {
   allowed: 'true or false; this one counts as true',
   read: (node) => truthShape.read(node) ?? { value: true, rest: dataOf(node), faulty: true },
@@ -80,7 +80,7 @@ export const importListShape: Shape = listShape(
 /** Tool permissions: a list, or a text cut at commas and blanks outside parentheses. */
 export const permissionListShape: Shape = listShape('a text cut at commas and blanks', cutOutsideParentheses);
 
-/** A map whose scalars are texts as written; what is nested in it is data. */
+/** A map whose scalars are texts as written; nested values are data. */
 export const textMapShape: Shape = {
   allowed: 'a map',
   read: (node) => {
@@ -157,7 +157,7 @@ function listShape(
   };
 }
 
-/** Leaves out what is empty: a field that holds nothing is as good as absent. */
+/** Leaves out an empty value: an empty field counts as absent. */
 function present(value: string | unknown[] | Record<string, unknown>): Shaped {
   const size = typeof value === 'string' || Array.isArray(value) ? value.length : Object.keys(value).length;
   return size === 0 ? {} : { value };

@@ -16,12 +16,12 @@ let splitter: typeof matter | undefined;
 export const FRONT_MATTER_LIMIT: number = 16 * 1024;
 
 const FENCE = /^---[ \t]*$/;
-/** gray-matter looks for comments with a pattern that takes the square of such a run; it is shortened for it. */
+/** A pattern of gray-matter takes quadratic time for long runs of blanks, so they are shortened before the call. */
 const LONG_BLANKS = /\s{200,}/g;
 
 /** How {@link readFrontMatter} reads. */
 export interface FrontMatterOptions {
-  /** Whether values that YAML refuses, and that others read, are repaired. */
+  /** Whether invalid YAML values that other readers accept are repaired. */
   recover: boolean;
   /** Whether every comment behind a value without quotes is reported; by default those that look like a text. */
   everyComment?: boolean | undefined;
@@ -42,7 +42,7 @@ export interface FrontMatter {
   bodyLine: number;
   /** Where a node of the block stands in the file. */
   placeOf: PlaceOf;
-  /** `frontmatter.recovered`, if it was, and `frontmatter.comment`. */
+  /** `frontmatter.recovered`, if the block was repaired, and `frontmatter.comment`. */
   diagnostics: Diagnostic[];
 }
 
@@ -53,11 +53,11 @@ export interface FrontMatterFault {
 }
 
 /**
- * Reads the frontmatter of a SKILL.md. Only a bare `---` opens it, so no language of a fence can choose another parser.
+ * Reads the frontmatter of a SKILL.md. Only a bare `---` opens it, so a language on the fence cannot choose another parser.
  *
  * @param text the file, decoded, with LF as line end
  * @param options how to read
- * @returns the parsed block and the body, or the reason why there is none
+ * @returns the parsed block and the body, or the fault
  */
 export function readFrontMatter(text: string, options: FrontMatterOptions): FrontMatter | FrontMatterFault {
   const inFile = options.path === undefined ? {} : { path: options.path };
@@ -78,7 +78,7 @@ export function readFrontMatter(text: string, options: FrontMatterOptions): Fron
   if (!reading.ok) {
     return fault(
       'frontmatter.yaml',
-      `The frontmatter is no valid YAML: ${reading.message}.`,
+      `The frontmatter is not valid YAML: ${reading.message}.`,
       movedDown(reading.place, 1),
     );
   }
@@ -93,7 +93,7 @@ export function readFrontMatter(text: string, options: FrontMatterOptions): Fron
     wasPlain: (at) => !QUOTES.includes(sameCharacter(block, read, at)),
   });
   const message =
-    'A value holds a colon and a blank without quotes, or goes on without indentation; it was read as if it did not.';
+    'The YAML was repaired: a value without quotes holds a colon and a blank, or a value continues without indentation.';
   return {
     ok: true,
     root: reading.root,
@@ -112,14 +112,14 @@ export function readFrontMatter(text: string, options: FrontMatterOptions): Fron
 
 const QUOTES = `"'`;
 
-/** The character of a block at the place that an offset of its repaired form has; a repair keeps lines, and what stands before a value. */
+/** The character of the original block at an offset of its repaired form. A repair keeps the lines, and the text before a value. */
 function sameCharacter(block: string, repaired: string, at: number): string {
   if (block === repaired) return block.charAt(at);
   const { line, column } = placeAt(repaired, at);
   return [...(block.split('\n')[line - 1] ?? '')][column - 1] ?? '';
 }
 
-/** Reads the block, repaired when it is no YAML and may be: `read` is the text that was read, `recovered` is where the fault was. */
+/** Reads the block, and repairs it if it is invalid and `recover` is set. `read` is the text that was read, `recovered` the place of the fault. */
 function readBlock(block: string, recover: boolean): { reading: YamlReading; read: string; recovered?: TextPlace } {
   const reading = readYaml(block);
   const repaired = reading.ok || !recover ? block : repairBlock(block);
@@ -132,7 +132,7 @@ function readBlock(block: string, recover: boolean): { reading: YamlReading; rea
 
 type Split = { ok: true; block: string; body: string } | { ok: false; code: OwnCode; message: string; column: number };
 
-/** Splits a file at its fences: ours decide, gray-matter splits, and what it gives has to be what they say. */
+/** Splits a file at its fences. Our search decides where they are; gray-matter splits, and must give the same result. */
 function splitAtFences(text: string): Split {
   const firstEnd = text.indexOf('\n');
   const first = firstEnd < 0 ? text : text.slice(0, firstEnd);
@@ -142,15 +142,15 @@ function splitAtFences(text: string): Split {
     return { ok: false, code: 'frontmatter.language', message: 'Nothing may follow the opening ---.', column: 4 };
   const close = findClosingFence(text, firstEnd);
   if (close === undefined)
-    return { ok: false, code: 'frontmatter.unclosed', message: 'No second line is ---.', column: 1 };
+    return { ok: false, code: 'frontmatter.unclosed', message: 'No line --- closes the frontmatter.', column: 1 };
 
   const block = text.slice(firstEnd + 1, close.start);
   const body = text.slice(close.end);
-  // A block that is too large is refused by its size; nobody looks into it.
+  // The caller refuses a block that is too large, so it needs no further look.
   if (block.length > FRONT_MATTER_LIMIT) return { ok: true, block, body };
   const before = `${first.slice(3)}\n${block.replaceAll(LONG_BLANKS, (run) => (run.endsWith('\n') ? '\n' : '\n '))}`;
   const fence = `${text.slice(close.start, close.end).trimEnd()}\n`;
-  // It sees no body: it looks its whole input up in its cache, which takes longer than all the rest.
+  // gray-matter gets no body: it looks up its whole input in its cache, which takes longer than everything else.
   const file = caged(`---${before}${fence}`, fence);
   if (file.language !== 'yaml' || file.matter !== before.slice(0, -1) || file.content !== '')
     return { ok: false, code: 'frontmatter.unclosed', message: 'The fences are ambiguous.', column: 1 };
@@ -160,10 +160,10 @@ function splitAtFences(text: string): Split {
 const refuse = (): never => {
   throw new Error('No engine of gray-matter is ever asked.');
 };
-/** The block is read by `yaml`; the one engine that is called gives nothing. */
+/** `yaml` parses the block; the one engine that gray-matter calls returns nothing. */
 const ENGINES = { yaml: () => ({}), json: refuse, javascript: refuse, js: refuse, coffee: refuse, toml: refuse };
 
-/** Calls gray-matter so that it can only split: no engine reads the block, and with options nothing comes from its cache. */
+/** Calls gray-matter so that it can only split: no engine reads the block, and `options` keep it from using its cache. */
 function caged(text: string, closing: string): matter.GrayMatterFile<string> {
   splitter ??= require('gray-matter') as typeof matter;
   return splitter(text, { language: 'yaml', delimiters: ['---', closing], engines: ENGINES });

@@ -2,7 +2,7 @@ import type { RE2Set } from 're2js';
 import { foldCase } from '../text/words/fold-text.ts';
 import { holdsWord, soughtWord, type SearchedText, type SoughtWord } from '../text/words/sought-word.ts';
 
-/** What a text has to hold for a pattern to match it: a word, each of some, or one of some; case folded. */
+/** Condition that a text must meet for a pattern to match: it holds a word, all of some words, or one of some. Case is folded. */
 export type Need = SoughtWord | { all: readonly Need[] } | { any: readonly Need[] };
 
 /** A node of a pattern as re2js reads it; its classes are not exported. */
@@ -13,15 +13,15 @@ interface PatternNode {
   constructor: { Op: Readonly<Record<string, number>> };
 }
 
-/** Words that a sequence has to hold; further ones tell little. */
+/** The most words of a sequence that are checked; further words rule out few texts. */
 const MOST_WORDS = 4;
 const HALF_PAIR = /\p{Surrogate}/u;
 
 /**
- * Finds what every text that a pattern matches holds. Case counts for nothing, so the words are folded, as the text has to be.
+ * Finds the words that every match of a pattern holds. Case is ignored: the words are folded, and the text must be folded too.
  *
  * @param set a set that the pattern was added to, and no other
- * @returns the need; undefined where the pattern may match without any certain word
+ * @returns the need; undefined when no word is certain
  */
 export function neededWords(set: RE2Set): Need | undefined {
   const [root] = set.regexps as PatternNode[];
@@ -29,9 +29,9 @@ export function neededWords(set: RE2Set): Need | undefined {
 }
 
 /**
- * Tells whether a text has what a pattern needs. If not, the pattern doesn't match it.
+ * Tells whether a text meets the need of a pattern. If not, the pattern cannot match it.
  *
- * @param need what {@link neededWords} found
+ * @param need result of {@link neededWords}
  * @param folded the text, by `foldCase`
  */
 export function isMet(need: Need, folded: SearchedText): boolean {
@@ -62,7 +62,7 @@ function wordOf(runes: Int32Array): Need | undefined {
   return literal === '' || HALF_PAIR.test(literal) ? undefined : soughtWord(foldCase(literal));
 }
 
-/** The longest words first: they are in the fewest texts. */
+/** The longest words come first: the fewest texts hold them. */
 function allOf(needs: readonly (Need | undefined)[]): Need | undefined {
   const words = new Map<string, SoughtWord>();
   const others: Need[] = [];

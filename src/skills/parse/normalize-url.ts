@@ -2,7 +2,7 @@ import { type Diagnostic, diagnostic } from '../../contracts/errors/diagnostic.t
 
 const TRACKING = /^(?:utm_[^=]*|gclid|fbclid)(?:=|$)/;
 
-/** A URL as the pool shows it, and by which rows of one page are found. */
+/** A URL in the form of the pool, which also identifies rows of the same page. */
 export interface NormalizedUrl {
   url: string;
   /** `url.not-http`, if it is no valid http or https URL. */
@@ -10,9 +10,9 @@ export interface NormalizedUrl {
 }
 
 /**
- * Normalizes the URL of a source by the WHATWG parser: scheme and host lower case; default port, fragment, tracking
- * parameters and one trailing slash of a non-root path gone. The rest of the query keeps its bytes. Anything but http
- * and https is kept as text.
+ * Normalizes the URL of a source by the WHATWG parser. Scheme and host become lower case. Default port, fragment, tracking
+ * parameters and one trailing slash of a non-root path are removed. The rest of the query keeps its bytes. Any other
+ * text than a http or https URL stays as it is.
  *
  * @param url as it was written
  * @returns the normalized URL, or the trimmed text with a warning

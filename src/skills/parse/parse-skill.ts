@@ -15,7 +15,7 @@ import { codePointLength, firstSentence, hasHidden, hiddenAt, oneLine } from '..
 /** The most code points that a description should have (Agent Skills specification). */
 export const DESCRIPTION_LIMIT = 1024;
 
-/** What {@link parseSkillMarkdown} needs to know besides the bytes. */
+/** Options of {@link parseSkillMarkdown}. */
 export interface ParseSkillOptions {
   /** Name of the skill's folder. */
   folder: string;
@@ -29,7 +29,7 @@ export interface ParseSkillOptions {
 
 /** A SKILL.md, read leniently. */
 export interface ParsedSkill {
-  /** Whether it makes a skill. */
+  /** Whether the file makes a skill. */
   loaded: boolean;
   /** Whether its frontmatter could be read; if not, only the diagnostics count. */
   readable: boolean;
@@ -48,7 +48,7 @@ export interface ParsedSkill {
  *
  * @param bytes the whole file
  * @param options where the file is
- * @returns the skill's fields and body with everything that was found on the way
+ * @returns the skill's fields and body with all diagnostics
  */
 export function parseSkillMarkdown(bytes: Uint8Array, options: ParseSkillOptions): ParsedSkill {
   const path = options.path ?? 'SKILL.md';
@@ -77,7 +77,7 @@ export function parseSkillMarkdown(bytes: Uint8Array, options: ParseSkillOptions
   };
   for (const { field, keyNode, allowed } of unusable)
     report('skill.field-type', `The value of ${field} must be ${allowed}.`, placeOf(keyNode));
-  // Where there is none, its place is the beginning of the block that lacks it.
+  // Without a description, the place is the beginning of the block.
   checkDescription(fields.description, (code, message) => report(code, message, placeOf(keyNodes.get('description'))));
   if (
     fields.name !== undefined &&
@@ -118,7 +118,7 @@ function checkDescription(description: string | undefined, report: (code: OwnCod
     report('skill.description-long', `The description has ${length} characters, over ${DESCRIPTION_LIMIT}.`);
 }
 
-/** The nodes of the trigger patterns that are no blanks, as `readFields` takes them. */
+/** The nodes of the trigger patterns that are not blank, in the order of `readFields`. */
 function patternNodes(root: YAMLMap): unknown[] {
   const valueOf = (map: unknown, name: string): unknown => entriesOf(map)?.find(({ key }) => key === name)?.node;
   const patterns = valueOf(valueOf(root, 'triggers'), 'patterns');
@@ -126,18 +126,18 @@ function patternNodes(root: YAMLMap): unknown[] {
   return nodes.filter((node) => !isNull(node) && writtenText(node)?.trim() !== '');
 }
 
-/** A text has as many units as bytes only when each byte was one of ASCII, where nothing is hidden. */
+/** A text has as many units as bytes only if all bytes are ASCII. ASCII text has no hidden characters. */
 function wasAscii(text: string, bytes: Uint8Array): boolean {
   return text.length === bytes.length;
 }
 
-/** Where the first hidden character of a file stands. */
+/** Place of the first hidden character of a file. */
 function hiddenPlace(text: string): TextPlace | undefined {
   const offset = hiddenAt(text);
   return offset < 0 ? undefined : placeAt(text, offset);
 }
 
-/** Where a key or value stands of which hidden characters come out of YAML escapes. */
+/** Place of a key or value whose YAML escapes produce hidden characters. */
 function escapedHidden(root: YAMLMap, placeOf: PlaceOf): TextPlace | undefined {
   const pending: unknown[] = [root];
   while (pending.length > 0) {

@@ -17,7 +17,7 @@ import {
 import type { Fault, Shape } from './field-shapes.ts';
 import { dataOf, entriesOf, isNull, setOwn } from './yaml/yaml-values.ts';
 
-/** Every known key of the frontmatter, of all dialects: the field that it sets, and its shape. */
+/** Every known key of the frontmatter in all dialects, with its field and its shape. */
 export const FIELD_RULES: ReadonlyMap<string, { field: keyof SkillFields; shape: Shape }> = new Map([
   ['name', { field: 'name', shape: textShape }],
   ['description', { field: 'description', shape: textShape }],

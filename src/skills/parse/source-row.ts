@@ -32,11 +32,11 @@ export interface SourceRowReading {
 }
 
 /**
- * Puts a row of sources into the form that the pool takes: `url` from `url` or `href`, normalized; `physical_path`
- * from itself or `local_path`; a positive integer as `sid`; known optional fields as they are, others dropped.
+ * Puts a row of sources into the form of the pool: `url` from `url` or `href`, normalized; `physical_path` from itself
+ * or `local_path`; a positive integer as `sid`; known optional fields as they are. Other fields are dropped.
  *
  * @param raw a row as it was written
- * @returns the row; one without `url` and `physical_path` is of no use to a pool
+ * @returns the row; a row without `url` and `physical_path` is useless to a pool
  */
 export function normalizeSourceRow(raw: Readonly<Record<string, unknown>>): SourceRowReading {
   const diagnostics: Diagnostic[] = [];

@@ -6,7 +6,7 @@ import { commentsOf } from './yaml/offered-comments.ts';
 import { normalizeSourceRow } from './source-row.ts';
 import { dataOf, entriesOf, isNull, itemsOf, setOwn, writtenText } from './yaml/yaml-values.ts';
 
-/** The sources of a skill, with what was wrong in the file. */
+/** The sources of a skill, with the faults of the file. */
 export interface SourcesReading {
   rows: SourceRow[];
   diagnostics: Diagnostic[];
@@ -50,7 +50,7 @@ export function readSourcesFile(bytes: Uint8Array, path = 'sources.yaml', everyC
   return { rows: collected.rows, diagnostics: [...comments, ...collected.diagnostics] };
 }
 
-/** What one row says, and the node that its diagnostics point to. */
+/** One written row, and the node that its diagnostics point to. */
 interface WrittenRow {
   record: Record<string, unknown> | undefined;
   node: unknown;

@@ -32,7 +32,7 @@ type Report = (code: OwnCode, message: string, place?: Partial<TextPlace>) => vo
  * reported, each as an error; no diagnostics means the skill is valid.
  *
  * @param folder name of the folder
- * @param bytes its SKILL.md, or null if there is none
+ * @param bytes its SKILL.md, or null if it does not exist
  * @param fileName name of that file, for the diagnostics
  * @returns errors of reading the file and `strict.*`, nothing else
  */

@@ -6,7 +6,7 @@ import { readDataFile } from './yaml/data-file.ts';
 import { commentsOf } from './yaml/offered-comments.ts';
 import { entriesOf, isNull, itemsOf, writtenText } from './yaml/yaml-values.ts';
 
-/** The tools that a skill names, with what was wrong in the file. */
+/** The tools that a skill names, with the faults of the file. */
 export interface ToolsReading {
   rows: ToolRow[];
   diagnostics: Diagnostic[];

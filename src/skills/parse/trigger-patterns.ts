@@ -9,7 +9,7 @@ import { type Need, neededWords } from './needed-words.ts';
 export const PATTERN_LIMIT = 512;
 /** The most patterns of one skill. */
 export const PATTERNS_LIMIT = 50;
-/** Compiled patterns that are kept in all: each holds tens of kilobytes once it has searched. */
+/** The most compiled patterns in memory: each holds tens of kilobytes after its first search. */
 const KEPT_ENGINES = 1_000;
 
 const HALF_PAIR = /\p{Surrogate}/u;
@@ -18,7 +18,7 @@ const HALF_PAIR = /\p{Surrogate}/u;
 export interface TriggerPattern {
   /** As it was written. */
   source: string;
-  /** What a query has to hold for the pattern to match; undefined where that is nothing certain. */
+  /** Words that a query must hold for the pattern to match; undefined when no word is certain. */
   need: Need | undefined;
   /** Searches a query, without regard to case, in time linear to its length. */
   test(query: string): boolean;
@@ -27,7 +27,7 @@ export interface TriggerPattern {
 /** The usable patterns of a skill. */
 export interface CompiledPatterns {
   patterns: TriggerPattern[];
-  /** `trigger.pattern` for each refused one, `trigger.too-many` for the rest of a long list. */
+  /** `trigger.pattern` for each refused pattern, `trigger.too-many` for the dropped rest of a long list. */
   diagnostics: Diagnostic[];
 }
 
@@ -38,7 +38,7 @@ export interface PatternFile {
   places?: readonly TextPlace[];
 }
 
-/** By the list that a skill holds: checked when the skill is loaded, used when queries come. */
+/** By list of patterns: loading a skill checks the list, queries use it later. */
 const compiled = new WeakMap<readonly string[], CompiledPatterns>();
 
 /**
@@ -47,7 +47,7 @@ const compiled = new WeakMap<readonly string[], CompiledPatterns>();
  *
  * @param sources patterns as the skill holds them; the result is kept for this list
  * @param file where the patterns stand; default `SKILL.md`
- * @returns what can be searched, and what was refused
+ * @returns the usable patterns, and diagnostics for the refused ones
  */
 export function compilePatterns(
   sources: readonly string[],
@@ -72,7 +72,7 @@ export function compilePatterns(
   return result;
 }
 
-/** Reads one pattern; a text says why it is refused. Only a pattern that a query may match is compiled, then. */
+/** Reads one pattern; a string is the reason for a refusal. It is compiled only when a query may match it. */
 function readPattern(source: string): TriggerPattern | string {
   const length = codePointLength(source);
   if (length > PATTERN_LIMIT) return `it may have ${PATTERN_LIMIT} characters, it has ${length}`;
@@ -82,13 +82,13 @@ function readPattern(source: string): TriggerPattern | string {
   try {
     set.add(source);
   } catch (error) {
-    // Whatever the engine throws means that it can't use the pattern; the text goes into the diagnostic.
+    // Any error of the engine means that the pattern is unusable; the diagnostic holds its text.
     return error instanceof Error ? error.message.slice(0, 200) : String(error);
   }
   return { source, need: neededWords(set), test: (query) => engineOf(source).test(query) };
 }
 
-/** The engines used last, the most recent last. */
+/** The engines used last; the most recent one is last. */
 const engines = new Map<string, RE2JS>();
 
 function engineOf(source: string): RE2JS {

@@ -1,4 +1,4 @@
-/** What a token cites, part by part: own sids, ranges of them, or something that is neither. */
+/** Content of a token, part by part: own sids, ranges of them, or invalid parts. */
 export interface CitationParts {
   /** Single ids and ranges, both ends included, low end first. */
   ranges: { low: bigint; high: bigint }[];
@@ -20,8 +20,8 @@ const RANGE = /^(\d+)\s*[-–]\s*(\d+)$/;
 /**
  * Reads the inside of a citation token.
  *
- * @param inside what stands between `[[S:` and `]]`
- * @returns its parts in order; empty parts don't matter
+ * @param inside text between `[[S:` and `]]`
+ * @returns its parts in order, without empty ones
  */
 export function parseCitation(inside: string): CitationParts {
   const parts: CitationParts = { ranges: [], invalid: [], tooLong: false };

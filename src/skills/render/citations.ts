@@ -7,7 +7,7 @@ import { createSourcesPool } from './sources-pool.ts';
 
 export { createSourcesPool } from './sources-pool.ts';
 
-/** A text whose citations are rewritten, with the sources that they mean. */
+/** A text whose citations are rewritten, with the sources that they cite. */
 export interface CitingSkill {
   /** Full id. */
   id: string;
@@ -17,7 +17,7 @@ export interface CitingSkill {
   from?: { path: string; line: number };
 }
 
-/** What {@link rewriteCitations} takes. */
+/** Input of {@link rewriteCitations}. */
 export interface CitationsRequest {
   /** The pool of the turn so far. */
   pool: readonly SourceRow[];
@@ -29,7 +29,7 @@ export interface CitationsRequest {
 export interface CitationsResult {
   /** Texts by full id. */
   texts: Record<string, string>;
-  /** The pool afterwards, sorted by sid. */
+  /** The pool after the merge, sorted by sid. */
   pool: SourceRow[];
   /** For each skill, its own sids and those of the pool. */
   map: Record<string, Record<string, number>>;
@@ -41,7 +41,7 @@ export interface CitationsResult {
  * pool. A token that cites nothing of its skill is removed; code stays as it is.
  *
  * @param request pool and skills; neither is changed
- * @returns new texts, the new pool, and what was dropped
+ * @returns new texts, the new pool, and diagnostics for dropped citations
  */
 export function rewriteCitations(request: CitationsRequest): CitationsResult {
   const pool = createSourcesPool(request.pool);
@@ -67,12 +67,12 @@ type Report = (
   token: RegExpExecArray,
 ) => void;
 
-/** Rounds of removal: a token that goes may leave the two ends of another one touching. */
+/** Most rounds of removal: removing one token may join the two halves of another. */
 const REMOVAL_ROUNDS = 8;
 
 /**
- * Rewrites the tokens of one text. Those that cite nothing go first, until none is left that their going put together:
- * otherwise a body could build a token that was never checked. Then the others are mapped, all at once.
+ * Rewrites the tokens of one text. First it removes the tokens that cite nothing, round by round, because a removal may
+ * join two halves into a token that was never checked. Then it maps the remaining tokens in one pass.
  */
 function rewriteText(text: string, map: ReadonlyMap<number, number>, report: Report): string {
   if (!text.includes('[[')) return text;
@@ -90,14 +90,14 @@ function rewriteText(text: string, map: ReadonlyMap<number, number>, report: Rep
   }
   return replaceTokens(current, (token) => {
     const cited = cite(token, report);
-    // Only what was nested deeper than any text is gets here without ids; its brackets are taken apart.
+    // Only a token nested deeper than REMOVAL_ROUNDS still has no ids here; its brackets are broken up.
     return cited.length > 0 ? `[[S:${cited.join(',')}]]` : `[ ${token[0].slice(1)}`;
   });
 }
 
 const SILENT: Report = () => undefined;
 
-/** Replaces the tokens outside of code; one that is replaced by nothing takes one blank before it along. */
+/** Replaces the tokens outside of code. An empty replacement also removes one blank before the token. */
 function replaceTokens(text: string, replace: (token: RegExpExecArray) => string): string {
   const code = codeRanges(text);
   let out = '';
@@ -128,7 +128,8 @@ function citedSids(
     report('citation.range', `A range holds more than ${RANGE_LIMIT} ids, the token was removed: ${shown}`, token);
     return [];
   }
-  if (invalid.length > 0) report('citation.invalid', `Neither a number nor a range was dropped: ${shown}`, token);
+  if (invalid.length > 0)
+    report('citation.invalid', `Parts that are neither a number nor a range were dropped: ${shown}`, token);
   const cited = new Set<number>();
   let unmapped = false;
   for (const { low, high } of ranges) {
@@ -143,7 +144,7 @@ function citedSids(
   return [...cited];
 }
 
-/** Finds by halves where the own sids reach `low`. */
+/** Binary search for the first own sid that is at least `low`. */
 function firstFrom(own: readonly number[], low: bigint): number {
   let from = 0;
   let to = own.length;

@@ -1,12 +1,12 @@
 import { findFencedBlocks } from '../text/words/markdown-fences.ts';
 
-/** A stretch of text, `end` not included. */
+/** A range of text; `end` is exclusive. */
 export interface TextRange {
   start: number;
   end: number;
 }
 
-/** A stretch of code. */
+/** A range of code. */
 export interface CodeRange extends TextRange {
   /** A fenced block; false for inline code. */
   fenced: boolean;
@@ -16,11 +16,11 @@ const BACKTICK_RUN = /`+/g;
 const EMPTY_LINE = /\n[^\S\n]*(?=\n)/g;
 
 /**
- * Finds the code in a Markdown text: fenced blocks, and inline code within a paragraph. A fence that isn't closed
- * reaches to the end.
+ * Finds the code in a Markdown text: fenced blocks, and inline code within a paragraph. An unclosed fence reaches to the
+ * end.
  *
  * @param text Markdown
- * @returns the stretches that are code, in order
+ * @returns the ranges of code, in order
  */
 export function codeRanges(text: string): CodeRange[] {
   const ranges: CodeRange[] = [];
@@ -34,7 +34,7 @@ export function codeRanges(text: string): CodeRange[] {
   return ranges;
 }
 
-/** Adds the inline code of each paragraph of a stretch. */
+/** Adds the inline code of each paragraph of a range. */
 function inlineCodeBetween(text: string, { start, end }: TextRange, ranges: CodeRange[]): void {
   const stretch = text.slice(start, end);
   let paragraph = start;

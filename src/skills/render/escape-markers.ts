@@ -1,13 +1,13 @@
 import { type CodeRange, codeRanges } from './code-ranges.ts';
 
-/** A line's beginning that a reader could take for a marker or a heading of ours. Lines end at every kind of line end. */
+/** The beginning of a line that looks like one of our markers or headings. Every kind of line end counts. */
 const LOOK_ALIKE =
   /(^|[\n\r\v\f\u0085\u2028\u2029])([^\S\n\r\v\f\u2028\u2029]*)(?=\[ACTIVE SKILLS\]|\[END ACTIVE SKILLS\]|#{1,6}[^\S\n\r\v\f\u2028\u2029]*Skill:)/giu;
 
 /** A text without look-alikes of our markers. */
 export interface EscapedText {
   text: string;
-  /** Where the lines begin, in the text before, that lie in a code fence and were changed. */
+  /** Offsets in the original text of changed lines inside a code fence. */
   fenced: number[];
 }
 
@@ -16,7 +16,7 @@ export interface EscapedText {
  * block or like the heading of a skill in it.
  *
  * @param text the body of a skill
- * @returns the text, in which no line begins with a marker
+ * @returns the text; none of its lines begins with a marker
  */
 export function escapeMarkers(text: string): EscapedText {
   const fenced: number[] = [];

@@ -12,7 +12,7 @@ import { oneLine, removeHidden } from '../text/text.ts';
 export interface RenderedSkills {
   /** In the order given; skills with nothing to render are left out. */
   bodies: { skill: Skill; text: string }[];
-  /** The sources pool afterwards. */
+  /** The sources pool after rendering. */
   pool: SourceRow[];
   /** For each skill, its own sids and those of the pool. */
   map: Record<string, Record<string, number>>;
@@ -20,8 +20,8 @@ export interface RenderedSkills {
 }
 
 /**
- * Makes the bodies of skills ready for a prompt: hidden characters out, citations rewritten to the pool, trimmed, lines
- * that look like our markers escaped. One function for every path, so that the bytes are equal everywhere.
+ * Prepares the bodies of skills for a prompt: removes hidden characters, rewrites citations to the pool, trims, and escapes
+ * lines that look like our markers. All callers use this one function, so the bytes are equal everywhere.
  *
  * @param skills in render order
  * @param variant `compact` takes compact.md where there is one

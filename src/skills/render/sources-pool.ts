@@ -10,7 +10,7 @@ export interface SourcesPool {
    * Merges the sources of one skill.
    *
    * @param sources rows of the skill, in the order of its file
-   * @returns for each of the skill's own sids the one in the pool
+   * @returns the pool's sid for each of the skill's own sids
    */
   merge(sources: readonly SourceRow[]): Map<number, number>;
 }
@@ -55,14 +55,14 @@ export function createSourcesPool(initial: readonly SourceRow[]): SourcesPool {
     index(sid, known);
   };
 
-  // By sid, so that of two rows of one page the lower one is found, in whatever order they came.
+  // Sorted by sid, so that of two rows for one page the lower sid is found, whatever their order.
   for (const row of initial.toSorted(bySidThenRest)) add(row);
   return {
     rows: () => [...bySid.values()].toSorted(bySidThenRest),
     merge(sources) {
       const map = new Map<number, number>();
       for (const source of sources) {
-        // What is wrong with a row is reported when its file is read.
+        // The file reader has already reported the faults of a row.
         const { row } = normalizeSourceRow(source);
         if (row.sid !== undefined && map.has(row.sid)) continue;
         const known = find(row);

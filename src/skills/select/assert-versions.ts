@@ -5,10 +5,10 @@ import { bareReference, fullId, withoutRange } from '../text/bare-reference.ts';
 import { meetsRange, rangeOf, type VersionDemand } from './version-range.ts';
 
 /**
- * Refuses a closure in which a skill has not the version that a reference or an import asks for.
+ * Refuses a closure if a skill has another version than a reference or an import asks for.
  *
  * @param refs as they were given
- * @param skills all that is loaded for them, one of each id
+ * @param skills all skills that are loaded for them, one for each id
  * @throws SkillcellError `skills.version-unmet`
  */
 export function assertVersions(refs: readonly string[], skills: readonly Skill[]): void {
@@ -29,7 +29,7 @@ function demandsOfRefs(refs: readonly string[], skills: readonly Skill[]): Versi
   });
 }
 
-/** What the imports of a skill ask for. */
+/** The versions that the imports of a skill ask for. */
 export function demandsOfSkill({ id: by, fields }: Skill): VersionDemand[] {
   return (fields.imports ?? []).flatMap((written) => {
     const range = rangeOf(written);
@@ -37,7 +37,7 @@ export function demandsOfSkill({ id: by, fields }: Skill): VersionDemand[] {
   });
 }
 
-/** The error of demands that no version meets; it names both sides. */
+/** The error for demands that no loaded version meets. It names both sides. */
 export function versionUnmet(demands: readonly VersionDemand[], there: readonly Skill[]): SkillcellError {
   const asked = [...new Set(demands.map(({ by, range }) => `${by} asks for ${quotedText(range)}`))].join(', ');
   const versions = there.map(({ fields }) =>
@@ -45,6 +45,6 @@ export function versionUnmet(demands: readonly VersionDemand[], there: readonly 
   );
   return new SkillcellError(
     'skills.version-unmet',
-    `Cannot load ${demands[0]?.id ?? 'a skill'}: ${asked}, and there is ${versions.join(', ')}, got no version that fits all.`,
+    `Cannot load ${demands[0]?.id ?? 'a skill'}: ${asked}, and no version fits all, got ${versions.join(', ')}.`,
   );
 }

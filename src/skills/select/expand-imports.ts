@@ -17,7 +17,7 @@ export const IMPORT_DEPTH = 32;
 /** The most skills that one expansion begins. */
 export const IMPORT_SKILLS = 200;
 
-/** Names in one diagnostic; the rest is counted. */
+/** Names in one diagnostic; it counts the rest. */
 const NAMED = 10;
 
 type DropCode = Extract<DiagnosticCode, `import.${string}`>;
@@ -30,7 +30,7 @@ const REASONS: Readonly<Record<DropCode, string>> = {
   'import.limit': `one request loads at most ${IMPORT_SKILLS} skills`,
 };
 
-/** Requested skills with all that they import. */
+/** Requested skills with all their imports. */
 export interface ExpandedImports {
   /** In load order: dependencies before dependents, each once. */
   skills: Skill[];
@@ -73,7 +73,7 @@ export function expandImports(
   return { skills, diagnostics: dropped.diagnostics() };
 }
 
-/** Gathers what was dropped, one diagnostic for each importer and reason: thousands of bad imports stay readable. */
+/** Collects dropped imports, one diagnostic for each importer and reason, so that thousands of bad imports stay readable. */
 class DroppedImports {
   readonly #groups = new Map<string, { code: DropCode; importer: Skill | undefined; ids: string[] }>();
   readonly #suggest: (id: string) => string[];

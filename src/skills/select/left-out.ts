@@ -10,7 +10,7 @@ const ID_CHARACTERS = 200;
  * Says why a skill is not offered to a consumer, in catalogs and matches.
  *
  * @param skill a loaded skill
- * @param scope the consumer's policy, whether internal skills may be asked for, and what a skill lacks
+ * @param scope the consumer's policy, whether internal skills may be asked for, and the check for missing tools
  * @returns one line, or undefined when it is offered
  */
 export function reasonLeftOut(
@@ -21,7 +21,7 @@ export function reasonLeftOut(
 }
 
 /**
- * Says why a skill is offered to no model; the policy is not asked.
+ * Says why a skill is offered to no model, whatever the policy.
  *
  * @param skill a loaded skill
  * @returns one line, or undefined when it is offered
@@ -31,11 +31,11 @@ export function reasonForModels({ fields }: Skill): string | undefined {
 }
 
 /**
- * Says why a skill cannot be used with the tools that are offered: its `tools.yaml` requires others.
+ * Says why a skill cannot be used: its `tools.yaml` requires tools that are not offered.
  *
- * @param skill a loaded skill; undefined lacks nothing
- * @param offered ids of tools; undefined where they are not known, and then nothing is lacking
- * @returns one line, or undefined when it has what it needs
+ * @param skill a loaded skill; for undefined there is no reason
+ * @param offered ids of the offered tools; undefined if they are unknown, and then there is no reason
+ * @returns one line, or undefined when no required tool is missing
  */
 export function reasonForTools(skill: Skill | undefined, offered: readonly string[] | undefined): string | undefined {
   if (skill === undefined || offered === undefined) return undefined;

@@ -7,7 +7,7 @@ export const EVERY_CONSUMER = '*';
 
 const WILDCARD = /[*?]/;
 
-/** What one consumer may see and load. Namespaces are not its matter: internal skills are judged by the caller. */
+/** Skills that one consumer may see and load. It ignores namespaces: the caller decides about internal skills. */
 export interface Policy {
   /** Whether `disabled` matches; it wins over everything, for requests and imports. */
   denies(id: string): boolean;

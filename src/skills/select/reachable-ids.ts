@@ -7,7 +7,7 @@ import { withoutRange } from '../text/bare-reference.ts';
  *
  * @param visible full ids that the consumer may ask for
  * @param byId every loaded skill
- * @param policy the consumer's policy; what it denies isn't reached
+ * @param policy the consumer's policy; denied skills are not reached
  * @returns full ids
  */
 export function reachableIds(

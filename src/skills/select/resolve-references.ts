@@ -2,34 +2,34 @@ import type { ReferenceRow } from '../../contracts/skills/skill.ts';
 import type { Policy } from './policy.ts';
 import { bareReference, fullId, withoutRange, withoutScheme } from '../text/bare-reference.ts';
 
-/** What a reference can be looked up in. */
+/** Data that a reference is looked up in. */
 export interface ReferenceScope {
   /** Whether a skill of this full id is loaded. */
   has(id: string): boolean;
-  /** Full ids of the snapshot in hand; without it there are no short ids. */
+  /** Full ids of the snapshot; without it there are no short ids. */
   shortIds?: readonly string[] | undefined;
 }
 
 const SHORT_ID = /^sk([1-9][0-9]{0,8})$/i;
 
-/** Why an internal skill is not there for a consumer. */
+/** Why an internal skill is refused. */
 export const INTERNAL_ONLY = 'internal skills are loaded by import only';
 
-/** Who asks, and what is there. */
+/** The rights of the consumer, and the loaded skills. */
 export interface ResolveScope extends ReferenceScope {
   policy: Policy;
   includeInternal: boolean;
-  /** Says which tools that a skill requires are not offered; absent where none of them is known. */
+  /** Says which required tools of a skill are not offered; absent when the offered tools are unknown. */
   lacks?(id: string): string | undefined;
   /** Ids that a failing reference may mean. */
   suggest(reference: string): string[];
 }
 
 /**
- * Answers every reference of a request with one row. The policy guards loading as it guards listing.
+ * Answers every reference of a request with one row. The policy restricts loading in the same way as listing.
  *
  * @param references in request order
- * @param scope loaded skills, policy, and the snapshot in hand
+ * @param scope loaded skills, policy, and the snapshot
  * @returns one row a reference, in the same order
  */
 export function resolveReferences(references: readonly string[], scope: ResolveScope): ReferenceRow[] {
@@ -54,7 +54,7 @@ function unknownReason(ref: string, scope: ResolveScope): string {
  * Says why a consumer may not ask for a skill.
  *
  * @param id full id of a loaded skill
- * @param scope the consumer's policy, whether internal skills may be asked for, and what a skill lacks
+ * @param scope the consumer's policy, whether internal skills may be asked for, and the check for missing tools
  * @returns one line, or undefined when the skill is allowed
  */
 export function refusalOf(
@@ -68,11 +68,11 @@ export function refusalOf(
 }
 
 /**
- * Finds what a reference means. In this order: strip `sk:` or `skill:` · a short id of the snapshot · strip one
+ * Finds the skill that a reference means. In this order: strip `sk:` or `skill:` · a short id of the snapshot · strip one
  * `skills.` · a full id · without a dot, `public.<id>`.
  *
  * @param reference as it was given
- * @param scope loaded skills, and the snapshot in hand
+ * @param scope loaded skills, and the snapshot
  * @returns the full id of a loaded skill, or undefined
  */
 export function resolveReference(reference: string, scope: ReferenceScope): string | undefined {

@@ -4,11 +4,11 @@ import { folderId } from '../text/slug.ts';
 const NAMED = 3;
 
 /**
- * Finds the ids that a failing reference may mean: it names a folder whose name was made a slug, or leaves the namespace out.
+ * Finds the ids that a failing reference may mean: it names a folder whose name became a slug, or lacks the namespace.
  *
  * @param reference without `sk:` and `skills.`
  * @param skills the skills that may be named
- * @returns full ids, those of the namespace that the reference has first
+ * @returns full ids; ids in the namespace of the reference come first
  */
 export function sluggedIds(reference: string, skills: Iterable<Pick<Skill, 'id' | 'skillId'>>): string[] {
   const text = reference.normalize('NFKC');

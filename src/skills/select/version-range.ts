@@ -1,24 +1,25 @@
 import { loadSemver } from '../text/load-semver.ts';
 
-/** What asks for some versions of a skill. */
+/** A demand for versions of a skill. */
 export interface VersionDemand {
   /** Full id of the skill that is asked for. */
   id: string;
   range: string;
-  /** Who asks: the full id of an importer, or `the request`. */
+  /** Source of the demand: the full id of an importer, or `the request`. */
   by: string;
 }
 
-/** The range behind the `@` of a reference or an import; undefined where any version will do. */
+/** The range behind the `@` of a reference or an import; undefined if any version is accepted. */
 export function rangeOf(reference: string): string | undefined {
   const at = reference.indexOf('@');
   return at < 0 ? undefined : reference.slice(at + 1).trim();
 }
 
 /**
- * Whether a version is in a range, by the rules of npm. `1` and `1.0` are `1.0.0`; what is no such version is in the range of its own text only.
+ * Tells whether a version is in a range, by the rules of npm. `1` and `1.0` count as `1.0.0`. Any other text that is not
+ * such a version matches only a range with the same text.
  *
- * @param version as SKILL.md has it; a skill without one is in no range
+ * @param version as in SKILL.md; a skill without a version is in no range
  */
 export function meetsRange(version: string | undefined, range: string): boolean {
   if (version === undefined) return false;

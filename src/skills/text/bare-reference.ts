@@ -1,4 +1,4 @@
-/** A reference without what may stand before everything else: `sk:` or `skill:`. */
+/** A reference without its scheme `sk:` or `skill:`. */
 export function withoutScheme(reference: string): string {
   return reference
     .trim()
@@ -6,17 +6,17 @@ export function withoutScheme(reference: string): string {
     .replace(/^(?:sk|skill):/, '');
 }
 
-/** A reference without all that may stand before the id. */
+/** A reference without scheme and `skills.`. */
 export function bareReference(reference: string): string {
   return withoutScheme(reference).replace(/^skills\./, '');
 }
 
-/** A reference or an import without the range of versions that may stand behind it: `public.x@^1.2` is `public.x`. */
+/** A reference or an import without its range of versions: `public.x@^1.2` becomes `public.x`. */
 export function withoutRange(reference: string): string {
   return reference.replace(/@.*/s, '');
 }
 
-/** The full id of a bare reference, with its range if it has one: without a namespace it is `public`. */
+/** The full id of a bare reference, with its range if it has one. Without a namespace, it gets `public`. */
 export function fullId(bare: string): string {
   return /^[^@]*\./.test(bare) ? bare : `public.${bare}`;
 }

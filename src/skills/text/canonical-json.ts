@@ -5,7 +5,7 @@ import { compareCodePoints } from './text.ts';
  * Members that are undefined are left out.
  *
  * @param value plain data: null, booleans, finite numbers, strings, arrays and objects of them
- * @returns the text whose UTF-8 bytes digests are taken of
+ * @returns the text; digests are taken over its UTF-8 bytes
  * @example
  * ```ts
  * import { canonicalJson } from 'skillcell/skills';

@@ -9,9 +9,9 @@ export interface DecodedText {
   byteOrderMark: boolean;
 }
 
-/** Why bytes are no text file of a skill. */
+/** Why bytes are not a text file of a skill. */
 export interface DecodeFault {
-  /** `encoding`: no UTF-8, or a NUL; `too-large`: over the limit. */
+  /** `encoding`: invalid UTF-8, or a NUL; `too-large`: over the limit. */
   fault: 'encoding' | 'too-large';
 }
 
@@ -22,7 +22,7 @@ const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
  *
  * @param bytes the whole file
  * @param limit the most bytes that it may have
- * @returns the text, or what is wrong with the bytes
+ * @returns the text, or the fault
  */
 export function decodeText(bytes: Uint8Array, limit: number = TEXT_FILE_LIMIT): DecodedText | DecodeFault {
   if (bytes.length > limit) return { fault: 'too-large' };

@@ -1,5 +1,5 @@
 /**
- * Freezes plain data with everything in it.
+ * Freezes plain data and all values in it.
  *
  * @param value plain data without cycles
  * @returns the same value

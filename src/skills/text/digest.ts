@@ -37,7 +37,7 @@ export function skillDigest(files: readonly Pick<SkillFile, 'path' | 'digest' | 
 /**
  * Digest of a catalog; it covers the consumer and the ids.
  *
- * @param consumer whom the catalog was made for, null for nobody in particular
+ * @param consumer id of the consumer that the catalog was made for, or null
  * @param ids full ids in the catalog's order
  * @returns `sha256:<64 hex>`
  */

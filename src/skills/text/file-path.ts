@@ -1,19 +1,18 @@
 /**
- * Tells whether a path of a descriptor names a file below a skill folder and nothing else: relative, without `.`, `..` or
- * empty parts, without control characters. A part counts behind a backslash too, where another system would see one.
+ * Tells whether a path of a descriptor names a file below a skill folder: relative, without `.`, `..` or empty parts, and
+ * without control characters. Backslashes separate parts too, as on other systems.
  *
  * @param path as it is listed
  * @returns true if it may be looked up and unpacked
  */
 export function isFilePath(path: string): boolean {
-  // oxlint-disable-next-line no-control-regex -- control characters are what this looks for
+  // oxlint-disable-next-line no-control-regex -- the check looks for control characters
   if (/[\u0000-\u001f\u007f]/.test(path) || /^[A-Za-z]:/.test(path)) return false;
   return path.split(/[/\\]/).every((part) => part !== '' && part !== '.' && part !== '..');
 }
 
 /**
- * Finds what is wrong with the paths of one skill: a path that is no file path, that is listed twice, or that another
- * path uses as a folder.
+ * Finds the faulty paths of one skill: not a file path, listed twice, or used as a folder by another path.
  *
  * @param paths as they are listed
  * @returns the faulty paths

@@ -1,6 +1,6 @@
 /**
- * Tells whether a pattern matches a whole text. `*` stands for any run of characters, `?` for exactly one; everything
- * else for itself. Takes time linear in text × pattern, whatever the stars.
+ * Tells whether a pattern matches a whole text. `*` stands for any run of characters, `?` for exactly one, every other
+ * character for itself. Takes time linear in text × pattern for any number of stars.
  *
  * @param pattern the code points of the pattern
  * @param text the code points of the text

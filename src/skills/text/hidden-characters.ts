@@ -1,8 +1,8 @@
 import { latePattern } from './words/late-pattern.ts';
 
 /**
- * Characters that a reader doesn't see and a model does: what Unicode calls default-ignorable, less the emoji selectors
- * FE0E and FE0F. The joiners 200C and 200D are judged by their neighbours.
+ * Characters that a reader cannot see but a model can: Unicode's default-ignorable characters, without the emoji selectors
+ * FE0E and FE0F. The joiners 200C and 200D depend on their neighbours.
  */
 const HIDDEN_ALWAYS =
   '\\u{AD}\\u{34F}\\u{61C}\\u{115F}\\u{1160}\\u{17B4}\\u{17B5}\\u{180B}-\\u{180E}\\u{200B}\\u{200E}\\u{200F}' +
@@ -11,17 +11,17 @@ const HIDDEN_ALWAYS =
 
 const JOINERS = '\\u{200C}\\u{200D}';
 
-/** What may stand beside a joiner that is kept: outside ASCII, neither hidden nor a joiner. */
+/** Possible neighbours of a joiner that is kept: outside ASCII, neither hidden nor a joiner. */
 const NEIGHBOUR = `[^\\u{0}-\\u{7F}${HIDDEN_ALWAYS}${JOINERS}]`;
 
 const HIDDEN = `[${HIDDEN_ALWAYS}]|(?<!${NEIGHBOUR})[${JOINERS}]|[${JOINERS}](?!${NEIGHBOUR})`;
 
 const HIDDEN_FIRST = latePattern(() => new RegExp(HIDDEN, 'u'));
-/** Each of them, one at a time. */
+/** Matches each hidden character separately. */
 export const HIDDEN_EACH: () => RegExp = latePattern(() => new RegExp(HIDDEN, 'gu'));
 /**
- * 16-bit units that a hidden character or a joiner may begin with, all high surrogates among them. Most texts hold
- * none, and a class of single units is searched many times faster than one of code points with a look at neighbours.
+ * All 16-bit units that can begin a hidden character or a joiner, with all high surrogates. Most texts hold none of them.
+ * A search for single units is many times faster than a search for code points with lookarounds.
  */
 const CANDIDATE =
   /[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ud800-\udbff\ufe00-\ufe0d\ufeff\uffa0\ufff0-\ufff8]/;

@@ -4,7 +4,7 @@ import type * as re2js from 're2js';
 // The runtime bundle replaces the next line: see docs/decisions/2026-11-22-lazy-modules.md.
 const require = createRequire(import.meta.url);
 
-/** The regular expressions without backtracking; loaded at the first call, since they take longer than the rest of the entry. */
+/** Regular expressions without backtracking. They load at the first call, because they take longer than the rest of the entry. */
 export function loadRe2(): typeof re2js {
   return require('re2js') as typeof re2js;
 }

@@ -1,9 +1,9 @@
 /**
- * Lists the first of some names, and says how many more there are: `a, b and 3 more`.
+ * Lists the first names and counts the others: `a, b and 3 more`.
  *
- * @param names what is listed
- * @param most how many are shown
- * @param show how one of them is written; only what is shown is written
+ * @param names the names
+ * @param most number of names to show
+ * @param show writes one name; it is called only for shown names
  */
 export function listNames<T>(names: readonly T[], most: number, show: (name: T) => string = String): string {
   const more = names.length > most ? ` and ${names.length - most} more` : '';

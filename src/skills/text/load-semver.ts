@@ -3,7 +3,7 @@ import type * as semver from 'semver';
 
 const require = createRequire(import.meta.url);
 
-/** What compares versions; loaded at the first range, since few skills ask for one. */
+/** The version comparison. It loads at the first range, because few skills use ranges. */
 export function loadSemver(): typeof semver {
   return require('semver') as typeof semver;
 }

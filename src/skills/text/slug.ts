@@ -3,15 +3,15 @@ import { latePattern } from './words/late-pattern.ts';
 import { codePointLength, hasHidden } from './text.ts';
 
 const SLUG_LIMIT = 64;
-/** Tried first: the first look at a class of Unicode compiles it, which takes a millisecond. */
+/** Tried first: the first use of a Unicode class compiles it, which takes a millisecond. */
 const ASCII_SLUG = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
 const SLUG = latePattern(() => /^[\p{L}\p{M}\p{N}]+(?:-[\p{L}\p{M}\p{N}]+)*$/u);
 const NO_SLUG_CHARACTERS = latePattern(() => /[^\p{L}\p{M}\p{N}]+/gu);
 const NO_SLUG_CHARACTER = latePattern(() => /[^\p{L}\p{M}\p{N}]/u);
 
-/** The id that a folder name gives. */
+/** The id made from a folder name. */
 export interface FolderId {
-  /** Empty when nothing is left of the name. */
+  /** Empty when no character of the name can be used. */
   id: string;
   /** Whether the name had to be changed beyond NFKC. */
   slugged: boolean;
@@ -19,8 +19,8 @@ export interface FolderId {
 
 /**
  * Makes a skill's id from its folder name: NFKC, then a slug of letters, marks and digits of any script with single inner
- * hyphens, lower case, at most 64 code points. Marks that can't be seen are no part of a slug: two folders whose names
- * look alike get one id, and the second is reported.
+ * hyphens, lower case, at most 64 code points. Invisible marks are removed, so two folders whose names look alike get
+ * one id, and the second is reported.
  *
  * @param folderName name of the skill folder
  * @returns the id, and whether it differs from the name

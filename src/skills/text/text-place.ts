@@ -18,7 +18,7 @@ export function placeAt(text: string, offset: number): TextPlace {
 }
 
 /**
- * Finds places in one text. Offsets that only grow are looked up in one pass over the text, however many there are.
+ * Finds places in one text. Growing offsets need only one pass over the text, however many there are.
  *
  * @param text any text with LF as line end
  * @returns the place of an offset
@@ -41,7 +41,7 @@ export function placeFinder(text: string): (offset: number) => TextPlace {
  * Moves a place down, for a text that is a part of a file.
  *
  * @param place a place in the part
- * @param lines how many lines of the file stand above the part
+ * @param lines number of lines of the file above the part
  * @returns the place in the file
  */
 export function movedDown({ line, column }: TextPlace, lines: number): TextPlace {

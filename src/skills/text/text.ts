@@ -3,9 +3,9 @@ import { removeHidden } from './hidden-characters.ts';
 export { hasHidden, hiddenAt, removeHidden } from './hidden-characters.ts';
 export { firstSentence } from './words/first-sentence.ts';
 
-// oxlint-disable-next-line no-control-regex -- control characters are what this looks for
+// oxlint-disable-next-line no-control-regex -- the pattern looks for control characters
 const BLANKS_AND_CONTROLS = /[\s\u0000-\u001f\u007f-\u009f]+/g;
-// oxlint-disable-next-line no-control-regex -- control characters are what this looks for
+// oxlint-disable-next-line no-control-regex -- the pattern looks for control characters
 const NEEDS_ONE_LINE = /[^\u0020-\u007e]|^ | $| {2}/;
 
 /**
@@ -34,7 +34,7 @@ export function codePointLength(text: string): number {
 }
 
 /**
- * Cuts a text to at most `limit` code points. A text that is longer loses its end, blanks there too, and gets `…`.
+ * Cuts a text to at most `limit` code points. A longer text loses its end and the blanks before the cut, and gets `…`.
  *
  * @param text any text
  * @param limit code points that may stay, the `…` included; at least 1
@@ -91,7 +91,7 @@ export function wrapText(text: string, width: number): string[] {
   return lines;
 }
 
-/** Puts surrogates above the rest of the 16-bit values, where the code points that they stand for are. */
+/** Ranks surrogates above all other 16-bit values, because they stand for higher code points. */
 function rank(unit: number): number {
   if (unit < 0xd800) return unit;
   return unit > 0xdfff ? unit - 0x800 : unit + 0x2000;

@@ -22,7 +22,7 @@ const KINDS: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * Says what a binary file is by its name, for a message.
+ * Returns the media type of a binary file by its name, for a message.
  *
  * @param path path of the file
  * @returns a media type

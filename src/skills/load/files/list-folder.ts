@@ -3,7 +3,7 @@ import { compareCodePoints } from '../../text/text.ts';
 
 const SKIPPED: ReadonlySet<string> = new Set(['.git', 'node_modules']);
 
-/** What a folder holds, each list in code-point order. */
+/** Content of a folder, each list in code-point order. */
 export interface FolderListing {
   files: string[];
   folders: string[];
@@ -14,7 +14,7 @@ export interface FolderListing {
 }
 
 /**
- * Lists one folder. `.git` and `node_modules` are skipped, whatever they are.
+ * Lists one folder. `.git` and `node_modules` are skipped, whether they are files, folders or links.
  *
  * @param path absolute path of the folder
  * @returns names by kind

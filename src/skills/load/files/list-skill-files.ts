@@ -6,15 +6,15 @@ import { isSkillFileName } from './skill-file-name.ts';
 import { listNames } from '../../text/list-names.ts';
 import { compareCodePoints } from '../../text/text.ts';
 
-/** Files and folders of one skill. */
+/** The most files and folders of one skill. */
 export const SKILL_ENTRIES = 20_000;
 
 const NAMED = 10;
 
-/** In a sandbox the skill's id stands before the path, as one component. */
+/** In a sandbox, the skill's id precedes the path as one component. This is the longest possible id. */
 const LONGEST_ID = 'i'.repeat(255);
 
-/** Nothing can be wrong with a short path of such names; most are. */
+/** A short path of such names is always valid, so it needs no further check. */
 const PLAIN = /^[\w.-]{1,99}$/;
 
 /** The regular files of a skill folder. */
@@ -25,11 +25,11 @@ export interface SkillFileList {
 }
 
 /**
- * Lists every regular file of a skill folder, at any depth, following no link. What has a path that no sandbox takes is left out, and
- * what is neither file, folder nor link: a fifo, a socket, a device.
+ * Lists every regular file of a skill folder, at any depth, without following links. Left out are paths that a sandbox
+ * cannot take, and entries that are neither file, folder nor link: fifos, sockets, devices.
  *
  * @param folder absolute path of the skill folder
- * @param listing what the folder itself holds
+ * @param listing content of the folder itself
  * @param shown the folder's path in diagnostics
  * @returns the paths, or undefined with the reason when the skill can't be listed
  */
@@ -84,7 +84,7 @@ function leftOutDiagnostics(leftOut: readonly [path: string, fault: string][], s
   const [first] = leftOut;
   if (first === undefined) return [];
   const named = listNames(leftOut, NAMED, ([path, fault]) => `${quotedText(path)} (${fault})`);
-  const message = `What no sandbox takes is left out: ${named}.`;
+  const message = `Files that no sandbox can take are left out: ${named}.`;
   return [diagnostic('skill.path', message, { path: `${shown}${first[0]}` })];
 }
 

@@ -4,7 +4,7 @@ import { digestOf } from '../../text/digest.ts';
 
 const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
 
-/** For content that isn't kept. Nothing waits between filling it and hashing it, so one serves all. */
+/** For content that isn't kept. Filling and hashing are synchronous, so all calls can share one buffer. */
 const scratch = Buffer.allocUnsafeSlow(256 * 1024);
 
 /** A regular file that was read, or hashed. */
@@ -13,7 +13,7 @@ export interface RegularFile {
   executable: boolean;
   /** `sha256:<64 hex>` of all bytes. */
   digest: string;
-  /** The whole content; undefined when the file has more bytes than were to be kept. */
+  /** The whole content; undefined when the file has more than `keep` bytes. */
   content?: Buffer;
 }
 
@@ -37,10 +37,10 @@ export class FileTooLarge extends Error {
 }
 
 /**
- * Reads a regular file of an untrusted folder. Never follows a link, never waits on a fifo, never reads a device, and
- * refuses a file that isn't where its path says, which is how a folder that was swapped for a link shows up.
+ * Reads a regular file of an untrusted folder. It never follows a link, waits on a fifo or reads a device. It refuses a
+ * file that is not where its path says: this detects a folder that was swapped for a link.
  *
- * @param path absolute path of which no folder is a link
+ * @param path absolute path without links in its folders
  * @param options how much of the file is wanted
  * @returns size, mode and digest, with the content if it is small enough
  * @throws FileTooLarge when the file is over the limit
@@ -67,7 +67,7 @@ function assertPlace(descriptor: number, path: string): void {
   try {
     place = readlinkSync(`/proc/self/fd/${descriptor}`);
   } catch {
-    // Without /proc the check is made by name: it still finds a link that stays.
+    // Without /proc the check goes by name: it still finds a link that is not removed again.
     place = realpathSync.native(path);
   }
   if (place !== path) throw new Error(`${path} is reached through a link`);

@@ -9,7 +9,7 @@ export const READ_LIMIT: number = 10 * 1024 * 1024;
 /** The most lines that one call returns. */
 export const READ_LINES = 2_000;
 
-/** What of a file is wanted. */
+/** Part and form of a file to read. */
 export interface ReadRange {
   /** Default: `text`. */
   as?: 'text' | 'bytes' | undefined;
@@ -41,12 +41,12 @@ export type SkillFileContent = {
 );
 
 /**
- * Reads a file of a skill by its manifest; a path that isn't listed names nothing, wherever it would lead. The bytes are
- * those that were loaded, or none.
+ * Reads a file of a skill by its manifest. A path that is not listed is refused, wherever it leads. The bytes are
+ * exactly the loaded ones; otherwise the call throws.
  *
  * @param skill the skill
  * @param path path of the manifest
- * @param range what is wanted
+ * @param range part and form to read
  * @param tree the skill's bytes where they arrived; without it they are read from disk
  * @returns text or bytes
  * @throws SkillcellError `file.unreadable` when there is no such file, it is too large, or is binary and asked as text

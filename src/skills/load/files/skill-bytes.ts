@@ -4,7 +4,7 @@ import type { Skill, SkillFile, SkillTree } from '../../../contracts/skills/skil
 import { readRegularFile } from './read-regular-file.ts';
 
 /**
- * Gives the folder of a skill on disk.
+ * Returns the folder of a skill on disk.
  *
  * @param skill a skill that was loaded from disk
  * @returns its absolute path
@@ -14,7 +14,7 @@ export function skillFolderOf(skill: Pick<Skill, 'rootPath' | 'dir' | 'folder'>)
 }
 
 /**
- * Reads one file of a skill from disk as the manifest knows it.
+ * Reads one file of a skill from disk, with the size in the manifest as the limit.
  *
  * @param skill a skill that was loaded from disk
  * @param file a file of its manifest
@@ -26,21 +26,21 @@ export function readListedFile(skill: Skill, file: SkillFile): { bytes: Buffer; 
   return { bytes: read.content ?? Buffer.alloc(0), executable: read.executable, digest: read.digest };
 }
 
-/** A skill with more bytes than this is read anew by every job. */
+/** The content of a larger skill is not kept: every job reads it again. */
 const KEPT_BYTES = 1024 * 1024;
 
-/** A file as it was read, and what of its inode tells that it is still the same. */
+/** A read file, and the state of its inode that shows whether it changed. */
 interface KeptFile {
   identity: string;
   file: { bytes: Uint8Array; executable: boolean };
 }
 
-/** What earlier jobs read of a skill, by path. */
+/** Files that earlier jobs read, by skill and path. */
 const kept = new WeakMap<Skill, Map<string, KeptFile>>();
 
 /**
- * Reads the files of a skill from disk, but for those that have not changed since they were read last. A file that can't be read any more is not there: whoever compares the tree
- * with the digests seen at load finds it missing.
+ * Reads the files of a skill from disk. Files that have not changed since the last call come from memory. Files that
+ * cannot be read any more are left out: a comparison with the digests of the load reports them as missing.
  *
  * @param skill a skill that was loaded from disk
  * @returns bytes and modes as they are now, by path
@@ -67,7 +67,7 @@ export function readSkillTree(skill: Skill): SkillTree {
   return tree;
 }
 
-/** What no change of a file's bytes, mode or place leaves as it is. */
+/** Changes whenever the bytes, mode or place of a file change. */
 function identityOf(path: string): string {
   const { dev, ino, mode, size, mtimeNs, ctimeNs } = lstatSync(path, { bigint: true });
   return [dev, ino, mode, size, mtimeNs, ctimeNs].join(' ');

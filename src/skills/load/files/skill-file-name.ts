@@ -6,7 +6,7 @@ export const SKILL_FILE = 'SKILL.md';
 /** Accepted in its place, with a warning. */
 export const SKILL_FILE_LOWER = 'skill.md';
 
-/** Letters of ASCII only: to a file system that folds case, too, no other letter is one of these. */
+/** ASCII letters only: even a file system that folds case maps no other letter to one of these. */
 const ANY_SPELLING = /^skill\.md$/i;
 
 /**

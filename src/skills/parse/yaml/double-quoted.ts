@@ -1,7 +1,7 @@
 import { isScalar } from './lazy-yaml.ts';
 import { entriesOf, itemsOf } from './yaml-values.ts';
 
-/** A key or a value in double quotes, the only texts of YAML that have escapes. */
+/** A key or a value in double quotes. No other text in YAML has escapes. */
 export interface DoubleQuoted {
   value: string;
   /** As it is written, quotes included. */
@@ -11,7 +11,7 @@ export interface DoubleQuoted {
 }
 
 /**
- * Finds all keys and values in double quotes. Goes without recursion: the nesting is the author's.
+ * Finds all keys and values in double quotes. It avoids recursion, because the author controls the depth of nesting.
  *
  * @param root a node that `readYaml` accepted
  * @param document the text that it was read from

@@ -7,14 +7,14 @@ const require = createRequire(import.meta.url);
 let loaded: typeof Yaml | undefined;
 let quick: (() => typeof Yaml) | undefined;
 
-/** The YAML package; loaded at the first call, since most sandboxes verify skills and never parse them. */
+/** The YAML package. It is loaded at the first call, because most sandboxes verify skills and never parse them. */
 export function yaml(): typeof Yaml {
   loaded ??= require('yaml') as typeof Yaml;
   return loaded;
 }
 
 /**
- * Offers a build of the package that reads faster and takes longer to load.
+ * Offers a build of the package that reads faster but takes longer to load.
  *
  * @param load loads it
  */
@@ -22,7 +22,7 @@ export function offerQuickYaml(load: () => typeof Yaml): void {
   quick = load;
 }
 
-/** Takes the build that was offered from now on, as many texts follow. Nodes of one build are nodes for the other. */
+/** Switches to the offered build, because many texts follow. Both builds accept each other's nodes. */
 export function expectManyTexts(): void {
   if (quick === undefined) return;
   loaded = quick();

@@ -4,16 +4,16 @@ import type { commentDiagnostics, CommentOptions } from './plain-comments.ts';
 let offered: typeof commentDiagnostics | undefined;
 
 /**
- * Takes how comments behind values are found. The host's loaders offer it; a sandbox gets skills that the host has read, so its
- * bundle doesn't hold it.
+ * Takes the finder of comments behind values. The host's loaders offer it. A sandbox gets skills that the host has read,
+ * so its bundle leaves the finder out.
  *
- * @param find finds them
+ * @param find the finder
  */
 export function offerComments(find: typeof commentDiagnostics): void {
   offered = find;
 }
 
-/** What the finder that was offered finds; nothing without one. */
+/** Diagnostics of the offered finder; empty without one. */
 export function commentsOf(root: unknown, document: string, options: CommentOptions): Diagnostic[] {
   return offered?.(root, document, options) ?? [];
 }

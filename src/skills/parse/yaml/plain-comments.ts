@@ -8,20 +8,20 @@ import { entriesOf, itemsOf } from './yaml-values.ts';
 export interface CommentOptions {
   code: Extract<OwnCode, `${string}.comment`>;
   path?: string | undefined;
-  /** Whether every comment is reported, and not only one that looks like a text. */
+  /** Whether every comment is reported, or only those that look like a text. */
   every: boolean;
   /** Lines of the file above the document. */
   linesAbove?: number;
-  /** Whether the scalar at this offset had no quotes before a repair gave it some. */
+  /** Whether the scalar at this offset had no quotes before a repair added them. */
   wasPlain?: (at: number) => boolean;
 }
 
 /**
- * Says which texts YAML drops behind values without quotes.
+ * Reports the texts that YAML drops behind values without quotes.
  *
  * @param root a node that `readYaml` accepted
  * @param document the text that it was read from
- * @param options what is reported, and as which code
+ * @param options scope, code and place of the reports
  */
 export function commentDiagnostics(root: unknown, document: string, options: CommentOptions): Diagnostic[] {
   const { code, path, every, linesAbove = 0, wasPlain } = options;
@@ -39,14 +39,14 @@ interface PlainComment {
   text: string;
   /** Offset of the `#` in the document, or of the value where a repair has moved the `#`. */
   at: number;
-  /** Whether `#` touches a letter or a digit, as in `#releases` and `#42`: a text rather than a comment. */
+  /** Whether `#` touches a letter or a digit, as in `#releases` and `#42`: probably a text, not a comment. */
   isTag: boolean;
 }
 
 const BLANKS_AND_MARK = /[ \t]*#/y;
 const TAG = /^#[\p{L}\p{N}_]/u;
 
-/** Finds the comments behind values without quotes, in the order of the document. Goes without recursion: the nesting is the author's. */
+/** Finds the comments behind values without quotes, in document order. It avoids recursion, because the author controls the nesting. */
 function plainComments(
   root: unknown,
   document: string,
@@ -67,7 +67,7 @@ function plainComments(
         const at = BLANKS_AND_MARK.lastIndex - 1;
         const end = document.indexOf('\n', at);
         const text = document.slice(at, end < 0 ? undefined : end).trimEnd();
-        // A repair moves what stands behind a value; where the value begins stays.
+        // A repair moves the text behind a value, but not the beginning of the value.
         const place = node.type === 'PLAIN' ? at : node.range[0];
         if (text.length > 1) found.push({ text, at: place, isTag: TAG.test(text) });
       }

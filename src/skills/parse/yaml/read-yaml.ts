@@ -6,13 +6,13 @@ import { isMap, isScalar, isSeq, yaml } from './lazy-yaml.ts';
 const ALIAS = 'a value that begins with * is an alias to YAML; put it in quotes';
 const ALIAS_VALUE = /^[ \t]*(?:- )*(?:[^\s:]+:[ \t]+)?\*/;
 
-/** What to say of the parser's faults: what is wrong with the line, and what to write instead. */
+/** Advice for the parser's faults: the problem with the line, and a correct way to write it. */
 const SENTENCES: Readonly<Partial<Record<YAMLError['code'], string>>> = {
   BAD_ALIAS: ALIAS,
   BAD_DIRECTIVE: 'a line that begins with % is a directive to YAML; put the text in quotes',
   BAD_DQ_ESCAPE:
     'a backslash in double quotes begins an escape that YAML does not have; double it, or use single quotes',
-  BAD_INDENT: 'the indentation does not fit the lines above; what belongs together begins in one column',
+  BAD_INDENT: 'the indentation does not fit the lines above; align lines that belong together',
   BAD_SCALAR_START: 'a value cannot begin with this character; put it in quotes',
   BLOCK_AS_IMPLICIT_KEY: 'a value holds a colon and a blank; put it in quotes',
   BLOCK_IN_FLOW: 'a bracket is not closed before the next key; close it, or put the value in quotes',
@@ -22,15 +22,15 @@ const SENTENCES: Readonly<Partial<Record<YAMLError['code'], string>>> = {
   MULTIPLE_TAGS: 'a value that begins with ! is a tag to YAML; put it in quotes',
   TAB_AS_INDENT: 'a tab stands where the line is indented; use blanks',
   TAG_RESOLVE_FAILED: 'a value that begins with ! is a tag to YAML; put it in quotes',
-  UNEXPECTED_TOKEN: 'something stands here that does not belong to the value before it; put the whole value in quotes',
+  UNEXPECTED_TOKEN: 'the text here does not belong to the value before it; put the whole value in quotes',
 };
 
-/** What a YAML text holds, or why it is no YAML for us. Places are those within the text. */
+/** Content of a YAML text, or the reason why it is refused. Places are within the text. */
 export type YamlReading =
   | { ok: true; root: ParsedNode | null; placeOf: PlaceOf }
   | { ok: false; message: string; place: TextPlace };
 
-/** Where a node begins; the beginning of the text for what is no node. */
+/** Place where a node begins; the beginning of the text for any other value. */
 export type PlaceOf = (node: unknown) => TextPlace;
 
 const CORE_TAGS: ReadonlySet<string> = new Set(
@@ -38,8 +38,8 @@ const CORE_TAGS: ReadonlySet<string> = new Set(
 );
 
 /**
- * Says of most plain values at once that they are texts; each of the schema's own eight expressions for null, truth values and
- * numbers would have to say no before.
+ * Accepts most plain values as texts with one test. Otherwise each of the schema's eight expressions for null, truth values
+ * and numbers would first have to fail.
  */
 const PLAIN_TEXT: ScalarTag = {
   tag: 'tag:yaml.org,2002:str',
@@ -49,8 +49,8 @@ const PLAIN_TEXT: ScalarTag = {
 };
 
 /**
- * One schema for all documents: building it costs as much as reading a small block. Known tags beyond the core would
- * be added to it, so none are.
+ * One schema for all documents, because building it costs as much as reading a small block. The parser would add known
+ * tags beyond the core to it, so `resolveKnownTags` is off.
  */
 let core: { schema: Schema; library: typeof Yaml } | undefined;
 
@@ -89,7 +89,7 @@ function coreSchema({ Schema }: typeof Yaml): Schema {
   return new Schema({ schema: 'core', merge: false, resolveKnownTags: false, customTags });
 }
 
-/** Looks for what the parser accepts and we don't. Goes without recursion: the nesting is the author's. */
+/** Looks for values that the parser accepts but this reader refuses. It avoids recursion, because the author controls the nesting. */
 function findFault(root: ParsedNode | null): { message: string; node: Node } | undefined {
   const pending: unknown[] = [root];
   while (pending.length > 0) {
@@ -112,7 +112,7 @@ function findFault(root: ParsedNode | null): { message: string; node: Node } | u
 }
 
 /**
- * Gives the text of a key.
+ * Returns the text of a key.
  *
  * @param key key of a map that {@link readYaml} accepted
  * @returns the key as it was written, quotes resolved
@@ -122,14 +122,14 @@ export function keyText(key: Scalar): string {
 }
 
 /**
- * Says in a sentence what is wrong with a YAML text and what to write instead.
+ * Explains a fault of a YAML text, with advice, in one sentence.
  *
- * @param fault what the parser reported
- * @param line the line that it is about
- * @returns a sentence without its end
+ * @param fault error or warning of the parser
+ * @param line the faulty line
+ * @returns the sentence without its final dot
  */
 function yamlFault({ code, message }: Pick<YAMLError, 'code' | 'message'>, line = ''): string {
-  // `**bold** text` is an alias with something behind it.
+  // `**bold** text` is an alias followed by other text.
   if (code === 'UNEXPECTED_TOKEN' && ALIAS_VALUE.test(line)) return ALIAS;
   if (code === 'MISSING_CHAR') return missing(message);
   if (code === 'BAD_INDENT' && message.startsWith('Flow '))
@@ -143,5 +143,5 @@ function missing(message: string): string {
     return `a text that begins with ${quote} is not closed; add the quote, and indent its next lines`;
   if (message.startsWith('Implicit map keys'))
     return 'the line has no colon; write `key: value`, or indent it if it belongs to the line above';
-  return `${message}; add what is missing, or put the value in quotes`;
+  return `${message}; add the missing part, or put the value in quotes`;
 }

@@ -4,20 +4,20 @@ import { latePattern } from '../../text/words/late-pattern.ts';
 const LINE = latePattern(() => /^([ \t]*)((?:[-?][ \t]+)*)(?:([\p{L}\p{M}\p{N}_.-]+)[ \t]*:(?=[ \t]|$)[ \t]*)?(.*)$/su);
 /** Anchor and tag in front of a value. */
 const PROPERTIES = /^(?:[&!]\S*[ \t]+)*/;
-/** Values that may go on for several lines and that the recovery leaves alone. */
+/** Values that may span several lines; the repair leaves them alone. */
 const OWN_BORDERS = /^["'[{|>]/;
-/** Values that are no plain text. */
+/** Values that are not plain text. */
 const NOT_PLAIN = /^["'[{|>&*!%@#`]/;
-/** Up to the quote that closes a text, on a line that lies within it. */
+/** From the start of a line inside a text up to the quote that closes the text. */
 const CLOSING_DOUBLE = /^(?:[^"\\]|\\.)*"/s;
 const CLOSING_SINGLE = /^(?:[^']|'')*'(?!')/;
 const COMMENT = /(?:^|[ \t])#.*$/s;
 const COLON_BEFORE_BLANK = /:(?:[ \t]|$)/m;
 
 /**
- * Repairs a broken YAML block where other readers see a text: plain values that hold a colon before a blank or at their end
- * are quoted, each with its deeper-indented continuation lines, folded as YAML folds them; quoted values that go on no deeper
- * than their key are indented. Flow and block values are left alone. Lines keep their numbers.
+ * Repairs a broken YAML block that other readers accept. Plain values that hold a colon before a blank or at their end are
+ * quoted, each with its deeper-indented continuation lines, folded as YAML folds them. Quoted values that continue no
+ * deeper than their key are indented. Flow and block values are left alone. Lines keep their numbers.
  *
  * @param block the text between the fences
  * @returns the repaired block; the same text if there is nothing to repair
@@ -55,16 +55,16 @@ export function repairBlock(block: string): string {
   return out.join('\n');
 }
 
-/** The line that closes a quoted value; undefined for another value, and for one that is closed on its own line or never. */
+/** The line that closes a quoted value; undefined for other values, and if the value closes on its own line or never. */
 function closingLine(lines: readonly string[], first: number, value: string): number | undefined {
   const closing = value.startsWith('"') ? CLOSING_DOUBLE : value.startsWith("'") ? CLOSING_SINGLE : undefined;
   if (closing === undefined || closing.test(value.slice(1))) return undefined;
-  // A backslash at the end of a line escapes the line end, a doubled quote is never cut in two: each line speaks for itself.
+  // Each line can be checked alone: a final backslash escapes the line end, and a line break never splits a doubled quote.
   const end = lines.findIndex((line, index) => index > first && closing.test(line));
   return end < 0 ? undefined : end;
 }
 
-/** YAML folds the blanks at the beginning of a line away. */
+/** Indents a line. YAML drops the blanks at the beginning of a line. */
 function indented(line: string, column: number): string {
   return belongsTo(line, column) ? line : `${' '.repeat(column + 1)}${line}`;
 }
@@ -99,6 +99,6 @@ function plainValue(
 }
 
 function belongsTo(line: string, column: number): boolean {
-  // A tab is a blank that indents nothing.
+  // A tab is a blank, but it does not indent.
   return line.trim() === '' || line.search(/[^ ]/) > column;
 }

@@ -37,14 +37,14 @@ export function itemsOf(node: unknown): unknown[] | undefined {
 /**
  * Tells whether there is no value: nothing after the key, `~` or `null`.
  *
- * @param node a node, or what stands where a node could be
+ * @param node a node, or the value in place of a node
  */
 export function isNull(node: unknown): boolean {
   return node === undefined || node === null || (isScalar(node) && node.value === null);
 }
 
 /**
- * Gives a scalar as it was written, quotes resolved: `1.0` stays `1.0`.
+ * Returns a scalar as it was written, quotes resolved: `1.0` stays `1.0`.
  *
  * @param node a node that `readYaml` accepted
  * @returns the text, or undefined for lists, maps and null
@@ -55,8 +55,8 @@ export function writtenText(node: unknown): string | undefined {
 }
 
 /**
- * Gives the value of a node in the YAML 1.2 core schema; a whole number beyond 2^53 is the text that was written, since
- * a number would lose its last digits. Every call makes fresh objects; `__proto__` is a key like any other.
+ * Returns the value of a node in the YAML 1.2 core schema. A whole number beyond 2^53 stays text, since a number would
+ * lose its last digits. Every call makes fresh objects; `__proto__` is an ordinary key.
  *
  * @param node a node that `readYaml` accepted
  * @returns plain data
@@ -87,7 +87,7 @@ export function setOwn<Value>(target: Record<string, Value>, key: string, value:
 const EXACT_LIMIT = 2 ** 53;
 const INTEGER = /^[-+]?(\d+|0o[0-7]+|0x[\da-f]+)$/i;
 
-/** Whether a whole number, in any notation, is beyond what a number of JavaScript holds to the last digit. */
+/** Whether a whole number, in any notation, is too large for a JavaScript number to hold exactly. */
 function isInexact(value: unknown, written: string | undefined): boolean {
   if (typeof value !== 'number' || !Number.isInteger(value) || Math.abs(value) < EXACT_LIMIT) return false;
   const digits = INTEGER.exec(written ?? '')?.[1];

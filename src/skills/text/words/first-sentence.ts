@@ -1,14 +1,14 @@
 import { isAscii } from './ascii.ts';
 import { latePattern } from './late-pattern.ts';
 
-/** A run of marks is looked at once, from its beginning: a text of dots only would take its square otherwise. */
+/** The lookbehind checks a run of marks once, from its beginning; a text of dots would otherwise take quadratic time. */
 const SENTENCE_END = /[。！？]|(?<![.!?])[.!?]+["'”’»)\]}›]*(?=\s|$)/gu;
 
-/** Tells by what stands around a dot that it ends no sentence. */
+/** Context around a dot which shows that the dot ends no sentence. */
 interface NoEnd {
-  /** An abbreviation stands before it. */
+  /** An abbreviation before the dot. */
   before: () => RegExp;
-  /** The text goes on in lower case. */
+  /** Text after the dot that continues in lower case. */
   after: () => RegExp;
 }
 
@@ -23,7 +23,7 @@ function noEnd(letters: string, inWords: string, lowerCase: string): NoEnd {
   };
 }
 
-/** The longest abbreviation with what stands before it; keeps the look at it short on long texts. */
+/** Longest abbreviation, with the text before it, in UTF-16 units. It keeps the search short in long texts. */
 const REACH = 40;
 
 /**

@@ -12,9 +12,9 @@ export function foldText(text: string): string {
 }
 
 /**
- * Case folding by the mappings that JavaScript has: upper case expands (`ß` to `SS`), lower case settles it. A
- * dotless ı has no other case form in folding, and a final sigma is a sigma. Each character is folded alone: a text that
- * holds another holds it folded, too.
+ * Case folding with the mappings of JavaScript: upper case expands (`ß` to `SS`), lower case unifies. Folding keeps a
+ * dotless ı and turns a final sigma into a sigma. Each character is folded alone, so folding preserves containment of one
+ * text in another.
  */
 export function foldCase(text: string): string {
   if (isAscii(text)) return text.toLowerCase();

@@ -2,13 +2,13 @@
 export interface FencedBlock {
   /** First word of the info string in lower case, without punctuation around it; empty without one. */
   tag: string;
-  /** What stands behind the opening fence. */
+  /** The text behind the opening fence. */
   info: string;
   /** The opening fence. */
   fence: string;
   /** The lines between the fences, each with a newline. */
   code: string;
-  /** Whether the closing fence is there. */
+  /** Whether the block has a closing fence. */
   closed: boolean;
   /** Offset of the line of the opening fence. */
   start: number;
@@ -16,7 +16,7 @@ export interface FencedBlock {
   end: number;
 }
 
-/** Reads the code of a block as it comes, and knows whether a fence can end it. */
+/** Reads the code of a block line by line, and knows whether a fence can end it. */
 export interface CodeReader {
   line(text: string): void;
   /** The text that the next line lies in: `a string`, `a comment`, `a here-document`; undefined outside of texts. */
@@ -25,13 +25,13 @@ export interface CodeReader {
 
 /** How fences are read. */
 export interface FenceOptions {
-  /** Reads the code of some blocks: a fence that lies within a text of theirs does not close them. */
+  /** Returns a reader for the code of some blocks: a fence inside a text of the code does not close the block. */
   readerOf?(tag: string): CodeReader | undefined;
-  /** Called where no fence outside of its texts closes such a block, and something follows its first one, or it has none. The scan ends there. */
+  /** Called when such a block has no closing fence outside of its texts, and text follows its first fence or it has no fence. The scan ends there. */
   closedEarly?(text: string): void;
 }
 
-/** What a line may lie in. */
+/** A block that a line may be in. */
 type Container = { quote: true } | { quote: false; columns: number };
 
 const FENCE = /^( {0,3})(`{3,}|~{3,})([^]*)$/;
@@ -39,18 +39,18 @@ const QUOTE = /^ {0,3}> ?/;
 const ITEM = /^( {0,3})([-*+]|\d{1,9}[.)])( +|$)/;
 const RULE = /^ {0,3}(?:(?:- *){3,}|(?:\* *){3,}|(?:_ *){3,})$/;
 const SHORTEST = 3;
-/** A closing fence that is indented further than this belongs to the code. */
+/** A closing fence with a larger indentation belongs to the code. */
 const CLOSING_INDENTATION = 3;
-/** Lists and quotes within each other; deeper ones are text. */
+/** Most lists and quotes inside each other; deeper marks are text. */
 const MOST_CONTAINERS = 50;
 const THINKING = /^\s*<(think|thinking|reasoning)>[\s\S]*?<\/\1>/;
 const TAG = /[\p{L}\p{N}][\p{L}\p{N}+#_-]*/u;
 
 /**
- * Finds the fenced code blocks of a text, as CommonMark reads it. A fence has at least three backticks or tildes, is indented by at most three
- * blanks, also in lists and quotes, and closes with the same character, at least as many of it and nothing else on the line, so that a longer fence
- * may hold shorter ones. The indentation of the opening fence is taken off the lines of its block. In a list, lines that are indented
- * by less still belong to the block: a model that indents its fences alone means its code.
+ * Finds the fenced code blocks of a text, by CommonMark. A fence has at least three backticks or tildes and is indented by at
+ * most three blanks, also in lists and quotes. The closing fence has the same character, at least as often, and nothing
+ * else on its line, so a longer fence may hold shorter ones. The lines of a block lose the indentation of its opening fence.
+ * In a list, lines with a smaller indentation still belong to the block, because models often indent only their fences.
  *
  * @param text an answer of a model, or a body of Markdown
  * @returns the blocks, in order
@@ -75,7 +75,7 @@ export function findFencedBlocks(text: string, { readerOf, closedEarly }: FenceO
         }
         if (open.early !== undefined && rest.trim() !== '') {
           open.goesOn = true;
-          // A further block begins, so that the code ended before, though its text did not.
+          // Another block begins, so the code ended before it, although its text did not.
           if (within === undefined && fenceLike(rest, open)) break;
         } else if (within !== undefined && closes(rest, open)) {
           open.early = { block: blockOf(open, end, true), text: within };
@@ -94,7 +94,7 @@ export function findFencedBlocks(text: string, { readerOf, closedEarly }: FenceO
     }
     const rest = readContainers(line, containers, isParagraph);
     const [, blanks, fence, info] = FENCE.exec(rest) ?? [];
-    // Backticks after backticks are inline code, not a fence.
+    // Backticks that follow on the line make inline code, not a fence.
     if (
       blanks === undefined ||
       fence === undefined ||
@@ -108,12 +108,12 @@ export function findFencedBlocks(text: string, { readerOf, closedEarly }: FenceO
     const inItems = containers.reduce((sum, each) => sum + (each.quote ? 0 : each.columns), 0);
     const tag = (TAG.exec(info)?.[0] ?? '').toLowerCase();
     const block = { fence, indentation: blanks.length + inItems, info: info.trim(), tag, lines: [], start };
-    // A longer fence was chosen for what the code holds.
+    // An author picks a longer fence because of the code, so it needs no reader.
     const reader = fence.length === SHORTEST ? readerOf?.(tag) : undefined;
     open = { ...block, reader, early: undefined, goesOn: false };
   }
   if (open === undefined) return blocks;
-  // Where nothing follows a fence, there is nothing that it could have cut off; where there is none, the answer itself ends too early.
+  // If nothing follows the first fence, it cut nothing off. If there is no fence, the answer itself ends too early.
   const cutIn = open.early === undefined ? open.reader?.inText() : open.goesOn ? open.early.text : undefined;
   if (cutIn !== undefined) closedEarly?.(cutIn);
   blocks.push(open.early?.block ?? blockOf(open, text.length, false));
@@ -128,9 +128,9 @@ interface OpenBlock {
   lines: string[];
   start: number;
   reader: CodeReader | undefined;
-  /** The block as it would be by its first closing fence, where that lies in a text of the code. */
+  /** The block as its first closing fence would end it, when that fence is inside a text of the code. */
   early: { block: FencedBlock; text: string } | undefined;
-  /** Whether something follows that fence. */
+  /** Whether text follows that fence. */
   goesOn: boolean;
 }
 
@@ -138,12 +138,12 @@ function blockOf({ tag, info, fence, lines, start }: OpenBlock, end: number, clo
   return { tag, info, fence, code: lines.map((line) => `${line}\n`).join(''), closed, start, end };
 }
 
-/** An answer without the thinking that some models put before it; a block in there is a draft. */
+/** An answer without the thinking that some models put before it. A block in the thinking is only a draft. */
 export function withoutThinking(answer: string): string {
   return answer.replace(THINKING, '');
 }
 
-/** The line without the marks of its lists and quotes, which `containers` then holds. */
+/** The line without the marks of its lists and quotes; `containers` then holds those. */
 function readContainers(line: string, containers: Container[], isParagraph: boolean): string {
   let rest = withSpaces(line);
   let matched = 0;
@@ -163,13 +163,13 @@ function readContainers(line: string, containers: Container[], isParagraph: bool
     }
     const [whole, before = '', mark = '', blanks = ''] = RULE.test(rest) ? [] : (ITEM.exec(rest) ?? []);
     if (whole === undefined) break;
-    // Of more blanks than four, all but one belong to what follows: indented code.
+    // Of more than four blanks, all but one belong to the content: it is indented code.
     const width = blanks.length > 4 || blanks === '' ? 1 : blanks.length;
     const columns = before.length + mark.length + width;
     opened.push({ quote: false, columns });
     rest = rest.slice(columns);
   }
-  // A paragraph goes on over lines that lack the marks of its containers.
+  // A paragraph continues over lines that lack the marks of its containers.
   const isLazy = isParagraph && opened.length === 0 && rest.trim() !== '' && !FENCE.test(rest);
   if (!isLazy) containers.length = matched;
   containers.push(...opened);
@@ -193,7 +193,7 @@ function afterIndentation(line: string, columns: number): string | undefined {
   return line.search(/[^ ]/) >= columns ? line.slice(columns) : undefined;
 }
 
-/** Tabs before the text of a line as the blanks that they stand for. */
+/** A line whose leading tabs are replaced by blanks. */
 function withSpaces(line: string): string {
   const blanks = /^[ \t]*/.exec(line)?.[0] ?? '';
   if (!blanks.includes('\t')) return line;
@@ -202,7 +202,7 @@ function withSpaces(line: string): string {
   return ' '.repeat(columns) + line.slice(blanks.length);
 }
 
-/** Whether a line begins as a fence of an open block does. */
+/** Whether a line begins with the fence characters of an open block. */
 function fenceLike(line: string, { fence }: OpenBlock): boolean {
   return line.trimStart().startsWith(fence.charAt(0).repeat(3));
 }

@@ -1,13 +1,13 @@
-/** A text that many words are looked for in. */
+/** A text that is searched for many words. */
 export interface SearchedText {
   text: string;
-  /** A bit for each trigram that the text holds, at the upper bits of its hash; others may share a bit. */
+  /** A bit for each trigram of the text, at the upper bits of its hash; different trigrams may share a bit. */
   bits: Uint32Array;
-  /** How far a hash is shifted to give the number of its bit. */
+  /** Right shift of a hash that gives the number of its bit. */
   shift: number;
 }
 
-/** A word that is looked for in many texts. */
+/** A word that is searched for in many texts. */
 export interface SoughtWord {
   text: string;
   /** Hashes of some of its trigrams. */
@@ -49,7 +49,7 @@ export function soughtWord(text: string): SoughtWord {
 }
 
 /**
- * Tells whether a text holds a word at any place. Most words that it doesn't hold are known by a few bits, without a search.
+ * Tells whether a text holds a word at any place. A few bits rule out most absent words without a search.
  *
  * @param where the text
  * @param word the word

@@ -1,6 +1,6 @@
 import { latePattern } from './late-pattern.ts';
 
-/** Particles that take each word, and the verbs and the copula that make one of a noun, with all their forms. */
+/** Korean particles that follow any word, and verb and copula endings that follow a noun, in all their forms. */
 const ENDINGS = latePattern(
   () =>
     /^(?:들|님)?(?:은|는|이|가|을|를|의|에|에서|에게|께|한테|으로|로|와|과|랑|이랑|도|만|까지|부터|처럼|보다|마다|나|이나|라도|이라도|조차|마저|밖에|대로|하고|이며|야|요){0,3}$|^(?:하|해|했|한|할|함|합|되|돼|됐|된|될|됨|됩|시키|시켜|시킨|시킬|입니|이에|예요|이다|이었|였|이라|이고|인데)\p{Script=Hangul}{0,12}$/u,
@@ -8,15 +8,15 @@ const ENDINGS = latePattern(
 const RUN = latePattern(() => /^\p{Script=Hangul}{1,16}(?![\p{L}\p{M}\p{N}_])/u);
 
 const WORD_CHARACTER = latePattern(() => /[\p{L}\p{M}\p{N}_]/u);
-/** Scripts that are written without blanks between words. */
+/** Scripts without blanks between words. */
 const NO_WORD_ENDS = latePattern(
   () => /[\p{scx=Han}\p{scx=Hira}\p{scx=Kana}\p{scx=Thai}\p{scx=Lao}\p{scx=Khmr}\p{scx=Mymr}]/u,
 );
 
 /**
- * Tells whether a word or phrase occurs as whole words. A word ends where its neighbour is no letter, mark, digit or
- * `_`, whatever its own last character is, so `c++` and `node.js` are words; scripts without blanks have no word
- * ends, and Korean particles and verb endings behind a word are no part of it.
+ * Tells whether a word or phrase occurs as whole words. A word ends where its neighbour is no letter, mark, digit or `_`.
+ * The word's own last character does not matter, so `c++` and `node.js` are words. Scripts without blanks have no word
+ * ends. Korean particles and verb endings behind a word do not belong to it.
  *
  * @param text folded text
  * @param word folded word or phrase
@@ -49,7 +49,7 @@ function characterBefore(text: string, at: number): string {
   return text.slice(Math.max(0, at - (low ? 2 : 1)), at);
 }
 
-/** Whether what follows a word up to the next border is nothing but Korean particles, or the ending of a verb made of it. */
+/** Whether only Korean particles, or the ending of a verb, follow a word up to the next border. */
 function isKoreanEnding(rest: string): boolean {
   const run = RUN().exec(rest)?.[0];
   return run !== undefined && ENDINGS().test(run);
