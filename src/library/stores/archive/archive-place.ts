@@ -1,12 +1,12 @@
 import type { ArchiveFile } from '../../../archives/read-archive-file.ts';
 
-/** Where an archive is, and how it comes from there. */
+/** The place of an archive, and the way to read it. */
 export interface ArchivePlace {
   /** Absolute path, or address. */
   source: string;
   /**
-   * What no change of the archive leaves as it is, where that can be told without its bytes. Of another one, what was listed last holds until it is
-   * listed again.
+   * A value that changes with every change of the archive, where it is known without reading the bytes. Places without it keep the last list until
+   * the next call of `list`.
    *
    * @throws SkillcellError `store.unavailable`
    */

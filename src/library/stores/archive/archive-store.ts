@@ -17,7 +17,7 @@ import type { ArchivePlace } from './archive-place.ts';
 /** An archive of skills, in a file or behind an address. */
 export type ArchiveStoreOptions = { kind: RootKind; cache: TreeCache } & ({ path: string } | ArchiveAddress);
 
-/** What an archive held when it was read last. */
+/** Result of the last read of an archive. */
 interface ReadOnce {
   identity: string;
   items: StoreItem[];
@@ -27,10 +27,10 @@ interface ReadOnce {
 }
 
 /**
- * Reads skills from a .zip, .skill or .tar.gz archive, by the folders in it. Revisions are the skills' digests: an archive that was packed anew from
- * the same files has the same ones. What was read is kept in the cache. A file is read again only when it changed, an address with every list.
+ * Reads the skills of a .zip, .skill or .tar.gz archive, by its folders. The revision of a skill is its digest: packing the same files anew keeps
+ * it. The content stays in the cache. A file is read again only after a change, an address on every list.
  *
- * @throws SkillcellError `source.refused` for an address that may not be one; `options.invalid`
+ * @throws SkillcellError `source.refused` for an address that is not allowed; `options.invalid`
  * @example
  * ```ts
  * import { execFileSync } from 'node:child_process';
@@ -53,7 +53,7 @@ export function createArchiveStore(options: ArchiveStoreOptions): SkillStore {
   const { source } = place;
   let last: ReadOnce | undefined;
 
-  /** Reads the archive; its skills are then in the cache. */
+  /** Reads the archive and puts its skills into the cache. */
   const read = async (signal: AbortSignal | undefined): Promise<ReadOnce> => {
     const { bytes, identity } = await place.read(signal);
     const opened = await openArchive(bytes, signal === undefined ? {} : { signal }).catch((error: unknown) => {
@@ -73,7 +73,7 @@ export function createArchiveStore(options: ArchiveStoreOptions): SkillStore {
     return last;
   };
 
-  /** Reads the archive unless it is known to be what it was. */
+  /** Reads the archive unless its identity is unchanged. */
   const readChanged = async (signal: AbortSignal | undefined): Promise<ReadOnce> => {
     signal?.throwIfAborted();
     const identity = last === undefined ? undefined : await place.identity?.();
@@ -87,7 +87,7 @@ export function createArchiveStore(options: ArchiveStoreOptions): SkillStore {
     if (digests.get(item.path) !== item.revision) throw changed(source, item);
     const found = cache.find(item.revision);
     if (found !== undefined) return found;
-    // Evicted, or spoiled by somebody.
+    // Evicted, or damaged in the cache.
     const anew = (await read(signal)).digests.get(item.path) === item.revision ? cache.find(item.revision) : undefined;
     if (anew === undefined) throw changed(source, item);
     return anew;
@@ -116,7 +116,7 @@ function changed(source: string, { path }: StoreItem): SkillcellError {
   return new SkillcellError('store.changed', `Cannot read the skill: the archive changed, got ${shown}.`);
 }
 
-/** An archive that is a file here. */
+/** An archive in a local file. */
 function archiveInFile(path: string): ArchivePlace {
   const source = resolve(path);
   return {
@@ -126,7 +126,7 @@ function archiveInFile(path: string): ArchivePlace {
   };
 }
 
-/** A file that is not there, or cannot be read, is an outage: never an archive without skills. */
+/** A missing or unreadable file is an outage, never an archive without skills. */
 async function available<Result>(source: string, reading: Promise<Result>): Promise<Result> {
   try {
     return await reading;

@@ -4,9 +4,9 @@ import { checkOptions } from '../../../contracts/checks/check-options.ts';
 const text = z.string().check(z.minLength(1));
 const anyFunction = z.custom((value) => typeof value === 'function', 'must be a function');
 
-/** The schema of where requests may go, and of how long one may take. */
+/** The schema of the rules for outgoing requests and of their timeout. */
 export const OUTGOING_SHAPE: Readonly<Record<string, z.ZodMiniType>> = {
-  // What may be an address, the store says.
+  // The store itself decides which addresses are allowed.
   url: z.string(),
   allowPrivate: z.optional(z.array(text)),
   ports: z.optional(z.array(z.number().check(z.int(), z.minimum(1), z.maximum(65_535)))),
@@ -16,9 +16,9 @@ export const OUTGOING_SHAPE: Readonly<Record<string, z.ZodMiniType>> = {
 };
 
 /**
- * Validates what a store is created with: what all stores take, and what this one does.
+ * Validates the options of a store: the common ones and its own.
  *
- * @throws SkillcellError `options.invalid`, naming the field, what is allowed there, and the value
+ * @throws SkillcellError `options.invalid`, naming the field, the allowed values, and the value
  */
 export function checkStoreOptions(own: Readonly<Record<string, z.ZodMiniType>>, given: object): void {
   const schema = z.strictObject({
@@ -40,7 +40,7 @@ const CACHE_OPTIONS = z.strictObject({
   maxBytes: z.number().check(z.int(), z.minimum(1)),
 });
 
-/** Validates what a cache is opened with. @throws SkillcellError `options.invalid` */
+/** Validates the options of a cache. @throws SkillcellError `options.invalid` */
 export function checkCacheOptions(given: { folder: unknown; maxBytes: unknown }): void {
   checkOptions(CACHE_OPTIONS, given, { action: 'open the cache of skills' });
 }

@@ -7,8 +7,8 @@ const HOUR_MS = 3_600_000;
 const DIGEST_LENGTH = 'sha256:'.length + 64;
 
 /**
- * Writes a file of the cache that begins with the digest of its content. It is there whole or not at all for whoever reads it, and need not
- * outlive the machine: what a crash leaves has another digest than it says.
+ * Writes a cache file that begins with the digest of its content. Readers see the whole file or none. It is not synced to disk: after a crash of
+ * the machine, the digest reveals a damaged file.
  *
  * @throws the system's error
  */
@@ -23,14 +23,14 @@ export function writeChecked(folder: string, name: string, content: Uint8Array):
   }
 }
 
-/** Reads such a file; undefined where it is not there, or not what was written. */
+/** Reads a file of `writeChecked`; undefined where it is missing or damaged. */
 export function readChecked(folder: string, name: string, touch = true): Buffer | undefined {
   const path = join(folder, name);
   let bytes: Buffer;
   try {
     bytes = readFileSync(path);
   } catch {
-    // Never written, or evicted: it is fetched again.
+    // Never written, or evicted: the caller fetches it again.
     return undefined;
   }
   const content = bytes.subarray(DIGEST_LENGTH);
@@ -42,7 +42,7 @@ export function readChecked(folder: string, name: string, touch = true): Buffer 
   return content;
 }
 
-/** What was used last is evicted last; an hour more or less makes no difference there, and a write for each read does. */
+/** Eviction goes by the time of last use. An hour's precision is enough, and saves a write for each read. */
 function touchOld(path: string): void {
   try {
     const now = Date.now();

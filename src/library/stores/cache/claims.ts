@@ -3,16 +3,16 @@ import { join } from 'node:path';
 import { currentOwner, isDead, ownerName, parseOwnerName } from '../../../durable/owner.ts';
 import { namesIn } from './leases.ts';
 
-/** The longest that a tree is waited for that somebody is about to evict. */
+/** The longest wait for a tree that another process is about to evict. */
 const WAIT_MS = 5_000;
 const NAP_MS = 2;
 
-/** What a reader waits on. */
+/** Never changes: readers only sleep on it. */
 const nap = new Int32Array(new SharedArrayBuffer(4));
 
 /**
- * Says that a tree is about to be evicted. Whoever needs a tree says that first and looks for claims then; whoever evicts claims first and looks for
- * needs then: so one of the two sees the other.
+ * Announces the eviction of a tree. A reader first announces its need, then looks for claims; an evicting process first claims, then looks for
+ * needs. So at least one of the two sees the other.
  *
  * @returns takes the claim back
  */
@@ -23,10 +23,10 @@ export function claimTree(folder: string, tree: string): () => void {
   return () => rmSync(path, { force: true });
 }
 
-/** Waits until nobody who lives claims a tree. */
+/** Waits until no living process claims a tree. */
 export function awaitUnclaimed(folder: string, tree: string): void {
   for (const end = performance.now() + WAIT_MS; isClaimed(folder, tree) && performance.now() < end;) {
-    // Reading by digest is synchronous, and a claim is held for as long as a rename takes.
+    // Reads by digest are synchronous, and a claim lasts only as long as a rename.
     Atomics.wait(nap, 0, 0, NAP_MS);
   }
 }
@@ -35,7 +35,7 @@ function isClaimed(folder: string, tree: string): boolean {
   return namesIn(folder).some((name) => name.endsWith(`.${tree}`) && !removedAsDead(folder, name));
 }
 
-/** Removes the claims of those who died before they evicted. */
+/** Removes the claims of processes that died before they evicted. */
 export function removeDeadClaims(folder: string): void {
   for (const name of namesIn(folder)) removedAsDead(folder, name);
 }

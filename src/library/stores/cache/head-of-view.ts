@@ -6,7 +6,7 @@ import { TOOLS_FILE } from '../../../skills/load/read-skill-parts.ts';
 import { skillFileNames } from '../../../skills/load/files/skill-file-name.ts';
 import { TEXT_FILE_LIMIT } from '../../../skills/text/decode-text.ts';
 
-/** The head of a skill that is kept as a whole; undefined where no file of it is its SKILL.md. */
+/** The head of a skill whose files are all cached; undefined where none of them is its SKILL.md. */
 export function headOfView(item: StoreItem, { files, folder }: SkillView): SkillHead | undefined {
   const names = files.map(({ path, bytes }) => ({ path, bytes }));
   const [skillFile] = skillFileNames(names.map(({ path }) => path));

@@ -4,21 +4,21 @@ import { join } from 'node:path';
 import { currentOwner, isDead, ownerName, parseOwnerName } from '../../../durable/owner.ts';
 import { removeTree } from '../../../durable/remove-tree.ts';
 
-/** Says which trees somebody needs, for whoever makes room. */
+/** Tells evicting processes which trees this process needs. */
 export interface Leases {
   /**
-   * From now on the tree is needed, until `close`, or until each who holds it has let it go.
+   * Marks the tree as needed until every holder has released it, or until `close`.
    *
-   * @returns lets it go; whoever calls that twice does nothing by the second
+   * @returns releases the tree; a second call has no effect
    */
   hold(tree: string): () => void;
   close(): void;
 }
 
-/** Opens a folder of leases in the name of this process. One of a process that died holds nothing. */
+/** Opens a folder of leases in the name of this process. Leases of a dead process hold nothing. */
 export function openLeases(folder: string): Leases {
   const own = join(folder, `${ownerName(currentOwner())}-${randomBytes(4).toString('hex')}`);
-  /** How many hold a tree. */
+  /** Number of holders of each tree. */
   let held = new Map<string, number>();
   return {
     hold(tree) {
@@ -48,7 +48,7 @@ export function openLeases(folder: string): Leases {
   };
 }
 
-/** Trees that a living process needs. What dead ones left goes away. */
+/** Trees that a living process needs. Removes the leases of dead processes. */
 export function heldTrees(folder: string): ReadonlySet<string> {
   const held = new Set<string>();
   for (const name of namesIn(folder)) {
@@ -59,7 +59,7 @@ export function heldTrees(folder: string): ReadonlySet<string> {
   return held;
 }
 
-/** Names in a folder; none where it is not there. */
+/** Names in a folder; empty where the folder is missing. */
 export function namesIn(folder: string): string[] {
   try {
     return readdirSync(folder);

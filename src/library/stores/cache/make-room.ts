@@ -4,35 +4,36 @@ import { discard } from '../../../durable/durable-file.ts';
 import { claimTree } from './claims.ts';
 import { heldTrees, namesIn } from './leases.ts';
 
-/** Where the parts of a cache are. */
+/** The folders of a cache. */
 export interface CacheFolders {
   trees: string;
   leases: string;
   claims: string;
-  /** Says who has not made room yet. */
+  /** Notes of processes that have not made room yet. */
   owed: string;
-  /** Folders of single files, which nobody holds: they are read whole. */
+  /** Folders of single files. They have no leases, as each read takes the whole file. */
   files: readonly string[];
-  /** Databases that processes share: they count, and shrink by themselves. */
+  /** Databases that processes share. Their bytes count, and they shrink by themselves. */
   databases: readonly string[];
 }
 
-/** Something that can be evicted. */
+/** An entry that can be evicted. */
 export interface CacheEntry {
   path: string;
   bytes: number;
   usedAt: number;
-  /** The name by which it is held; absent for a file, which nobody holds. */
+  /** The name by which it is leased; absent for a file, which has no leases. */
   tree?: string;
 }
 
 /** A tree is named by the digest of a skill. */
 const TREE = /^[0-9a-f]{64}$/;
-/** As a share of the bound, so that not every skill makes room anew. */
+/** Evictions stop at this share of the limit, so that not every new skill evicts again. */
 const LEFT = 0.9;
 
 /**
- * Evicts what was not used for longest, until a cache has room again. What a living process needs stays, also where the cache then is over its bound.
+ * Evicts the entries that were unused for longest, until the cache has room again. Entries that a living process needs stay, even if the cache is
+ * then over its limit.
  *
  * @returns bytes that are left
  */
@@ -43,9 +44,9 @@ export function makeRoom(folders: CacheFolders, maxBytes: number): number {
 }
 
 /**
- * The same of entries that are known.
+ * Evicts from a given list of entries, by the same rules.
  *
- * @param shared bytes that count, and that no eviction gives back
+ * @param shared bytes that count, but that no eviction frees
  */
 export function evictOldest(
   entries: readonly CacheEntry[],

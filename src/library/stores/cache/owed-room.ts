@@ -5,10 +5,10 @@ import { currentOwner, isDead, ownerName, parseOwnerName } from '../../../durabl
 import { namesIn } from './leases.ts';
 
 /**
- * Says that this process fills a cache and has not made room yet: where it dies, the next one does.
+ * Notes that this process fills a cache and has not made room yet. If it dies, the next process makes room.
  *
- * @param folder where that is written down
- * @returns says that there is room
+ * @param folder of these notes
+ * @returns removes the note, once there is room
  */
 export function oweRoom(folder: string): () => void {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -17,7 +17,7 @@ export function oweRoom(folder: string): () => void {
   return () => rmSync(path, { force: true });
 }
 
-/** Makes the room that processes owed when they died. */
+/** Makes the room that dead processes owed. */
 export function payRoom(folder: string, makeRoom: () => void): void {
   const owed = namesIn(folder).filter((name) => {
     const owner = parseOwnerName(name);

@@ -2,14 +2,14 @@ import { chmodSync, lstatSync, realpathSync } from 'node:fs';
 import { SkillcellError } from '../../../contracts/errors/skillcell-error.ts';
 import { makeFolders } from '../../../durable/make-folders.ts';
 
-/** Write rights of others than the owner. */
+/** Write permission for users other than the owner. */
 const WRITABLE = 0o022;
 
 /**
- * Makes sure that a folder is there, belongs to this user, and that nobody else may look into it.
+ * Ensures that a folder exists, belongs to this user, and is closed to all others.
  *
  * @returns its path, links resolved
- * @throws SkillcellError `store.unavailable` for a folder of another user, and for one that others may write
+ * @throws SkillcellError `store.unavailable` for a folder of another user, or with write permission for others
  */
 export function privateFolder(path: string): string {
   makeFolders(path, 0o700);

@@ -15,13 +15,13 @@ import { type CacheFolders, makeRoom } from './make-room.ts';
 import { oweRoom, payRoom } from './owed-room.ts';
 import { privateFolder } from './private-folder.ts';
 
-/** Skills by their digests, each in a folder that nobody changes. Processes share it. */
+/** Skills by their digests, each in a folder that never changes. Processes share it. */
 export interface TreeCache {
   readonly folder: string;
-  /** Bytes of all that may be kept. */
+  /** Limit of all kept bytes. */
   readonly maxBytes: number;
   /**
-   * The skill of a digest, each byte of which was looked at; undefined where it is not there, or no longer what it was.
+   * The skill with a digest, after a check of every byte; undefined where it is missing or damaged.
    *
    * @example
    * ```ts
@@ -50,7 +50,7 @@ export interface TreeCache {
    */
   keep(tree: SkillTree): SkillView;
   /**
-   * Tells it of bytes that were kept beside its trees, so that it makes room for them.
+   * Reports bytes that were stored beside the trees, so that the cache makes room for them.
    *
    * @example
    * ```ts
@@ -67,7 +67,7 @@ export interface TreeCache {
    */
   added(bytes: number): void;
   /**
-   * Says that all that it gave is no longer needed: only then may it be evicted. Nothing else of it is open.
+   * Releases every view that this cache returned: only then can they be evicted. The cache holds no other resource.
    *
    * @example
    * ```ts
@@ -76,7 +76,7 @@ export interface TreeCache {
    * const cache = openTreeCache('cache');
    * const tree = new Map([['SKILL.md', { bytes: Buffer.from('Text.'), executable: false }]]);
    * const { folder } = cache.keep(tree);
-   * // Until here nobody evicts it.
+   * // No process evicts it before this call.
    * cache.close();
    * console.log(folder.startsWith(process.cwd()));
    * // prints: true
@@ -85,21 +85,21 @@ export interface TreeCache {
   close(): void;
 }
 
-/** What was read of buckets, in the folder of a cache. */
+/** Objects read from buckets, in the folder of a cache. */
 export const OBJECTS_FILE = 's3-objects.sqlite';
 
 const DIGEST = /^sha256:[0-9a-f]{64}$/;
 
-/** How large a cache may be. */
+/** The size of a cache. */
 export interface TreeCacheOptions {
-  /** Bytes of all that is kept. What a living process needs stays, also where that is more. @default 1 GiB */
+  /** Limit of all kept bytes. Entries that a living process needs stay, even over this limit. @default 1 GiB */
   maxBytes?: number;
 }
 
 const DEFAULT_BYTES = 1024 ** 3;
 
 /**
- * Opens a cache, whose folder is made at the first use. Others may not look into it.
+ * Opens a cache, whose folder is made at the first use. Other users have no access to it.
  *
  * @example
  * ```ts
@@ -116,7 +116,7 @@ export function openTreeCache(folder: string, { maxBytes = DEFAULT_BYTES }: Tree
   checkCacheOptions({ folder, maxBytes });
   let opened: OpenedCache | undefined;
   const open = (): OpenedCache => {
-    // Whoever empties a cache takes the folders of those who have it open as well.
+    // Emptying a cache folder also removes the folders that an open cache uses.
     if (opened !== undefined && !existsSync(opened.folders.trees)) cache.close();
     if (opened !== undefined) return opened;
     opened = openFolders(folder);
@@ -128,11 +128,11 @@ export function openTreeCache(folder: string, { maxBytes = DEFAULT_BYTES }: Tree
     });
     return opened;
   };
-  // Another process may have filled it: the first skill that is kept finds out.
+  // Another process may have filled it: the first skill that is kept makes room.
   let added = Number.POSITIVE_INFINITY;
   const isDue = (bytes: number): boolean => added + bytes > maxBytes * LOOK_AFTER;
 
-  /** Holds a tree, and says whether it is there. */
+  /** Leases a tree, and checks whether it is there. */
   const hold = (digest: string): { place: string; files: readonly SkillFile[] | undefined; release: () => void } => {
     const { folders, leases } = open();
     const tree = treeOf(digest);
@@ -168,7 +168,7 @@ export function openTreeCache(folder: string, { maxBytes = DEFAULT_BYTES }: Tree
           const bytes = listed.reduce((sum, file) => sum + file.bytes, 0);
           const settle = isDue(bytes) ? oweRoom(owed) : undefined;
           removeTorn(trees);
-          // Where another process was faster, what it has written is the same.
+          // If another process was faster, it wrote the same files.
           writeTree(trees, treeOf(digest), tree, 'kept');
           cache.added(bytes);
           settle?.();
@@ -197,7 +197,7 @@ export function openTreeCache(folder: string, { maxBytes = DEFAULT_BYTES }: Tree
   return cache;
 }
 
-/** A place that cannot be used is nothing of ours, for a program as well. */
+/** An unusable place is not a bug of this package: callers get an error about the place. */
 function ofPlaces<Result>(work: () => Result): Result {
   try {
     return work();
@@ -213,12 +213,12 @@ function heldView(view: SkillView, release: () => void): SkillView {
   return view;
 }
 
-/** Says that a view of a cache is no longer needed, whoever's cache it is: what nobody else holds may be evicted. */
+/** Releases a view of any cache. Without other holders it can be evicted. */
 export function releaseView(view: SkillView): void {
   releases.get(view)?.();
 }
 
-/** As a share of the bound: how much may come before it is looked at anew how much there is. */
+/** Share of the limit that may be added before the total is counted anew. */
 const LOOK_AFTER = 1 / 16;
 
 interface OpenedCache {
@@ -242,7 +242,7 @@ function treeOf(digest: string): string {
   return digest.slice('sha256:'.length);
 }
 
-/** The files of a tree as a manifest has them. */
+/** The files of a tree, as in a manifest. */
 export function listFiles(tree: SkillTree): SkillFile[] {
   return [...tree]
     .map(([path, { bytes, executable }]) => ({ path, digest: digestOf(bytes), bytes: bytes.length, executable }))
@@ -253,17 +253,17 @@ function filesIn(place: string): readonly SkillFile[] | undefined {
   try {
     return readManifest(place).files;
   } catch {
-    // Not there, or not to be read: it is fetched again.
+    // Missing or unreadable: the caller fetches it again.
     return undefined;
   }
 }
 
-/** What was used last is evicted last. */
+/** Eviction goes by the time of last use. */
 function touch(place: string): void {
   try {
     const now = new Date();
     utimesSync(place, now, now);
   } catch {
-    // Evicted meanwhile, or another user's.
+    // Evicted meanwhile, or it belongs to another user.
   }
 }

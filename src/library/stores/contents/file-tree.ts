@@ -14,15 +14,15 @@ export interface SourceFolder {
   folders: Map<string, SourceFolder>;
   links: string[];
   submodules: string[];
-  /** What is neither file, folder, link nor submodule. */
+  /** Names that are no file, folder, link or submodule. */
   others: string[];
-  /** Names that are left out wherever they stand. */
+  /** Names that are left out in every folder. */
   leftOut: Set<string>;
 }
 
 const NAMED = 10;
 
-/** Puts the names of a source into folders. What cannot be the path of a file is left out. */
+/** Sorts the names of a source into folders. Names that cannot be the path of a file are left out. */
 export function buildFileTree(entries: readonly SourceEntry[]): { root: SourceFolder; diagnostics: Diagnostic[] } {
   const root = newFolder('');
   const folders = new Map<string, SourceFolder | null>([['', root]]);
@@ -64,13 +64,13 @@ export function folderIn(root: SourceFolder, path: string): SourceFolder | undef
   return folder;
 }
 
-/** Every folder below one, and that itself first, in path order. */
+/** A folder and every folder below it, in path order. */
 export function* foldersBelow(folder: SourceFolder): Generator<SourceFolder> {
   yield folder;
   for (const below of folder.folders.values()) yield* foldersBelow(below);
 }
 
-/** Names what a folder holds besides files and folders, one diagnostic a kind. */
+/** Reports the names in a folder that are neither files nor folders, one diagnostic a kind. */
 export function oddNames({ path, links, submodules, others, leftOut }: SourceFolder): Diagnostic[] {
   const place = (names: readonly string[]): { path: string } => ({ path: joined(path, names[0] ?? '') });
   const found: Diagnostic[] = [];
@@ -81,12 +81,12 @@ export function oddNames({ path, links, submodules, others, leftOut }: SourceFol
     found.push(libraryDiagnostic('source.submodule', message, place(submodules)));
   }
   if (others.length > 0) {
-    const message = `What is neither file, folder nor link is left out: ${listNames(others, NAMED)}.`;
+    const message = `Names that are no file, folder or link are left out: ${listNames(others, NAMED)}.`;
     found.push(libraryDiagnostic('source.left-out', message, place(others)));
   }
   if (leftOut.size > 0) {
     const names = [...leftOut];
-    const message = `What belongs to version control and package managers is left out: ${listNames(names, NAMED)}.`;
+    const message = `Folders of version control and package managers are left out: ${listNames(names, NAMED)}.`;
     found.push(libraryDiagnostic('source.left-out', message, place(names)));
   }
   return found;
@@ -97,12 +97,12 @@ export function folderPath({ path }: SourceFolder): string {
   return path === '' ? '.' : path;
 }
 
-/** A path of a name in a folder of that path. */
+/** The path of a name in a folder. */
 export function joined(folder: string, name: string): string {
   return folder === '' || folder === '.' ? name : `${folder}/${name}`;
 }
 
-/** A folder `.git` by any spelling that some system takes for it would act where the files are written. */
+/** A folder `.git` would act on the host where the files are written. Some systems accept other spellings of it. */
 function isLeftOut(name: string): boolean {
   const plain = removeHidden(name).toLowerCase();
   return plain === '.git' || plain === 'git~1' || name === 'node_modules';
@@ -117,7 +117,7 @@ function split(path: string): { above: string; name: string } {
   return slash < 0 ? { above: '', name: path } : { above: path.slice(0, slash), name: path.slice(slash + 1) };
 }
 
-/** A name that is a file and a folder cannot be written. The folder stays. */
+/** A name cannot be both a file and a folder on disk. The folder stays. */
 function dropFilesThatAreFolders(
   folders: ReadonlyMap<string, SourceFolder | null>,
   unusable: [path: string, fault: string][],
@@ -134,5 +134,7 @@ function unusableDiagnostics(unusable: readonly [path: string, fault: string][])
   const [first] = unusable;
   if (first === undefined) return [];
   const named = listNames(unusable, NAMED, ([path, fault]) => `${quotedText(path)} (${fault})`);
-  return [diagnostic('skill.path', `What cannot be the path of a file is left out: ${named}.`, { path: first[0] })];
+  return [
+    diagnostic('skill.path', `Names that cannot be the path of a file are left out: ${named}.`, { path: first[0] }),
+  ];
 }

@@ -13,19 +13,19 @@ import { findSkillPlaces, skillFileIn, type SkillPlace } from './skill-places.ts
 import type { FoundSkill, PluginElsewhere, SourceContents } from './source-contents.ts';
 import type { SourceFiles } from './source-files.ts';
 
-/** How a source is looked through. */
+/** Options of a search through a source. */
 export interface FindOptions {
-  /** Takes a SKILL.md below another skill as a skill of its own, too. @default false */
+  /** Also takes a SKILL.md below another skill as a skill of its own. @default false */
   nested?: boolean | undefined;
-  /** Takes the source for the plugin that a marketplace lists, and nothing that is not of it. */
+  /** Treats the source as this plugin of a marketplace, and takes only the plugin's skills. */
   plugin?: Pick<PluginElsewhere, 'plugin' | 'skills' | 'strict'> | undefined;
 }
 
 const NAMED = 10;
 
 /**
- * Finds the skills of a source: every folder with SKILL.md where a root would have one, and what its marketplaces and plugins list. What is found
- * in two ways is one skill, and what is not taken is named.
+ * Finds the skills of a source: every folder with SKILL.md where a root would have one, and the skills that its marketplaces and plugins list. A
+ * skill that is found twice counts once. Diagnostics name the skills that are left out.
  */
 export async function findContents(files: SourceFiles, options: FindOptions = {}): Promise<SourceContents> {
   const { nested = false, plugin } = options;
@@ -91,7 +91,7 @@ async function bringSkills(
   return { skills, diagnostics };
 }
 
-/** Says whose each skill is. What a plugin lists counts before what another one only has where skills usually lie. */
+/** Assigns each skill to a plugin. A listing by a plugin counts before another plugin's default folder. */
 function assignOwners(owners: Map<string, string>, plugins: readonly PluginSkills[]): Diagnostic[] {
   const twice = new Map<string, Set<string>>();
   const take = (folder: string, plugin: string, isListed: boolean): void => {
@@ -108,7 +108,7 @@ function assignOwners(owners: Map<string, string>, plugins: readonly PluginSkill
   });
 }
 
-/** What a plugin lists may lie deeper than a search goes. */
+/** A plugin may list folders that are deeper than the search goes. */
 function addPlace(places: Map<string, SkillPlace>, root: SourceFolder, path: string, nested: boolean): void {
   const folder = places.has(path) ? undefined : folderIn(root, path);
   const skillFile = folder === undefined ? undefined : skillFileIn(folder);

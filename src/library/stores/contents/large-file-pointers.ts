@@ -6,7 +6,7 @@ import type { FoundSkill } from './source-contents.ts';
 import type { SourceFiles } from './source-files.ts';
 
 const POINTER = 'version https://git-lfs.github.com/spec/v1';
-/** A pointer is smaller, by its specification. */
+/** The specification keeps a pointer below this size. */
 const POINTER_BYTES = 1_024;
 const ATTRIBUTES = '.gitattributes';
 const ATTRIBUTES_BYTES = 64 * 1024;
@@ -14,8 +14,8 @@ const LOOKED_AT = 200;
 const NAMED = 10;
 
 /**
- * Names files of skills that only say where their content lies, in Git LFS. What they are is looked at only where a `.gitattributes` speaks of
- * it: most sources have none.
+ * Reports files that are only pointers to content in Git LFS. Files are examined only if a `.gitattributes` mentions LFS, since most sources have
+ * no pointers.
  */
 export async function namePointers(files: SourceFiles, skills: readonly FoundSkill[]): Promise<Diagnostic[]> {
   if (!(await speaksOfPointers(files))) return [];

@@ -9,10 +9,10 @@ import type { SourceEntry, SourceFiles } from './source-files.ts';
 import { pathInSource } from './source-path.ts';
 
 const PLUGIN_BYTES = 256 * 1024;
-/** Plugins of a source that describe themselves and that no marketplace lists. */
+/** Limit of plugins that have their own file and that no marketplace lists. */
 const UNLISTED = 1_000;
 
-/** Folders of skills that belong to a plugin. What is listed counts before what only lies where skills of plugins do. */
+/** Folders of skills that belong to a plugin. Listed folders count before the default ones. */
 export interface PluginSkills {
   plugin: string;
   listed: string[];
@@ -46,20 +46,20 @@ export async function findPluginSkills(
       whole === undefined
         ? libraryDiagnostic(
             'source.path',
-            `A path of plugin ${quotedText(name)} leaves the source or is none, got ${quotedText(path)}.`,
+            `A path of plugin ${quotedText(name)} leaves the source or is invalid, got ${quotedText(path)}.`,
             { path: by },
           )
         : missing(there, name, path, by);
     if (fault !== undefined) diagnostics.push(fault);
     else if (there !== undefined) listed.push(...skillFoldersIn(there));
   }
-  // Of the source itself, where several plugins may lie, only what is listed belongs to one that lists something.
+  // The source itself may hold several plugins. So a plugin there that lists skills owns only these.
   const alone = !strict || place === '.';
   const usual = alone && listed.length > 0 ? [] : usualFolders(folder);
   return { found: { plugin: name, listed, usual }, folder: place, diagnostics };
 }
 
-/** Plugins that describe themselves, in folders that no marketplace has named. */
+/** Plugins with their own file, in folders that no marketplace names. */
 export function unlistedPlugins(root: SourceFolder, known: ReadonlySet<string>): Plugin[] {
   const plugins: Plugin[] = [];
   for (const folder of foldersBelow(root)) {
@@ -82,7 +82,7 @@ function ownFile(folder: SourceFolder): SourceEntry | undefined {
   return undefined;
 }
 
-/** What a plugin says of itself. */
+/** The plugin's own file. */
 interface OwnFile {
   name?: string | undefined;
   skills: readonly string[];
@@ -102,7 +102,7 @@ async function readOwnFile(files: SourceFiles, folder: SourceFolder): Promise<Ow
     diagnostics: [libraryDiagnostic('source.manifest', message, { path })],
   });
   if (typeof read.value !== 'object' || read.value === null || Array.isArray(read.value))
-    return fault('The plugin is described by no object.');
+    return fault('The file of the plugin holds no object.');
   const described = read.value as { name?: unknown; skills?: unknown };
   const name = pluginName(described.name);
   const skills = skillPaths(described.skills);
@@ -117,7 +117,7 @@ function missing(there: SourceFolder | undefined, name: string, path: string, by
   return libraryDiagnostic('source.missing', message, { path: by });
 }
 
-/** Where a plugin's skills lie unless it lists them: in `skills/`, or it is one itself. */
+/** The default folders of a plugin's skills, unless it lists them: below `skills/`, or the plugin's own folder. */
 function usualFolders(folder: SourceFolder): string[] {
   const below = folder.folders.get('skills');
   const own = skillFileIn(folder) === undefined ? [] : [folderPath(folder)];

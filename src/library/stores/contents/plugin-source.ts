@@ -2,7 +2,7 @@ import { quotedText } from '../../../contracts/text/quoted-text.ts';
 import type { PluginElsewhere } from './source-contents.ts';
 import { pathInSource } from './source-path.ts';
 
-/** Where a plugin lies: in this source, in another one, or where nobody here can read it. */
+/** The place of a plugin: in this source, in another one, or unreadable here. */
 export type PluginSource =
   | { folders: string[] }
   | { elsewhere: Pick<PluginElsewhere, 'url' | 'ref' | 'commit' | 'folder'> }
@@ -13,11 +13,11 @@ const COMMIT = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/i;
 const ADDRESS_CHARACTERS = 2_000;
 
 /**
- * Reads the `source` of a plugin in a marketplace. A path begins at the source; below `pluginRoot` where it is a bare name, or where nothing
- * lies at the source's own path: there are marketplaces of both readings.
+ * Reads the `source` of a plugin in a marketplace. A path starts at the root of the source. A bare name starts at `pluginRoot`; another path does
+ * so only where the root has no such folder. Both readings are in use.
  *
  * @param source as the marketplace has it
- * @param pluginRoot folder of bare names, as it is written
+ * @param pluginRoot folder of bare names, as written
  */
 export function readPluginSource(source: unknown, pluginRoot: string | undefined): PluginSource {
   if (typeof source === 'string') return localFolders(source, pluginRoot);
@@ -47,21 +47,21 @@ function localFolders(path: string, pluginRoot: string | undefined): PluginSourc
     return base === undefined ? undefined : pathInSource(base, path);
   });
   return folders.includes(undefined)
-    ? { fault: 'source.path', reason: `its path leaves the source or is none, got ${quotedText(path)}` }
+    ? { fault: 'source.path', reason: `its path leaves the source or is invalid, got ${quotedText(path)}` }
     : { folders: folders.filter((folder) => folder !== undefined) };
 }
 
 function elsewhere(url: unknown, { ref, sha, path }: { ref?: unknown; sha?: unknown; path?: unknown }): PluginSource {
   const address = plainAddress(url);
   if (address === undefined)
-    return { fault: 'source.unsupported', reason: 'its address is no plain https address without a credential' };
+    return { fault: 'source.unsupported', reason: 'its address is not a plain https address without a credential' };
   if (ref !== undefined && typeof ref !== 'string')
     return { fault: 'source.manifest', reason: `its ref is no text, got ${shown(ref)}` };
   if (sha !== undefined && (typeof sha !== 'string' || !COMMIT.test(sha)))
     return { fault: 'source.manifest', reason: `its sha is no full id of a commit, got ${shown(sha)}` };
   const folder = typeof path === 'string' ? pathInSource('.', path) : '.';
   if (folder === undefined || (path !== undefined && typeof path !== 'string'))
-    return { fault: 'source.path', reason: `its path leaves the repository or is none, got ${shown(path)}` };
+    return { fault: 'source.path', reason: `its path leaves the repository or is invalid, got ${shown(path)}` };
   return {
     elsewhere: {
       url: address,
@@ -72,7 +72,7 @@ function elsewhere(url: unknown, { ref, sha, path }: { ref?: unknown; sha?: unkn
   };
 }
 
-/** An address that can be handed on: no other protocol, and nothing in it that is for its owner only. */
+/** An address that is safe to pass on: https, and nothing in it that is secret. */
 function plainAddress(url: unknown): string | undefined {
   if (typeof url !== 'string' || url.length > ADDRESS_CHARACTERS || !URL.canParse(url)) return undefined;
   const { protocol, username, password, search, hash, href } = new URL(url);

@@ -1,30 +1,30 @@
 /** A plugin in this source, as a marketplace or its own file describes it. */
 export interface Plugin {
   name: string;
-  /** Folders that it may lie in, the first that is there. */
+  /** Folders to try; the first that exists is the plugin's. */
   folders: readonly string[];
-  /** Folders of its skills below its own, as the marketplace lists them. */
+  /** Folders of its skills, relative to the plugin, as the marketplace lists them. */
   skills: readonly string[];
-  /** False: what the marketplace lists is all; the plugin's own file is not read. */
+  /** False: the list of the marketplace is complete; the plugin's own file is not read. */
   strict: boolean;
   /** Path of the file that describes it. */
   described: string;
-  /** True: it is called what it calls itself. */
+  /** True: the name in the plugin's own file counts. */
   namesItself?: boolean;
 }
 
-/** Where a plugin describes itself, below its folder. */
+/** Paths of a plugin's own file, below its folder. */
 export const PLUGIN_FILES: readonly string[] = ['.claude-plugin/plugin.json', '.codex-plugin/plugin.json'];
 
 const NAME_CHARACTERS = 200;
 const SKILL_PATHS = 1_000;
 
-/** The name of a plugin, where a value can be one. */
+/** The name of a plugin; undefined where the value is not a valid name. */
 export function pluginName(value: unknown): string | undefined {
   return typeof value === 'string' && value.trim() !== '' && value.length <= NAME_CHARACTERS ? value : undefined;
 }
 
-/** The `skills` of a plugin: a text, a list of texts, or nothing. Undefined where it is something else. */
+/** The `skills` of a plugin: a text, a list of texts, or absent. Undefined for any other value. */
 export function skillPaths(value: unknown): string[] | undefined {
   if (value === undefined || value === null) return [];
   if (typeof value === 'string') return [value];

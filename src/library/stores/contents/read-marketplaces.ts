@@ -8,19 +8,19 @@ import { readSourceJson } from './read-source-json.ts';
 import type { PluginElsewhere } from './source-contents.ts';
 import type { SourceEntry, SourceFiles } from './source-files.ts';
 
-/** Where a source lists plugins. */
+/** Paths of the files that list plugins. */
 const MARKETPLACE_FILES: readonly string[] = ['.claude-plugin/marketplace.json', '.agents/plugins/marketplace.json'];
 const MARKETPLACE_BYTES = 4 * 1024 * 1024;
 const PLUGINS = 5_000;
 
-/** What the marketplaces of a source list. */
+/** Contents of the marketplaces of a source. */
 export interface Marketplaces {
   plugins: Plugin[];
   elsewhere: PluginElsewhere[];
   diagnostics: Diagnostic[];
 }
 
-/** Reads the marketplaces of a source. An entry that cannot be used is named, and the others stay. */
+/** Reads the marketplaces of a source. An invalid entry is reported, and the others stay. */
 export async function readMarketplaces(
   files: SourceFiles,
   entryAt: (path: string) => SourceEntry | undefined,

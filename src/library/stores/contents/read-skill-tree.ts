@@ -14,10 +14,10 @@ export async function readSkillTree(files: SourceFiles, { folder, files: listed 
   );
 }
 
-/** Reads what tells what a skill is. @throws Error of the source */
+/** Reads the files that define a skill. @throws Error of the source */
 export async function readSkillHead(files: SourceFiles, skill: FoundSkill, item: StoreItem): Promise<SkillHead> {
   const { folder, files: listed, skillFile } = skill;
-  // A text that is too large is none to whoever loads it, and is not fetched.
+  // The loader rejects a text over this limit, so it is not fetched.
   const read = async (name: string): Promise<Uint8Array> =>
     (listed.find(({ path }) => path === name)?.bytes ?? 0) > TEXT_FILE_LIMIT
       ? new Uint8Array()

@@ -3,13 +3,13 @@ import { libraryDiagnostic } from '../../../contracts/errors/library-diagnostic.
 import { JsonRefused, parseBoundedJson } from '../../../protocol/channel/bounded-json.ts';
 import type { SourceFiles } from './source-files.ts';
 
-/** JSON of a source, or why there is none. */
+/** JSON of a source, or the reason why it cannot be read. */
 export type SourceJson = { value: unknown; diagnostic?: undefined } | { diagnostic: Diagnostic };
 
 /**
- * Reads a JSON file of a source, which nobody has vouched for.
+ * Reads a JSON file of a source. Its content is untrusted.
  *
- * @param maxBytes over which nothing of it is read
+ * @param maxBytes larger files are not read
  */
 export async function readSourceJson(
   files: SourceFiles,
@@ -29,7 +29,7 @@ export async function readSourceJson(
   }
 }
 
-/** Editors of some systems put a byte order mark before the text. */
+/** Editors on some systems put a byte order mark before the text. */
 function withoutMark(content: Uint8Array): Uint8Array {
   return content[0] === 0xef && content[1] === 0xbb && content[2] === 0xbf ? content.subarray(3) : content;
 }

@@ -11,13 +11,13 @@ import { folderPath, foldersBelow, oddNames, type SourceFolder } from './file-tr
 import type { SourceEntry } from './source-files.ts';
 
 const NAMED = 10;
-/** In a sandbox the skill's id stands before the path, as one component. */
+/** In a sandbox, the skill's id is one more component before the path. */
 const LONGEST_ID = 'i'.repeat(255);
 
 /**
  * The regular files of a skill folder, with their paths below it.
  *
- * @returns no files where the skill is larger than one may be, or not every system can hold it
+ * @returns no files where the skill is too large, or two of its names collide on some systems
  */
 export function listSkillEntries(skill: SourceFolder): { files?: SourceEntry[]; diagnostics: Diagnostic[] } {
   const files: SourceEntry[] = [];
@@ -40,7 +40,7 @@ export function listSkillEntries(skill: SourceFolder): { files?: SourceEntry[]; 
   if (leftOut.length > 0) {
     const named = listNames(leftOut, NAMED, ([name, fault]) => `${quotedText(name)} (${fault})`);
     diagnostics.push(
-      diagnostic('skill.path', `What cannot have its path in a sandbox is left out: ${named}.`, { path }),
+      diagnostic('skill.path', `Files whose path a sandbox cannot hold are left out: ${named}.`, { path }),
     );
   }
   const tooLarge =

@@ -12,14 +12,14 @@ export interface SkillPlace {
   skillFile: string;
 }
 
-/** The SKILL.md of a folder, in whatever spelling; undefined where it holds none that is a file. */
+/** The SKILL.md of a folder, in any spelling; undefined where there is no such file. */
 export function skillFileIn({ files }: SourceFolder): string | undefined {
   return skillFileNames([...files.keys()])[0];
 }
 
 /**
- * Searches a source for folders that hold SKILL.md, in path order, by the rules of a root: so deep, so many folders, and nothing below a skill
- * unless that is asked for.
+ * Searches a source for folders that hold SKILL.md, in path order. The rules of a root apply: the same limits of depth and folders, and no search
+ * below a skill unless `nested` is set.
  */
 export function findSkillPlaces(
   root: SourceFolder,

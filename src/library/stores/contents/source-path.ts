@@ -2,11 +2,11 @@ import { posix } from 'node:path';
 import { relativePathFault } from '../../../contracts/text/relative-path.ts';
 
 /**
- * A path that a file of the source names, below a folder of it.
+ * Resolves a path that a file of the source names, below a folder of it.
  *
  * @param base path of the folder, `.` for the source itself
- * @param path as it is written, `./` before it or not
- * @returns the path below the source, `.` for the whole; undefined where it leaves the source or is none
+ * @param path as written, with or without `./`
+ * @returns the path below the source, `.` for the root; undefined where it leaves the source or is invalid
  */
 export function pathInSource(base: string, path: string): string | undefined {
   if (path === '' || path.startsWith('/') || path.includes('\\')) return undefined;

@@ -17,15 +17,15 @@ import { type FSWatcher, watch } from 'node:fs';
 
 /** A folder of skills. */
 export interface DirectoryStoreOptions {
-  /** The folder; a link to one is followed, none below it is. */
+  /** The folder. A link to it is followed; links below it are not. */
   path: string;
   kind: RootKind;
   cache: TreeCache;
 }
 
 /**
- * Reads skills from a folder, by the same walk as a root: no link is followed, and what is left out is named. A list is the folder as it was at
- * one moment.
+ * Reads skills from a folder, by the same walk as a root. Links are not followed, and names that are left out are reported. A list is the state of
+ * the folder at one moment.
  * @example
  * ```ts
  * import { mkdirSync, writeFileSync } from 'node:fs';
@@ -45,7 +45,7 @@ export function createDirectoryStore(options: DirectoryStoreOptions): SkillStore
   const source = resolve(path);
   let earlier: SkillWalk | undefined;
 
-  /** The skill of an item as it is now, if that is what was listed. */
+  /** The present state of a listed skill. @throws SkillcellError `store.changed` */
   const listed = (item: StoreItem): { place: string; found: FoundSkill } => {
     const place = join(existingFolder(source), item.path);
     let found: FoundSkill | undefined;
@@ -59,7 +59,7 @@ export function createDirectoryStore(options: DirectoryStoreOptions): SkillStore
     return { place, found };
   };
 
-  /** What a file that cannot be read means: the skill has changed, or nobody may read it. */
+  /** The error for an unreadable file: the skill has changed, or this user has no permission. */
   const unreadable = (item: StoreItem, diagnostics: Diagnostic[]): SkillcellError => {
     listed(item);
     const message = `Cannot read the skill: ${diagnostics.at(-1)?.message ?? ''} Got ${nameOf(source, item)}.`;
@@ -85,14 +85,14 @@ export function createDirectoryStore(options: DirectoryStoreOptions): SkillStore
       const { files, diagnostics, ...read } = readManifest(place, manifestOptions(item, found));
       if (files === undefined) throw unreadable(item, diagnostics);
       const { texts } = read as { texts: ReadonlyMap<string, Uint8Array | null> };
-      // What was written while it was read would be of two revisions.
+      // A write during the read would mix two revisions.
       listed(item);
       const { skillFile } = found.folder;
       const tools = texts.get(TOOLS_FILE);
       return {
         item,
         names: found.files,
-        // One that is too large to be read as text is null among the texts.
+        // Null stands for a file that is too large to be read as text.
         skillFile: { path: skillFile, bytes: texts.get(skillFile) ?? Buffer.alloc(0) },
         ...(tools instanceof Uint8Array ? { tools } : {}),
         whole: { files, texts },
@@ -109,7 +109,7 @@ export function createDirectoryStore(options: DirectoryStoreOptions): SkillStore
           left -= bytes;
           tree.set(file.path, { bytes: content ?? Buffer.alloc(0), executable });
         } catch {
-          // Gone, grown, swapped for a link, or not to be read: the manifest of it says which.
+          // Gone, grown, swapped for a link, or unreadable: its manifest tells which.
           throw unreadable(item, readManifest(place, manifestOptions(item, found)).diagnostics);
         }
       }
@@ -121,7 +121,7 @@ export function createDirectoryStore(options: DirectoryStoreOptions): SkillStore
   };
 }
 
-/** With the listing of the look before, as the folder may be gone by now. */
+/** Uses the listing of the last look, as the folder may be gone by now. */
 function manifestOptions({ path }: StoreItem, { folder: { listing } }: FoundSkill): ManifestOptions {
   return { listing, shown: path === '.' ? '' : `${path}/` };
 }
@@ -136,7 +136,7 @@ function nameOf(source: string, { path }: StoreItem): string {
 }
 
 /**
- * Calls whenever something below a folder may have changed. A folder that cannot be watched is never heard of, nor is one that is made later.
+ * Calls `hint` when anything below a folder may have changed. A folder that cannot be watched, or is created later, gives no hints.
  *
  * @param folder absolute path
  */
@@ -144,7 +144,7 @@ function watchFolder(folder: string, hint: () => void): Disposable {
   let watcher: FSWatcher | undefined;
   try {
     watcher = watch(folder, { recursive: true, persistent: false }, hint);
-    // Too many watches, or a folder that went away: whoever waits for hints looks by itself now and then.
+    // Too many watches, or the folder was removed. Callers also poll from time to time.
     watcher.on('error', hint);
   } catch {
     // As above.

@@ -2,18 +2,18 @@ import { accessSync, constants, lstatSync, realpathSync } from 'node:fs';
 import type { Diagnostic } from '../../../contracts/errors/diagnostic.ts';
 import { SkillcellError } from '../../../contracts/errors/skillcell-error.ts';
 
-/** The path of a folder, links resolved. @throws SkillcellError `store.unavailable` where there is none */
+/** The path of a folder, links resolved. @throws SkillcellError `store.unavailable` where there is no folder */
 export function existingFolder(path: string): string {
   try {
     const real = realpathSync.native(path);
     if (lstatSync(real).isDirectory()) return real;
   } catch {
-    // Said below.
+    // Reported below.
   }
   throw unavailable('there is no folder', path);
 }
 
-/** The same, for whoever looks through all of it. */
+/** The path of a folder that this user may list. @throws SkillcellError `store.unavailable` */
 export function readableFolder(path: string): string {
   const real = existingFolder(path);
   try {
@@ -26,7 +26,7 @@ export function readableFolder(path: string): string {
 }
 
 /**
- * Refuses a walk that saw nothing of the folder itself, which is not the same as a folder in which nothing is.
+ * Throws if a walk could not read the folder itself, so that it does not pass for an empty folder.
  *
  * @throws SkillcellError `store.unavailable`
  */

@@ -5,28 +5,28 @@ import { SkillcellError } from '../../../contracts/errors/skillcell-error.ts';
 import { type FolderListing, listFolder } from '../../../skills/load/files/list-folder.ts';
 import type { SourceEntry } from '../contents/source-files.ts';
 
-/** As many as a commit may have: what holds more is no source of skills, but the disk. */
+/** Equals the limit for a commit. A folder with more names is no source of skills, but probably a whole disk. */
 const NAMES = 250_000;
 
-/** A file as it was when it was looked at. */
+/** A file, as last examined. */
 export type ListedFile = SourceEntry & Pick<Stats, 'ino' | 'mode' | 'ctimeMs'>;
 
-/** Every name below a folder, and what could not be looked into. */
+/** Every name below a folder, and the folders that cannot be read. */
 export interface ListedSource {
   entries: SourceEntry[];
   /** Files by their paths. */
   files: ReadonlyMap<string, ListedFile>;
-  /** Paths of folders that could not be looked into. */
+  /** Paths of folders that cannot be read. */
   closed: readonly string[];
   diagnostics: Diagnostic[];
 }
 
 /**
- * Looks at everything below a folder, however deep, and follows no link. `.git` and `node_modules` are skipped, as in every folder of skills.
+ * Lists everything below a folder, at any depth, without following links. `.git` and `node_modules` are skipped, as in every folder of skills.
  *
  * @param root absolute path of an existing folder, links resolved
- * @throws Error when a file is gone before it is looked at
- * @throws SkillcellError `source.refused` for more names than a source has
+ * @throws Error when a file disappears during the walk
+ * @throws SkillcellError `source.refused` for too many names
  */
 export function listSource(root: string, most: number = NAMES): ListedSource {
   const entries: SourceEntry[] = [];
@@ -47,7 +47,7 @@ export function listSource(root: string, most: number = NAMES): ListedSource {
   for (let below = pending.pop(); below !== undefined; below = pending.pop()) {
     const listing = lookInto(`${root}/${below}`);
     if (typeof listing === 'string') {
-      // One unreadable folder doesn't keep the others from being found.
+      // An unreadable folder must not hide the others.
       const path = below.slice(0, -1);
       closed.push(path);
       diagnostics.push(diagnostic('skill.unreadable', `The folder cannot be searched: ${listing}.`, { path }));
@@ -73,10 +73,10 @@ export function listSource(root: string, most: number = NAMES): ListedSource {
 }
 
 /**
- * Looks at one file.
+ * Examines one file.
  *
- * @returns undefined where it is none any more, or has a name that cannot be handed on
- * @throws Error when there is nothing
+ * @returns undefined where it is no longer a file, or its name is unusable
+ * @throws Error when it does not exist
  */
 export function lookAtFile(root: string, path: string): ListedFile | undefined {
   if (relativePathFault(path) !== undefined) return undefined;
@@ -86,7 +86,7 @@ export function lookAtFile(root: string, path: string): ListedFile | undefined {
   return { path, kind: 'file', bytes: size, executable: (mode & 0o111) !== 0, ino, mode, ctimeMs };
 }
 
-/** What a folder holds, or why nobody may say. */
+/** The listing of a folder, or the reason why it cannot be read. */
 function lookInto(folder: string): FolderListing | string {
   try {
     return listFolder(folder);

@@ -15,22 +15,22 @@ import { lookAtFile } from './list-source.ts';
 import { walkUntilSteady } from './steady-walk.ts';
 import { readerIn, revisionOf, type SourceWalk, walkSource } from './walk-source.ts';
 
-/** A folder that skills are taken from. */
+/** A folder that skills are installed from. */
 export interface SourceStoreOptions extends FindOptions {
-  /** The folder; a link to one is followed, none below it is. */
+  /** The folder. A link to it is followed; links below it are not. */
   path: string;
   kind: RootKind;
   cache: TreeCache;
 }
 
-/** A store that also says which plugins of its marketplaces lie elsewhere. */
+/** A store that also lists the plugins of its marketplaces in other repositories. */
 export interface SourceStore extends SkillStore {
   elsewhere(call?: Call): Promise<readonly PluginElsewhere[]>;
 }
 
 /**
- * Reads skills from a folder as from a repository or an archive: what its marketplaces and plugins list besides what a root would load. No link is
- * followed, and a list is the folder as it was at one moment.
+ * Reads skills from a folder as from a repository or an archive: skills that its marketplaces and plugins list, besides those that a root would
+ * load. Links are not followed. A list is the state of the folder at one moment.
  */
 export function createSourceStore({ path, kind, cache, ...find }: SourceStoreOptions): SourceStore {
   const source = resolve(path);
@@ -47,7 +47,7 @@ export function createSourceStore({ path, kind, cache, ...find }: SourceStoreOpt
     return found;
   };
 
-  /** Reads of a skill what it was when it was listed. */
+  /** Reads a skill as it was listed. @throws SkillcellError `store.changed` */
   const reading = async <Result>(
     item: StoreItem,
     call: Call,
@@ -58,7 +58,7 @@ export function createSourceStore({ path, kind, cache, ...find }: SourceStoreOpt
     const { skills } = last ?? (await walk(call));
     const found = skills.find((each) => each.found.folder === item.path)?.found;
     if (found === undefined || revisionNow(root, found) !== item.revision) throw changed(source, item);
-    // What was written while it was read would be of two revisions; what cannot be read may be gone.
+    // A write during the read would mix two revisions. A file that fails to read may be gone.
     const result = await readable(source, read(root, found)).catch((error: unknown) => {
       throw revisionNow(root, found) === item.revision ? error : changed(source, item);
     });
@@ -102,7 +102,7 @@ export function createSourceStore({ path, kind, cache, ...find }: SourceStoreOpt
   };
 }
 
-/** Undefined where a file of it is gone. */
+/** Undefined where a file of the skill is gone. */
 function revisionNow(root: string, { folder, files }: FoundSkill): string | undefined {
   try {
     return revisionOf(files.map(({ path }) => lookAtFile(root, joined(folder, path))));
@@ -111,7 +111,7 @@ function revisionNow(root: string, { folder, files }: FoundSkill): string | unde
   }
 }
 
-/** What cannot be read is an outage of the source, but for one file to which this user has no right. */
+/** A failed read is an outage of the source. If this user lacks permission for one file, a diagnostic names it. */
 async function readable<Result>(source: string, reading: Promise<Result>): Promise<Result> {
   try {
     return await reading;

@@ -1,26 +1,26 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SkillcellError } from '../../../contracts/errors/skillcell-error.ts';
 
-/** The clock of a file system goes by ticks of at most 10 ms: two changes within one leave equal times. */
+/** A file system's clock ticks every 10 ms at most: two changes within one tick leave equal times. */
 const TICK_MS = 25;
 const WALKS = 40;
 
-/** What one walk through a folder found. */
+/** Result of one walk through a folder. */
 export interface FolderWalk {
-  /** When a file of each skill was changed last, in ms since 1970. */
+  /** Time of the last change to a file of each skill, in ms since 1970. */
   skills: readonly { changedAt: number }[];
   /** Equal where nothing has changed. */
   print: string;
 }
 
 /**
- * Walks through a folder until two walks, one after the other, find the same: then the folder was in that state between them, and no later
- * change leaves the revisions as they are.
+ * Walks through a folder until two consecutive walks find the same. The folder was in that state between them, and every later change alters a
+ * revision.
  *
- * @param walk rejects with the system's error when something goes away on the way
- * @param earlier what an earlier call gave; where nothing has changed since, one walk is enough
+ * @param walk rejects with the system's error when a name disappears during the walk
+ * @param earlier result of an earlier call; without changes since then, one walk is enough
  * @param shown the folder in the error
- * @throws SkillcellError `store.unavailable` when the folder does not rest
+ * @throws SkillcellError `store.unavailable` when the folder keeps changing
  */
 export async function walkUntilSteady<Walk extends FolderWalk>(
   walk: () => Walk | Promise<Walk>,
@@ -41,11 +41,11 @@ export async function walkUntilSteady<Walk extends FolderWalk>(
   }
   throw new SkillcellError(
     'store.unavailable',
-    `Cannot list the skills: the folder changes faster than it can be looked at, got ${shown}.`,
+    `Cannot list the skills: the folder changes faster than it can be read, got ${shown}.`,
   );
 }
 
-/** Undefined when something went away on the way: then the next walk tells what there is. */
+/** Undefined when a name disappeared during the walk: the next walk sees the new state. */
 async function walkOnce<Walk>(walk: () => Walk | Promise<Walk>): Promise<Walk | undefined> {
   try {
     return await walk();

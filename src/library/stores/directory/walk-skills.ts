@@ -5,17 +5,17 @@ import { findSkillFolders, type SkillFolder } from '../../../skills/load/find-sk
 import { listSkillFiles } from '../../../skills/load/files/list-skill-files.ts';
 import { SKILL_BYTES } from '../../../skills/load/read-manifest.ts';
 
-/** A skill folder as one look found it. */
+/** A skill folder, as one walk found it. */
 export interface FoundSkill {
   folder: SkillFolder;
   files: { path: string; bytes: number }[];
-  /** What no change of a byte, a mode or a place of a file leaves as it is, once the tick of the last change is over. */
+  /** Every change to a byte, mode or place of a file alters it, once the clock tick of the last change is over. */
   revision: string;
-  /** When a file of it was changed last, in ms since 1970. */
+  /** Time of the last change to a file of it, in ms since 1970. */
   changedAt: number;
 }
 
-/** What one walk through a folder found. */
+/** Result of one walk through a folder. */
 export interface SkillWalk {
   skills: FoundSkill[];
   diagnostics: Diagnostic[];
@@ -24,10 +24,10 @@ export interface SkillWalk {
 }
 
 /**
- * Looks at every file of every skill below a folder, and reads none.
+ * Examines every file of every skill below a folder, without reading any.
  *
  * @param root absolute path of an existing folder, links resolved
- * @throws Error when a file is gone before it is looked at
+ * @throws Error when a file disappears before it is examined
  */
 export function walkSkills(root: string): SkillWalk {
   const { folders, diagnostics } = findSkillFolders(root);
@@ -43,11 +43,11 @@ export function walkSkills(root: string): SkillWalk {
 }
 
 /**
- * Looks at every file of one skill.
+ * Examines every file of one skill.
  *
  * @param place absolute path of its folder
- * @returns the skill, or why it is none that can be taken
- * @throws Error when a file is gone before it is looked at
+ * @returns the skill, or the reason why it is unusable
+ * @throws Error when a file disappears before it is examined
  */
 export function lookAtSkill(place: string, folder: SkillFolder): { skill?: FoundSkill; diagnostics: Diagnostic[] } {
   const shown = folder.dir === '.' ? '' : `${folder.dir}/`;
@@ -58,7 +58,7 @@ export function lookAtSkill(place: string, folder: SkillFolder): { skill?: Found
   let changedAt = 0;
   const files = paths.map((path) => {
     const { ino, mode, size, ctimeMs } = lstatSync(`${place}/${path}`);
-    // A time as a number tells a quarter of a microsecond, far less than a tick of the file system's clock.
+    // A number holds times to a quarter of a microsecond, far finer than a tick of the file system's clock.
     identities += `${path}\0${ino} ${mode} ${size} ${ctimeMs}\n`;
     total += size;
     if (ctimeMs > changedAt) changedAt = ctimeMs;

@@ -8,25 +8,25 @@ import type { SourceFiles } from '../contents/source-files.ts';
 import { type ListedFile, listSource } from './list-source.ts';
 import type { FolderWalk } from './steady-walk.ts';
 
-/** A skill of a source, as one look found it. */
+/** A skill of a source, as one walk found it. */
 export interface LookedAtSkill {
   found: FoundSkill;
-  /** What no change of a byte, a mode or a place of a file leaves as it is, once the tick of the last change is over. */
+  /** Every change to a byte, mode or place of a file alters it, once the clock tick of the last change is over. */
   revision: string;
   changedAt: number;
 }
 
-/** What one walk through a source found. */
+/** Result of one walk through a source. */
 export interface SourceWalk extends FolderWalk {
   contents: SourceContents;
   skills: readonly LookedAtSkill[];
 }
 
 /**
- * Looks at every name of a source, and reads none of its files but those that list skills.
+ * Lists every name of a source. Only files that list skills are read.
  *
  * @param root absolute path of an existing folder, links resolved
- * @throws Error when a file is gone before it is looked at
+ * @throws Error when a file disappears before it is examined
  * @throws SkillcellError `source.refused`
  */
 export async function walkSource(root: string, find: FindOptions): Promise<SourceWalk> {
@@ -34,7 +34,7 @@ export async function walkSource(root: string, find: FindOptions): Promise<Sourc
   const found = await findContents({ entries, read: readerIn(root) }, find);
   const contents: SourceContents = {
     ...found,
-    // A skill that cannot be read whole is none.
+    // A skill with an unreadable folder is left out.
     skills: found.skills.filter(({ folder }) => !closed.some((path) => isBelow(path, folder))),
     diagnostics: [...diagnostics, ...found.diagnostics],
   };
@@ -51,7 +51,7 @@ export function readerIn(root: string): SourceFiles['read'] {
   return async (path, limit) => readRegularFile(join(root, path), { keep: limit, limit }).content ?? Buffer.alloc(0);
 }
 
-/** Of the files of one skill, in path order. */
+/** The revision of a skill, from its files in path order. */
 export function revisionOf(files: readonly (ListedFile | undefined)[]): string {
   const identities = files.map((file) =>
     file === undefined ? 'gone' : [file.path, file.ino, file.mode, file.bytes, file.ctimeMs].join('\0'),

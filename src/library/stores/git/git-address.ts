@@ -3,33 +3,32 @@ import { statSync } from 'node:fs';
 import { quotedText } from '../../../contracts/text/quoted-text.ts';
 import { SkillcellError } from '../../../contracts/errors/skillcell-error.ts';
 
-/** How git may speak to a repository. */
+/** Protocols that git may use for a repository. */
 export type GitProtocol = 'https' | 'http' | 'git' | 'file';
 
-/** Where a repository is. */
+/** The place of a repository. */
 export interface GitAddress {
   protocol: GitProtocol;
-  /** Address or path as it is shown and kept: without a credential, since none is taken. */
+  /** Address or path, for display and for storage. It never holds a credential. */
   url: string;
-  /** Of a repository that is not on this machine. */
+  /** Absent for a repository on this machine. */
   host?: { name: string; port: number };
 }
 
 const PORTS: Readonly<Partial<Record<GitProtocol, number>>> = { https: 443, http: 80, git: 9418 };
 const CHARACTERS = 2_000;
-// Control characters and blanks; a parser of URLs drops some of them without a word.
+// Control characters and blanks. URL parsers silently drop some of them.
 const UNUSABLE = /[\p{Cc}\p{Cs}\p{Z}\\]/u;
 
 /**
- * Reads the address of a repository. It is https, or an absolute path that somebody has typed; other protocols only where the configuration names
- * them.
+ * Reads the address of a repository: https, or an absolute path that a user typed. Other protocols need the configuration.
  *
  * @throws SkillcellError `source.refused`, whose message never holds a credential
  */
 export function readGitAddress(text: string, protocols: readonly GitProtocol[]): GitAddress {
   if (isAbsolute(text)) return pathAddress(text);
   if (text.length > CHARACTERS || UNUSABLE.test(text) || !URL.canParse(text) || !text.includes('://'))
-    throw refused('it is no https address and no absolute path', harmless(text));
+    throw refused('it is neither an https address nor an absolute path', harmless(text));
   const url = new URL(text);
   const { protocol: scheme, username, password, search, hash, pathname, hostname } = url;
   const shown = `${scheme}//${url.host}${pathname}`.slice(0, 200);
@@ -39,7 +38,10 @@ export function readGitAddress(text: string, protocols: readonly GitProtocol[]):
   const protocol = scheme.slice(0, -1) as GitProtocol;
   if (!protocols.includes(protocol)) {
     const allowed = protocols.join(', ');
-    throw refused(`git is spoken over ${allowed === '' ? 'nothing' : allowed} here`, quotedText(scheme));
+    throw refused(
+      `${allowed === '' ? 'no protocol is allowed' : `the allowed protocols are ${allowed}`}`,
+      quotedText(scheme),
+    );
   }
   if (protocol === 'file') return pathAddress(decoded(pathname, shown));
   if (hostname === '' || hostname.startsWith('-')) throw refused('its address has no host', shown);
@@ -51,7 +53,7 @@ function decoded(pathname: string, shown: string): string {
   try {
     return decodeURIComponent(pathname);
   } catch {
-    throw refused('its path is no UTF-8', shown);
+    throw refused('its path is not UTF-8', shown);
   }
 }
 
@@ -63,7 +65,7 @@ function pathAddress(path: string): GitAddress {
   return { protocol: 'file', url: path };
 }
 
-/** What is no address may be one with a credential in a form that is not known here. */
+/** A malformed address may hold a credential in a form that is not recognized here. */
 function harmless(text: string): string {
   return text.includes('@') ? 'a text with @, which is not shown' : quotedText(text);
 }

@@ -2,25 +2,24 @@ import type { GitProtocol } from './git-address.ts';
 import { STREAMED_MIB } from './git-limits.ts';
 import type { GitAuthorization } from './git-token.ts';
 
-/** What a command of git is told about where it may go. */
+/** Network access of one git command. */
 export interface GitReach {
-  /** None where nothing is fetched. */
+  /** Absent where nothing is fetched. */
   protocol?: GitProtocol;
-  /** Host, port and addresses that it is at, for curl. */
+  /** Host, port and checked addresses, in curl's format. */
   pinned?: string;
-  /** Certificates that are trusted in place of the system's. */
+  /** Certificates to trust in place of the system's. */
   caFile?: string | undefined;
-  /** Who asks. Only the same user can read the environment of a process; everybody can read its arguments. */
+  /** In the environment, as only the same user can read that of a process; every user can read its arguments. */
   authorization?: GitAuthorization | undefined;
 }
 
-/** Programs and libraries of git, and nothing of the caller's. */
+/** Folders of git and its helper programs; the caller's PATH is not used. */
 const PATH = '/usr/local/bin:/usr/bin:/bin';
 
 /**
- * The environment of a command: no configuration of the system or of a user, no prompt, no helper for credentials, no hook, one protocol, and no variable
- * of this process. What is configured arrives in variables, so that neither addresses nor tokens stand in the arguments of a
- * process.
+ * The environment of a git command. It has no configuration of the system or of a user, no prompt, no credential helper, no hook, one protocol, and
+ * no variable of this process. Configuration goes into variables, so that no address or token is in the arguments of a process.
  */
 export function gitEnvironment({ protocol, pinned, caFile, authorization }: GitReach): Record<string, string> {
   const configuration: [key: string, value: string][] = [
@@ -39,7 +38,7 @@ export function gitEnvironment({ protocol, pinned, caFile, authorization }: GitR
     ['core.attributesFile', '/dev/null'],
     ['core.fsmonitor', 'false'],
     ['core.bigFileThreshold', `${STREAMED_MIB}m`],
-    // A pack, however small, so that the limit of one file is that of the whole.
+    // Always a pack, so that the limit for one file covers the whole fetch.
     ['fetch.unpackLimit', '1'],
     ['fetch.recurseSubmodules', 'false'],
     ['fetch.writeCommitGraph', 'false'],
@@ -50,13 +49,13 @@ export function gitEnvironment({ protocol, pinned, caFile, authorization }: GitR
   ];
   return {
     PATH,
-    // Where neither curl finds a .netrc nor git a file of its own; without it, both ask for the user's real one.
+    // Here neither curl finds a .netrc nor git a file of its own. Without HOME, both look up the user's real home folder.
     HOME: '/dev/null',
     LC_ALL: 'C',
     GIT_CONFIG_NOSYSTEM: '1',
     GIT_CONFIG_GLOBAL: '/dev/null',
     GIT_ATTR_NOSYSTEM: '1',
-    // It counts before all configuration.
+    // Takes precedence over all configuration.
     GIT_ALLOW_PROTOCOL: protocol ?? 'none',
     GIT_TERMINAL_PROMPT: '0',
     GIT_ASKPASS: '',

@@ -6,7 +6,7 @@ import { gitEnvironment } from './git-environment.ts';
 import { COMMAND_MS } from './git-limits.ts';
 import { runGit } from './run-git.ts';
 
-/** The first that takes addresses of hosts by configuration. */
+/** The first version that takes addresses of hosts by configuration. */
 const OLDEST = { major: 2, minor: 37 };
 const known = new Map<string, Promise<string>>();
 
@@ -25,7 +25,7 @@ export async function findGit(path: string = process.env['PATH'] ?? ''): Promise
   if (program === undefined) throw unusable('it is not installed', path);
   const checked = known.get(program) ?? checkVersion(program);
   known.set(program, checked);
-  // One that is replaced after it was refused is looked at again.
+  // A refused program is checked again, as it may be replaced.
   checked.catch(() => known.delete(program));
   return await checked;
 }
@@ -52,7 +52,7 @@ function isProgram(path: string): boolean {
     accessSync(path, constants.X_OK);
     return statSync(path).isFile();
   } catch {
-    // Not there, or not to be run.
+    // Missing, or not executable.
     return false;
   }
 }

@@ -8,11 +8,11 @@ export function isCommit(text: string): boolean {
   return COMMIT.test(text);
 }
 
-// What git takes for an operator, a pattern or an option, besides control characters.
+// Operators, patterns and options of git, and control characters.
 const UNUSABLE = /[\p{Cc}\p{Cs}\s~^:?*[\\]|\.\.|@\{|\/\/|^[-/]|[./]$/u;
 const BYTES = 255;
 
-/** What is asked for of a repository: its default branch, a branch or tag by its names there, or a commit. */
+/** The requested part of a repository's history: its default branch, a branch or tag by its possible names, or a commit. */
 export type GitRef = { commit: string } | { names: readonly string[] };
 
 /**
@@ -33,7 +33,7 @@ export function readGitRef(ref: string | undefined): GitRef {
   if (!isName)
     throw new SkillcellError(
       'source.refused',
-      `Cannot read the repository: it is no name of a branch, a tag or a commit, got ${quotedText(ref)}.`,
+      `Cannot read the repository: the ref is not a branch, a tag or a full commit id, got ${quotedText(ref)}.`,
     );
   return { names: ref.startsWith('refs/') ? [ref] : [`refs/heads/${ref}`, `refs/tags/${ref}`] };
 }

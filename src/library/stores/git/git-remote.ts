@@ -12,13 +12,13 @@ import { type GitRef, isCommit } from './git-ref.ts';
 import { gitAuthorization, type GitToken } from './git-token.ts';
 import { type GitCommand, GitFailure, runGit } from './run-git.ts';
 
-/** Resolves a host to addresses that may be connected to. @throws SkillcellError `source.refused`, `store.unavailable` */
+/** Resolves a host to addresses that are allowed as targets. @throws SkillcellError `source.refused`, `store.unavailable` */
 export type ResolveHost = (
   host: string,
   options: { allowPrivate?: readonly string[] | undefined; signal?: AbortSignal | undefined },
 ) => Promise<string[]>;
 
-/** A repository that is not ours, and how it is reached. */
+/** A remote repository, and the rules for reaching it. */
 export interface GitRemote {
   address: GitAddress;
   limits: GitLimits;
@@ -28,15 +28,15 @@ export interface GitRemote {
   resolve: ResolveHost;
 }
 
-/** What a ref of a repository leads to. */
+/** The target of a ref. */
 export interface RemoteRef {
   /** Full id of the commit. */
   commit: string;
-  /** What is fetched: the full name of the ref, or the commit. */
+  /** The name to fetch: the full name of the ref, or the commit. */
   fetched: string;
 }
 
-/** How a command reaches the repository: environment, address, and what no message may hold. */
+/** Access of one command to the repository: environment, address, and the secrets that no message may hold. */
 interface Reached {
   program: string;
   env: Record<string, string>;
@@ -44,7 +44,7 @@ interface Reached {
   secrets?: readonly string[];
 }
 
-/** Says where a ref is now. @throws SkillcellError `store.unavailable`, `source.refused` */
+/** Asks the repository for the commit of a ref. @throws SkillcellError `store.unavailable`, `source.refused` */
 export async function askRemote(remote: GitRemote, ref: GitRef, signal: AbortSignal | undefined): Promise<RemoteRef> {
   if ('commit' in ref) return { commit: ref.commit, fetched: ref.commit };
   const reached = await reach(remote, signal);
@@ -67,7 +67,7 @@ export async function askRemote(remote: GitRemote, ref: GitRef, signal: AbortSig
       .map(([id = '', name = '']) => [name, id]),
   );
   const fetched = ref.names.find((name) => ids.has(name));
-  // A tag of its own leads to its commit.
+  // An annotated tag is an object of its own; `^{}` gives its commit.
   const commit = fetched === undefined ? undefined : (ids.get(`${fetched}^{}`) ?? ids.get(fetched));
   if (fetched !== undefined && commit !== undefined && isCommit(commit)) return { commit, fetched };
   const name = ref.names[0]?.replace('refs/heads/', '') ?? '';
@@ -120,13 +120,13 @@ export async function fetchRemote(
   );
 }
 
-/** Whether git has written as much as one file may have, at which the system ends it: it says nothing of that itself. */
+/** Whether a file has reached the size limit. The system then ends git, which reports nothing itself. */
 function isFilled(repository: string, bytes: number): boolean {
   const packs = join(repository, 'objects', 'pack');
   return readdirSync(packs).some((name) => statSync(join(packs, name)).size >= bytes);
 }
 
-/** Resolves the host anew each time, and holds git to what was judged. */
+/** Resolves the host anew each time, and pins git to the checked addresses. */
 async function reach(remote: GitRemote, signal: AbortSignal | undefined): Promise<Reached> {
   const { address, allowPrivate, caFile, token, resolve } = remote;
   const program = await findGit();
@@ -134,14 +134,14 @@ async function reach(remote: GitRemote, signal: AbortSignal | undefined): Promis
   if (host === undefined) return { program, env: gitEnvironment({ protocol }), url };
   const addresses = await resolve(host.name, { allowPrivate, signal });
   const [first = ''] = addresses;
-  // git's own protocol knows no pinning: the address stands in the place of the name.
+  // git's own protocol cannot be pinned: the address replaces the name.
   if (protocol === 'git') {
     const pinned = new URL(url);
     pinned.hostname = bracketed(first);
     return { program, env: gitEnvironment({ protocol }), url: pinned.href };
   }
   const pinned = `${host.name}:${host.port}:${addresses.map(bracketed).join(',')}`;
-  // Of an address in place of a name there is nothing to resolve.
+  // A literal address needs no resolution.
   const isName = isIP(host.name.replace(/^\[(.*)\]$/, '$1')) === 0;
   const authorization = await gitAuthorization(address, token, signal);
   const env = gitEnvironment({ protocol, caFile, authorization, ...(isName ? { pinned } : {}) });
@@ -168,12 +168,12 @@ async function toRemote(
 
 const SHOWN_CHARACTERS = 300;
 
-/** A server may repeat what it was sent. */
+/** A server may echo a secret in its answer. */
 function hide(words: string, secrets: readonly string[]): string {
   return secrets.reduce((rest, secret) => rest.replaceAll(secret, '…'), words);
 }
 
-/** What git says is the server's word as well: one line of it is shown. */
+/** Messages of git may contain text from the server: one line of them is shown. */
 function asError(
   reason: GitFailure['reason'],
   words: string,
@@ -184,14 +184,10 @@ function asError(
   if (reason === 'time') return new SkillcellError('store.unavailable', `${start} it takes too long.`);
   if (reason === 'output')
     return new SkillcellError('source.refused', `${start} it lists more than ${OUTPUT_BYTES} bytes of names.`);
-  if (isFull)
-    return new SkillcellError(
-      'source.refused',
-      `${start} it is larger than may be fetched, got over ${limits.bytes} bytes.`,
-    );
+  if (isFull) return new SkillcellError('source.refused', `${start} it is over the limit of ${limits.bytes} bytes.`);
   if (/returned error: 30[12378]\b|unable to update url base from redirection/.test(words)) {
-    const hint = 'Name the address that it sends on to.';
-    return new SkillcellError('source.refused', `${start} it sends on to another address, which is not followed.`, {
+    const hint = 'Use the address that it redirects to.';
+    return new SkillcellError('source.refused', `${start} it redirects to another address, which is not followed.`, {
       hint,
     });
   }
@@ -202,14 +198,14 @@ function asError(
   if (/could not read Username|terminal prompts disabled|Authentication failed|returned error: 40[13]\b/.test(words)) {
     const flag = `\`--credential ${url.startsWith('https:') ? new URL(url).origin : 'ORIGIN'}=VARIABLE\``;
     if (token !== undefined)
-      return new SkillcellError('store.unavailable', `${start} it does not take the token.`, {
-        hint: `What ${flag} names may have expired, or may not read this repository.`,
+      return new SkillcellError('store.unavailable', `${start} it rejects the token.`, {
+        hint: `The token of ${flag} may have expired, or may not read this repository.`,
       });
-    return new SkillcellError('store.unavailable', `${start} it asks who is there.`, {
-      hint: `It may be private, or not there: ${flag} names the environment variable that holds a token for it.`,
+    return new SkillcellError('store.unavailable', `${start} it asks for a credential.`, {
+      hint: `It may be private, or missing: ${flag} names the environment variable that holds a token for it.`,
     });
   }
-  const [line = 'git ended without a word'] = words
+  const [line = 'git ended without a message'] = words
     .split('\n')
     .map((each) => oneLine(each).replace(/^(?:fatal|error): /, ''))
     .filter((each) => each !== '' && !each.startsWith('remote:') && !each.startsWith('warning:'));

@@ -16,7 +16,7 @@ import { GitFailure, runGit } from './run-git.ts';
 
 const FETCHED = 'refs/skillcell/fetched';
 
-/** A repository that is kept, and stays until it is released. */
+/** A kept repository, which stays until its release. */
 export interface HeldRepository {
   /** Absolute path. */
   folder: string;
@@ -24,7 +24,7 @@ export interface HeldRepository {
   release(): void;
 }
 
-/** Where repositories are kept, and who needs which. */
+/** Folders of the kept repositories, their leases and claims. */
 interface KeptPlaces {
   all: string;
   leases: string;
@@ -32,8 +32,8 @@ interface KeptPlaces {
 }
 
 /**
- * The bare repository of one commit, fetched where it is not kept yet. Each is made aside and renamed, so that processes that fetch the same have
- * no lock to wait for; one that is there is looked through before it is used, and fetched anew where a byte of it is another. Its name is a digest.
+ * The bare repository of one commit, fetched where it is not kept yet. It is made in a temporary folder and renamed, so that concurrent fetches
+ * need no lock. A kept repository is verified before use, and fetched anew if it is damaged. Its folder name is a digest.
  *
  * @param cacheFolder of the cache
  * @throws SkillcellError `store.unavailable`, `source.refused`
@@ -63,7 +63,7 @@ function openPlaces(cacheFolder: string): KeptPlaces {
   return { all: privateFolder(join(cache, 'git')), leases: join(cache, 'leases'), claims: join(cache, 'claims') };
 }
 
-/** The place of a commit, which nobody evicts from now on. */
+/** The folder of a commit, leased against eviction. */
 function hold({ all, claims }: KeptPlaces, leases: Leases, { address }: GitRemote, commit: string): string {
   const name = `${nameOf(address.url)}-${commit}`;
   // In this order; see `claimTree`.
@@ -93,7 +93,7 @@ async function fetchInto(
   }
 }
 
-/** Of the address alone, which has no credential, and tells nobody who reads names what it is. */
+/** A digest of the address, which has no credential, so that folder names do not reveal addresses. */
 function nameOf(url: string): string {
   return createHash('sha256').update(url).digest('hex').slice(0, 32);
 }
@@ -103,7 +103,7 @@ async function makeEmpty(folder: string, commit: string, signal: AbortSignal | u
   await local(['init', '--quiet', '--bare', '--template=', `--object-format=${format}`, '--', folder], signal);
 }
 
-/** Usually what was said to be there; a branch that moved meanwhile leads to another one. */
+/** Usually the commit that the remote reported; a branch may have moved meanwhile. */
 async function commitIn(folder: string, ref: RemoteRef, signal: AbortSignal | undefined): Promise<string> {
   if (readFileSync(join(folder, FETCHED), 'utf8').trim() === ref.commit) return ref.commit;
   const printed = await local(
@@ -152,7 +152,7 @@ function checkPack(folder: string, { address: { url }, limits }: GitRemote): voi
   if (bytes <= limits.bytes && objects <= limits.objects) return;
   throw new SkillcellError(
     'source.refused',
-    `Cannot read the repository ${url}: it is larger than may be fetched, got over ${limit} ${what}.`,
+    `Cannot read the repository ${url}: it is over the limit of ${limit} ${what}.`,
   );
 }
 
@@ -178,9 +178,9 @@ function moveInto(aside: string, place: string): void {
 }
 
 /**
- * Whether a repository is there, with each object as its id says. What is not whole goes away: a crash of the machine may have left it so.
+ * Whether a repository exists and every object matches its id. A damaged repository is removed: a crash of the machine may leave one.
  *
- * @throws SkillcellError `store.unavailable` where nobody can tell
+ * @throws SkillcellError `store.unavailable` where the check itself fails
  */
 async function isWhole(place: string, signal: AbortSignal | undefined): Promise<boolean> {
   if (!touch(place)) return false;
@@ -194,13 +194,13 @@ async function isWhole(place: string, signal: AbortSignal | undefined): Promise<
   } catch (error) {
     signal?.throwIfAborted();
     if (error instanceof GitFailure && error.reason !== 'failed') throw unkept('verify-pack', error);
-    // It is not what was fetched, as nothing there is.
+    // Damaged or incomplete: removed below.
   }
   discard(place);
   return false;
 }
 
-/** What was used last is removed last. False where there is none. */
+/** Eviction goes by the time of last use. False where the repository is missing. */
 function touch(place: string): boolean {
   try {
     const now = new Date();

@@ -13,20 +13,20 @@ import { type ListedTree, readTreeList } from './list-tree.ts';
 import { type ObjectReader, openObjectReader } from './object-reader.ts';
 import { GitFailure, runGit } from './run-git.ts';
 
-/** A folder of a repository as it is in one commit, which never changes. */
+/** A folder of a repository at one commit, which never changes. */
 export interface GitSnapshot {
   commit: string;
   contents: SourceContents;
-  /** Id of a folder by its path, `.` for the whole. */
+  /** Id of a folder by its path, `.` for the top folder. */
   treeOf(folder: string): string;
-  /** Reads files of it. @throws SkillcellError `store.unavailable`; the signal's reason */
+  /** Reads files. @throws SkillcellError `store.unavailable`; the signal's reason */
   reading<Result>(read: (files: SourceFiles) => Promise<Result>, signal: AbortSignal): Promise<Result>;
-  /** Nobody will read more of it; what is being read is read to its end. */
+  /** Ends new reads; reads in progress finish. */
   retire(): void;
   close(): void;
 }
 
-/** What is opened. */
+/** Options of {@link openSnapshot}. */
 export interface SnapshotOptions {
   remote: GitRemote;
   at: RemoteRef;
@@ -36,7 +36,7 @@ export interface SnapshotOptions {
   signal: AbortSignal | undefined;
 }
 
-/** Fetches a commit where it is not kept yet, and lists what it holds. @throws SkillcellError `store.unavailable`, `source.refused` */
+/** Fetches a commit where it is not kept yet, and lists its contents. @throws SkillcellError `store.unavailable`, `source.refused` */
 export async function openSnapshot({ remote, at, folder, cache, find, signal }: SnapshotOptions): Promise<GitSnapshot> {
   const { folder: repository, commit, release } = await repositoryOf(remote, at, cache.folder, signal);
   const program = await findGit();
@@ -77,7 +77,7 @@ export async function openSnapshot({ remote, at, folder, cache, find, signal }: 
   }
 }
 
-/** What a repository answers; where it does not, that is an outage of the source. */
+/** Awaits a read of a repository; a failure is an outage of the source. */
 async function sourceAnswer<Result>(
   answer: Promise<Result>,
   url: string,
@@ -115,7 +115,7 @@ async function topFolder(reader: ObjectReader, commit: string, folder: string, u
 const FOLDER = '40000';
 const SUBMODULE = '160000';
 
-/** The id of a name in a tree, whose rows are a mode, a name, a zero and the bytes of the id. */
+/** The id of a name in a tree. Each row is a mode, a name, a zero and the bytes of the id. */
 function entryIn(tree: Buffer, mode: string, name: string, idBytes: number): string | undefined {
   const row = Buffer.from(`${mode} ${name}\0`);
   for (let offset = 0; offset < tree.length;) {
@@ -153,7 +153,7 @@ async function listTree(
       error.reason === 'output' ? `it has more than ${OUTPUT_BYTES} bytes of names` : 'it cannot be listed',
     );
   }
-  // One folder may stand at any number of places in others: few objects have many names.
+  // One folder object may appear at many places: few objects can have many names.
   if (zerosIn(printed) > limits.objects) throw refused(`it has more than ${limits.objects} files and folders`);
   return readTreeList(printed);
 }

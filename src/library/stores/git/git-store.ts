@@ -23,23 +23,23 @@ export interface GitStoreOptions extends FindOptions {
   url: string;
   /** A branch, a tag, or the full id of a commit. @default the default branch */
   ref?: string | undefined;
-  /** The part of the repository that is read. @default the whole */
+  /** The folder of the repository to read. @default the whole repository */
   folder?: string | undefined;
   kind: RootKind;
   cache: TreeCache;
-  /** What git may speak. A path that is no address needs none. @default ['https'] */
+  /** Protocols that git may use. An absolute path needs none of them. @default ['https'] */
   protocols?: readonly GitProtocol[] | undefined;
-  /** Hosts whose addresses may be private ones. */
+  /** Hosts whose addresses may be private. */
   allowPrivate?: readonly string[] | undefined;
-  /** File of certificates that are trusted in place of the system's. */
+  /** File of certificates to trust in place of the system's. */
   caFile?: string | undefined;
   /**
-   * What a private repository is read with, or what gives it each time it is read; over https only, and to no other host, scheme or port than those
-   * of the address. It is in no id, origin, message or file.
+   * Token of a private repository, or a function that returns it for each read. It is sent over https only, and only to the scheme, host and port
+   * of the address. No id, origin, message or file holds it.
    */
   token?: GitToken | undefined;
   limits?: Partial<GitLimits> | undefined;
-  /** @internal How hosts become addresses that may be connected to. */
+  /** @internal Resolves hosts to addresses that are allowed as targets. */
   resolve?: ResolveHost | undefined;
 }
 
@@ -53,23 +53,23 @@ const SHAPE = {
   protocols: z.optional(z.array(text)),
   allowPrivate: z.optional(z.array(text)),
   caFile: z.optional(text),
-  // A message about it would hold it.
+  // Not validated here: an error about the token would contain it.
   token: z.optional(z.unknown()),
   limits: z.optional(z.unknown()),
   resolve: z.optional(z.unknown()),
 };
 
-/** A store that also says which plugins of its marketplaces lie elsewhere. */
+/** A store that also lists the plugins of its marketplaces in other repositories. */
 export interface GitStore extends SkillStore {
-  /** What the commit holds that the ref leads to now. @throws SkillcellError `store.unavailable`, `source.refused` */
+  /** Contents of the commit that the ref leads to now. @throws SkillcellError `store.unavailable`, `source.refused` */
   contents(call?: Call): Promise<SourceContents & { commit: string }>;
 }
 
 /**
- * Reads skills from a git repository, by the `git` of the system and without a work tree: what is fetched is only listed and read, so that no hook,
- * no filter, no submodule and no link of it acts.
+ * Reads skills from a git repository, by the `git` of the system and without a work tree. Its content is only listed and read, so no hook, filter,
+ * submodule or link of it can act.
  *
- * @throws SkillcellError `source.refused` for an address, ref or folder that is not read from; `options.invalid`
+ * @throws SkillcellError `source.refused` for an invalid address, ref or folder; `options.invalid`
  * @example
  * ```ts
  * import { execFileSync } from 'node:child_process';
@@ -115,13 +115,13 @@ export function createGitStore(options: GitStoreOptions): SkillStore & GitStore 
     const known = snapshots.get(at.commit);
     if (known !== undefined) return known;
     const opened = await openSnapshot({ remote, at, folder, cache, find: { nested, plugin }, signal });
-    // Two calls may have opened the same; one reader is enough.
+    // Two calls may have opened the same commit; one reader is enough.
     const other = snapshots.get(opened.commit);
     if (other !== undefined) {
       opened.close();
       return other;
     }
-    // What was listed before the last time is opened anew where somebody still asks for it; its reader ends by itself.
+    // Keeps the last snapshot and this one. An older commit is opened anew on demand; its reader stops when idle.
     for (const [commit, old] of [...snapshots].slice(0, -1)) {
       snapshots.delete(commit);
       old.retire();
@@ -137,7 +137,7 @@ export function createGitStore(options: GitStoreOptions): SkillStore & GitStore 
   const signalOf = ({ signal }: Call): AbortSignal =>
     signal === undefined ? closing.signal : AbortSignal.any([closing.signal, signal]);
 
-  /** A skill as it was listed: a commit never changes, and the id of the skill's folder in it is that of its bytes. */
+  /** A skill as it was listed. A commit never changes, and the id of a skill's folder in it identifies its bytes. */
   const listed = async (
     item: StoreItem,
     signal: AbortSignal,
@@ -149,7 +149,7 @@ export function createGitStore(options: GitStoreOptions): SkillStore & GitStore 
     if (snapshot === undefined || skill === undefined || snapshot.treeOf(skill.folder) !== item.revision)
       throw new SkillcellError(
         'store.changed',
-        `Cannot read the skill: it is not what was listed, got ${quotedText(item.path)}.`,
+        `Cannot read the skill: it differs from the list, got ${quotedText(item.path)}.`,
       );
     return { snapshot, skill };
   };
@@ -208,6 +208,6 @@ function readFolder(given: string | undefined): string {
   if (folder !== undefined) return folder;
   throw new SkillcellError(
     'source.refused',
-    `Cannot read the repository: the folder is no path in it, got ${quotedText(given ?? '')}.`,
+    `Cannot read the repository: the folder is not a path inside it, got ${quotedText(given ?? '')}.`,
   );
 }

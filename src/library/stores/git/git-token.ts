@@ -2,25 +2,25 @@ import { SkillcellError } from '../../../contracts/errors/skillcell-error.ts';
 import { withinDeadline } from '../../../protocol/within-deadline.ts';
 import type { GitAddress } from './git-address.ts';
 
-/** A secret that says who reads a repository, or what gives one each time it is read. */
+/** A token for reading a repository, or a function that returns one for each read. */
 export type GitToken = string | (() => string | Promise<string>);
 
-/** What git sends along, and where alone. */
+/** The header that git sends, and its only target. */
 export interface GitAuthorization {
   /** Scheme, host and port: `https://git.example.test`. */
   origin: string;
-  /** A header of HTTP. */
+  /** An HTTP header. */
   header: string;
-  /** What no message may hold. */
+  /** Secrets that no message may hold. */
   secrets: readonly string[];
 }
 
-/** Hosts take any name, or this one, in front of a token. */
+/** Hosts accept any user name, or this one, beside a token. */
 const USER = 'x-access-token';
 const CHARACTERS = 4_096;
 
 /**
- * Refuses what is no token, and one that anybody on the way could read.
+ * Refuses an invalid token, and a token for a connection without encryption.
  *
  * @throws SkillcellError `source.refused`, `options.invalid`; neither holds the token
  */
@@ -31,7 +31,7 @@ export function checkGitToken(token: unknown, { protocol, url }: GitAddress): vo
   if (typeof token !== 'function') assertUsable(token);
 }
 
-/** What a request to a repository carries; undefined where nobody has to say who he is. @throws SkillcellError `options.invalid`, `store.unavailable` */
+/** The authorization of a request to a repository; undefined without a token. @throws SkillcellError `options.invalid`, `store.unavailable` */
 export async function gitAuthorization(
   { url }: GitAddress,
   token: GitToken | undefined,
@@ -58,9 +58,9 @@ async function askFor(token: Exclude<GitToken, string>, url: string, signal: Abo
 function assertUsable(token: unknown): asserts token is string {
   if (typeof token === 'string' && token.length > 0 && token.length <= CHARACTERS && !/[\p{Cc}\p{Cs}]/u.test(token))
     return;
-  const got = typeof token === 'string' ? `one of ${token.length} characters` : `a ${typeof token}`;
+  const got = typeof token === 'string' ? `a text of ${token.length} characters` : `a ${typeof token}`;
   throw new SkillcellError(
     'options.invalid',
-    `Cannot open the store: token must be a text of 1 to ${CHARACTERS} characters, none of them a control character, got ${got}.`,
+    `Cannot open the store: token must be a text of 1 to ${CHARACTERS} characters without control characters, got ${got}.`,
   );
 }

@@ -1,6 +1,6 @@
 import type { SourceEntry } from '../contents/source-files.ts';
 
-/** What a folder of a commit holds, at any depth. */
+/** Contents of a folder of a commit, at any depth. */
 export interface ListedTree {
   entries: SourceEntry[];
   /** Ids of files by their paths. */
@@ -12,9 +12,9 @@ export interface ListedTree {
 const ROW = /^(\d{6}) (blob|tree|commit) ([0-9a-f]{40,64}) +(\d+|-)\t([^]*)$/;
 
 /**
- * Reads what `git ls-tree -r -t -l -z` prints. A name that is no UTF-8 has U+FFFD in it, and is refused with that.
+ * Reads the output of `git ls-tree -r -t -l -z`. A name that is not UTF-8 gets U+FFFD, and is refused for it.
  *
- * @throws Error where it is something else
+ * @throws Error for any other output
  */
 export function readTreeList(printed: Buffer): ListedTree {
   const entries: SourceEntry[] = [];
@@ -23,11 +23,11 @@ export function readTreeList(printed: Buffer): ListedTree {
   for (const row of printed.toString('utf8').split('\0')) {
     if (row === '') continue;
     const match = ROW.exec(row);
-    if (match === null) throw new Error('git listed a commit in a form that is not known');
+    if (match === null) throw new Error('git listed a commit in an unknown format');
     const [, mode = '', type = '', id = '', size = '', path = ''] = match;
     if (type === 'tree') {
       folders.set(path, id);
-      // What lies below a name that cannot be is listed in its own rows.
+      // Names below an invalid folder name have rows of their own.
       continue;
     }
     entries.push({
@@ -36,7 +36,7 @@ export function readTreeList(printed: Buffer): ListedTree {
       bytes: size === '-' ? 0 : Number(size),
       executable: mode === '100755',
     });
-    // What cannot be the path of a file is among the entries, and nobody reads it.
+    // A name that cannot be the path of a file is among the entries, but is never read.
     if (type === 'blob' && !files.has(path)) files.set(path, id);
   }
   return { entries, files, folders };

@@ -2,7 +2,7 @@ import { startGit } from './start-git.ts';
 import { gitEnvironment } from './git-environment.ts';
 import { COMMAND_MS } from './git-limits.ts';
 
-/** Something that a repository keeps. */
+/** An object of a repository. */
 export interface GitObject {
   /** Its full id. */
   id: string;
@@ -10,12 +10,12 @@ export interface GitObject {
   content: Buffer;
 }
 
-/** Reads objects of a repository by one process, which ends when it was not needed for a while. */
+/** Reads objects of a repository through one process, which ends when idle. */
 export interface ObjectReader {
   /**
-   * @param name an id, or another name that holds no blank and no newline
-   * @param limit bytes, over which the content is dropped and the read fails
-   * @throws Error where there is no such object, it is larger, or git ends
+   * @param name an id, or another name without a blank or a newline
+   * @param limit bytes; a larger object is dropped and the read fails
+   * @throws Error where there is no such object, it is too large, or git ends
    */
   read(name: string, limit: number): Promise<GitObject>;
   close(): void;
@@ -31,7 +31,7 @@ interface Waiting {
 const IDLE_MS = 1_000;
 const NEWLINE = 0x0a;
 
-/** Opens a repository for reading. Nothing is started before something is read. */
+/** Opens a repository for reading. The process starts with the first read. */
 export function openObjectReader(program: string, repository: string): ObjectReader {
   let current: { ask(waiting: Waiting): void; end(): void } | undefined;
   return {
@@ -67,9 +67,9 @@ function startReading(
     if (hasEnded) return;
     hasEnded = true;
     onEnd();
-    for (const { reject, name } of waiting.splice(0)) reject(new Error(`git gave no answer for ${name}`));
+    for (const { reject, name } of waiting.splice(0)) reject(new Error(`git did not answer for ${name}`));
   };
-  /** While somebody waits, git has to answer; while nobody does, it has to be asked, or ends. */
+  /** With reads pending, git has a deadline for its answer; without them, it ends when idle. */
   const watch = (): void => {
     clearTimeout(timer);
     timer = setTimeout(end, waiting.length > 0 ? COMMAND_MS : IDLE_MS);
@@ -92,7 +92,7 @@ function startReading(
   };
 }
 
-/** Cuts what git prints into the objects that were asked for, in the order in which they were. */
+/** Cuts the output of git into the requested objects, in the order of the requests. */
 class AnswerCutter {
   readonly #waiting: Waiting[];
   #header: Buffer[] = [];
@@ -102,7 +102,7 @@ class AnswerCutter {
     this.#waiting = waiting;
   }
 
-  /** False where it prints what is no answer. */
+  /** False for output that is not a valid answer. */
   take(piece: Buffer): boolean {
     let offset = 0;
     while (offset < piece.length) {
@@ -131,7 +131,7 @@ class AnswerCutter {
       return true;
     }
     const [, id = '', type = '', size = ''] = match;
-    // Behind the content stands a newline.
+    // A newline follows the content.
     this.#object = { id, type, pieces: [], left: Number(size) + 1, tooLarge: Number(size) > next.limit };
     return true;
   }

@@ -1,22 +1,22 @@
 import { startGit } from './start-git.ts';
 
-/** A command of git that is run to its end. */
+/** A git command that runs to its end. */
 export interface GitCommand {
   program: string;
   args: readonly string[];
   env: Readonly<Record<string, string>>;
   timeoutMs: number;
-  /** Bytes that it may print. */
+  /** Limit of its output. */
   outputBytes: number;
-  /** Bytes of the largest file that it may write. */
+  /** Limit of the largest file that it may write. */
   fileBytes: number;
   signal: AbortSignal | undefined;
 }
 
-/** How a command went wrong. */
+/** The failure of a command. */
 export class GitFailure extends Error {
   readonly reason: 'failed' | 'time' | 'output';
-  /** The end of what it wrote to its standard error. */
+  /** The end of its standard error. */
   readonly words: string;
 
   constructor(reason: GitFailure['reason'], words: string) {
@@ -30,7 +30,7 @@ export class GitFailure extends Error {
 const LAST_WORDS = 4_000;
 
 /**
- * Runs a command of git, and gives what it prints. Nothing of it is left when this settles.
+ * Runs a git command and returns its output. No process of it is left when the promise settles.
  *
  * @throws GitFailure; the signal's reason
  */

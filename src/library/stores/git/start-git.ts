@@ -3,8 +3,8 @@ import type { Socket } from 'node:net';
 import { MEMORY_BYTES } from './git-limits.ts';
 
 /**
- * Limits what is written and held, leaves a watcher in the process group, and runs git. The watcher waits for the end of the pipe at descriptor 3,
- * which this process holds: when it ends, however that happens, all of the group is killed. It is reaped with git.
+ * Sets limits for written files and memory, starts a watcher in the process group, and runs git. The watcher waits for the end of the pipe at
+ * descriptor 3, which this process holds. When this process ends, in any way, the watcher kills the group. It is reaped with git.
  */
 const WATCHED = `ulimit -c 0; ulimit -f "$1"; ulimit -v "$2"; shift 2
 (trap '' HUP INT TERM; read -r _ <&3; kill -KILL 0) </dev/null >/dev/null 2>&1 &
@@ -14,24 +14,24 @@ status=$?
 kill -KILL "$watcher"; wait "$watcher" 2>/dev/null
 exit "$status"`;
 
-/** A command of git that runs, in a process group of its own. */
+/** A running git command, in a process group of its own. */
 export interface GitProcess {
   readonly stdin: Socket;
   readonly stdout: Socket;
   readonly stderr: Socket;
-  /** Settles once all of it has ended, with its exit code; null where it was killed. */
+  /** Settles once every process of it has ended, with its exit code; null where it was killed. */
   readonly ended: Promise<number | null>;
-  /** Whether this process stays alive for it. */
+  /** Sets whether this process stays alive for it. */
   hold(isHeld: boolean): void;
-  /** Kills git and what it has started. */
+  /** Kills git and its child processes. */
   kill(): void;
 }
 
 /**
- * Starts a command of git.
+ * Starts a git command.
  *
  * @param program absolute path of git
- * @param fileBytes of the largest file that it may write
+ * @param fileBytes limit of the largest file that it may write
  */
 export function startGit(
   program: string,
@@ -48,7 +48,7 @@ export function startGit(
   });
   // Pipes of a child are sockets.
   const [stdin, stdout, stderr, life] = child.stdio as unknown as [Socket, Socket, Socket, Socket];
-  // What it leaves unread shows in how it ends.
+  // Write errors are ignored: the exit code shows the failure.
   for (const pipe of [stdin, life]) pipe.on('error', () => undefined);
   let hasExited = false;
   const kill = (): void => {

@@ -1,12 +1,15 @@
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
 
-/** A result that does not say of which kind it is, is complete (protocol of 2026-07-28). Servers leave that out, and the SDK refuses it then. */
+/**
+ * Adds the type `complete` to a result without one. The protocol of 2026-07-28 defines this default; servers omit the type, and the SDK rejects
+ * such results.
+ */
 export function withResultType(message: JSONRPCMessage): JSONRPCMessage {
   if (!('result' in message) || message.result['resultType'] !== undefined) return message;
   return { ...message, result: { ...message.result, resultType: 'complete' } };
 }
 
-/** Has the listener of a transport of the SDK hear only of results with their type. */
+/** Makes the listener of an SDK transport receive results with their type. */
 export function completeResults(transport: Transport): void {
   let listener: Transport['onmessage'];
   Object.defineProperty(transport, 'onmessage', {

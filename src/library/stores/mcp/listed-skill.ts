@@ -11,29 +11,29 @@ import { compareCodePoints } from '../../../skills/text/text.ts';
 
 /** A skill that a server lists with all of its files. */
 export interface ListedSkill {
-  /** Of its SKILL.md: with the server, what it is known by. */
+  /** URI of its SKILL.md. Together with the server, it identifies the skill. */
   uri: string;
-  /** In the store. */
+  /** Path in the store. */
   path: string;
-  /** Of everything that is listed of its files. */
+  /** Digest of everything that is listed about its files. */
   revision: string;
   /** In code-point order. No file of a server is executable. */
   files: SkillFile[];
   entry: SkillEntry;
 }
 
-/** What the extension says that every host takes, and none has to take more. */
+/** Limits that every host has to accept by the extension. Hosts may refuse more. */
 const MAX_FILES = 512;
 const MAX_BYTES = 16 * 1024 * 1024;
 const SKILL_URI = /^([a-z][a-z0-9+.-]{0,30}):\/\/(.{1,1000})\/SKILL\.md$/i;
 
-/** Reads an entry that the SDK has found to be valid, or says why it is left out. */
+/** Reads an entry that the SDK has validated, or returns the reason why it is left out. */
 export function listedSkill(entry: SkillEntry): ListedSkill | string {
   const { uri, resources } = entry;
   const shown = quotedText(uri);
   const [, scheme = '', place = ''] = SKILL_URI.exec(uri) ?? [];
   const path = decoded(scheme.toLowerCase() === 'skill' ? place : `${scheme}/${place}`);
-  const fault = path === undefined ? 'no text' : nameFault(path);
+  const fault = path === undefined ? 'not UTF-8' : nameFault(path);
   if (path === undefined || fault !== undefined) return `the uri of ${shown} makes no path: ${fault}`;
   if (!Array.isArray(resources)) return `${shown} has no list of its files with their digests`;
   if (resources.length > MAX_FILES) return `${shown} has more than ${MAX_FILES} files`;
@@ -69,7 +69,7 @@ function decoded(text: string): string | undefined {
   try {
     return decodeURIComponent(text);
   } catch {
-    // Not UTF-8 behind the percent signs.
+    // Percent-encoded bytes that are not UTF-8.
     return undefined;
   }
 }

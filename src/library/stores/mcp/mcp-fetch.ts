@@ -3,19 +3,19 @@ import { checkedFetch, type OutgoingRequest } from '../../../outgoing/checked-fe
 import { outgoingRefused, shownUrl } from '../../../outgoing/outgoing-refused.ts';
 import { JsonRefused, parseBoundedJson } from '../../../protocol/channel/bounded-json.ts';
 
-/** Of one answer: the largest file of a skill, as base64, and some JSON around it. */
+/** Limit of one answer: the largest file of a skill as base64, and some JSON around it. */
 const MESSAGE_BYTES = 24 * 1024 * 1024;
-/** Of all answers to one call, such as the pages of a list. */
+/** Limit of all answers to one call, such as the pages of a list. */
 const CALL_BYTES = 32 * 1024 * 1024;
 const MESSAGE_CAPS = { maxBytes: MESSAGE_BYTES, maxDepth: 64, maxValues: 200_000 };
 const WITHOUT_BODY: ReadonlySet<number> = new Set([204, 205, 304]);
 
-/** Bytes that a server may still send to a call. */
+/** Bytes that a server may still send for a call. */
 export interface AnswerBudget {
   left: number;
 }
 
-/** A new one, for a call. */
+/** A new budget for one call. */
 export function answerBudget(): AnswerBudget {
   return { left: CALL_BYTES };
 }
@@ -24,11 +24,14 @@ export function answerBudget(): AnswerBudget {
 export interface McpFetchOptions {
   request: OutgoingRequest;
   budget: AnswerBudget;
-  /** Gets the error of what is refused, or does not answer: the SDK does not always hand it on. */
+  /** Receives the error of a refused or failed request: the SDK does not always pass it on. */
   onFault(error: unknown): void;
 }
 
-/** A fetch for the SDK that goes out by the checked way. A stream for what a server says by itself is never asked for, the rest of an answer is. */
+/**
+ * A fetch for the SDK, over checked connections. It answers requests for a stream of server-initiated messages with 405; only a request to resume
+ * an answer is sent.
+ */
 export function mcpFetch({ request, budget, onFault }: McpFetchOptions): FetchLike {
   const ask: FetchLike = async (url, init) => {
     if (init?.method === 'GET' && !new Headers(init.headers).has('last-event-id'))
@@ -80,7 +83,7 @@ async function* watched(
   }
 }
 
-/** What costs much to parse, or could reach a prototype, never comes to the SDK. What is no JSON says so itself. */
+/** The SDK never gets JSON that is costly to parse or could reach a prototype. Invalid JSON passes: the SDK reports it. */
 function checkJson(bytes: Buffer, shown: string): void {
   try {
     parseBoundedJson(bytes, MESSAGE_CAPS);

@@ -21,7 +21,7 @@ import { yaml } from '../../../skills/parse/yaml/lazy-yaml.ts';
 import { canonicalJson } from '../../../skills/text/canonical-json.ts';
 import { decodeText } from '../../../skills/text/decode-text.ts';
 
-/** What the SDK's errors have that tells them apart. Of what a server says, nothing is repeated: it may be a secret that it was sent. */
+/** Fields that distinguish the SDK's errors. Texts of the server are never repeated: they may echo a secret. */
 interface SdkFault extends Error {
   code?: string | number;
   status?: number;
@@ -33,35 +33,35 @@ const INVALID_PARAMS = -32_602;
 const REASONS: Readonly<Record<string, string>> = {
   unlisted: 'the file is not listed',
   LIST_PAGINATION_EXCEEDED: 'its list has no end',
-  frontmatter: 'the frontmatter of SKILL.md is not the one that is listed',
+  frontmatter: 'the frontmatter of SKILL.md differs from the list',
 };
 
 /** Skills of an MCP server. */
 export interface McpStoreOptions extends OutgoingRules {
-  /** Where the server listens, by streamable HTTP. */
+  /** Address of the server, for streamable HTTP. */
   url: string;
   kind: RootKind;
   cache: TreeCache;
-  /** Sent with each request, such as `authorization`. No message and no name holds them. */
+  /** Headers of each request, such as `authorization`. No message and no name holds them. */
   headers?: Readonly<Record<string, string>> | undefined;
-  /** Of each request. @default 30,000 */
+  /** Limit of each request, in ms. @default 30,000 */
   timeoutMs?: number | undefined;
 }
 
 const MAX_SKILLS = 5_000;
 
 /**
- * Reads the skills of an MCP server by the extension `io.modelcontextprotocol/skills` (SEP-2640). A skill is known by the uri of its SKILL.md,
- * together with the server. Its head is what the list says of it; files are read when it is opened.
+ * Reads the skills of an MCP server by the extension `io.modelcontextprotocol/skills` (SEP-2640). The server and the uri of its SKILL.md identify a
+ * skill. Its head comes from the list; its files are read when it is opened.
  *
- * @throws SkillcellError `source.refused` for an address that may not be one; `options.invalid`
+ * @throws SkillcellError `source.refused` for an address that is not allowed; `options.invalid`
  * @example
  * ```ts
  * import { createMcpStore, openTreeCache } from 'skillcell/stores';
  *
  * const headers = { authorization: 'Bearer …' };
  * const store = createMcpStore({ url: 'https://docs.example.com/mcp', headers, kind: 'user', cache: openTreeCache('cache') });
- * // Nothing is asked before the first call.
+ * No request is sent before the first call.
  * console.log(store.id);
  * // prints: mcp:https://docs.example.com/mcp
  * ```
@@ -73,7 +73,7 @@ export function createMcpStore(options: McpStoreOptions): SkillStore {
   const known = new Map<string, ListedSkill>();
   let connecting: Promise<SkillServer> | undefined;
 
-  /** Makes a call, and takes what goes wrong for an outage unless it says more. A connection that failed is not used again. */
+  /** Makes a call. An unknown error counts as an outage. A failed connection is not used again. */
   const ask = async <Result>(
     shown: string,
     { signal }: Call,
@@ -82,7 +82,7 @@ export function createMcpStore(options: McpStoreOptions): SkillStore {
     signal?.throwIfAborted();
     let server: SkillServer | undefined;
     try {
-      // Others may wait for the same connection: the abort of one call does not end it.
+      // Other calls may wait for the same connection: the abort of one call does not end it.
       connecting ??= connect();
       server = await withinDeadline(connecting, { signal });
       if (!server.skills.supported)
@@ -112,7 +112,7 @@ export function createMcpStore(options: McpStoreOptions): SkillStore {
   const disconnect = async (): Promise<void> => {
     const last = connecting;
     connecting = undefined;
-    // One that never was connected has nothing to close.
+    // A failed connection has nothing to close.
     await (await last?.catch(() => undefined))?.close();
   };
 
@@ -121,10 +121,10 @@ export function createMcpStore(options: McpStoreOptions): SkillStore {
     if (skills.length + invalid.length > MAX_SKILLS)
       throw new SkillcellError(
         'source.refused',
-        `Cannot read the source: more than ${MAX_SKILLS} skills, got ${place}.`,
+        `Cannot read the source: it lists more than ${MAX_SKILLS} skills, got ${place}.`,
       );
     const diagnostics = invalid.map(({ index, uri = '' }) =>
-      leftOut(`skills/${index}`, `${quotedText(uri)} is not as the extension says`),
+      leftOut(`skills/${index}`, `${quotedText(uri)} does not follow the skills extension`),
     );
     const listed = new Map<string, ListedSkill>();
     for (const entry of skills) {
@@ -153,7 +153,7 @@ export function createMcpStore(options: McpStoreOptions): SkillStore {
     kind,
   });
 
-  /** What the server lists of an item, by its uri. */
+  /** The server's entry for an item, by its uri. */
   const skillOf = async (item: StoreItem, call: Call): Promise<ListedSkill> => {
     const uri = item.origin.folder;
     const held = known.get(uri);
@@ -185,7 +185,7 @@ export function createMcpStore(options: McpStoreOptions): SkillStore {
     const skill = await skillOf(item, call);
     const kept = cache.find(skillDigest(skill.files));
     if (kept !== undefined) {
-      // Reading it compares the two with the parser that the extension has for that.
+      // The read compares the two, with the parser of the extension.
       if (!hasFrontmatter(kept, skill.entry.frontmatter)) await read(skill, SKILL_FILE, call);
       return kept;
     }
@@ -198,7 +198,7 @@ export function createMcpStore(options: McpStoreOptions): SkillStore {
     const skill = await skillOf(item, call);
     const skillFile = { path: SKILL_FILE, bytes: frontmatterText(skill.entry.frontmatter) };
     const names = skill.files.map(({ path, bytes }) => ({ path, bytes }));
-    // The extension lets nobody read a file before its skill is loaded.
+    // By the extension, no file may be read before its skill is loaded.
     return { item, names, skillFile, listed: true };
   };
 
@@ -211,13 +211,13 @@ export function createMcpStore(options: McpStoreOptions): SkillStore {
   };
 }
 
-/** The frontmatter of an entry, as it would stand in a SKILL.md without a body. */
+/** The frontmatter of an entry, as the text of a SKILL.md without a body. */
 function frontmatterText(frontmatter: object): Uint8Array {
   const block = yaml().stringify(frontmatter, { lineWidth: 0, aliasDuplicateObjects: false });
   return Buffer.from(`---\n${block}---\n`);
 }
 
-/** Whether the SKILL.md of a skill that is kept has the frontmatter that is listed. One that is written oddly may say no. */
+/** Whether the SKILL.md of a kept skill has the listed frontmatter. Unusual YAML may give a false negative. */
 function hasFrontmatter({ folder }: SkillView, frontmatter: object): boolean {
   const decoded = decodeText(readFileSync(join(folder, SKILL_FILE)));
   if ('fault' in decoded) return false;
@@ -228,7 +228,7 @@ function hasFrontmatter({ folder }: SkillView, frontmatter: object): boolean {
 /**
  * The error of a call to a server.
  *
- * @param shown the skill or the server that it is about
+ * @param shown the skill or the server of the call
  */
 function serverFault(error: unknown, server: Pick<SkillServer, 'fault'> | undefined, shown: string): unknown {
   const known = [error, server?.fault()].map(ownError).find((each) => each !== undefined);
@@ -243,12 +243,12 @@ function serverFault(error: unknown, server: Pick<SkillServer, 'fault'> | undefi
   return new SkillcellError('store.unavailable', `Cannot read the source: ${said}, got ${shown}.`, { cause: error });
 }
 
-/** The error of a skill that is no longer what was listed. */
+/** The error of a skill that differs from its list. */
 function changed(reason: string, shown: string): SkillcellError {
   return new SkillcellError('store.changed', `Cannot read the skill: ${reason}, got ${shown}.`);
 }
 
-/** An error of ours, however deep the SDK has put it. */
+/** The first SkillcellError in the causes of an SDK error. */
 function ownError(error: unknown): SkillcellError | undefined {
   for (let at = error, depth = 0; at instanceof Error && depth < 8; at = at.cause, depth += 1)
     if (SkillcellError.isInstance(at)) return at;
@@ -258,5 +258,5 @@ function ownError(error: unknown): SkillcellError | undefined {
 function words(name: string, code: string | number | undefined): string {
   if (code === 'REQUEST_TIMEOUT' || name === 'AbortError') return 'it gave no answer in time';
   if (typeof code === 'number') return `it refused the request (${code})`;
-  return `it does not answer as the protocol says (${code ?? name})`;
+  return `its answer does not follow the protocol (${code ?? name})`;
 }

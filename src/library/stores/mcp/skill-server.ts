@@ -10,17 +10,17 @@ import { answerBudget, mcpFetch } from './mcp-fetch.ts';
 
 const FAREWELL_MS = 1_000;
 const MAX_PAGES = 100;
-/** A server may ask for its stream to be taken up again at once, again and again. */
+/** A server may ask the client to resume its stream at once, again and again. */
 const LEAST_DELAY_MS = 250;
-/** How often a server may ask for the same request again. */
+/** Limit of repeats of the same request that a server may ask for. */
 const MAX_REPEATS = 10;
 
-/** A server that is connected. */
+/** A connected server. */
 export interface SkillServer {
   skills: SkillsClient;
-  /** Before each call: what went wrong before is forgotten, and the server may send as much as one call is worth. */
+  /** Called before each call: clears the last fault and renews the byte budget. */
   begin(): void;
-  /** What went wrong on the way since. */
+  /** The first fault of a request since `begin`. */
   fault(): unknown;
   close(): Promise<void>;
 }
@@ -34,9 +34,9 @@ export interface SkillServerOptions {
 }
 
 /**
- * Connects to an MCP server by streamable HTTP, with the client of the SDK and its side of the skills extension.
+ * Connects to an MCP server by streamable HTTP, with the SDK's client and its skills extension.
  *
- * @throws what the SDK, or the way out, throws
+ * @throws the SDK's error, or the error of an outgoing request
  */
 export async function connectSkillServer(options: SkillServerOptions): Promise<SkillServer> {
   const { url, headers = {}, rules, timeoutMs } = options;
@@ -61,7 +61,7 @@ export async function connectSkillServer(options: SkillServerOptions): Promise<S
     {
       capabilities: {},
       versionNegotiation: { mode: 'auto', probe: { timeoutMs } },
-      // Asks again where a server gives a state alone; what it asks of its client is answered by nobody.
+      // The SDK repeats a request where the server returns only a state. Other requests of the server to its client are not answered.
       inputRequired: { maxRounds: MAX_REPEATS },
       listMaxPages: MAX_PAGES,
     },
@@ -85,12 +85,12 @@ export async function connectSkillServer(options: SkillServerOptions): Promise<S
   }
 }
 
-/** The SDK waits for an answer even when the stream that was to bring it is gone. */
+/** The SDK waits for an answer even after the stream for it has ended. */
 function answerWhatIsLost(transport: StreamableHTTPClientTransport): void {
   const send = transport.send.bind(transport);
   const lost = (message: JSONRPCMessage): void => {
     if (!('method' in message) || !('id' in message)) return;
-    // For a request that has its answer this is one too many, which the SDK passes over.
+    // A request that already has its answer gets a second one, which the SDK ignores.
     const error = { code: -32_000, message: 'The answer broke off.' };
     transport.onmessage?.({ jsonrpc: '2.0', id: message.id, error });
   };
@@ -99,11 +99,11 @@ function answerWhatIsLost(transport: StreamableHTTPClientTransport): void {
 }
 
 async function closeQuietly(client: Client): Promise<void> {
-  // What it says is of a connection that never was.
+  // The error concerns a connection that was never made.
   await client.close().catch(() => undefined);
 }
 
-/** Lets the server forget the session. One that does not answer forgets it by itself some time. */
+/** Ends the session at the server. A server that does not answer drops it by itself at some time. */
 async function endSession(transport: StreamableHTTPClientTransport): Promise<void> {
   if (transport.sessionId === undefined) return;
   const farewell = transport.terminateSession().catch(() => undefined);

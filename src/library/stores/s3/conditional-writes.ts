@@ -2,28 +2,27 @@ import { randomUUID } from 'node:crypto';
 import { SkillcellError } from '../../../contracts/errors/skillcell-error.ts';
 import { STAGE_FOLDER } from './publication.ts';
 
-/** A condition of a write: an object of this ETag, or none. */
+/** A condition of a write: the object has this ETag, or (null) does not exist. */
 export type Condition = { etag: string | null };
 
-/** What became of a write with a condition. */
+/** Outcome of a conditional write. */
 export type ConditionalWrite = 'written' | 'refused-by-condition' | 'not-implemented' | 'unknown';
 
-/** How a probe asks the service. */
+/** Requests of a probe to the service. */
 export interface ConditionProbe {
   write(key: string, condition: Condition): Promise<ConditionalWrite>;
   remove(key: string): Promise<void>;
 }
 
-/** No object of ours has it: it is no digest of anything. */
+/** The ETag of no real object, as nothing has this digest. */
 const NO_ETAG = '0'.repeat(32);
 
 /**
- * Tries whether a service keeps the conditions of writes. One that ignores them writes over what another one has written, and says nothing. The object
- * lies beside the one that is to be written, in the folder of what is on its way, and is removed.
+ * Tests whether a service honours conditions of writes. A service that ignores them silently overwrites concurrent edits. The probe writes a
+ * temporary object into the stage folder beside the key, and removes it.
  *
- * @param key of the object that is to be written
- * @returns the condition that counts for nothing; undefined where both hold, or the service does not let it be tried: then the write itself
- * says why
+ * @param key of the object to be written
+ * @returns the ignored condition; undefined where both hold, or where the service refuses the probe: the write itself then gives the reason
  */
 export async function ignoredCondition(key: string, { write, remove }: ConditionProbe): Promise<string | undefined> {
   const place = `${key.slice(0, key.lastIndexOf('/') + 1)}${STAGE_FOLDER}/probe-${randomUUID()}`;
@@ -38,15 +37,15 @@ export async function ignoredCondition(key: string, { write, remove }: Condition
     if (first !== 'written') return undefined;
     return (await counts({ etag: null })) === false ? 'If-None-Match' : undefined;
   } finally {
-    // Of a service that does not let it be removed, what stays is no file of a skill.
+    // If the service refuses the removal, the remaining object is not a file of any skill.
     await remove(place).catch(() => undefined);
   }
 }
 
-/** The service keeps no conditions of writes. */
+/** The service ignores a condition of writes. */
 export function unsupported(condition: string, address: string): SkillcellError {
   return new SkillcellError(
     'store.unsupported',
-    `Cannot write: the service does not keep the condition ${condition}, so that edits of others would be lost, got ${address}.`,
+    `Cannot write: the service ignores the condition ${condition}, so concurrent edits would be lost, got ${address}.`,
   );
 }

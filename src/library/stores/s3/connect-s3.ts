@@ -9,12 +9,12 @@ export interface ConnectedS3 {
   client: Sdk.S3Client;
 }
 
-/** The most bytes of an answer that is no object: a page of 1,000 keys of 1,024 bytes, each of them written with percent signs. */
+/** Limit of an answer that is not an object: a page of 1,000 keys of 1,024 bytes, all percent-encoded. */
 const ANSWER_BYTES = 8 * 1024 * 1024;
 const SOCKETS = 32;
 const DEFAULT_REGION = 'us-east-1';
 
-/** Connects to a service. The client is loaded here: it takes longer than all of ours together. */
+/** Connects to a service. The client is loaded only here, as that takes longer than loading this whole package. */
 export async function connectS3(connection: S3Connection): Promise<ConnectedS3> {
   const sdk = await import('@aws-sdk/client-s3');
   const endpoint = endpointOf(connection);
@@ -23,15 +23,15 @@ export async function connectS3(connection: S3Connection): Promise<ConnectedS3> 
     region: connection.region ?? (await configuredRegion(endpoint)),
     forcePathStyle,
     ...(endpoint === undefined ? {} : { endpoint }),
-    // One of a profile would not be in the name of the store, by which the cache knows whose an object is.
+    // An endpoint from a profile would be missing in the store's id, which separates the objects of different services in the cache.
     ignoreConfiguredEndpointUrls: true,
     ...(credentials === undefined ? {} : { credentials }),
-    // Services that are not Amazon's refuse the checksums that it adds by itself.
+    // Other services than Amazon's refuse the checksums that the SDK adds by default.
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
-    // A service that names another one is not believed: what is signed goes where the operator said.
+    // A redirect to another region's service is refused: signed requests go only to the configured one.
     followRegionRedirects: false,
-    // Tries are ours: it would send a write again that may have been done.
+    // Retries are made by the caller: the SDK would repeat a write that may have succeeded.
     maxAttempts: 1,
     requestHandler: {
       connectionTimeout: 5_000,
@@ -62,8 +62,8 @@ export async function configuredService(): Promise<{ endpoint: string | undefine
 }
 
 /**
- * The region that Amazon's SDK finds. The service that tells a machine of Amazon's where it stands is asked for a bucket of Amazon's only:
- * elsewhere nobody answers, and its address may swallow what is sent for a second.
+ * The region that Amazon's SDK finds. The metadata service of Amazon's machines is asked only for a bucket at Amazon: elsewhere it does not exist,
+ * and a request to its address may hang for a second.
  */
 async function configuredRegion(endpoint: string | undefined): Promise<string> {
   const config = await import('@smithy/core/config');
@@ -72,19 +72,19 @@ async function configuredRegion(endpoint: string | undefined): Promise<string> {
   try {
     return await config.loadConfig(options, config.NODE_REGION_CONFIG_FILE_OPTIONS)();
   } catch {
-    // None is named, and most services but Amazon's take any.
+    // No region is configured. Most services other than Amazon's accept any.
     return DEFAULT_REGION;
   }
 }
 
-/** Reads an answer to its end, which a client does without a bound. */
+/** Reads an answer to its end, with a limit, which the client lacks. */
 async function boundedBody(body: Readable): Promise<Readable> {
   const { Readable: Stream } = await import('node:stream');
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of body as AsyncIterable<Buffer>) {
     bytes += chunk.length;
-    if (bytes > ANSWER_BYTES) throw new FaultyAnswer(`an answer of more than ${ANSWER_BYTES} bytes`);
+    if (bytes > ANSWER_BYTES) throw new FaultyAnswer(`the service sent an answer of more than ${ANSWER_BYTES} bytes`);
     chunks.push(chunk);
   }
   return Stream.from(chunks, { objectMode: false });

@@ -6,11 +6,11 @@ import { compareCodePoints } from '../../../skills/text/text.ts';
 import { PUBLICATION_FILE, STAGE_FOLDER } from './publication.ts';
 import type { ListedObject } from './s3-access.ts';
 
-/** Objects of folders that may be skills, by the path of the folder, `.` for the prefix itself; then by their paths below it. */
+/** Objects of folders that may be skills, by the path of the folder (`.` for the prefix itself), then by their paths below it. */
 export type GroupedSkills = Map<string, Map<string, ListedObject>>;
 
 /**
- * Groups objects by the skills whose files they are. A folder with a SKILL.md is a leaf: what lies below is its own.
+ * Groups objects by skill. A folder with a SKILL.md includes everything below it.
  *
  * @param none folders that turned out to be no skills
  */

@@ -5,24 +5,24 @@ import { keyFault } from './key-fault.ts';
 import { unavailable } from './s3-failure.ts';
 import type { ListedObject, S3Access } from './s3-access.ts';
 
-/** The most keys and pages of one prefix. */
+/** Limits of one prefix. */
 export const PREFIX_LIMITS = { keys: 250_000, pages: 1_000 } as const;
 const NAMED = 10;
 
-/** What lies below a prefix. */
+/** Objects below a prefix. */
 export interface ListedPrefix {
   /** Objects by their paths below the prefix. */
   objects: Map<string, ListedObject>;
-  /** The last path of each page but the last: what stands on both sides of it may be of two moments. */
+  /** The last path of each page but the last. The pages on both sides of it may be of different moments. */
   pageEnds: string[];
-  /** When the service gave the first page, by its own clock. */
+  /** Time of the first page, by the clock of the service, in ms since 1970; 0 where it gives none. */
   at: number;
-  /** Whether there is more than may be. */
+  /** Whether the list reached a limit. */
   isCut: boolean;
   diagnostics: Diagnostic[];
 }
 
-/** Lists a prefix that ends with a separator, page by page. What names no file is left out with a finding, under whatever name it goes. */
+/** Lists a prefix that ends with a separator, page by page. Keys that name no file are left out, with a diagnostic. */
 export async function listPrefix(
   access: S3Access,
   prefix: string,
@@ -78,13 +78,13 @@ export async function listPrefix(
   return { objects, pageEnds, at, isCut, diagnostics };
 }
 
-/** The empty object that consoles put where people make a folder. */
+/** The empty object that consoles create for a new folder. */
 function isMarker(path: string, bytes: number): boolean {
   return bytes === 0 && (path === '' || (path.endsWith('/') && keyFault(path.slice(0, -1)) === undefined));
 }
 
 function repeats(access: S3Access): Error {
-  return unavailable('list skills', access.address, 'the same page again and again');
+  return unavailable('list skills', access.address, 'the service sends the same page again and again');
 }
 
 function refusedDiagnostics(refused: ReadonlyMap<string, string>, count: number): Diagnostic[] {
@@ -97,7 +97,7 @@ function refusedDiagnostics(refused: ReadonlyMap<string, string>, count: number)
     : [...found, libraryDiagnostic('s3.key', `${more} more keys are left out, since they name no file.`)];
 }
 
-/** Two keys whose names differ in nothing that a reader or a file system sees: the composed one stays, else the first. */
+/** Leaves out keys that differ from another one only in Unicode form: the composed one stays, else the first. */
 function leaveOutTwins(objects: Map<string, ListedObject>): Diagnostic[] {
   const found: Diagnostic[] = [];
   const seen = new Set<string>();
@@ -114,11 +114,11 @@ function leaveOutTwins(objects: Map<string, ListedObject>): Diagnostic[] {
 }
 
 function twin(path: string): Diagnostic {
-  const message = `A key is left out: another one has the same name, with accents composed otherwise, got ${quotedText(path)}.`;
+  const message = `A key is left out: another one has the same name in another Unicode form, got ${quotedText(path)}.`;
   return libraryDiagnostic('s3.twin', message);
 }
 
-/** `blue` beside `blue/image.jpg`: no folder holds both. The folder stays, as Mountpoint for Amazon S3 has it. */
+/** Leaves out `blue` beside `blue/image.jpg`: no folder can hold both. The folder stays, as in Mountpoint for Amazon S3. */
 function leaveOutShadowed(objects: Map<string, ListedObject>): Diagnostic[] {
   const folders = new Set<string>();
   for (const path of objects.keys())

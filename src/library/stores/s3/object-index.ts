@@ -5,7 +5,7 @@ import { privateFolder } from '../cache/private-folder.ts';
 import { OBJECTS_FILE, type TreeCache } from '../cache/tree-cache.ts';
 import { digestOf } from '../../../skills/text/digest.ts';
 
-/** What was read of buckets before: small objects by store, key and ETag, and digests of skills by their revisions. */
+/** Cached reads of buckets: small objects by store, key and ETag, and digests of skills by their revisions. */
 export interface ObjectIndex {
   find(key: string, etag: string): Uint8Array | undefined;
   keep(key: string, etag: string, bytes: Uint8Array): void;
@@ -14,11 +14,11 @@ export interface ObjectIndex {
   close(): void;
 }
 
-/** The most bytes of the file, for all stores together; less where the cache is small. */
+/** Limit of the file in bytes, for all stores together; lower where the cache is small. */
 const MOST_BYTES = 256 * 1024 * 1024;
-/** As a share of what the cache may have. */
+/** The limit as a share of the cache's own limit. */
 const SHARE = 1 / 4;
-/** How many are written at once: each transaction waits for the disk. */
+/** Writes per transaction: each transaction waits for the disk. */
 const BATCH = 512;
 const TABLES = `
 PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA busy_timeout = 5000; PRAGMA cache_size = -2048; PRAGMA journal_size_limit = 1048576;
@@ -32,8 +32,8 @@ interface Waiting {
 }
 
 /**
- * Opens the index of one store in the folder of a cache. Rows of other stores are not seen: a store is its bucket with its prefix, and what
- * was read below one prefix is given to nobody who reads another. Where there can be none, everything is read again.
+ * Opens the index of one store in the folder of a cache. A store is a bucket with a prefix; entries are never shared between stores. Without a
+ * usable index, everything is read from the bucket again.
  */
 export async function openObjectIndex(cache: Cache, store: string): Promise<ObjectIndex> {
   const opened = await openTables(cache.folder);
@@ -74,12 +74,12 @@ async function openTables(folder: string): Promise<DatabaseSync | undefined> {
       return open();
     }
   } catch {
-    // Another user's folder, or a full disk: a cache that is not there.
+    // Another user's folder, or a full disk: continue without an index.
     return undefined;
   }
 }
 
-/** Whether the file is no database, or none any more: SQLITE_CORRUPT, SQLITE_NOTADB. */
+/** Whether the file is damaged or no database: SQLITE_CORRUPT, SQLITE_NOTADB. */
 function isDamaged(error: unknown): boolean {
   return [11, 26].includes((error as { errcode?: number }).errcode ?? 0);
 }
@@ -163,7 +163,7 @@ function indexOf(database: DatabaseSync, cache: Cache, store: string): ObjectInd
   };
 }
 
-/** Forgets what was written first, where the file is larger than it may be, and gives the room back. */
+/** Evicts the oldest rows where the file is over its limit, and returns the space to the system. */
 function evict(database: DatabaseSync, keptBytes: number): void {
   const { used } = database
     .prepare(
@@ -182,12 +182,12 @@ function evict(database: DatabaseSync, keptBytes: number): void {
   database.exec('PRAGMA incremental_vacuum; PRAGMA wal_checkpoint(TRUNCATE)');
 }
 
-/** A cache that fails is one that has nothing. */
+/** A failing index counts as an empty one. */
 function attempt<Result>(work: () => Result): Result | undefined {
   try {
     return work();
   } catch {
-    // Closed, full, locked for long, or damaged: it is read from the bucket.
+    // Closed, full, locked for long, or damaged: the caller reads from the bucket.
     return undefined;
   }
 }

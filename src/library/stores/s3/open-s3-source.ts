@@ -2,8 +2,8 @@ import { configuredService } from './connect-s3.ts';
 import { createS3Store, type S3StoreOptions, type WritableStore } from './s3-store.ts';
 
 /**
- * Opens `s3://bucket/prefix` as somebody typed it. Which service that is, and who asks it, is for the environment and the configuration of
- * Amazon's SDK to say: neither has a place in an address or a lock.
+ * Opens `s3://bucket/prefix` as a user typed it. The service and the credentials come from the environment and the configuration of Amazon's SDK:
+ * neither belongs in an address or a lock.
  *
  * @throws SkillcellError `store.key-invalid`, `options.invalid`
  */

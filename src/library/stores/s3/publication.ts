@@ -4,11 +4,11 @@ import { parseBoundedJson } from '../../../protocol/channel/bounded-json.ts';
 import { faultyPaths } from '../../../skills/text/file-path.ts';
 import { keyFault } from './key-fault.ts';
 
-/** Object beside the files of a skill that says which of them are one state. */
+/** Object beside the files of a skill that lists the files of one state. */
 export const PUBLICATION_FILE = '.skillcell.json';
-/** Folder beside them with the files of a state that is not yet at its place. */
+/** Folder beside them for files of a state that are not yet at their places. */
 export const STAGE_FOLDER = '.skillcell';
-/** The most bytes of a {@link PUBLICATION_FILE}. */
+/** Limit of a {@link PUBLICATION_FILE}, in bytes. */
 export const PUBLICATION_BYTES: number = 8 * 1024 * 1024;
 
 /** A file of a {@link Publication}. */
@@ -20,14 +20,14 @@ export interface PublishedFile {
   etag: string;
 }
 
-/** What a {@link PUBLICATION_FILE} says. */
+/** Content of a {@link PUBLICATION_FILE}. */
 export interface Publication {
   schema: typeof SCHEMA;
-  /** Of this write, and of no other one. */
+  /** Id of this write. */
   write: string;
   /**
-   * `staged`: the files are below the stage of this write. `settled`: they are at their places, with these ETags. `deleted`: what is still
-   * at its place with these ETags is no file any more.
+   * `staged`: the files are below the stage of this write. `settled`: they are at their places, with these ETags. `deleted`: objects that are still
+   * at their places with these ETags are no longer files.
    */
   state: 'staged' | 'settled' | 'deleted';
   files: PublishedFile[];
@@ -53,7 +53,7 @@ const publicationSchema: z.ZodMiniType<Publication> = z.strictObject({
     .check(z.maxLength(FILES)),
 });
 
-/** A publication of a write that has no other one's name. */
+/** A publication of a write with a new id. */
 export function newPublication(state: Publication['state'], files: PublishedFile[]): Publication {
   return { schema: SCHEMA, write: randomUUID(), state, files };
 }
@@ -63,13 +63,13 @@ export function writePublication(publication: Publication): Uint8Array {
   return Buffer.from(`${JSON.stringify(publication)}\n`);
 }
 
-/** Undefined where the bytes say nothing that counts: JSON of somebody else, too deep, too long, or with names of another kind. */
+/** Undefined where the bytes are not a valid publication: other JSON, too deep, too long, or with unusable names. */
 export function readPublication(bytes: Uint8Array): Publication | undefined {
   let said: unknown;
   try {
     said = parseBoundedJson(bytes, { maxBytes: PUBLICATION_BYTES, maxDepth: 4 });
   } catch {
-    // Whoever asks reports that it says nothing.
+    // The caller reports the invalid file.
     return undefined;
   }
   const parsed = publicationSchema.safeParse(said);
@@ -78,17 +78,17 @@ export function readPublication(bytes: Uint8Array): Publication | undefined {
     : undefined;
 }
 
-/** The key below the folder of a skill at which a file of a write waits. The path is not in it: its key could be too long. */
+/** The key below the folder of a skill for a staged file of a write. It has a digest in place of the path, as a path could make it too long. */
 export function stagedPath(write: string, path: string): string {
   return `${stageOf(write)}${createHash('sha256').update(path).digest('hex')}`;
 }
 
-/** The folder below that of a skill in which the files of a write wait, with the separator at its end. */
+/** The folder of a write's staged files below that of the skill, with a separator at its end. */
 export function stageOf(write: string): string {
   return `${STAGE_FOLDER}/${write}/`;
 }
 
-/** Whether a path below the folder of a skill is ours and no file of it. */
+/** Whether a path below the folder of a skill is reserved for publications, and so no file of the skill. */
 export function isReserved(path: string): boolean {
   return path === PUBLICATION_FILE || path === STAGE_FOLDER || path.startsWith(`${STAGE_FOLDER}/`);
 }

@@ -22,15 +22,15 @@ import type { S3Access } from './s3-access.ts';
 import { unavailable } from './s3-failure.ts';
 import type { SkillState } from './skill-state.ts';
 
-/** The folder of a skill in a bucket, for one who writes there. */
+/** The folder of a skill in a bucket, as a writer needs it. */
 export interface SkillFolder {
   access: S3Access;
-  /** With the separator at its end. */
+  /** With a separator at its end. */
   key: string;
   /** Below the prefix. */
   path: string;
   state(path: string, signal?: AbortSignal): Promise<SkillState>;
-  /** How long one who has published may take to put files at their places, before another one does it; for tests. @default 30 s */
+  /** Time that a publisher has to put files at their places before another writer does it; for tests. @default 30 s */
   takeOverMs?: number | undefined;
 }
 
@@ -39,14 +39,14 @@ interface Write {
   signal?: AbortSignal | undefined;
 }
 
-/** How long one who has published puts files at their places. Nobody else does, as long as that may last. */
+/** Time in which a publisher puts files at their places. Other writers wait at least as long. */
 const SETTLE_MS = 20_000;
-/** How long others wait for that, from when they see it; longer than it may last. */
+/** Time that other writers wait for it, from their first look; longer than {@link SETTLE_MS}. */
 const WAIT_MS = 30_000;
 const LOOK_MS = 200;
-/** How often a write of another one is finished, before it is said that it cannot be. */
+/** Attempts to finish the write of another publisher before an error. */
 const SETTLES = 3;
-/** What was staged by one who died is removed after this time. */
+/** Staged files of a dead writer are removed after this time. */
 const LEFT_OVER_MS = 24 * 60 * 60 * 1_000;
 
 /**
@@ -58,7 +58,7 @@ export async function putSkill(folder: SkillFolder, tree: SkillTree, { ifRevisio
   checkTree(folder, tree);
   const before = await expectedState(folder, ifRevision, signal);
   const { access, key } = folder;
-  // Before anything is staged: only a condition tells which of two publications holds.
+  // Before any staging: only a conditional write decides between two publications.
   await access.requireConditions(`${key}${PUBLICATION_FILE}`, signal);
   const publication = newPublication('staged', []);
   const stagedKey = (path: string): string => `${key}${stagedPath(publication.write, path)}`;
@@ -73,9 +73,9 @@ export async function putSkill(folder: SkillFolder, tree: SkillTree, { ifRevisio
     publication.files = await Promise.all(writes);
     await publish(folder, publication, before, signal);
   } catch (error) {
-    // One that is still under way would come after its removal.
+    // A write that is still in progress would come after its removal.
     await Promise.allSettled(writes);
-    // What stays after that is removed by a later write; the reason is what was wrong first.
+    // A later write removes the rest; the first error is the one to report.
     await unstage().catch(() => undefined);
     throw error;
   }
@@ -91,7 +91,7 @@ export async function deleteSkill(folder: SkillFolder, { ifRevision, signal }: W
   });
   const publication = newPublication('deleted', files);
   await publish(folder, publication, before, signal);
-  // A condition of a removal counts for nothing in some services; what is still there is no file of a skill any more.
+  // Some services ignore conditions of removals; an object that stays is no longer a file of a skill.
   for (const { key } of [...before.plain.values(), ...before.staged]) await folder.access.remove(key, signal);
 }
 
@@ -102,26 +102,26 @@ function checkTree({ path, key }: SkillFolder, tree: SkillTree): void {
     throw new SkillcellError('store.key-invalid', `Cannot write the skill: ${what}, got ${quotedText(got)}.`);
   };
   if (path.split('/').length > ROOT_DEPTH) refuse(`its path has at most ${ROOT_DEPTH} names`, path);
-  if (path.split('/').some(isReserved)) refuse('the name is kept for what is on its way', path);
+  if (path.split('/').some(isReserved)) refuse('the name is reserved for writes in progress', path);
   for (const each of tree.keys()) {
     checkedKey(each, 'write the skill');
     checkedKey(`${key}${each}`, 'write the skill');
-    if (isReserved(each)) refuse('the name is kept for what is on its way', each);
-    if (each.normalize('NFC') !== each) refuse('a name with accents that are not composed', each);
+    if (isReserved(each)) refuse('the name is reserved for writes in progress', each);
+    if (each.normalize('NFC') !== each) refuse('a name is not in the Unicode form NFC', each);
   }
   const [faulty] = faultyPaths([...tree.keys()]);
-  if (faulty !== undefined) refuse('a file whose name is also that of a folder', faulty);
+  if (faulty !== undefined) refuse('a file has the name of a folder', faulty);
   const bytes = [...tree.values()].reduce((sum, file) => sum + file.bytes.length, 0);
   if (bytes > SKILL_BYTES)
     throw new SkillcellError(
       'skills.too-large',
-      `Cannot write the skill: it may have ${SKILL_BYTES} bytes, got ${bytes}.`,
+      `Cannot write the skill: its files have more than ${SKILL_BYTES} bytes together, got ${bytes}.`,
     );
   if (![...tree.keys()].some(isSkillFileName))
     throw new SkillcellError('skills.invalid', `Cannot write the skill: it has no SKILL.md, got ${quotedText(path)}.`);
 }
 
-/** The skill as it is, where that is what the caller has seen; all files at their places. */
+/** The skill in the revision that the caller expects, with all files at their places. */
 async function expectedState(
   folder: SkillFolder,
   ifRevision: string | null,
@@ -139,10 +139,10 @@ async function expectedState(
       await settle(folder, publication.value, state, signal);
     } else await pause(LOOK_MS, undefined, { ...(signal === undefined ? {} : { signal }) });
   }
-  throw unavailable('write a skill', folder.access.address, 'nothing of why the last write cannot be finished');
+  throw unavailable('write a skill', folder.access.address, 'the last write cannot be finished');
 }
 
-/** Whether files lie there that are no skill: they would become part of one. */
+/** Whether files without a skill are there: they would become part of the new one. */
 function isInUse({ plain, publication }: SkillState): boolean {
   return plain.size > 0 && publication?.value.state !== 'deleted';
 }
@@ -150,12 +150,12 @@ function isInUse({ plain, publication }: SkillState): boolean {
 function conflict({ path }: SkillFolder, revision: string | null): SkillcellError {
   const present =
     revision === null
-      ? 'there is none, and other files lie there or are about to'
+      ? 'there is no skill, but other files are there or being written'
       : `its present revision is ${revision}`;
   return new SkillcellError('store.conflict', `Cannot write the skill: ${present}, got ${quotedText(path)}.`);
 }
 
-/** Writes the publication in place of the one that was seen: of many who try, one succeeds. */
+/** Writes the publication in place of the expected one: of concurrent writers, one succeeds. */
 async function publish(
   folder: SkillFolder,
   publication: Publication,
@@ -166,14 +166,14 @@ async function publish(
   const expected = { etag: before.publication?.etag ?? null };
   const etag = await folder.access.write(key, writePublication(publication), expected, signal);
   if (etag !== undefined) return;
-  // It may have been written all the same: a service that fails under load says so of writes that it has done.
+  // The write may have succeeded all the same: services under load report failures of completed writes.
   const present = await folder.state(folder.path, signal);
   if (present.publication?.value.write !== publication.write) throw conflict(folder, present.revision);
 }
 
 /**
- * Puts the files of a publication at their places, for those who read the bucket without one, and says so in it. Where time runs out or the
- * service fails, the publication stands, and the next one who writes goes on.
+ * Puts the files of a publication at their places, for readers without knowledge of publications, and marks it as settled. If time runs out or the
+ * service fails, the publication stays valid, and the next writer continues.
  */
 async function settle(
   folder: SkillFolder,
@@ -196,7 +196,7 @@ async function settle(
       };
     };
     const others = await Promise.all(staged.files.filter(({ path }) => !isSkillFileName(path)).map(copy));
-    // Last, for those who take a folder for a skill as soon as it has one.
+    // SKILL.md comes last: other readers take a folder for a skill as soon as it has one.
     const last = await Promise.all(staged.files.filter(({ path }) => isSkillFileName(path)).map(copy));
     const settled: Publication = { ...staged, state: 'settled', files: [...others, ...last] };
     await access.write(
@@ -212,7 +212,7 @@ async function settle(
       if (isOurs(object)) await access.remove(object.key, signal);
   } catch (error) {
     outer?.throwIfAborted();
-    // It is published all the same, and read from its stage.
+    // The skill is published all the same, and readers use its stage.
     if (time.aborted || SkillcellError.isInstance(error)) return;
     throw error;
   }

@@ -6,52 +6,52 @@ import { type ConnectedS3, connectS3 } from './connect-s3.ts';
 import { failureOf, FaultyAnswer, unavailable } from './s3-failure.ts';
 import { addressOf, type S3Connection } from './s3-options.ts';
 
-/** Lets so many run at once, in the order in which they came. */
+/** Limits the number of concurrent calls, in order of arrival. */
 export type TakePlace = <Result>(work: () => Promise<Result>) => Promise<Result>;
 
-/** An object as a list has it. */
+/** An object, as a list describes it. */
 export interface ListedObject {
   key: string;
-  /** Without its quotation marks, which some services compare with the rest. */
+  /** Without quotation marks: services differ in them. */
   etag: string;
   bytes: number;
-  /** Milliseconds since 1970, by the clock of the service; 0 where it says none. */
+  /** Milliseconds since 1970, by the clock of the service; 0 where it gives none. */
   changedAt: number;
 }
 
 /** A page of a list. */
 export interface ListedPage {
   objects: ListedObject[];
-  /** Keys that are no UTF-8, as the service writes them. */
+  /** Keys that are not UTF-8, as the service writes them. */
   unreadable: string[];
-  /** Asks for the next page. */
+  /** Token of the next page. */
   next: string | undefined;
-  /** When the service answered, by its own clock, in milliseconds since 1970, whole seconds; 0 where it does not say. */
+  /** Time of the answer by the service's clock, in milliseconds since 1970, whole seconds; 0 where it gives none. */
   at: number;
 }
 
-/** What `write` has to find: an object of this ETag, none (null), or whatever there is. */
+/** The state that `write` expects: an object with this ETag, no object (null), or any state. */
 export type Expected = { etag: string | null } | 'any';
 
-/** Requests to a bucket: each with a time, and what is read tried again. Sixteen are under way at most. */
+/** Requests to a bucket, at most sixteen at once. Each has a timeout. Reads are retried. */
 export interface S3Access {
   readonly address: string;
   list(from: { prefix: string; token?: string | undefined }, signal?: AbortSignal): Promise<ListedPage>;
-  /** Undefined where it is no longer that object. @throws SkillcellError `store.unavailable` */
+  /** Undefined where the object has changed. @throws SkillcellError `store.unavailable` */
   read(object: Pick<ListedObject, 'key' | 'etag' | 'bytes'>, signal?: AbortSignal): Promise<Uint8Array | undefined>;
-  /** Whether there is an object, and which. */
+  /** The object of a key; undefined where there is none. */
   look(key: string, signal?: AbortSignal): Promise<ListedObject | undefined>;
   /**
-   * Tries, once, whether the service keeps conditions of writes.
+   * Tests, only once, whether the service honours conditions of writes.
    *
    * @param key of an object that is to be written
    * @throws SkillcellError `store.unsupported`, `store.unavailable`
    */
   requireConditions(key: string, signal?: AbortSignal): Promise<void>;
   /**
-   * The ETag of what was written; undefined where something else than was expected is there, or may be: look.
+   * Writes an object and returns its ETag; undefined where the expected state is absent, or the outcome is unknown: look.
    *
-   * @throws SkillcellError `store.unsupported` for what is expected of a service that does not look
+   * @throws SkillcellError `store.unsupported` for a service that ignores conditions
    */
   write(key: string, body: Uint8Array, expected: Expected, signal?: AbortSignal): Promise<string | undefined>;
   /** Copies within the bucket. @returns the ETag of the copy */
@@ -60,15 +60,15 @@ export interface S3Access {
   close(): void;
 }
 
-/** Requests that one store has under way; others wait for a place. */
+/** Concurrent requests of one store; further ones wait. */
 export const REQUESTS_AT_ONCE = 16;
 const PAUSE_MS = 100;
 const PROBE: Uint8Array = Buffer.from('skillcell\n');
 
 /**
- * Opens a bucket; nothing is asked before the first call.
+ * Opens a bucket; no request is sent before the first call.
  *
- * @param pageKeys how many keys a page has; for tests, the service's own number otherwise
+ * @param pageKeys keys per page; for tests, the service's default otherwise
  */
 export function openS3Access(connection: S3Connection, { pageKeys }: { pageKeys?: number } = {}): S3Access {
   const address = addressOf(connection);
@@ -76,7 +76,7 @@ export function openS3Access(connection: S3Connection, { pageKeys }: { pageKeys?
   const take = createPlaces(REQUESTS_AT_ONCE);
   let connected: Promise<ConnectedS3> | undefined;
 
-  /** One request, up to `times` times; `again` where the last of them may have been done. */
+  /** One request, up to `times` times. Kind `again`: the last attempt may have succeeded at the service. */
   const ask = async <Result>(
     action: string,
     { times, signal }: { times: number; signal: AbortSignal | undefined },
@@ -116,11 +116,11 @@ export function openS3Access(connection: S3Connection, { pageKeys }: { pageKeys?
     });
     if (asked.found === undefined && asked.kind === 'again') throw unavailable(action, address, asked.reason);
   };
-  /** A write of a probe, tried again where the service fails. */
+  /** Writes a probe, with retries where the service fails. */
   const putProbe = async (key: string, expected: { etag: string | null }): Promise<ConditionalWrite> => {
     for (let tried = 1; ; tried += 1) {
       const asked = await put(key, PROBE, expected, undefined).catch(refusalOf);
-      // Who may write there, and not here, is no matter of conditions.
+      // A refused probe gives no answer about conditions.
       if (asked === undefined) return 'unknown';
       if (asked.found !== undefined) return 'written';
       if (asked.kind !== 'again') return 'refused-by-condition';
@@ -133,7 +133,7 @@ export function openS3Access(connection: S3Connection, { pageKeys }: { pageKeys?
   const requireConditions: S3Access['requireConditions'] = async (key, signal) => {
     signal?.throwIfAborted();
     ignored ??= ignoredCondition(key, { write: putProbe, remove });
-    // A service that was not reached is asked again.
+    // After a failed probe, the next call tries again.
     ignored.catch(() => (ignored = undefined));
     const condition = await ignored;
     if (condition !== undefined) throw unsupported(condition, address);
@@ -148,7 +148,7 @@ export function openS3Access(connection: S3Connection, { pageKeys }: { pageKeys?
         const command = new sdk.ListObjectsV2Command({
           Bucket,
           Prefix: prefix,
-          // Else a key with a control character would be no XML.
+          // Without it, a key with a control character would break the XML.
           EncodingType: 'url',
           ...(pageKeys === undefined ? {} : { MaxKeys: pageKeys }),
           ...(token === undefined ? {} : { ContinuationToken: token }),
@@ -164,7 +164,7 @@ export function openS3Access(connection: S3Connection, { pageKeys }: { pageKeys?
         );
         const page = await client.send(command, { abortSignal });
         if (page.IsTruncated === true && !page.NextContinuationToken)
-          throw new FaultyAnswer('that there is more, and not how to ask for it');
+          throw new FaultyAnswer('the service reports another page without a token for it');
         return pageOf(page, at);
       });
       if (asked.found === undefined) throw unavailable(action, address, asked.reason);
@@ -178,7 +178,7 @@ export function openS3Access(connection: S3Connection, { pageKeys }: { pageKeys?
         const body = Body as Readable;
         try {
           if (ContentLength !== undefined && ContentLength !== bytes)
-            throw new FaultyAnswer(`${ContentLength} bytes where ${bytes} are listed`);
+            throw new FaultyAnswer(`the service sent ${ContentLength} bytes where ${bytes} are listed`);
           if (ETag !== undefined && bare(ETag) !== etag) return undefined;
           return await wholeBody(body, { bytes, abortSignal, heard });
         } catch (error) {
@@ -224,13 +224,13 @@ export function openS3Access(connection: S3Connection, { pageKeys }: { pageKeys?
     },
     remove,
     close() {
-      // One that never came up has nothing to close.
+      // A connection that failed has nothing to close.
       connected?.then(({ client }) => client.destroy()).catch(() => undefined);
     },
   };
 }
 
-/** Undefined for what a service refuses. */
+/** Undefined for a request that the service refuses. */
 function refusalOf(error: unknown): undefined {
   if (!SkillcellError.isInstance(error)) throw error;
 }
@@ -266,12 +266,12 @@ function pageOf(page: SentPage, at: number): ListedPage {
   };
 }
 
-/** Amazon writes a blank as `+` and a plus as `%2B`. Undefined where it is no UTF-8. */
+/** Amazon writes a blank as `+` and a plus as `%2B`. Undefined where the key is not UTF-8. */
 function decodedKey(key: string): string | undefined {
   try {
     return decodeURIComponent(key.replaceAll('+', ' '));
   } catch {
-    // It is said of the key that it cannot be read.
+    // Reported as an unreadable key.
     return undefined;
   }
 }
@@ -280,7 +280,7 @@ function bare(etag: string): string {
   return etag.replace(/^"|"$/g, '');
 }
 
-/** Reads a body that has to be of one size: a shorter one was cut, and of a longer one nobody knows where it ends. */
+/** Reads a body of an exact size. A shorter body was cut; a longer one has no known end. */
 async function wholeBody(
   body: Readable,
   { bytes, abortSignal, heard }: { bytes: number; abortSignal: AbortSignal; heard: () => void },
@@ -299,14 +299,14 @@ async function wholeBody(
   } finally {
     abortSignal.removeEventListener('abort', end);
   }
-  if (left !== 0) throw new FaultyAnswer(`${bytes - left} bytes where ${bytes} are listed`);
+  if (left !== 0) throw new FaultyAnswer(`the service sent ${bytes - left} bytes where ${bytes} are listed`);
   return Buffer.concat(chunks, bytes);
 }
 
 /**
- * Ends work that nothing is heard of for a time, or that the caller withdraws.
+ * Ends work after a time without progress, or when the caller aborts.
  *
- * @param work gets a signal to end by, and what it calls whenever something came
+ * @param work gets a signal to end by, and a callback that reports progress
  */
 export async function withinQuiet<Result>(
   timeoutMs: number,
@@ -326,14 +326,14 @@ export async function withinQuiet<Result>(
     return await work(controller.signal, () => timer.refresh());
   } catch (error) {
     signal?.throwIfAborted();
-    throw isQuiet ? new FaultyAnswer(`nothing for ${timeoutMs} ms`) : error;
+    throw isQuiet ? new FaultyAnswer(`the service sent nothing for ${timeoutMs} ms`) : error;
   } finally {
     clearTimeout(timer);
     signal?.removeEventListener('abort', withdraw);
   }
 }
 
-/** Makes so many places; whoever finds none waits for one. */
+/** Limits concurrency to a number of places; further calls wait for a free one. */
 export function createPlaces(count: number): TakePlace {
   const waiting: (() => void)[] = [];
   let free = count;

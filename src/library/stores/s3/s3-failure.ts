@@ -1,27 +1,27 @@
 import { visibleText } from '../../../contracts/text/quoted-text.ts';
 import { SkillcellError } from '../../../contracts/errors/skillcell-error.ts';
 
-/** What a request came to, where it gave nothing. */
+/** Outcome of a failed request. */
 export interface S3Failure {
-  /** `moved`: no longer what was asked for. `absent`: not there. `again`: may succeed later. `refused`: will not. */
+  /** `moved`: the object has changed. `absent`: it does not exist. `again`: a retry may succeed. `refused`: a retry will not. */
   kind: 'moved' | 'absent' | 'again' | 'refused';
-  /** For people; nothing that signs a request is in it. */
+  /** For people; it holds nothing of a signature or key. */
   reason: string;
-  /** What whoever asks can do about it. */
+  /** Advice for the caller. */
   hint?: string | undefined;
 }
 
-/** The service answered, or was silent, in a way that another try may mend. */
+/** A faulty or missing answer that a retry may mend. */
 export class FaultyAnswer extends Error {}
 
-/** Names that services give to what passes. */
+/** Error names of services for temporary failures. */
 const PASSING = new Set(['SlowDown', 'ServiceUnavailable', 'RequestTimeTooSkewed', 'RequestTimeout', 'InternalError']);
 
 const CREDENTIALS_HINT =
   'Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE, to keys that this service knows.';
 const REGION_HINT = 'Set AWS_REGION to the region of the bucket.';
 
-/** What can be done, by the names that services give to what they refuse. */
+/** Advice by the error names of services. */
 const HINTS: ReadonlyMap<string, string> = new Map([
   ['CredentialsProviderError', CREDENTIALS_HINT],
   ['InvalidAccessKeyId', CREDENTIALS_HINT],
@@ -34,7 +34,7 @@ const HINTS: ReadonlyMap<string, string> = new Map([
   ['AuthorizationHeaderMalformed', REGION_HINT],
 ]);
 
-/** Reads an error of the client. What it holds of the request, signature and all, goes no further. */
+/** Reads an error of the client. Its details of the request, which include the signature, are dropped. */
 export function failureOf(error: unknown): S3Failure {
   if (error instanceof FaultyAnswer) return { kind: 'again', reason: error.message };
   const { name, code, $metadata } = error as { name?: string; code?: string; $metadata?: { httpStatusCode?: number } };
@@ -42,7 +42,7 @@ export function failureOf(error: unknown): S3Failure {
   // A message may quote the request; a name is one word.
   const word = visibleText((name ?? 'Error').slice(0, 60));
   const hint = HINTS.get(word);
-  if (word === 'CredentialsProviderError') return { kind: 'refused', reason: 'nothing, since no keys are found', hint };
+  if (word === 'CredentialsProviderError') return { kind: 'refused', reason: 'no keys are found', hint };
   if (status === undefined) return { kind: 'again', reason: typeof code === 'string' ? code : word };
   const reason = word === 'Error' || word === 'UnknownError' ? `status ${status}` : `${word}, status ${status}`;
   if (status === 412 || status === 304) return { kind: 'moved', reason };
@@ -52,8 +52,8 @@ export function failureOf(error: unknown): S3Failure {
   return { kind: 'refused', reason, hint };
 }
 
-/** What a caller is told of it. */
+/** The error for the caller. */
 export function unavailable(action: string, address: string, reason: string, hint?: string): SkillcellError {
-  const message = `Cannot ${action}: the service says ${reason}, got ${address}.`;
+  const message = `Cannot ${action}: ${reason}, got ${address}.`;
   return new SkillcellError('store.unavailable', message, hint === undefined ? {} : { hint });
 }

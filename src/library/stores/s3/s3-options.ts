@@ -3,27 +3,27 @@ import * as z from 'zod/mini';
 import { checkOptions } from '../../../contracts/checks/check-options.ts';
 import { SkillcellError } from '../../../contracts/errors/skillcell-error.ts';
 
-/** How a bucket is reached. */
+/** Access to a bucket. */
 export interface S3Connection {
   bucket: string;
-  /** Default: what Amazon's SDK finds in the environment, a profile or, without an endpoint, the metadata of the machine; else `us-east-1`. */
+  /** Default: from Amazon's SDK, which reads the environment, a profile or, without an endpoint, the metadata of the machine; else `us-east-1`. */
   region?: string | undefined;
   /**
-   * Address of a service that is not Amazon's, `https://…` or `http://…`; without user and password. Default: `AWS_ENDPOINT_URL_S3` or
+   * Address of a service other than Amazon's, `https://…` or `http://…`; without user and password. Default: `AWS_ENDPOINT_URL_S3` or
    * `AWS_ENDPOINT_URL` of the environment, else Amazon's own.
    */
   endpoint?: string | undefined;
-  /** What signs the requests: keys, or a provider of them. Default: what Amazon's SDK finds in the environment. */
+  /** Keys that sign the requests, or a provider of them. Default: the ones that Amazon's SDK finds in the environment. */
   credentials?: S3ClientConfig['credentials'];
-  /** Whether the bucket stands in the path of an address. @default true where there is an `endpoint` */
+  /** Whether the bucket is part of the path of an address. @default true where there is an `endpoint` */
   forcePathStyle?: boolean | undefined;
-  /** How long a request may go without a byte, in milliseconds. @default 15000 */
+  /** Longest time without a byte in a request, in milliseconds. @default 15000 */
   timeoutMs?: number | undefined;
-  /** How often what is read is asked for, where the service fails. @default 3 */
+  /** Attempts of a read, where the service fails. @default 3 */
   tries?: number | undefined;
 }
 
-/** The schema of {@link S3Connection}, for those that take more beside it. */
+/** The schema of {@link S3Connection}, for callers with further options. */
 export const CONNECTION_SHAPE: Readonly<Record<keyof S3Connection, z.ZodMiniType>> = {
   bucket: z
     .string()
@@ -42,7 +42,7 @@ export function checkConnection(connection: S3Connection): void {
   addressOf(connection);
 }
 
-/** What a bucket is called in messages and in the cache: where it is, and nothing that signs a request. */
+/** The name of a bucket in messages and in the cache: its address, without credentials. */
 export function addressOf({ bucket, ...connection }: S3Connection): string {
   const endpoint = endpointOf(connection);
   if (endpoint === undefined) return `s3://${bucket}/`;
@@ -54,7 +54,7 @@ export function addressOf({ bucket, ...connection }: S3Connection): string {
   return `s3+${url.protocol}//${url.host}${url.pathname.replace(/\/$/, '')}/${bucket}/`;
 }
 
-/** The endpoint that counts, read as Amazon's SDK reads the environment. */
+/** The endpoint in use, read as Amazon's SDK reads the environment. */
 export function endpointOf(
   { endpoint }: Pick<S3Connection, 'endpoint'>,
   env: Readonly<Record<string, string | undefined>> = process.env,

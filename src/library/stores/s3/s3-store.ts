@@ -23,21 +23,21 @@ import { skillState, type SkillState, type StateFile } from './skill-state.ts';
 
 /** A prefix of a bucket, with skills below it. */
 export interface S3StoreOptions extends S3Connection {
-  /** Where skills lie, such as `u1/skills/`; with or without the separator at its end. Empty for a whole bucket. */
+  /** Prefix of the skills, such as `u1/skills/`; with or without the separator at its end. Empty for a whole bucket. */
   prefix: string;
   kind: RootKind;
   cache: TreeCache;
-  /** The most keys and pages that are read. */
+  /** Limits of keys and pages to read. */
   limits?: { keys: number; pages: number } | undefined;
 }
 
 /** A store that can be written to. */
 export type WritableStore = SkillStore & Required<Pick<SkillStore, 'put' | 'delete'>>;
 
-/** How often a skill that is being written is looked at anew. */
+/** Attempts to read a skill that is being written. */
 const LOOKS = 8;
 
-/** What is kept of a skill that was listed: what it is read by, of ten thousand at once. */
+/** The part of a state that reads need; it is kept for up to ten thousand skills at once. */
 type ListedSkill = Pick<SkillState, 'revision' | 'files' | 'skillFile'>;
 
 function listedSkill({ revision, files, skillFile }: SkillState): ListedSkill {
@@ -45,9 +45,9 @@ function listedSkill({ revision, files, skillFile }: SkillState): ListedSkill {
 }
 
 /**
- * Reads and writes skills below a prefix of a bucket. Nothing is loaded or asked before the first call.
+ * Reads and writes skills below a prefix of a bucket. Nothing is loaded or requested before the first call.
  *
- * @throws SkillcellError `store.key-invalid` for a prefix that may not be one; `options.invalid`
+ * @throws SkillcellError `store.key-invalid` for an invalid prefix; `options.invalid`
  * @example
  * ```ts
  * import { createS3Store, openTreeCache } from 'skillcell/stores';
@@ -64,7 +64,7 @@ export function createS3Store(options: S3StoreOptions): WritableStore {
   return storeOf({ access: openS3Access(connection), prefix, kind, cache, limits });
 }
 
-/** The same on requests that others make as well. */
+/** A store on requests that it shares with others. */
 export function storeOf({
   access,
   prefix,
@@ -86,7 +86,7 @@ export function storeOf({
   const openIndex = (): Promise<ObjectIndex> => (index ??= openObjectIndex(cache, source));
   const keyOf = (path: string): string => (path === '.' ? prefix : `${prefix}${path}/`);
 
-  /** A small object, from the cache where that very one was read before. */
+  /** Reads a small object, from the cache where this version was read before. */
   const readSmall = async (
     object: Pick<ListedObject, 'key' | 'etag' | 'bytes'>,
     signal: AbortSignal | undefined,
@@ -111,14 +111,14 @@ export function storeOf({
       look: (key) => access.look(key, signal),
     });
 
-  /** The skill as it is now. */
+  /** The present state of a skill. */
   const stateAt: SkillFolder['state'] = async (path, signal) => {
     for (let looks = 0; looks < LOOKS; looks += 1) {
       const { objects } = await listPrefix(access, keyOf(path), { signal, limits });
       const state = await stateFrom(path, objects, signal);
       if (state !== undefined) return state;
     }
-    throw unavailable('read a skill', source, 'that it is written to faster than it can be read');
+    throw unavailable('read a skill', source, 'it changes faster than it can be read');
   };
 
   const itemOf = (path: string, revision: string): StoreItem => ({
@@ -136,7 +136,7 @@ export function storeOf({
     takeOverMs,
   });
 
-  /** Reads from the skill as it was listed, and from where its files are now as long as it is the same. */
+  /** Reads a skill as it was listed, from the present places of its files while its revision is the same. */
   const reading = async <Result>(
     item: StoreItem,
     signal: AbortSignal | undefined,
@@ -169,12 +169,12 @@ export function storeOf({
         const { skills, diagnostics: deep } = groupSkills(found.objects, none);
         const unread = [...skills].filter(([path]) => !states.has(path));
         const cut = found.isCut ? [...skills.keys()].at(-1) : undefined;
-        // More would wait for a place, and still be sent after the first one has failed.
+        // Unlimited reads would queue, and still be sent after a failure of the first one.
         const read = await eachAtOnce(
           unread,
           REQUESTS_AT_ONCE,
           async ([path, objects]): Promise<[string, ListedSkill | undefined]> => {
-            // The rest of it lies beyond what may be read.
+            // The rest of this skill is beyond the limit.
             if (path === cut) return [path, undefined];
             const isTorn =
               found.pageEnds.some((end) => `${end}/`.startsWith(`${path}/`)) && changedSince(objects, found.at);
@@ -241,7 +241,7 @@ export function storeOf({
     },
   };
 
-  /** A file that is read as text; empty where it is larger than such a file may be. */
+  /** Reads a text file; empty where it is over the limit of texts. */
   async function textOf(file: StateFile, signal: AbortSignal | undefined): Promise<Uint8Array | undefined> {
     return file.bytes > TEXT_FILE_LIMIT ? new Uint8Array() : readSmall(file, signal);
   }
@@ -253,7 +253,7 @@ export function storeOf({
   ): Promise<SkillTree | undefined> {
     const bytes = state.files.reduce((sum, file) => sum + file.bytes, 0);
     if (bytes > SKILL_BYTES) {
-      const message = `Cannot read the skill: its files may have ${SKILL_BYTES} bytes together, got ${bytes} of ${quotedText(item.path)}.`;
+      const message = `Cannot read the skill: its files have more than ${SKILL_BYTES} bytes together, got ${bytes} of ${quotedText(item.path)}.`;
       throw new SkillcellError('skills.too-large', message);
     }
     const read = await Promise.all(
@@ -266,14 +266,18 @@ export function storeOf({
     for (const [file, content] of read) {
       if (content === undefined) return undefined;
       if (file.digest !== undefined && digestOf(content) !== file.digest)
-        throw unavailable('read a skill', source, `other bytes than were written, for ${quotedText(file.path)}`);
+        throw unavailable(
+          'read a skill',
+          source,
+          `the service sent other bytes than were written, for ${quotedText(file.path)}`,
+        );
       tree.set(file.path, { bytes: content, executable: file.executable });
     }
     return tree;
   }
 }
 
-/** Whether one of the objects was written since, by the clock of the service. */
+/** Whether an object was written at or after a time, by the clock of the service. */
 function changedSince(objects: ReadonlyMap<string, ListedObject>, at: number): boolean {
   return [...objects.values()].some(({ changedAt }) => changedAt >= at);
 }

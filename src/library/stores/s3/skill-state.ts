@@ -20,11 +20,11 @@ export interface StateFile {
   etag: string;
   bytes: number;
   executable: boolean;
-  /** Where the one who wrote it said so. */
+  /** Absent where its writer gave none. */
   digest?: string;
 }
 
-/** What a skill in a bucket is at one moment. */
+/** A skill in a bucket at one moment. */
 export interface SkillState {
   /** Null where there is no skill. */
   revision: string | null;
@@ -39,23 +39,22 @@ export interface SkillState {
   diagnostics: Diagnostic[];
 }
 
-/** What {@link skillState} needs to know. */
+/** Input of {@link skillState}. */
 export interface StateSource {
-  /** Key of the folder, with the separator at its end. */
+  /** Key of the folder, with a separator at its end. */
   folder: string;
   /** Objects by their paths below the folder. */
   objects: ReadonlyMap<string, ListedObject>;
-  /** Bytes of an object; undefined where it is no longer the one. */
+  /** Bytes of an object; undefined where it has changed. */
   read(object: ListedObject): Promise<Uint8Array | undefined>;
-  /** The object as it is now. */
+  /** The present object of a key. */
   look(key: string): Promise<ListedObject | undefined>;
 }
 
 /**
- * Reads from a list what a skill is. Without a publication, or after another tool has written beside it, that is what lies at the places of
- * files.
+ * Reads the state of a skill from a list. Without a publication, or after a write by another tool, the files are the objects at their places.
  *
- * @returns undefined where it was written to while the list was made: list again
+ * @returns undefined where the skill was written during the listing: list again
  */
 export async function skillState({ folder, objects, read, look }: StateSource): Promise<SkillState | undefined> {
   const plain = new Map([...objects].filter(([path]) => !isReserved(path)));
@@ -72,7 +71,7 @@ export async function skillState({ folder, objects, read, look }: StateSource): 
   };
 
   if (listed === undefined) {
-    // Something waits below the stage: it may have been published since, and half of it may be at its places.
+    // Staged files without a publication: it may have been published since, with half of its files at their places.
     if (staged.length > 0 && (await look(`${folder}${PUBLICATION_FILE}`)) !== undefined) return undefined;
     return stateOf(plainFiles(plain), undefined);
   }
@@ -80,7 +79,7 @@ export async function skillState({ folder, objects, read, look }: StateSource): 
   if (bytes === undefined) return undefined;
   const value = readPublication(bytes);
   if (value === undefined) {
-    const message = `${PUBLICATION_FILE} is none that skillcell has written; the skill is read without it.`;
+    const message = `${PUBLICATION_FILE} is not a publication of skillcell; the skill is read without it.`;
     diagnostics.push(libraryDiagnostic('s3.publication', message, { path: `${folder}${PUBLICATION_FILE}` }));
     return stateOf(plainFiles(plain), undefined);
   }
@@ -107,7 +106,7 @@ export async function skillState({ folder, objects, read, look }: StateSource): 
   return stateOf(files, publication, isAsPublished ? value.write : undefined);
 }
 
-/** Whether somebody has published since the list was made. */
+/** Whether a publication was written since the listing. */
 async function isMoved(folder: string, listed: ListedObject, look: StateSource['look']): Promise<boolean> {
   return (await look(`${folder}${PUBLICATION_FILE}`))?.etag !== listed.etag;
 }

@@ -12,24 +12,24 @@ import { TEXT_FILE_LIMIT } from '../../../skills/text/decode-text.ts';
 import { digestOf } from '../../../skills/text/digest.ts';
 import type { WebEntry } from './web-entry.ts';
 
-/** What was fetched of a skill. */
+/** Fetched files of a skill. */
 export interface FetchedTree {
   tree: SkillTree;
-  /** What was left out of an archive. */
+  /** Diagnostics about files that an archive leaves out. */
   diagnostics: Diagnostic[];
 }
 
 /**
- * Fetches the files of a skill, and checks the bytes by the digest that is listed.
+ * Fetches the files of a skill, and checks the bytes against the listed digest.
  *
- * @throws SkillcellError `store.changed` for other bytes than are listed, `archive.refused`, `store.unavailable`, `source.refused`
+ * @throws SkillcellError `store.changed` for bytes with another digest, `archive.refused`, `store.unavailable`, `source.refused`
  */
 export async function fetchTree(entry: WebEntry, request: OutgoingRequest): Promise<FetchedTree> {
   const { name, type, url, digest } = entry;
   if (type === 'files') return { tree: await fetchFiles(entry, request), diagnostics: [] };
   const isArchive = type === 'archive';
   const maxBytes = isArchive ? ARCHIVE_LIMITS.packedBytes : TEXT_FILE_LIMIT;
-  // Servers call a .tar.gz packed on its way as well, and the digest is that of the archive.
+  // Some servers label a .tar.gz as content-encoded; the digest is that of the archive as sent.
   const bytes = await fetchFile(url, { ...request, maxBytes, asItArrives: isArchive });
   if (digestOf(bytes) !== digest)
     throw new SkillcellError(
@@ -48,7 +48,7 @@ export async function fetchTree(entry: WebEntry, request: OutgoingRequest): Prom
 
 async function fetchFiles({ url, paths = [] }: WebEntry, request: OutgoingRequest): Promise<SkillTree> {
   const tree: SkillTree = new Map();
-  // Of each file no more is read than is left, so that it never is less than nothing.
+  // Each file is limited to the bytes that are left, so that the rest is never negative.
   let left = ARCHIVE_LIMITS.unpackedBytes;
   for (const path of paths) {
     const target = new URL(path.split('/').map(encodeURIComponent).join('/'), url).href;

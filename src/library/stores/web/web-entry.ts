@@ -3,17 +3,17 @@ import { quotedText } from '../../../contracts/text/quoted-text.ts';
 import { SKILL_FILE } from '../../../skills/load/files/skill-file-name.ts';
 import { isSlug } from '../../../skills/text/slug.ts';
 
-/** Version of a list of skills: of the older one, files have no digests. */
+/** Version of a list of skills. The older one has no digests of files. */
 export type WebIndexVersion = '0.2.0' | '0.1.0';
 
 /** A skill that a web site lists. */
 export interface WebEntry {
   name: string;
-  /** `files`: each file by itself, below the url, as the older version has it. */
+  /** `files`: single files below the url, as in the older version. */
   type: 'skill-md' | 'archive' | 'files';
-  /** Absolute. It is checked when it is asked. */
+  /** Absolute. It is checked when it is fetched. */
   url: string;
-  /** Of the bytes behind the url; none of `files`. */
+  /** Digest of the bytes at the url; absent for `files`. */
   digest?: string;
   /** Paths of `files`. */
   paths?: readonly string[];
@@ -22,14 +22,14 @@ export interface WebEntry {
 const NAME = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
 const DIGEST = /^sha256:[0-9a-f]{64}$/;
 
-/** Reads an entry, or says what is wrong with it. What it has beside what is read is passed over. */
+/** Reads an entry, or returns its fault. Unknown fields are ignored. */
 export function webEntry(given: unknown, version: WebIndexVersion, base: URL): WebEntry | string {
-  if (typeof given !== 'object' || given === null) return 'it is no object';
+  if (typeof given !== 'object' || given === null) return 'it is not an object';
   const { name, type, url, digest, files } = given as Record<string, unknown>;
   if (typeof name !== 'string') return 'it has no name';
-  if (!NAME.test(name) || !isSlug(name)) return `its name is no name of a skill, got ${quotedText(name)}`;
+  if (!NAME.test(name) || !isSlug(name)) return `its name is not a valid skill name, got ${quotedText(name)}`;
   if (version === '0.1.0') return filesEntry(name, files, base);
-  if (type !== 'skill-md' && type !== 'archive') return `${name} has a type that is not known`;
+  if (type !== 'skill-md' && type !== 'archive') return `${name} has an unknown type`;
   if (typeof digest !== 'string' || !DIGEST.test(digest)) return `${name} has no digest sha256:<64 hex>`;
   const target = typeof url === 'string' ? URL.parse(url, base.href) : null;
   return target === null ? `${name} has no usable url` : { name, type, url: target.href, digest };

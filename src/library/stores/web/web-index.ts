@@ -5,23 +5,23 @@ import { SkillcellError } from '../../../contracts/errors/skillcell-error.ts';
 import { JsonRefused, parseBoundedJson } from '../../../protocol/channel/bounded-json.ts';
 import { type WebEntry, webEntry, type WebIndexVersion } from './web-entry.ts';
 
-/** What a web site lists. */
+/** The list of a web site. */
 export interface WebIndex {
   entries: WebEntry[];
   diagnostics: Diagnostic[];
 }
 
-/** The most bytes of a list. */
+/** Limit of a list, in bytes. */
 export const INDEX_BYTES: number = 4 * 1024 * 1024;
 const INDEX_CAPS = { maxBytes: INDEX_BYTES, maxDepth: 16, maxValues: 200_000 };
 const MAX_ENTRIES = 5_000;
 const SCHEMA = 'https://schemas.agentskills.io/discovery/0.2.0/schema.json';
 
 /**
- * Reads the list of skills of a web site (Agent Skills Discovery, 0.2.0 and 0.1.0). An entry that is not as the format says is left out, and named.
+ * Reads the list of skills of a web site (Agent Skills Discovery, 0.2.0 and 0.1.0). Invalid entries are left out and reported.
  *
- * @param base where the list came from
- * @throws SkillcellError `source.refused` for what is no such list
+ * @param base address of the list
+ * @throws SkillcellError `source.refused` for any other content
  */
 export function parseWebIndex(bytes: Uint8Array, version: WebIndexVersion, base: URL): WebIndex {
   const shown = `${base.origin}${base.pathname}`;
@@ -59,7 +59,7 @@ function parse(bytes: Uint8Array, refuse: (reason: string) => never): unknown {
     return parseBoundedJson(bytes, INDEX_CAPS);
   } catch (error) {
     if (!(error instanceof JsonRefused)) throw error;
-    // What a parser says may repeat what stands in the text.
+    // Messages of the parser may repeat parts of the text.
     return refuse(
       error.cause instanceof SyntaxError ? 'it is no valid JSON, or has a key that is not allowed' : error.message,
     );

@@ -32,14 +32,14 @@ export interface WebStoreOptions extends OutgoingRules {
   url: string;
   kind: RootKind;
   cache: TreeCache;
-  /** Of each request. @default 30,000 */
+  /** Limit of each request, in ms. @default 30,000 */
   timeoutMs?: number | undefined;
 }
 
 /**
  * Reads the skills that a web site lists below `/.well-known/agent-skills/`.
  *
- * @throws SkillcellError `source.refused` for an address that may not be one; `options.invalid`
+ * @throws SkillcellError `source.refused` for an address that is not allowed; `options.invalid`
  * @example
  * ```ts
  * import { createHash } from 'node:crypto';
@@ -58,7 +58,7 @@ export interface WebStoreOptions extends OutgoingRules {
  * });
  * await once(server.listen(0, '127.0.0.1'), 'listening');
  * const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
- * // An address that not everybody can reach is read where it is named.
+ * // A private address has to be named here.
  * const store = createWebStore({ url: `http://${host}`, allowPrivate: [host], kind: 'user', cache: openTreeCache('cache') });
  * const { items } = await store.list();
  * for (const item of items) console.log(item.path, (await store.open(item)).files.map(({ path }) => path));
@@ -72,7 +72,7 @@ export function createWebStore(options: WebStoreOptions): SkillStore {
   const { url, kind, cache, timeoutMs, ...rules } = options;
   const place = webPlace(url);
   const entries = new Map<string, WebEntry>();
-  /** Digests of skills, and what was left out of them, by the revisions of their items. */
+  /** Digests of skills and diagnostics about left-out files, by the revisions of their items. */
   const fetched = new Map<string, { digest: string; diagnostics: Diagnostic[] }>();
   let opening: Promise<Agent> | undefined;
 
@@ -95,14 +95,14 @@ export function createWebStore(options: WebStoreOptions): SkillStore {
     const index = await fetchIndex(place, request);
     const items: StoreItem[] = [];
     for (const entry of index.entries) {
-      // Without a digest in the list, only the bytes say whether they are the same.
+      // Without a listed digest, only the bytes show whether the skill is the same.
       const revision = entry.digest ?? (await fetchView(entry, request)).digest;
       const origin = { type: 'web', source: place, folder: entry.name } as const;
       items.push({ path: entry.name, revision, origin, kind });
     }
     entries.clear();
     for (const entry of index.entries) entries.set(entry.name, entry);
-    // An archive says what was left out of it once it was fetched.
+    // Files that an archive leaves out are known only after its fetch.
     const leftOut = items.flatMap(({ revision }) => fetched.get(revision)?.diagnostics ?? []);
     return { items, diagnostics: [...index.diagnostics, ...leftOut] };
   };
@@ -140,7 +140,7 @@ export function createWebStore(options: WebStoreOptions): SkillStore {
     async close() {
       const last = opening;
       opening = undefined;
-      // What never was opened has nothing to close; the call that needed it has said why.
+      // A failed opening has nothing to close; the call that needed it reported the error.
       await (await last?.catch(() => undefined))?.destroy();
     },
   };
@@ -150,7 +150,7 @@ function inEntry({ path, ...diagnostic }: Diagnostic, { name }: WebEntry): Diagn
   return { ...diagnostic, path: path === undefined ? name : `${name}/${path}` };
 }
 
-/** Whether an entry may have the bytes of an item. */
+/** Whether an entry can be the source of an item. */
 function isOf({ revision }: StoreItem, entry: WebEntry | undefined): boolean {
   return entry !== undefined && (entry.digest ?? revision) === revision;
 }
@@ -160,7 +160,7 @@ function changed({ path }: StoreItem): SkillcellError {
 }
 
 /**
- * Where a web site has its skills: what stands before `/.well-known/`, without a slash at its end.
+ * The place of a web site: its address before `/.well-known/`, without a slash at its end.
  *
  * @throws SkillcellError `source.refused`
  */
@@ -169,9 +169,9 @@ function webPlace(text: string): string {
 }
 
 /**
- * Asks a web site for its list of skills: the present one, and where there is none, the older one.
+ * Fetches the list of skills of a web site: of the present version, or else of the older one.
  *
- * @throws SkillcellError `store.unavailable` for a site that has none, or does not answer; `source.refused`
+ * @throws SkillcellError `store.unavailable` for a site without a list, or without an answer; `source.refused`
  */
 async function fetchIndex(place: string, request: OutgoingRequest): Promise<WebIndex> {
   for (const [folder, version] of PLACES) {
