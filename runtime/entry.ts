@@ -1,9 +1,9 @@
 /**
- * The trusted process inside a sandbox. A runner starts it with its arguments and a channel; started by hand, without
- * them, it rebuilds and renders the skills of the globals that its environment names.
+ * The trusted process inside a sandbox. A runner starts it with arguments and a channel. Started by hand, without arguments, it rebuilds and renders
+ * the skills of the globals that its environment names.
  */
 const args = process.argv.slice(2);
-// Each loads by itself: what the other needs is neither read nor compiled.
+// Each branch loads its own modules, so neither reads nor compiles the modules of the other.
 if (args.length > 0) import('./serve-channel.ts').then(({ serveChannel }) => serveChannel(args)).catch(end);
 else {
   import('./serve/report-skills.ts')

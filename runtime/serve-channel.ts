@@ -33,17 +33,17 @@ import { userProcesses } from './sandbox/user-processes.ts';
 
 const MAX_GLOBALS_BYTES = 64 * 1024 * 1024;
 const MAX_FAULT_CHARACTERS = 4_000;
-/** A sandbox to which no job came for so long waits in a pool. */
+/** A sandbox without a job for this time is waiting in a pool. */
 const IDLE_MS = 50;
 
 /**
- * Serves exactly one job over the channel and ends; it also ends, with everything it started, when the channel does.
+ * Serves exactly one job over the channel and ends. When the channel ends, it also ends, with all processes that it started.
  *
- * @param args the entry's arguments; they say nothing about the job
+ * @param args the entry's arguments; they contain no data of the job
  */
 export function serveChannel(args: readonly string[]): void {
   const layout = readLayout(args);
-  // What is written has the same permissions everywhere, whatever the host's mask is.
+  // Written files get the same permissions everywhere, whatever the host's umask.
   process.umask(0o022);
   const language = readLanguage(
     layout.runtime,
@@ -53,7 +53,7 @@ export function serveChannel(args: readonly string[]): void {
 
   const privileges = takePrivileges(layout);
   const start = (wanted: LanguageDefinition, needed?: ExecutorStart): ExecutorProcess => {
-    // The folder of skills, where they are made, is the supervisor's own.
+    // The pipes are made in the folder of skills, which belongs to the supervisor.
     const pipes = privileges.asSupervisor(() => createProgramPipes(layout, privileges));
     return privileges.asRoot(() => startExecutor(layout, wanted, marker, pipes, needed));
   };
@@ -105,7 +105,7 @@ export function serveChannel(args: readonly string[]): void {
     const fits = isFresh && (needed === undefined || isStartedFor(executor, needed));
     if (!fits) {
       const replaced = replaceExecutor(layout, executor, definition, needed);
-      // A waiting executor that cannot be replaced ends as its link does, before user code begins.
+      // A waiting executor that cannot be replaced ends with its link, before user code begins.
       if (replaced === undefined && !used) letGo(executor);
       executor = replaced ?? start(definition, needed);
     }
@@ -141,19 +141,19 @@ export function serveChannel(args: readonly string[]): void {
     executor.messagesOut.write('');
     setImmediate(() => (ready ? setTimeout(loadChecks, IDLE_MS).unref() : loadChecks()));
   };
-  /** A job that is served meanwhile loads them itself when it has skills. */
+  /** A job that arrives earlier loads the checks itself if it has skills. */
   const loadChecks = (): void => {
     if (!started) void import('./serve/arrived-skills.ts');
   };
 
   process.on('SIGTERM', () => void end(0));
-  // The first use of these costs up to a millisecond each; until the executor waits, there is time for that.
+  // The first use of each of these takes up to a millisecond; there is time for that until the executor waits.
   setImmediate(rehearse);
   void executor.waiting.then(() => {
     ready = true;
     channel.send({ type: 'ready', protocol: PROTOCOL_VERSION });
   });
-  // Without its executor a sandbox never gets ready, and nobody should wait until a deadline to hear of it.
+  // Without its executor a sandbox never gets ready; ending it at once spares the host the wait until a deadline.
   void executor.ended.then((how) => {
     if (ready) return;
     process.stderr.write(`the executor ended before it was ready (${how.signal ?? how.code})\n`);
@@ -163,9 +163,9 @@ export function serveChannel(args: readonly string[]): void {
 
 type StartMessage = HostMessage & { type: 'start' };
 
-/** What comes before the job: the streams that the host sends, and what they bring. */
+/** The streams that the host sends before the job, and their contents. */
 interface Incoming {
-  /** Takes the streams that the host is about to send. */
+  /** Registers the streams that the host is about to send. */
   begin(channel: Channel, sent: StartMessage): void;
   inputsOf(sent: StartMessage): Promise<Pick<JobSurroundings, 'globals' | 'trees' | 'filesWritten' | 'stdin'>>;
 }

@@ -8,13 +8,13 @@ export interface AgentMessage {
   content: string;
 }
 
-/** What the agent asks the model. Which model that is, the host decides. */
+/** A question of the agent to the model. The host chooses the model. */
 export interface AgentRequest {
   system: string;
   messages: AgentMessage[];
 }
 
-/** What comes back. */
+/** The model's answer. */
 export interface AgentAnswer {
   text: string;
   usage: { inputTokens: number | null; outputTokens: number | null };
@@ -24,21 +24,21 @@ export interface AgentAnswer {
   finishReason?: string;
 }
 
-/** Tells the host how far the agent is, and which program it is about to run. Attempts count from 1. */
+/** Tells the host the agent's progress and the program that the agent is about to run. Attempts count from 1. */
 export type AttemptEvent =
   | { type: 'attempt'; attempt: number; maxAttempts: number; phase: 'asking' }
   | { type: 'attempt'; attempt: number; maxAttempts: number; phase: 'running'; code: string };
 
-/** All that the agent can do. */
+/** The operations that the agent may use. */
 export interface AgentPorts {
   /** Asks the model through the broker; rejects when it gives no answer. */
   askModel(request: AgentRequest): Promise<AgentAnswer>;
   /** Runs one program in an executor. A failing program is an outcome, not a rejection. */
   runCode(code: string, files: readonly ProgramFile[]): Promise<RunOutcome>;
-  /** Gets what the model asks for in place of a program, and says what came of it. */
+  /** Serves a request that the model makes instead of a program. Returns the reply for the model. */
   serveRequest?(request: string): Promise<string>;
   event(event: AttemptEvent): void;
-  /** Told of each attempt as soon as it is judged, so that it is known when a later one is cut off. */
+  /** Called for each attempt as soon as it is judged, so the attempt is known even if a later one is cut off. */
   attempted?(attempt: CodegenAttempt): void;
   /** Aborted when the job is over. */
   signal: AbortSignal;

@@ -4,30 +4,30 @@ import type { LanguageDefinition } from '../../src/contracts/jobs/language.ts';
 import type { InstalledPackages } from '../languages/installed-packages.ts';
 import { compareCodePoints, oneLine } from '../../src/skills/text/text.ts';
 
-/** What a prompt is made of. */
+/** Parts of a prompt. */
 export interface PromptInput {
   /** The `[ACTIVE SKILLS]` block; empty without skills. */
   instructionBlock: string;
   task: string;
-  /** What is said of skills that are not in the block: a count, or a line each; absent where that is nothing. */
+  /** Text about skills that are not in the block: a count, or one line each; absent if there are none. */
   otherSkills?: string | undefined;
   language: LanguageDefinition;
-  /** What the sandbox has for the language; absent where that is not known. */
+  /** Installed packages of the language; absent if unknown. */
   installed?: InstalledPackages | undefined;
   /** Input files, by their path below the working folder. */
   files: readonly { path: string; bytes: number }[];
   /** Declared outputs, relative to the output folder. */
   expect: readonly string[];
   tools: readonly ToolDescription[];
-  /** How often the model may ask for more in place of a program. */
+  /** How often the model may ask for more instead of giving a program. */
   requests?: number | undefined;
-  /** The tools as the language declares them; stands in place of their rows. */
+  /** The tools as declarations in the language; they replace the rows of `tools`. */
   declarations?: ToolDeclarations | undefined;
-  /** JSON schema of the value that the program has to hand back. */
+  /** JSON schema of the value that the program must return. */
   value?: Record<string, unknown> | undefined;
 }
 
-/** The two texts that a conversation begins with. */
+/** The two texts at the start of a conversation. */
 export interface Prompt {
   system: string;
   user: string;
@@ -35,15 +35,15 @@ export interface Prompt {
 
 const REQUEST_RULE = `- Where you cannot write it well without knowing more, give instead one block marked ${REQUEST_TAG}: JSON with any of \`{"skills": ["public.example"], "files": [{"skill": "public.example", "path": "references/table.md"}], "tools": ["crm.find"]}\`. The answer brings instructions, texts and declarations; a few times only.`;
 
-/** Files that are named one by one. */
+/** Input files that the prompt lists by name. */
 const LISTED_FILES = 200;
 
-/** About 600 tokens, which are some hundred packages. */
+/** About 600 tokens: some hundred packages. */
 const LISTED_PACKAGE_CHARACTERS = 2_000;
 
 /**
- * Builds the prompt of a codegen job. The same input gives the same bytes on every machine: no path, date, locale or
- * level of isolation goes in, and of the sandbox only what programs find there. The `[ACTIVE SKILLS]` block goes in byte for byte.
+ * Builds the prompt of a codegen job. The same input gives the same bytes on every machine: the prompt holds no path, date, locale or isolation
+ * level, and of the sandbox only facts that programs see. The `[ACTIVE SKILLS]` block is inserted byte for byte.
  *
  * @param input task, skills, files, outputs and tools
  * @returns system prompt and first message
@@ -105,7 +105,7 @@ function languageRules(
   return [...rules, list === '' ? asked.none : asked.some.replace('{packages}', () => list)];
 }
 
-/** As many as the budget takes, and how many more there are. */
+/** Lists as many packages as the budget allows, and counts the rest. */
 function packageList(packages: readonly string[]): string {
   let length = 0;
   const fitting = packages.filter((name) => (length += name.length + 2) <= LISTED_PACKAGE_CHARACTERS);
@@ -143,7 +143,7 @@ function toolList(tools: readonly ToolDescription[]): string {
 
 function declaredTools({ tag, text, complete }: ToolDeclarations): string {
   const what = complete ? 'as they are declared' : 'by their ids: they are too many to be declared here';
-  // What is said of a tool may hold a fence of its own.
+  // A tool's description may contain a fence.
   const longest = Math.max(2, ...Array.from(text.matchAll(/`+/g), ([run]) => run.length));
   const fence = '`'.repeat(longest + 1);
   return `Tools that the program may call, ${what}:\n${fence}${tag}\n${text}${fence}`;

@@ -11,12 +11,12 @@ const READERS: Readonly<Record<string, () => CodeReader>> = {
   typescript: scriptReader,
 };
 
-/** Reads code of a language as far as its texts go; undefined for a language whose texts are not known. */
+/** A reader that knows strings, comments and here-documents of a language; undefined for a language without a reader. */
 export function codeReader(language: string): CodeReader | undefined {
   return Object.hasOwn(READERS, language) ? READERS[language]?.() : undefined;
 }
 
-/** Index behind the end of a string of one line, or the length of the line where it does not end. */
+/** Index behind the end of a one-line string, or one past the line's length if the string does not end on the line. */
 function endOfString(line: string, from: number, quote: string): number {
   for (let at = from; at < line.length; at += 1) {
     if (line[at] === '\\') at += 1;
@@ -49,18 +49,18 @@ function pythonReader(): CodeReader {
         at = endOfString(text, at, quote);
         if (at <= text.length) quote = undefined;
       }
-      // A string of one line goes on only behind a backslash.
+      // A one-line string continues only after a backslash.
       if (quote?.length === 1 && !endsInBackslash(text)) quote = undefined;
     },
   };
 }
 
-/** Words behind which a slash begins a pattern. */
+/** Words after which a slash begins a regular expression. */
 const BEFORE_PATTERN =
   /(?:^|[^\w$.])(?:return|typeof|case|in|of|delete|void|throw|new|else|do|instanceof|yield|await)$/;
 
 function scriptReader(): CodeReader {
-  /** Templates that are open, and in each the depth of braces of the substitution that is open. */
+  /** The open templates, each with the brace depth of its open substitution. */
   const templates: { braces: number | undefined }[] = [];
   let isComment = false;
   let quote: string | undefined;
@@ -128,14 +128,14 @@ function endOfPattern(text: string, from: number): number {
     else if (text[at] === ']') isClass = false;
     else if (text[at] === '/' && !isClass) return at + 1;
   }
-  // A pattern ends on its line: it was a division.
+  // A regular expression ends on its line, so this slash was a division.
   return from;
 }
 
 const BASH_DOCUMENT = /<<(-?)[ \t]*(?:'([^']+)'|"([^"]+)"|\\?([\w.+-]+))/y;
 
 function bashReader(): CodeReader {
-  /** What is open: quotes by their first character, `(`, `{` of an expansion, and `((` of arithmetic. */
+  /** The open constructs: quotes by their first character, `(`, `{` of an expansion, and `((` of arithmetic. */
   const open: string[] = [];
   const documents: { word: string; tabs: boolean }[] = [];
   let inDocument = false;

@@ -3,35 +3,35 @@ import { relativePathFault } from '../../src/contracts/text/relative-path.ts';
 import { findFencedBlocks, type FencedBlock, withoutThinking } from '../../src/skills/text/words/markdown-fences.ts';
 import { codeReader } from './code-reader.ts';
 
-/** A further file of a program, by its path below the working folder. */
+/** A further file of a program, with its path below the working folder. */
 export interface ProgramFile {
   path: string;
   code: string;
 }
 
-/** The program in an answer, or why there is none. `closed` is false when the closing fence of a part of it is missing. */
+/** The program in an answer, or the reason why there is none. `closed` is false if a part of it lacks its closing fence. */
 export type ExtractedCode = { code: string; files: ProgramFile[]; closed: boolean } | { fault: string };
 
 const MAX_FILES = 32;
-/** In an info string: the name of a further file, up to a blank, or in quotes. */
+/** Finds the name of a further file in an info string: up to a blank, or in quotes. */
 const FILE = /(?:^|\s)file=(?:"([^"]*)"|(\S+))/;
 
 /**
- * Takes the program out of an answer. Exactly one fenced block is taken, never two put together:
+ * Extracts the program from an answer. Exactly one fenced block is taken; blocks are never joined.
  *
  * 1. Blocks tagged with the language count; without one, blocks with its next best tags (JavaScript for TypeScript), then
  *    blocks without a tag.
  *    Blocks of other languages never count.
- * 2. Of several, the longest (blanks not counted) is the program: what stands beside it is an example or a fragment.
- *    Of equally long ones the last, since a correction follows what it corrects.
- * 3. A fence that lies in a string, a comment or a here-document of the program does not close its block: the next one outside of them does. Where
- *    there is none, the answer is a fault: a program that is cut could still run, and seem to succeed.
+ * 2. Of several blocks, the longest (blanks not counted) is the program: the others are examples or fragments.
+ *    Of equally long blocks the last is taken, since a correction comes last.
+ * 3. A fence inside a string, a comment or a here-document of the program does not close its block: the next fence outside of them does.
+ *    Without such a fence the answer is a fault: a truncated program could still run and seem to succeed.
  * 4. Blocks with `file=PATH` behind their tag are further files of the program, whatever their language.
  *
- * An answer without a block is a fault even if it looks like code: what is prose and what is program would be a guess.
+ * An answer without a block is a fault even if it looks like code: prose cannot be told from program for certain.
  *
  * @param answer text of the model
- * @param language what was asked for
+ * @param language the requested language
  * @param taken paths below the working folder that no further file may have
  * @returns the code with a final newline, or the fault in words for the model
  */
@@ -73,7 +73,7 @@ function isProgram({ code, info }: FencedBlock): boolean {
   return code.trim() !== '' && !FILE.test(info);
 }
 
-/** A block with a further one in it, as a text in Markdown has them, ended where that one did. */
+/** Whether a block contains an opening fence, as Markdown text does: the inner block's closing fence ended it too early. */
 function holdsOpeningFence({ code, fence }: FencedBlock): boolean {
   const mark = fence.charAt(0);
   return code.split('\n').some((line) => {
@@ -104,7 +104,7 @@ function filesFault(files: readonly ProgramFile[], taken: readonly string[]): st
 }
 
 function placeFault(path: string, used: readonly string[]): string | undefined {
-  // What stands there would pass for what the program made.
+  // A file there would pass for an output of the program.
   if (isSamePlace(path, 'out')) return 'only the program itself writes to the output folder';
   return used.some((other) => isSamePlace(path, other)) ? 'it is there already' : undefined;
 }

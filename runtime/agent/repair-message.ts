@@ -2,22 +2,22 @@ import type { RunOutcome } from '../run/run-outcome.ts';
 import { oneLine } from '../../src/skills/text/text.ts';
 import { tailOf, wrapData } from './wrap-data.ts';
 
-/** Characters of each stream that go back to the model. */
+/** Characters of each stream that the model receives. */
 const STDERR_CHARACTERS = 6_000;
 const STDOUT_CHARACTERS = 2_000;
 const ERROR_CHARACTERS = 2_000;
 
-/** A path of this machine, and what the model reads instead. */
+/** A path of this machine, and the path that the model reads instead. */
 export interface PathAlias {
   path: string;
   shown: string;
 }
 
 /**
- * Tells the model why its program did not do.
+ * Tells the model why its program failed.
  *
- * @param run what the run came to
- * @param aliases folders of the sandbox whose real place differs from machine to machine
+ * @param run outcome of the run
+ * @param aliases folders of the sandbox whose real path differs between machines
  * @returns the next message of the conversation
  */
 export function repairMessage(run: RunOutcome, aliases: readonly PathAlias[] = []): string {
@@ -51,7 +51,7 @@ export function repairMessage(run: RunOutcome, aliases: readonly PathAlias[] = [
 }
 
 /**
- * Tells the model why no program could be taken from its answer.
+ * Tells the model why its answer contains no usable program.
  *
  * @param fault one or two sentences
  * @returns the next message of the conversation

@@ -9,30 +9,30 @@ import { extractCode, type ExtractedCode } from './extract-code.ts';
 import { readRequest } from './read-request.ts';
 import { faultMessage, repairMessage, type PathAlias } from './repair-message.ts';
 
-/** What a codegen job asks of the agent. */
+/** Input of the agent for a codegen job. */
 export interface AgentInput extends PromptInput {
   maxAttempts: number;
-  /** Build the prompt, ask nothing, run nothing. */
+  /** Build the prompt only: ask no model and run nothing. */
   dryRun: boolean;
-  /** Folders of the sandbox whose real place differs from machine to machine; the model never reads it. */
+  /** Folders of the sandbox whose real path differs between machines; the model never reads the real path. */
   pathAliases?: readonly PathAlias[];
 }
 
-/** What the agent did. */
+/** Result of the agent. */
 export interface AgentResult {
   attempts: CodegenAttempt[];
-  /** The last run; one that stands for an answer without a program has `error.name` `CodegenError`. Absent in a dry run. */
+  /** The last run. For an answer without a program its `error.name` is `CodegenError`. Absent in a dry run. */
   last?: RunOutcome;
   prompt: Prompt;
 }
 
 /**
- * Has a program written, runs it, and has it repaired until it succeeds with all its outputs or the attempts are used up.
+ * Lets the model write a program, runs it, and lets the model repair it until it succeeds with all its outputs or no attempt is left.
  *
- * @param input task, skills and how often to try
+ * @param input task, skills and number of attempts
  * @param ports model and executor
  * @returns the attempts and the last run
- * @throws what `askModel` rejects with, or the signal's reason once it is aborted
+ * @throws the rejection of `askModel`, or the signal's reason once it is aborted
  */
 export async function runAgent(input: AgentInput, ports: AgentPorts): Promise<AgentResult> {
   const { maxAttempts } = input;
@@ -46,7 +46,7 @@ export async function runAgent(input: AgentInput, ports: AgentPorts): Promise<Ag
 
   const request: AgentRequest = { system: prompt.system, messages: [{ role: 'user', content: prompt.user }] };
   const goOn = ({ text }: AgentAnswer, reply: string): void => {
-    // Services refuse messages without text.
+    // Model services refuse messages without text.
     const said = text.trim() === '' ? '(no text)' : text;
     request.messages.push({ role: 'assistant', content: said }, { role: 'user', content: reply });
   };
@@ -60,7 +60,7 @@ export async function runAgent(input: AgentInput, ports: AgentPorts): Promise<Ag
     if (asked !== undefined && requestsLeft > 0 && ports.serveRequest !== undefined) {
       requestsLeft -= 1;
       goOn(answer, `${await ports.serveRequest(asked)}\n\n${whatNext(requestsLeft)}\n`);
-      // What is asked for is no try at the task.
+      // A request does not count as an attempt.
       attempt -= 1;
       continue;
     }
@@ -92,7 +92,7 @@ function whatNext(requestsLeft: number): string {
   return 'Now give the program, or ask for what is still missing.';
 }
 
-/** A block without its closing fence is complete unless the model says that it was cut off. */
+/** A block without its closing fence is complete unless the model reports that its answer was cut off. */
 function programOf(answer: AgentAnswer, { language, files }: AgentInput): ExtractedCode {
   const taken = [...files.map(({ path }) => path), programFileName(language)];
   const extracted = extractCode(answer.text, language, taken);
@@ -100,12 +100,12 @@ function programOf(answer: AgentAnswer, { language, files }: AgentInput): Extrac
   return whole ? extracted : { fault: 'The answer was cut off at its greatest length. Give a shorter program, whole.' };
 }
 
-/** A program whose declared outputs are missing has failed, whatever its exit code. */
+/** A program with missing outputs has failed, whatever its exit code. */
 function outcomeOf({ outcome, missing }: RunOutcome): Outcome {
   return outcome === 'succeeded' && missing.length > 0 ? 'failed' : outcome;
 }
 
-/** Output and calls are counted for the whole job: once they are used up, no further run can succeed. */
+/** The output and call limits apply to the whole job: once one is used up, no further run can succeed. */
 function repairable(run: RunOutcome): boolean {
   const outcome = outcomeOf(run);
   if (outcome === 'succeeded' || outcome === 'canceled') return false;

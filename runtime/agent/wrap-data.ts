@@ -3,18 +3,16 @@ import { createHash } from 'node:crypto';
 import { stripVTControlCharacters } from 'node:util';
 import { escapeMarkers } from '../../src/skills/render/escape-markers.ts';
 
-/** Control characters but tab and newline: no service needs them, some refuse them. */
-// oxlint-disable-next-line no-control-regex -- control characters are what this looks for
+/** Control characters other than tab and newline: models do not need them, and some services refuse them. */
+// oxlint-disable-next-line no-control-regex -- the pattern matches control characters on purpose
 const CONTROLS = /[\u0000-\u0008\u000b-\u001f\u007f]/g;
 
 /**
- * Wraps output of a program as data for the model. The boundary is made of the digest of what it bounds, so that no
- * program can print it, and the same output still gives the same bytes. Lines that look like a marker of the skills
- * block get a backslash.
+ * Wraps output of a program as data for the model. The boundary contains the digest of the wrapped text, so no program can print it, and the same
+ * output still gives the same bytes. Lines that look like a marker of the skills block get a backslash.
  *
- * @param label what it is, for example `stderr`
- * @param text what the program wrote
- * @returns the text between two boundary lines
+ * @param label name of the data, for example `stderr`
+ * @param text output of the program
  */
 export function wrapData(label: string, text: string): string {
   const visible = stripVTControlCharacters(text).replace(CONTROLS, '');
@@ -24,17 +22,17 @@ export function wrapData(label: string, text: string): string {
 }
 
 /**
- * The end of a text, from the beginning of a line on where that is possible.
+ * The end of a text, starting at the beginning of a line if possible.
  *
  * @param text any text
- * @param limit characters that may stay
+ * @param limit most characters to keep
  * @returns the text, or its last lines
  */
 export function tailOf(text: string, limit: number): string {
   if (text.length <= limit) return text;
   const tail = text.slice(-limit);
   const lineEnd = tail.indexOf('\n');
-  // One line that is longer than the limit is cut inside, but not inside of a surrogate pair.
+  // A last line longer than the limit is cut, but not inside a surrogate pair.
   if (lineEnd === -1 || lineEnd === tail.length - 1) return tail.replace(/^[\uDC00-\uDFFF]/, '');
   return tail.slice(lineEnd + 1);
 }

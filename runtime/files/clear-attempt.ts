@@ -4,17 +4,14 @@ import { flattenTree } from '../../src/protocol/files/flatten-tree.ts';
 import { reopenFolder } from '../../src/protocol/files/reopen-folder.ts';
 import type { SandboxLayout } from '../sandbox/sandbox-layout.ts';
 
-/**
- * Removes what an attempt left in a folder of its own. The regular files of `kept` stay, as paths below
- * the folder, with the folders on the way to them.
- */
+/** Empties a folder of an attempt. The regular files in `kept` (paths below the folder) stay, with their parent folders. */
 function clearFolder(folder: string, kept: ReadonlySet<string>): void {
   const onTheWay = new Set<string>();
   for (const path of kept) {
     for (let cut = path.indexOf('/'); cut > 0; cut = path.indexOf('/', cut + 1)) onTheWay.add(path.slice(0, cut));
   }
   const clear = (below: string): void => {
-    // Names as bytes: not all that a program can make are UTF-8.
+    // Names as bytes: a program can create names that are not UTF-8.
     for (const raw of readdirSync(join(folder, below), { encoding: 'buffer' })) {
       const path = join(below, raw.toString('utf8'));
       const full = Buffer.concat([Buffer.from(`${join(folder, below)}/`), raw]);
@@ -26,7 +23,7 @@ function clearFolder(folder: string, kept: ReadonlySet<string>): void {
     }
   };
   if (lstatSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true) {
-    // Where it is no file system of its own, a program can remove it or put something else in its place.
+    // If the folder is not a file system of its own, a program can remove or replace it.
     rmSync(folder, { force: true });
     mkdirSync(folder);
   }
@@ -35,8 +32,8 @@ function clearFolder(folder: string, kept: ReadonlySet<string>): void {
 }
 
 /**
- * Removes all that an attempt left in the sandbox but the input files in the workspace. To be called as the owner, when no process of the
- * attempt is left.
+ * Removes all files of an attempt from the sandbox except the input files in the workspace. Call it as the owner, after the last process of the
+ * attempt has ended.
  */
 export function clearAttempt(layout: SandboxLayout, inputs: ReadonlySet<string>): void {
   const { level, workspace, value, temporary } = layout;
@@ -47,12 +44,12 @@ export function clearAttempt(layout: SandboxLayout, inputs: ReadonlySet<string>)
   clearSharedMemory(layout);
 }
 
-/** Removes what ended processes left in /dev/shm: it is memory of theirs, and the next one's limit would count it. */
+/** Removes the files of ended processes from /dev/shm: they occupy memory, which would count against the limit of the next program. */
 export function clearSharedMemory({ sharedMemory }: SandboxLayout): void {
   if (sharedMemory !== undefined) clearOwn(sharedMemory);
 }
 
-/** Removes what belongs to the one who asks. */
+/** Removes the entries that belong to the calling user. */
 function clearOwn(folder: string): void {
   reopenFolder(folder);
   const own = process.geteuid?.();
@@ -62,7 +59,7 @@ function clearOwn(folder: string): void {
   }
 }
 
-/** Folders without permissions stop their own owner, too. */
+/** Opens folders without permissions first, since those stop even their owner. */
 function remove(path: Buffer): void {
   if (lstatSync(path).isDirectory()) for (const _ of flattenTree(path));
   rmSync(path, { recursive: true, force: true });

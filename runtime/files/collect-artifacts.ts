@@ -8,24 +8,23 @@ import { specialKind } from '../../src/protocol/files/file-kind.ts';
 import { printablePath, shownPathFault } from '../../src/protocol/files/shown-path.ts';
 import type { TarFile } from '../../src/protocol/files/tar.ts';
 
-/** Most entries that are looked at; a tree with more is not an output anyone asked for. */
+/** Most entries that a walk visits. */
 const MAX_ENTRIES = 20_000;
 const MAX_MILLISECONDS = 15_000;
 const MAX_OMITTED = 200;
 
-/** What the walk through an output folder has found so far. */
+/** Findings of the walk through an output folder so far. */
 export interface Collection {
   omitted: OmittedFile[];
-  /** Set when a cap on the number or the sum of the files left something behind. */
+  /** Set when a cap on the number or the total size of files left something out. */
   overLimit: boolean;
 }
 
 /**
- * Walks an output folder that user code wrote, after its last process is dead, and yields the regular files in path
- * order. Links, devices, pipes and sockets are never opened; what a descriptor really is decides, not the listing.
- * Everything left behind is named in `collection.omitted`.
+ * Walks an output folder that user code wrote, after its last process has ended, and yields the regular files in path order. Links, devices, pipes
+ * and sockets are never opened; the type is read from the open descriptor, not from the listing. `collection.omitted` names every entry left out.
  *
- * @param mostEntries that are looked at
+ * @param mostEntries most entries that the walk visits
  */
 export function collectArtifacts(
   folder: string,
@@ -40,7 +39,7 @@ export function collectArtifacts(
 export function undeliverable(folder: string, limits: JobLimits, expected: readonly string[]): MissingOutput[] {
   if (expected.length === 0) return [];
   const collection: Collection = { omitted: [], overLimit: false };
-  // A declared output has its row here however many others are left out.
+  // A declared output gets its row here, however many other entries are left out.
   const options = { mostEntries: MAX_ENTRIES, mostOmitted: MAX_ENTRIES, take: sizeOnly };
   const delivered = new Set(Array.from(walkOutputs(folder, limits, collection, options), ({ path }) => path));
   return missingOutputs(expected, delivered, collection).map((missing) => {
@@ -49,7 +48,7 @@ export function undeliverable(folder: string, limits: JobLimits, expected: reado
   });
 }
 
-/** Why an output is missing that has no row: a folder never has one, nor has what was not looked at. */
+/** Why an output without a row is missing: folders never have a row, nor do entries that the walk did not reach. */
 function unlistedReason(folder: string, path: string, collection: Collection): string | undefined {
   const status = statusOf(join(folder, path));
   if (typeof status !== 'object') return status;
@@ -58,9 +57,9 @@ function unlistedReason(folder: string, path: string, collection: Collection): s
 
 interface WalkOptions<Taken extends { bytes: { length: number } }> {
   mostEntries: number;
-  /** Rows of `omitted` beside the last one, which counts the rest. */
+  /** Most rows of `omitted`, plus one last row that counts the rest. */
   mostOmitted: number;
-  /** What is taken of an opened file. */
+  /** Reads the wanted data from an opened file. */
   take(descriptor: number, status: Stats): Taken;
 }
 
@@ -131,14 +130,14 @@ function* walkOutputs<Taken extends { bytes: { length: number } }>(
   if (typeof status === 'string') omit('.', status);
   else if (!status.isDirectory()) omit('.', 'the output folder was replaced by something else');
   else yield* walk('', 1);
-  // What was not looked at cannot be counted, and is not to be taken for what is not there.
+  // Entries that the walk did not reach cannot be counted, but they must not appear to be absent.
   if (!isWhole) collection.omitted.push({ path: '…', reason: 'not all entries were looked at' });
   else if (unnamed > 0) collection.omitted.push({ path: '…', reason: `${unnamed} more entries were left behind` });
 }
 
 const OVER_TOTAL = 'the files together are over their limit';
 
-/** The status of an entry itself, `undefined` when there is none, or why it cannot be told. */
+/** The status of an entry itself, `undefined` if it does not exist, or the reason why its status cannot be read. */
 function statusOf(path: string): Stats | string | undefined {
   try {
     return lstatSync(path, { throwIfNoEntry: false });
@@ -147,7 +146,7 @@ function statusOf(path: string): Stats | string | undefined {
   }
 }
 
-/** Names in code-point order; one that is not UTF-8 comes as an object that says how to show it. */
+/** Names in code-point order; a name that is not UTF-8 is an object with a printable form. */
 function listFolder(path: string, onFault: (reason: string) => void): (string | { shown: string })[] {
   let raw: Buffer[];
   try {
@@ -163,7 +162,7 @@ function listFolder(path: string, onFault: (reason: string) => void): (string | 
   });
 }
 
-/** Takes something of a regular file of at most `maxBytes`, or says why not. */
+/** Applies `take` to a regular file of at most `maxBytes`, or returns the reason why not. */
 function openRegular<Taken>(
   path: string,
   maxBytes: number,

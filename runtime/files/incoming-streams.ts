@@ -11,7 +11,7 @@ import type { SandboxLayout } from '../sandbox/sandbox-layout.ts';
 
 const NO_CAPS = { files: 1_000_000, fileBytes: Number.MAX_SAFE_INTEGER, totalBytes: Number.MAX_SAFE_INTEGER };
 
-/** Collects one stream whole. */
+/** Collects a whole stream in memory. */
 export function receiveBytes(maxBytes: number): { reader: StreamReader; done: Promise<Buffer> } {
   const chunks: Buffer[] = [];
   let size = 0;
@@ -27,7 +27,7 @@ export function receiveBytes(maxBytes: number): { reader: StreamReader; done: Pr
   return { reader, done };
 }
 
-/** Takes the skill trees that come with the descriptor: a tar stream of `<full id>/<path>`, kept as bytes until checked. */
+/** Receives the skill trees that come with the descriptor: a tar stream of `<full id>/<path>`, kept as bytes until checked. */
 export function receiveSkills(): { reader: StreamReader; done: Promise<SkillTrees> } {
   return lazily(() => {
     const trees: SkillTrees = new Map();
@@ -42,7 +42,7 @@ export function receiveSkills(): { reader: StreamReader; done: Promise<SkillTree
   });
 }
 
-/** Unpacks the job's input files into the workspace as they come, and gives their paths; user code has not started yet. */
+/** Unpacks the job's input files into the workspace as they arrive, and returns their paths. User code has not started yet. */
 export function receiveFiles(
   layout: SandboxLayout,
   privileges: Privileges,
@@ -58,9 +58,9 @@ export function receiveFiles(
 }
 
 /**
- * Writes a new file below a folder, and the folders on the way.
+ * Writes a new file below a folder, and creates the folders on the way.
  *
- * @param mode the permissions that an executable file gets; another one gets all but the execute bits
+ * @param mode permissions of an executable file; another file gets them without the execute bits
  * @throws SkillcellError `file.unreadable` when there is no room for it
  */
 export function writeFileBelow(folder: string, file: TarFile, mode: number = 0o755): void {
@@ -86,7 +86,7 @@ function writeNewFile(folder: string, file: TarFile, mode: number): void {
   }
 }
 
-/** A stream for the program's stdin, filled as fast as the program reads it. */
+/** A stream for the program's stdin, filled at the speed at which the program reads it. */
 export function receiveStdin(): { reader: StreamReader; stream: Readable } {
   const stream = new PassThrough();
   let draining: Promise<void> | undefined;
@@ -95,7 +95,7 @@ export function receiveStdin(): { reader: StreamReader; stream: Readable } {
     reader: {
       data(chunk) {
         if (stream.destroyed || stream.write(chunk)) return undefined;
-        // All pieces that wait, wait for the same.
+        // All waiting chunks share one promise.
         draining ??= drained(stream).then(() => void (draining = undefined));
         return draining;
       },

@@ -1,13 +1,13 @@
 import { lstatSync, readdirSync, statfsSync, type Stats } from 'node:fs';
 import { join } from 'node:path';
 
-/** What the workspace takes and may take. */
+/** Limits of the workspace. */
 export interface WorkspaceLimits {
   bytes: number;
   inodes: number;
 }
 
-/** Which of its limits a workspace with a file system of its own has reached: nothing more can be written to it. */
+/** The limit that a workspace with its own file system has reached, so that no more can be written to it. */
 export function exhaustedFileSystem(folder: string): 'workspace' | 'inodes' | undefined {
   const usage = statfsSync(folder);
   if (usage.files > 0 && usage.ffree === 0) return 'inodes';
@@ -17,7 +17,7 @@ export function exhaustedFileSystem(folder: string): 'workspace' | 'inodes' | un
 }
 
 /**
- * Where workspace and temporary folder are ordinary ones: adds up what is in them every 250 ms, without following links, and calls
+ * Watches a workspace and a temporary folder that are ordinary folders: adds up their contents every 250 ms without following links, and calls
  * `onOver` once. The walk stops as soon as a limit is passed.
  *
  * @returns a function that stops the watch.
@@ -36,7 +36,7 @@ export function watchWorkspace(
   return () => clearInterval(timer);
 }
 
-/** Which of the limits ordinary folders have passed together. */
+/** The limit that ordinary folders together have passed. */
 export function exceededLimit(folders: readonly string[], limits: WorkspaceLimits): 'workspace' | 'inodes' | undefined {
   let bytes = 0;
   let inodes = 0;
@@ -47,7 +47,7 @@ export function exceededLimit(folders: readonly string[], limits: WorkspaceLimit
       const path = join(next, name);
       const status = statusOf(path);
       if (status === undefined) continue;
-      // A file of several names takes its room once.
+      // A file with several names takes its room once.
       if (status.nlink > 1 && status.isFile() && linked.size === linked.add(status.ino).size) continue;
       inodes += 1;
       bytes += status.blocks * 512;
@@ -63,7 +63,7 @@ function namesIn(folder: string): string[] {
   try {
     return readdirSync(folder);
   } catch {
-    // Removed or made unreadable by the program while it runs; the next round looks again.
+    // Removed or made unreadable by the running program; the next round looks again.
     return [];
   }
 }
@@ -72,7 +72,7 @@ function statusOf(path: string): Stats | undefined {
   try {
     return lstatSync(path, { throwIfNoEntry: false });
   } catch {
-    // In a folder that the program has just closed to its owner.
+    // The running program has just removed its own access to the folder.
     return undefined;
   }
 }

@@ -5,15 +5,15 @@ import { promisify } from 'node:util';
 import { findInterpreter, interpreterCommand, type LanguageDefinition } from '../../src/contracts/jobs/language.ts';
 import { compareCodePoints } from '../../src/skills/text/text.ts';
 
-/** What programs of a language find beside its standard library. */
+/** Packages that programs of a language find in addition to its standard library. */
 export interface InstalledPackages {
-  /** Of the interpreter, two numbers; absent where it said none. */
+  /** Version of the interpreter, two numbers; absent if it printed none. */
   version?: string;
-  /** `name version`, or a name alone, by name. */
+  /** `name version`, or only the name, sorted by name. */
   packages: string[];
 }
 
-/** Folder of the lists that the image's build writes, below its runtime bundle. */
+/** Folder, below the runtime bundle, of the lists that the image's build writes. */
 export const LISTS_FOLDER = 'installed';
 const ASK_MS = 10_000;
 const MAX_ANSWER = 1024 * 1024;
@@ -21,10 +21,10 @@ const VERSION_LINE = /^@ (\d{1,4}\.\d{1,4})$/;
 const PACKAGE_LINE = /^[A-Za-z0-9][\w.+-]{0,80}(?: [\w.+!~-]{1,40})?$/;
 
 /**
- * What the sandbox has for a language: the list of its image, else the interpreter's own answer.
+ * The packages that the sandbox has for a language: the list of its image, else the interpreter's own answer.
  *
- * @returns `undefined` for a language of which nothing is asked
- * @throws Error that says why there is no answer
+ * @returns `undefined` for a language without the question
+ * @throws Error with the reason why there is no answer
  */
 export async function installedPackages(
   runtime: string,
@@ -35,7 +35,7 @@ export async function installedPackages(
   return parse(existsSync(list) ? readFileSync(list, 'utf8') : await askInterpreter(runtime, definition));
 }
 
-/** Has the interpreter say what it has: a line `@ version`, then a line a package. */
+/** Lets the interpreter list its packages: a line `@ version`, then a line a package. */
 export async function askInterpreter(runtime: string, definition: LanguageDefinition): Promise<string> {
   const interpreter = findInterpreter(definition, process.execPath) ?? definition.name;
   const asking = { ...definition, command: definition.installed?.command ?? [] };
@@ -45,7 +45,7 @@ export async function askInterpreter(runtime: string, definition: LanguageDefini
   return (await promisify(execFile)(program, args, options)).stdout;
 }
 
-/** Of two packages of one name the first is the one that programs get. What is no plain name goes into no prompt. */
+/** Of two packages with one name, programs import the first. Lines that are not plain names go into no prompt. */
 function parse(text: string): InstalledPackages {
   const lines = text.split(/\r?\n/);
   const version = lines.map((line) => VERSION_LINE.exec(line)?.[1]).find((found) => found !== undefined);

@@ -4,7 +4,7 @@ import { askInterpreter, LISTS_FOLDER } from './installed-packages.ts';
 import { readLanguage } from './read-language.ts';
 
 /*
- * Writes what each language of the bundle beside it finds on this machine; the image's build runs it.
+ * Writes the packages that each language of the bundle beside this file finds on this machine. The image's build runs it.
  *
  *     node list-installed.cjs
  */

@@ -1,7 +1,7 @@
 'use strict';
-// Starts the entry from code that was compiled ahead, which takes a tenth of the time. `--code-cache=` names the folder of that
-// code. `--new-code-cache=` names an empty one: it is filled when the process ends, with the functions that its job needed.
-// V8 itself refuses code of another version of a file or of itself, and compiles instead.
+// Starts the entry from code that was compiled ahead, which takes a tenth of the time. `--code-cache=` names the folder of that code.
+// `--new-code-cache=` names an empty folder: it is filled when the process ends, with the functions that its job needed. V8 itself refuses code of
+// another version of a file or of V8, and compiles instead.
 const { existsSync, readFileSync, writeFileSync } = require('node:fs');
 const { createRequire, wrap } = require('node:module');
 const { basename, dirname, join } = require('node:path');
@@ -31,7 +31,7 @@ function load(path) {
   return module.exports;
 }
 
-/** The files beside the entry are loaded the same way, everything else as always. */
+/** The files beside the entry load the same way; all other modules load through the ordinary `require`. */
 function requireOurs(name) {
   if (!name.startsWith('./')) return requireAnything(name);
   const path = join(bundle, name);

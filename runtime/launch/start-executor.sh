@@ -1,11 +1,10 @@
 #!/bin/sh
-# Starts one executor in an inner namespace of its own: no network, own processes and users, the seccomp filter, and
-# nothing but the workspace to write to. Descriptors: 0-2 the user's streams, 3 messages in, 4 messages out.
-# 5 takes bubblewrap's status, 6 that of the program, and 7 gives requests for another interpreter. Argument: the executor's variables and
-# command, as a shell reads them.
+# Starts one executor in an inner namespace of its own: no network, its own processes and users, the seccomp filter, and only a few writable
+# folders. Descriptors: 0-2 the user's streams, 3 messages in, 4 messages out, 5 the status of bubblewrap, 6 the status of the program, 7
+# requests for another interpreter. Argument: the executor's variables and command, as a shell reads them.
 set -eu
 
-# User code goes first when memory is short; raising one's own score needs no privilege.
+# The kernel kills user code first when memory is short. A process may raise its own score without privilege.
 echo 1000 >/proc/self/oom_score_adj
 
 eval "set -- $1"
@@ -14,14 +13,14 @@ if [ "${SKILLCELL_NPROC:-0}" -gt 0 ]; then
   set -- /usr/bin/prlimit "--nproc=$SKILLCELL_NPROC" -- /usr/bin/env "$@"
   always=4
 fi
-# Without perl an exit code over 128 is told as a signal, and no interpreter is replaced.
+# Without perl an exit code over 128 is reported as a signal, and no interpreter is replaced.
 if [ -x /usr/bin/perl ]; then
   set -- /usr/bin/perl /opt/skillcell/launch/wait-for-program.pl "$always" "$@"
 else
   exec 6>&- 7<&-
   set -- /usr/bin/env --default-signal "$@"
 fi
-# Links are made before the root becomes read-only, so they go in front of this.
+# Links must be made before the root becomes read-only, so they are prepended later.
 set -- --remount-ro /dev --remount-ro / --chdir / --json-status-fd 5 --seccomp 9 -- "$@"
 for folder in bin sbin lib lib32 lib64; do
   if [ -L "/$folder" ]; then

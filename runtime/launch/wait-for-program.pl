@@ -1,8 +1,9 @@
 # Runs a program and reports its wait status. bubblewrap hides it: bubblewrap ends with 128 + n when signal n ended the program.
-# Until the program begins, it also replaces the waiting interpreter on request: a new one in a new namespace would take twice as long.
+# Until the program begins, this process also replaces the waiting interpreter on request: a new one in a new namespace would take twice as
+# long.
 # Descriptors: 0-4 belong to the program, 6 takes the wait status, 7 gives requests: a number of words, then the words of the interpreter,
-# each with a NUL at its end. The number 0 says that the program begins.
-# Arguments: the number of words that come before every interpreter, these words, then the interpreter's variables and command, for env.
+# each with a NUL at its end. The number 0 means that the program begins.
+# Arguments: the number of words before every interpreter, these words, then the interpreter's variables and command, for env.
 use strict;
 use Config;
 
@@ -10,7 +11,7 @@ use Config;
 my $PR_SET_DUMPABLE = 4;
 my %prctl = (x86_64 => 157, aarch64 => 167);
 my ($machine) = split(/-/, $Config{archname});
-syscall($prctl{$machine}, $PR_SET_DUMPABLE, 0, 0, 0, 0) == 0 or die "the process can be looked into: $!";
+syscall($prctl{$machine}, $PR_SET_DUMPABLE, 0, 0, 0, 0) == 0 or die "the process stays readable for the program: $!";
 
 # Signals are for the program, so this process ignores them. The program starts with their default actions.
 $SIG{$_} = 'IGNORE' for qw(HUP INT QUIT TERM USR1 USR2 ALRM PIPE);
@@ -31,11 +32,11 @@ sub start {
 my $program = start(@ARGV);
 my $ended = 0;
 
-# The words of the next interpreter; none when the program begins, or when the interpreter has ended.
+# The words of the next interpreter; empty when the program begins, or when the interpreter has ended.
 sub requested {
     my $wanted = '';
     vec($wanted, fileno($requests), 1) = 1;
-    # The signal of an end may come just before the wait, so each wait is short.
+    # The signal of an end may arrive just before the wait, so each wait is short.
     until (select(my $ready = $wanted, undef, undef, 1) > 0) {
         $ended = waitpid($program, $WNOHANG);
         return if $ended;

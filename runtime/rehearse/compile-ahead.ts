@@ -22,7 +22,7 @@ const SKILL_FILES = Object.entries({
   'sources.yaml': '- sid: 1\n  url: https://example.org/\n  title: Sample\n',
   'tools.yaml': 'tools:\n  - id: sample\n',
 }).map(([path, text]) => ({ path, bytes: Buffer.from(text), executable: false }));
-/** What the model would say. */
+/** The model's answer. */
 const ANSWER = {
   text: "```js\nconsole.log('sample');\nexport default 1;\n```\n",
   usage: { inputTokens: null, outputTokens: null },
@@ -30,12 +30,12 @@ const ANSWER = {
 };
 
 /*
- * Compiles the entry beside it ahead, by letting it serve one codegen job, which uses all that jobs use: what V8 compiled for
- * that goes into files that later entries read. Its program is ours, so that it needs no isolation.
+ * Compiles the entry beside this file ahead of time: the entry serves one codegen job, which uses all code that jobs use,
+ * and writes V8's compiled code to files that later entries read. The job's program is trusted, so it needs no isolation.
  *
- *     node compile-ahead.cjs <folder for the files, made if it is not there>
+ *     node compile-ahead.cjs <folder for the files, created if missing>
  *
- * Without the files the entry is compiled at every start: slower, and otherwise the same. Exit code 1 where none were made.
+ * Without the files V8 compiles the entry at every start, which is only slower. Exit code 1 if no files were made.
  */
 void compileAhead(dirname(__filename), process.argv[2] ?? '').then((done) => (process.exitCode = done ? 0 : 1));
 
@@ -70,7 +70,7 @@ function serveSample(duplex: Duplex): { readonly result: boolean } {
   const channel = createChannel(duplex, {
     onMessage(message) {
       const said = message as SandboxMessage;
-      // A sandbox that waits rehearses, too.
+      // A waiting sandbox rehearses, too.
       if (said.type === 'ready')
         channel.send({ type: 'rehearse', codegen: true, skillCode: false } satisfies HostMessage);
       else if (said.type === 'rehearsed') sendSample().catch(() => channel.close());
@@ -79,7 +79,7 @@ function serveSample(duplex: Duplex): { readonly result: boolean } {
       } else if (said.type === 'artifacts') channel.receive(said.stream, IGNORED);
       else if (said.type === 'result' || said.type === 'fault') {
         served.result = said.type === 'result' && said.result.outcome === 'succeeded';
-        // The entry ends with its channel, and leaves the files then.
+        // The entry ends with its channel and writes the files then.
         channel.close();
       }
     },

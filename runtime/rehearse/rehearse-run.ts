@@ -23,8 +23,8 @@ const MAX_MESSAGE_BYTES = 64 * 1024;
 const NEVER = new Promise<never>(() => undefined);
 
 /**
- * Goes through one run as a job would, with an executor that is none: it starts nothing, answers at once, and its channel
- * leads nowhere. What it wrote is removed again.
+ * Runs the code path of one job with a stub executor: it starts no process, answers at once, and its channel leads nowhere. The written files are
+ * removed again.
  */
 export async function rehearseRun(
   given: SandboxLayout,
@@ -63,7 +63,7 @@ function layoutBelow(given: SandboxLayout): SandboxLayout {
   return { ...given, workspace, output: join(workspace, 'out'), value: join(given.value, FOLDER) };
 }
 
-/** All of a kill but the kill. */
+/** Runs all of a kill except the kill. */
 function seeProcesses(processes: UserProcesses, privileges: Privileges): boolean {
   privileges.asUserFromNow(() => processes.list());
   return true;
@@ -88,7 +88,7 @@ function sampleExecutor(language: LanguageDefinition): ExecutorProcess {
   const [messagesIn, messagesOut] = [new PassThrough(), new PassThrough()];
   const ended = Promise.withResolvers<ProcessEnd>();
   messagesOut.once('data', () => {
-    // The streams end as those of a program do: at level none a run waits for that.
+    // The streams end like those of a program: at level none a run waits for that.
     stdout.end('rehearsal\n');
     stderr.end();
     const body = Buffer.from(JSON.stringify({ type: 'value', json: '1' }));

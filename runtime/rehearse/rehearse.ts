@@ -18,8 +18,8 @@ const ROUNDS = 3;
 const BODY = `---\nname: rehearsal\ndescription: A skill to rehearse with.\n---\n\n${'One line of a body.\n'.repeat(40)}`;
 
 /**
- * Does ahead of the job what the job will do, with a skill of its own, so that its code is loaded and compiled when the
- * job comes: unpack, verify, write, run, collect, and for codegen rebuild and render. Nothing of it is left.
+ * Runs the steps of a job ahead of time with a sample skill, so that their code is loaded and compiled when the job
+ * arrives: unpack, verify, write, run, collect, and for codegen rebuild and render. All traces are removed.
  */
 export async function rehearse(
   layout: SandboxLayout,
@@ -41,7 +41,7 @@ export async function rehearse(
   }
 }
 
-/** Lets an executor that reads messages take one and load a module. */
+/** Makes an executor that reads messages take one message and load a module. */
 async function rehearseExecutor({ link, ended }: ExecutorProcess, skillCode: boolean): Promise<void> {
   const answered = new Promise<void>((resolve) => {
     link.onMessage = (message) => {
@@ -52,7 +52,7 @@ async function rehearseExecutor({ link, ended }: ExecutorProcess, skillCode: boo
   await Promise.race([answered, ended]);
 }
 
-/** The way that skills take from the host, within this process. */
+/** Sends a skill the way that the host sends one, but within this process. */
 async function sendSample(): Promise<SkillTrees> {
   const { reader, done } = receiveSkills();
   await writeTar(sampleFiles(), {

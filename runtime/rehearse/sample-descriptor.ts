@@ -2,7 +2,7 @@ import { DESCRIPTOR_SCHEMA, type FullDescriptor } from '../../src/contracts/skil
 import type { SkillTree } from '../../src/contracts/skills/skill.ts';
 import { catalogDigest, descriptorDigest, digestOf, skillDigest } from '../../src/skills/text/digest.ts';
 
-/** The portable descriptor of one skill of ours, which stands for those of a job. */
+/** The portable descriptor of one sample skill, in place of a job's skills. */
 export function sampleDescriptor(id: string, tree: SkillTree): FullDescriptor {
   const files = [...tree].map(([path, { bytes, executable }]) => ({
     path,

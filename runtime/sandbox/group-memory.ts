@@ -4,23 +4,23 @@ import type { SandboxLayout } from './sandbox-layout.ts';
 
 const PAGE_BYTES = 4_096;
 const TMPFS = 0x0102_1994;
-/** What the kernel itself may have needed at a peak beyond what it needs later: page tables and stacks of processes that have ended. */
+/** Memory that the kernel itself may have needed at a peak beyond its later use: page tables and stacks of ended processes. */
 const KERNEL_BYTES = 16 * 1024 * 1024;
-/** Where a container sees its own group. */
+/** The path of a container's own control group. */
 const CONTAINER_ROOT = '/sys/fs/cgroup';
 
-/** What user code holds, by the counters of the control group that it shares with its supervisor. */
+/** Memory of user code, by the counters of the control group that it shares with its supervisor. */
 export interface GroupMemory {
   /**
-   * Bytes that user code holds now: its anonymous memory, and shared memory that is no file of the sandbox. Where that is no more
-   * than `limitBytes` for sure, a number that is no less than it, with less work.
+   * Bytes that user code holds now: its anonymous memory, and shared memory other than files of the sandbox. If that is surely at most `limitBytes`,
+   * a cheaper upper bound.
    */
   heldAbove(limitBytes: number): number;
-  /** Whether all that the group has used, files too, is more for what is known: where it is not, nothing else has to be asked. */
+  /** Whether the whole group, including files, may have used more. If not, no other counter needs to be read. */
   usedMore(limitBytes: number): boolean;
-  /** Whether it must have held more at some time since this was opened, however short. */
+  /** Whether user code must have held more at some moment since this was opened, however briefly. */
   wasOver(limitBytes: number): boolean;
-  /** Whether the kernel has ended a process of the group for its memory since this was opened. */
+  /** Whether the kernel has killed a process of the group for lack of memory since this was opened. */
   hasKilled(): boolean;
   close(): void;
 }
@@ -51,7 +51,7 @@ const VERSION_1: Names = {
   events: 'memory.oom_control',
 };
 
-/** The counters of this sandbox's group, or undefined where none can be read. */
+/** The counters of this sandbox's group, or undefined if they cannot be read. */
 export function openGroupMemory(layout: SandboxLayout): GroupMemory | undefined {
   const folder = layout.level === 'container' ? containerFolder() : layout.memoryGroup;
   if (folder === undefined || !existsSync(join(folder, 'memory.stat'))) return undefined;
@@ -63,9 +63,9 @@ function containerFolder(): string {
 }
 
 /**
- * The same for a folder of counters.
+ * The same for a given folder of counters.
  *
- * @param filesNow bytes of the files in memory, which are no memory of the program's
+ * @param filesNow bytes of files in memory, which do not count as memory of the program
  */
 export function groupMemory(
   folder: string,
@@ -85,7 +85,7 @@ export function groupMemory(
       const text = read('memory.stat');
       const [anonymous, shared] = [field(text, names.anonymous), field(text, names.shared)];
       mostShared = Math.max(mostShared, shared);
-      // What it holds is at most this; the rest is asked for only where that could be too much.
+      // This is an upper bound; the exact value is computed only if the bound exceeds the limit.
       if (anonymous + shared <= limitBytes) return anonymous + shared;
       return anonymous - ownBytes() + Math.max(0, shared - filesNow());
     },
@@ -94,7 +94,7 @@ export function groupMemory(
       if (peak === undefined || peak <= limitBytes || peak <= peakBefore) return false;
       const text = read('memory.stat');
       const shared = field(text, names.shared);
-      // At the peak there may have been more files than are left; bytes that were written to a file were not touched page by page.
+      // At the peak there may have been more files than now. Bytes written to a file cause no page faults.
       const removed = Math.max(0, mostShared - shared);
       const others = (counter(names.usage) ?? 0) - field(text, names.anonymous) + removed;
       const held = peak - others - ownBytes() - KERNEL_BYTES;
@@ -110,8 +110,8 @@ function ownAnonymous(): number {
 }
 
 /**
- * Bytes of the files in memory that the sandbox has of its own, but for those in /dev/shm: they are memory of the program's, whether it has
- * them mapped or not. At level none the machine's file systems may hold the workspace.
+ * Bytes of the sandbox's own files in memory, except those in /dev/shm: these count as memory of the program, whether they are mapped or not. At
+ * level none the workspace may be on a file system of the machine.
  */
 function fileBytes({ level, workspace, value, skills }: SandboxLayout): number {
   if (level === 'none') return isInMemory(workspace) ? Infinity : 0;
@@ -129,7 +129,7 @@ function isInMemory(folder: string): boolean {
   try {
     return statfsSync(folder).type === TMPFS;
   } catch {
-    // The program has removed it, and so none of its files is left to count.
+    // The program has removed the folder, so none of its files is left to count.
     return false;
   }
 }
@@ -138,12 +138,12 @@ function field(text: string, name: string): number {
   return Number(`\n${text}`.split(`\n${name} `)[1]?.split('\n')[0] ?? 0);
 }
 
-/** The most that one file of counters holds. */
+/** Most bytes of one file of counters. */
 const COUNTERS_BYTES = 64 * 1024;
 
-/** Files of counters that stay open: a session asks after each of its runs, and opening them takes longer than reading. */
+/** Keeps the counter files open: a session reads them after each run, and opening takes longer than reading. */
 function openCounters(folder: string): {
-  /** Empty where an older kernel does not count it. */
+  /** Empty if an older kernel has no such counter. */
   read(file: string): string;
   counter(file: string): number | undefined;
   close(): void;

@@ -5,7 +5,7 @@ import type { SandboxLayout } from './sandbox-layout.ts';
 
 const LOCAL_DESCRIPTOR = 3;
 
-/** The byte stream to the host: a socket of the runner's, or in a container the streams that the engine attached to. */
+/** The byte stream to the host: a socket of the runner, or in a container the streams that the engine attached. */
 export function hostChannel(layout: SandboxLayout): Duplex {
   if (layout.level !== 'container') return new Socket({ fd: LOCAL_DESCRIPTOR });
   const input = new Socket({ fd: 0, readable: true, writable: false });

@@ -4,7 +4,7 @@ import { readControlGroupUsage } from '../../src/protocol/control-group-usage.ts
 
 const ROOT = '/sys/fs/cgroup';
 
-/** The counters of this container's own control group, which the engine shows it read-only. */
+/** The counters of this container's own control group, which the engine mounts read-only. */
 export function ownUsage(root: string = ROOT): SandboxUsage {
   const unified = existsSync(`${root}/cgroup.controllers`);
   const at = (controller: string): string => (unified ? root : `${root}/${controller}`);

@@ -5,20 +5,20 @@ export const SUPERVISOR_UID = 10_001;
 /** The id of user code. */
 export const USER_UID = 10_002;
 
-/** Changes of the effective user id, each for the length of one synchronous call. */
+/** Changes of the effective user id; most last for one synchronous call. */
 export interface Privileges {
-  /** With the rights of user code, so that what user code made unreadable stays unreadable. */
+  /** With the rights of user code, so that files which user code made unreadable stay unreadable. */
   asUser<T>(action: () => T): T;
   /**
-   * The same, but stays so until {@link restore}: for the end of a run, when nobody is left from whom this process differs.
-   * Each change waits for all threads of this process, and so for whatever holds a processor.
+   * The same, but lasts until {@link restore}: for the end of a run, when no user code is left. Each change of id waits for all threads of this
+   * process, and so for every process that occupies a processor.
    */
   asUserFromNow<T>(action: () => T): T;
   /** Takes the supervisor's own id again. */
   restore(): void;
-  /** With the supervisor's own rights, also after {@link asUserFromNow}: what it owns user code cannot write to. */
+  /** With the supervisor's own rights, also after {@link asUserFromNow}: user code cannot write to files of the supervisor. */
   asSupervisor<T>(action: () => T): T;
-  /** With uid 0 and the four capabilities that the container left it: to start an executor and to kill. */
+  /** With uid 0 and the container's four remaining capabilities: to start an executor and to kill. */
   asRoot<T>(action: () => T): T;
 }
 
@@ -31,8 +31,8 @@ const NONE: Privileges = {
 };
 
 /**
- * Gives up uid 0 for everything but {@link Privileges}: in a container the real id stays 0, and with the effective id
- * the effective capabilities go and come. Elsewhere supervisor and user code share an id, and nothing changes.
+ * Gives up uid 0 for everything but {@link Privileges}: in a container the real id stays 0, and the effective capabilities follow the effective id.
+ * At other levels supervisor and user code share an id, and nothing changes.
  */
 export function takePrivileges(layout: SandboxLayout): Privileges {
   const { setegid, seteuid } = process;
@@ -71,8 +71,8 @@ export function takePrivileges(layout: SandboxLayout): Privileges {
 }
 
 /**
- * Whether a supervisor with these ids is the first process of its namespace, or the child of one that only reaps. Where it
- * is not, the kill of all processes would reach those of the host.
+ * Whether a supervisor with these ids is the first process of its namespace, or the child of a first process that only reaps. Otherwise the kill of
+ * all processes would reach processes of the host.
  */
 export function ownsProcessNamespace(pid: number, parent: number): boolean {
   return pid === 1 || parent === 1;

@@ -98,7 +98,7 @@ export function isExiting({ pid, exiting, threads }: ProcessRow): boolean {
   }
 }
 
-/** The process id in a namespace below ours, from the end of `NSpid`; 1 is the reaper of that namespace. */
+/** The process id in a namespace below this process's own, from the end of `NSpid`; 1 is the reaper of that namespace. */
 export function innerPid(pid: number): number | undefined {
   const ids = statusField(pid, 'NSpid')?.split(/\s+/) ?? [];
   return ids.length > 1 ? Number(ids.at(-1)) : undefined;

@@ -1,36 +1,36 @@
 import { dirname, join } from 'node:path';
 import { DEFAULT_LIMITS } from '../../src/contracts/jobs/limits.ts';
 
-/** How the entry was started, and where its folders are. The same names at every level. */
+/** The entry's start parameters and the paths of its folders. The names are the same at every level. */
 export interface SandboxLayout {
   level: 'none' | 'namespace' | 'container';
   /** Working folder and HOME of user code. */
   workspace: string;
-  /** Where user code leaves its outputs. */
+  /** The folder for outputs of user code. */
   output: string;
   /** The job's skills, read-only for user code. */
   skills: string;
-  /** A folder of one file: where programs without the `skillcell` module leave their value. */
+  /** A folder with at most one file: programs without the `skillcell` module leave their value there. */
   value: string;
   /** Temporary folder of user code. */
   temporary: string;
-  /** User code's /dev/shm as the entry sees it; undefined where it is the machine's. */
+  /** User code's /dev/shm as the entry sees it; undefined if it is the machine's. */
   sharedMemory: string | undefined;
   /** The runtime bundle. */
   runtime: string;
-  /** What marks a job's processes at level none; it begins with the owner's name. */
+  /** The marker of a job's processes at level none; it begins with the owner's name. */
   marker: string;
-  /** The memory that a program may hold, in MiB: its interpreter is started with it. */
+  /** The memory that a program may hold, in MiB; the interpreter gets it at its start. */
   memoryMib: number;
-  /** Folder with the counters of the sandbox's control group; undefined where it has none. A container finds its own. */
+  /** Folder with the counters of the sandbox's control group; undefined if it has none. A container finds its own. */
   memoryGroup: string | undefined;
-  /** Whether the entry has to watch the size of the workspace, since it is no file system of its own. */
+  /** Whether the entry has to watch the size of the workspace, because it is not a file system of its own. */
   watchWorkspace: boolean;
 }
 
 const SHARED_MEMORY: Partial<Record<string, string>> = { namespace: '/inner/shm', container: '/dev/shm' };
 
-/** Reads the layout from the entry's arguments: `--name=value` each. They say nothing about the job. */
+/** Reads the layout from the entry's arguments, each `--name=value`. They contain no data of the job. */
 export function readLayout(args: readonly string[]): SandboxLayout {
   const options = new Map<string, string>();
   for (const argument of args) {

@@ -10,18 +10,18 @@ import { readLanguage } from '../languages/read-language.ts';
 import type { JobSurroundings } from '../run/job-surroundings.ts';
 
 /**
- * Checks every byte that arrived against the descriptor.
+ * Checks every byte of the received skills against the descriptor.
  *
  * @throws SkillcellError `skills.digest-mismatch`
  */
 export function requireArrived(descriptor: SkillsDescriptor, trees: SkillTrees): void {
   const { ok, diagnostics } = verifyDescriptor(descriptor, trees);
   if (ok) return;
-  const message = `Cannot run the job: the skills that arrived are not those that were sent, got ${diagnostics[0]?.message ?? ''}`;
+  const message = `Cannot run the job: the received skills differ from the skills that the host sent, got ${diagnostics[0]?.message ?? ''}`;
   throw new SkillcellError('skills.digest-mismatch', message, { diagnostics });
 }
 
-/** Writes skills that were checked, as the interpreter of the job's language takes them, and notes which copies differ. */
+/** Writes checked skills in the form that the interpreter of the job's language reads, and notes the copies that differ. */
 export function placeSkills({ globals, layout, found }: JobSurroundings, trees: SkillTrees): void {
   if (trees.size === 0) return;
   const language = readLanguage(layout.runtime, globals.JOB.language);
@@ -31,8 +31,8 @@ export function placeSkills({ globals, layout, found }: JobSurroundings, trees: 
 /**
  * Writes the checked trees to the folder of skills, `<namespace>/<skill id>/…`, read-only.
  *
- * @param language the job's: its interpreter takes the copies of the files that are its programs
- * @returns paths, from the folder of skills on, of the copies whose line ends differ
+ * @param language language of the job; the line ends of its program files are fitted to its interpreter
+ * @returns paths of the copies whose line ends differ, relative to the folder of skills
  */
 export function writeSkills(folder: string, trees: SkillTrees, language: LanguageDefinition): string[] {
   const fitted: string[] = [];

@@ -3,8 +3,8 @@ import { readLanguage } from '../languages/read-language.ts';
 import type { JobSurroundings } from '../run/job-surroundings.ts';
 
 /**
- * Waits for the job's input files, and fits those that are programs of its language. Those of a session stay as they came: its host
- * reads and edits them.
+ * Waits for the job's input files, and converts the line ends of programs in its language. Files of a session stay unchanged: its host reads and
+ * edits them.
  */
 export async function fitInputs({ globals, layout, privileges, filesWritten, found }: JobSurroundings): Promise<void> {
   const paths = await filesWritten;

@@ -5,15 +5,15 @@ import type { SkillTrees, SourceRow } from '../../src/contracts/skills/skill.ts'
 import { SkillcellError } from '../../src/contracts/errors/skillcell-error.ts';
 import { rebuildSkills } from '../../src/skills/load-subsystem.ts';
 
-/** Skills that arrived, as a prompt has them. */
+/** The received skills as rendered for a prompt. */
 export interface RenderedSkills {
   text: string;
   skills: ResultSkills;
-  /** The sources pool afterwards. */
+  /** The sources pool after rendering. */
   pool: SourceRow[];
 }
 
-/** Skills as they arrived, and which of them are wanted. */
+/** The received skills, and the selection of them to render. */
 export interface ArrivedSkills {
   descriptor: SkillsDescriptor;
   trees: SkillTrees;
@@ -22,7 +22,7 @@ export interface ArrivedSkills {
   pool: readonly SourceRow[];
 }
 
-/** Rebuilds the subsystem from a descriptor, which verifies what arrived, and renders what is wanted, under the same policy as on the host. */
+/** Rebuilds the subsystem from a descriptor, which verifies the received files, and renders the selected skills under the same policy as the host. */
 export function renderArrived(
   { skills }: SandboxJob,
   { descriptor, trees, refs, pool }: ArrivedSkills,

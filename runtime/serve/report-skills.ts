@@ -12,7 +12,7 @@ import { setUnchecked } from '../../src/skills/load-subsystem.ts';
 
 /**
  * Rebuilds the skills from `RUNTIME_GLOBALS_FILE`, else from `SKILLS_DESCRIPTOR`, and writes one JSON document: the
- * skills that are active and their block, or the error. For runtimes that bring their own isolation.
+ * active skills and their block, or the error. For runtimes that bring their own isolation.
  *
  * A portable descriptor takes its bytes from `SKILLS_DIR`, `<namespace>/<skill id>/…`; the two-field form names a folder.
  *
@@ -58,7 +58,7 @@ function readGlobals(environment: NodeJS.ProcessEnv): Partial<RuntimeGlobals> {
   throw new Error('neither RUNTIME_GLOBALS_FILE nor SKILLS_DESCRIPTOR is set');
 }
 
-/** All regular files below the folders of the listed skills, so that an extra one is found as well. */
+/** All regular files below the folders of the listed skills, so that unlisted files are found as well. */
 function readTrees(folder: string, listed: Record<string, unknown>): SkillTrees {
   const trees: SkillTrees = new Map();
   for (const id of Object.keys(listed)) {

@@ -25,8 +25,8 @@ import { wrapData } from '../agent/wrap-data.ts';
 import { receiveSkills } from '../files/incoming-streams.ts';
 
 /**
- * Serves a codegen job: rebuilds the skills from what arrived, renders them, and lets the agent ask, run and repair.
- * The skills that the host sent are all that this process knows of them.
+ * Serves a codegen job: rebuilds the skills from the received files, renders them, and lets the agent ask, run and repair. This process knows only
+ * the skills that the host sent.
  */
 export async function serveCodegen(around: JobSurroundings): Promise<void> {
   const { globals, layout, channel, calls, canceled } = around;
@@ -97,7 +97,7 @@ export async function serveCodegen(around: JobSurroundings): Promise<void> {
   }
 }
 
-/** A run as the agent goes on from it. Of a job that ended meanwhile, what ran is kept: it made no further attempt. */
+/** Lets the host judge a run before the agent continues. If the job ended meanwhile, the run is kept: the agent makes no further attempt. */
 async function judgedByHost(run: RunOutcome, around: JobSurroundings): Promise<RunOutcome> {
   const { globals, canceled } = around;
   try {
@@ -109,7 +109,7 @@ async function judgedByHost(run: RunOutcome, around: JobSurroundings): Promise<R
   }
 }
 
-/** A run whose value the host does not take has failed, so that the agent repairs it. */
+/** A run whose value the host rejects has failed, so that the agent repairs it. */
 async function withValueJudged(run: RunOutcome, { calls, canceled }: JobSurroundings): Promise<RunOutcome> {
   if (run.outcome !== 'succeeded') return run;
   const fault = run.value === undefined ? 'there is none' : await faultOf(run.value, calls, canceled);
@@ -119,7 +119,7 @@ async function withValueJudged(run: RunOutcome, { calls, canceled }: JobSurround
   return { ...run, outcome: 'failed', error: { name: 'ContractError', message, stack: '' } };
 }
 
-/** A failed run says what a next one must not do again. */
+/** Adds to a failed run the effects that the next run must not repeat. */
 async function withEffects(run: RunOutcome, { calls, canceled }: JobSurroundings): Promise<RunOutcome> {
   if (run.outcome === 'succeeded') return run;
   const reply = await withinDeadline(calls.call('host', 'effects', null), { signal: canceled });
@@ -131,7 +131,7 @@ async function faultOf(value: unknown, calls: CallPort, signal: AbortSignal): Pr
   return reply.ok ? (reply.value as { fault?: string }).fault : reply.error.message;
 }
 
-/** Nothing waits for the answer but the prompt, and a prompt without it names no package. */
+/** Only the prompt waits for this answer; a prompt without it names no package. */
 async function askForPackages(
   { runtime }: SandboxLayout,
   language: LanguageDefinition,
@@ -139,7 +139,7 @@ async function askForPackages(
   try {
     return { packages: await installedPackages(runtime, language), diagnostics: [] };
   } catch (error) {
-    const message = `The prompt names no package: ${language.title} did not say which it has (${(error as Error).message.slice(0, 200)}).`;
+    const message = `The prompt names no package: ${language.title} did not list its packages (${(error as Error).message.slice(0, 200)}).`;
     return { packages: undefined, diagnostics: [diagnostic('packages.unknown', message)] };
   }
 }
@@ -150,7 +150,7 @@ async function readAll(stream: Readable): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-/** The model gave no answer; why is the host's to say. */
+/** The model gave no answer; the host reports the reason. */
 class ModelUnavailable extends Error {
   override readonly name = 'ModelUnavailable';
 }
@@ -173,7 +173,7 @@ function unfinished(
   }
 }
 
-/** The prompt as the result of a job that asks no model: whole as a value, readable as its output. */
+/** The prompt as the result of a dry run: complete as the value, readable as the output. */
 async function showPrompt({ channel, globals }: JobSurroundings, prompt: Prompt): Promise<RunOutcome> {
   const [stdout, stderr] = [channel.openStream(), channel.openStream()];
   channel.send({ type: 'run', run: 1, stdout: stdout.number, stderr: stderr.number } satisfies SandboxMessage);
@@ -188,14 +188,14 @@ async function showPrompt({ channel, globals }: JobSurroundings, prompt: Prompt)
   };
 }
 
-/** Renders what the job asked for. */
+/** Renders the skills of the job. */
 function renderRequested({ globals, trees }: JobSurroundings): RenderedSkills {
   const { SKILLS_DESCRIPTOR: descriptor, SOURCES_POOL: pool, JOB } = globals;
   if (descriptor !== null) return renderArrived(JOB, { descriptor, trees, refs: JOB.skills.refs, pool });
   return { text: '', skills: { active: [], digest: null, instructionSha256: null }, pool };
 }
 
-/** The input files, by path; the output folder is no input. */
+/** The input files, by path. Folders, such as the output folder, are not listed. */
 function listInputs(workspace: string): { path: string; bytes: number }[] {
   const found: { path: string; bytes: number }[] = [];
   for (const entry of readdirSync(workspace, { recursive: true, withFileTypes: true })) {
@@ -207,11 +207,11 @@ function listInputs(workspace: string): { path: string; bytes: number }[] {
 }
 
 /**
- * Gets what the model asks for in place of a program from the host, which decides what the job's consumer may have. Skills are
- * checked and rendered as the job's own were, and join them.
+ * Asks the host for the data that the model requests instead of a program. The host decides which data the job's consumer may have.
+ * Further skills are checked and rendered like the job's own skills, and join them.
  *
- * @param rendered what is known of the job's skills; it is brought up to date
- * @returns what the model is told of it
+ * @param rendered the job's rendered skills; updated in place
+ * @returns the reply for the model
  */
 async function serveRequest(request: string, around: JobSurroundings, rendered: RenderedSkills): Promise<string> {
   const { calls, channel, globals, privileges, trees } = around;
@@ -224,7 +224,7 @@ async function serveRequest(request: string, around: JobSurroundings, rendered: 
     const arrived = await arriving.done;
     const more = renderArrived(globals.JOB, { ...skills, trees: arrived });
     const fresh = [...arrived].filter(([id]) => !trees.has(id));
-    // After a run this process works at the program's id.
+    // After a run this process still has the user id of the program.
     privileges.asSupervisor(() => placeSkills(around, new Map(fresh)));
     for (const [id, tree] of fresh) trees.set(id, tree);
     rendered.pool = more.pool;

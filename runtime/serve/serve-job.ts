@@ -8,16 +8,16 @@ import { skillScript } from '../run/skill-script.ts';
 import { sendOutputs } from '../run/send-outputs.ts';
 import { fitInputs } from './fit-inputs.ts';
 
-/** Serves the one job of this sandbox: checks its skills, runs it, sends what it left, and last its result. */
+/** Serves the one job of this sandbox: checks its skills, runs it, sends its outputs, and last its result. */
 export async function serveJob(around: JobSurroundings): Promise<void> {
   const { globals, trees, channel } = around;
   if (globals.JOB.kind === 'codegen') {
-    // The agent and the parsers of skills are loaded only by the jobs that need them. It rebuilds the skills, which checks them.
+    // Only jobs that need them load the agent and the parsers of skills. A codegen job rebuilds the skills, which checks them.
     const { serveCodegen } = await import('./serve-codegen.ts');
     return await serveCodegen(around);
   }
   if (globals.SKILLS_DESCRIPTOR !== null) {
-    // The checks of skills are the larger part of the bundle; a job without skills does not wait until they are loaded.
+    // The checks of skills are the larger part of the bundle; jobs without skills do not load them.
     const { requireArrived, placeSkills } = await import('./arrived-skills.ts');
     requireArrived(globals.SKILLS_DESCRIPTOR, trees);
     placeSkills(around, trees);
@@ -34,7 +34,7 @@ export async function serveJob(around: JobSurroundings): Promise<void> {
   await sendOutputs(around, outcome, {});
 }
 
-/** A job that renders nothing reports which skills arrived whole. */
+/** A job that renders nothing reports the skills that arrived complete. */
 function unrenderedSkills(globals: RuntimeGlobals, trees: SkillTrees): ResultSkills {
   const descriptor = globals.SKILLS_DESCRIPTOR;
   const digest = descriptor !== null && 'digest' in descriptor ? (descriptor.digest ?? null) : null;

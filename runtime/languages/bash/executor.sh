@@ -1,7 +1,7 @@
-# Waits for one run, then runs the user's script in a bash of its own with exactly the environment it was given.
-# In: NUL-terminated strings: number of variables, NAME=value..., number of arguments, arguments..., path of the script, its
-# working folder, number of words, the words of its interpreter (none, or sh or bash with options).
-# Or `session`, then number of variables, NAME=value..., the working folder, the value file, the most bytes of it: see session.sh.
+# Waits for one run, then runs the user's script in its own bash with exactly the given environment.
+# In: NUL-terminated strings: number of variables, NAME=value..., number of arguments, arguments..., path of the script, its working folder,
+# number of words, the words of its interpreter (none, or sh or bash with options).
+# Or `session`, then number of variables, NAME=value..., the working folder, the value file, the most bytes of a value: see session.sh.
 # Out: one message, a 4-byte little-endian length and JSON.
 say() {
   local text=$1 length=${#1}
@@ -20,10 +20,10 @@ if [[ $count == session ]]; then
   take most
   here=${0%/*}
   cd -- "$folder" || exit
-  # The script of the session's shell, in a pipe that holds the first line of it: see session.sh.
+  # The session's shell reads its script from a pipe that holds the first line: see session.sh.
   exec 202<> <(:)
   printf '. %q %q\n' "$here/session.sh" "$most" >&202
-  # Started in the background it would ignore what interrupts a run, for good.
+  # A process started in the background ignores SIGINT, which interrupts a run; the option restores the default action.
   exec env -i --default-signal=INT "${variables[@]}" SKILLCELL_VALUE="$value" /bin/bash --noprofile --norc /dev/fd/202
 fi
 variables=()
@@ -42,5 +42,5 @@ case ${words[0]-} in
 esac
 
 cd -- "$folder" || exit
-# The interpreter takes the place of this shell, so that its end is the kernel's to tell.
+# The interpreter replaces this shell, so the kernel reports the end of the interpreter itself.
 exec env -i "${variables[@]}" "${interpreter[@]}" "$script" "${arguments[@]}" 3<&- 4>&-

@@ -1,13 +1,14 @@
-# Keeps the shell of a session: runs code with what earlier code has set, and says of each run how it ended.
-# In: NUL-terminated strings: the number of the run, its code, how many variables it alone has, NAME=value... Out: as executor.sh, and ahead of it the bytes of the value file, as a
-# frame of bytes with the part 0. What a run sets, sources, changes the folder to or exits from is the shell's own.
+# Keeps the shell of a session: runs code in the state that earlier code left, and reports how each run ended.
+# In: NUL-terminated strings: the number of the run, its code, the number of variables of this run only, NAME=value... Out: as executor.sh;
+# before the message the bytes of the value file, as a frame of bytes with the part 0. A run acts on this shell itself when it sets
+# variables, sources files, changes the folder or exits.
 #
-# The script of this shell is a pipe, whose first line sources this file; each run writes the line that comes next. Neither a loop nor a
-# function is around the code: a `break` of its own would end the one, and its `declare` would be local to the other.
+# The script of this shell is a pipe, whose first line sources this file; each run writes the next line. Neither a loop nor a function
+# surrounds the code: its `break` would end the loop, and its `declare` would be local to the function.
 #
-# The code may have any options, traps, functions and readonly names. Names of ours begin with __skillcell and are global, builtins are
-# called as such, and options and traps of the code are off while lines of ours run. The descriptors from 200 on are ours; commands of the
-# code do not get them.
+# The code may have any options, traps, functions and readonly names. Names of this file begin with __skillcell and are global, builtins are
+# called with `builtin`, and options and traps of the code are off while lines of this file run. The descriptors from 200 on belong to this
+# file; commands of the code do not inherit them.
 __skillcell_most=$1
 __skillcell_value=$SKILLCELL_VALUE
 __skillcell_code=0
@@ -17,10 +18,10 @@ __skillcell_traps=()
 __skillcell_restore=
 __skillcell_lent=()
 __skillcell_kept=()
-# What a signal of the terminal does to a run: its command ends, and the rest of it is left out, in functions as well: each command that
-# would come next returns instead. Under `set -e` that would end the shell.
+# A terminal signal ends the running command of a run and skips the rest of the run, also in functions: each next command returns instead.
+# Under `set -e` that return would end the shell.
 __skillcell_stop='{ __skillcell_stopped=${__skillcell_stopped:-$-}; builtin set +e -T; builtin trap "return 130" DEBUG; } >/dev/null 2>&1'
-# Short, for traps are read byte by byte.
+# Short, because bash reads traps byte by byte.
 __skillcell_interrupt='eval "$__skillcell_stop"; return 130 2>/dev/null'
 __skillcell_last='{ __skillcell_leave; } 2>/dev/null'
 __skillcell_usual="trap -- '$__skillcell_last' EXIT
@@ -29,7 +30,7 @@ trap -- '$__skillcell_interrupt' SIGINT
 
 __skillcell_frame() {
   builtin printf -v __skillcell_head '\\%03o' $(($2 & 255)) $(($2 >> 8 & 255)) $(($2 >> 16)) "$1"
-  # Without a process of its own: most of the time of a short run would be that.
+  # Without a child process, which would take most of the time of a short run.
   builtin printf "$__skillcell_head" >&201
   if (($1 == 1)); then builtin printf '\000\000\000\000' >&201; fi
   builtin printf '%s' "$3" >&201
@@ -41,7 +42,7 @@ __skillcell_report() {
   __skillcell_text='' __skillcell_field=''
   if [[ -f $__skillcell_value && ! -L $__skillcell_value ]]; then
     builtin read -r -N $((__skillcell_most + 1)) __skillcell_text <"$__skillcell_value"
-    # Its bytes: a locale of the code, which may be readonly, has characters.
+    # Counts bytes: under a locale of the code, which may be readonly, bash counts characters.
     builtin printf -v __skillcell_head '%s%n' "$__skillcell_text" __skillcell_bytes
     if ((__skillcell_bytes > __skillcell_most)); then
       __skillcell_field=",\"valueBytes\":$(builtin command -p stat -c %s -- "$__skillcell_value")"
@@ -53,7 +54,7 @@ __skillcell_report() {
   __skillcell_say "{\"type\":\"cell\",\"run\":${__skillcell_request[0]},\"code\":$__skillcell_code$__skillcell_field$1}"
 }
 
-# Code that ends the shell is told of as well.
+# Code that ends the shell is reported as well.
 __skillcell_leave() {
   __skillcell_code=$?
   builtin set +aeuvxET
@@ -62,7 +63,7 @@ __skillcell_leave() {
   __skillcell_report ',"leaving":true'
 }
 
-# The status that the code before has left.
+# Restores the exit status of the code.
 __skillcell_again() { builtin return "$__skillcell_code"; }
 
 __skillcell_told() {
@@ -77,7 +78,7 @@ __skillcell_told() {
   __skillcell_report ''
 }
 
-# Sets the variables of one run, and keeps how they were: as commands, and for those that were not there nothing.
+# Sets the variables of one run, and saves their previous state as commands; empty for variables that did not exist.
 __skillcell_lend() {
   builtin mapfile -d '' -t -n "${__skillcell_request[2]}" -u 200 __skillcell_lent
   for __skillcell_field in "${__skillcell_lent[@]}"; do
@@ -98,13 +99,13 @@ __skillcell_take_back() {
 __skillcell_next() {
   builtin mapfile -d '' -t -n 3 -u 200 __skillcell_request
   if ((${#__skillcell_request[@]} < 3)); then
-    # The session is over: there is no run to tell of any more, and what the code has the shell do at its end is done.
+    # The session is over: no run is left to report, and `exit` runs the code's own EXIT trap.
     __skillcell_leave() { :; }
     builtin exit 0
   fi
   if [[ -e $__skillcell_value || -L $__skillcell_value ]]; then builtin command -p rm -rf -- "$__skillcell_value"; fi
   if [[ ${__skillcell_traps[0]-} != *"$__skillcell_last' EXIT"* ]]; then
-    # What the code has the shell do at its end comes ahead of our own.
+    # The code's own EXIT trap runs before the trap of this file.
     __skillcell_field=${__skillcell_traps[0]-}
     __skillcell_field=${__skillcell_field#trap -- }
     builtin eval "__skillcell_field=${__skillcell_field% EXIT*}"
@@ -113,7 +114,7 @@ __skillcell_next() {
   if ((__skillcell_request[2] > 0)); then __skillcell_lend; fi
   __skillcell_text=${__skillcell_request[1]}
   if [[ -n $__skillcell_restore ]]; then
-    # Within the code, lest traps and traces tell of the line that sources it; on its first line, so that the others keep their numbers.
+    # Part of the code, so that traps and traces do not report the line that sources it; on its first line, so that line numbers stay.
     __skillcell_text='{ builtin eval "$__skillcell_restore"; __skillcell_again && :; } >/dev/null 2>&1; '$__skillcell_text
   fi
   __skillcell_field=${__skillcell_options//[!aeuv]/}
@@ -121,9 +122,9 @@ __skillcell_next() {
   if [[ -n $__skillcell_field ]]; then builtin set "-$__skillcell_field"; fi
 }
 
-# All that a run does, as one command, which is read before any of it happens. In `||` the status is there for the code, and `set -e` is
-# none of its concern. An interrupt that comes when the code is over is too late, and would cut short what is said of the run: what one
-# that still came has set is taken back before a function of ours would return for it.
+# One run as one command, which bash reads completely before it executes any of it. The right side of `||` sees the old status and is not
+# subject to `set -e`. An interrupt that arrives after the code's end is too late and would cut the report short: its traps are undone
+# before a function of this file would return because of it.
 builtin read -r -d '' __skillcell_step <<'END'
 {
   __skillcell_next
@@ -148,7 +149,7 @@ builtin read -r -d '' __skillcell_step <<'END'
   } >/dev/null 2>&1
 }
 END
-# Traps of the code: each set is read by itself, and what one for DEBUG prints is not for the pipe.
+# Traps of the code: each set is read by itself, and output of a DEBUG trap must not get into the pipe.
 builtin read -r -d '' __skillcell_unusual <<'END'
 builtin trap -p EXIT >&202
 builtin printf '\0' >&202
@@ -160,8 +161,8 @@ builtin mapfile -d '' -t -n 3 -u 202 __skillcell_traps
 builtin trap - DEBUG ERR RETURN
 END
 
-# Makes a descriptor one that commands do not inherit. bash has no word for that, but does so with what it puts aside for a while, and
-# copies it to copies of that.
+# Makes a descriptor close-on-exec. bash has no command for that, but sets the flag on descriptors that it saves for a while, and copies the
+# flag with the descriptor.
 __skillcell_hide() {
   for ((__skillcell_field = 10; __skillcell_field < 200; __skillcell_field++)); do
     if [[ /dev/fd/$__skillcell_field -ef /dev/fd/$1 ]]; then
@@ -177,7 +178,7 @@ exec 3<&200
 { __skillcell_hide 201; } 4>&-
 exec 3<&- 4>&-
 
-# As a name of a script would be: its folder is the one that the code begins in.
+# Like the name of a script. Its folder is the folder that the code starts in.
 BASH_ARGV0=bash
 builtin trap '' INT
 builtin printf 'builtin eval "$__skillcell_step"\n' >&202

@@ -1,4 +1,4 @@
-/** The `skillcell` module loads this file at its first import, so that programs without it hold nothing of ours. */
+/** The `skillcell` module loads this file at its first import, so programs that do not import it hold none of this code. */
 import { Buffer } from 'node:buffer';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,13 +1,13 @@
 /**
- * What the interpreter of a session stands on, as it was before any code of users ran. That code may put something else in its place:
- * a test of it mocks timers, a script sets `JSON.stringify`, and neither is to change what is said of a run.
+ * The built-ins that the interpreter of a session uses, captured before any user code runs. User code may replace them: a test mocks timers, a script
+ * sets `JSON.stringify`. Neither may change the report of a run.
  */
 import { Buffer } from 'node:buffer';
 import { inspect, types } from 'node:util';
 
 const { call } = Function.prototype;
 
-/** A method as a function of its object, which looks nothing up when it is called. */
+/** A method as a plain function that takes its object as the first argument and looks nothing up when called. */
 function unbound<Self, Given extends unknown[], Result>(
   method: (this: Self, ...given: Given) => Result,
 ): (self: Self, ...given: Given) => Result {
@@ -47,7 +47,7 @@ export { Buffer, inspect };
 const isInstance = unbound(Function.prototype[Symbol.hasInstance]);
 const ErrorHere = Error;
 
-/** Whether a value is an error. It throws where the value does when it is asked for its prototype. */
+/** Whether a value is an error. Throws if reading the value's prototype throws. */
 export function isError(value: unknown): value is Error {
   return isInstance(ErrorHere, value);
 }

@@ -1,6 +1,6 @@
 import { exec, get, inspect, isError, split } from './captured.ts';
 
-/** An error in texts, as the supervisor is told of it. */
+/** An error as texts for the supervisor. */
 export interface ErrorTexts {
   name: string;
   message: string;
@@ -8,9 +8,9 @@ export interface ErrorTexts {
 }
 
 /**
- * Describes what was thrown. Whatever it is, and whatever it does when it is looked at, there are texts of it.
+ * Describes a thrown value. Texts exist for every value, even if looking at it throws.
  *
- * @param cut takes lines of ours from a stack
+ * @param cut removes internal lines from a stack
  */
 export function describeError(error: unknown, cut: (stack: string) => string = ownStack): ErrorTexts {
   const text = textOfError(error, cut);
@@ -24,7 +24,7 @@ export function interrupted(): Error {
   return plainError('Interrupted', 'The run was interrupted.');
 }
 
-/** An error of the session, with a stack that leads to nothing of ours. */
+/** An error of the session, with a stack without internal frames. */
 export function plainError(name: string, message: string, at = ''): Error {
   const error = new Error(message);
   error.name = name;
@@ -43,7 +43,7 @@ function textOfError(error: unknown, cut: (stack: string) => string): ErrorTexts
   return { name, message, stack: cut(stackOf(error) ?? `${name}: ${message}`) };
 }
 
-/** A field that is to be a text: code of users may have made anything of it. */
+/** A field that should be a text; user code may have replaced it by any value. */
 function textOf(error: Error, field: 'name' | 'message'): string {
   try {
     const value: unknown = get(error, field);
@@ -70,7 +70,7 @@ function shownSafely(value: unknown): string {
   }
 }
 
-/** As Node shows it where it is not asked how it shows itself. */
+/** Shown without the value's own custom inspection. */
 function shownPlainly(value: unknown): string {
   try {
     return inspect(value, { customInspect: false });
@@ -79,7 +79,7 @@ function shownPlainly(value: unknown): string {
   }
 }
 
-/** The stack down to the last line of the session's own code: what stands below is ours. */
+/** The stack down to the last line of the session's own code; the frames below it are internal. */
 function ownStack(stack: string): string {
   const lines = split(stack, '\n');
   let last = -1;

@@ -1,7 +1,7 @@
 /**
- * Node preloads this file before it runs a program. The file holds Node in its own start-up until the program arrives, and then lets Node
- * run the program as its main module. So the interpreter itself runs the program from its first line to its end. Before the program
- * begins, the file removes its module, frees the low descriptors of the link and replaces the variables of its start.
+ * Node preloads this file before it runs a program. The file holds Node in its own start-up until the program arrives, and then lets Node run the
+ * program as its main module. So the interpreter itself runs the program from its first line to its end. Before the program begins, the file removes
+ * its module, frees the low descriptors of the link and replaces the variables of its start.
  */
 import { Buffer } from 'node:buffer';
 import { closeSync, openSync, readFileSync, readSync, writeFileSync } from 'node:fs';
@@ -77,7 +77,7 @@ function hold(): void {
       const tellValue = (told: ToldProgramValue): void => {
         if (isOpen()) send({ type: 'value', ...told });
         else if ('json' in told) {
-          // The text is no JSON, which the supervisor then says of the value.
+          // This text is not JSON, so the supervisor reports the value as invalid.
           const text = typeof told.json === 'string' ? told.json : `too large: ${told.json} bytes`;
           writeFileSync(message.env['SKILLCELL_VALUE'] ?? '', text);
         }
@@ -107,7 +107,7 @@ function moveLink(): { incoming: number; outgoing: number } {
     fillers.push(GIVEN_INCOMING, GIVEN_OUTGOING);
     return { incoming, outgoing };
   } catch {
-    // The limit of descriptors is too low for that. The link works at its low numbers as well.
+    // The limit of descriptors is too low for high numbers. The link works at its low numbers as well.
     return { incoming: GIVEN_INCOMING, outgoing: GIVEN_OUTGOING };
   } finally {
     fillers.forEach((descriptor) => closeSync(descriptor));
@@ -131,8 +131,8 @@ function readExactly(descriptor: number, size: number): Buffer {
 }
 
 /**
- * Loads ahead what takes a program long to load: Node's own remover of types, for TypeScript. The end of the process takes longer with each loaded
- * module, so no other module is loaded.
+ * Loads ahead the slow part of a program's start: Node's type stripper, for TypeScript. Each loaded module delays the end of the process,
+ * so no other module is loaded.
  */
 function rehearse(skillCode: boolean): void {
   const load = createRequire(__filename);
@@ -208,7 +208,7 @@ function watchProgram(path: string, held: HeldProgram): void {
   });
 }
 
-/** A program's stack holds no frame of ours, so nothing is cut from it. */
+/** A program's stack has no internal frames, so nothing is cut. */
 function wholeStack(stack: string): string {
   return stack;
 }

@@ -9,16 +9,17 @@ import {
   type WorkspaceRow,
 } from '../../../src/protocol/messages/session-messages.ts';
 
-/** Of a path that is too long to be one. */
+/** Characters shown of a path that is too long. */
 const SHOWN_CHARACTERS = 1_000;
 const { O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants;
 
 /**
- * Tells all below a folder in path order, a line of JSON each. No link is followed, and what cannot be told or read is a row that says why.
+ * Lists all entries below a folder in path order, one line of JSON each. No link is followed. An entry that cannot be read or shown is a row with the
+ * reason.
  *
  * @param top descriptor of the folder
- * @param names those on the way to it
- * @param room with which the content of each file stands behind its row, as long as all together have at most so many bytes
+ * @param names names of the path to it
+ * @param room if given, the content of each file follows its row; the most bytes of all contents together
  */
 export function* listRows(top: number, names: readonly string[], room?: number): Generator<Uint8Array> {
   const isExport = room !== undefined;
@@ -86,12 +87,12 @@ export function* listRows(top: number, names: readonly string[], room?: number):
   if (isCut) yield line(CUT_ROW);
 }
 
-/** In the order of their bytes; not all that a program can make are UTF-8. */
+/** In byte order; a program can create names that are not UTF-8. */
 function namesIn(folder: number): Buffer[] {
   return readdirSync(`/proc/self/fd/${folder}`, { encoding: 'buffer' }).toSorted(Buffer.compare);
 }
 
-/** The status of an entry itself, `undefined` when there is none any more, or why it cannot be told. */
+/** The status of an entry itself, `undefined` if it no longer exists, or the reason why its status cannot be read. */
 function statusOf(place: string): Stats | string | undefined {
   try {
     return lstatSync(place, { throwIfNoEntry: false });
@@ -100,7 +101,7 @@ function statusOf(place: string): Stats | string | undefined {
   }
 }
 
-/** Reads a regular file, or says why not: `undefined` where it has over `room` bytes. */
+/** Reads a regular file, or returns the reason why not; `undefined` if it has over `room` bytes. */
 function readRegular(place: string, room: number): { bytes: Uint8Array; executable: boolean } | string | undefined {
   let descriptor: number | undefined;
   try {
@@ -109,7 +110,7 @@ function readRegular(place: string, room: number): { bytes: Uint8Array; executab
     if (!status.isFile()) return 'it is no regular file';
     const { size, mode } = status;
     if (size > room) return undefined;
-    // Its size now: one that grows meanwhile has an end.
+    // Reads only the current size, so that a growing file has an end.
     const bytes = Buffer.allocUnsafe(size);
     let offset = 0;
     while (offset < size) {

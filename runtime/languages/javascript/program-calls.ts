@@ -10,19 +10,19 @@ import {
 } from '../../../src/protocol/messages/value-bytes.ts';
 import type { SupervisorLink } from './supervisor-link.ts';
 
-/** A longer name is one of nothing. */
+/** No tool has a longer name. */
 const NAME_CHARACTERS = 1_000;
-/** What the broker takes; said here, so that nothing of it is sent for nothing. */
+/** The broker's caps, checked here so that no bytes of a refused call are sent. */
 const ARGUMENT_CAPS = { jsonBytes: 256 * 1024, partBytes: MAX_CALL_BYTES };
 /**
- * What may be under way; more waits here. It is less than what makes the supervisor stop reading: this thread takes no answers while it
- * writes, and would wait for the supervisor as that waits for it.
+ * Most calls under way; further calls wait here. It is below the point at which the supervisor stops reading: this thread takes no answers while it
+ * writes, so both would wait for each other.
  */
 const MOST_CALLS = CALLS_UNDER_WAY - 1;
 const MOST_BYTES = CALL_BYTES_UNDER_WAY - MAX_CALL_BYTES;
-/** More calls than that may be under way as long as all of them fit into the pipe, which holds 64 KiB. */
+/** More calls may be under way as long as all of them fit into the pipe, which holds 64 KiB. */
 const PIPED_BYTES = 48 * 1024;
-/** Room for what stands around the name and the JSON of a call. */
+/** Room for the rest of a call around its name and JSON. */
 const HEAD_BYTES = 32;
 
 /** Sizes in bytes: of the message, and of the parts that follow it. */
@@ -41,7 +41,7 @@ interface CallEnd {
   error?: CallError;
 }
 
-/** A call that gave no value. */
+/** A call that returned no value. */
 export class ToolCallError extends Error {
   override readonly name = 'ToolCallError';
   readonly code: string;
@@ -57,20 +57,20 @@ export interface ProgramCalls {
   call(target: CallTarget, name: string, given: unknown): Promise<unknown>;
   settle(answer: Buffer): void;
   takeBytes(part: number, chunk: Buffer): void;
-  /** Fails all calls that are under way, and all later ones: the link is closed. */
+  /** Fails all calls that are under way, and all later calls: the link is closed. */
   close(): void;
 }
 
 /** Makes calls over a link. */
 export function createProgramCalls(link: SupervisorLink): ProgramCalls {
   const pending = new Map<number, (end: CallEnd) => void>();
-  /** Bytes of answers that are not whole yet. */
+  /** Bytes of incomplete answers. */
   const arriving = new Map<number, { bytes: Uint8Array; filled: number; whole(): void }>();
   let lastCall = 0;
   let lastPart = 0;
   const underWay = { calls: 0, message: 0, parts: 0 };
   let closed = false;
-  /** Calls that are not sent yet, in order. */
+  /** Unsent calls, in order. */
   const queue: { size: CallSize; send(): void }[] = [];
 
   const hasRoom = ({ message, parts }: CallSize): boolean => {
@@ -104,10 +104,10 @@ export function createProgramCalls(link: SupervisorLink): ProgramCalls {
       const shortName = name.slice(0, NAME_CHARACTERS);
       const message = HEAD_BYTES + shortName.length + Buffer.byteLength(json);
       const size = { message, parts: parts.reduce((sum, part) => sum + part.length, 0) };
-      // Without a wait where there is room: what was called is sent when this returns.
+      // If there is room, the call is sent before this function first waits.
       if (queue.length === 0 && hasRoom(size)) enter(size);
       else {
-        // As they are now: the program may use their room again.
+        // A copy of the current bytes: the program may reuse its buffers.
         parts = parts.map((part) => new Uint8Array(part));
         await new Promise<void>((send) => queue.push({ size, send }));
       }
@@ -124,7 +124,7 @@ export function createProgramCalls(link: SupervisorLink): ProgramCalls {
         link.send(packCall(id, target, shortName, { places: JSON.stringify(bytes), json }));
         bytes.forEach(({ stream }, index) => link.sendBytes(stream, parts[index] ?? new Uint8Array()));
       });
-      // Made here, its stack leads to the line of the program that waits.
+      // Created here, so that its stack leads to the waiting line of the program.
       if (error !== undefined) throw new ToolCallError(error.code, error.message);
       return value;
     },
@@ -180,7 +180,7 @@ function argumentsOf(given: unknown): DetachedValue {
   try {
     return detachBytes(given, ARGUMENT_CAPS);
   } catch (error) {
-    // What a getter of the program throws is the program's own.
+    // An error of the program's own getter is passed on unchanged.
     if (!(error instanceof ValueFault)) throw error;
     const code = error.isTooLarge ? 'tool.too-large' : 'tool.invalid-arguments';
     throw new ToolCallError(code, `Cannot make the call: the arguments are not acceptable, got ${error.message}.`);

@@ -40,7 +40,7 @@ export function createReports(descriptor: number): Reports {
   };
 }
 
-/** A message that inherits nothing: a program may give all objects a form of its own in JSON. */
+/** A copy without inherited fields: a program may add a `toJSON` to all objects. */
 function bare(message: object): object {
   const copy = create(null) as Record<string, unknown>;
   for (const [key, value] of entries(message))

@@ -1,6 +1,6 @@
 /**
- * Reads and writes the workspace of a session, as a process with the rights and in the namespaces of user code. No link is followed:
- * each folder on the way is opened below the one before it.
+ * Reads and writes the workspace of a session, as a process with the rights and in the namespaces of user code. No link is followed: each folder of a
+ * path is opened relative to its parent.
  */
 import {
   closeSync,
@@ -23,7 +23,7 @@ interface FileMessage {
   id: number;
   op: 'read' | 'write' | 'list' | 'delete' | 'export';
   path: string;
-  /** The most that may be sent. */
+  /** Most bytes to send. */
   maxBytes: number;
   /** The workspace. */
   folder: string;
@@ -31,13 +31,13 @@ interface FileMessage {
 
 type Message = FileMessage | { type: 'file-end'; id: number };
 
-/** A refusal in words for whoever asked. */
+/** A refusal, with the reason in words for the caller. */
 class Refused extends Error {}
 
 const { O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_WRONLY, O_CREAT, O_TRUNC } = constants;
 const PIECE_BYTES = 256 * 1024;
 
-/** Files that are being written: their bytes come piece by piece. */
+/** Files that are being written: their bytes arrive in pieces. */
 const written = new Map<number, { message: FileMessage; pieces: Buffer[] }>();
 
 const link = connectSupervisor(
@@ -46,7 +46,7 @@ const link = connectSupervisor(
     message: (message) => take(message as Message),
     answer: () => undefined,
     bytes: (id, bytes) => void written.get(id)?.pieces.push(Buffer.from(bytes)),
-    // Nobody waits for this process any more.
+    // The supervisor has closed the link, so no caller is left.
     closed: () => process.exit(70),
   },
 );
@@ -92,7 +92,7 @@ function* perform({ op, path, maxBytes, folder }: FileMessage, pieces: readonly 
   }
 }
 
-/** Opens a folder below the workspace, step by step; those that are missing are made where something is to be written. */
+/** Opens a folder below the workspace, step by step. With `make`, missing folders are created. */
 function openFolder(folder: string, names: readonly string[], make: boolean): number {
   const flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW;
   let current = openSync(folder, flags);
@@ -125,7 +125,7 @@ function* readFile(place: string, maxBytes: number): Generator<Uint8Array> {
     const status = fstatSync(descriptor);
     if (!status.isFile()) throw new Refused('it is no regular file');
     if (status.size > maxBytes) throw tooLarge(maxBytes, status.size);
-    // Its size now: one that grows meanwhile has an end.
+    // Reads only the current size, so that a growing file has an end.
     for (let left = status.size; left > 0;) {
       const piece = Buffer.allocUnsafe(Math.min(left, PIECE_BYTES));
       const size = readSync(descriptor, piece);

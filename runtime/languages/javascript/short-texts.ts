@@ -1,13 +1,13 @@
 import { slice } from './captured.ts';
 import type { ErrorTexts } from './describe-error.ts';
 
-/** Characters of each text of an error that the supervisor is told. */
+/** Most characters of each text of an error in a report. */
 const MOST = 60_000;
 
-/** What is to be the texts of an error: code of users may have made anything of one. */
+/** The texts of an error before the check: user code may have put any value there. */
 type GivenTexts = Record<keyof ErrorTexts, unknown>;
 
-/** The texts of an error as they fit into a message. The end of a stack says where it was, so the middle is left out. */
+/** The texts of an error, short enough for a message. The end of a stack names the place, so the middle is left out. */
 export function shortTexts({ name, message, stack }: GivenTexts): GivenTexts {
   return { name: short(name), message: short(message), stack: short(stack) };
 }

@@ -9,34 +9,34 @@ const { parse, stringify } = JSON;
 
 /** 3 bytes of length and one of kind, little endian. */
 const HEADER_BYTES = 4;
-/** Marks a frame of bytes: the 4-byte number of a part, then some of its bytes. All others are JSON. */
+/** Marks a frame of bytes: the 4-byte number of a part, then some of its bytes. All other frames are JSON. */
 const BYTES_KIND = 1;
 const PART_BYTES = 4;
-/** Bytes of a part that go in one frame. */
+/** Bytes of a part in one frame. */
 const FRAME_BYTES = 256 * 1024;
-/** As many messages leave before the tick is over: the supervisor passes them on while the next ones are made. */
+/** This many messages are sent before the tick is over: the supervisor passes them on while the program makes the next ones. */
 const GATHERED_MESSAGES = 8;
-/** Beyond these bytes a program that makes calls without end waits for the supervisor to read them. */
+/** Above this size a program that makes calls without end waits until the supervisor reads them. */
 const GATHERED_BYTES = 64 * 1024;
 
-/** Takers of all that arrives. */
+/** Handlers of all incoming data. */
 export interface SupervisorHandlers {
   message(message: unknown): void;
   answer(bytes: Buffer): void;
   bytes(part: number, bytes: Buffer): void;
-  /** The link is closed, by the supervisor's end or by the program itself. */
+  /** The link was closed, by the supervisor or by the program itself. */
   closed(): void;
 }
 
-/** The program's side of its link to the supervisor, which `runtime/run/program/executor-link.ts` is the other side of. */
+/** The program's side of its link to the supervisor; the other side is `runtime/run/program/executor-link.ts`. */
 export interface SupervisorLink {
-  /** Writes a whole message, behind what was gathered, before it returns: the process may be about to end. */
+  /** Writes a whole message, after the gathered ones, before it returns: the process may be about to end. */
   send(message: object | Buffer): void;
-  /** Sends a call with those of the same tick, so that they wake the supervisor together. */
+  /** Sends a call together with the other calls of the same tick, so that they wake the supervisor once. */
   sendSoon(call: Buffer): void;
   /** Writes the bytes of a part that a message has named. */
   sendBytes(part: number, bytes: Uint8Array): void;
-  /** Whether the process lives on while nothing else happens. */
+  /** Whether the link keeps the process alive when it has no other work. */
   stayAlive(needed: boolean): void;
 }
 
@@ -46,7 +46,7 @@ export function connectSupervisor(
   handlers: SupervisorHandlers,
 ): SupervisorLink {
   const incoming = new Socket({ fd: descriptor, readable: true, writable: false });
-  /** What waits to be written: so many messages, in the first bytes of it. */
+  /** Buffer of waiting messages; `filled` bytes of it are used. */
   let room = Buffer.allocUnsafeSlow(2 * GATHERED_BYTES);
   let messages = 0;
   let filled = 0;
@@ -103,7 +103,7 @@ export function connectSupervisor(
     sendSoon(call) {
       if (messages === 0) process.nextTick(sendGathered);
       gather(call);
-      // No tick follows the listeners of the end.
+      // No tick follows the listeners of the process's end.
       if (isEnding || messages >= GATHERED_MESSAGES || filled > GATHERED_BYTES) sendGathered();
     },
     sendBytes(part, bytes) {

@@ -1,10 +1,10 @@
-"""Says which Python this is, and which packages programs can import: `@ version`, then `name version`."""
+"""Prints the version of this Python, and the packages that programs can import: `@ version`, then `name version`."""
 
 import sys
 from importlib.metadata import distributions
 
 print("@ %d.%d" % sys.version_info[:2])
 for distribution in distributions():
-    # A package that is half removed has a folder and no name.
+    # A half removed package has a folder and no name.
     if distribution.metadata["Name"]:
         print(distribution.metadata["Name"], distribution.version)

@@ -1,13 +1,13 @@
-"""IPython as the code of notebooks imports it: where it is installed it shows in this session, where it is not ours stands in.
+"""IPython as the code of notebooks imports it: an installed IPython shows its results in this session; otherwise a stand-in does.
 
-Executed by session.py with names of its own.
+Executed by session.py with its own names.
 """
 
 import importlib.util
 import os
 import sys
 
-#: The modules that stand in, by the files that hold them.
+#: The modules of the stand-in, by their files.
 STAND_INS = {
     "IPython": "__init__.py",
     "IPython.display": "display.py",
@@ -16,7 +16,8 @@ STAND_INS = {
     "IPython.core.display_functions": "display.py",
     "IPython.core.getipython": "core.py",
 }
-#: The functions of the installed one that would print, since no kernel of its own is there. They are in the second from 7.22 on.
+#: Modules of an installed IPython whose display functions would print, because there is no kernel. From version 7.22 on the functions are
+#: in the second module.
 SHOWING = ("IPython.core.display", "IPython.core.display_functions")
 NAMES = ("display", "update_display", "clear_output", "publish_display_data", "DisplayHandle")
 
@@ -36,18 +37,18 @@ class NotebookModules:
             spec = None if finder is self else finder.find_spec(name, path, target)
             if spec is not None:
                 return showing_here(spec, self) if name in SHOWING else spec
-        # A module that the installed one lacks is missing.
+        # A module that the installed IPython lacks is missing.
         return self.stand_in(name, name) if name == "IPython" else None
 
     def stand_in(self, name, module):
         spec = importlib.util.spec_from_file_location(name, os.path.join(self.folder, STAND_INS[module]))
-        # Packages without a place: their modules are found here.
+        # Packages without a path: this finder finds their modules.
         spec.submodule_search_locations = [] if name in ("IPython", "IPython.core") else None
         return spec
 
 
 def showing_here(spec, modules):
-    """The spec of an installed module that shows as ours does."""
+    """The spec of an installed module, with the display functions of the stand-in."""
     execute = spec.loader.exec_module
 
     def exec_module(module):

@@ -1,7 +1,7 @@
-"""Says which requirements of a script this Python does not meet.
+"""Lists the requirements of a script that this Python does not meet.
 
-A script states them in a block of comments (PEP 723), as requirements (PEP 508) with versions (PEP 440). Nothing of the script
-is run, and nothing is installed.
+A script states them in a block of comments (PEP 723), as requirements (PEP 508) with versions (PEP 440). No code of the script is run, and
+no package is installed.
 """
 
 import json
@@ -22,11 +22,11 @@ MAX_EXTRAS = 100
 
 
 class Unreadable(ValueError):
-    """A block, a requirement or a version of no known form."""
+    """A block, a requirement or a version of unknown form."""
 
 
 def unmet(path):
-    """What is not met, a line each; empty where all is there or nothing is required."""
+    """The unmet requirements, one line each; empty if all are met or there are none."""
     try:
         with open(path, "rb") as file:
             block = script_block(file.read().decode("utf-8-sig", "replace"))
@@ -44,7 +44,7 @@ def unmet(path):
 
 
 def script_block(text):
-    """The TOML text of the block `script`; None where there is none."""
+    """The TOML text of the block `script`; None if there is no such block."""
     lines = [line[:-1] if line.endswith("\r") else line for line in text.split("\n")]
     blocks = []
     index = 0
@@ -58,7 +58,7 @@ def script_block(text):
             end += 1
         closings = [at for at in range(index + 1, end) if lines[at] == "# ///"]
         if not closings:
-            # Nothing in these comments closes a block that begins later, either.
+            # These comments cannot close a block that begins later either.
             index = end
             continue
         if opening[1] == "script":
@@ -96,7 +96,7 @@ TOKEN = re.compile(
 
 
 def plain_table(block):
-    """The keys before the first table, where their values are texts and lists of texts: for a Python without `tomllib`."""
+    """The keys before the first table, if their values are texts or lists of texts: for a Python without `tomllib`."""
     tokens = []
     at = 0
     while at < len(block):
@@ -178,7 +178,7 @@ def installed_packages():
     found = {}
     for package in metadata.distributions():
         name = package.metadata["Name"]
-        # A package that is half removed has a folder and no name; of two the first is the one that is imported.
+        # A half removed package has a folder and no name. Of two packages with one name, the first is imported.
         if name:
             found.setdefault(normal_name(name), package)
     return found
@@ -241,7 +241,7 @@ def unmet_extra(package, extra, installed, seen):
         return "a meaning: there is no such extra"
     for text in package.requires or []:
         *_, marker = read_requirement(text)
-        # What does not depend on the extra came with the package.
+        # Requirements without the extra came with the package.
         if "extra" not in marker or not marker_holds(marker, extra):
             continue
         missing = unmet_requirement(text.partition(";")[0], installed, extra, seen)
@@ -284,7 +284,7 @@ class Version:
         dev = int(found["dev"] or 0) if found["dev_kind"] else None
         self.is_pre = pre is not None or dev is not None
         if pre is None:
-            # Before 1.0a1 comes 1.0.dev1, and after all of them 1.0.
+            # 1.0.dev1 sorts before 1.0a1, and 1.0 after all of them.
             pre = (-1, "", 0) if dev is not None and not self.is_post else (1, "", 0)
         self.base = (self.epoch, without_zeros(self.release))
         self.public = (*self.base, pre, post, float("inf") if dev is None else dev)
@@ -304,7 +304,7 @@ SPECIFIER = re.compile(r"\s*(~=|===|==|!=|<=|>=|<|>)\s*(\S+)\s*")
 
 
 def specifiers(text, whole=None):
-    """Operators and what they compare with."""
+    """Pairs of an operator and its version."""
     pairs = []
     for part in text.split(","):
         if part.strip() == "":
@@ -314,7 +314,7 @@ def specifiers(text, whole=None):
             raise Unreadable(f"{(whole or text)[:MAX_TEXT]!r} compares with no version")
         operator, wanted = found[1], found[2]
         if operator != "===":
-            # What cannot be compared is said of the script, not of the package.
+            # Checked now: an incomparable version is a fault of the script, not of the package.
             compares(Version("0"), operator, wanted)
         pairs.append((operator, wanted))
     return pairs
@@ -353,7 +353,7 @@ def compares(here, operator, wanted):
         return here.public >= limit.public
     if operator == "<":
         return here.key < limit.key and (limit.is_pre or not here.is_pre or here.base != limit.base)
-    # A later build of the version itself is none that comes after it.
+    # A later build of a version is not a later version.
     return here.key > limit.key and (here.base != limit.base or not (here.local or (here.is_post and not limit.is_post)))
 
 

@@ -1,6 +1,6 @@
-"""Keeps the interpreter of a session: runs code with what earlier code defined, and says of each run what came of it.
+"""Keeps the interpreter of a session: runs code in the state that earlier code left, and reports the result of each run.
 
-Executed by session_main.py with names of its own: `link` has what reads and sends messages.
+Executed by session_main.py with its own names: `link` provides the functions that read and send messages.
 """
 
 import ast
@@ -15,36 +15,36 @@ import time
 import traceback
 import types
 
-#: In the place of words that an error does not have, as tracebacks have it.
+#: The text of a message that cannot be read, as in Python's own tracebacks.
 UNSAID = "<exception str() failed>"
-#: Source of runs that tracebacks can still quote.
+#: Total source of runs that tracebacks can still quote.
 KEPT_SOURCE = 1024 * 1024
-#: Debian's package of matplotlib has a copy of its settings here; it reads those in /etc, of which a sandbox has nothing.
+#: Debian's package of matplotlib has a copy of its settings here; it reads the settings in /etc, which are not in a sandbox.
 MATPLOTLIB_SETTINGS = "/usr/share/matplotlib/matplotlib.conf/matplotlibrc"
-#: These say nothing of how they are shown.
+#: Types without display forms.
 PLAIN = frozenset([bool, int, float, str, list, tuple, dict])
 
 
 def has_text_keys(value):
-    """Whether JSON says the keys of all dicts in a value as what they are: `{1: 2}` would come out as `{"1": 2}`."""
+    """Whether JSON preserves the keys of all dicts in a value: `{1: 2}` would become `{"1": 2}`."""
     if isinstance(value, dict):
         return all(isinstance(key, str) and has_text_keys(child) for key, child in value.items())
     return not isinstance(value, (list, tuple)) or all(map(has_text_keys, value))
 
 
 def status_of(ended):
-    """The status that `sys.exit` asks for, as Python has it: a text is printed, and stands for 1."""
+    """The exit status of a `sys.exit`, as in Python: a text is printed, and means 1."""
     if ended.code is None:
         return 0
     if isinstance(ended.code, int):
-        # Beyond what C holds it is -1.
+        # An integer that does not fit into C's 64 bits becomes -1.
         return ended.code & 255 if -(2**63) <= ended.code < 2**63 else 255
     print(ended.code, file=sys.stderr)
     return 1
 
 
 def without_indent(code):
-    """The code without the indentation of its first line, which lines of it have that were cut out of a block."""
+    """The code without the indentation of its first line, which every line has if it was cut out of a block."""
     lines = code.split("\n")
     first = next((line for line in lines if line.strip()), "")
     indent = first[: len(first) - len(first.lstrip(" \t"))]
@@ -52,12 +52,12 @@ def without_indent(code):
 
 
 def quote(name, code):
-    """Has tracebacks quote the code. They count on each line to have an end."""
+    """Makes the code available to tracebacks. They require that each line has a line end."""
     linecache.cache[name] = (len(code), None, [line + "\n" for line in code.split("\n")], name)
 
 
 def leave_out_print(report):
-    """Takes the frames of our `print` out of a traceback and of those that it tells of: to the program it has none."""
+    """Removes the frames of the session's `print` from a traceback and its chained tracebacks: the program sees a built-in."""
     for told in (report.__cause__, report.__context__, *(getattr(report, "exceptions", None) or ())):
         if told is not None:
             leave_out_print(told)
@@ -73,11 +73,11 @@ class Session:
         self.display = self.new_display(0)
         self.loop = None
         self.running = False
-        #: Whether the run that is under way was interrupted: a KeyboardInterrupt may be the program's own.
+        #: Whether the current run was interrupted: a KeyboardInterrupt may also be the program's own.
         self.interrupted = False
         self.sources = collections.deque()
         self.kept_source = 0
-        #: The code may put another one in its place.
+        #: Kept here, because the code may replace it.
         self.environ = os.environ
         os.environ.setdefault("MPLBACKEND", "module://_skillcell_figures")
         if os.path.exists(MATPLOTLIB_SETTINGS):
@@ -98,14 +98,14 @@ class Session:
         return self.forms.Display(self.result_bytes, send)
 
     def show(self, *values):
-        """Show values: in the forms that they say they have, else as text; one value and a media type: as that."""
+        """Show values: in the forms that they offer, else as text; one value and a media type: as that type."""
         if len(values) == 2 and isinstance(values[1], str) and self.forms.is_named_type(values[1]):
             return self.display.put({values[1]: self.forms.as_bytes(values[0])})
         for value in values:
             self.display.show(value)
 
     def show_forms(self, value, include, exclude):
-        """Show a value in those of its forms that are asked for."""
+        """Show a value in the requested subset of its forms."""
         self.display.show(value, include, exclude)
 
     def put_forms(self, forms):
@@ -132,7 +132,7 @@ class Session:
         except IndentationError:
             code = without_indent(code)
             tree = compile(code, name, "exec", flags, dont_inherit=True)
-            # Tracebacks quote what was run, and mark places in it.
+            # Tracebacks quote the executed source, and mark places in it.
             quote(name, code)
             return tree
 
@@ -145,7 +145,7 @@ class Session:
         if last is None:
             return None
         value = self.evaluate(compile(ast.Expression(last.value), name, "eval", flags, dont_inherit=True))
-        # Work that the last expression has begun is a part of the run.
+        # Work that the last expression has started belongs to the run.
         return self.wait_for(value) if inspect.iscoroutine(value) else value
 
     def evaluate(self, code):
@@ -161,13 +161,13 @@ class Session:
         try:
             return self.loop.run_until_complete(task)
         except (KeyboardInterrupt, SystemExit):
-            # What the run waits for is told, and has a moment to end. It may have been about to raise the same.
+            # The awaited task is canceled and gets a moment to end. It may have been about to raise the same.
             task.cancel()
             self.loop.run_until_complete(asyncio.wait([task], timeout=0.5))
             raise
 
     def attempt(self, work):
-        """Does what an interrupt stops, and gives back what it raised: code of the program may be at work in all of it."""
+        """Do interruptible work and return the exception it raised: program code may run in any part of it."""
         try:
             try:
                 self.running = True
@@ -180,7 +180,7 @@ class Session:
         return None
 
     def lend(self, variables):
-        """Sets variables, and returns what takes them back."""
+        """Set variables, and return a function that restores them."""
         before = {name: self.environ.get(name) for name in variables}
 
         def set_all(values):
@@ -190,7 +190,7 @@ class Session:
                 else:
                     self.environ[variable] = value
             if "TZ" in values:
-                # It is read when it is told, and not when it is used.
+                # C reads TZ only when told to.
                 time.tzset()
 
         set_all(variables)
@@ -211,7 +211,7 @@ class Session:
             nonlocal executed
             value = self.execute(name, message["code"])
             executed = True
-            # To show the value is a part of the run: an object may be asked for its forms for long.
+            # Showing the value is part of the run: an object may take long to make its forms.
             if not self.link.is_forked():
                 self.finish(report, value)
 
@@ -222,7 +222,7 @@ class Session:
             report["error"] = self.link.short_texts(words)
             self.print_error(words["stack"])
         if self.link.is_forked():
-            # The run goes on in the process that has the session; this one is no more than what the code has made of it.
+            # The run continues in the process of the session; this forked process ends like any fork of the code.
             self.link.leave(raised if leaving else SystemExit(0 if raised is None else 1))
         if not executed:
             self.attempt(lambda: self.finish(report, None))
@@ -233,7 +233,7 @@ class Session:
 
     def report(self, report):
         for stream in ("stdout", "stderr"):
-            # The program may have put anything in their places.
+            # The program may have replaced the streams by any object.
             self.attempt(lambda: getattr(sys, stream).flush())
         if self.display.dropped:
             report["dropped"] = self.display.dropped
@@ -251,7 +251,7 @@ class Session:
             try:
                 text = self.link.exact_json(value) if has_text_keys(value) else None
             except (TypeError, ValueError, RecursionError):
-                # It has no JSON form, and is shown instead.
+                # The value has no JSON form, and is shown instead.
                 text = None
         if text is not None:
             size = text if isinstance(text, int) else len(text.encode())
@@ -273,19 +273,19 @@ class Session:
             return {"name": "Interrupted", "message": "The run was interrupted.", "stack": "Interrupted: The run was interrupted."}
         found = {}
         if self.attempt(lambda: found.update(self.words_of(error, name))) is not None:
-            # An interrupt has ended what it says of itself.
+            # An interrupt ended the description of the error.
             title = type.__dict__["__name__"].__get__(type(error))
             found = {"name": title, "message": UNSAID, "stack": f"{title}: {UNSAID}"}
         return found
 
     def words_of(self, error, name):
         try:
-            # Ahead of the traceback, whose making would catch an interrupt as well, and go on.
+            # Before the traceback, because building it would swallow an interrupt.
             message = str(error)
         except (Exception, SystemExit):
             message = UNSAID
         trace = error.__traceback__
-        # Frames above the run's own are ours and say nothing to the user.
+        # Frames above the run's own frames are internal and do not help the user.
         while trace is not None and not trace.tb_frame.f_code.co_filename.startswith("cell-"):
             trace = trace.tb_next
         report = traceback.TracebackException(type(error), error, trace)

@@ -9,13 +9,13 @@ import sys
 sys.path[0] = os.path.join(os.path.dirname(os.path.abspath(__file__)), "guest")
 import _skillcell_bridge as bridge
 
-#: Characters of each text of an error that the supervisor is told.
+#: Most characters of each text of an error in a report.
 ERROR_CHARACTERS = 60_000
 
 
 class WholeOutput(io.FileIO):
-    """Writes all that it is given. An unbuffered stream of Python's own drops the rest of a write that a signal cut short,
-    or for which another process that shares the pipe has made it non-blocking."""
+    """Writes all given bytes. An unbuffered stream of Python drops the rest of a write that a signal cut short, or that fails because
+    another process made the shared pipe non-blocking."""
 
     def write(self, data):
         rest = memoryview(data).cast("B")
@@ -38,7 +38,7 @@ def whole_output(stream, descriptor):
 
 
 def short_texts(error):
-    """The texts of an error as they fit into a message. The end of a traceback says what it was, so the middle is left out."""
+    """The texts of an error, short enough for a message. The end of a traceback names the error, so the middle is left out."""
     half = ERROR_CHARACTERS // 2
     return {
         key: f"{field[:half]}\n…\n{field[-half:]}" if isinstance(field, str) and len(field) > 2 * half else field
@@ -47,7 +47,7 @@ def short_texts(error):
 
 
 def own_module(name):
-    # Loaded by its place: programs find no module of ours by its name.
+    # Loaded by path, so that programs cannot import these modules by name.
     source = os.path.join(os.path.dirname(os.path.abspath(__file__)), name + ".py")
     names = {"__name__": name}
     with open(source, "rb") as file:
@@ -66,7 +66,7 @@ class SessionLink:
 
     @staticmethod
     def send_result(data, message):
-        """Sends bytes and the message that names them, one behind the other, whatever interrupts the thread that shows them."""
+        """Send bytes and the message that names them directly after each other, even if an interrupt hits the showing thread."""
 
         def send_both():
             with bridge.calls.sending:
@@ -96,7 +96,7 @@ class SessionLink:
 
     @staticmethod
     def leave(ended):
-        """Ends the interpreter in its own way, with the code of a SystemExit."""
+        """End the interpreter with the code of a SystemExit, as Python does."""
         raise ended
 
 

@@ -1,6 +1,6 @@
-"""Results of a run: the forms that a value says it has, and their way to the supervisor.
+"""Results of a run: the forms that a value offers, and their way to the supervisor.
 
-Executed by session.py with names of its own.
+Executed by session.py with its own names.
 """
 
 import base64
@@ -11,10 +11,10 @@ import re
 MOST_RESULTS = 64
 MOST_FORMS = 16
 TEXT_CHARACTERS = 100_000
-#: Rows of a table that its JSON holds, and the most bytes of it: a table of long texts has its other forms.
+#: Most rows of a table in JSON, and most characters; a larger table has only its other forms.
 MOST_ROWS = 1_000
 ROWS_CHARACTERS = 4 * 1024 * 1024
-#: How an object says how it is shown, and as what media type.
+#: Display methods of objects, with their media types.
 FORMS = {
     "_repr_html_": "text/html",
     "_repr_markdown_": "text/markdown",
@@ -26,9 +26,9 @@ FORMS = {
     "_repr_json_": "application/json",
     "_repr_javascript_": "application/javascript",
 }
-#: Forms that are no text.
+#: Binary forms.
 BINARY = re.compile(r"application/pdf|(audio|video|image)/(?!svg\+xml$).*", re.IGNORECASE)
-#: Those that are registered.
+#: The registered top-level types.
 TOP_LEVEL_TYPES = frozenset("application audio font haptics image message model multipart text video".split())
 
 
@@ -37,7 +37,7 @@ def as_bytes(form):
         try:
             return memoryview(form).tobytes()
         except (TypeError, BufferError):
-            # No bytes.
+            # Not bytes.
             pass
     return (form if isinstance(form, str) else json.dumps(form, default=str)).encode(errors="replace")
 
@@ -47,12 +47,12 @@ def is_media_type(text):
 
 
 def is_named_type(text):
-    """Whether a second value names the form of the first: `km/h` does not."""
+    """Whether the second of two values is a media type for the first: `km/h` is not."""
     return is_media_type(text) and text.partition("/")[0].lower() in TOP_LEVEL_TYPES
 
 
 def forms_of(value):
-    """The forms that an object says it has."""
+    """The forms that an object offers."""
     found = {}
     bundle = getattr(value, "_repr_mimebundle_", None)
     if callable(bundle) and not inspect.isclass(value):
@@ -65,7 +65,7 @@ def forms_of(value):
         method = getattr(value, name, None)
         form = method() if callable(method) else None
         form = form[0] if isinstance(form, tuple) and form else form
-        # An object that answers to every name has no form of any.
+        # An object that returns a value for any attribute has no real form.
         if isinstance(form, (str, bytes, bytearray, memoryview, dict, list)):
             found[media_type] = form
     if "text/html" in found and "application/json" not in found:
@@ -75,18 +75,18 @@ def forms_of(value):
 
 
 def form_bytes(media_type, form):
-    """The bytes of a form. A picture that is given as text is base64, as notebooks keep it."""
+    """The bytes of a form. A picture given as text is base64, as in notebooks."""
     if isinstance(form, str) and BINARY.fullmatch(media_type):
         try:
             return base64.b64decode("".join(form.split()), validate=True)
         except ValueError:
-            # It is none.
+            # The text is not base64.
             pass
     return as_bytes(form)
 
 
 def rows_of(value):
-    """The rows of a table of pandas or polars as JSON; where there are more than it holds, the number of all comes last."""
+    """The rows of a table of pandas or polars as JSON. A longer table ends with its total number of rows."""
     shape = getattr(value, "shape", None)
     if not (isinstance(shape, tuple) and len(shape) == 2 and isinstance(shape[0], int) and hasattr(value, "columns")):
         return None
@@ -94,7 +94,7 @@ def rows_of(value):
         first = value.head(MOST_ROWS)
         text = json.dumps(first.to_dicts(), default=str) if hasattr(first, "to_dicts") else pandas_rows(first)
     except Exception:
-        # A table whose columns share a name, or another kind of table, has no such form.
+        # A table with duplicate column names, or another kind of table, has no such form.
         return None
     if not (isinstance(text, str) and text.startswith("[") and len(text) <= ROWS_CHARACTERS):
         return None
@@ -103,14 +103,14 @@ def rows_of(value):
 
 def pandas_rows(table):
     index = table.index
-    # Numbers from 0 on say nothing; any other index is a column of what is shown.
+    # A default index from 0 on is left out; any other index becomes a column.
     if getattr(index, "names", [None]) != [None] or type(index).__name__ != "RangeIndex":
         table = table.reset_index()
     return table.to_json(orient="records", date_format="iso", double_precision=15, force_ascii=False, default_handler=str)
 
 
 class Display:
-    """What one run shows, which is sent as it is shown."""
+    """The results of one run, each sent as soon as it is shown."""
 
     def __init__(self, most_bytes, send):
         self.most_bytes = most_bytes

@@ -1,7 +1,7 @@
-"""`print` of a session: what one call prints is written at once, so that it arrives as one piece.
+"""`print` of a session: writes the output of one call at once, so that it arrives as one piece.
 
-The streams of a session hold nothing back, and the `print` of Python writes each value and each space by itself.
-Executed by session.py with names of its own.
+The streams of a session do not buffer, and Python's `print` writes each value and each space separately.
+Executed by session.py with its own names.
 """
 
 import builtins
@@ -10,7 +10,7 @@ import io
 import sys
 
 write_each = builtins.print
-#: Printing these runs no code of the program, which may print as well.
+#: Printing these types runs no code of the program, which might print as well.
 PLAIN = frozenset([str, int, float, complex, bool, bytes, type(None)])
 
 

@@ -4,12 +4,12 @@ const held = Module[Symbol.for('skillcell.bridge')];
 if (held === undefined) throw new Error('Cannot load skillcell: this process is not the program of a job.');
 const bridge = (held.bridge ??= held.connect());
 
-/** A call that gave no value. `code` says why: one of the list in docs/errors.md. */
+/** A call that returned no value. `code` names the reason: a code listed in docs/errors.md. */
 export const ToolCallError = bridge.ToolCallError;
 
-/** Names that the language itself asks every value for: no segment of a tool's id. */
+/** Names that the language itself looks up on any value, so they are never part of a tool's id. */
 const NO_SEGMENTS = new Set(['then', 'toJSON', 'constructor', 'prototype', '__proto__', 'toString', 'valueOf']);
-/** No arrow function, so that the proxy of it can be called; what it is itself is never looked at. */
+/** Not an arrow function, so that its proxy can be called; the function itself is never inspected. */
 const nothing = () => undefined;
 
 const segment = (path) =>
@@ -23,7 +23,7 @@ const segment = (path) =>
 
 const call = (id, args = {}) => bridge.call('tool', String(id), args);
 
-/** The job's tools: `await tools.crm.find({ … })`; by an id that is no such path `await tools.call('crm.find', { … })`. */
+/** The job's tools: `await tools.crm.find({ … })`. For ids that are no such path: `await tools.call('crm.find', { … })`. */
 export const tools = new Proxy(Object.freeze(Object.create(null)), {
   get: (_target, key) => {
     if (key === 'call') return call;
@@ -38,7 +38,7 @@ export const callTool = call;
 /** Sets the job's value: anything with a JSON form, at most 256 KiB of it. */
 export const setValue = (value) => bridge.setValue(value);
 
-/** Shows a value as a result of the run, as the media type that is named or in the forms that it says it has. In a session only. */
+/** Shows a value as a result of the run: as the given media type, or in the forms that the value offers. Only in a session. */
 export const display = (value, mediaType) => {
   if (bridge.display === undefined) throw new Error('Cannot display: this program runs in no session.');
   bridge.display(value, mediaType);

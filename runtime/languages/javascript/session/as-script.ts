@@ -2,7 +2,7 @@ import { getLineInfo, parse, type Node, type Position } from 'acorn';
 import { keys } from '../captured.ts';
 import { IMPORT, META } from './session-globals.ts';
 
-/** Parts of a syntax tree that matter here. */
+/** The parts of a syntax tree that this file uses. */
 interface ModuleNode extends Node {
   source?: { raw: string } | null;
   directive?: string;
@@ -28,10 +28,10 @@ interface Change {
   text: string;
 }
 
-/** Code as the interpreter takes it. */
+/** Code in the form that the interpreter evaluates. */
 export interface Script {
   text: string;
-  /** What is wrong with it as a module, of which the interpreter has no words. */
+  /** A syntax error of the code as a module; the interpreter has no message for it. */
   fault?: SyntaxFault;
 }
 
@@ -43,9 +43,9 @@ export interface SyntaxFault {
 }
 
 /**
- * Code of a module as a script, which is what an interpreter that goes on runs: imports become calls that are waited for, ahead of the rest as
- * in a module, and exports what they export. Lines stay where they are. Code that needs nothing of it, or cannot be parsed, stays as it is.
- * `cell` is the name of the code in stacks.
+ * Turns code of a module into a script, the only form that a running interpreter evaluates: imports become awaited calls before the rest, as in a
+ * module, and exports become plain declarations or expressions. Lines stay in place. Code without imports and exports, and code that cannot be
+ * parsed, stays unchanged. `cell` is the name of the code in stacks.
  */
 export function asScript(code: string, cell: string): Script {
   if (!/\b(?:import|export)\b/.test(code)) return { text: code };
@@ -68,7 +68,7 @@ export function asScript(code: string, cell: string): Script {
   return { text: apply(code, changes) };
 }
 
-/** The grammar of a script in which imports and exports may stand: what earlier code defined may be exported as well. */
+/** The grammar of a script that may contain imports and exports; it may also export names of earlier code. */
 const GRAMMAR = {
   ecmaVersion: 'latest',
   sourceType: 'script',
@@ -81,7 +81,7 @@ function faultOf({ message, loc }: SyntaxError & { loc: Position }): SyntaxFault
   return { message: message.replace(/ \(\d+:\d+\)$/, ''), line: loc.line, column: loc.column + 1 };
 }
 
-/** What is left of an export. A semicolon is: the line above may end without one. */
+/** Removes the export keyword. A semicolon stays, because the line above may end without one. */
 function takeExport(code: string, node: ModuleNode, changes: Change[]): void {
   const { start, end, declaration } = node;
   if (node.type === 'ExportDefaultDeclaration' && declaration) {
@@ -93,7 +93,7 @@ function takeExport(code: string, node: ModuleNode, changes: Change[]): void {
   }
 }
 
-/** `import` as an expression: calls, and what a module knows of itself. */
+/** `import` in expressions: dynamic imports, and `import.meta`. */
 function takeExpressions(node: unknown, changes: Change[]): void {
   if (typeof node !== 'object' || node === null) return;
   const { type, start, end } = node as ModuleNode;
@@ -103,7 +103,7 @@ function takeExpressions(node: unknown, changes: Change[]): void {
   for (const name of keys(node)) takeExpressions((node as Record<string, unknown>)[name], changes);
 }
 
-/** The call that an import is, or an export of what another module exports; nothing for any other statement. */
+/** The call that replaces an import, or an export from another module; empty for any other statement. */
 function importOf(code: string, node: ModuleNode, cell: string): string {
   const { type, source, attributes = [], specifiers = [] } = node;
   if (source === undefined || source === null) return '';
@@ -138,14 +138,14 @@ function textOf({ name, raw }: Named): string {
   return raw ?? `'${name}'`;
 }
 
-/** Puts a text in the place of code, with as many lines as that has. */
+/** Replaces code by a text with the same number of lines. */
 function replace(code: string, { start, end }: { start: number; end: number }, text: string): Change {
   return { start, end, text: text + '\n'.repeat(code.slice(start, end).split('\n').length - 1) };
 }
 
 function apply(code: string, changes: Change[]): string {
   let text = code;
-  // From the end on; of those at one place the last first, so that imports stay in order.
+  // From the end backwards; of changes at the same place the last first, so that imports stay in order.
   for (const { start, end, text: next } of changes.toReversed().toSorted((a, b) => b.start - a.start || b.end - a.end))
     text = text.slice(0, start) + next + text.slice(end);
   return text;

@@ -5,17 +5,17 @@ import { interrupted, plainError } from '../describe-error.ts';
 import { takeFields, tellField, type TakenField } from './held-prototype.ts';
 import { syntaxError } from './syntax-error.ts';
 
-/** How the code of a run ended: with what its last expression is, or with what was thrown. All fields are its own. */
+/** The end of a run's code: the value of its last expression, or the thrown value. All fields are its own. */
 export interface Ending {
   failed: boolean;
   is: unknown;
 }
 
-/** Evaluates code with what earlier code defined. */
+/** Evaluates code in the state that earlier code left. */
 export interface CellEvaluator {
-  /** Evaluates a script, which stacks name by `cell`. */
+  /** Evaluates a script that stacks name `cell`. */
   evaluate(script: Script, cell: string, end: (ending: Ending) => void): void;
-  /** Lets go of what the inspector keeps of a run. */
+  /** Releases the objects that the inspector keeps of a run. */
   release(): void;
 }
 
@@ -31,7 +31,7 @@ interface Evaluated {
   exceptionDetails?: ExceptionDetails;
 }
 
-/** What was thrown. Where it has a script and no stack, the code could not be compiled, and the place is the one of the error. */
+/** A thrown value. With a script and without a stack the code did not compile, and the place is the place of the syntax error. */
 interface ExceptionDetails {
   exception?: RemoteObject;
   text: string;
@@ -43,16 +43,16 @@ interface ExceptionDetails {
 
 const GROUP = 'cell';
 
-/** Creates an evaluator. `onField` is told of what was found on the prototype of all objects. */
+/** Creates an evaluator. It calls `onField` with a field found on the prototype of all objects. */
 export function createCellEvaluator(onField: (field: TakenField) => void): CellEvaluator {
   const session = new inspector.Session();
   session.connect();
   let taken: unknown;
-  /** Whether the inspector may keep objects of the run: what came of it is one, or was thrown. */
+  /** Whether the inspector may keep objects of the run: its result is an object, or it threw. */
   let keeps = false;
   const taker = remoteOf(session, (value: unknown) => void (taken = value));
 
-  /** The value that a remote object stands for, which is one of this process. */
+  /** The value of this process that a remote object refers to. */
   const valueOf = (remote: RemoteObject): unknown => {
     if (!hasOwn(remote, 'objectId') && !hasOwn(remote, 'unserializableValue'))
       return hasOwn(remote, 'value') ? remote.value : undefined;
@@ -60,7 +60,7 @@ export function createCellEvaluator(onField: (field: TakenField) => void): CellE
     session.post('Runtime.callFunctionOn', {
       objectId: taker,
       functionDeclaration: 'function (value) { this(value); }',
-      // Without its prototype, it is written as it is: what an array inherits may be of users.
+      // Without its prototype, so that the array is serialized as it is: user code may have changed the inherited fields.
       arguments: setPrototypeOf([remote], null) as inspector.Runtime.CallArgument[],
     });
     const value = taken;
@@ -90,7 +90,7 @@ export function createCellEvaluator(onField: (field: TakenField) => void): CellE
         if (fault !== null) return end({ failed: true, is: interrupted() });
         const evaluated = answer as Evaluated;
         const { result, exceptionDetails } = evaluated;
-        // One that was interrupted may end within a later one.
+        // An interrupted evaluation may end during a later one.
         keeps ||= hasOwn(evaluated, 'exceptionDetails') || hasOwn(result, 'objectId');
         if (hasOwn(evaluated, 'exceptionDetails'))
           end({ failed: true, is: thrown(exceptionDetails as ExceptionDetails, cell, wrong) });
@@ -104,19 +104,19 @@ export function createCellEvaluator(onField: (field: TakenField) => void): CellE
   };
 }
 
-/** Work that the last expression has begun is a part of the run. */
+/** Work that the last expression has started belongs to the run. */
 function settle(value: unknown, end: (ending: Ending) => void): void {
   if (!isPromise(value)) return end({ failed: false, is: value });
   const fail = (is: unknown): void => end({ failed: true, is });
   try {
     whenSettled(value, (is: unknown) => end({ failed: false, is }), fail);
   } catch (error) {
-    // It is asked for its constructor.
+    // Reading the promise's constructor can throw.
     fail(error);
   }
 }
 
-/** What the inspector calls a value of ours: by this it is found whatever becomes of the global object. */
+/** The inspector's object id of an internal value. It stays valid whatever user code does to the global object. */
 function remoteOf(session: inspector.Session, value: unknown): string {
   const name = Symbol.for('skillcell.taker');
   Object.defineProperty(globalThis, name, { value, configurable: true });

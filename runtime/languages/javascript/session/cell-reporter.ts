@@ -6,35 +6,35 @@ import { exactJson } from './exact-json.ts';
 import { shortTexts } from '../short-texts.ts';
 import type { SupervisorLink } from '../supervisor-link.ts';
 
-/** JSON text of a value, or its bytes where no limit allows so many. */
+/** JSON text of a value, or its size in bytes if it exceeds every limit. */
 export type ToldValue = string | number;
 
-/** What a reporter needs of the executor. */
+/** The services of the executor that a reporter uses. */
 export interface ReportPorts {
   link: SupervisorLink;
-  /** Takes the JSON that the program set as its value, which is for one run only. */
+  /** Takes the JSON that the program set as its value, which counts for one run only. */
   takeSet(): ToldValue | undefined;
 }
 
 /** The report of a run. It inherits nothing, since user code can change the prototype of all objects. */
 type Said = Record<string, unknown>;
 
-/** A run that is over. */
+/** An ended run. */
 export interface EndedRun {
   run: number;
   display: Display;
-  /** What failed beside the run, while it ran. */
+  /** A failure outside the run's own code, during the run. */
   stray: { is: unknown } | undefined;
-  /** Its report, from the moment that it is whole. */
+  /** Its report, once it is complete. */
   said?: Said;
 }
 
-/** Says of runs what came of them. */
+/** Reports the results of runs. */
 export interface CellReporter {
-  /** Sends a result of a run, ahead of its report. */
+  /** Sends a result of a run before its report. */
   show(run: number, forms: [string, number][], parts: Uint8Array[]): void;
   report(ended: EndedRun, ending: Ending, isLeaving: boolean): void;
-  /** The same for a run of which nothing can be said but this error. */
+  /** The same for a run whose only report is this error. */
   reportError(run: number, error: unknown): void;
   /**
    * Reports a run whose report was stopped: sends the finished report again, or the stop as the error where no report was finished. The
@@ -43,7 +43,7 @@ export interface CellReporter {
   reportStopped(ended: EndedRun, stop: unknown): void;
 }
 
-/** Creates a reporter, for values of at most so many bytes. `warn` writes a line to stderr. */
+/** Creates a reporter for values of at most `valueBytes` bytes. `warn` writes a line to stderr. */
 export function createCellReporter(
   valueBytes: number,
   { link, takeSet }: ReportPorts,
@@ -61,7 +61,7 @@ export function createCellReporter(
     const size = typeof json === 'number' ? json : Buffer.byteLength(json);
     said['json'] = size > valueBytes ? size : json;
   };
-  /** How a value shows itself is code of users, and a part of the run. */
+  /** The code with which a value shows itself is user code and belongs to the run. */
   const showValue = (said: Said, { is }: Ending, display: Display): void => {
     const json = takeSet() ?? exactJson(is);
     tellValue(said, json);

@@ -1,26 +1,26 @@
 import { isMediaType, MOST_FORMS, MOST_RESULTS } from '../../../../src/contracts/jobs/session.ts';
 import { apply, Buffer, get, inspect, isAnyArrayBuffer, isArrayBufferView, keys, stringify } from '../captured.ts';
 
-/** What a run shows. */
+/** The results that a run shows. */
 export interface Display {
-  /** Shows a value: bytes and texts as the media type that is named, an object in the forms that it says it has, anything else as text. */
+  /** Shows a value: bytes and texts as the given media type, an object in the forms that it offers, any other value as text. */
   show(value: unknown, mediaType?: string): void;
-  /** Shows the last expression of a run, unless there is nothing to see. */
+  /** Shows the last expression of a run, unless it is undefined. */
   showLast(value: unknown): void;
-  /** Whether a value says itself how it is shown. */
+  /** Whether a value defines its own display forms. */
   isRich(value: unknown): boolean;
-  /** Results that were too many or too large. */
+  /** Number of results that were too many or too large. */
   readonly dropped: number;
 }
 
 /** Sends a result: its forms with their sizes, and their bytes in the same order. */
 export type SendResult = (forms: [string, number][], parts: Uint8Array[]) => void;
 
-/** The name under which an object says how it is shown, as in Deno's notebooks. */
+/** The name of the method by which an object defines its display, as in Deno's notebooks. */
 const DISPLAY = Symbol.for('Jupyter.display');
 const TEXT_CHARACTERS = 100_000;
 
-/** Creates the display of one run, for results of at most so many bytes, each of which is sent as it is shown. */
+/** Creates the display of one run for results of at most `resultBytes` bytes. Each result is sent as soon as it is shown. */
 export function createDisplay(resultBytes: number, send: SendResult): Display {
   let count = 0;
   let size = 0;
@@ -62,7 +62,7 @@ export function createDisplay(resultBytes: number, send: SendResult): Display {
   };
 }
 
-/** The forms that an object says it has. */
+/** The display forms that an object offers. */
 function ownForms(value: unknown): [string, Uint8Array][] | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
   const say: unknown = get(value, DISPLAY);

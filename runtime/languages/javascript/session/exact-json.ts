@@ -3,14 +3,14 @@ import { getPrototypeOf, hasOwn, is, isArray, isFinite, keys, OBJECT, stringify 
 const DEEPEST = 60;
 
 /**
- * The JSON of a value where it says all of it, and nothing where JSON would make something else of it: of a hole, of `undefined`, of -0, of
- * a date. It is written here, and not by `JSON.stringify`, which asks every object for a `toJSON` that is perhaps not its own.
+ * The JSON of a value that JSON represents exactly, and undefined for any other value: one with holes, `undefined`, -0 or dates. `JSON.stringify` is
+ * not used, because it calls a `toJSON` that every object may inherit.
  */
 export function exactJson(value: unknown): string | undefined {
   try {
     return write(value, 0);
   } catch {
-    // A getter that throws: there is no JSON of it.
+    // A getter throws: the value has no JSON.
     return undefined;
   }
 }
@@ -24,7 +24,7 @@ function write(value: unknown, depth: number): string | undefined {
 }
 
 function writeArray(items: unknown[], depth: number): string | undefined {
-  // A field beside the items is none of JSON's.
+  // JSON has no fields beside the items.
   if (keys(items).length !== items.length) return undefined;
   let json = '[';
   for (let index = 0; index < items.length; index += 1) {
@@ -42,7 +42,7 @@ function writeObject(fields: Record<string, unknown>, depth: number): string | u
   let json = '{';
   for (let index = 0; index < names.length; index += 1) {
     const name = names[index] as string;
-    // Who reads JSON refuses this name, or takes it for the prototype.
+    // JSON readers refuse this name or read it as the prototype.
     const field = name === '__proto__' ? undefined : write(fields[name], depth + 1);
     if (field === undefined) return undefined;
     json += `${index === 0 ? '' : ','}${stringify(name)}:${field}`;

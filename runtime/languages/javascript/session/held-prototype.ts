@@ -1,19 +1,19 @@
 import { deleteProperty, hasOwn, OBJECT } from '../captured.ts';
 
 /**
- * Fields of `Object.prototype` with which the inspector cannot be spoken to: Node reads its answers as objects like all others, where they would
- * be an `error` that is none, and writes what it asks as JSON.
+ * Fields of `Object.prototype` that break the inspector: Node reads its answers as ordinary objects, so an inherited `error` looks like a failure,
+ * and writes its requests as JSON, so an inherited `toJSON` changes them.
  */
 const FIELDS = ['error', 'toJSON'];
 
-/** A field that stood in the way. */
+/** A field that broke the inspector. */
 export interface TakenField {
   name: string;
-  /** Whether it still does, since it cannot be taken away. */
+  /** Whether it is still there, because it cannot be deleted. */
   stays: boolean;
 }
 
-/** Takes the fields away with which a session cannot go on. */
+/** Deletes the fields that would break a session. */
 export function takeFields(): TakenField | undefined {
   let found: TakenField | undefined;
   for (let index = 0; index < FIELDS.length; index += 1) {
@@ -23,8 +23,8 @@ export function takeFields(): TakenField | undefined {
   return found;
 }
 
-/** Says what became of it. */
+/** Describes the outcome in words. */
 export function tellField({ name, stays }: TakenField): string {
-  const end = stays ? 'it cannot be taken away' : 'it was taken away';
-  return `Object.prototype has a field \`${name}\`, with which the interpreter cannot go on; ${end}.`;
+  const end = stays ? 'it cannot be deleted' : 'it was deleted';
+  return `Object.prototype has a field \`${name}\`, which breaks the interpreter; ${end}.`;
 }

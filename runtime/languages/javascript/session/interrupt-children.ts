@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** Interrupts the programs that this process has started, and those that they have, as a terminal does at Ctrl-C. */
+/** Interrupts the child processes of this process, and their descendants, as a terminal does at Ctrl-C. */
 export function interruptChildren(): void {
   const parents = readParents();
   for (const pid of parents.keys()) {
@@ -8,17 +8,17 @@ export function interruptChildren(): void {
     try {
       process.kill(pid, 'SIGINT');
     } catch {
-      // It has ended meanwhile.
+      // The process has ended meanwhile.
     }
   }
 }
 
-/** The parent of each process. A system without this table has none to show. */
+/** The parent of each process; empty on a system without this table. */
 function readParents(): Map<number, number> {
   const parents = new Map<number, number>();
   for (const name of listed('/proc')) {
     const status = /^\d+$/.test(name) ? text(`/proc/${name}/stat`) : '';
-    // The name of the program stands in parentheses, and may hold some.
+    // The program name is in parentheses, and may itself contain parentheses.
     const parent = /^ \S (\d+)/.exec(status.slice(status.lastIndexOf(')') + 1))?.[1];
     if (parent !== undefined) parents.set(Number(name), Number(parent));
   }

@@ -1,4 +1,4 @@
-/** A thread of the interpreter: stops what the main thread runs when the supervisor asks, and the main thread does not hear. */
+/** A thread of the interpreter: stops user code on the main thread when the supervisor asks and the main thread does not react. */
 import inspector from 'node:inspector';
 import { closeSync, constants, openSync } from 'node:fs';
 import { Socket } from 'node:net';
@@ -7,13 +7,13 @@ import { interruptChildren } from './interrupt-children.ts';
 import { ANSWER, QUESTION, SHARED } from './stop-question.ts';
 
 const { pipe, shared } = workerData as { pipe: string; shared: Int32Array };
-/** Time that the main thread has to hear a request, and between two tries to stop it. */
+/** Time that the main thread has to notice a request, and the time between two attempts to stop it. */
 const HEAR_MS = 60;
-/** Tries after which the main thread is taken to wait for a program that it has started. */
+/** Attempts after which the main thread is assumed to wait for a program that it has started. */
 const CODE_STOPS = 3;
-/** How long one try waits for an answer. */
+/** How long one attempt waits for an answer. */
 const ANSWER_MS = 50;
-/** Answers from elsewhere than user code after which the main thread is stopped wherever it is: it may wait in a full pipe. */
+/** Answers from outside user code after which the main thread is stopped at any point: it may wait in a full pipe. */
 const MOST_ANSWERS = 2_000;
 
 const fd = openSync(pipe, constants.O_RDONLY | constants.O_NONBLOCK);
@@ -31,7 +31,7 @@ requests.on('data', (chunk: Buffer) => {
 requests.on('error', () => closeSync(fd));
 parentPort?.postMessage('ready', []);
 
-/** The main thread may have heard of more requests than this thread has. */
+/** The main thread may have noticed more requests than this thread has. */
 function isHeard(): boolean {
   return Atomics.load(shared, SHARED.heard) >= received;
 }
@@ -45,25 +45,25 @@ function attempt(): void {
   }
   tries += 1;
   if (tries === CODE_STOPS) interruptChildren();
-  // A second stop beside the first would end our own code that comes after the code of users.
+  // A second stop in parallel would end internal code that runs after user code.
   if (!isStopping) stopUserCode();
   timer = setTimeout(attempt, HEAR_MS);
 }
 
 function stopUserCode(): void {
-  // Connects for this alone: Node says on stderr that it waits for a debugger where one is connected at the end.
+  // Connects only for this stop: with a debugger still connected at its end, Node prints to stderr that it waits for it.
   const session = new inspector.Session();
   session.connectToMainThread();
-  // Each question is answered at the next turn of whatever runs: what code of users calls comes back to it soon.
+  // Each question is answered at the next turn of the running code: functions that user code calls soon return to it.
   let answer: number = ANSWER.goOn;
   for (; answer === ANSWER.goOn && answers <= MOST_ANSWERS && !isHeard(); answers += 1) answer = ask(session);
-  // The main thread waits at its answer for a moment only.
+  // The main thread waits at its answer only briefly.
   const waits = Atomics.compareExchange(shared, SHARED.answer, ANSWER.stop, ANSWER.claimed) === ANSWER.stop;
   if (waits || answers > MOST_ANSWERS) stop(session);
   else session.disconnect();
 }
 
-/** Asks the main thread, at whatever it runs, whether that is code of users. There it waits where it is. A later question replaces this one. */
+/** Asks the main thread whether it is running user code. If so, the main thread waits there. A later question replaces this one. */
 function ask(session: inspector.Session): number {
   asked += 1;
   Atomics.store(shared, SHARED.answer, ANSWER.none);

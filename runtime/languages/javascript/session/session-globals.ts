@@ -3,22 +3,22 @@ import { pathToFileURL } from 'node:url';
 import { hasOwn } from '../captured.ts';
 import { plainError } from '../describe-error.ts';
 
-/** What the code of runs finds in the global object, beside what Node has there. */
+/** The additions to Node's global object for the code of runs. */
 export interface SessionGlobals {
   cwd: string;
   display(value: unknown, mediaType?: string): void;
 }
 
-/** Where the rewritten code finds `import`: by names that cannot be set anew, and that need nothing else of the global object. */
+/** The rewritten code finds `import` under these names. They cannot be reassigned and depend on no other global. */
 export const IMPORT = 'skillcellImport';
 export const META = 'skillcellMeta';
 
-/** Defines what a module has and a script has not, as for a file of the workspace. */
+/** Defines the names that a module has and a script lacks, as for a file of the workspace. */
 export function defineGlobals({ cwd, display }: SessionGlobals): void {
   const filename = `${cwd}/session.mjs`;
   const base = pathToFileURL(filename);
   Object.defineProperty(globalThis, 'require', { value: createRequire(base), configurable: true, writable: true });
-  // What a run imports it imports as a file of the workspace would.
+  // A run resolves imports like a file of the workspace.
   registerHooks({
     resolve: (specifier, context, next) =>
       next(specifier, context.parentURL === import.meta.url ? { ...context, parentURL: base.href } : context),
@@ -28,7 +28,7 @@ export function defineGlobals({ cwd, display }: SessionGlobals): void {
   Object.defineProperty(globalThis, META, { value: { url: base.href, dirname: cwd, filename, main: true } });
 }
 
-/** Imports a module, which has to have these exports, as in an `import` of a module. With each stands where it is asked for. */
+/** Imports a module that must have the given exports, like an `import` statement. Each export has its place in the code. */
 async function importNamed(
   specifier: string,
   options?: ImportCallOptions,

@@ -20,7 +20,7 @@ const { bridge, link } = connectBridge(held, new URL('../guest/', import.meta.ur
     else if (type === 'end') session.end();
     else session.interrupt((rest as { run: number }).run, (rest as { count: number }).count);
   },
-  // Nobody waits for this session any more.
+  // The supervisor has closed the link, so no caller is left.
   closed: () => process.exit(70),
   setValue: (json) => (set = json),
 });
@@ -33,7 +33,7 @@ const takeSet = (): ToldValue | undefined => {
 const session: CellRunner = await startSession(held.session as SessionMessage, { link, takeSet, bridge });
 link.send({ type: 'waiting' });
 
-/** A session imports and evaluates in ways that Node still calls experimental; its code did not choose them. */
+/** A session imports and evaluates in ways that Node still calls experimental; user code did not choose them. */
 function withoutExperimentalWarnings(): void {
   const { emitWarning } = process;
   process.emitWarning = (warning: string | Error, ...rest: unknown[]) => {

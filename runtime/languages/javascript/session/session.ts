@@ -1,4 +1,4 @@
-/** Keeps the interpreter of a session: runs code with what earlier code defined, and says of each run what came of it. */
+/** Keeps the interpreter of a session: runs code in the state that earlier code left, and reports the result of each run. */
 import { once } from 'node:events';
 import { stripTypeScriptTypes } from 'node:module';
 import { Worker } from 'node:worker_threads';
@@ -15,20 +15,20 @@ import { defineGlobals } from './session-globals.ts';
 import { SHARED } from './stop-question.ts';
 import { typeScriptError } from './syntax-error.ts';
 
-/** What a session hears of its process. */
+/** Process events for a session. */
 interface ProcessListener {
-  /** Something failed that nobody waited for. */
+  /** An error that no code handled. */
   failed(error: unknown): void;
-  /** The process ends, and all that listens for it has been called. */
+  /** The process is ending, and all its exit listeners have run. */
   exiting(): void;
 }
 
-/** What the supervisor says of the session. */
+/** The supervisor's settings of the session. */
 export interface SessionMessage {
   cwd: string;
   valueBytes: number;
   resultBytes: number;
-  /** The pipe that a thread reads, to hear what the main thread may not. */
+  /** The pipe that a thread reads, for requests that the main thread may not notice. */
   interrupt: string;
 }
 
@@ -42,32 +42,32 @@ export interface CellMessage {
   env: Record<string, string>;
 }
 
-/** What the executor gives to its session. */
+/** The services that the executor gives to its session. */
 export interface SessionPorts extends ReportPorts {
-  /** What the module `skillcell` of programs stands on. */
+  /** The functions that the module `skillcell` of programs uses. */
   bridge: object;
 }
 
 /** The interpreter of a session. */
 export interface CellRunner {
   run(cell: CellMessage): void;
-  /** Stops the run of this number, where it only waits. What is in a loop the thread stops. `count`: which interrupt of the session this is. */
+  /** Stops the run of this number if it is only waiting; the thread stops loops. `count`: number of this interrupt in the session. */
   interrupt(run: number, count: number): void;
   /** Ends the process, and with it the session. */
   end(): void;
 }
 
-/** A run under way. */
+/** A running or ending run. */
 interface Running extends EndedRun {
-  /** Whether its code has ended, and then whether its report is being made. */
+  /** Whether its code is running, has ended, or its report is being made. */
   step: 'runs' | 'ended' | 'reports';
-  /** Takes back the variables that it alone has. */
+  /** Removes the variables that are only for this run. */
   takeBack(): void;
 }
 
 const STDERR = 2;
 
-/** Begins a session. The interpreter's own names are those of its global object. */
+/** Begins a session. The interpreter's own names are in its global object. */
 export async function startSession(
   { cwd, valueBytes, resultBytes, interrupt }: SessionMessage,
   ports: SessionPorts,
@@ -77,7 +77,7 @@ export async function startSession(
   /** Whether no more code can be run. */
   let isBlocked = false;
   const heard = await followInterrupts(interrupt);
-  // A run that leaves nothing to do ends no session, and neither does the answer to its last call.
+  // Keeps the process alive when a run leaves no work behind and after the answer to its last call.
   setInterval(() => undefined, 2 ** 31 - 1);
 
   const display = (value: unknown, mediaType?: string): void => running?.display.show(value, mediaType);
@@ -108,11 +108,11 @@ export async function startSession(
       if (running !== undefined) report(running, { failed: false, is: undefined }, true);
     },
   });
-  /** Ends a run once, after what fails late has failed. */
+  /** Ends a run once, after its late failures. */
   const end = (ended: Running, ending: Ending): void => {
     if (ended.step !== 'runs') return;
     ended.step = 'ended';
-    // A rejection that nobody handles is told of before the next round of the event loop.
+    // Node reports an unhandled rejection before the next round of the event loop.
     setImmediate(() => {
       report(ended, ending, isBlocked);
       if (isBlocked) apply(exit, process, [1]);
@@ -145,7 +145,7 @@ export async function startSession(
       const stopped = interrupted();
       if (running.step === 'runs') end(running, { failed: true, is: stopped });
       else if (running.step === 'reports') {
-        // How a value shows itself did not end, and was stopped, or the stop came as late as the report itself.
+        // The code with which a value shows itself did not end and was stopped, or the stop arrived together with the report.
         const ended = running;
         ended.takeBack();
         running = undefined;
@@ -166,14 +166,14 @@ function scriptOf(code: string, language: string, cell: string): Script {
   return asScript(javascript, cell);
 }
 
-/** Writes a line to stderr, whatever code of users has made of the stream. */
+/** Writes a line to stderr, even if user code has replaced the stream. */
 function warn(line: string): void {
   writeWhole(STDERR, bytesOfText(`${line}\n`));
 }
 
 /**
- * Starts the thread that stops a main thread which does not hear. Returns what says how many interrupts it has heard: the thread gives it a moment
- * for each.
+ * Starts the thread that stops a main thread which does not react. Returns a function that stores the number of noticed interrupts: the thread gives
+ * the main thread a moment for each.
  */
 async function followInterrupts(pipe: string): Promise<(count: number) => void> {
   const shared = new Int32Array(new SharedArrayBuffer(SHARED.size * Int32Array.BYTES_PER_ELEMENT));
@@ -190,8 +190,8 @@ async function followInterrupts(pipe: string): Promise<(count: number) => void> 
 }
 
 /**
- * Listens to the process where no code of users takes the listener away: in front of them all, and not as one of them. What is heard
- * here of errors is handled, so that none of them ends the interpreter.
+ * Listens to the process in a way that user code cannot remove: before all listeners, and not as one of them. Errors count as handled, so none of
+ * them ends the interpreter.
  */
 function holdProcess({ failed, exiting }: ProcessListener): void {
   const { emit } = process;
@@ -202,7 +202,7 @@ function holdProcess({ failed, exiting }: ProcessListener): void {
     try {
       heard = (apply(emit, process, [name, ...values]) as boolean) || heard;
     } catch (error) {
-      // Node would end the process: a listener for errors that fails itself is none.
+      // Without this, Node would end the process because an error listener itself failed.
       if (!isFailure) throw error;
       failed(error);
     }
@@ -214,7 +214,7 @@ function holdProcess({ failed, exiting }: ProcessListener): void {
   process.on('SIGINT', () => undefined);
 }
 
-/** Sets environment variables for one run. Returns what takes them back, which counts once. */
+/** Sets environment variables for one run. Returns a function that restores them, once. */
 function lendVariables(environment: NodeJS.ProcessEnv, variables: Readonly<Record<string, string>>): () => void {
   const names = keys(variables);
   const before: Record<string, string> = {};

@@ -4,12 +4,12 @@ import { describeError, plainError } from '../describe-error.ts';
 
 type Place = Omit<SyntaxFault, 'message'>;
 
-/** Words of the interpreter for an import or an export that it was not spared, since something else is wrong with the code. */
+/** Messages of the interpreter for an import or export that was not rewritten, because the code has another error. */
 const NO_MODULE = /outside a module|Unexpected token 'export'/;
 
 /**
- * The error of code that does not compile, with its place in the code: the stack that it has leads to where ours handed it on. `fault` is
- * what is wrong with the code as a module.
+ * The error of code that does not compile, with its place in the code: its own stack leads to internal code. `fault` is the syntax error of the code
+ * as a module.
  */
 export function syntaxError(error: unknown, cell: string, place: Place, fault?: SyntaxFault): unknown {
   const { name, message } = describeError(error);
@@ -17,7 +17,7 @@ export function syntaxError(error: unknown, cell: string, place: Place, fault?: 
   return plainError(name, message, at(cell, place));
 }
 
-/** The same for TypeScript that no JavaScript can be made of: Node draws the place above the stack. */
+/** The same for TypeScript that cannot be stripped: Node draws the place above the stack. */
 export function typeScriptError(error: unknown, cell: string): unknown {
   const stack: unknown = isError(error) ? get(error, 'stack') : undefined;
   const drawn = typeof stack === 'string' ? exec(/^[^\n]*:(\d+)\n(?:[^\n]*\n)*?( *)\^+\n/, stack) : null;

@@ -6,12 +6,12 @@ import { writeWhole } from '../reports.ts';
 const OPTIONS: WritableOptions = { decodeStrings: false };
 const DESCRIPTORS = { stdout: 1, stderr: 2 } as const;
 
-/** Internals of a stream that Node's types leave out. */
+/** Internals of a stream that Node's types omit. */
 interface StreamInternals {
   WritableState: new (options: WritableOptions, stream: Writable, isDuplex: boolean) => unknown;
 }
 
-/** A standard stream of a session: a write is in the pipe when the call returns, also when an interrupt stops it half way. */
+/** A standard stream of a session: a write is in the pipe when the call returns, even if an interrupt stops it half way. */
 class WholeOutput extends Writable {
   readonly fd: number;
 
@@ -21,7 +21,7 @@ class WholeOutput extends Writable {
     Object.assign(this, { _type: 'pipe', _isStdio: true, destroySoon: this.destroy.bind(this) });
   }
 
-  /** Nothing waits between two calls. Where something does, an interrupt ended the call before, and all later output would wait behind it. */
+  /** No data waits between two calls. If some does, an interrupt ended an earlier call, and all later output would wait behind it. */
   override write(...given: unknown[]): boolean {
     if (this.writableLength > 0 && this.writableCorked === 0) {
       const { WritableState } = Writable as unknown as StreamInternals;
@@ -40,14 +40,14 @@ class WholeOutput extends Writable {
     done();
   }
 
-  /** As with Node's own: the stream of a descriptor that lives on cannot be destroyed. */
+  /** Like Node's own standard streams: a stream whose descriptor stays open cannot be destroyed. */
   override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
     done(error);
     (this as unknown as { _undestroy(): void })._undestroy();
   }
 }
 
-/** Puts streams that write at once in the place of Node's own, where those would write to a pipe or a socket. */
+/** Replaces Node's streams to a pipe or a socket by streams that write at once. */
 export function replaceStandardStreams(): void {
   for (const name of ['stdout', 'stderr'] as const) {
     const fd = DESCRIPTORS[name];
@@ -62,7 +62,7 @@ function carriesBytes(fd: number): boolean {
     const status = fstatSync(fd);
     return status.isFIFO() || status.isSocket();
   } catch {
-    // Closed; Node puts a stream there that takes everything.
+    // The descriptor is closed; Node uses a stream there that discards all output.
     return false;
   }
 }

@@ -1,7 +1,7 @@
-"""The link of a program to its supervisor, for the module `skillcell`. Imported with it, so that other programs hold nothing of it.
+"""The link of a program to its supervisor, for the module `skillcell`. Imported with it, so that other programs hold none of this code.
 
-Descriptors and folders are those of the finder that found the module. Frames: 3 bytes of length and one of kind, little endian, then
-JSON, a call or an answer (kind 0), or the 4-byte number of a part and bytes of it (kind 1). A message names the parts that follow it.
+Descriptors and folders come from the finder that found the module. Frames: 3 bytes of length and one of kind, little endian, then JSON, a
+call or an answer (kind 0), or the 4-byte number of a part and bytes of it (kind 1). A message names the parts that follow it.
 """
 
 import _thread
@@ -11,7 +11,7 @@ import struct
 import sys
 import threading
 
-# `signal` wraps it in enumerations: ten times the time of a question that each call asks.
+# `signal` wraps the result in enumerations, which takes ten times as long, and each call asks.
 import _signal
 
 held = next((finder.held for finder in sys.meta_path if type(finder).__name__ == "SkillcellFinder"), None)
@@ -53,38 +53,38 @@ def receive_frame():
 
 
 class ToolCallError(RuntimeError):
-    """A call that gave no value. `code` says why: one of the list in docs/errors.md."""
+    """A call that returned no value. `code` names the reason: a code listed in docs/errors.md."""
 
     def __init__(self, code, message):
         super().__init__(message)
         self.code = code
 
 
-#: The heads of calls and answers, as `src/protocol/channel/packed-call.ts` has them.
+#: The heads of calls and answers, as in `src/protocol/channel/packed-call.ts`.
 CALL, ANSWER = struct.Struct("<BIBHI"), struct.Struct("<BIBI")
 CALL_KIND, TOOL_TARGET = 1, 0
-#: Longer names are names of nothing.
+#: No tool has a longer name.
 MAX_NAME = 1_000
 JSON_BYTES = 256 * 1024
 PART_BYTES = 8 * 1024 * 1024
-# Bytes of a value beyond which no limit allows it; the supervisor is told how many there are.
+# Most bytes of a value under any limit; of a larger value the supervisor gets only the size.
 VALUE_BYTES = 4 * 1024 * 1024
-#: Beyond it, JSON's readers round.
+#: JSON readers round larger integers.
 GREATEST_INTEGER = 2**53 - 1
 BEYOND = f"JSON has no integer beyond {GREATEST_INTEGER}; give it as text"
 MAX_PARTS = 64
-#: For these a program may have a handler that raises, between any two steps of the main thread. SIGINT has one by itself.
+#: A program may have a handler for these signals that raises between any two steps of the main thread. SIGINT always has one.
 INTERRUPTING = [getattr(_signal, "SIG" + name) for name in "ALRM VTALRM PROF TERM HUP QUIT USR1 USR2".split()]
 FRAME_BYTES = 256 * 1024
 
 
 def json_key(key):
-    """A key as JSON has it."""
+    """The form of a dict's key in JSON."""
     return key if isinstance(key, str) else next(iter(json.loads(json.dumps({key: 0}))))
 
 
 def distinct(pairs):
-    """The dict of pairs by JSON's keys, which hold no two entries of one name."""
+    """The dict of pairs by their JSON keys; two equal keys are an error."""
     fields = dict(pairs)
     if len(fields) < len(pairs):
         twice = next(key for index, (key, _) in enumerate(pairs) if key in dict(pairs[:index]))
@@ -106,7 +106,7 @@ def constructor_of(value):
 
 
 def detach(value):
-    """The value with None where bytes stand, their places, and the bytes."""
+    """The value with None in place of bytes, the places of the bytes, and the bytes."""
     places, parts = [], []
 
     def copy(current, path):
@@ -132,7 +132,7 @@ def detach(value):
 
 
 def attach(value, places, parts):
-    """Puts bytes back to where they stood."""
+    """Puts bytes back into their places."""
     top = [value]
     for place in places:
         holder, key = top, 0
@@ -143,7 +143,7 @@ def attach(value, places, parts):
 
 
 class Calls:
-    """The calls of this process, from any thread. Whoever waits reads; one at a time, for all that wait."""
+    """The calls of this process, from any thread. A waiting thread reads; only one at a time, for all waiting threads."""
 
     def __init__(self):
         self.sending = threading.Lock()
@@ -151,7 +151,7 @@ class Calls:
         self.reading = False
         self.last_call = 0
         self.last_part = 0
-        # By id: what takes the reply.
+        # By id: the function that takes the reply.
         self.waiting = {}
         self.arriving = {}
         self.messages = []
@@ -187,7 +187,7 @@ class Calls:
     def read_one(self):
         kind, body = receive_frame()
         if kind == 0 and body[:1] == b"{":
-            # A message of a session, which comes between calls that background code has open.
+            # A message of a session, which can arrive while background code has open calls.
             self.messages.append(json.loads(body))
             return
         if kind == 1:
@@ -246,7 +246,7 @@ class Calls:
             send(message)
 
     def call_aside(self, work):
-        """Works in a thread of its own, so that nothing raises in the middle of a frame. Who stops waiting leaves the work alone."""
+        """Works in its own thread, so that no signal handler raises in the middle of a frame. A caller that stops waiting does not stop the work."""
         ended, outcome = threading.Event(), []
 
         def run():
@@ -256,7 +256,7 @@ class Calls:
                 outcome.append((None, error))
             ended.set()
 
-        # What a handler raises while a Thread starts would become a KeyError of that class's own bookkeeping.
+        # If a handler raised while a `threading.Thread` starts, that class's own bookkeeping would raise a KeyError.
         _thread.start_new_thread(run, ())
         ended.wait()
         value, error = outcome[0]
@@ -291,7 +291,7 @@ class Calls:
             try:
                 loop.call_soon_threadsafe(resolve, value, error)
             except RuntimeError:
-                # The loop is closed: nobody waits any more.
+                # The loop is closed, so no task waits for the answer.
                 pass
 
         if may_be_interrupted():
@@ -302,7 +302,7 @@ class Calls:
         return await future
 
     def start_reader(self):
-        """One thread reads for everyone who awaits; it ends when nobody waits any more."""
+        """Starts one thread that reads for all awaiting tasks; it ends when no task waits."""
         with self.changed:
             if getattr(self, "reader", None) is not None:
                 return
@@ -326,7 +326,7 @@ def require_exact(digits):
         raise ValueError(f"Cannot set the value: {BEYOND}.")
 
 
-# Made once: a session has a value with each run, and making one takes longer than a short run.
+# Made once: a session encodes a value after each run, and creating an encoder takes longer than a short run.
 exact_encoder = json.JSONEncoder(allow_nan=False)
 exact_decoder = json.JSONDecoder(parse_int=require_exact, object_pairs_hook=distinct)
 
@@ -346,7 +346,7 @@ def set_value(value):
 
 
 def tell_value():
-    """Tells the value at once: nothing that ends the program takes it away. Where the link is closed, the file for values takes it."""
+    """Sends the value at once, so that it survives any end of the program. If the link is closed, the value goes to the value file."""
     if held.is_open():
         message = {"type": "value", "json": value_json}
         calls.undisturbed(lambda: calls.send_alone(message))

@@ -1,4 +1,4 @@
-"""The backend of matplotlib in a session: what is open when a run ends, or is shown by it, is a result of the run."""
+"""The backend of matplotlib in a session: figures that are open at the end of a run, or shown by it, are results of the run."""
 
 import io
 

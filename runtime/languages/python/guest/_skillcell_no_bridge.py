@@ -1,8 +1,8 @@
-"""Stands in for the executor's side of `skillcell` in a process that the executor did not start."""
+"""Replaces the executor's side of `skillcell` in a process that the executor did not start."""
 
 
 class ToolCallError(RuntimeError):
-    """A call that gave no value. `code` says why."""
+    """A call that returned no value. `code` names the reason."""
 
     def __init__(self, code, message):
         super().__init__(message)

@@ -1,5 +1,5 @@
-"""The program of a sandbox for the code of one skill: loads it in place, says what it found, and makes the calls that the host
-asks for. Its argument is the specification as JSON."""
+"""The program of a sandbox for the code of one skill: loads the code in place, reports its tools, and makes the calls that the host
+requests. Its argument is the specification as JSON."""
 
 import asyncio
 import importlib
@@ -19,7 +19,7 @@ import _skillcell_skills as skills
 import skillcell
 
 PACKAGE = "skill_code"
-#: Modules that providers import for their base classes, by name. Those that are installed come first.
+#: Modules that providers import for their base classes, by name. Installed modules have priority.
 GIVEN = {
     "skillcell.skills": skills.__all__,
     "app.chat_shell.skills": ["SkillToolContext", "SkillToolProvider"],
@@ -34,7 +34,7 @@ class MissingModules(Exception):
 
 
 def give_modules():
-    """Makes what providers import known, with the packages on the way there."""
+    """Registers the modules that providers import, with their parent packages."""
     skillcell.skills = skills
     for path, names in GIVEN.items():
         top = path.partition(".")[0]
@@ -130,7 +130,7 @@ def provided_tools(spec):
 
 
 class Tool:
-    """A tool of a skill, whatever it is made of."""
+    """A tool of a skill, in any of the supported forms."""
 
     def __init__(self, given, name=None):
         self.given = given
@@ -176,7 +176,7 @@ TYPES = {str: "string", int: "integer", float: "number", bool: "boolean", list: 
 
 
 def schema_of(function):
-    """A schema by a function's parameters: their names, which of them have no default, and plain types."""
+    """A schema from a function's parameters: names, required parameters, and plain types."""
     signature = inspect.signature(function)
     try:
         hints = typing.get_type_hints(function)
@@ -202,12 +202,12 @@ def message_of(error):
     return text[:4000]
 
 
-#: A call that is made in this many seconds brings its answer along when the driver asks for the next one.
+#: A call that finishes within this many seconds sends its answer with the next request for an order.
 QUICK = 0.002
 
 
 class Making(threading.Thread):
-    """One call, in a thread of its own."""
+    """One call, in its own thread."""
 
     def __init__(self, tool, order):
         super().__init__(daemon=True)
@@ -228,7 +228,7 @@ class Making(threading.Thread):
         send(answer)
 
     def take(self):
-        """The answer, if it is there; else it is sent when it is."""
+        """The answer if it is ready; otherwise the thread sends it later."""
         self.join(QUICK)
         with self.lock:
             self.is_late = self.answer is None
@@ -236,7 +236,7 @@ class Making(threading.Thread):
 
 
 def unsendable(answer, error):
-    """What is said of an answer that cannot be sent."""
+    """The report of an answer that cannot be sent."""
     reason = message_of(error).removeprefix("Cannot make the call: ")
     return {"id": answer["id"], "error": reason, "code": getattr(error, "code", None)}
 
@@ -247,7 +247,7 @@ def next_order(answer):
     except Exception as error:
         if answer is None:
             raise
-        # An answer that cannot be sent is a failure as well.
+        # An answer that cannot be sent counts as a failure.
         return skillcell.call_tool("skill-code.next", {"answer": unsendable(answer, error)})
 
 
@@ -258,7 +258,7 @@ def send(answer):
         try:
             skillcell.call_tool("skill-code.answer", unsendable(answer, error))
         except Exception:
-            # Of a channel that is closed nobody hears.
+            # On a closed channel the failure cannot be reported.
             pass
 
 

@@ -1,4 +1,4 @@
-"""The module `skillcell.skills`: what providers of skills are made of."""
+"""The module `skillcell.skills`: base classes for providers of skills."""
 
 import inspect
 
@@ -6,7 +6,7 @@ __all__ = ["BaseTool", "SkillToolContext", "SkillToolProvider", "tool"]
 
 
 class SkillToolContext:
-    """What a tool is made for: the ids of the job and of the skill, and the tool's own `config` of the skill."""
+    """The purpose of a tool: the ids of the job and of the skill, and the skill's `config` of the tool."""
 
     def __init__(self, job, skill, config):
         self.job = self.task_id = job
@@ -41,7 +41,7 @@ class SkillToolProvider:
 
 
 class BaseTool:
-    """Stands for the class of this name in `langchain_core.tools`, where that is not installed."""
+    """Replaces the class of this name from `langchain_core.tools` if that package is not installed."""
 
     name = ""
     description = ""
@@ -61,7 +61,7 @@ class _FunctionTool(BaseTool):
 
 
 def tool(given=None, **_options):
-    """Makes a tool of a function, by its name and its docstring."""
+    """Makes a tool from a function, with its name and its docstring."""
 
     def make(function, name=None):
         description = inspect.getdoc(function) or ""

@@ -1,9 +1,9 @@
-"""What a job's Python program may ask of skillcell."""
+"""The services of skillcell for a job's Python program."""
 
 try:
     import _skillcell_bridge as _bridge
 except ModuleNotFoundError:
-    # A process that the program started anew, such as one of multiprocessing.
+    # A process that the program started, such as a process of multiprocessing.
     import _skillcell_no_bridge as _bridge
 
 __all__ = ["ToolCallError", "call_tool", "display", "read_skill_file", "set_value", "tools"]
@@ -11,7 +11,7 @@ __all__ = ["ToolCallError", "call_tool", "display", "read_skill_file", "set_valu
 ToolCallError = _bridge.ToolCallError
 
 
-#: None is an argument too.
+#: None is a valid argument, so it cannot mark a missing one.
 _NOTHING = object()
 
 
@@ -24,7 +24,7 @@ def _arguments(given, keywords):
 
 
 class _Path:
-    """A tool, or names on the way to one."""
+    """A tool, or the names on the way to it."""
 
     __slots__ = ("_id",)
 
@@ -74,7 +74,7 @@ tools = _Tools()
 
 
 def call_tool(tool_id, given=_NOTHING, **keywords):
-    """Call a tool of the host by its id. Raises ToolCallError when the call gives no value."""
+    """Call a tool of the host by its id. Raises ToolCallError when the call returns no value."""
     return tools.call(tool_id, given, **keywords)
 
 
@@ -85,9 +85,9 @@ def read_skill_file(skill, path, encoding="utf-8"):
 
 
 def display(*values):
-    """Show values as results of the run: in the forms that they say they have, else as text. In a session only.
+    """Show values as results of the run: in the forms that they offer, else as text. Only in a session.
 
-    display(data, "image/png") shows bytes or a text as the media type that is named.
+    display(data, "image/png") shows bytes or a text as the given media type.
     """
     show = getattr(_bridge, "display", None)
     if show is None:

@@ -12,13 +12,14 @@ import os
 import sys
 from _frozen_importlib_external import PathFinder
 
-#: The link's descriptors as the supervisor hands them over. They move to high numbers, since programs count on low ones or close all of them.
+#: The link's descriptors as the supervisor hands them over. They move to high numbers, because programs count on low numbers or close all
+#: of them.
 GIVEN = (3, 4)
 INCOMING, OUTGOING = 200, 201
 HOLD = os.path.dirname(os.path.abspath(__file__))
 LANGUAGE = os.path.dirname(HOLD)
 GUEST = os.path.join(LANGUAGE, "guest")
-#: By this signal the supervisor asks the program to write its buffered output, before it ends the program.
+#: With this signal the supervisor asks the program to write its buffered output before it ends the program.
 FLUSH_SIGNAL = _signal.SIGRTMAX
 #: The most characters of each text in the report of an error.
 ERROR_CHARACTERS = 60_000
@@ -65,7 +66,7 @@ class Held:
 
 
 class Captured:
-    """Stands for stderr while the interpreter describes an error."""
+    """Replaces stderr while the interpreter describes an error."""
 
     def __init__(self):
         self.text = ""
@@ -161,7 +162,7 @@ def flush(held):
     """Writes the program's buffered output. A forked child holds a copy of that output and does not write it."""
     if os.getpid() != held.pid:
         return
-    # A program may have put others in their place, for a while or for ever.
+    # A program may have replaced these streams, temporarily or for good.
     for stream in (sys.stdout, sys.stderr, sys.__stdout__, sys.__stderr__):
         try:
             stream.flush()
@@ -185,7 +186,7 @@ def forget(modules):
     """Undoes the changes that the import of this module made."""
     sys.path[:] = [entry for entry in sys.path if entry != HOLD]
     sys.path_importer_cache.pop(HOLD, None)
-    # Folders that were not there when the interpreter looked.
+    # Folders that did not exist when the interpreter looked.
     for path in [path for path, finder in sys.path_importer_cache.items() if finder is None]:
         del sys.path_importer_cache[path]
     for name in set(sys.modules) - modules:

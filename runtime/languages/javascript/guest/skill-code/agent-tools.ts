@@ -1,6 +1,6 @@
 /** The module `@agent/tools` that toolsets of skills import. */
 
-/** What a tool of a toolset is made of. */
+/** Definition of a tool of a toolset. */
 export interface ToolInit {
   description?: string;
   /** A zod schema or a JSON schema. */
@@ -14,7 +14,7 @@ export interface DefinedTool {
   init: ToolInit | (() => ToolInit | Promise<ToolInit>);
 }
 
-/** Defines tools, as the seeds of toolsets do. */
+/** Defines tools, like the templates of toolsets do. */
 export const Tool = {
   define: (id: string, init: DefinedTool['init']): DefinedTool => ({ id, init }),
 };

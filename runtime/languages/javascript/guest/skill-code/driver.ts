@@ -1,13 +1,13 @@
 /**
- * The program of a sandbox for the code of one skill: loads it in place, says what it found, and makes the calls that the host asks
- * for. Its argument is the specification as JSON.
+ * The program of a sandbox for the code of one skill: loads the code in place, reports its tools, and makes the calls that the host requests. Its
+ * argument is the specification as JSON.
  */
 import Module from 'node:module';
 import { join } from 'node:path';
 import type { SkillCodeSpec } from '../../../../../src/contracts/skills/skill-code-spec.ts';
 import { ArgumentsFault, loadSkillCode, MissingModules, type LoadedTool } from './load-skill-code.ts';
 
-/** What the host wants next: a call, the end of one, or nothing yet. */
+/** The next order of the host: a call, the cancellation of a call, or none yet. */
 type Order = { call: { id: number; tool: string; args: unknown } } | { cancel: number } | null;
 
 interface Bridge {
@@ -19,7 +19,7 @@ const bridge = (Module as unknown as Record<symbol, { bridge: Bridge }>)[Symbol.
 const call = bridge.call.bind(bridge);
 const answer = (args: object): Promise<unknown> => call('tool', 'skill-code.answer', args);
 
-/** A call that is made in this time brings its answer along when the driver asks for the next one. */
+/** A call that finishes within this time sends its answer with the next request for an order. */
 const QUICK_MS = 2;
 
 async function serve(spec: SkillCodeSpec): Promise<void> {
@@ -29,7 +29,7 @@ async function serve(spec: SkillCodeSpec): Promise<void> {
     tools = new Map(loaded.map((tool) => [tool.name, tool]));
     const told = loaded.slice(0, spec.mostTools + 1);
     const rows = told.map(({ name, description, input }) => ({ name, description, input }));
-    // The first order need not wait for the host to say that it has heard.
+    // The first order does not wait for the host's confirmation of the tools.
     void answerOrSay({ id: 0, tools: rows });
   } catch (error) {
     const missing = error instanceof MissingModules ? error.names : [];
@@ -59,13 +59,13 @@ async function next(ready: object | undefined): Promise<Order> {
   try {
     return (await call('tool', 'skill-code.next', { answer: ready ?? null })) as Order;
   } catch (error) {
-    // Of a channel that is closed nobody hears, and this process ends with it.
+    // On a closed channel the error cannot be reported, and this process ends with the channel.
     if (ready === undefined) throw error;
     return (await call('tool', 'skill-code.next', { answer: unsendable(ready, error) })) as Order;
   }
 }
 
-/** What is there soon; undefined else. */
+/** The result if it arrives soon; otherwise undefined. */
 async function quickly<T>(step: Promise<T>): Promise<T | undefined> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<undefined>((resolve) => {
@@ -78,12 +78,12 @@ async function quickly<T>(step: Promise<T>): Promise<T | undefined> {
   }
 }
 
-/** An answer that cannot be sent is a failure as well. */
+/** An answer that cannot be sent counts as a failure. */
 async function answerOrSay(given: object): Promise<void> {
   await answer(given).catch((error: unknown) => answer(unsendable(given, error)));
 }
 
-/** What is said of an answer that cannot be sent. */
+/** The report of an answer that cannot be sent. */
 function unsendable(given: object, error: unknown): object {
   const reason = messageOf(error).replace(/^Cannot make the call: the arguments are not acceptable, got /, '');
   return { ...given, value: undefined, tools: undefined, error: reason, code: (error as { code?: unknown }).code };

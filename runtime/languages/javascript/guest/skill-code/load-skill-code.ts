@@ -10,12 +10,12 @@ export interface LoadedTool {
   run(args: unknown, signal: AbortSignal): Promise<unknown>;
 }
 
-/** Why a call was not made: its arguments. */
+/** The arguments of a call do not fit the tool's schema. */
 export class ArgumentsFault extends Error {
   override readonly name = 'ArgumentsFault';
 }
 
-/** Modules that are not there, found before any module of the skill was loaded. */
+/** Missing modules, found before any module of the skill was loaded. */
 export class MissingModules extends Error {
   override readonly name = 'MissingModules';
   readonly names: string[];
@@ -45,7 +45,7 @@ export async function loadSkillCode(folder: string, spec: SkillCodeSpec): Promis
   return tools;
 }
 
-/** A package as people write it down, without the version that they want. */
+/** The package name of a dependency, without its version requirement. */
 function moduleName(dependency: string): string {
   return /^(?:@[^/@\s]+\/)?[^@\s<>=~^!]+/.exec(dependency.trim())?.[0] ?? dependency;
 }
@@ -57,7 +57,7 @@ async function loadExport(address: string, { path, name }: ExportReference): Pro
   return module[name];
 }
 
-/** The tools of a toolset: a list, or an object or class that has one, itself or in each instance. */
+/** The tools of a toolset: a list, or an object or class that has a list, itself or in each instance. */
 async function membersOf(given: unknown): Promise<readonly unknown[] | undefined> {
   if (Array.isArray(given)) return given;
   if (isClass(given)) return (await membersIn(given)) ?? (await membersIn(new given()));
@@ -170,7 +170,7 @@ async function jsonSchemaOf(schema: unknown): Promise<unknown> {
   return toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
 }
 
-/** What the schema makes of the arguments: with its defaults, and without what it does not know. */
+/** The arguments after parsing: defaults filled in, unknown keys removed. */
 async function parsed(schema: unknown, args: unknown): Promise<unknown> {
   if (!isZod(schema)) return args;
   const { success, data, error } = await schema.safeParseAsync(args);

@@ -1,4 +1,4 @@
-/** Loads the slowest parts of a skill's code ahead of a job: zod, and what strips types. It leaves nothing that another program could see. */
+/** Loads the slowest parts of a skill's code ahead of a job: zod, and Node's type stripper. No other program can see a trace of it. */
 import { createRequire } from 'node:module';
 
 interface Zod {

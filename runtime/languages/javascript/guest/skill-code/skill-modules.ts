@@ -2,19 +2,19 @@ import { realpathSync } from 'node:fs';
 import { createRequire, isBuiltin, registerHooks } from 'node:module';
 import { pathToFileURL } from 'node:url';
 
-/** Modules that the code of skills finds without having them, by name: files beside this one. */
+/** Modules that skill code can import by name without a package of its own: files beside this one. */
 const GIVEN: ReadonlyMap<string, string> = new Map([
   ['zod', './packages/zod.mjs'],
   ['zod/v4', './packages/zod.mjs'],
   ['@agent/tools', './agent-tools.mjs'],
   ['skillcell/skills', './skill-provider.mjs'],
 ]);
-/** How people write the name of a module of their own, and what that is on the disk. */
+/** The endings of the file that an extensionless import of an own module may mean. */
 const ENDINGS = ['.ts', '.mts', '.js', '.mjs', '.cjs', '/index.ts', '/index.mts', '/index.js', '/index.mjs'];
 
 const folders = new Set<string>();
 
-/** Lets the modules of a skill's folder find what they import. Gives the folder's address. */
+/** Lets the modules of a skill's folder resolve their imports. Returns the folder's address. */
 export function openFolder(folder: string): string {
   if (folders.size === 0) registerHooks({ resolve });
   const address = `${pathToFileURL(realpathSync(folder)).href}/`;
@@ -22,14 +22,14 @@ export function openFolder(folder: string): string {
   return address;
 }
 
-/** Whether the modules of a folder find one of this name. */
+/** Whether the modules of a folder can resolve this name. */
 export function isThere(name: string, folder: string): boolean {
   if (GIVEN.has(name) || isBuiltin(name)) return true;
   try {
     createRequire(`${folder}SKILL.md`).resolve(name);
     return true;
   } catch (error) {
-    // A package for `import` alone is there, though `require` would not load it.
+    // The package exists, but only for `import`; `require` would not load it.
     return (error as NodeJS.ErrnoException).code === 'ERR_PACKAGE_PATH_NOT_EXPORTED';
   }
 }
@@ -45,7 +45,7 @@ const resolve: Resolve = (specifier, context, nextResolve) => {
   return typed(resolvePath(specifier, (name) => nextResolve(name, context)));
 };
 
-/** A path as it stands; else with an ending, or with the ending of the source that it was compiled from. */
+/** A path as given; else with an ending added, or with the ending of the TypeScript source of the compiled file. */
 function resolvePath(specifier: string, next: (specifier: string) => ReturnType<Next>): ReturnType<Next> {
   try {
     return next(specifier);
@@ -55,14 +55,14 @@ function resolvePath(specifier: string, next: (specifier: string) => ReturnType<
       try {
         return next(name);
       } catch {
-        // The next ending may be the one; the first error is the one to tell.
+        // A later ending may exist; if none does, the first error is thrown.
       }
     }
     throw error;
   }
 }
 
-/** A skill has no package that would say what its TypeScript is. */
+/** A skill has no package.json to give the module type of its TypeScript. */
 function typed(found: ReturnType<Next>): ReturnType<Next> {
   return isOfSkill(found.url) && /\.m?ts$/.test(found.url) ? { ...found, format: 'module-typescript' } : found;
 }

@@ -1,4 +1,4 @@
-"""Stands in for IPython in a session where it is not installed: what notebooks show things with, and no shell."""
+"""Replaces IPython in a session that does not have it: the display functions of notebooks, and no shell."""
 
 from IPython import display
 from IPython.core import get_ipython

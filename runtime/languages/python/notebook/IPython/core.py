@@ -1,3 +1,3 @@
 def get_ipython():
-    """The shell, of which there is none."""
+    """Return None: there is no shell."""
     return None

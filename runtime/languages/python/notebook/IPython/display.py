@@ -1,4 +1,4 @@
-"""Stands in for `IPython.display` in a session: things that say how they are shown, and functions that show them.
+"""Replaces `IPython.display` in a session: objects that define their display, and functions that show them.
 
 Names and parameters are those of IPython 8.
 """
@@ -23,14 +23,14 @@ publish_display_data set_matplotlib_close set_matplotlib_formats update_display"
 
 
 def publish_display_data(data, metadata=None, **_keywords):
-    """Show one thing by its forms."""
+    """Show one object in the given forms."""
     _skillcell_bridge.put_forms(data)
 
 
 def display(
     *objs, include=None, exclude=None, metadata=None, transient=None, display_id=None, raw=False, clear=False, **_keywords
 ):
-    """Show values. With a display id, returns what shows another value in its place: here, behind it."""
+    """Show values. With a display id, return a handle that shows another value: here after the first one, not in its place."""
     for value in objs:
         if raw:
             publish_display_data(value)
@@ -46,15 +46,15 @@ def update_display(obj, *, display_id, **keywords):
 
 
 def clear_output(wait=False):
-    """What is shown stays shown: a result has arrived as soon as it is there."""
+    """Do nothing: a result has already been sent."""
 
 
 def set_matplotlib_formats(*_formats, **_keywords):
-    """Figures are PNG."""
+    """Do nothing: figures are always PNG."""
 
 
 def set_matplotlib_close(close=True):
-    """Figures are closed at the end of a run."""
+    """Do nothing: figures are closed at the end of each run."""
 
 
 class DisplayHandle:
@@ -72,7 +72,7 @@ class DisplayHandle:
 
 
 class DisplayObject:
-    """Something that is shown as one form, given as data, as a file or as an address."""
+    """An object shown in one form, given as data, as a file or as an address."""
 
     _read_flags = "r"
 
@@ -226,7 +226,7 @@ class Image(DisplayObject):
 
 
 class _Media(DisplayObject):
-    """Sound or moving pictures, as an element of HTML."""
+    """Sound or video, as an HTML element."""
 
     _read_flags = "rb"
     _default_type = "application/octet-stream"
@@ -402,7 +402,7 @@ def _is_file(text):
     try:
         return os.path.isfile(text)
     except (OSError, ValueError):
-        # No name of a file: too long, or with a NUL in it.
+        # Not a file name: too long, or it contains a NUL.
         return False
 
 
@@ -415,7 +415,7 @@ def _attributes(**values):
 
 
 def _wave_of(samples, rate, normalize):
-    """Samples of one channel, or of several, each a row, as a WAV file."""
+    """Samples of one channel, or of several channels with one row each, as a WAV file."""
     rows = [list(map(float, row)) for row in samples] if len(samples) and hasattr(samples[0], "__len__") else [list(map(float, samples))]
     highest = max((abs(sample) for row in rows for sample in row), default=0)
     if not normalize and highest > 1:
