@@ -1,16 +1,16 @@
 import type { ScanCode } from './scan-rules.ts';
 import type { FoundInFile } from './scan-finding.ts';
 
-/** So many findings of one code are told of one file; of more, how many. Nobody reads a million lines, and a report has to be held. */
+/** Most findings of one code that are listed for one file; the rest is only counted, so that a report stays small. */
 export const TOLD = 1_000;
-/** So many are held of one code until those that stand last are let go. */
+/** Number of findings of one code at which those with the last places are dropped. */
 const HELD = 2 * TOLD;
 
-/** What is told of the findings of one file. */
+/** Findings of one file, with a limit for each code. */
 export interface KeptFindings {
-  /** In the order of places, those about the file as a whole first; of one place as they were found. */
+  /** In the order of places, findings about the whole file first; findings at one place in the order of discovery. */
   told: FoundInFile[];
-  /** Of a code with more findings than are told, how many there are. */
+  /** Total count for each code that has more findings than are listed. */
   untold: [ScanCode, number][];
 }
 
@@ -19,7 +19,7 @@ interface Held {
   findings: { found: FoundInFile; order: number }[];
 }
 
-/** Keeps the first findings of each code, and counts the rest. What is held is bounded, however many there are. */
+/** Keeps the first findings of each code and counts the rest. Memory is bounded for any number of findings. */
 export function keptFindings(findings: Iterable<FoundInFile>): KeptFindings {
   const byCode = new Map<ScanCode, Held>();
   let order = 0;

@@ -11,10 +11,10 @@ const LEVELS: Readonly<Record<ScanSeverity, 'error' | 'warning' | 'note'>> = {
 const CODES = Object.keys(SCAN_RULES) as ScanCode[];
 
 /**
- * A log of SARIF 2.1.0 (https://docs.oasis-open.org/sarif/sarif/v2.1.0/) without its results, which editors and hosts of code show at their places.
+ * A log of SARIF 2.1.0 (https://docs.oasis-open.org/sarif/sarif/v2.1.0/) without its results. Editors and code hosts show such logs.
  *
  * @param version of this package
- * @param unscanned what was not looked at, with paths as they are to be shown; it becomes notifications
+ * @param unscanned entries that were not scanned, with the paths to show; they become notifications
  * @param places where files lie
  */
 export function sarifLog(version: string, unscanned: readonly Unscanned[], places: SarifPlaces): object {

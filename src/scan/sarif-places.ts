@@ -2,23 +2,23 @@ import { statSync } from 'node:fs';
 import { dirname, relative, resolve, sep } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
-/** Where a file lies, as SARIF says it: an address below a folder that has a name in the log. */
+/** Location of a file in SARIF: an address relative to a folder that the log names. */
 export interface SarifPlace {
   uri: string;
   uriBaseId: string;
 }
 
-/** How the paths of one scan become addresses. */
+/** Converts the paths of one scan into addresses. */
 export interface SarifPlaces {
   /** `originalUriBaseIds` of the log. */
   bases: Readonly<Record<string, { uri: string }>>;
-  /** The place of a path as the caller is shown it. */
+  /** The place of a path as it is shown to the caller. */
   placeOf(path: string): SarifPlace;
 }
 
 /**
- * Chooses the folders that addresses are relative to: hosts of code show nothing for an absolute address. That is the working folder,
- * and for what lies outside of it the folder that was named, or that of the file that was named.
+ * Chooses base folders for relative addresses, because code hosts show nothing for an absolute address. The base is the
+ * working folder; outside of it, the named folder or the folder of the named file.
  *
  * @param cwd absolute path of the working folder
  * @param operands paths that are scanned, as the caller gave them
@@ -53,7 +53,7 @@ function folderAddress(folder: string): string {
 
 const LONE_SURROGATES = /\p{Cs}/gu;
 
-/** A relative path as an address. A lone surrogate has no UTF-8, and no address. */
+/** A relative path as an address. A lone surrogate has no UTF-8 form, so it is replaced. */
 function addressOf(path: string): string {
   return path.replace(LONE_SURROGATES, '\ufffd').split(sep).map(encodeURIComponent).join('/') || '.';
 }

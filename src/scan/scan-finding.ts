@@ -1,17 +1,17 @@
 import type { TextPlace } from '../skills/text/text-place.ts';
 import { SCAN_RULES, type ScanCode, type ScanSeverity } from './scan-rules.ts';
 
-/** Something in a skill that whoever takes it should look at. */
+/** Something in a skill that its user should check. */
 export interface ScanFinding {
   code: ScanCode;
   severity: ScanSeverity;
   /** Path below the folder that was scanned. */
   path: string;
-  /** From 1; absent where the finding is about the file as a whole. */
+  /** From 1; absent if the finding is about the whole file. */
   line?: number;
   /** From 1, by code point. */
   column?: number;
-  /** One line for people. It may hold text of the skill, and never what looks like a secret. */
+  /** One line for people. It may hold text of the skill, but never a text that looks like a secret. */
   message: string;
   /** One line. */
   advice: string;
@@ -25,7 +25,7 @@ export interface FoundInFile {
   at?: number;
 }
 
-/** A finding with all that its code says. */
+/** A finding with the severity and the advice of its code. */
 export function scanFinding(
   code: ScanCode,
   message: string,

@@ -1,7 +1,7 @@
-/** How much harm may be behind a finding. Nothing is done about it: whoever reads it decides. */
+/** Possible harm behind a finding. A finding blocks nothing: its reader decides. */
 export type ScanSeverity = 'high' | 'medium' | 'low';
 
-/** The severities, the gravest first. */
+/** The severities, from highest to lowest. */
 export const SCAN_SEVERITIES: readonly ScanSeverity[] = ['high', 'medium', 'low'];
 
 /** A code of a finding. */
@@ -40,25 +40,25 @@ export type ScanCode =
   | 'scan.reference-missing'
   | 'scan.build-file';
 
-/** What a code of a finding means to people. */
+/** Meaning of a code, for people. */
 export interface ScanRule {
   severity: ScanSeverity;
-  /** What was found. */
+  /** One line: the thing that was found. */
   meaning: string;
   /** One line of advice. */
   advice: string;
 }
 
-const LOOK = 'Read the place, and take the skill only when you know why it is there.';
-const NO_SECRETS = 'Replace the secret, which everybody has who has the skill, and leave it out.';
+const LOOK = 'Read the line, and use the skill only if you know why the line is there.';
+const NO_SECRETS = 'Remove the secret from the skill and replace it: everyone with a copy of the skill has it.';
 
 /** Every code that a finding may have. `docs/scan.md` is checked against it. */
 export const SCAN_RULES: Readonly<Record<ScanCode, ScanRule>> = {
   'scan.hidden-message': {
     severity: 'high',
     meaning:
-      'several characters in a row that nobody sees and a model reads: tags, variation selectors, characters without width',
-    advice: 'Do not take the skill; nothing but a message to a model is written like this.',
+      'several invisible characters in a row that a model reads: tags, variation selectors, zero-width characters',
+    advice: 'Do not use the skill; only a hidden message to a model is written like this.',
   },
   'scan.bidi': {
     severity: 'high',
@@ -67,25 +67,24 @@ export const SCAN_RULES: Readonly<Record<ScanCode, ScanRule>> = {
   },
   'scan.marker': {
     severity: 'high',
-    meaning:
-      'a mark with which prompts are put together: `[ACTIVE SKILLS]`, `<skill_content>`, tokens of chat templates',
-    advice: 'Do not take the skill unless it is about prompts; its text pretends to be another part of one.',
+    meaning: 'a marker that prompts are assembled with: `[ACTIVE SKILLS]`, `<skill_content>`, tokens of chat templates',
+    advice: 'Do not use the skill unless it is about prompts; its text pretends to be another part of a prompt.',
   },
   'scan.override': {
     severity: 'high',
     meaning:
-      'a phrase that talks a model out of its instructions, where people seldom look: in the frontmatter or a comment',
-    advice: 'Do not take the skill.',
+      'a phrase that tells a model to ignore its instructions, where people seldom look: in the frontmatter or a comment',
+    advice: 'Do not use the skill.',
   },
   'scan.pipe-to-shell': {
     severity: 'high',
-    meaning: 'something fetched or decoded goes straight into an interpreter, in any of the plain forms of `curl | sh`',
-    advice: 'Have the file fetched, looked at, and compared with a digest, before it is run.',
+    meaning: 'fetched or decoded data goes straight into an interpreter, in any of the plain forms of `curl | sh`',
+    advice: 'Fetch the file, read it, and compare it with a digest before you run it.',
   },
   'scan.download-and-run': {
     severity: 'high',
     meaning: 'a file is fetched, and run later in the same file',
-    advice: 'Have the file compared with a digest before it is run, or put it into the skill.',
+    advice: 'Compare the file with a digest before you run it, or put it into the skill.',
   },
   'scan.credential': {
     severity: 'high',
@@ -100,14 +99,14 @@ export const SCAN_RULES: Readonly<Record<ScanCode, ScanRule>> = {
   'scan.persistence': {
     severity: 'high',
     meaning:
-      'something is written to what a shell, a system or an agent reads when it starts: profiles, cron, hooks, AGENTS.md',
+      'a write to a file that a shell, a system or an agent reads when it starts: profiles, cron, hooks, AGENTS.md',
     advice: 'Do not run it outside of a sandbox.',
   },
   'scan.runs-by-itself': {
     severity: 'high',
     meaning:
       'a file that a tool runs without being asked to: `conftest.py`, `.pth`, lifecycle scripts of npm, git hooks',
-    advice: 'Read the file, or leave it out; whoever only opens, tests or installs the folder runs it.',
+    advice: 'Read the file, or leave it out; opening, testing or installing the folder may run it.',
   },
   'scan.binary-code': {
     severity: 'high',
@@ -121,12 +120,13 @@ export const SCAN_RULES: Readonly<Record<ScanCode, ScanRule>> = {
   },
   'scan.terminal': {
     severity: 'medium',
-    meaning: 'a control character that terminals obey: it hides text, writes over it, or asks for something',
+    meaning:
+      'a control character that terminals obey: it hides text, overwrites text, or sends a request to the terminal',
     advice: 'Remove it; look at the file with `cat -v`, which shows such characters.',
   },
   'scan.hidden-text': {
     severity: 'medium',
-    meaning: 'a character that nobody sees',
+    meaning: 'an invisible character',
     advice: 'Remove it; `skillcell skills render` leaves it out of every prompt, other systems do not.',
   },
   'scan.look-alike': {
@@ -136,37 +136,39 @@ export const SCAN_RULES: Readonly<Record<ScanCode, ScanRule>> = {
   },
   'scan.role-marker': {
     severity: 'medium',
-    meaning: 'a line that begins as a turn of a conversation or an element of a system prompt does',
+    meaning: 'a line that begins like a turn of a conversation or an element of a system prompt',
     advice: 'Put examples of conversations into a code fence, or quote them.',
   },
   'scan.override-text': {
     severity: 'medium',
-    meaning: 'a phrase that talks a model out of its instructions, keeps something from people, or goes round a check',
+    meaning:
+      'a phrase that tells a model to ignore its instructions, to keep something from people, or to bypass a check',
     advice: LOOK,
   },
   'scan.blob': {
     severity: 'medium',
-    meaning: 'a long run of base64, hexadecimal digits or escapes, in which nothing else was looked for',
+    meaning: 'a long run of base64, hexadecimal digits or escapes, whose decoded content was not scanned',
     advice: 'Put the file itself into the skill, and name where it comes from.',
   },
   'scan.environment-all': {
     severity: 'medium',
-    meaning: 'all environment variables are read at once, whatever secrets are among them',
-    advice: 'Read the variables by name that are needed.',
+    meaning: 'all environment variables are read at once, with any secrets among them',
+    advice: 'Read only the needed variables, by name.',
   },
   'scan.upload': {
     severity: 'medium',
-    meaning: 'files or what was read are sent to an address',
-    advice: 'Look at what is sent where.',
+    meaning: 'files or environment variables are sent to an address',
+    advice: 'Check the data and the address.',
   },
   'scan.image-address': {
     severity: 'medium',
-    meaning: 'the address of an image or link has a place for data, which showing it sends away',
-    advice: 'Take the place out, unless it is an example that nobody fills in.',
+    meaning:
+      'the address of an image or link has a place for data; showing the image or link sends the data to that address',
+    advice: 'Remove the place, unless it is an example that is never filled in.',
   },
   'scan.writes-outside': {
     severity: 'medium',
-    meaning: 'something is written, moved or removed outside of the skill and the folder that it works in',
+    meaning: 'files are written, moved or removed outside of the skill and its working folder',
     advice: 'Write below the working folder, or to $OUTPUT_DIR.',
   },
   'scan.reference-outside': {
@@ -176,43 +178,43 @@ export const SCAN_RULES: Readonly<Record<ScanCode, ScanRule>> = {
   },
   'scan.link': {
     severity: 'medium',
-    meaning: 'a link of the file system; it is not followed, and what it leads to is not looked at',
-    advice: 'Put the file itself in its place.',
+    meaning: 'a link of the file system; it is not followed, and its target is not scanned',
+    advice: 'Replace the link with the file itself.',
   },
   'scan.archive': {
     severity: 'medium',
-    meaning: 'an archive within the skill; what is in it was not looked at',
+    meaning: 'an archive within the skill; its content was not scanned',
     advice: 'Unpack it into the skill, or scan it by itself.',
   },
   'scan.office': {
     severity: 'medium',
-    meaning: 'a document of an office program; what is in it was not looked at',
-    advice: 'Open it where nothing can be lost, or ask for its text.',
+    meaning: 'a document of an office program; its content was not scanned',
+    advice: 'Open it in a safe place, or ask for its text.',
   },
   'scan.unknown-bytes': {
     severity: 'medium',
-    meaning: 'a file that is neither text nor of a kind that is known; it was searched as far as it can be read',
-    advice: 'Ask what it is, and leave it out when the skill works without it.',
+    meaning: 'a file that is neither text nor a known format; its readable parts were scanned',
+    advice: 'Ask for its purpose, and leave it out if the skill works without it.',
   },
   'scan.licence': {
     severity: 'medium',
     meaning: 'a licence that forbids copying or changing, or keeps all rights',
-    advice: 'Ask whoever has the rights before the skill is copied.',
+    advice: 'Ask the holder of the rights before you copy the skill.',
   },
   'scan.comment': {
     severity: 'low',
-    meaning: 'a comment in Markdown, which nobody sees where it is shown, and a model reads',
-    advice: 'Read it; what it says counts for the model as the rest does.',
+    meaning: 'a comment in Markdown: rendered pages hide it, but a model reads it',
+    advice: 'Read it; a model treats it like the rest of the text.',
   },
   'scan.environment': {
     severity: 'low',
     meaning: 'an environment variable is read',
-    advice: 'See that it is one that the skill needs.',
+    advice: 'Check that the skill needs it.',
   },
   'scan.network': {
     severity: 'low',
-    meaning: 'something is fetched or connected to; a sandbox has no network',
-    advice: 'See that the skill says why, and works without it.',
+    meaning: 'a program connects to the network; a sandbox has no network',
+    advice: 'Check that the skill gives a reason, and works without it.',
   },
   'scan.reference-missing': {
     severity: 'low',

@@ -3,16 +3,16 @@ import { compareCodePoints } from '../skills/text/text.ts';
 import { scanFinding } from './scan-finding.ts';
 import { scanTree, type TreeScan } from './scan-tree.ts';
 
-/** What was found in one skill, or in a folder outside of skills. Paths are those below what was scanned. */
+/** Findings of one skill, or of a folder outside of skills. Paths are below the scanned folder. */
 export interface SourceScan extends TreeScan {
-  /** `.` for the whole. */
+  /** Path below the scanned folder, `.` for the folder itself. */
   folder: string;
 }
 
-/** What is said of links counts within a skill. */
+/** Findings about links, which count only within a skill. */
 const OF_SKILLS: ReadonlySet<string> = new Set(['scan.reference-missing', 'scan.reference-outside']);
 
-/** Scans what was read, one skill after the other. */
+/** Scans the sources, one after the other. */
 export function* scanSources(sources: Iterable<ScanSource>): Generator<SourceScan> {
   for (const { folder, isSkill, tree, unread, found } of sources) {
     const scan = scanTree(tree);

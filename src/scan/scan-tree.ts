@@ -21,7 +21,7 @@ import { keptFindings, type KeptFindings, TOLD } from './kept-findings.ts';
 import { type FoundInFile, scanFinding, type ScanFinding } from './scan-finding.ts';
 import { scannedFile, type ScannedFile } from './scanned-file.ts';
 
-/** A file, or something else that has a name, in which not everything was looked at. */
+/** A file, or another entry with a name, that was not scanned completely. */
 export interface Unscanned {
   path: string;
   bytes: number;
@@ -29,11 +29,11 @@ export interface Unscanned {
   reason: string;
 }
 
-/** What was found in the files of one skill. */
+/** Findings of the files of one skill. */
 export interface TreeScan {
-  /** In the order of paths, and in a file of places. */
+  /** In the order of paths, then of places in a file. */
   findings: ScanFinding[];
-  /** Bytes that were read as text by every rule; with those of `unscanned` they are all. */
+  /** Bytes that every rule read as text. Together with the bytes of `unscanned`, it is the total. */
   scannedBytes: number;
   unscanned: Unscanned[];
 }
@@ -41,8 +41,8 @@ export interface TreeScan {
 const PATTERNS = [...MARKER_PATTERNS, ...ACCESS_PATTERNS, ...WRITE_PATTERNS];
 
 /**
- * Looks for what whoever takes a skill should know. It makes nothing safe: it knows plain forms, and says what it did not read. Takes time in
- * proportion to the bytes.
+ * Scans a skill for things that its user should check. A scan makes nothing safe: it knows plain forms only, and lists the
+ * files that it did not read. Takes time in proportion to the bytes.
  *
  * @param tree the files by their paths
  */
@@ -56,12 +56,16 @@ export function scanTree(tree: SkillTree): TreeScan {
     for (const finding of placed(file, keptFindings(foundIn(file, paths)))) scan.findings.push(finding);
     if (file.isText) scan.scannedBytes += content.bytes.length;
     else
-      scan.unscanned.push({ path, bytes: content.bytes.length, reason: file.binary?.name ?? 'neither text nor known' });
+      scan.unscanned.push({
+        path,
+        bytes: content.bytes.length,
+        reason: file.binary?.name ?? 'neither text nor a known format',
+      });
   }
   return scan;
 }
 
-/** What can be read of a file that is no text is searched for words as well: a shell runs it whatever it begins with. */
+/** The readable parts of a binary file are searched for words too, because a shell runs a file with any first bytes. */
 function* foundIn(file: ScannedFile, paths: ReadonlySet<string>): Generator<FoundInFile> {
   yield* findByName(file);
   yield* findBinaries(file, paths);
@@ -81,13 +85,13 @@ function* foundIn(file: ScannedFile, paths: ReadonlySet<string>): Generator<Foun
 
 function* placed({ path, text, isText }: ScannedFile, { told, untold }: KeptFindings): Generator<ScanFinding> {
   for (const [code, count] of untold)
-    yield scanFinding(code, `${count} of these are in this file; the first ${TOLD} are told.`, { path });
+    yield scanFinding(code, `This file has ${count} of these findings; the first ${TOLD} are listed.`, { path });
   const placeAt = placeFinder(text);
   for (const { code, message, at } of told)
     yield scanFinding(code, message, { path, ...(at === undefined || !isText ? {} : placeAt(at)) });
 }
 
-/** Every path, and every folder above one: a link may name a folder. */
+/** All paths and the folders above them, because a link may name a folder. */
 function pathsWithFolders(paths: Iterable<string>): Set<string> {
   const all = new Set<string>(['']);
   for (const path of paths) {

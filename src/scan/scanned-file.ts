@@ -9,7 +9,7 @@ import { rangeLookup, type TextRange } from './text/text-ranges.ts';
 import { type WordSieve, wordSieve } from './text/word-sieve.ts';
 import { isAscii } from '../skills/text/words/ascii.ts';
 
-/** One file as the rules look at it. */
+/** One file as the rules see it. */
 export interface ScannedFile {
   path: string;
   /** The name in lower case, without folders. */
@@ -18,32 +18,32 @@ export interface ScannedFile {
   ending: string;
   bytes: Uint8Array;
   executable: boolean;
-  /** What it is by its first bytes, where it is no text. */
+  /** Kind by its first bytes; undefined for a text. */
   binary: BinaryKind | undefined;
-  /** With LF as line end, for CR as well, without a byte order mark. Of what is no text, what can be read of it. */
+  /** With LF as line end, also for CR, and without a byte order mark. For a file that is not text: its readable parts. */
   text: string;
-  /** Whether `text` is the whole file, read as it is meant. */
+  /** Whether `text` is the whole file in its real encoding. */
   isText: boolean;
   isMarkdown: boolean;
   isSkillFile: boolean;
-  /** Whether `text` holds nothing outside of ASCII. */
+  /** Whether `text` holds only ASCII. */
   isAscii: boolean;
   folded: FoldedText;
-  /** The folded text in which commands are looked for: of HTML and XML, what is code. Computed when asked for. */
+  /** The folded text that is searched for commands; for HTML and XML, only its code. Computed on demand. */
   commands(): string;
-  /** Whether it is Markdown, or a text without a form: what people and models read as it is. */
+  /** Whether it is Markdown or plain text, which people and models read as it is. */
   isProse: boolean;
-  /** Whether a place of the folded text is code of Markdown. Computed when asked for. */
+  /** Whether an offset of the folded text is in code of Markdown. Computed on demand. */
   isInCode(at: number): boolean;
   /** Whether a word is in the folded text. */
   holds: WordSieve;
-  /** What stands between the fences of a SKILL.md; empty else. */
+  /** Range of the frontmatter of a SKILL.md; empty for other files. */
   frontMatter: TextRange;
-  /** In order; found anew each time, since they may be as many as lines. */
+  /** In order. Searched again on each call, since there may be as many as lines. */
   comments(): Iterable<TextRange>;
   /** Whether an offset lies in a comment. */
   isInComment(at: number): boolean;
-  /** Values of the frontmatter of which YAML makes something else than what is written. Computed when asked for. */
+  /** Values of the frontmatter that are written with escapes, as YAML resolves them. Computed on demand. */
   escaped(): readonly EscapedValue[];
 }
 
@@ -53,11 +53,11 @@ const UTF16 = {
   le: new TextDecoder('utf-16le', { ignoreBOM: true }),
   be: new TextDecoder('utf-16be', { ignoreBOM: true }),
 };
-/** Endings of files whose text people read. */
+/** Endings of Markdown files. */
 const MARKDOWN: ReadonlySet<string> = new Set(['.md', '.markdown', '.mdx']);
 const PLAIN: ReadonlySet<string> = new Set(['', '.txt', '.text', '.prompt', '.rst', '.adoc']);
 
-/** Reads a file of a skill, so that nothing of it stays unread. */
+/** Reads a file of a skill; for binary files, it reads the readable parts. */
 export function scannedFile(
   path: string,
   { bytes, executable }: { bytes: Uint8Array; executable: boolean },
@@ -68,7 +68,7 @@ export function scannedFile(
   const decoded = binary === undefined ? decodeWhole(bytes) : undefined;
   const text = lineEnds((decoded ?? readable(bytes, binary !== undefined)).replace(/^\ufeff/, ''));
   const isSkillFile = isSkillFileName(name);
-  // Of UTF-8, as many units as bytes are characters of ASCII.
+  // A UTF-8 text with as many units as bytes is ASCII.
   const ascii = (decoded !== undefined && text.length === bytes.length) || isAscii(text);
   const folded = foldForScan(text, ascii);
   const frontMatter = isSkillFile ? frontMatterRange(text) : { start: 0, end: 0 };
@@ -100,12 +100,12 @@ export function scannedFile(
   };
 }
 
-/** A line that is text from begin to end, as a shell would run it. */
+/** A line that is text from beginning to end, so that a shell could run it. */
 const LINE_OF_TEXT = /^[^\p{Cc}\ufffd]{8,}$/u;
-// oxlint-disable-next-line no-control-regex -- bytes that no text holds are what this looks for
+// oxlint-disable-next-line no-control-regex -- the pattern looks for bytes that no text holds
 const NO_TEXT = /[\x01-\x08\x0e-\x1a\x1c-\x1f]/;
 
-/** What can be read of bytes that are no UTF-8: of a picture and the like whole lines, of a text in another encoding everything. */
+/** The readable parts of bytes that are not UTF-8: whole lines of a picture or other binary file, or all of a text in another encoding. */
 function readable(bytes: Uint8Array, isKnown: boolean): string {
   const text = lenient.decode(bytes).replaceAll('\0', '');
   if (!isKnown && !NO_TEXT.test(text)) return text;
@@ -125,7 +125,7 @@ function decodeWhole(bytes: Uint8Array): string | undefined {
   try {
     return strict.decode(bytes);
   } catch {
-    // No UTF-8: the file is named as what was not read whole.
+    // Not UTF-8: the file is listed as not read completely.
     return undefined;
   }
 }

@@ -38,7 +38,7 @@ describe('chooseVersions()', () => {
       expect.objectContaining({
         code: 'skills.version-unmet',
         message: expect.stringContaining(
-          'Cannot load custom.y: custom.z asks for "^9", and there is "1.0.0"',
+          'Cannot load custom.y: custom.z asks for "^9", and no version fits, got "1.0.0"',
         ) as string,
       }),
     );

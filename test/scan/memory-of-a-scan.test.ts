@@ -25,6 +25,9 @@ describe('the memory of a scan', () => {
       String(count),
     ];
     const { status, stdout } = spawnSync(process.execPath, argv, { encoding: 'utf8', maxBuffer: 1e8 });
-    expect([status, stdout]).toEqual([0, `1001 ${count} of these are in this file; the first 1000 are told.\n`]);
+    expect([status, stdout]).toEqual([
+      0,
+      `1001 This file has ${count} of these findings; the first 1000 are listed.\n`,
+    ]);
   });
 });

@@ -84,7 +84,7 @@ describe('readFolder()', () => {
     expect([...(source?.tree.keys() ?? [])]).toEqual(['SKILL.md', 'b.txt']);
     expect(source?.unread).toEqual([
       { path: 'a.txt', bytes: 50, reason: 'over 30 bytes' },
-      { path: 'c.txt', bytes: 20, reason: 'over what is read of one skill' },
+      { path: 'c.txt', bytes: 20, reason: 'over the limit for one skill' },
     ]);
   });
 

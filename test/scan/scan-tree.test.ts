@@ -65,7 +65,7 @@ describe('scanTree()', () => {
       path: 'a.txt',
       line: 2,
       column: 1,
-      message: 'What is fetched goes straight into an interpreter.',
+      message: 'Fetched data goes straight into an interpreter.',
     });
   });
 
@@ -95,7 +95,7 @@ describe('scanTree()', () => {
     expect(findings[0]).toMatchObject({
       code: 'scan.hidden-text',
       path: 'a.md',
-      message: '30000 of these are in this file; the first 1000 are told.',
+      message: 'This file has 30000 of these findings; the first 1000 are listed.',
     });
     expect(findings[0]).not.toHaveProperty('line');
     expect(findings[1_000]).toMatchObject({ path: 'a.md', line: 1_000 });

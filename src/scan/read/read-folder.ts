@@ -4,7 +4,7 @@ import { isSkillFileName } from '../../skills/load/files/skill-file-name.ts';
 import { compareCodePoints } from '../../skills/text/text.ts';
 import type { ScanSource } from './scan-source.ts';
 
-/** What is read of a file, and of all files that are looked at together. Beyond it, they are named. */
+/** Most bytes that are read of one file, and of all files of one source. Files beyond a limit are listed as unread. */
 export interface ReadLimits {
   fileBytes: number;
   sourceBytes: number;
@@ -13,22 +13,22 @@ export interface ReadLimits {
 const MIB = 1024 * 1024;
 const LIMITS: ReadLimits = { fileBytes: 64 * MIB, sourceBytes: 256 * MIB };
 
-/** Folders that the loader passes over. */
+/** Folders that the loader skips. */
 const NOT_LOADED: ReadonlySet<string> = new Set(['.git', 'node_modules']);
-/** Of them, what git runs by itself. */
+/** Files in `.git` that git runs by itself. */
 const RUN_BY_GIT = /^(?:config|hooks\/[^/]+)$/;
 
 interface Folder {
   /** Path below the root, empty or ending in `/`. */
   below: string;
-  /** The skill that the folder lies in. */
+  /** The skill that contains the folder. */
   skill: ScanSource | undefined;
 }
 
 /**
- * Reads a folder for a scan, one skill after the other, in path order: every folder that holds a SKILL.md with all below it, and what lies outside
- * of skills folder by folder. Nothing is passed over in silence: what is not read is named. No link is followed. Of `.git` and `node_modules`, which no
- * skill is loaded from, only what git runs is read.
+ * Reads a folder for a scan in path order, one source after the other. A source is a folder with a SKILL.md and everything
+ * below it, or a single folder outside of skills. Everything that is not read is listed. Links are not followed. No skill is
+ * loaded from `.git` and `node_modules`, so only the files that git runs are read there.
  *
  * @param root absolute path of the folder, links resolved
  * @param limits for tests
@@ -82,7 +82,7 @@ function emptySource(below: string, isSkill: boolean): ScanSource {
   return { folder: below === '' ? '.' : below.slice(0, -1), isSkill, tree: new Map(), unread: [], found: [] };
 }
 
-/** A path of the root as a path of the source. */
+/** Converts a path below the root into a path of the source. */
 function ownPath({ folder }: ScanSource, path: string): string {
   return path.slice(folder === '.' ? 0 : folder.length + 1) || '.';
 }
@@ -96,7 +96,7 @@ interface FolderEntry {
   kind: 'file' | 'folder' | 'link' | 'other';
 }
 
-/** What a folder holds, in path order. One that cannot be read holds nothing, and says why. */
+/** Content of a folder, in path order. An unreadable folder is empty and has a fault. */
 function entriesOf(root: string, below: string): { entries: FolderEntry[]; fault?: string } {
   try {
     const entries = readdirSync(`${root}/${below}`, { withFileTypes: true })
@@ -118,7 +118,7 @@ function entriesOf(root: string, below: string): { entries: FolderEntry[]; fault
   }
 }
 
-/** Reads a file into a source; gives its bytes, or 0 where it is only named. */
+/** Reads a file into a source. Returns its size in bytes, or 0 if it is only listed as unread. */
 function readInto(
   { tree, unread }: ScanSource,
   path: string,
@@ -131,18 +131,18 @@ function readInto(
     tree.set(path, { bytes: content ?? new Uint8Array(), executable });
     return bytes;
   } catch (cause) {
-    // What can't be read is named, with the size that it says.
+    // Unreadable files are listed with their size on disk.
     const size = lstatSync(place, { throwIfNoEntry: false })?.size ?? 0;
     const reason =
       cause instanceof FileTooLarge
-        ? `over ${size > fileBytes ? `${fileBytes} bytes` : 'what is read of one skill'}`
+        ? `over ${size > fileBytes ? `${fileBytes} bytes` : 'the limit for one skill'}`
         : `it cannot be read (${(cause as NodeJS.ErrnoException).code ?? 'it changed'})`;
     unread.push({ path, bytes: size, reason });
     return 0;
   }
 }
 
-/** Names a folder that no skill is loaded from, with the bytes of all that is in it, and reads what git would run; gives the bytes of that. */
+/** Lists a folder that no skill is loaded from, with the size of its content, and reads the files that git would run. Returns their bytes. */
 function addNotLoaded(source: ScanSource, folder: string, own: string, limits: ReadLimits): number {
   const rest = { path: own, bytes: 0, reason: 'a folder that no skill is loaded from' };
   let read = 0;

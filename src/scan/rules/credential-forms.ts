@@ -1,12 +1,12 @@
-/** A form of secrets, as those who give them out write it: a beginning, and so many characters of an alphabet behind it. */
+/** The form of a kind of secret, as its issuer defines it: a fixed beginning, then a number of characters of an alphabet. */
 export interface CredentialForm {
-  /** Whose it is, for people. */
+  /** Kind and issuer, for people. */
   name: string;
   begins: string;
   alphabet: RegExp;
-  /** Characters behind the beginning, at least. */
+  /** Least number of characters behind the beginning. */
   length: number;
-  /** Whether no more may follow. */
+  /** Whether more characters of the alphabet mean that it is no secret. */
   exact?: true;
 }
 
@@ -15,7 +15,7 @@ const UPPER = /[A-Z2-7]/;
 const WORD = /[A-Za-z0-9_-]/;
 const HEX = /[0-9a-f]/;
 
-/** Forms of secrets that stand for themselves. Passwords have none. */
+/** Forms of secrets that can be recognized alone. Passwords have no form. */
 export const CREDENTIAL_FORMS: readonly CredentialForm[] = [
   ...['AKIA', 'ASIA', 'ABIA', 'ACCA'].map((begins): CredentialForm => ({
     name: 'a key of AWS',
@@ -70,12 +70,12 @@ export const CREDENTIAL_FORMS: readonly CredentialForm[] = [
   })),
 ];
 
-/** What people write where a secret would stand. */
+/** Text that people write in place of a secret. */
 const PLACEHOLDER =
   /example|placeholder|your|xxxxxx|00000000|11111111|1234567|abcdef|sample|dummy|fake|test|redacted|password|secret|changeme|<|\.\.\./i;
 
-/** Whether a text that has the form of a secret is one that stands for any. */
+/** Whether a text in the form of a secret is only a placeholder. */
 export function isPlaceholder(secret: string): boolean {
-  // A few letters again and again are nobody's secret.
+  // A text of a few repeated letters is not a real secret.
   return PLACEHOLDER.test(secret) || new Set(secret.slice(-16)).size < 6;
 }

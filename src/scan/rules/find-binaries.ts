@@ -1,7 +1,7 @@
 import type { FoundInFile } from '../scan-finding.ts';
 import type { ScannedFile } from '../scanned-file.ts';
 
-/** Names of parts that hold macros; the directory of a ZIP archive is not compressed, nor are names in older documents. */
+/** Names of parts that hold macros. They are readable, because ZIP directories and the names in older documents are not compressed. */
 const MACROS = ['vbaProject.bin', '_VBA_PROJECT', 'V\0B\0A\0', 'macrosheets/'];
 const CODE_ENDINGS: ReadonlySet<string> = new Set(
   '.pyc .pyo .pyd .class .jar .war .so .dll .dylib .exe .node .wasm .o .a .lib .com .scr .msi .deb .rpm .apk .appimage'.split(
@@ -12,7 +12,7 @@ const ARCHIVE_ENDINGS: ReadonlySet<string> = new Set(
   '.zip .tar .gz .tgz .bz2 .xz .zst .7z .rar .whl .egg .gem .nupkg .skill .asar .iso .dmg .cab'.split(' '),
 );
 
-/** Finds files of which nobody can read what they do. */
+/** Finds files whose behaviour people cannot read. */
 export function findBinaries(file: ScannedFile, paths: ReadonlySet<string>): FoundInFile[] {
   const { binary, ending, isText, bytes } = file;
   if (isText || bytes.length === 0) return [];
@@ -23,7 +23,7 @@ export function findBinaries(file: ScannedFile, paths: ReadonlySet<string>): Fou
       ? [
           {
             code: 'scan.unknown-bytes',
-            message: `This is ${what}; whether it was made from the source beside it is not known.`,
+            message: `This is ${what}; it may differ from the source beside it.`,
           },
         ]
       : [{ code: 'scan.binary-code', message: `This is ${what}, and its source is not in the skill.` }];
@@ -33,18 +33,16 @@ export function findBinaries(file: ScannedFile, paths: ReadonlySet<string>): Fou
     const macro = MACROS.some((name) => content.includes(name, 0, 'latin1'));
     return macro
       ? [{ code: 'scan.office-macro', message: `This is ${binary.name} with macros.` }]
-      : [{ code: 'scan.office', message: `This is ${binary.name}; what is in it was not looked at.` }];
+      : [{ code: 'scan.office', message: `This is ${binary.name}; its content was not scanned.` }];
   }
   if (binary?.kind === 'archive' || ARCHIVE_ENDINGS.has(ending))
-    return [
-      { code: 'scan.archive', message: `This is ${binary?.name ?? 'an archive'}; what is in it was not looked at.` },
-    ];
+    return [{ code: 'scan.archive', message: `This is ${binary?.name ?? 'an archive'}; its content was not scanned.` }];
   if (binary === undefined)
-    return [{ code: 'scan.unknown-bytes', message: 'This is neither text nor of a kind that is known.' }];
+    return [{ code: 'scan.unknown-bytes', message: 'This is neither text nor a known format.' }];
   return [];
 }
 
-/** `__pycache__/a.cpython-312.pyc` is made from `a.py`, `A.class` from `A.java`, `a.wasm` from `a.wat`. */
+/** Whether the skill holds the source: `a.py` for `__pycache__/a.cpython-312.pyc`, `A.java` for `A.class`, `a.wat` for `a.wasm`. */
 function hasSource({ path, ending }: ScannedFile, paths: ReadonlySet<string>): boolean {
   const sources = SOURCES[ending];
   if (sources === undefined) return false;

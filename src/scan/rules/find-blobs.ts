@@ -2,23 +2,23 @@ import type { FoundInFile } from '../scan-finding.ts';
 import type { WordSieve } from '../text/word-sieve.ts';
 import type { ScannedFile } from '../scanned-file.ts';
 
-/** So many characters without a blank are no word, no address and no digest. */
+/** A run without blanks of this length is no word, no address and no digest. */
 const BLOB_LENGTH = 300;
 /** Base64 is wrapped at 64 or 76 columns. */
 const WRAPPED_LENGTH = 56;
 const WRAPPED_LINES = 5;
 const BASE64 = /^[A-Za-z0-9+/_-]+$/;
 const HEX = /^[0-9a-fA-Fx]+$/;
-/** What stands around coded text in a program, a comment or a quotation, and pads it. */
+/** Characters around encoded text in programs, comments and quotations, and its padding. */
 const AROUND: ReadonlySet<string> = new Set('"\'`,;)+= \t\\>#|');
 const CODED = /[A-Za-z0-9+/_=-]+/g;
-/** Each stands for one byte or character. */
+/** Each match is one byte or character. */
 const ESCAPE = /\\x[0-9a-f]{2}|\\u[0-9a-f]{4}|\\[0-7]{3}|0x[0-9a-f]{2},?|&#x?[0-9a-f]{2,5};|\b\d{1,5},/g;
 const ESCAPE_BEGINS = ['\\x', '\\u', '\\0', '\\1', '\\2', '\\3', '0x', '&#'];
-/** So many of them, with blanks between them at most, are a text. */
+/** This number of escapes, with at most single blanks between them, counts as a text. */
 const ESCAPES = 60;
 
-/** Finds long runs of coded bytes. Images that a page shows in place are left alone, and so are lists of digests. */
+/** Finds long runs of encoded bytes. It skips images that a page embeds, and lists of digests. */
 export function* findBlobs({ text, folded, holds }: ScannedFile): Generator<FoundInFile> {
   let wrapped = 0;
   let wrappedFrom = 0;
@@ -40,7 +40,7 @@ export function* findBlobs({ text, folded, holds }: ScannedFile): Generator<Foun
 }
 
 function blob(what: string, at: number): FoundInFile {
-  return { code: 'scan.blob', message: `${what} stands here; what they say was not looked at.`, at };
+  return { code: 'scan.blob', message: `${what}; the decoded content was not scanned.`, at };
 }
 
 function bare(line: string): string {
@@ -52,20 +52,20 @@ function bare(line: string): string {
 }
 
 function isCoded(line: string): boolean {
-  // A line of a table of contents or a path has no digits and both cases.
+  // Paths and lines of a table of contents do not hold digits and letters of both cases.
   return (BASE64.test(line) && /\d/.test(line) && /[a-z]/.test(line) && /[A-Z]/.test(line)) || HEX.test(line);
 }
 
 function* longRuns(line: string, offset: number): Generator<FoundInFile> {
   for (const { index, 0: run } of line.matchAll(CODED)) {
     if (run.length < BLOB_LENGTH || isImage(line.slice(Math.max(0, index - 80), index))) continue;
-    // A ruled line is one character again and again.
+    // A ruled line repeats one character.
     if (new Set(run.slice(0, BLOB_LENGTH)).size < 8) continue;
     yield blob(`${run.length} characters of base64 or hexadecimal digits`, offset + index);
   }
 }
 
-/** Where runs of escapes begin. Lists of numbers count only where something makes characters of them. */
+/** Offsets where runs of escapes begin. Lists of numbers count only if the file converts numbers to characters. */
 function* escapeRuns(text: string, holds: WordSieve): Generator<number> {
   const withNumbers = holds('fromcharcode') || holds('chr(');
   if (!withNumbers && !ESCAPE_BEGINS.some((begin) => text.includes(begin))) return;
@@ -81,7 +81,7 @@ function* escapeRuns(text: string, holds: WordSieve): Generator<number> {
   }
 }
 
-/** Whether `data:image/…;base64,` stands at the end. */
+/** Whether the text ends with `data:image/…;base64,`. */
 function isImage(before: string): boolean {
   const start = before.lastIndexOf('data:');
   return start >= 0 && before.endsWith(';base64,') && /^data:(?:image|font)\//.test(before.slice(start));

@@ -1,33 +1,33 @@
 import type { FoundInFile } from '../scan-finding.ts';
 import type { ScannedFile } from '../scanned-file.ts';
 
-/** Files that a tool runs by itself, by their paths in lower case, with who does. */
+/** Files that a tool runs by itself, by their names in lower case, with the tool. */
 const RUN_BY_THEMSELVES: readonly (readonly [pattern: RegExp, by: string])[] = [
   [/^conftest\.py$/, 'pytest runs it wherever it collects tests'],
-  [/\.pth$/, 'Python runs its lines when it starts, where it lies in a folder of packages'],
+  [/\.pth$/, 'Python runs its lines at start, if it lies in a folder of packages'],
   [/^(?:site|user)customize\.py$/, 'Python runs it when it starts'],
-  [/^\.envrc$/, 'direnv runs it when somebody enters the folder'],
+  [/^\.envrc$/, 'direnv runs it on entry into the folder'],
   [/^binding\.gyp$/, 'npm builds it when the package is installed'],
   [/^\.pnpmfile\.c?js$/, 'pnpm runs it when packages are installed'],
-  [/^\.yarnrc\.ya?ml$/, 'yarn runs what it names'],
-  [/^\.pre-commit-config\.ya?ml$/, 'git runs what it names before a commit'],
-  [/^\.mcp\.json$/, 'an agent runs what it names'],
-  [/^\.devcontainer\.json$/, 'editors run what it names when the folder is opened'],
+  [/^\.yarnrc\.ya?ml$/, 'yarn runs the programs that it names'],
+  [/^\.pre-commit-config\.ya?ml$/, 'git runs the hooks that it names before a commit'],
+  [/^\.mcp\.json$/, 'an agent runs the servers that it names'],
+  [/^\.devcontainer\.json$/, 'editors run the commands that it names when the folder is opened'],
   [/^(?:autorun\.inf|desktop\.ini)$/, 'Windows reads it when the folder is opened'],
 ];
-/** The same for files in a folder of a name: the end of the path above the file, and the file. */
+/** Files that a tool runs in certain folders: the end of the folder's path, the name, and the tool. */
 const RUN_IN_FOLDER: readonly (readonly [folders: readonly string[], pattern: RegExp, by: string])[] = [
   [['.git/hooks', '.githooks', '.husky'], /^[^_]/, 'git runs it'],
-  [['.git'], /^config$/, 'git runs what it names'],
-  [['.github/workflows'], /\.ya?ml$/, 'GitHub runs it for whoever copies the repository'],
+  [['.git'], /^config$/, 'git runs the programs that it names'],
+  [['.github/workflows'], /\.ya?ml$/, 'GitHub runs it in every copy of the repository'],
   [
     ['.claude', '.cursor', '.gemini', '.codex'],
     /^(?:settings\.json|settings\.local\.json|hooks\.json|mcp\.json|config\.toml)$/,
-    'an agent runs what it names',
+    'an agent runs the commands that it names',
   ],
   [['.claude/hooks', '.cursor/hooks'], /./, 'an agent runs it'],
-  [['hooks'], /^hooks\.json$/, 'an agent runs what it names'],
-  [['.devcontainer'], /\.json$/, 'editors run what it names when the folder is opened'],
+  [['hooks'], /^hooks\.json$/, 'an agent runs the commands that it names'],
+  [['.devcontainer'], /\.json$/, 'editors run the commands that it names when the folder is opened'],
 ];
 const BUILD_FILES =
   /^(?:makefile|gnumakefile|setup\.py|noxfile\.py|fabfile\.py|tasks\.py|dodo\.py|rakefile|gruntfile\.[cm]?[jt]s|gulpfile\.[cm]?[jt]s|justfile|build\.rs|build\.gradle(?:\.kts)?|cmakelists\.txt|dockerfile|vagrantfile|jenkinsfile|meson\.build|(?:vite|vitest|jest|webpack|rollup|babel|eslint|prettier|postcss|tailwind|next|nuxt|svelte|astro|playwright|karma|metro)\.config\.[cm]?[jt]s|\.eslintrc\.[cm]?js)$/;
@@ -35,7 +35,7 @@ const BUILD_FILES =
 const LIFECYCLE =
   /^(?:pre|post)?(?:install|prepare|pack|publish|uninstall|shrinkwrap)$|^(?:prepublishonly|preprepare|dependencies)$/;
 
-/** Finds files that tools run: by themselves, or when they are called in the folder. */
+/** Finds files that tools run, either by themselves or when they are called in the folder. */
 export function findByName(file: ScannedFile): FoundInFile[] {
   const { path, name } = file;
   const lower = path.toLowerCase();
@@ -50,7 +50,7 @@ export function findByName(file: ScannedFile): FoundInFile[] {
   if (name === 'package.json') return lifecycleScripts(file);
   if (name === 'tasks.json' && folder.endsWith('/.vscode/')) return editorTasks(file);
   if (name === 'settings.json' && folder.endsWith('/.vscode/'))
-    return [{ code: 'scan.build-file', message: 'An editor takes the programs that it starts from it.' }];
+    return [{ code: 'scan.build-file', message: 'An editor reads from it which programs to start.' }];
   if (BUILD_FILES.test(name) || file.ending === '.mk' || file.ending === '.dockerfile')
     return [{ code: 'scan.build-file', message: 'A tool runs it when it is called in this folder.' }];
   return [];
@@ -60,7 +60,7 @@ function capitalized(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-/** JSON that npm would not read either runs nothing; what cannot be read is a finding of its own. */
+/** npm does not run invalid JSON either, so it has no scripts. */
 function lifecycleScripts({ text, path }: ScannedFile): FoundInFile[] {
   const scripts = recordOf(recordOf(parsed(text))['scripts']);
   return Object.keys(scripts)
@@ -82,7 +82,7 @@ function parsed(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch {
-    // npm refuses it as well.
+    // npm refuses it too.
     return undefined;
   }
 }

@@ -4,7 +4,7 @@ import { CREDENTIAL_FORMS, type CredentialForm, isPlaceholder } from './credenti
 
 const LETTER = /[A-Za-z0-9]/;
 
-/** Finds secrets by their forms. What it says of one is whose it is, never the secret. */
+/** Finds secrets by their forms. A message names the issuer, never the secret. */
 export function* findCredentials({ text, holds }: ScannedFile): Generator<FoundInFile> {
   for (const form of CREDENTIAL_FORMS) {
     const { begins, name } = form;
@@ -18,7 +18,7 @@ export function* findCredentials({ text, holds }: ScannedFile): Generator<FoundI
   if (holds('://') && holds('@')) yield* addresses(text);
 }
 
-/** A form that is longer than this is no secret, but a text without blanks. */
+/** A longer run is not a secret, but a text without blanks. */
 const LONGEST = 4_000;
 
 function endOf(text: string, from: number, { alphabet }: CredentialForm): number {
@@ -30,7 +30,7 @@ function endOf(text: string, from: number, { alphabet }: CredentialForm): number
 function isSecret(text: string, at: number, end: number, { begins, length, exact }: CredentialForm): boolean {
   const behind = end - at - begins.length;
   if (behind < length || (exact === true && behind > length)) return false;
-  // In the middle of a word it is a part of something else; a bot's name is digits, which belong to it.
+  // Inside a word it is part of something else. A bot token is an exception: digits come before its `:AA`.
   if (LETTER.test(begins[0] ?? '') && LETTER.test(text[at - 1] ?? '')) return false;
   if (begins === ':AA' && !/\d/.test(text[at - 1] ?? '')) return false;
   const secret = text.slice(at, end);
@@ -38,9 +38,9 @@ function isSecret(text: string, at: number, end: number, { begins, length, exact
   return !isPlaceholder(secret);
 }
 
-/** What stands between `//` and the next character that no name and password has. */
+/** A name and a password after `//`, up to a character that cannot be part of them. */
 const USER = /^[\w.%-]{1,64}:([^\s:@/"'`<>{}$()[\]*]{6,100})@[\w.-]/;
-/** As much of an address as a name and a password have. */
+/** Length of an address that is searched for a name and a password. */
 const ADDRESS = 200;
 
 /** Addresses that hold a name and a password. */

@@ -2,31 +2,31 @@ import { hiddenRuns } from '../text/hidden-runs.ts';
 import type { FoundInFile } from '../scan-finding.ts';
 import type { ScannedFile } from '../scanned-file.ts';
 
-/** This many in a row say something; fewer come from word processors. */
+/** A run of this length carries a message; shorter runs come from word processors. */
 const MESSAGE_LENGTH = 4;
 const BIDI = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/;
-/** These turn the order of text round by force. */
+/** These override the order of text. */
 const REORDERING = /[\u202a-\u202e\u2066-\u2069]/g;
 const TAGS = /[\u{e0020}-\u{e007e}]/gu;
-/** In these, marks of direction have work to do. */
+/** Letters of right-to-left scripts, in which marks of direction are legitimate. */
 const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/;
-/** What terminals obey: escape, bell, backspace, and the controls of eight bits but for the line end among them. */
-// oxlint-disable-next-line no-control-regex -- controls are what this looks for
+/** Controls that terminals obey: escape, bell, backspace, and 8-bit controls without the line end among them. */
+// oxlint-disable-next-line no-control-regex -- the pattern looks for controls
 const CONTROLS = /[\u0007\u0008\u001b\u0080-\u0084\u0086-\u009f]/g;
 
-/** Finds characters that nobody sees, those that change the order in which others are shown, and those that terminals obey. */
+/** Finds invisible characters, characters that change the order of shown text, and characters that terminals obey. */
 export function* findHidden({ text, isAscii, escaped }: ScannedFile): Generator<FoundInFile> {
   yield* hiddenIn(text, isAscii);
   for (const { value, source, at } of escaped())
     for (const found of hiddenIn(value, false))
-      // What the text itself holds is found there.
+      // Characters that the source itself holds are already found in the text.
       if (!source.includes(String.fromCodePoint(value.codePointAt(found.at ?? 0) ?? 0)))
         yield { ...found, message: `${found.message} It is written with escapes.`, at };
 }
 
 function* hiddenIn(text: string, isAscii: boolean): Generator<FoundInFile> {
   for (const at of oneALine(text, CONTROLS))
-    yield { code: 'scan.terminal', message: `A character that terminals obey stands here: ${named(text, at)}.`, at };
+    yield { code: 'scan.terminal', message: `A control character that terminals obey: ${named(text, at)}.`, at };
   if (isAscii) return;
   const isRightToLeft = RIGHT_TO_LEFT.test(text);
   for (const { start, end } of hiddenRuns(text)) {
@@ -44,16 +44,16 @@ function* hiddenIn(text: string, isAscii: boolean): Generator<FoundInFile> {
     } else if (run.search(REORDERING) < 0 && !(isRightToLeft && characters.every((each) => BIDI.test(each)))) {
       yield {
         code: 'scan.hidden-text',
-        message: `A character that nobody sees stands here: ${named(text, start)}.`,
+        message: `An invisible character: ${named(text, start)}.`,
         at: start,
       };
     }
   }
   for (const at of oneALine(text, REORDERING))
-    yield { code: 'scan.bidi', message: `A character changes the order of what is shown: ${named(text, at)}.`, at };
+    yield { code: 'scan.bidi', message: `A character changes the order of the shown text: ${named(text, at)}.`, at };
 }
 
-/** Where a pattern matches, of a line the first place. */
+/** First match on each line. */
 function* oneALine(text: string, pattern: RegExp): Generator<number> {
   let lineEnd = -1;
   for (const { index } of text.matchAll(pattern)) {

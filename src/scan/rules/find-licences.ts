@@ -2,21 +2,21 @@ import type { FoundInFile } from '../scan-finding.ts';
 import type { ScannedFile } from '../scanned-file.ts';
 
 const LICENCE_FILE = /^(?:licen[cs]e|copying|copyright|notice|terms|eula|legal)(?:[-_. ].*)?$/;
-/** What gives leave to copy; where it stands, the rest are conditions. */
+/** Phrases that permit copying. If one is present, the rest of the licence only adds conditions. */
 const GRANTS =
   /permission is hereby granted|redistribution and use in source|(?:licensed|available|released|distributed) under (?:the )?(?:terms of (?:the )?)?(?:apache|mit|bsd|gnu|mozilla|isc|creative commons|cc)|apache license,? version 2|gnu (?:lesser |affero )?general public license|mozilla public license|creative commons|public domain|permission to use,? copy/;
 const KEEPS =
   /all rights reserved|proprietary|confidential|unlicensed|no licen[cs]e (?:is )?granted|not (?:for|to be) (?:redistribut|cop)/;
-/** What stands before and behind words that forbid. */
+/** Words that forbid, before the verb. */
 const FORBIDS = /(?:may|must|shall|can) ?not /g;
 const COPYING =
   /(?:^| )(?:cop(?:y|ied)|reproduced?|distributed?|redistributed?|modif(?:y|ied)|extract(?:ed)?|shared?)\b/;
-/** So far the verb may stand from the word that forbids. */
+/** Most characters between the word that forbids and the verb. */
 const CLAUSE = 200;
 const FIELD_KEEPS =
   /proprietary|all rights reserved|unlicensed|confidential|commercial|no[ -]?licen[cs]e|\bnone\b|by-nd|by-nc-nd|source[ -]available/;
 
-/** Finds licences under which the skill may not be copied: in files of licences, and in the frontmatter. */
+/** Finds licences that forbid copying the skill: in licence files, and in the frontmatter. */
 export function findLicences(file: ScannedFile): FoundInFile[] {
   const { name, isText, isSkillFile } = file;
   const { text: folded, offsetOf } = file.folded;
@@ -36,7 +36,7 @@ export function findLicences(file: ScannedFile): FoundInFile[] {
     : [{ code: 'scan.licence', message: 'This licence forbids copying, or keeps all rights.', at: offsetOf(at) }];
 }
 
-/** Where the field `license` begins a line of the frontmatter, or -1. */
+/** Offset of the line with the field `license` in the frontmatter, or -1. */
 function fieldAt(block: string): number {
   return Math.max(...['\nlicense:', '\nlicence:'].map((field) => block.indexOf(field) + 1)) || -1;
 }

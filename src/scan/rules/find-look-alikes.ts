@@ -4,20 +4,20 @@ import type { ScannedFile } from '../scanned-file.ts';
 import { CONFUSABLE_LETTERS, LETTERS_OF_SCIENCE } from '../text/confusable-letters.ts';
 
 const PLAIN_LETTER = /[a-z]/i;
-/** Letters of full width, and those made for formulas. */
+/** Full-width letters, and mathematical letters. */
 const STYLED_LETTERS = '\\uff21-\\uff3a\\uff41-\\uff5a\\u{1d400}-\\u{1d7cb}';
 const STYLED = /[\uff21-\uff3a\uff41-\uff5a\u{1d400}-\u{1d7cb}]/u;
-/** Up to here a letter of a formula stands for something. */
+/** Up to this number of mathematical letters in a word is a formula. */
 const OF_FORMULAS = 3;
 
-/** Finds words that are not written in the letters that they seem to be written in. */
+/** Finds words in letters of another alphabet than they seem to be written in. */
 export function* findLookAlikes({ text, isAscii }: ScannedFile): Generator<FoundInFile> {
   if (isAscii) return;
   for (const { start, word } of wordsBeyondAscii(text)) {
     const letters = [...word];
     const others = letters.filter((letter) => CONFUSABLE_LETTERS.has(letter) && !LETTERS_OF_SCIENCE.has(letter));
     const folded = letters.map((letter) => CONFUSABLE_LETTERS.get(letter) ?? letter.normalize('NFKC')).join('');
-    // A Latin word with a few other letters; the other way round it is a word with a few Latin ones, as brands have in Russian.
+    // A Latin word with a few foreign letters. The reverse, such as a brand in a Russian word, is normal.
     if (others.length > 0 && PLAIN_LETTER.test(word) && /^[\p{Script=Latin}\p{M}]+$/u.test(folded)) {
       yield {
         code: 'scan.look-alike',
@@ -34,7 +34,7 @@ export function* findLookAlikes({ text, isAscii }: ScannedFile): Generator<Found
   }
 }
 
-/** Words that hold a letter which looks like another one. */
+/** Words with a letter that looks like another one. */
 function* wordsBeyondAscii(text: string): Generator<{ start: number; word: string }> {
   let end = 0;
   for (const { index, 0: letter } of text.matchAll(suspect())) {
@@ -49,7 +49,7 @@ function* wordsBeyondAscii(text: string): Generator<{ start: number; word: strin
 
 const LETTER = /^[\p{L}\p{M}]$/u;
 
-/** How many units the letter at an offset has; 0 where none stands there. */
+/** Number of 16-bit units of the letter at an offset; 0 if no letter is there. */
 function letterAt(text: string, at: number): number {
   const code = text.codePointAt(at);
   if (code === undefined) return 0;

@@ -7,7 +7,7 @@ import { OVERRIDE_PHRASES } from './override-phrases.ts';
 
 const LETTER = /[\p{L}\p{N}]/u;
 
-/** Finds phrases that talk a model out of its instructions; where people seldom look they are graver. */
+/** Finds phrases that tell a model to ignore its instructions. They are more severe where people seldom look. */
 export function* findOverrides(file: ScannedFile): Generator<FoundInFile> {
   for (const each of findPhrases(file.folded, file.holds)) {
     const at = each.at ?? 0;
@@ -20,10 +20,10 @@ export function* findOverrides(file: ScannedFile): Generator<FoundInFile> {
   yield* overridesOfEntities(file);
 }
 
-/** Blanks and letters by number. What stands for `<` and `&` is how texts about markup are written. */
+/** Entities for blanks and letters. `&lt;` and `&amp;` are left out, because texts about markup use them. */
 const ENTITY = /&(?:#(\d{2,6})|#[xX]([0-9a-fA-F]{2,5})|nbsp|ensp|emsp|thinsp|shy|zwnj|zwj);/g;
 
-/** Phrases of Markdown that a page shows, and that its text spells with entities. */
+/** Phrases that are visible on a Markdown page, but whose source uses entities. */
 function* overridesOfEntities({ isMarkdown, text, holds }: ScannedFile): Generator<FoundInFile> {
   if (!isMarkdown || !(text.includes('&#') || ['&nbsp;', '&ensp;', '&emsp;', '&thinsp;', '&shy;', '&zw'].some(holds)))
     return;
@@ -38,7 +38,7 @@ function* overridesOfEntities({ isMarkdown, text, holds }: ScannedFile): Generat
     yield { code: 'scan.override-text', message: `${message} It is written with entities.`, at };
 }
 
-/** Phrases of a text that are not in what it was made of. */
+/** Phrases of a text that its source does not have. */
 function* newPhrases(source: string, made: string): Generator<FoundInFile> {
   let known = 0;
   for (const _phrase of phrasesIn(source)) known += 1;
@@ -53,10 +53,10 @@ function phrasesIn(text: string): Generator<FoundInFile> {
   return findPhrases(folded, wordSieve(folded.text));
 }
 
-/** Finds phrases that talk a model out of what it was told, one of a kind a line. */
+/** Finds phrases that tell a model to ignore its instructions, at most one of a kind on each line. */
 function* findPhrases(folded: FoldedText, holds: WordSieve): Generator<FoundInFile> {
   const { text } = folded;
-  /** Several phrases begin with one word. */
+  /** Words by offset: several phrases begin with one word. */
   const phrases = new Map<number, string>();
   const phraseAt = (at: number): string => {
     let words = phrases.get(at);

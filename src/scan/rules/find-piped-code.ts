@@ -5,11 +5,11 @@ import { decodes, fetchedFiles, fetcherIn, FETCHING_WORDS } from '../text/comman
 import { isInterpreter, runsItsInput, shellCommand, type ShellCommand } from '../text/commands/shell-command.ts';
 import { pipelinesOf, type PipeStage } from '../text/commands/shell-statements.ts';
 
-const PIPED = 'What is fetched goes straight into an interpreter.';
-const DECODED = 'What is decoded goes straight into an interpreter.';
+const PIPED = 'Fetched data goes straight into an interpreter.';
+const DECODED = 'Decoded data goes straight into an interpreter.';
 const RUN = 'A file that was fetched above is run.';
 
-/** Finds commands that run what comes from the network or out of a code, and files that are fetched and then run. */
+/** Finds commands that run fetched or decoded data, and files that are fetched and then run. */
 export function* findPipedCode(file: ScannedFile): Generator<FoundInFile> {
   const { holds, isMarkdown } = file;
   const { offsetOf } = file.folded;
@@ -40,7 +40,7 @@ export function* findPipedCode(file: ScannedFile): Generator<FoundInFile> {
 
 type TokenStage = PipeStage & {
   tokens: readonly CommandToken[];
-  /** Index of the word that fetches, or -1. */
+  /** Index of the fetching word, or -1. */
   fetcher: number;
 };
 
@@ -59,13 +59,13 @@ function pipedMessage(stages: readonly TokenStage[]): string | undefined {
   return undefined;
 }
 
-/** What runs a text that it is given, besides interpreters. */
+/** Commands that run a text, besides interpreters. */
 const RUNS_TEXT: ReadonlySet<string> = new Set(['eval', 'source', '.', 'exec', 'iex', 'invoke-expression']);
-/** Words that may stand between the two. */
+/** Words that may stand between the running and the fetching word. */
 const BETWEEN: ReadonlySet<string> = new Set(['sudo', 'new-object', 'net.webclient', 'system.net.webclient', '$']);
 const NEAR = 5;
 
-/** `sh -c "$(curl …)"`, `. <(curl …)`, `iex (irm …)`: what runs it stands before what fetches, and opens a group. */
+/** `sh -c "$(curl …)"`, `. <(curl …)`, `iex (irm …)`: the running word stands before the fetching word and opens a group. */
 function substitutes({ text, tokens, fetcher }: TokenStage): boolean {
   return tokens.some((token, index) => {
     if (index !== fetcher) return false;
@@ -79,12 +79,12 @@ function substitutes({ text, tokens, fetcher }: TokenStage): boolean {
   });
 }
 
-/** The program of an interpreter; what stands behind it is data. */
+/** A program file of an interpreter; later words are its data. */
 const PROGRAM_FILE = /[./]/;
 const INSTALLERS: ReadonlySet<string> = new Set(['pip', 'pip3']);
 
 function runsFile({ name, inFolder, arguments: given }: ShellCommand, fetched: ReadonlySet<string>): boolean {
-  // A letter alone is a word of prose as well.
+  // A single letter may also be a word of prose.
   if (fetched.has(name) && (name.length > 1 || inFolder)) return true;
   const words = given.filter((word) => !word.startsWith('-'));
   const isFetched = (word: string): boolean => fetched.has(baseName(word));

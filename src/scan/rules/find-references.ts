@@ -5,16 +5,16 @@ import { isInRanges } from '../text/text-ranges.ts';
 
 /** `](target` of a link or an image; a title may follow. */
 const INLINE = /\]\(\s?<?([^\s<>()[\]]+)/g;
-/** `[name]: target`; whether a line begins with it is looked at when it is found. */
+/** `[name]: target`; a later check makes sure that it begins a line. */
 const DEFINITION = /\]:[ \t]<?([^\s<>[\]]+)/g;
-/** The same with the target on the next line, where nothing but a title may follow. */
+/** A definition with the target on the next line, where only a title may follow. */
 const DEFINITION_BELOW = /\]:[ \t]?\n[ \t]{0,3}<?([^\s<>[\]]+)>?(?=[ \t]?(?:\n|$|["'(]))/g;
 const ELSEWHERE = /^(?:[a-z][a-z0-9+.-]{1,30}:|#|\?|\/\/)/i;
 const OF_THE_MACHINE = /^(?:file:|\/|~\/|[a-z]:[\\/])/i;
-/** A name that somebody is to fill in, or a pattern. */
+/** A name to be filled in, or a pattern. */
 const PLACEHOLDER = /[{}$*…]|\.\.\.|%[^0-9a-f]|^(?:url|link|path|href|target|file|image|src|source|address)$/i;
 
-/** Finds links of Markdown that lead out of the skill, or to no file of it. What stands in code leads nowhere. */
+/** Finds links of Markdown that lead out of the skill, or to missing files. Code is skipped. */
 export function* findReferences(
   { path, text, isMarkdown, frontMatter }: ScannedFile,
   paths: ReadonlySet<string>,
@@ -42,7 +42,7 @@ export function* findReferences(
   }
 }
 
-/** A path below the skill; undefined when it leaves. */
+/** A path below the skill; undefined when it leaves the skill. */
 function resolvePath(from: string, target: string): string | undefined {
   const parts = from.split('/').slice(0, -1);
   for (const part of decoded(withoutQuery(target)).split(/[/\\]/)) {
@@ -58,14 +58,14 @@ function withoutQuery(target: string): string {
   return end < 0 ? target : target.slice(0, end);
 }
 
-/** The longest name of a link. */
+/** The longest name of a link, in characters. */
 const NAME = 200;
 
 function beginsLine(text: string, at: number): boolean {
   const before = text.slice(Math.max(0, at - NAME), at);
   const start = before.lastIndexOf('\n') + 1;
   const name = before.slice(start).trimStart();
-  // A footnote defines no link.
+  // A footnote is not a link definition.
   return (start > 0 || at <= NAME) && name.startsWith('[') && !name.startsWith('[^');
 }
 
@@ -73,7 +73,7 @@ function decoded(target: string): string {
   try {
     return decodeURIComponent(target);
   } catch {
-    // A percent sign that is no escape stands for itself.
+    // A percent sign outside of an escape stands for itself.
     return target;
   }
 }

@@ -1,14 +1,14 @@
-/** A phrase: words that it begins with, and what its words are. */
+/** A phrase: the words that it may begin with, and a pattern for its words. */
 export interface OverridePhrase {
   begins: readonly string[];
-  /** Sees words with one blank between them, from the first one on, of a length that is bounded. */
+  /** Applied to the words from the first one on, separated by one blank, of bounded length. */
   pattern: RegExp;
   message: string;
 }
 
 const IGNORES = 'A phrase tells a model to ignore its instructions.';
 
-/** Phrases that talk a model out of what it was told. */
+/** Phrases that tell a model to ignore its instructions or to bypass a check. */
 export const OVERRIDE_PHRASES: readonly OverridePhrase[] = [
   {
     begins: ['ignore', 'disregard', 'forget', 'override', 'neglect'],
@@ -20,7 +20,7 @@ export const OVERRIDE_PHRASES: readonly OverridePhrase[] = [
     begins: ['ignore', 'disregard', 'forget'],
     pattern:
       /^\w+ (?:everything|anything|all) (?:[\w']+ ){0,2}(?:above|before|previously|earlier|told|learned|know|said)\b/,
-    message: 'A phrase tells a model to ignore what stands before.',
+    message: 'A phrase tells a model to ignore the text before it.',
   },
   {
     begins: ['you'],
@@ -32,7 +32,7 @@ export const OVERRIDE_PHRASES: readonly OverridePhrase[] = [
     begins: ['not', "don't", 'dont', 'never', 'without'],
     pattern:
       /^[\w']+ (?:ever )?(?:tell|inform|mention|reveal|disclos|notify|alert|warn)(?:ing|e|ling)? (?:[\w']+ ){0,4}(?:users?|humans?|operators?|people|anyone|anybody|owner|developers?)(?: [^t]| t[^o]| to\w|$)/,
-    message: 'A phrase has something kept from people.',
+    message: 'A phrase tells a model to keep something from people.',
   },
   {
     begins: ['reveal', 'print', 'output', 'repeat', 'leak', 'send', 'show'],
@@ -43,18 +43,18 @@ export const OVERRIDE_PHRASES: readonly OverridePhrase[] = [
     begins: ['bypass', 'disable', 'circumvent', 'evade', 'turn off', 'skip', 'ignore'],
     pattern:
       /^\w+ (?:[\w']+ ){0,3}(?:safety|security|permission|approval|confirmation|moderation|sandbox) (?:checks?|prompts?|filters?|rules?|guidelines?|measures?|restrictions?|warnings?|policy|policies|systems?|mode)\b/,
-    message: 'A phrase has a check gone round.',
+    message: 'A phrase tells a model to bypass a check.',
   },
   {
     begins: ['--dangerously', '--yolo'],
     pattern: /^(?:dangerously (?:skip permissions|bypass)|yolo\b)/,
-    message: 'A way round what an agent has to ask for.',
+    message: 'An option that bypasses the approvals of an agent.',
   },
   {
     begins: ['without'],
     pattern:
       /^without (?:(?:asking|requesting|waiting) (?:[\w']+ ){0,3}(?:permission|confirmation|approval|consent)|(?:the )?users?(?:'s|')? (?:permission|confirmation|approval|consent|knowledge))\b/,
-    message: 'A phrase has something done without asking.',
+    message: 'A phrase tells a model to act without asking.',
   },
   {
     begins: ['忽略', '无视', '忘记'],

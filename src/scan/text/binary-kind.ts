@@ -1,8 +1,8 @@
-/** What a file is by its first bytes, where it is no text. */
+/** Kind of a binary file by its first bytes. */
 export interface BinaryKind {
   /** For people. */
   name: string;
-  /** `code` runs, `bytecode` as well and has a source of the same name; `data` is looked at by people or programs. */
+  /** `code` runs; `bytecode` runs too and has a source of the same name; `data` is for people or programs. */
   kind: 'code' | 'bytecode' | 'archive' | 'office' | 'data';
 }
 
@@ -54,15 +54,15 @@ const SIGNATURES: readonly Signature[] = [
 ];
 
 const LONGEST = 262;
-/** A version number in two bytes, carriage return, line feed, and the flags, of which there are three. */
-// oxlint-disable-next-line no-control-regex -- bytes are what this looks for
+/** A version number in two bytes, carriage return, line feed, and flags from 0 to 3. */
+// oxlint-disable-next-line no-control-regex -- the pattern matches bytes
 const PYTHON_BYTECODE = /^[\x00-\xff]{2}\r\n[\x00-\x03]\x00{3}/;
 const OFFICE_NAMES = /\.(?:doc|dot|xls|xlt|ppt|pot|pps)[xm]$|\.od[tsp]$|\.xlsb$/;
 
 /**
- * Says what a file is by its first bytes, and of packed documents by its name as well.
+ * Finds the kind of a file by its first bytes, and that of a packed document also by its name.
  *
- * @returns undefined for what may be text, and for what is not known
+ * @returns undefined for possible text and for unknown formats
  */
 export function binaryKind(path: string, bytes: Uint8Array): BinaryKind | undefined {
   const head = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, LONGEST)).toString('latin1');

@@ -1,6 +1,6 @@
 import type { TextRange } from './text-ranges.ts';
 
-/** How comments are written: to the end of the line, and between two marks. */
+/** Syntax of comments: to the end of the line, or between two marks. */
 interface CommentSyntax {
   line: readonly string[];
   block: readonly (readonly [open: string, close: string])[];
@@ -10,7 +10,7 @@ const HASH: CommentSyntax = { line: ['#'], block: [] };
 const SLASHES: CommentSyntax = { line: ['//'], block: [['/*', '*/']] };
 const MARKUP: CommentSyntax = { line: [], block: [['<!--', '-->']] };
 const DASHES: CommentSyntax = { line: ['--'], block: [['/*', '*/']] };
-/** First lines of scripts whose comments are not those of a shell. */
+/** First lines of scripts whose comments differ from those of a shell. */
 const SLASHES_RUN = /^#!.*\b(?:node|deno|bun|tsx|ts-node|php|scala|swift|go)\b/;
 
 const BY_ENDING: Readonly<Record<string, CommentSyntax>> = {
@@ -26,7 +26,7 @@ const BY_ENDING: Readonly<Record<string, CommentSyntax>> = {
 };
 
 /**
- * Finds comments, by the ending of a file's name, and without one by the program that runs it. Quotes are not known: what looks like a comment in a quoted text counts as one.
+ * Finds comments by the ending of the file's name, or by the interpreter in its first line. Quotes are ignored: a look-alike in a string counts.
  *
  * @returns ranges in order
  */
@@ -35,7 +35,7 @@ export function* commentRanges(path: string, text: string): Generator<TextRange>
   const { line, block } =
     BY_ENDING[name.slice(name.lastIndexOf('.') + 1).toLowerCase()] ?? (SLASHES_RUN.test(text) ? SLASHES : HASH);
   const marks = [...block.map(([open, close]) => ({ open, close })), ...line.map((open) => ({ open, close: '\n' }))];
-  /** Where each mark stands next; one that is not there any more is looked for once. */
+  /** Next offset of each mark; a mark that does not occur any more is searched only once. */
   const next = marks.map(({ open }) => text.indexOf(open));
   for (let at = 0; ;) {
     for (const [index, { open }] of marks.entries())
@@ -47,7 +47,7 @@ export function* commentRanges(path: string, text: string): Generator<TextRange>
     if (first === undefined) return;
     const { open, close, start } = first;
     if (close === '\n' && !/[\s;{(]/.test(text[start - 1] ?? ' ')) {
-      // Within a word or an address it begins no comment.
+      // Within a word or an address, the mark begins no comment.
       at = start + open.length;
       continue;
     }

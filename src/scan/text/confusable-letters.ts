@@ -1,4 +1,4 @@
-/** Letters of other alphabets that look like one of ASCII, by that one. From the confusables of Unicode (UTS 39), the ones of modern alphabets. */
+/** Letters that look like an ASCII letter, by that letter. They are the letters of modern alphabets among Unicode's confusables (UTS 39). */
 const BY_LETTER: Readonly<Record<string, string>> = {
   a: 'аɑα',
   b: 'ЬƄ',
@@ -49,12 +49,12 @@ const BY_LETTER: Readonly<Record<string, string>> = {
   Z: 'ΖᏃ',
 };
 
-/** The letter of ASCII by a letter that looks like it. */
+/** The ASCII letter for each letter that looks like it. */
 export const CONFUSABLE_LETTERS: ReadonlyMap<string, string> = new Map(
   Object.entries(BY_LETTER).flatMap(([letter, others]) =>
     [...others].map((other): [string, string] => [other, letter]),
   ),
 );
 
-/** Letters that stand beside Latin ones in formulas and names of science as what they are. */
+/** Letters that are legitimate beside Latin ones, in formulas and scientific names. */
 export const LETTERS_OF_SCIENCE: ReadonlySet<string> = new Set('αγικνρστυχı');

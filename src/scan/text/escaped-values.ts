@@ -10,8 +10,8 @@ const ANY_ESCAPE = /\\[^"\\/ t]/;
 const BY_LETTER: Readonly<Record<string, number>> = { a: 0x07, b: 0x08, e: 0x1b };
 
 /**
- * Gives the keys and values of the frontmatter that are written with escapes, as YAML reads them. Of a frontmatter that cannot be read, which
- * other systems may read, it gives the whole with its escapes resolved.
+ * Returns the keys and values of the frontmatter that are written with escapes, as YAML reads them. If the frontmatter is
+ * invalid, other systems may still read it, so its whole text is returned with escapes resolved.
  *
  * @param text a SKILL.md
  */

@@ -3,26 +3,26 @@ import { removeHidden } from '../../skills/text/hidden-characters.ts';
 import { CONFUSABLE_LETTERS } from './confusable-letters.ts';
 import { growingOffsets } from './growing-offsets.ts';
 
-/** A text as its phrases are looked for, with the way back to where they stand. */
+/** A text that is folded for the search of phrases, with its original offsets. */
 export interface FoldedText {
-  /** Lower case, one blank or line end a gap, without hidden characters, look-alikes as the letters that they look like. */
+  /** Lower case, one blank or line end for each gap, no hidden characters, look-alikes replaced by the letters that they look like. */
   text: string;
-  /** The offset in the text before of an offset in this one. */
+  /** Converts an offset in this text to one in the original text. */
   offsetOf(at: number): number;
 }
 
-/** Joiners count where a reader knows emoji and Persian; a phrase is looked for without them. */
+/** Joiners are legitimate in emoji and Persian, but a phrase is searched without them. */
 const JOINERS = /[\u200c\u200d]/g;
 const OUTSIDE_ASCII = /[\u0080-\uffff]+/g;
-/** Nothing from here to the private use of Unicode looks like a letter of ASCII. */
+/** No character from here to Unicode's private use area looks like an ASCII letter. */
 const IDEOGRAPHS = 0x2e80;
 const IDEOGRAPHS_END = 0xe000;
 
 /**
- * Folds a text, so that a phrase is found in whatever case, letters and spacing it is written. Takes time in proportion to the text.
+ * Folds a text, so that a phrase is found in any case, letters and spacing. Takes time in proportion to the text.
  *
  * @param text any text
- * @param ascii whether it is known to hold nothing outside of ASCII
+ * @param ascii whether the text is known to be ASCII
  */
 export function foldForScan(text: string, ascii: boolean = isAscii(text)): FoldedText {
   const pieces = createPieces(text);
@@ -41,22 +41,22 @@ export function foldForScan(text: string, ascii: boolean = isAscii(text)): Folde
 }
 
 interface Pieces {
-  /** Adds a piece whose units stand one by one from an offset on. */
+  /** Adds a piece whose units follow each other in the original text from an offset on. */
   add(piece: string, from: number): void;
   folded(): FoldedText;
 }
 
-/** So many pieces are held one by one: of a large text they would take many times what it takes. */
+/** Pieces are joined when there are this many: single pieces of a large text would take many times its memory. */
 const HELD = 4_096;
 
 function createPieces(whole: string): Pieces {
   const texts: string[] = [];
   let pieces: string[] = [];
-  /** Where stretches begin, before and after; within a stretch one unit is one unit. */
+  /** Offsets where runs begin, in the original and in the folded text. Within a run, one unit maps to one unit. */
   const before = growingOffsets();
   const after = growingOffsets();
   let length = 0;
-  /** How far what is added stands before where it stood; it begins with none. */
+  /** Original offset minus folded offset of the current run; -1 before the first. */
   let shift = -1;
   return {
     add(piece, from) {
@@ -88,7 +88,7 @@ function createPieces(whole: string): Pieces {
   };
 }
 
-/** Lower case, with one blank or one line end a gap. */
+/** Adds lower case text with one blank or one line end for each gap. */
 function addPlain(pieces: Pieces, text: string, from: number): void {
   const lower = text.toLowerCase();
   let end = 0;
@@ -102,7 +102,7 @@ function addPlain(pieces: Pieces, text: string, from: number): void {
   pieces.add(lower.slice(end), from + end);
 }
 
-/** Gaps that are not one blank or one line end already. */
+/** Gaps other than exactly one blank or one line end. */
 const GAPS = /[\t-\r ]{2,}|[\t\v\f\r]/g;
 
 function addBeyondAscii(pieces: Pieces, text: string, start: number, end: number): void {
@@ -130,7 +130,7 @@ function foldedCharacter(character: string): string {
       .map((each) => CONFUSABLE_LETTERS.get(each) ?? each)
       .join('')
       .toLowerCase();
-    // A few thousand characters are all that texts are written in.
+    // Real texts use a few thousand different characters.
     if (known.size < 10_000) known.set(character, folded);
   }
   return folded;

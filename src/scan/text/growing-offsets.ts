@@ -6,7 +6,7 @@ export interface GrowingOffsets {
   length(): number;
 }
 
-/** Makes an empty list. An offset takes four bytes, a fraction of what objects take. */
+/** Makes an empty list. It needs four bytes for each offset, far less than objects do. */
 export function growingOffsets(): GrowingOffsets {
   let offsets = new Uint32Array(16);
   let length = 0;

@@ -1,14 +1,14 @@
 import { HIDDEN_EACH } from '../../skills/text/hidden-characters.ts';
 import type { TextRange } from './text-ranges.ts';
 
-/** What an emoji of a flag is written with: a black flag, tags, and the tag that ends them. */
+/** The black flag that begins an emoji of a region: tags and an end tag follow it. */
 const FLAG = 0x1f3f4;
 const FLAG_TAGS = /^[\u{e0061}-\u{e007a}\u{e0030}-\u{e0039}]{3,6}\u{e007f}/u;
-/** Selects one of several forms of an ideograph that stands before it. */
+/** Selects one of several forms of the ideograph before it. */
 const IDEOGRAPHIC_SELECTOR = /^[\u{e0100}-\u{e01ef}]$/u;
 const IDEOGRAPH = /\p{Unified_Ideograph}/u;
 
-/** Finds runs of characters that nobody sees, but for those that a flag or an ideograph is written with. */
+/** Finds runs of invisible characters, without those that belong to a flag or an ideograph. */
 export function* hiddenRuns(text: string): Generator<TextRange> {
   let run: TextRange | undefined;
   for (const { index, 0: character } of text.matchAll(HIDDEN_EACH())) {
@@ -22,7 +22,7 @@ export function* hiddenRuns(text: string): Generator<TextRange> {
   if (run !== undefined) yield* beyondEmoji(text, run);
 }
 
-/** The part of a run that nothing before it has a use for. */
+/** The part of a run that does not belong to the character before it. */
 function* beyondEmoji(text: string, { start, end }: TextRange): Generator<TextRange> {
   const before = characterBefore(text, start);
   const run = text.slice(start, end);

@@ -1,11 +1,11 @@
 import type { TextRange } from './text-ranges.ts';
 
 const OPENS = /<(script|style|pre|code|kbd|samp)\b[^<>]*>/g;
-/** Marks within code that are no part of it. */
+/** Tags within code that do not belong to it. */
 const WITHIN = /<\/?(?:code|span|b|i|em|strong|a|kbd|samp|var|mark)\b[^<>\n]*>/g;
 const SHEBANG = '#!';
 
-/** Endings of files that are marked up, where `>` closes a tag and the text is for people. */
+/** Endings of markup files, in which `>` closes a tag and text is for people. */
 const MARKUP: ReadonlySet<string> = new Set([
   '.html',
   '.htm',
@@ -18,13 +18,13 @@ const MARKUP: ReadonlySet<string> = new Set([
   '.plist',
 ]);
 
-/** Whether a file is HTML or XML; one that a shell is named for is none. */
+/** Whether a file is HTML or XML. A file with a shebang is a script with any ending. */
 export function isMarkup(ending: string, text: string): boolean {
   return MARKUP.has(ending) && !text.startsWith(SHEBANG);
 }
 
 /**
- * Blanks out what is no code of an HTML or XML text: no command stands there. Offsets and lines stay.
+ * Replaces everything but code in an HTML or XML text with blanks, because no command is there. Offsets and lines stay.
  *
  * @param text folded text
  */

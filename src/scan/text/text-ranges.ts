@@ -1,12 +1,12 @@
 import { growingOffsets } from './growing-offsets.ts';
 
-/** A stretch of text, `end` not included. */
+/** A range of text; `end` is exclusive. */
 export interface TextRange {
   start: number;
   end: number;
 }
 
-/** Whether an offset lies in one of the ranges, which are in order and apart. */
+/** Whether an offset is in one of the ranges, which are sorted and do not overlap. */
 export function isInRanges(ranges: readonly TextRange[], at: number): boolean {
   let low = 0;
   for (let high = ranges.length; low < high;) {
@@ -17,7 +17,7 @@ export function isInRanges(ranges: readonly TextRange[], at: number): boolean {
   return (ranges[low]?.start ?? Infinity) <= at;
 }
 
-/** Says whether an offset lies in one of many ranges, which are in order and apart, without holding an object for each. */
+/** Makes a test for whether an offset is in one of many sorted, separate ranges. It holds no object for each range. */
 export function rangeLookup(ranges: Iterable<TextRange>): (at: number) => boolean {
   const starts = growingOffsets();
   const ends = growingOffsets();

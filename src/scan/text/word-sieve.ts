@@ -1,18 +1,18 @@
-/** Says whether a word is in one text. */
+/** Tells whether a word is in one text. */
 export type WordSieve = (word: string) => boolean;
 
-/** Three characters, five bits each, share one of these. */
+/** Number of slots: three characters of five bits each select one. */
 const SLOTS = 1 << 15;
-/** Which sieve has filled a slot last. One table serves all: a new one for each text would be most of the work. */
+/** The last sieve that filled each slot. All sieves share one table, because a new table for each text would cost most of the time. */
 const filledBy = new Uint32Array(SLOTS);
 let latest = 0;
-/** In a shorter text, looking for a word takes no longer than looking it up. */
+/** In a shorter text, a search is as fast as a lookup. */
 const SHORT = 512;
 const slotsOfWord = new Map<string, readonly number[]>();
 
 /**
- * Rules look for a few hundred words, most of which a text does not hold. One pass over the text says so of nearly all of them; the others are
- * looked for. The answers are quick until the next sieve is made, and right for ever.
+ * Makes a sieve for a text. Rules search for a few hundred words, most of them absent. One pass over the text rules out
+ * nearly all absent words; the others are searched for. Lookups are fast until the next sieve is made, and always correct.
  *
  * @param text any text
  */
@@ -27,7 +27,7 @@ export function wordSieve(text: string): WordSieve {
   }
   return (word) => {
     if (latest === own && word.length > 2) {
-      // Most words fall here, before anything is looked up.
+      // The first slot rules out most words without a lookup of the others.
       if (filledBy[slotAt(word, 0)] !== own) return false;
       const slots = slotsOf(word);
       for (let index = 1; index < slots.length; index += 1) if (filledBy[slots[index] ?? 0] !== own) return false;
@@ -45,7 +45,7 @@ function slotsOf(word: string): readonly number[] {
   return found;
 }
 
-/** The slot of the three characters from there on. */
+/** The slot of the three characters at an offset. */
 function slotAt(word: string, at: number): number {
   return ((word.charCodeAt(at) & 31) << 10) | ((word.charCodeAt(at + 1) & 31) << 5) | (word.charCodeAt(at + 2) & 31);
 }

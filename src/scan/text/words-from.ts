@@ -1,13 +1,13 @@
-/** So many words, and so much of one, are a phrase. */
+/** The most words of a phrase, and the most characters of each. */
 const WORDS = 12;
 const LETTERS = 24;
-/** What is longer is no word. A text without blanks would be walked to its end from each of its characters. */
+/** Longer runs are not words. Otherwise, a text without blanks would be read to its end from each of its characters. */
 const LONGEST_WORD = 100;
-/** What stands between two words of one phrase: blanks, line ends, and what comments and emphasis put there. */
+/** Characters between two words of one phrase: blanks, line ends, and characters of comments and emphasis. */
 const GAP = /[\s*#/>~`"'.,:;|_()<!-]/;
 const IN_WORD = /[\p{L}\p{N}’']/u;
 
-/** Of ASCII, what a character is is looked up. */
+/** Kinds of the ASCII characters, in a table for speed. */
 const KINDS: readonly ('word' | 'gap' | 'other')[] = Array.from({ length: 128 }, (_, code) =>
   kindOf(String.fromCharCode(code)),
 );
@@ -22,7 +22,7 @@ function kindAt(text: string, at: number): 'word' | 'gap' | 'other' {
 }
 
 /**
- * Gives the words of a text from an offset on, in lower case with one blank between them, whatever stands there.
+ * Returns the words of a text from an offset on, in lower case with one blank between them, across comments and emphasis.
  *
  * @returns at most 300 characters
  */
@@ -35,7 +35,7 @@ export function wordsFrom(text: string, from: number): string {
     at = end;
     let gap = at;
     while (gap < text.length && kindAt(text, gap) === 'gap') gap += 1;
-    // Something else ends the phrase.
+    // Any other character ends the phrase.
     if (gap === at && at < text.length) break;
     at = gap;
   }

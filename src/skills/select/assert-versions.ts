@@ -45,6 +45,6 @@ export function versionUnmet(demands: readonly VersionDemand[], there: readonly 
   );
   return new SkillcellError(
     'skills.version-unmet',
-    `Cannot load ${demands[0]?.id ?? 'a skill'}: ${asked}, and no version fits all, got ${versions.join(', ')}.`,
+    `Cannot load ${demands[0]?.id ?? 'a skill'}: ${asked}, and no version fits, got ${versions.join(', ')}.`,
   );
 }

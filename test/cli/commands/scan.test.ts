@@ -59,9 +59,9 @@ describe('skillcell skills scan', () => {
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     const lines = stdout.split('\n');
     expect(lines).toContain(
-      'high scan.pipe-to-shell s/a/SKILL.md:5:1: What is fetched goes straight into an interpreter.',
+      'high scan.pipe-to-shell s/a/SKILL.md:5:1: Fetched data goes straight into an interpreter.',
     );
-    expect(lines).toContain('  Have the file fetched, looked at, and compared with a digest, before it is run.');
+    expect(lines).toContain('  Fetch the file, read it, and compare it with a digest before you run it.');
     expect(lines).toContain('unscanned s/a/a.png: 8 bytes, an image (PNG)');
     expect(lines.at(-2)).toMatch(
       /^1 high, 0 medium, \d low; \d+ bytes scanned, 8 not in 1 places\. No finding does not mean/,

@@ -138,7 +138,7 @@ test('files and folders whose paths no sandbox takes are left out of their skill
     ]);
     const messages = subsystem.diagnostics.map(({ code, path, message }) => [code, path, message]);
     const fault = 'control character, backslash or invalid UTF-8 in the name';
-    const left = 'What no sandbox takes is left out:';
+    const left = 'Files that no sandbox can take are left out:';
     expect(messages.toSorted((one, other) => (String(one[1]) < String(other[1]) ? -1 : 1))).toEqual([
       [
         'skill.path',

@@ -5,16 +5,16 @@ const SECRETS = 'A place of secrets is named.';
 const PROGRAM = 'A program connects to the network.';
 const COMMAND = 'A command connects to the network.';
 
-/** Setting a variable: its name behind the first letter or the bracket, and what assigns. */
+/** An assignment to a variable: the rest of its name, and the operator. */
 const SETS = /^(?:\w*|\s?["'][^"'\n]*["']\s?\])\s?=(?![=>~])/;
 const READS = /os\.environ|getenv\s?\(|process\s?\.\s?env\b|\benv\[|\$env:/;
 
-/** A variable that is set is not read, unless another one is on the same line. */
+/** An assigned variable is not read, unless another one is read on the same line. */
 function isRead(rest: string): boolean {
   return !SETS.test(rest) || READS.test(rest);
 }
 
-/** What programs read of their surroundings, and whom they talk to. */
+/** Access of programs to the environment, secrets and the network. */
 export const ACCESS_PATTERNS: readonly ScanPattern[] = [
   {
     code: 'scan.environment-all',
@@ -129,7 +129,7 @@ export const ACCESS_PATTERNS: readonly ScanPattern[] = [
   {
     code: 'scan.upload',
     needs: [['curl']],
-    // The blank belongs to the option behind it, which may be the first one.
+    // The blank is part of the next option, which may be the first one.
     pattern: /curl(?=\s)/g,
     place: 'command',
     behind:
@@ -168,7 +168,7 @@ export const ACCESS_PATTERNS: readonly ScanPattern[] = [
     pattern: /(?:requests|httpx|axios|session|client)\s?\.\s?(?:post|put)\s?\(/g,
     apart: 'word',
     behind: /\bopen\s?\(|\bos\.environ\b|\bprocess\.env\b|\breadfile/,
-    message: 'What was read is sent to an address.',
+    message: 'File content or environment variables are sent to an address.',
   },
   {
     code: 'scan.image-address',

@@ -3,18 +3,18 @@ import type { ScannedFile } from '../../scanned-file.ts';
 import type { ScanCode } from '../../scan-rules.ts';
 import { isCommandPlace, isRedirect } from '../../text/commands/command-place.ts';
 
-/** Something that is found by how it is written. */
+/** A finding that its spelling identifies. */
 export interface ScanPattern {
   code: ScanCode;
-  /** Of each list one word has to be in the folded text, else nothing is looked for: that takes a fraction of the time. */
+  /** The folded text must hold one word of each list; otherwise the pattern is skipped, which saves most of the time. */
   needs: readonly (readonly string[])[];
-  /** With the flag `g`. It sees the folded text: lower case, one blank a gap, and neither hidden characters nor look-alikes. */
+  /** With the flag `g`. It is applied to the folded text: lower case, single blanks, no hidden characters, look-alikes replaced. */
   pattern: RegExp;
-  /** What may not stand before a match: a part of a word, or of a path or an option as well. */
+  /** Forbidden before a match: a word character, or for `command` also a character of a path or an option. */
   apart?: 'word' | 'command';
-  /** Where a match counts: where a command stands, where `>` sends output to a file, or in prose that is no code. */
+  /** Where a match counts: at the place of a command, at a `>` that redirects to a file, or in prose outside of code. */
   place?: 'command' | 'redirect' | 'prose';
-  /** What has to stand behind the first match of a line, on that line or on those that continue it. */
+  /** Condition for the text behind the first match of a line, up to the end of its last continuation line. */
   behind?: RegExp | ((rest: string) => boolean);
   message: string;
 }
@@ -22,7 +22,7 @@ export interface ScanPattern {
 const WORD = /\w/;
 const COMMAND = /[\w./-]/;
 
-/** Finds all places of the patterns, of one pattern one a line. */
+/** Finds all matches of the patterns, at most one for each pattern and line. */
 export function* findPatterns(file: ScannedFile, patterns: readonly ScanPattern[]): Generator<FoundInFile> {
   const { folded, holds } = file;
   for (const { code, needs, pattern, apart, place, behind, message } of patterns) {
@@ -53,7 +53,7 @@ function stands(behind: RegExp | ((rest: string) => boolean), rest: string): boo
   return typeof behind === 'function' ? behind(rest) : behind.test(rest);
 }
 
-/** The end of a line, or of the last one that continues it. */
+/** End of a line, or of its last continuation line. */
 function logicalLineEnd(text: string, from: number): number {
   for (let end = text.indexOf('\n', from); end >= 0; end = text.indexOf('\n', end + 1)) {
     if (text[end - 1] !== '\\') return end;

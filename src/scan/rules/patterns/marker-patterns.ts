@@ -1,18 +1,18 @@
 import type { ScanPattern } from './find-patterns.ts';
 
-/** Marks with which prompts are put together, and lines that look like turns of a conversation. */
+/** Markers that prompts are assembled with, and lines that look like turns of a conversation. */
 export const MARKER_PATTERNS: readonly ScanPattern[] = [
   {
     code: 'scan.marker',
     needs: [['active']],
     pattern: /\[\s?(?:end\s)?active[\s_-]skills?\s?\]/g,
-    message: 'A mark of the block that skills are put into.',
+    message: 'A marker of the block that holds skills.',
   },
   {
     code: 'scan.marker',
     needs: [['skill_content', 'available_skills', 'skill-content', 'available-skills']],
     pattern: /<\s?\/?\s?(?:skill[_-]content|available[_-]skills)\b/g,
-    message: 'A mark of the block that skills are put into.',
+    message: 'A marker of the block that holds skills.',
   },
   {
     code: 'scan.marker',
@@ -40,6 +40,6 @@ export const MARKER_PATTERNS: readonly ScanPattern[] = [
     needs: [['system', 'human', 'assistant', 'developer']],
     pattern: /\n[\t >*_#]{0,6}(?:system|human|assistant|developer)[*_]{0,3}\s?:[*_]{0,3}\s/g,
     place: 'prose',
-    message: 'A line that begins as a turn of a conversation does.',
+    message: 'A line that begins like a turn of a conversation.',
   },
 ];

@@ -1,17 +1,17 @@
-/** Whether a place is in the word that begins a text. */
+/** Whether the first word of a text holds one of the places. */
 export function firstWordHas(text: string, places: RegExp): boolean {
   const [first] = text.matchAll(places);
   return first !== undefined && !/[\s;&|"']/.test(text.slice(0, first.index));
 }
 
-/** Whether a place is in one of the words of the command that a text begins with. */
+/** Whether a word of the first command of a text is one of the places. */
 export function namesInCommand(text: string, places: RegExp): boolean {
   const end = text.search(/[;&|]/);
   const command = end < 0 ? text : text.slice(0, end);
   return [...command.matchAll(places)].some(({ index }) => /^$|[\s="'`]/.test(command[index - 1] ?? ''));
 }
 
-/** Whether a place is in the last word of a command: where it copies to. */
+/** Whether the last word of a command, its target, is one of the places. */
 export function isLastWord(text: string, places: RegExp): boolean {
   let end = 0;
   for (const { index, 0: place } of text.matchAll(places)) {
@@ -19,13 +19,13 @@ export function isLastWord(text: string, places: RegExp): boolean {
     end = index + place.length;
     while (end < text.length && !/[\s;&|]/.test(text[end] ?? '')) end += 1;
     const next = text.slice(end).search(/[^\s]/) < 0 ? '' : (text.slice(end, end + 2).trim()[0] ?? text[end]);
-    // A quote or a backtick that closes belongs to the word.
+    // A closing quote or backtick belongs to the word.
     if (next === '' || /[;&|#`)]/.test(next ?? '') || /[`)]$/.test(text.slice(index, end))) return true;
   }
   return false;
 }
 
-/** Whether a place is in a quoted text after which comes what writes: another argument, or a method. */
+/** Whether a place is in a quoted text, followed by an argument or a method that writes. */
 export function isWritten(text: string, places: RegExp): boolean {
   let closing = -1;
   for (const { index, 0: place } of text.matchAll(places)) {

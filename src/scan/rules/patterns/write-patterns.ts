@@ -1,7 +1,7 @@
 import type { ScanPattern } from './find-patterns.ts';
 import { firstWordHas, isLastWord, isWritten, namesInCommand } from './places-in-commands.ts';
 
-/** Folders that hold everything of somebody. */
+/** Folders that hold all files of a user or a system. */
 const WHOLE: ReadonlySet<string> = new Set([
   '/',
   '/*',
@@ -20,7 +20,7 @@ const WHOLE: ReadonlySet<string> = new Set([
   '${home}/*',
 ]);
 
-/** `rm` with its options, and then a folder that holds everything. */
+/** Whether the target of `rm`, after its options, is such a folder. */
 function removesAll(rest: string): boolean {
   const words = rest.split(/[\s"'`;&|]+/).slice(1);
   const target = words.find((word) => !word.startsWith('-'));
@@ -53,7 +53,7 @@ const START_WORDS = [
   'autostart',
   'launchagents',
 ];
-/** Folders of the system and of people. */
+/** Folders of the system and of users. */
 const OUTSIDE =
   '(?:/(?:etc|usr|bin|sbin|lib|lib64|boot|opt|root|home|var|srv|sys|proc|library|applications)/|~/|\\$\\{?home\\b|\\.\\./\\.\\./|c:\\\\)';
 const OUTSIDE_WORDS = [
@@ -83,9 +83,9 @@ const PLACE_OUTSIDE = new RegExp(OUTSIDE, 'g');
 const STARTS = 'Something is written to a file that is read when a shell, a system or an agent starts.';
 const CHANGES = 'A command changes something outside of the working folder.';
 const PROGRAM = 'A program changes something outside of the working folder.';
-const REMOVES = 'A command removes whole folders of people or the system.';
+const REMOVES = 'A command removes whole folders of the user or the system.';
 
-/** Writing to places that are not the skill's. */
+/** Commands and programs that write outside of the skill. */
 export const WRITE_PATTERNS: readonly ScanPattern[] = [
   {
     code: 'scan.persistence',
@@ -116,7 +116,7 @@ export const WRITE_PATTERNS: readonly ScanPattern[] = [
     pattern:
       /(?:crontab (?:-\s|-$|[\w./])|launchctl (?:load|bootstrap)\b|systemctl (?:--user )?enable\b|schtasks \/create\b|core\.hookspath\b|reg add\b|update-rc\.d\b)/g,
     apart: 'command',
-    message: 'Something is set up that is run later by itself.',
+    message: 'A command sets up a program that runs later by itself.',
   },
   {
     code: 'scan.writes-outside',

@@ -1,10 +1,10 @@
-/** How far before a word the rest of its line is looked at. */
+/** Number of characters before a word that are checked on its line. */
 const REACH = 200;
-/** What ends a command, opens a group, a substitution or a text that holds one, or begins a value. */
+/** The end of a command, the beginning of a group, a substitution or a text with one, or the beginning of a value. */
 const BEHIND_MARK = /(?:[;&|(){}`"'@!]|:\s)$/;
 /** Bullets, numbers, prompts, symbols and blanks. */
 const AT_LINE_START = /^[^\p{L}_]*$/u;
-/** Words that have a command behind them, with options and variables between. */
+/** Words that a command follows, with options and variables between. */
 const BEFORE: ReadonlySet<string> = new Set(
   'sudo doas env nohup exec -exec -execdir -c -command command builtin time nice setsid stdbuf busybox xargs then do else if while until run execute type use using try with by via and or'.split(
     ' ',
@@ -12,12 +12,12 @@ const BEFORE: ReadonlySet<string> = new Set(
 );
 const VARIABLE = /^["'`(]{0,3}\w+=/;
 const OPENING = /^[^\w-]+/;
-/** Commands that have another one among their arguments. */
+/** Commands that have another command among their arguments. */
 const RUNNERS = /^[\s>#$%`*+-]*(?:sudo\s)?(?:ssh|docker|podman|kubectl|su|chroot|timeout|watch|wsl|runuser)\s/;
 
 /**
- * Tells whether a word stands where a command does: at the beginning of a line, of a part between separators, quotes or groups, or behind a
- * word that runs it. In a sentence, it is a word like others.
+ * Tells whether a word is at the place of a command: at the beginning of a line, after a separator, a quote or a group, or
+ * behind a word that runs it. In a sentence, it is an ordinary word.
  *
  * @param text folded text
  * @param at offset of the word
@@ -35,13 +35,13 @@ export function isCommandPlace(text: string, at: number): boolean {
   );
 }
 
-/** Whether a `>` sends output to a file: not one that quotes a line, closes a tag, or ends an arrow. */
+/** Whether a `>` sends output to a file. Quotation marks of lines, ends of tags and arrows do not count. */
 export function isRedirect(text: string, at: number): boolean {
   const before = lineBefore(text, at);
   return !/^[\s>]*$/.test(before) && !/[-=]$/.test(before) && !/<[/!?]?[a-z][^<>]*$/.test(before);
 }
 
-/** What stands before an offset on its line, as far as it is looked at. */
+/** Text before an offset on its line, at most {@link REACH} characters. */
 function lineBefore(text: string, at: number): string {
   const before = text.slice(Math.max(0, at - REACH), at);
   return before.slice(before.lastIndexOf('\n') + 1);

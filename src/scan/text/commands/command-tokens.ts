@@ -1,4 +1,4 @@
-/** A word of a command line, without what quotes, groups and substitutes. */
+/** A word of a command line, without characters of quotes, groups and substitutions. */
 export interface CommandToken {
   word: string;
   /** Offset in the line. */
@@ -12,7 +12,7 @@ export function commandTokens(line: string): CommandToken[] {
   return [...line.matchAll(TOKEN)].map(({ 0: word, index }) => ({ word, at: index }));
 }
 
-/** The name behind the last slash, without what an address has behind its path. */
+/** The name behind the last slash, without query and fragment of an address. */
 export function baseName(path: string): string {
   const end = path.search(/[?#]/);
   const own = end < 0 ? path : path.slice(0, end);

@@ -8,7 +8,7 @@ const FETCHERS: ReadonlySet<string> = new Set(
 );
 const METHODS = ['downloadstring', 'downloadfile', 'downloaddata'];
 
-/** Words one of which is in every text that fetches or decodes by a command. */
+/** Every text that fetches or decodes with a command holds one of these words. */
 export const FETCHING_WORDS: readonly string[] = [
   'curl',
   'wget',
@@ -28,13 +28,13 @@ export const FETCHING_WORDS: readonly string[] = [
   'uudecode',
 ];
 
-/** These are words of sentences as well. */
+/** Commands whose names are also ordinary words. */
 const WORDS_AS_WELL: ReadonlySet<string> = new Set(['http', 'https', 'fetch', 'lynx']);
-/** What names a host for them. */
+/** An argument that names a host for such a command. */
 const FULL_ADDRESS = /:\/\/|^[$%]|^localhost\b|[.:][\w-]+\//;
 
 /**
- * Finds the command, or the method of PowerShell, that fetches: at the place of a command, with an address behind it.
+ * Finds the fetching command, or the fetching method of PowerShell. It is at the place of a command, and an address follows.
  *
  * @param stage text between pipes
  * @param tokens its words
@@ -64,7 +64,7 @@ function isHost(word: string): boolean {
   return dot > 0 && /^[a-z]{2,}$/.test(host.slice(dot + 1)) && /^[\w.-]+$/.test(host);
 }
 
-/** By the name of a command: the letter and the word of the option with which it decodes. */
+/** By name of a decoding command: the letter and the word of its option for decoding. */
 const DECODERS: ReadonlyMap<string, readonly [letter: string, word: string]> = new Map([
   ['base64', ['d', '--decode']],
   ['gbase64', ['d', '--decode']],
@@ -73,12 +73,12 @@ const DECODERS: ReadonlyMap<string, readonly [letter: string, word: string]> = n
   ['openssl', ['d', '-d']],
 ]);
 
-/** Whether a command makes bytes of text again: its name, and the option for it. */
+/** Whether a command decodes text into bytes: its name with the option for it. */
 export function decodes(tokens: readonly CommandToken[]): boolean {
   return tokens.some(({ word }, index) => {
     const option = DECODERS.get(baseName(word));
     if (option === undefined) return baseName(word) === 'uudecode';
-    // What follows in the same command is few words.
+    // The option is among the next few words of the command.
     return tokens.slice(index + 1, index + OPTIONS).some((each) => isOption(each.word, option));
   });
 }
@@ -88,11 +88,11 @@ function isOption(word: string, [letter, long]: readonly [string, string]): bool
 }
 
 const OPTIONS = 12;
-/** So many words behind a command that fetches its address is looked for. */
+/** Number of words behind a fetching command that are searched for its address. */
 const WORDS_BEHIND = 60;
 const OUTPUT: ReadonlySet<string> = new Set(['-o', '--output', '--output-document', '-outfile']);
 
-/** Names of the files that a command writes what it fetches to: what stands behind the word that fetches, if it is this command that does. */
+/** Names of the files that a fetching command writes. Only words behind the fetching word count. */
 export function fetchedFiles(line: string, tokens: readonly CommandToken[], fetcher: number): string[] {
   const isWget = tokens.some(({ word }) => baseName(word) === 'wget');
   return tokens

@@ -1,18 +1,18 @@
 /** The command of a stage: its name without folders, and its arguments. */
 export interface ShellCommand {
   name: string;
-  /** Whether its name stands with a folder. */
+  /** Whether the name was written with a folder. */
   inFolder: boolean;
   /** Whether its input becomes its arguments. */
   byXargs: boolean;
   arguments: readonly string[];
 }
 
-/** Commands that run another one, which stands behind them and their options. */
+/** Commands that run another command, which follows them and their options. */
 const CARRIERS: ReadonlySet<string> = new Set(
   'sudo doas env nohup exec command time nice setsid stdbuf busybox xargs then do else if while ! & builtin'.split(' '),
 );
-/** Options of theirs that have a value behind them. */
+/** Options of carriers that take a value. */
 const WITH_VALUE: ReadonlySet<string> = new Set([
   '-u',
   '-g',
@@ -28,17 +28,17 @@ const WITH_VALUE: ReadonlySet<string> = new Set([
   '--group',
 ]);
 const ASSIGNMENT = /^[a-z_][a-z0-9_]*=/;
-/** What stands before a command in prose, quotes and prompts. */
+/** Characters before a command in prose, quotes and prompts. */
 const OPENING = /^[\s`"'($>*{-]+/;
 const WORD_BORDER = /\s+/;
-/** Where the code of a stage ends in prose. */
+/** Characters that end the code of a stage in prose. */
 const CLOSING = /[`"')\]}*,]/;
 
-/** The most words that are looked at: an interpreter that reads its input has few. */
+/** The most words that are read: an interpreter that reads its input has few. */
 const WORDS = 24;
 
 /**
- * Reads the command of a stage of a pipeline, without those that only carry it.
+ * Reads the command of a stage of a pipeline, without the commands that only run it.
  *
  * @param stage text between pipes, in lower case
  */
@@ -91,20 +91,20 @@ function baseName(word: string): string {
 
 const INTERPRETERS =
   /^(?:(?:ba|z|da|k|a|fi|c|tc|mk)?sh|python[23]?(?:\.\d{1,2})?|pypy3?|node|deno|bun|perl|ruby|php|pwsh|powershell|iex|invoke-expression|osascript|lua|tclsh|rscript)(?:\.exe)?$/;
-/** With one of these, code stands in an argument, and the input is data. */
+/** Options with which the code is an argument and the input is data. */
 const DATA_OPTIONS = /^-(?:-eval|-execute|-print|-version|-help|[a-z]*[cemnp])(?:$|=)/;
 
-/** Behind it stands code. */
+/** An option that takes code. */
 const CODE_OPTION = /^-[a-z]*[ce]$/;
-/** Nothing, or what stands for a line of the input; what closes a quote or a brace is cut off. */
+/** Nothing, or a placeholder for a line of the input; a closing quote or brace may have been cut off. */
 const STANDS_FOR_INPUT = /^["']?(?:$|\{|%|@)/;
 
-/** Whether a command is an interpreter, whatever it is given. */
+/** Whether a command is an interpreter, with any arguments. */
 export function isInterpreter(name: string): boolean {
   return INTERPRETERS.test(name);
 }
 
-/** Whether a command runs what comes in on its input. */
+/** Whether a command runs its input as code. */
 export function runsItsInput(command: ShellCommand): boolean {
   const { name, byXargs, arguments: given } = command;
   if ((name === 'source' || name === '.') && given[0] === '/dev/stdin') return true;
@@ -114,7 +114,7 @@ export function runsItsInput(command: ShellCommand): boolean {
     if (word === '-' || word === '/dev/stdin' || /^-[a-z]*s$/.test(word)) return true;
     if (/^\d?[<>&]/.test(word) || word === '&') return true;
     if (DATA_OPTIONS.test(word)) return false;
-    // A program in a file: the input is what it works on.
+    // The program is in a file, so the input is its data.
     if (!word.startsWith('-') && !/^(?:run|eval)$/.test(word)) return !/[./]|^\w+$/.test(word);
   }
   return true;

@@ -8,16 +8,16 @@ export interface PipeStage {
 /** Commands that pipes join. */
 export type Pipeline = readonly PipeStage[];
 
-/** `&&`, `||` and `;` end a pipeline, and so does a line; `|&` is a pipe. */
+/** `&&`, `||`, `;` and line ends end a pipeline; `|&` is a pipe. */
 const SEPARATOR = /\|\|?&?|&&|;/g;
 
 /**
- * Cuts lines into pipelines. A line goes on where it ends in a backslash, a backtick, or a pipe, and where the next one begins with a pipe.
- * Quotes are not known. Takes time in proportion to the text.
+ * Cuts lines into pipelines. A line continues after a backslash, a backtick or a pipe at its end, and before a line that
+ * begins with a pipe. Quotes are ignored. Takes time in proportion to the text.
  *
  * @param text folded text
  * @param isMarkdown whether a line that begins with a pipe is a row of a table
- * @param isWanted whether anything is to be made of a line
+ * @param isWanted whether a line is needed
  */
 export function* pipelinesOf(
   text: string,
@@ -32,7 +32,7 @@ export function* pipelinesOf(
   }
 }
 
-/** A space where a line goes on, so that offsets stay. In a row of a table, only a pipe in code is one. */
+/** Replaces continuation characters with spaces, so that offsets stay. In a row of a table, only a pipe in code is a pipe. */
 function joined(line: string, isMarkdown: boolean): string {
   const whole = line.replace(/[\\`](?=\n)/g, ' ').replaceAll('\n', ' ');
   if (!isMarkdown || !/^\s{0,3}\|/.test(whole)) return whole;
@@ -61,13 +61,13 @@ function statementEnd(text: string, start: number): number {
     const last = lastOf(text, end, start);
     if (text[end - 1] === '\\' || (last === '|' && !beginsWithRow)) continue;
     if (text[end - 1] === '`' && text[end - 2] === ' ') continue;
-    // A row of a table begins and ends with one; it continues nothing.
+    // A row of a table begins and ends with a pipe; it continues no command.
     if (firstOf(text, end + 1) !== '|' || isRow(text, end + 1) || beginsWithRow) return end;
   }
   return text.length;
 }
 
-/** The last character before an offset that is no blank. */
+/** The last non-blank character before an offset. */
 function lastOf(text: string, end: number, start: number): string | undefined {
   let at = end - 1;
   while (at >= start && (text[at] === ' ' || text[at] === '\t')) at -= 1;
