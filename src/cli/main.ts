@@ -7,16 +7,16 @@ import { watchLauncher } from './terminal/launcher-watch.ts';
 import { readCommandLine, wantsJson } from './command-line/read-command-line.ts';
 import { reportError } from './terminal/report-error.ts';
 
-/** How long what is already written may take to leave after an interruption. */
+/** How long pending output may take to leave after an interruption. */
 const LINGER_MS = 200;
 
 /**
  * Runs one command line.
  *
- * @param argv what follows the program's name
+ * @param argv the words after the name of the program
  * @param io the process around it
- * @returns the exit code: 0 done, 1 the user's program failed, 2 usage or bad input, 3 this machine can't do it, 4 our
- * fault, 130 interrupted (other signals: 128 and their number)
+ * @returns the exit code: 0 done, 1 the user's program failed, 2 usage or bad input, 3 this machine cannot do it, 4 a
+ * fault of skillcell, 130 interrupted (other signals: 128 and their number)
  */
 export async function main(argv: readonly string[], io: CliIo): Promise<number> {
   watchLauncher(io.env);
@@ -40,12 +40,12 @@ export async function main(argv: readonly string[], io: CliIo): Promise<number> 
   interruption.release();
   const { exitCode } = interruption;
   if (exitCode === undefined) return code;
-  // A reader that is stuck must not keep an interrupted command.
+  // A stuck reader must not keep an interrupted command alive.
   setTimeout(() => io.exit(exitCode), LINGER_MS).unref();
   return exitCode;
 }
 
-/** Whether an error is nothing but the interruption itself, which the exit code tells. */
+/** Whether an error is only the interruption, which the exit code reports. */
 function interrupted({ signal }: Interruption, error: unknown): boolean {
   return signal.aborted && (error === signal.reason || (error instanceof Error && error.name === 'AbortError'));
 }

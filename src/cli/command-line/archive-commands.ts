@@ -18,12 +18,12 @@ export const ARCHIVE_COMMANDS: readonly CommandSpecification[] = [
     maximumOperands: 1,
     flags: [
       outputFlag('FILE', 'a new .skill or .zip file (default: DIR.skill, here)'),
-      { name: 'store', summary: 'leave files as they are, so that the same files give the same bytes everywhere' },
+      { name: 'store', summary: 'do not compress, so that the same files give the same bytes everywhere' },
       JSON_FLAG,
     ],
     notes: [
-      'Links, and what systems and tools leave beside files (.git, node_modules, .env …), are left out and named.',
-      'Nothing is written over a file that is there.',
+      'Links and the files of systems and tools (.git, node_modules, .env …) are left out and listed.',
+      'Existing files are never overwritten.',
     ],
     load: async () => (await import('../commands/library/run-pack.ts')).runPack,
   },
@@ -35,8 +35,8 @@ export const ARCHIVE_COMMANDS: readonly CommandSpecification[] = [
     maximumOperands: 1,
     flags: [outputFlag('DIR', "a new folder (default: the skill's name, here)"), JSON_FLAG],
     notes: [
-      'At most 10 MiB, 50 MiB unpacked, 500 entries. An archive that is refused leaves nothing, and so does a run that is killed.',
-      'Nothing is written over a folder that is there.',
+      'At most 10 MiB, 50 MiB unpacked, 500 entries. A refused archive and a killed run leave nothing behind.',
+      'Existing folders are never overwritten.',
     ],
     load: async () => (await import('../commands/library/run-unpack.ts')).runUnpack,
   },

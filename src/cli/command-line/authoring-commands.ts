@@ -1,7 +1,7 @@
 import type { CommandSpecification } from '../options/flags/command.ts';
 import { JSON_FLAG, OFFERED_TOOL_FLAG, SKILLS_FLAGS } from '../options/flags/flags.ts';
 
-/** Commands that find skills, and those for whoever writes them. */
+/** Commands that find skills, and commands for their authors. */
 export const AUTHORING_COMMANDS: readonly CommandSpecification[] = [
   {
     path: ['skills', 'search'],
@@ -16,14 +16,14 @@ export const AUTHORING_COMMANDS: readonly CommandSpecification[] = [
       JSON_FLAG,
     ],
     notes: [
-      'TEXT is words and nothing but words: no quote, star or AND means anything. Exit code 1 when nothing is found.',
+      'TEXT is plain words: quotes, stars and AND have no meaning. Exit code 1 when nothing is found.',
       'The index is kept in $XDG_CACHE_HOME/skillcell (default: ~/.cache/skillcell).',
     ],
     load: async () => (await import('../commands/skills/run-search.ts')).runSearch,
   },
   {
     path: ['skills', 'explain'],
-    summary: 'say why a consumer has a skill or has it not: rules, origin, imports, tokens, approval',
+    summary: 'say why a consumer has or lacks a skill: rules, origin, imports, tokens, approval',
     operands: 'REF',
     minimumOperands: 1,
     maximumOperands: 1,
@@ -35,7 +35,7 @@ export const AUTHORING_COMMANDS: readonly CommandSpecification[] = [
   },
   {
     path: ['skills', 'graph'],
-    summary: 'print what skills import, with cycles and what is dropped',
+    summary: 'print the imports of skills, with cycles and dropped imports',
     operands: '[REF...]',
     maximumOperands: Number.POSITIVE_INFINITY,
     flags: [
@@ -48,7 +48,7 @@ export const AUTHORING_COMMANDS: readonly CommandSpecification[] = [
       },
       { ...JSON_FLAG, summary: 'the same as --format json' },
     ],
-    notes: ['Without REF, all that the consumer may have.'],
+    notes: ['Without REF, all skills that the consumer may have.'],
     load: async () => (await import('../commands/skills/run-graph.ts')).runGraph,
   },
   {
@@ -57,7 +57,7 @@ export const AUTHORING_COMMANDS: readonly CommandSpecification[] = [
     operands: '[NAME]',
     maximumOperands: 1,
     flags: [JSON_FLAG],
-    notes: ['Without NAME, which there are. A schema is JSON with and without --json.'],
+    notes: ['Without NAME, it lists the formats. A schema is JSON with and without --json.'],
     load: async () => (await import('../commands/skills/run-schema.ts')).runSchema,
   },
   {
@@ -94,12 +94,12 @@ export const AUTHORING_COMMANDS: readonly CommandSpecification[] = [
       ...SKILLS_FLAGS,
       JSON_FLAG,
     ],
-    notes: ['What the specification has no key for stays in metadata, for `skills import`. Nothing is written over.'],
+    notes: ['Fields without a key in the specification stay in metadata, for `skills import`. Nothing is overwritten.'],
     load: async () => (await import('../commands/skills/run-export.ts')).runExport,
   },
   {
     path: ['skills', 'import'],
-    summary: 'take over skills of others, and exported ones with all that their metadata has kept',
+    summary: 'import skills of others, and restore exported ones from their metadata',
     operands: 'PATH',
     minimumOperands: 1,
     maximumOperands: 1,

@@ -25,7 +25,7 @@ const EXEC: CommandSpecification = {
   flags: JOB_FLAGS,
   notes: [
     'Without FILE, or with -, the code is read from standard input.',
-    'Inside, the working folder holds the files that --file names; what the program leaves in $SKILLCELL_OUTPUT comes back.',
+    'Inside, the working folder holds the files of --file; files that the program writes to $SKILLCELL_OUTPUT come back.',
   ],
   load: async () => (await import('../commands/jobs/run-exec.ts')).runExec,
 };
@@ -47,7 +47,7 @@ const CODEGEN: CommandSpecification = {
     MAX_ATTEMPTS_FLAG,
     {
       name: 'select',
-      summary: 'let the model choose skills first, and whether a text is the answer or code is written',
+      summary: 'let the model choose skills first, and choose between a text answer and code',
     },
     {
       name: 'match',
@@ -60,7 +60,7 @@ const CODEGEN: CommandSpecification = {
     {
       name: 'tool-budget-tokens',
       value: 'N',
-      summary: 'what the declarations of the tools may take of the prompt (default: 4000)',
+      summary: 'the most tokens of the prompt for the declarations of the tools (default: 4000)',
     },
     { name: 'value-schema', value: 'FILE', summary: 'a JSON schema of the value that the program has to hand back' },
     ...JOB_FLAGS.map((flag) =>
@@ -83,12 +83,12 @@ const MCP: CommandSpecification = {
   flags: SERVER_FLAGS,
   notes: [
     'Without --http it speaks MCP on standard input and output, and ends with its client; logs go to stderr.',
-    'What the flags say of jobs holds for all jobs of all clients: a call can ask for less time, and for nothing wider.',
+    'Flags of jobs hold for all jobs of all clients: a call can ask for less time, and cannot widen a limit.',
   ],
   load: async () => (await import('../commands/jobs/run-mcp.ts')).runMcp,
 };
 
-/** What a session takes of what a job does. */
+/** Flags of a job that a session takes too. */
 const SESSION_FLAG_NAMES: ReadonlySet<string> = new Set([
   ...'language runner isolation file env descriptor skills-root sources consumer mcp tool skill frozen lock json'.split(
     ' ',
@@ -99,7 +99,7 @@ const SESSION_FLAG_NAMES: ReadonlySet<string> = new Set([
 
 const REPL: CommandSpecification = {
   path: ['repl'],
-  summary: 'run what is typed or piped in, piece by piece, in a sandbox that stays open',
+  summary: 'run typed or piped code, piece by piece, in a sandbox that stays open',
   flags: [
     { name: 'session-in', value: 'TAR', summary: 'a TAR archive of files to begin with' },
     { name: 'session-out', value: 'TAR', summary: 'where the working folder is written to at the end' },
@@ -112,7 +112,7 @@ const REPL: CommandSpecification = {
     ),
   ],
   notes: [
-    'What a piece defines is there for the next ones. Its last expression is shown; an empty line ends what is open.',
+    'Definitions of a piece stay for the next ones. Its last expression is shown; an empty line ends an open piece.',
     '.help lists the lines with a dot. Exit code 1 when a piece failed.',
   ],
   load: async () => (await import('../commands/jobs/run-repl.ts')).runRepl,
@@ -134,7 +134,7 @@ const SKILLS: readonly CommandSpecification[] = [
       { name: 'budget', value: 'TOKENS', summary: 'cut the catalog to this size, entry by entry from the last one' },
       { ...JSON_FLAG, summary: 'the same as --format json' },
     ],
-    notes: ['Exit code 1 when there is something, and no skill of it could be loaded.'],
+    notes: ['Exit code 1 when no skill is loaded and faults are found.'],
     load: async () => (await import('../commands/skills/run-list.ts')).runList,
   },
   {
@@ -149,7 +149,7 @@ const SKILLS: readonly CommandSpecification[] = [
   },
   {
     path: ['skills', 'render'],
-    summary: 'print the [ACTIVE SKILLS] block for some skills and what they import',
+    summary: 'print the [ACTIVE SKILLS] block for skills and their imports',
     operands: 'REF...',
     minimumOperands: 1,
     maximumOperands: Number.POSITIVE_INFINITY,
@@ -184,9 +184,9 @@ const SKILLS: readonly CommandSpecification[] = [
       { name: 'strict', summary: 'by the Agent Skills specification, without extensions' },
       {
         name: 'fix',
-        summary: 'mend first what there is one way to: quotes, hidden characters, the name of file and skill',
+        summary: 'first make the fixes that have only one form: quotes, hidden characters, the name of file and skill',
       },
-      { name: 'dry-run', summary: 'with --fix: say what it would do, and write nothing' },
+      { name: 'dry-run', summary: 'with --fix: list the changes, and write nothing' },
       JSON_FLAG,
     ],
     notes: ['Exit code 1 when a skill is not valid.'],
@@ -214,19 +214,19 @@ const SKILLS: readonly CommandSpecification[] = [
     notes: [
       'SCRIPT is a path below the folder of the skill: a file below scripts/, or one that the skill lists under `scripts`.',
       'It runs in place, with $SKILL_DIR as its folder, an empty standard input, at most 60 s, 1 MiB of output and 100 ARGS of',
-      '4,096 bytes; what it leaves in $OUTPUT_DIR comes back. Packages that it requires (PEP 723) have to be there.',
+      '4,096 bytes; files in $OUTPUT_DIR come back. Packages that it requires (PEP 723) have to be installed.',
     ],
     load: async () => (await import('../commands/jobs/run-script.ts')).runScript,
   },
   {
     path: ['skills', 'eval'],
-    summary: 'measure what a skill is worth, by its evals with and without it',
+    summary: 'measure the effect of a skill by its evals, run with and without it',
     operands: 'REF',
     minimumOperands: 1,
     maximumOperands: 1,
     flags: [
       { name: 'runs', value: 'N', summary: 'runs of each eval on each side, 1 to 100 (default: 5)' },
-      { name: 'aa', summary: 'carry the skill on both sides, to see how far equal sides come out apart' },
+      { name: 'aa', summary: 'carry the skill on both sides, to measure how much equal sides differ by chance' },
       { name: 'triggers', value: 'FILE', summary: 'judge its triggers by the queries of a file (JSON)' },
       ...MODEL_FLAGS,
       {
@@ -235,7 +235,7 @@ const SKILLS: readonly CommandSpecification[] = [
         summary:
           'where each run and the summary are written (default: skillcell-out/eval-ID, and nowhere for a replay)',
       },
-      { name: 'seed', value: 'N', summary: 'what the order of the runs is made from (default: 1)' },
+      { name: 'seed', value: 'N', summary: 'the seed for the order of the runs (default: 1)' },
       MAX_ATTEMPTS_FLAG,
       // Nothing in an eval calls a tool.
       ...BUDGET_FLAGS.filter(({ name }) => name !== 'budget-tool-calls'),
@@ -245,7 +245,7 @@ const SKILLS: readonly CommandSpecification[] = [
       'The evals are in evals/evals.json of the skill; docs/evals.md has the form. Budgets and limits are those of one run.',
       'With --triggers alone no model is asked, and nothing is run; with --model, --replay, --record, --runs, --aa or --seed',
       'beside it the evals are run as well.',
-      'Exit code 1 when the skill is worse than none, or nothing could be measured.',
+      'Exit code 1 when runs with the skill are worse than those without it, or nothing could be measured.',
     ],
     load: async () => (await import('../commands/jobs/run-eval.ts')).runEval,
   },
@@ -281,14 +281,14 @@ export const COMMANDS: readonly CommandSpecification[] = [
   },
   {
     path: ['doctor'],
-    summary: 'say what this machine can isolate, and what to do about the rest',
+    summary: 'report the isolation levels of this machine, with advice for the missing ones',
     flags: [JSON_FLAG],
-    notes: ['Exit code 1 when nothing isolates here.'],
+    notes: ['Exit code 1 when no isolation is available.'],
     load: async () => (await import('../commands/jobs/run-doctor.ts')).runDoctor,
   },
   {
     path: ['sweep'],
-    summary: 'remove what sandboxes of dead processes left',
+    summary: 'remove the leftovers of sandboxes whose processes died',
     flags: [JSON_FLAG],
     load: async () => (await import('../commands/jobs/run-sweep.ts')).runSweep,
   },

@@ -5,7 +5,7 @@ import { JSON_FLAG } from '../options/flags/flags.ts';
 export const LIBRARY_COMMANDS: readonly CommandSpecification[] = [
   {
     path: ['skills', 'sources'],
-    summary: 'say where skills of the user and of this project are looked for, and what of it is read',
+    summary: 'list the folders for skills of the user and of this project, and say which are read',
     flags: [JSON_FLAG],
     notes: ['`--sources` of other commands chooses among them; of two skills with one id the later source wins.'],
     load: async () => (await import('../commands/library/run-sources.ts')).runSources,
@@ -16,20 +16,20 @@ export const LIBRARY_COMMANDS: readonly CommandSpecification[] = [
     operands: '[DIR]',
     maximumOperands: 1,
     flags: [
-      { name: 'follow', summary: 'trust whatever these folders will hold later as well' },
+      { name: 'follow', summary: 'trust later changes of these folders too' },
       { name: 'list', summary: 'only say which projects are trusted' },
       JSON_FLAG,
     ],
-    notes: ['DIR is this folder unless it is given. Without --follow, a changed byte of a skill takes the trust away.'],
+    notes: ['DIR defaults to this folder. Without --follow, a changed byte of a skill ends the trust.'],
     load: async () => (await import('../commands/library/run-trust.ts')).runTrust,
   },
   {
     path: ['skills', 'untrust'],
-    summary: 'trust the skills of a project no more',
+    summary: 'stop trusting the skills of a project',
     operands: '[DIR]',
     maximumOperands: 1,
     flags: [JSON_FLAG],
-    notes: ['DIR is this folder unless it is given. Exit code 1 when it was not trusted.'],
+    notes: ['DIR defaults to this folder. Exit code 1 when it was not trusted.'],
     load: async () => (await import('../commands/library/run-trust.ts')).runUntrust,
   },
 ];

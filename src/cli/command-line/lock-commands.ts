@@ -6,7 +6,7 @@ const PLACE_FLAGS: readonly FlagSpecification[] = [
   { name: 'lock', value: 'FILE', summary: 'the lock file (default: skillcell.lock.json in this folder)' },
 ];
 
-/** Every command that opens a source takes it. */
+/** Every command that opens a source takes this flag. */
 const CREDENTIAL_FLAG: FlagSpecification = {
   name: 'credential',
   value: 'ORIGIN=VARIABLE',
@@ -14,7 +14,7 @@ const CREDENTIAL_FLAG: FlagSpecification = {
   summary: 'the environment variable with the token for private git repositories of ORIGIN, such as https://github.com',
 };
 
-const FORCE_FLAG: FlagSpecification = { name: 'force', summary: 'replace also what somebody has changed' };
+const FORCE_FLAG: FlagSpecification = { name: 'force', summary: 'replace or remove locally changed files too' };
 
 /** Commands that pin skills by their bytes. */
 export const LOCK_COMMANDS: readonly CommandSpecification[] = [
@@ -26,8 +26,8 @@ export const LOCK_COMMANDS: readonly CommandSpecification[] = [
     maximumOperands: 1,
     flags: [
       { name: 'skill', value: 'NAME', repeatable: true, summary: 'a skill to take, by id or folder (default: all)' },
-      { name: 'list', summary: 'only say what the source holds, and what of it is not taken' },
-      { name: 'nested', summary: 'take also what lies below another skill' },
+      { name: 'list', summary: 'only list the skills of the source, and those that are not taken' },
+      { name: 'nested', summary: 'also take skills that lie below another skill' },
       { name: 'into', value: 'DIR', summary: 'the folder of skills (default: .agents/skills)' },
       CREDENTIAL_FLAG,
       ...PLACE_FLAGS,
@@ -43,22 +43,22 @@ export const LOCK_COMMANDS: readonly CommandSpecification[] = [
   },
   {
     path: ['skills', 'install'],
-    summary: 'bring back what is locked, byte by byte',
+    summary: 'restore the locked skills, byte by byte',
     flags: [
       { name: 'frozen', summary: 'refuse where a skill is not approved' },
       CREDENTIAL_FLAG,
       ...PLACE_FLAGS,
-      { name: 'force', summary: 'drop also files that were added, and what is no copy of the skill' },
+      { name: 'force', summary: 'also drop added files, and folders that are no copy of the skill' },
       JSON_FLAG,
     ],
     notes: [
-      'What was changed since is replaced, and named; where files were added, nothing is. Without a lock file, skills-lock.json is read and locked.',
+      'Changed files are replaced and listed; added files stop the command. Without a lock file, skills-lock.json is read and locked.',
     ],
     load: async () => (await import('../commands/library/run-install.ts')).runInstall,
   },
   {
     path: ['skills', 'update'],
-    summary: 'say what sources have now, and take it',
+    summary: 'compare skills with their sources, and take the changes',
     operands: '[REF...]',
     maximumOperands: Number.POSITIVE_INFINITY,
     flags: [
@@ -68,7 +68,7 @@ export const LOCK_COMMANDS: readonly CommandSpecification[] = [
       FORCE_FLAG,
       JSON_FLAG,
     ],
-    notes: ['What changes is no longer approved. Exit code 1 when a source has a skill no more.'],
+    notes: ['Changed skills are no longer approved. Exit code 1 when a source no longer has a skill.'],
     load: async () => (await import('../commands/library/run-update.ts')).runUpdate,
   },
   {
@@ -82,7 +82,7 @@ export const LOCK_COMMANDS: readonly CommandSpecification[] = [
   },
   {
     path: ['skills', 'verify'],
-    summary: 'compare skills with what is locked, and name each file that differs',
+    summary: 'compare skills with the lock file, and list each file that differs',
     operands: '[REF...]',
     maximumOperands: Number.POSITIVE_INFINITY,
     flags: [...PLACE_FLAGS, JSON_FLAG],
@@ -91,17 +91,17 @@ export const LOCK_COMMANDS: readonly CommandSpecification[] = [
   },
   {
     path: ['skills', 'approve'],
-    summary: 'write down that somebody has looked at skills, for --frozen',
+    summary: 'record that a person has reviewed skills, for --frozen',
     operands: '[REF...]',
     maximumOperands: Number.POSITIVE_INFINITY,
     flags: [
-      { name: 'as', value: 'WHO', summary: 'who has looked' },
+      { name: 'as', value: 'WHO', summary: 'the name of the reviewer' },
       { name: 'builtin', summary: 'approve every skill of the package' },
       ...PLACE_FLAGS,
       JSON_FLAG,
     ],
     notes: [
-      'It holds for these bytes: a changed one is not approved. A skill of the package, such as public.chart,',
+      'An approval holds for these bytes only. A skill of the package, such as public.chart,',
       'is locked by its approval; another version of the package may have other bytes.',
     ],
     load: async () => (await import('../commands/library/run-approve.ts')).runApprove,

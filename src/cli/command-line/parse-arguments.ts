@@ -7,8 +7,8 @@ import { quoted } from '../terminal/usage-error.ts';
  * Reads the arguments of a command by its table.
  *
  * @param command the table
- * @param args what follows the command's words
- * @throws SkillcellError `usage.invalid`, naming the flag, the value and what is allowed
+ * @param args the words after those of the command
+ * @throws SkillcellError `usage.invalid`, naming the flag, the value and the allowed values
  */
 export function parseArguments(command: CommandSpecification, args: readonly string[]): CommandArguments {
   const known = new Map(command.flags.map((flag) => [flag.name, flag]));
@@ -27,7 +27,7 @@ export function parseArguments(command: CommandSpecification, args: readonly str
     if (token.kind === 'positional') (terminated ? rest : operands).push(token.value);
     if (token.kind !== 'option') continue;
     const flag = known.get(token.name);
-    // A short option is spelled with one hyphen and would else pass for a long one of one letter.
+    // Without this check, a short option would pass for a long option of one letter.
     if (flag === undefined || ![`--${flag.name}`, `-${flag.short ?? '-'}`].includes(token.rawName)) {
       throw refusal(command, `there is no flag ${token.rawName}`, token.rawName);
     }
@@ -75,6 +75,6 @@ function refusal({ path }: CommandSpecification, reason: string, value: string):
   const name = `skillcell ${path.join(' ')}`;
   const got = value === 'nothing' ? value : quoted(value);
   return new SkillcellError('usage.invalid', `Cannot run ${name}: ${reason}, got ${got}.`, {
-    hint: `\`${name} --help\` lists what is allowed.`,
+    hint: `\`${name} --help\` lists the flags and operands.`,
   });
 }

@@ -4,7 +4,7 @@ import { COMMANDS } from './command-table.ts';
 import { parseArguments } from './parse-arguments.ts';
 import { quoted } from '../terminal/usage-error.ts';
 
-/** What a command line asks for. */
+/** The request of a command line. */
 export type CommandLine =
   | { kind: 'help'; path: readonly string[] }
   | { kind: 'version' }
@@ -13,7 +13,7 @@ export type CommandLine =
 /**
  * Reads a command line.
  *
- * @param argv what follows the program's name
+ * @param argv the words after the name of the program
  * @throws SkillcellError `usage.invalid`
  */
 export function readCommandLine(argv: readonly string[]): CommandLine {
@@ -30,20 +30,20 @@ export function readCommandLine(argv: readonly string[]): CommandLine {
   return { kind: 'run', command, arguments: parseArguments(command, argv.slice(command.path.length)) };
 }
 
-/** Whether errors are to be printed as JSON, before it is known whether the command line can be read. */
+/** Whether errors are printed as JSON; asked before the command line is parsed. */
 export function wantsJson(argv: readonly string[]): boolean {
   const words = beforeTerminator(argv);
   const named = words.some((word, index) => word === 'json' && words[index - 1] === '--format');
   return named || words.includes('--json') || words.includes('--format=json');
 }
 
-/** What stands before `--`: words after it are never flags. */
+/** Words after `--` are never flags. */
 function beforeTerminator(argv: readonly string[]): readonly string[] {
   const end = argv.indexOf('--');
   return end < 0 ? argv : argv.slice(0, end);
 }
 
-/** The first word, when commands of two words begin with it. */
+/** The first word, if commands of two words begin with it. */
 function groupOf(argv: readonly string[]): string[] {
   return COMMANDS.some(({ path }) => path.length > 1 && path[0] === argv[0]) ? argv.slice(0, 1) : [];
 }

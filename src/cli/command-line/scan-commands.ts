@@ -1,11 +1,11 @@
 import type { CommandSpecification } from '../options/flags/command.ts';
 import { JSON_FLAG } from '../options/flags/flags.ts';
 
-/** The command that looks into skills before they are taken. */
+/** The command that scans skills before they are taken. */
 export const SCAN_COMMANDS: readonly CommandSpecification[] = [
   {
     path: ['skills', 'scan'],
-    summary: 'look for what whoever takes a skill should know: hidden text, code that is fetched, secrets',
+    summary: 'scan skills for risks: hidden text, fetched code, secrets',
     operands: 'PATH...',
     minimumOperands: 1,
     maximumOperands: Number.POSITIVE_INFINITY,
@@ -26,7 +26,7 @@ export const SCAN_COMMANDS: readonly CommandSpecification[] = [
     ],
     notes: [
       'PATH is a folder of a skill, a folder of skills, an archive (.zip, .skill, .tar.gz), or one file.',
-      'It makes nothing safe: it knows plain forms of what harms, and names what it did not read. docs/scan.md has the rules.',
+      'A scan proves nothing safe: it finds plain forms of harm, and lists the parts that it did not read. docs/scan.md has the rules.',
     ],
     load: async () => (await import('../commands/skills/run-scan.ts')).runScan,
   },

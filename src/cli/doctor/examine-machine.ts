@@ -9,7 +9,7 @@ import type { MachineCheck } from './machine-check.ts';
 
 const OLDEST_NODE = 24;
 
-/** Looks for what sandboxes need. Starts nothing but `--version` commands. */
+/** Checks the requirements of sandboxes. Starts nothing but `--version` commands. */
 export async function examineMachine(io: CliIo): Promise<MachineCheck[]> {
   return [
     node(),
@@ -40,7 +40,7 @@ async function interpreter(definition: LanguageDefinition): Promise<MachineCheck
   return [{ id: name, ok: false, needed: false, found: `no ${interpreters.join(' or ')}`, advice }];
 }
 
-/** Sandboxes see /usr and nothing else, so a program elsewhere is none to them. */
+/** Sandboxes see only /usr, so programs elsewhere do not count. */
 async function program(id: string, name: string, needed: boolean, advice: string): Promise<MachineCheck> {
   const { execa } = await import('execa');
   const path = '/usr/local/bin:/usr/bin:/bin';
@@ -59,7 +59,7 @@ async function program(id: string, name: string, needed: boolean, advice: string
   return { id, ok: true, needed, found: line };
 }
 
-/** Switches of the kernel and of distributions that forbid user namespaces. The probe of the runner has the last word. */
+/** Checks the switches of kernels and distributions that forbid user namespaces. The probe of the runner decides. */
 function userNamespaces(): MachineCheck {
   const forbidding = [
     { path: '/proc/sys/user/max_user_namespaces', forbids: '0' },

@@ -1,11 +1,11 @@
-/** One thing that jobs need, or profit from. */
+/** A requirement of jobs, or an optional aid. */
 export interface MachineCheck {
   id: string;
   ok: boolean;
-  /** Whether no isolated job runs without it. */
+  /** Whether isolated jobs cannot run without it. */
   needed: boolean;
-  /** What was found. */
+  /** The version or the state that was found. */
   found: string;
-  /** What to do when it is not there. */
+  /** Advice for the user if it is missing. */
   advice?: string;
 }

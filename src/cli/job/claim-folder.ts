@@ -7,10 +7,10 @@ import { takenFolder } from '../options/places/eval-folder.ts';
 import { writeFailed } from '../../durable/write-failed.ts';
 
 /**
- * A gateway that takes the folder of an evaluation before the first request: of two that begin together one gets it, and a folder in which nothing
- * can be made costs no request.
+ * A gateway that creates the folder of an evaluation before the first request. Of two evaluations that start together, one gets the folder.
+ * A folder that cannot be written costs no request.
  *
- * @returns the gateway; its `generate` throws `usage.invalid` where another one was first, and `artifact.write-failed`
+ * @returns the gateway; its `generate` throws `usage.invalid` if another evaluation was first, and `artifact.write-failed`
  */
 export function claimFolder(inner: ModelGateway, folder: string): ModelGateway {
   let claimed: Promise<void> | undefined;
@@ -30,6 +30,6 @@ async function claim(folder: string): Promise<void> {
   } catch (cause) {
     const code = (cause as NodeJS.ErrnoException).code ?? 'error';
     if (code === 'EEXIST') throw takenFolder(folder);
-    throw writeFailed('write what an eval left', folder, cause);
+    throw writeFailed('write the results of the eval', folder, cause);
   }
 }

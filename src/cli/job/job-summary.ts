@@ -7,7 +7,7 @@ import { diagnosticLine } from '../terminal/diagnostic-line.ts';
 const VALUE_LENGTH = 200;
 
 /**
- * Says what came of a job, for people.
+ * Summarizes a job for people.
  *
  * @param output the folder that artifacts were written to
  * @returns lines; untrusted parts are not escaped yet
@@ -32,7 +32,7 @@ export function jobSummary(result: JobResult, output: string | undefined): strin
     ...artifacts.map((artifact) => artifactLine(artifact, output)),
     ...(artifacts.length > 0 && output === undefined ? ['artifacts are dropped; --output DIR keeps them'] : []),
     ...omitted.map(({ path, reason }) => `omitted: ${path} (${reason})`),
-    // Which runner was taken, and why no other, was said when the job started.
+    // The start of the job already reported its runner, and why others were passed over.
     ...diagnostics.filter(({ code }) => code !== 'runner.passed-over').map(diagnosticLine),
   ];
 }
@@ -68,7 +68,7 @@ function matchLines({ tier, matches, kept, leftOut }: JobMatch): string[] {
   ];
 }
 
-/** What a program writes past the limit is counted, and not passed on. */
+/** Output of a program beyond the limit is counted, but not passed on. */
 function cutStream(name: string, { text, bytes, truncated }: OutputText): string[] {
   return truncated ? [`${name}: the first ${Buffer.byteLength(text)} of ${bytes} bytes`] : [];
 }

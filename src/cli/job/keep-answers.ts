@@ -7,24 +7,24 @@ import { findLanguage } from '../../languages/languages.ts';
 import { writeBeneath } from '../../durable/write-beneath.ts';
 import { writeFailed } from '../../durable/write-failed.ts';
 
-/** Something that a model wrote, and the file that holds it. */
+/** A text of a model, and the file that holds it. */
 export interface KeptText {
   text: string;
   path: string;
 }
 
-/** What a model wrote for one job, kept beside its artifacts. */
+/** Texts of a model for one job, kept beside its artifacts. */
 export interface KeptAnswers {
-  /** Answers like the gateway inside, and writes each answer down before anything is done with it. */
+  /** Answers like the wrapped gateway, and saves each answer before it is used. */
   readonly gateway: ModelGateway;
   /** The answers so far. */
   readonly answers: readonly KeptText[];
-  /** Writes the programs down, one an attempt that had one, and once more what an artifact has taken the place of. */
+  /** Saves the program of each attempt that has one, and saves again the answers that an artifact has overwritten. */
   finish(result: JobResult, language: Language): Promise<KeptText[]>;
 }
 
 /**
- * Keeps what is paid for: an answer is on the disk when it arrives, so that neither a service that fails afterwards nor an
+ * Keeps paid-for answers: each is on the disk when it arrives, so that neither a later fault of the service nor an
  * interruption loses it.
  *
  * @param folder where the job's artifacts go; made with the first answer
@@ -38,7 +38,7 @@ export function keepAnswers(inner: ModelGateway, folder: string): KeptAnswers {
     try {
       await writeBeneath(folder, file, Buffer.from(text));
     } catch (cause) {
-      throw writeFailed('keep what the model wrote', path, cause);
+      throw writeFailed('keep the text of the model', path, cause);
     }
     return { text, path };
   };
@@ -69,7 +69,7 @@ export function keepAnswers(inner: ModelGateway, folder: string): KeptAnswers {
   };
 }
 
-/** The name, or the first of `name.2`, `name.3` … that no file has: what is there may be an artifact, or of another job. */
+/** The name, or the first of `name.2`, `name.3` … that is free: an existing file may be an artifact, or belong to another job. */
 function freeName(folder: string, name: string): string {
   const { name: base, ext } = parse(name);
   let free = name;

@@ -6,7 +6,7 @@ import type { CommandContext } from '../options/flags/command.ts';
 import { diagnosticLine } from '../terminal/diagnostic-line.ts';
 import { escapeLine } from '../terminal/escape-controls.ts';
 
-/** Tells what was packed or unpacked. @returns the exit code */
+/** Reports a packed or unpacked skill. @returns the exit code */
 export async function reportArchive(
   { output, json }: CommandContext,
   written: { file: string; bytes: number } | { folder: string },

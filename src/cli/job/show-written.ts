@@ -2,7 +2,7 @@ import type { JobResult } from '../../contracts/jobs/result.ts';
 import type { CommandContext } from '../options/flags/command.ts';
 import type { KeptAnswers, KeptText } from './keep-answers.ts';
 
-/** The program that ran last; where the job failed, all that the model said with it. */
+/** Shows the last program; if the job failed, the last answer of the model. */
 export async function showWritten(
   { output }: CommandContext,
   { outcome, codegen }: JobResult,
@@ -15,11 +15,11 @@ export async function showWritten(
     outcome === 'succeeded' || answer === undefined ? ['program', program] : ['answer of the model', answer];
   if (shown === undefined) return;
   await output.note(`${title}, attempt ${codegen?.attempts.length ?? answers.length}:`);
-  // Each line is marked, so that what a model wrote cannot pass for a line of ours.
+  // Each line is marked, so that the text of a model cannot pass for a line of skillcell.
   for (const line of shown.text.trimEnd().split(/\r?\n/)) await output.program('stderr', Buffer.from(`| ${line}\n`));
 }
 
-/** Says where all of it is. */
+/** Notes the path of each program and answer. */
 export async function notePaths(
   { output }: CommandContext,
   answers: readonly KeptText[],

@@ -11,14 +11,14 @@ import { cliRunners } from './runners.ts';
 /** A job as the orchestrator takes it. */
 export type CliJob = Parameters<Orchestrator['stream']>[0];
 
-/** What happens with what the user's program writes while it runs. */
+/** Whether the output of the user's program is shown while it runs. */
 export type LiveOutput = 'forward' | 'drop';
 
 /**
  * Runs one job to its end and ends everything that was started for it.
  *
  * @param live whether the program's output is passed on as it comes
- * @throws SkillcellError when the job could not be accepted, or we failed
+ * @throws SkillcellError when the job could not be accepted, or skillcell failed
  */
 export async function submitJob(
   context: CommandContext,
@@ -36,7 +36,7 @@ export async function submitJob(
     await Promise.all(runners.map((runner) => runner.close()));
   });
   try {
-    // The events end before a failure is looked at.
+    // The failure is thrown below, after the events; until then it must not count as unhandled.
     stream.result.catch(() => undefined);
     for await (const event of stream) await show(context, job, event, live);
     return await stream.result;

@@ -6,9 +6,9 @@ import { SkillcellError } from '../../contracts/errors/skillcell-error.ts';
 import { type NewPlace, takenPlace } from '../options/places/new-place.ts';
 
 /**
- * Writes something new, after removing what earlier runs that were killed left beside its place.
+ * Writes something new, after removing the leftovers of killed runs beside its place.
  *
- * @param write false where something is there by now
+ * @param write returns false if the place is taken by now
  * @throws SkillcellError `usage.invalid`, `artifact.write-failed`
  */
 export function writeAt(place: NewPlace, write: () => boolean): void {
@@ -17,9 +17,9 @@ export function writeAt(place: NewPlace, write: () => boolean): void {
     if (!write()) throw takenPlace(place);
   } catch (error) {
     if (SkillcellError.isInstance(error)) throw error;
-    // The folder is there, and yet takes no files: /proc, for one.
+    // The folder exists, but takes no files, such as /proc.
     if ((error as NodeJS.ErrnoException).code === 'ENOENT')
       throw usageError('--output', 'no file or folder can be made there', place.shown);
-    throw fileSystemFault(error) ?? writeFailed('write what was asked for', place.shown, error);
+    throw fileSystemFault(error) ?? writeFailed('write the output', place.shown, error);
   }
 }

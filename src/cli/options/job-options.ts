@@ -17,8 +17,8 @@ const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]*$/;
 const MIB = 1024 * 1024;
 
 /**
- * The fields that every kind of job takes, from their flags. All are checked, and only this command's own standard
- * input is read.
+ * Reads the fields that every kind of job takes from their flags. All are checked; only this command's own standard input
+ * is read.
  *
  * @param stdinTaken whether the code or the task comes from standard input
  * @throws SkillcellError `usage.invalid` or `file.unreadable`

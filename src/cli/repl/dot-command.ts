@@ -6,10 +6,10 @@ const HELP = [
   '.language NAME  go on in another language, in the same workspace',
   '.files          list the workspace',
   '.exit           end the session (or Ctrl-D)',
-  'Ctrl-C stops what runs, or throws away what is typed. An empty line ends a block.',
+  'Ctrl-C stops a run, or discards the typed lines. An empty line ends a block.',
 ];
 
-/** Does what a line with a dot asks for; says whether it was such a line. */
+/** Runs a dot command; returns false for any other line. */
 export async function dotCommand(
   line: string,
   cells: CellReader,

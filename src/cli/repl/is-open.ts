@@ -3,13 +3,13 @@ import type { Language } from '../../contracts/jobs/language.ts';
 const OPENING = '([{';
 const CLOSING = ')]}';
 
-/** Comments and texts, in which nothing opens a bracket. The end of each that may span lines is a group, empty where it is missing. */
+/** Comments and texts, in which no bracket counts. The end of each that may span lines is a group, which is empty if the end is missing. */
 const SCRIPT_TOKENS =
   /\/\/.*|\/\*[^]*?(\*\/|$)|`(?:[^`\\]|\\(?:[^]|$))*(`?)|'(?:[^'\\\n]|\\.)*'?|"(?:[^"\\\n]|\\.)*"?/g;
 const PYTHON_TOKENS = /#.*|"""[^]*?("""|$)|'''[^]*?('''|$)|'(?:[^'\\\n]|\\.)*'?|"(?:[^"\\\n]|\\.)*"?/g;
 const BASH_TOKENS = /(?:^|\s)#.*|'[^']*('?)|"(?:[^"\\]|\\(?:[^]|$))*("?)/g;
 
-/** Whether the code typed so far asks for more lines: something in it is begun and not ended. */
+/** Whether the code typed so far needs more lines: a part of it is begun and not ended. */
 export function isOpen(language: Language, code: string): boolean {
   if (code.endsWith('\\')) return true;
   if (language === 'python') return isOpenPython(code);
@@ -27,7 +27,7 @@ function isOpenPython(code: string): boolean {
 
 const BASH_DOCUMENT = /<<-?\s*(?:'(\w+)'|"(\w+)"|(\w+))/;
 const BASH_WORDS = /\w+|[^\s\w]|\n/g;
-/** What may stand before a word that opens or closes, beside the beginning. */
+/** Words after which a word may open or close a block, beside the beginning of the code. */
 const BASH_COMMAND_STARTS: ReadonlySet<string> = new Set([';', '&', '|', '\n', 'then', 'do', 'else']);
 const BASH_OPENS: ReadonlySet<string> = new Set(['if', 'for', 'while', 'until', 'case', 'select']);
 const BASH_CLOSES: ReadonlySet<string> = new Set(['fi', 'done', 'esac']);
@@ -55,7 +55,7 @@ function hasOpenDocument(code: string): boolean {
     .some((line) => line.replace(/^\t+/, '') === word);
 }
 
-/** The code without comments; a whole text is an empty one, and what goes on behind the end is a bracket. */
+/** The code without comments; a complete text becomes an empty one, and an unterminated token a bracket. */
 function withoutTokens(code: string, tokens: RegExp): string {
   return code.replace(tokens, (token: string, ...ends: unknown[]) =>
     ends.includes('') ? '{' : /^['"`]/.test(token) ? '""' : '',
@@ -66,7 +66,7 @@ function hasOpenBracket(code: string): boolean {
   let depth = 0;
   for (const character of code) {
     if (OPENING.includes(character)) depth += 1;
-    // The pattern of a `case` closes what nothing has opened.
+    // A pattern of `case` has a closing bracket only.
     else if (CLOSING.includes(character) && depth > 0) depth -= 1;
   }
   return depth > 0;

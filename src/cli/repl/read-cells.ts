@@ -3,28 +3,28 @@ import type { Language } from '../../contracts/jobs/language.ts';
 import type { CliIo } from '../terminal/cli-io.ts';
 import { isOpen } from './is-open.ts';
 
-/** Lines of standard input as the pieces that are run one by one. */
+/** Reads standard input as the pieces of code to run. */
 export interface CellReader extends AsyncIterable<string> {
   /** The language in which lines are read from now on. */
   language: Language;
-  /** Stops what runs, at Ctrl-C at the terminal. Says whether anything did; where nothing does, what is typed is thrown away. */
+  /** Stops the current run, at Ctrl-C in the terminal. Returns false if nothing runs; then the typed lines are discarded. */
   interrupt: () => boolean;
-  /** No more is read, and what was read already is left alone. */
+  /** Stops reading, and drops lines that were read already. */
   close(): void;
 }
 
 /**
- * Up to this length, in UTF-16 units, a piece is asked at each line whether it is open, which is looking through all of it; a longer one when it
- * has grown by a part. Whole statements that follow within that part are run with it.
+ * Up to this length, in UTF-16 units, each line checks whether the piece is open, which scans all of it. A longer piece is checked when it has
+ * grown by a part; whole statements within that part are run with it.
  */
 const ASKED_LENGTH = 16 * 1024;
 const ASKED_GROWTH = 1 + 1 / 16;
 
-/** A line that goes on with a block of Python, though an empty line came before it. */
+/** A line that continues a block of Python after an empty line. */
 const CONTINUES_BLOCK = /^(?:\s|(?:elif|else|except|finally)\b)/;
 
 /**
- * Reads standard input: at a terminal with a prompt and a history, and an empty line ends an open piece. Other input is read as a file is: empty lines
+ * Reads standard input. A terminal has a prompt and a history, and an empty line ends an open piece. Other input is read like a file: empty lines
  * belong to the piece, and a block of Python ends at the next line that is not part of it.
  */
 export function readCells(io: CliIo, language: Language, signal: AbortSignal): CellReader {
@@ -34,9 +34,9 @@ export function readCells(io: CliIo, language: Language, signal: AbortSignal): C
     ...(isTerminal ? { output: io.stderr, terminal: true } : { crlfDelay: Infinity }),
   });
   let cell = '';
-  /** A block of Python behind which an empty line came, in input that is no terminal. */
+  /** A block of Python that is followed by an empty line, in input that is no terminal. */
   let block = '';
-  /** A shorter piece is not asked about. */
+  /** Shorter pieces are not checked. */
   let askFrom = 0;
   let isLeft = false;
   let hasPrompt = isTerminal;
@@ -60,7 +60,7 @@ export function readCells(io: CliIo, language: Language, signal: AbortSignal): C
   };
   if (signal.aborted) close();
   signal.addEventListener('abort', close, { once: true });
-  // Lines that came before the end of the input are still to be read, but there is no prompt any more.
+  // Lines that came before the end of the input are still read, but without a prompt.
   lines.on('close', () => (hasPrompt = false));
   lines.on('SIGINT', () => void (reader.interrupt() || throwAway()));
 

@@ -4,16 +4,16 @@ import { dotCommand } from './dot-command.ts';
 import type { CellReader } from './read-cells.ts';
 import { showRun, shownResult } from './show-run.ts';
 
-/** How pieces are run. */
+/** Options for running pieces. */
 export interface CellOptions {
   output: CliOutput;
   /** Whether runs are not shown one by one. */
   json: boolean;
-  /** Stops the run that is under way; there is none after it. */
+  /** Stops the current run; no other follows. */
   signal: AbortSignal;
 }
 
-/** Runs what is read, piece by piece, to its end. */
+/** Runs the input to its end, piece by piece. */
 export async function runCells(
   cells: CellReader,
   session: Session,

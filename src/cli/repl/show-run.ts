@@ -3,7 +3,7 @@ import type { SessionResult, SessionRun } from '../../contracts/jobs/session.ts'
 import type { CliOutput } from '../terminal/cli-output.ts';
 import { diagnosticLine } from '../terminal/diagnostic-line.ts';
 
-/** Shows what came of a run behind what it wrote and displayed: its value on stdout, all else as notes. */
+/** Shows the outcome of a run after its output: its value on stdout, the rest as notes. */
 export async function showRun(run: SessionRun, output: CliOutput): Promise<void> {
   const { outcome, limit, state, epoch, error, stdout, stderr, value, diagnostics } = run;
   for (const [name, { text, bytes, truncated }] of Object.entries({ stdout, stderr }))
@@ -14,7 +14,7 @@ export async function showRun(run: SessionRun, output: CliOutput): Promise<void>
     const why = error === undefined || error.stack !== '' ? '' : `: ${error.message}`;
     await output.note(`run ${run.run}: ${how}${why}`);
   }
-  if (state === 'lost') await output.note(`epoch ${epoch} is over: what was defined is lost, files are kept`);
+  if (state === 'lost') await output.note(`epoch ${epoch} is over: definitions are lost, files are kept`);
   for (const found of diagnostics.filter(({ code }) => code !== 'session.lost'))
     await output.note(diagnosticLine(found));
 }
@@ -23,7 +23,7 @@ function shownValue(value: unknown): string {
   return typeof value === 'string' ? JSON.stringify(value) : inspect(value, { depth: 6, maxArrayLength: 200 });
 }
 
-/** A result as a terminal can show it: its text, or what else it is. */
+/** A result as a terminal can show it: its text, or its media types and sizes. */
 export function shownResult({ data }: SessionResult): string {
   const plain = data['text/plain'] ?? data['text/markdown'];
   if (typeof plain === 'string') return plain;

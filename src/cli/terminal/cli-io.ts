@@ -3,7 +3,7 @@ import type { Readable, Writable } from 'node:stream';
 /** Signals that end a job and clean up. */
 export type EndingSignal = 'SIGINT' | 'SIGTERM' | 'SIGHUP';
 
-/** What the command line needs of the process around it; `process` itself fits. */
+/** The parts of the process that the command line needs; `process` itself fits. */
 export interface CliIo {
   readonly stdin: Readable & { isTTY?: boolean };
   readonly stdout: Writable & { isTTY?: boolean };

@@ -3,7 +3,7 @@ import type { CliIo } from './cli-io.ts';
 import { escapeControls, escapeJson, escapeLine } from './escape-controls.ts';
 import type { Interruption } from './interruption.ts';
 
-/** Where a command writes to. Each call waits until its reader has room; of an interrupted command only a moment. */
+/** Output of a command. Each call waits until its reader has room; after an interruption, only for a moment. */
 export interface CliOutput {
   /** The result proper, on stdout. */
   text(text: string): Promise<void>;
@@ -11,7 +11,7 @@ export interface CliOutput {
   json(value: unknown): Promise<void>;
   /** One line for people, on stderr. */
   note(line: string): Promise<void>;
-  /** What the user's program wrote, byte by byte, or escaped where a terminal would act on it. */
+  /** Output of the user's program: its bytes, or escaped text for a terminal. */
   program(stream: 'stdout' | 'stderr', bytes: Uint8Array): Promise<void>;
   /** Whether people watch: stderr is a terminal. */
   readonly watched: boolean;
@@ -19,7 +19,7 @@ export interface CliOutput {
   flush(): Promise<void>;
 }
 
-/** An interrupted command waits no longer for a reader that takes nothing. */
+/** An interrupted command waits no longer than this for a stuck reader. */
 const STUCK_MS = 500;
 
 /** Creates the output of one command. A stream that cannot be written any more interrupts the command. */
@@ -27,7 +27,7 @@ export function createCliOutput(io: CliIo, interruption: Interruption): CliOutpu
   const { stdout, stderr } = io;
   const decoders = { stdout: new StringDecoder('utf8'), stderr: new StringDecoder('utf8') };
   const used = new Set<CliIo['stdout']>();
-  /** Streams whose readers are stuck, with the bytes that were not even handed over. */
+  /** Streams with stuck readers, and the number of bytes that were not even handed over. */
   const stuck = new Map<CliIo['stdout'], number>();
   let isLost = false;
   const lose = (error: NodeJS.ErrnoException): void => {
@@ -43,7 +43,7 @@ export function createCliOutput(io: CliIo, interruption: Interruption): CliOutpu
     lose(error);
   });
 
-  /** Waits for a stream to take what it has: as long as it needs, and once the command is interrupted a moment. */
+  /** Waits until a stream drains; after an interruption, only for a moment. */
   const taken = async (stream: CliIo['stdout'], listen: (done: () => void) => void): Promise<void> => {
     const { signal } = interruption;
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -76,7 +76,7 @@ export function createCliOutput(io: CliIo, interruption: Interruption): CliOutpu
     }
   };
 
-  /** What was written is a promise to whoever interrupted as well: they hear what is missing. */
+  /** An interrupting user, too, must learn which output is missing. */
   const tellMissing = async (): Promise<void> => {
     const left = stuck.get(stdout);
     if (left === undefined || isLost) return;
@@ -95,7 +95,7 @@ export function createCliOutput(io: CliIo, interruption: Interruption): CliOutpu
     },
     watched: stderr.isTTY === true,
     async flush() {
-      // Callbacks come in order, so that of an empty write says that all before it is written, or lost.
+      // Callbacks run in order: the callback of an empty write means that all earlier writes are done, or lost.
       const finish = (stream: CliIo['stdout']): Promise<void> => taken(stream, (done) => void stream.write('', done));
       if (used.has(stdout) && !stdout.destroyed && !isLost && !stuck.has(stdout)) await finish(stdout);
       await tellMissing();

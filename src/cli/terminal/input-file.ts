@@ -22,7 +22,7 @@ export function checkInputFile(about: string, path: string, io: CliIo): InputFil
 }
 
 /**
- * The same, but for folders, which are taken as well: what is in them is looked at when the job is accepted.
+ * The same, but folders are allowed too: their files are checked when the job is accepted.
  *
  * @throws SkillcellError `file.unreadable`
  */
@@ -35,7 +35,7 @@ function isFolder(path: string): boolean {
   try {
     return statSync(path).isDirectory();
   } catch {
-    // The check of a file says what is wrong with it.
+    // The check of the file reports the fault.
     return false;
   }
 }
@@ -50,7 +50,7 @@ export function readInputFile(about: string, path: string, limit: number, io: Cl
   return withFile(about, path, io, (descriptor, _source, { size }) => readAll(about, path, limit, descriptor, size));
 }
 
-/** The same for a file that holds a secret: nobody but its owner may read it. */
+/** The same for a file with a secret: only its owner may read it. */
 export function readSecretFile(about: string, path: string, limit: number, io: CliIo): Buffer {
   return withFile(about, path, io, (descriptor, _source, { size, mode }) => {
     if ((mode & 0o077) !== 0) {
@@ -100,7 +100,7 @@ function withFile<Result>(
   const source = resolve(io.cwd(), path);
   let descriptor: number | undefined;
   try {
-    // Opening a device can have effects, and opening a fifo waits: both are refused by their kind before.
+    // Opening a device can have effects, and opening a fifo blocks: both are refused by their kind before.
     assertRegular(about, path, statSync(source));
     descriptor = openSync(source, constants.O_RDONLY | constants.O_NONBLOCK);
     const stats = fstatSync(descriptor);

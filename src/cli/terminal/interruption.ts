@@ -2,29 +2,29 @@ import type { CliIo, EndingSignal } from './cli-io.ts';
 
 /** Exit code by signal: 128 and its number. */
 const SIGNAL_CODES: Record<EndingSignal, number> = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 };
-/** The reader of our output is gone: 128 and SIGPIPE. */
+/** The reader of the output is gone: 128 and SIGPIPE. */
 const READER_GONE_CODE = 141;
 /** The output cannot be written for another reason, such as a full disk. */
 const OUTPUT_FAILED_CODE = 4;
-/** A terminal's signal reaches a launcher and its child, and the launcher passes it on: that is one signal. */
+/** A signal of the terminal reaches the launcher and its child, and the launcher passes it on: both count as one signal. */
 const SAME_SIGNAL_MS = 300;
-/** When a canceled job has had its grace, what is left is killed. */
+/** After this grace of a canceled job, the rest is killed. */
 const KILL_AFTER_MS = 2_300;
 const EXIT_AFTER_KILL_MS = 400;
 const URGENT_MS = 500;
 
-/** Why and how a command ends before its time. The first reason counts. */
+/** The reason and the exit code of an early end. The first reason counts. */
 export interface Interruption {
   readonly signal: AbortSignal;
-  /** Undefined as long as nothing happened. */
+  /** Undefined before an interruption. */
   readonly exitCode: number | undefined;
-  /** Our output cannot be written any more: its reader is gone, or its disk is full. */
+  /** The output cannot be written any more: its reader is gone, or its disk is full. */
   outputLost(error: NodeJS.ErrnoException): void;
-  /** Gives a clean end more time than usual: there is work to be saved. */
+  /** Gives a clean end more time than usual, to save work. */
   allow(ms: number): void;
-  /** What must be ended at once, should a clean end take too long; it is told why. Returns how to take it back. */
+  /** Registers work to end at once if a clean end takes too long; `end` gets the reason. Returns a function that unregisters it. */
   onUrgent(end: (reason: string) => Promise<unknown>): () => void;
-  /** Stops listening: the command has come to its end, or the system may end it at once. */
+  /** Stops listening: the command is done, or the system may end it at once. */
   release(): void;
 }
 
@@ -51,7 +51,7 @@ export function listenForInterruption(io: CliIo): Interruption {
     setTimeout(() => io.exit(code), cleanMs + EXIT_AFTER_KILL_MS).unref();
   };
 
-  /** What is killed still has its result printed, which the command then ends with by itself. */
+  /** A killed job still prints its result, and then the command ends by itself. */
   const endNow = (code: number, reason: string): void => {
     killAll(reason);
     urgentExit ??= setTimeout(() => io.exit(code), URGENT_MS);

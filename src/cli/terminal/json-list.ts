@@ -4,15 +4,15 @@ import { escapeJson } from './escape-controls.ts';
 /** A JSON document that is written row by row. */
 export interface JsonList {
   add(row: unknown): Promise<void>;
-  /** Writes what stands behind the rows, or all where there are none. */
+  /** Writes the text after the rows, or the whole document if there are no rows. */
   end(): Promise<void>;
 }
 
 /**
- * Writes one JSON document on stdout whose long list is never in memory as a whole, with the bytes that it would have otherwise.
+ * Writes one JSON document to stdout whose long list is never in memory as a whole. The bytes are those of one `JSON.stringify`.
  *
- * @param name of the list, which is empty in the document
- * @param document gives the document; what stands before the list has to be known with the first row, the rest at the end
+ * @param name key of the list, which is empty in the document
+ * @param document gives the document; fields before the list have to be known with the first row, the others at the end
  */
 export function writeJsonList(output: CliOutput, name: string, document: () => object): JsonList {
   let rows = 0;

@@ -2,14 +2,14 @@ import { fstatSync } from 'node:fs';
 import { Socket } from 'node:net';
 
 const LAUNCHER_FD = 'SKILLCELL_LAUNCHER_FD';
-/** A shut-down that takes longer than this after the launcher died is stuck. */
+/** A shutdown that takes longer than this after the launcher died is stuck. */
 const STUCK_AFTER_MS = 10_000;
 
 /**
- * Ends this process when its launcher does. The launcher (`bin/start-node.js`) holds a pipe open that closes with it, even
- * when it is killed; what follows is the clean shut-down of a SIGTERM. Without a launcher it does nothing.
+ * Ends this process when its launcher dies. The launcher (`bin/start-node.js`) holds a pipe open that closes with it, even
+ * when it is killed. Then this process shuts down as for a SIGTERM. Without a launcher it does nothing.
  *
- * @param environment where the number of the pipe's descriptor stands; the variable is removed
+ * @param environment holds the number of the pipe's descriptor; the variable is removed
  */
 export function watchLauncher(environment: NodeJS.ProcessEnv = process.env): void {
   const descriptor = Number(environment[LAUNCHER_FD]);
@@ -26,13 +26,13 @@ export function watchLauncher(environment: NodeJS.ProcessEnv = process.env): voi
   pipe.unref();
 }
 
-/** Whether a launcher's pipe can be there: the variable may have come down from a process that is not our parent. */
+/** Whether the descriptor can be the pipe of a launcher: the variable may be inherited from a process that is not our parent. */
 function isPipe(descriptor: number): boolean {
   try {
     const state = fstatSync(descriptor);
     return state.isSocket() || state.isFIFO();
   } catch {
-    // EBADF: nothing is open there.
+    // EBADF: the descriptor is not open.
     return false;
   }
 }

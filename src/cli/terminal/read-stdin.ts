@@ -5,9 +5,9 @@ import type { Interruption } from './interruption.ts';
 /**
  * Reads this command's standard input to its end.
  *
- * @param about what it is read for, for messages
+ * @param about the purpose of the input, for messages
  * @param limit bytes
- * @throws SkillcellError `file.unreadable` when there is more; the interruption's reason when it comes first
+ * @throws SkillcellError `file.unreadable` when the input is longer; the reason of the interruption when it comes first
  */
 export async function readStdin(about: string, limit: number, io: CliIo, interruption: Interruption): Promise<Buffer> {
   const { stdin } = io;

@@ -4,9 +4,9 @@ import type { CliOutput } from './cli-output.ts';
 import { diagnosticLine } from './diagnostic-line.ts';
 
 /**
- * Prints an error as the command line promises and gives the exit code. With `--json` one document goes to stdout.
+ * Prints an error in the documented form and returns the exit code. With `--json` one document goes to stdout.
  *
- * @param thrown whatever a command threw; what is no `SkillcellError`, and nothing of the file system, is a fault of ours
+ * @param thrown any value; values other than `SkillcellError` and errors of the file system count as faults of skillcell
  */
 export async function reportError(thrown: unknown, output: CliOutput, json: boolean, io: CliIo): Promise<number> {
   const error = SkillcellError.isInstance(thrown) ? thrown : await understood(thrown);
@@ -26,7 +26,7 @@ export async function reportError(thrown: unknown, output: CliOutput, json: bool
 
 /**
  * A message is one line, since names in it may hold line breaks to forge another. Only the difference of a recording has
- * lines of its own; they are set in, and each begins with its mark.
+ * lines of its own; they are indented, and each begins with its mark.
  */
 function messageLines({ code, message }: SkillcellError): string[] {
   if (code !== 'model.replay-mismatch') return [message];

@@ -3,7 +3,7 @@ import { connectEngine } from '../../../sandboxes/docker/engine/engine.ts';
 import { ensureRuntime } from '../../../sandboxes/runtime-bundle.ts';
 import { type CommandContext, flagValue } from '../../options/flags/command.ts';
 
-/** `skillcell image build`: builds the image that containers run from, and says which base it took. */
+/** `skillcell image build`: builds the image for containers, and reports its base. */
 export async function runBuildImage({ arguments: given, output, json, io }: CommandContext): Promise<number> {
   const flavor = flagValue(given, 'flavor') === 'data' ? 'data' : 'slim';
   const base = flagValue(given, 'base');

@@ -22,7 +22,7 @@ const TASK_BYTES = 1_000_000;
 const MAX_ATTEMPTS = 20;
 const TOOL_TOKENS = { minimum: 1, maximum: 1_000_000, unit: 'tokens' };
 const MOST_MATCHES = { minimum: 1, maximum: 1_000, unit: 'skills' };
-/** Where jobs leave what was paid for, each in a folder of its id, unless `--output` says otherwise. */
+/** Folder for paid-for answers, with a subfolder for each job id, unless `--output` names another. */
 const KEPT = 'skillcell-out';
 
 /** `skillcell codegen`: has a program written for a task and runs it; with `--dry-run` prints the prompt. */
@@ -73,7 +73,7 @@ export async function runCodegen(context: CommandContext): Promise<number> {
   };
   const { submitJob } = await import('../../job/submit-job.ts');
   try {
-    // Attempts that fail write too: only what the last run wrote is the job's output.
+    // Failed attempts write too; only the output of the last run is the output of the job.
     const result = await submitJob(context, job, host, 'drop');
     const programs = (await kept?.finish(result, language ?? DEFAULT_LANGUAGE)) ?? [];
     if (!json) {
@@ -85,7 +85,7 @@ export async function runCodegen(context: CommandContext): Promise<number> {
     if (!json) await notePaths(context, kept?.answers ?? [], programs);
     return code;
   } catch (error) {
-    // An error has no job id, so with --json, too, this is the only word of where they are.
+    // An error has no job id: with --json, too, these notes are the only record of the paths.
     await notePaths(context, kept?.answers ?? [], []);
     throw explainReference(error, flagValues(given, 'skill'), skills);
   }
@@ -99,7 +99,7 @@ function matchFromFlag(value: string | undefined): JobSkillsOptions['match'] {
 async function readTask({ io, interruption }: CommandContext, operand: string): Promise<string> {
   const task =
     operand === '-' ? decodeInput('TASK', await readStdin('TASK', TASK_BYTES, io, interruption), operand) : operand;
-  if (task.trim() === '') throw usageError('TASK', 'it must say what to do', operand);
+  if (task.trim() === '') throw usageError('TASK', 'it must not be empty', operand);
   if (task.length > TASK_BYTES) throw usageError('TASK', `it may have ${TASK_BYTES} characters`, task);
   return task;
 }

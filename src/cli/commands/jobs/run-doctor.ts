@@ -7,9 +7,9 @@ import type { MachineCheck } from '../../doctor/machine-check.ts';
 import { escapeLine } from '../../terminal/escape-controls.ts';
 
 /**
- * `skillcell doctor`: says what this machine isolates, found out by really starting sandboxes, and what to do.
+ * `skillcell doctor`: starts sandboxes to find the isolation levels of this machine, and gives advice.
  *
- * @returns 1 when nothing isolates here
+ * @returns 1 when no isolation is available
  */
 export async function runDoctor({ output, json, interruption, io }: CommandContext): Promise<number> {
   const candidates = cliRunners(io);

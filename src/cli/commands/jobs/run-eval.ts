@@ -37,15 +37,15 @@ import { readInputFile } from '../../terminal/input-file.ts';
 
 offerMatching(matchSkills);
 
-/** Where what was paid for is left, in a folder for each time, unless `--out` says otherwise. */
+/** Folder for paid-for runs, with a subfolder for each evaluation, unless `--out` names another. */
 const KEPT = 'skillcell-out';
 const RUNS = { minimum: 1, maximum: MOST_EVAL_RUNS, unit: 'runs' };
 const SEEDS = { minimum: 0, maximum: MOST_SEED, unit: 'seeds' };
 const ATTEMPTS = { minimum: 1, maximum: 20, unit: 'runs' };
-/** What asks for the evals where only queries would be judged else. */
+/** Flags that ask for the evals. Without one of them, `--triggers` only judges queries. */
 const ASKS_FOR_EVALS = ['model', 'replay', 'record', 'runs', 'aa', 'seed'];
 
-/** `skillcell skills eval`: measures what a skill is worth, or how well its triggers choose. */
+/** `skillcell skills eval`: measures the effect of a skill, or how well its triggers choose. */
 export async function runEval(context: CommandContext): Promise<number> {
   const { arguments: given, io } = context;
   const ref = given.operands[0] ?? '';
@@ -59,7 +59,7 @@ export async function runEval(context: CommandContext): Promise<number> {
   const skills = await jobSkills(context, true);
   try {
     await noteLeftOut(context, [ref], skills, options.who);
-    // What is wrong with the evals is said whether there is a model or not.
+    // Faults of the evals are reported even without a model.
     if (isRun) await prepareEval(skills, ref, options.who, options.job.language, notYet);
     const model = isRun ? await modelFromFlags(context, 'needed') : undefined;
     const isPaid = model !== undefined && !given.flags.has('replay');
@@ -88,7 +88,7 @@ interface EvalFlags {
   aa: boolean;
   seed: number;
   folder: string | undefined;
-  /** Whoever names no consumer is the host itself, which may look at internal skills. */
+  /** Without a consumer, the host itself asks, and the host may see internal skills. */
   who: { consumer?: string; includeInternal: boolean };
   job: EvalJobOptions;
 }
@@ -123,12 +123,12 @@ function readFlags({ arguments: given, io }: CommandContext): EvalFlags {
   };
 }
 
-/** For a match internal skills are not there, whoever asks. */
+/** A match never offers internal skills, not even to the host. */
 function matching({ who: { consumer } }: EvalFlags): ConsumerOptions {
   return { consumer };
 }
 
-/** Queries are matched by id, and a reference that names no skill is told as for every other command. */
+/** Queries are matched by id; an unknown reference fails as in every other command. */
 function idOf(ref: string, skills: SkillsSubsystem, { who }: EvalFlags): string {
   const { rows } = skills.resolve([ref], who);
   requireLoadable(rows, who.consumer ?? DEFAULT_CONSUMER, []);
@@ -189,7 +189,7 @@ async function tell(
   if (!json && folder !== undefined) await output.note(`all of it: ${folder}`);
 }
 
-/** Of two equal sides a difference is chance, and no fault of the skill. */
+/** Between equal sides (`--aa`) a difference is chance, not a fault of the skill. */
 function exitCode(report: SkillEvalReport | undefined): number {
   if (report === undefined) return 0;
   return report.verdict === 'could-not-measure' || (report.verdict === 'worse' && !report.aa) ? 1 : 0;

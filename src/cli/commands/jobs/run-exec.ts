@@ -56,7 +56,7 @@ async function readProgram(
       file,
     );
   }
-  // Another name than its own still ends in what makes it a module of its kind.
+  // A replacement name keeps the ending, which decides the kind of module.
   return {
     code,
     language,

@@ -23,10 +23,10 @@ const QUEUE = 64;
 const KEPT_ARTIFACT_BYTES: number = 32 * MIB;
 const ARTIFACT_LIMITS: Partial<JobLimits> = { artifactFileBytes: 8 * MIB, artifactTotalBytes: 16 * MIB };
 const SANDBOX_LIMITS = ['memoryMib', 'cpus', 'pids', 'workspaceMib', 'workspaceInodes'] as const;
-/** What people are told waits for a reader of stderr up to here; the rest is dropped, since a client causes it. */
+/** Log lines wait for a reader of stderr up to this size; more are dropped, since clients cause them. */
 const WAITING_LOG_BYTES: number = 64 * 1024;
 
-/** `skillcell mcp`: serves MCP clients until they are gone, or somebody ends it. */
+/** `skillcell mcp`: serves MCP clients until the client is gone or the command is interrupted. */
 export async function runMcp(context: CommandContext): Promise<number> {
   const { arguments: given, io, output, interruption } = context;
   const http = httpFromFlags(context);
@@ -47,7 +47,7 @@ export async function runMcp(context: CommandContext): Promise<number> {
     pool,
     queue: QUEUE,
     keptArtifactBytes: Math.max(KEPT_ARTIFACT_BYTES, limits.artifactTotalBytes ?? 0),
-    // What a flag sets is what a job gets, and the most that one may ask for.
+    // A flag sets both the default of a job and the most that a job may ask for.
     ceilings: { ...ARTIFACT_LIMITS, runTimeoutMs: DEFAULT_LIMITS.runTimeoutMs, ...limits },
     ...(model === undefined ? {} : { model }),
   };
@@ -70,8 +70,8 @@ export async function runMcp(context: CommandContext): Promise<number> {
 }
 
 /**
- * A process that lives as long as its client does would else grow by hundreds of MiB of what it no longer needs before V8 looks for it,
- * whenever a client sends much. Jobs run in processes of their own and are not slower for it.
+ * Without this flag, a long-lived process grows by hundreds of MiB of garbage before V8 collects it, whenever a client sends much.
+ * Jobs run in processes of their own and are not slower for it.
  */
 function keepSmall(): void {
   setFlagsFromString('--optimize-for-size');

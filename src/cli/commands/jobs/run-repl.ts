@@ -19,10 +19,10 @@ import { readInputFile } from '../../terminal/input-file.ts';
 import { writeFailed } from '../../../durable/write-failed.ts';
 
 const MIB = 1024 * 1024;
-/** How long an interrupted session may take to be written down. */
+/** Time limit for saving an interrupted session. */
 const SAVE_MS = 30_000;
 
-/** `skillcell repl`: runs what is typed or piped in, with what ran before. */
+/** `skillcell repl`: runs typed or piped code, piece by piece, in one session. */
 export async function runRepl(context: CommandContext): Promise<number> {
   const { io, output, interruption, json, arguments: given } = context;
   const options = await sessionOptions(context);
@@ -40,7 +40,7 @@ export async function runRepl(context: CommandContext): Promise<number> {
     });
     if (skills !== undefined)
       await noteLeftOut(context, flagValues(given, 'skill'), skills, { consumer: options.skills?.consumer });
-    if (!json) await output.note(`runner ${session.runner}, isolation ${session.isolation}; .help tells what there is`);
+    if (!json) await output.note(`runner ${session.runner}, isolation ${session.isolation}; .help lists the commands`);
     const cells = readCells(io, options.language ?? DEFAULT_LANGUAGE, interruption.signal);
     cells.interrupt = () => session.interrupt();
     const runs = await runCells(cells, session, { output, json, signal: interruption.signal });
@@ -67,7 +67,7 @@ async function save(path: string, bytes: Uint8Array): Promise<void> {
   }
 }
 
-/** An interruption ends a session while it is being opened; one that is open is first written down. */
+/** An interruption ends a session that is still opening; an open session is saved first. */
 async function openSession(
   orchestrator: Orchestrator,
   options: SessionOptions,
@@ -105,7 +105,7 @@ async function sessionOptions(context: CommandContext): Promise<SessionOptions> 
     ...(tools === undefined ? {} : { tools }),
     ...(skills === undefined ? {} : { skills }),
     files: [...kept, ...(Array.isArray(files) ? files : [])],
-    // Somebody who thinks for an hour finds all as it was.
+    // A user who thinks for an hour finds the session unchanged.
     idleTimeoutMs: MAX_SESSION_MS,
     sessionTimeoutMs: MAX_SESSION_MS,
   };

@@ -5,9 +5,9 @@ import { cliRunners } from '../../job/runners.ts';
 import { escapeLine } from '../../terminal/escape-controls.ts';
 
 /**
- * `skillcell sweep`: removes what sandboxes of dead processes left.
+ * `skillcell sweep`: removes the leftovers of sandboxes whose processes died.
  *
- * @throws SkillcellError when something could not be removed, or a runner not be reached
+ * @throws SkillcellError when something could not be removed, or a runner could not be reached
  */
 export async function runSweep({ io, output, json }: CommandContext): Promise<number> {
   const summary = await sweepRunners(cliRunners(io));
@@ -17,7 +17,7 @@ export async function runSweep({ io, output, json }: CommandContext): Promise<nu
   if (first !== undefined) {
     const reason = first.reason.replace(/\.$/, '');
     const message = `Cannot remove everything that dead processes left: ${reason}, got ${first.kind} ${first.name}.`;
-    const left = first.kind === 'runner' ? 'what else is left is not known' : `${failed.length} left`;
+    const left = first.kind === 'runner' ? 'the rest is unknown' : `${failed.length} left`;
     const advice = first.kind === 'runner' ? 'once it answers' : 'as the user that started the jobs';
     throw new SkillcellError('runner.unavailable', message, {
       hint: `${removed.length} removed, ${left}. Run it again ${advice}.`,

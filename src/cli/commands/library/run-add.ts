@@ -26,7 +26,7 @@ import { diagnosticLine } from '../../terminal/diagnostic-line.ts';
 import { escapeLine } from '../../terminal/escape-controls.ts';
 import { quoted } from '../../terminal/usage-error.ts';
 
-/** `skillcell skills add`: takes skills from a source, or lists what it holds. */
+/** `skillcell skills add`: adds skills from a source, or lists the skills of the source. */
 export async function runAdd(context: CommandContext): Promise<number> {
   return await withCache(context.io, async (cache) => await add(context, cache));
 }
@@ -53,7 +53,7 @@ async function add(context: CommandContext, cache: TreeCache): Promise<number> {
   if (found.skills.length + found.refused.length === 0)
     throw new SkillcellError(
       'source.refused',
-      `Cannot add skills: there is none that can be taken, got ${quoted(source)}.`,
+      `Cannot add skills: the source holds no skill that can be taken, got ${quoted(source)}.`,
     );
   const chosen = chooseSkills(found, flagValues(given, 'skill'));
   makeLockFolder(place);

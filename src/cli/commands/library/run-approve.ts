@@ -8,7 +8,7 @@ import { usageError } from '../../terminal/usage-error.ts';
 
 const WHO = /^[^\p{Cc}\p{Cf}\p{Zl}\p{Zp}]{1,200}$/u;
 
-/** `skillcell skills approve`: writes down who has looked at which bytes. */
+/** `skillcell skills approve`: records the reviewer of exact bytes. */
 export async function runApprove(context: CommandContext): Promise<number> {
   const { arguments: given, io, output, json, interruption } = context;
   const [refs, allBuiltin] = [given.operands, given.flags.has('builtin')];
@@ -18,7 +18,7 @@ export async function runApprove(context: CommandContext): Promise<number> {
   if (refs.length === 0 && !allBuiltin)
     throw usageError('REF', 'it must name a skill, or --builtin all of the package', '');
   const place = lockPlace(context);
-  // The skills of the package may be all that is locked.
+  // The folder may not exist yet: skills of the package are approved without an `add` before.
   makeLockFolder(place);
   const { lockFile } = place;
   const { signal } = interruption;

@@ -11,7 +11,7 @@ import { shownPlace } from '../../options/skills/shown-place.ts';
 import { withCache } from '../../options/skills/with-cache.ts';
 import { deviationLine } from '../../terminal/deviation-line.ts';
 
-/** `skillcell skills install`: brings back what is locked. */
+/** `skillcell skills install`: restores the locked skills. */
 export async function runInstall(context: CommandContext): Promise<number> {
   return await withCache(context.io, async (cache) => await install(context, cache));
 }
@@ -22,7 +22,7 @@ async function install(context: CommandContext, cache: TreeCache): Promise<numbe
   const [frozen, force] = [given.flags.has('frozen'), given.flags.has('force')];
   const options = { cache, allowPrivate: privateHosts(io), tokens: tokensFromFlags(context), signal };
   const { lockFile: asked } = lockPlace(context);
-  // Nothing of another tool's file is approved.
+  // --frozen skips the import: skills of another tool's lock file are not approved.
   const imported =
     isLocked(asked) || frozen ? undefined : await importSkillsLock({ lockFile: asked, ...options, force });
   if (imported !== undefined) {

@@ -24,8 +24,7 @@ export async function runPack(context: CommandContext): Promise<number> {
   const folder = resolve(io.cwd(), shown);
   const name = basename(folder);
   const place = newPlace(flagValue(given, 'output') ?? `${name}.skill`, io, mayBeArchive);
-  if (archiveForm(place.name) !== 'zip')
-    throw usageError('--output', 'it must end in .zip or .skill, which is what is written', place.shown);
+  if (archiveForm(place.name) !== 'zip') throw usageError('--output', 'it must end in .zip or .skill', place.shown);
   try {
     const { tree: all, diagnostics } = filesOf(folder, shown);
     const isOwn = (path: string): boolean => isPackedBefore(path) || join(folder, path) === place.path;
@@ -38,17 +37,17 @@ export async function runPack(context: CommandContext): Promise<number> {
   }
 }
 
-/** One that was packed before may be there already, and stays where it has the same bytes. */
+/** An existing archive stays in place if it has the same bytes. */
 function mayBeArchive(path: string): boolean {
   return lstatSync(path).isFile();
 }
 
-/** An archive at the top of a skill's folder that `pack .` has left there is no part of the skill. */
+/** A .skill file at the top of the folder, left by an earlier `pack .`, is not part of the skill. */
 function isPackedBefore(path: string): boolean {
   return !path.includes('/') && path.toLowerCase().endsWith('.skill');
 }
 
-/** A signal is seen between two turns only: before what is written, and before it is told. */
+/** Signals arrive only between turns of the event loop: the pauses let one arrive before the write, and before the report. */
 async function writeUnlessAborted(place: NewPlace, archive: Uint8Array, signal: AbortSignal): Promise<void> {
   await setImmediate();
   signal.throwIfAborted();

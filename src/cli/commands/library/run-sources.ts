@@ -27,7 +27,7 @@ const REASONS: Readonly<Record<NotRead, string>> = {
   changed: 'it has changed since the project was trusted',
 };
 
-/** `skillcell skills sources`: says what is read and what is not, lowest precedence first, as loading judges it. */
+/** `skillcell skills sources`: lists the folders, lowest precedence first, and says which of them loading reads. */
 export async function runSources({ io, output, json }: CommandContext): Promise<number> {
   const names = new Set(SOURCE_NAMES);
   await recoverSources(names, io);

@@ -23,7 +23,7 @@ export async function runTrust(context: CommandContext): Promise<number> {
   await changeTrust(path, project, { digest: follow ? null : digest });
   if (json) await output.json({ project, digest, follow, skills });
   else {
-    const later = follow ? ', and whatever comes later' : '';
+    const later = follow ? ', and later changes too' : '';
     await output.text(
       `${escapeLine(project)} is trusted: ${skills.length} skill${skills.length === 1 ? '' : 's'}${later}.\n`,
     );
@@ -54,7 +54,7 @@ async function list({ arguments: given, output, json }: CommandContext, path: st
   }
   const rows = [...projects].map(([project, { digest }]) => ({ project, digest, follow: digest === null }));
   if (json) await output.json(rows);
-  else for (const row of rows) await output.text(`${escapeLine(row.project)} ${row.digest ?? 'whatever it holds'}\n`);
+  else for (const row of rows) await output.text(`${escapeLine(row.project)} ${row.digest ?? 'any content'}\n`);
   return 0;
 }
 

@@ -18,7 +18,7 @@ export async function runUnpack(context: CommandContext): Promise<number> {
   const [shown = ''] = given.operands;
   const { source } = checkInputFile('FILE', shown, io);
   const asked = flagValue(given, 'output');
-  // Before anything is read in vain.
+  // Fails before the archive is read.
   if (asked !== undefined) newPlace(asked, io);
   try {
     const { bytes } = await readArchiveFile(source).catch((error: NodeJS.ErrnoException) => {
@@ -37,10 +37,10 @@ export async function runUnpack(context: CommandContext): Promise<number> {
 
 function ownName(name: string, shown: string): string {
   if (name !== '') return name;
-  throw usageError('FILE', 'nothing in it names the skill; --output DIR does', shown);
+  throw usageError('FILE', 'the archive does not name the skill; use --output DIR', shown);
 }
 
-/** What a loader says of the folder, such as that its name is not the one in its SKILL.md. */
+/** Findings of a loader about the folder, such as a name that differs from the one in its SKILL.md. */
 function findings({ path, shown }: NewPlace): ReturnType<typeof validateFolders>[number]['diagnostics'] {
   return validateFolders(path)
     .flatMap(({ diagnostics }) => diagnostics)

@@ -11,7 +11,7 @@ import { withCache } from '../../options/skills/with-cache.ts';
 import { diagnosticLine } from '../../terminal/diagnostic-line.ts';
 import { escapeControls, escapeLine } from '../../terminal/escape-controls.ts';
 
-/** `skillcell skills update`: prints what changes, then takes it. */
+/** `skillcell skills update`: prints the changes, then takes them. */
 export async function runUpdate(context: CommandContext): Promise<number> {
   return await withCache(context.io, async (cache) => await update(context, cache));
 }
@@ -37,7 +37,7 @@ async function update(context: CommandContext, cache: TreeCache): Promise<number
   else if (!dryRun)
     for (const { id } of updates.filter(isChanged))
       await output.text(
-        taken.includes(id) ? `updated ${id}; it is not approved\n` : `left ${id}: somebody has changed it meanwhile\n`,
+        taken.includes(id) ? `updated ${id}; it is not approved\n` : `left ${id}: it was changed meanwhile\n`,
       );
   return updates.some(({ state }) => state === 'gone') ? 1 : 0;
 }

@@ -8,7 +8,7 @@ import { existingLock, isLocked } from '../../options/skills/existing-lock.ts';
 import { lockPlace } from '../../options/skills/lock-place.ts';
 import { escapeLine } from '../../terminal/escape-controls.ts';
 
-/** `skillcell skills verify`: exit code 1 when a file is not as it is locked. */
+/** `skillcell skills verify`: exit code 1 when a file differs from the lock file. */
 export async function runVerify(context: CommandContext): Promise<number> {
   const { arguments: given, output, json, interruption } = context;
   const refs = given.operands;
@@ -37,7 +37,7 @@ export async function runVerify(context: CommandContext): Promise<number> {
 
 const STATES = { same: 'as locked', changed: 'CHANGED', missing: 'MISSING', 'not-compared': 'not compared' } as const;
 
-/** What another tool has locked. */
+/** Prints the comparison with the lock file of another tool. */
 async function tellEntries({ output }: CommandContext, entries: readonly VerifiedEntry[]): Promise<void> {
   for (const { name, place, state, reason } of entries) {
     const more = reason === undefined ? '' : `: ${reason}`;

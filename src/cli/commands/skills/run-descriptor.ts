@@ -19,7 +19,7 @@ export async function runDescriptor(context: CommandContext): Promise<number> {
   return 0;
 }
 
-/** Every loaded skill has to be listed as it is, and everything listed has to be there. */
+/** Every loaded skill must be listed unchanged, and every listed skill must be loaded. */
 async function verify(context: CommandContext, file: string, { subsystem }: SkillsContext): Promise<number> {
   const { io, output, json } = context;
   const descriptor = readJsonFile('--verify', file, io);

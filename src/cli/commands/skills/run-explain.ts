@@ -12,7 +12,7 @@ import { escapeLine } from '../../terminal/escape-controls.ts';
 export async function runExplain(context: CommandContext): Promise<number> {
   const { arguments: given, io, output, json } = context;
   const { sources, consumer, tools } = await readSkillsFlags(context);
-  // Whoever names no consumer is the host itself, which may look at internal skills.
+  // Without a consumer, the host itself asks, and the host may see internal skills.
   const who = { consumer, tools, includeInternal: consumer === undefined };
   const ref = given.operands[0] ?? '';
   const { lockFile } = lockPlace(context);
@@ -42,8 +42,8 @@ function describe(explanation: SkillExplanation, consumer: string | undefined): 
       `name: ${name}${version === null ? '' : ` v${version}`}`,
       `origin: ${placeText(origin)}`,
       `digest: ${digest ?? 'not known before it is fetched'}`,
-      `approval: ${approval === undefined ? 'it is not locked' : approval.by === null ? 'nobody approved these bytes' : `by ${approval.by}`}`,
-      `tokens: ~${tokens.body}, with what it imports ~${tokens.withImports}`,
+      `approval: ${approval === undefined ? 'it is not locked' : approval.by === null ? 'these bytes are not approved' : `by ${approval.by}`}`,
+      `tokens: ~${tokens.body}, with its imports ~${tokens.withImports}`,
       ...loads.map(
         (each) =>
           `loads: ${each.id}${each.version === null ? '' : ` v${oneLine(each.version)}`} (~${each.tokens} tokens)`,

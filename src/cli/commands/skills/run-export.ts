@@ -9,7 +9,7 @@ import { openSkills } from '../../options/skills/skills-context.ts';
 import { usageError } from '../../terminal/usage-error.ts';
 import { escapeLine } from '../../terminal/escape-controls.ts';
 
-/** Where agents look for what is written for them. */
+/** Folders in which agents look for exported skills. */
 const FOLDERS = { agentskills: '.agents/skills', claude: '.claude/skills', 'agents-md': '.' } as const;
 
 /** `skillcell skills export`: writes skills so that other agents read them. */
@@ -26,7 +26,7 @@ export async function runExport(context: CommandContext): Promise<number> {
     throw referenceError('export the skills', rows, subsystem);
   const ids = rows.flatMap(({ status, id }) => (status === 'loaded' && id !== undefined ? [id] : []));
   const skills = subsystem.skills.filter(({ id }) => ids.includes(id));
-  // Versions that do not go together are an error, and nothing is written before it.
+  // Incompatible versions fail here, before anything is written.
   const imports = subsystem.importSkillset(ids, who).skills.flatMap(({ id }) => (ids.includes(id) ? [] : [id]));
   const dialect = to === 'claude' ? 'claude' : 'agentskills';
   const trees = skills.map(
@@ -43,7 +43,7 @@ export async function runExport(context: CommandContext): Promise<number> {
   else {
     for (const path of written) await output.text(`${escapeLine(path)}\n`);
     await noteLeftOut(context, ids, subsystem, who);
-    if (imports.length > 0) await output.note(`What they import is not exported with them: ${imports.join(', ')}.`);
+    if (imports.length > 0) await output.note(`Their imports are not exported with them: ${imports.join(', ')}.`);
   }
   return 0;
 }

@@ -6,14 +6,14 @@ import { referenceError } from '../../options/skills/reference-error.ts';
 import { openSkills } from '../../options/skills/skills-context.ts';
 import { usageError } from '../../terminal/usage-error.ts';
 
-/** `skillcell skills graph`: what skills import. */
+/** `skillcell skills graph`: prints the imports of skills. */
 export async function runGraph(context: CommandContext): Promise<number> {
   const { arguments: given, output, json } = context;
   const format = flagValue(given, 'format') ?? (json ? 'json' : 'text');
   if (given.flags.has('json') && format !== 'json')
     throw usageError('--format', '--json is the same as --format json', format);
   const { subsystem, consumer } = await openSkills(context, 'none');
-  // Whoever names no consumer is the host itself, which may look at internal skills.
+  // Without a consumer, the host itself asks, and the host may see internal skills.
   const who = { consumer, includeInternal: consumer === undefined };
   const roots = rootsOf();
   const graph = importGraph(subsystem, roots, consumer);

@@ -8,7 +8,7 @@ import { unreadable } from '../../terminal/input-file.ts';
 import { escapeLine } from '../../terminal/escape-controls.ts';
 import { usageError } from '../../terminal/usage-error.ts';
 
-/** `skillcell skills import`: reads skills of others, and gives exported ones back what their metadata has kept. */
+/** `skillcell skills import`: reads skills of others, and restores exported ones from their metadata. */
 export async function runImport(context: CommandContext): Promise<number> {
   const { arguments: given, io, output, json } = context;
   const path = given.operands[0] ?? '';

@@ -37,12 +37,12 @@ export async function runList(context: CommandContext): Promise<number> {
   return code;
 }
 
-/** A root of which nothing is loaded although there is something: an empty catalog would pass for the truth. */
+/** No skill is loaded, but there are faults: an empty catalog would pass for the truth. */
 function nothingFound({ skills, diagnostics }: SkillsSubsystem): boolean {
   return skills.length === 0 && diagnostics.some(({ severity }) => severity !== 'info');
 }
 
-/** One line a reason; that internal skills are not listed is no news. */
+/** One line for each reason, except that internal skills are not listed. */
 function leftOutLines(leftOut: readonly LeftOut[]): string[] {
   const reasons = new Set(leftOut.map(({ reason }) => reason).filter((reason) => reason !== INTERNAL_ONLY));
   return [...reasons].map((reason) => {

@@ -5,7 +5,7 @@ import { matchSkills } from '../../../skills/match/triggers.ts';
 import { openSkills } from '../../options/skills/skills-context.ts';
 import { escapeLine } from '../../terminal/escape-controls.ts';
 
-// The loader of commands is the one that sandboxes have as well, and offers no matcher.
+// Commands use the loader of sandboxes, which offers no matcher.
 offerMatching(matchSkills);
 
 const MOST = { minimum: 1, maximum: 1_000, unit: 'skills' };

@@ -11,17 +11,17 @@ import { escapeLine } from '../../terminal/escape-controls.ts';
 import { writeJsonList } from '../../terminal/json-list.ts';
 import { usageError } from '../../terminal/usage-error.ts';
 
-/** What a report says beside the findings, which are written as they come and not kept. */
+/** A report without its findings, which are streamed and not kept. */
 interface ScanReport {
   unscanned: Unscanned[];
-  /** Bytes that every rule looked at; with those of `unscanned` they are all. */
+  /** Bytes that every rule checked; with the bytes of `unscanned` they are all. */
   scannedBytes: number;
 }
 
 /** `skillcell skills scan`: exit code 1 when something of the severity of `--fail-on`, or graver, is found. */
 export async function runScan(context: CommandContext): Promise<number> {
   const { arguments: given, output, json, io, interruption } = context;
-  // It looks without a pause, in which it would hear of no signal, and leaves nothing behind.
+  // A scan never yields, so a listener would delay a signal to its end. A killed scan leaves nothing behind.
   interruption.release();
   const format = flagValue(given, 'format') ?? (json ? 'json' : 'text');
   if (given.flags.has('json') && format !== 'json')

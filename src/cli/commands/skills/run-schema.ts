@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import type { CommandContext } from '../../options/flags/command.ts';
 import { usageError } from '../../terminal/usage-error.ts';
 
-/** `skillcell skills schema`: prints the JSON Schema of a format, or which there are. */
+/** `skillcell skills schema`: prints the JSON Schema of a format, or lists the formats. */
 export async function runSchema({ arguments: given, output, json }: CommandContext): Promise<number> {
   const folder = fileURLToPath(new URL('../../../../docs/schemas', import.meta.url));
   const [name] = given.operands;

@@ -26,7 +26,7 @@ export async function runSearch(context: CommandContext): Promise<number> {
   return search.hits.length === 0 ? 1 : 0;
 }
 
-/** Fields as people call them. */
+/** Field names for people. */
 const FIELD_NAMES: Readonly<Record<SearchedField, string>> = {
   id: 'id',
   description: 'description',
@@ -42,7 +42,7 @@ function describe({ id, score, brief, matches, snippet }: SkillHit): string {
   const lines = [
     `${id}  ${score}  ${brief}`,
     `  ${found}`,
-    // What is said above need not be said again.
+    // The first line shows the id already.
     ...(snippet === null || snippet.field === 'id' ? [] : [`  ${place} | ${snippet.text}`]),
   ];
   return `${lines.map(escapeLine).join('\n')}\n`;

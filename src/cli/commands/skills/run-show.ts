@@ -44,12 +44,12 @@ function describe(skill: Skill): string {
   return `${lines.map(escapeLine).join('\n')}\n\n${body.trim()}\n`;
 }
 
-/** Fields that stand in lines of their own above, or say what those lines say. */
+/** Fields that have lines of their own above, or would repeat them. */
 const ELSEWHERE: ReadonlySet<string> = new Set([
   ...['name', 'displayName', 'description', 'version', 'disableModelInvocation', 'userInvocable'],
 ]);
 
-/** Every other field that the frontmatter sets, and after them the keys that no dialect knows. */
+/** Every other field of the frontmatter, and after them the keys that no dialect knows. */
 function fieldLines({ fields, extra }: Skill): string[] {
   const known = Object.entries(fields).filter(([key]) => !ELSEWHERE.has(key));
   return [

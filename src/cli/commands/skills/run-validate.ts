@@ -15,8 +15,8 @@ export async function runValidate(context: CommandContext): Promise<number> {
   const { arguments: given, io, output, json, interruption } = context;
   const strict = given.flags.has('strict');
   const [fix, dryRun] = [given.flags.has('fix'), given.flags.has('dry-run')];
-  if (dryRun && !fix) throw usageError('--dry-run', 'it says what --fix would do, and needs it', 'no --fix');
-  // It looks without a pause, in which it would hear of no signal; a file that is under way is replaced to its end.
+  if (dryRun && !fix) throw usageError('--dry-run', 'it works only with --fix', 'no --fix');
+  // A check never yields, so it could not see a signal. With --fix, a file that is being replaced is completed first.
   if (!fix || dryRun) interruption.release();
   const folders = given.operands.map((path) => skillFolder(path, io));
   const fixes = fix

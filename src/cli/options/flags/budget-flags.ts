@@ -13,7 +13,7 @@ const AMOUNTS: readonly { flag: string; part: keyof JobBudget; what: string }[] 
 export const BUDGET_FLAGS: readonly FlagSpecification[] = AMOUNTS.map(({ flag, what }) => ({
   name: flag,
   value: 'N',
-  summary: `the most ${what} in all; then the job ends as limit`,
+  summary: `the most ${what} in all; beyond it the job ends with the outcome limit`,
 }));
 
 /** The budget that flags set; undefined without any. @throws SkillcellError `usage.invalid` */

@@ -6,9 +6,9 @@ import type { Interruption } from '../../terminal/interruption.ts';
 export interface FlagSpecification {
   /** Without the two hyphens. */
   name: string;
-  /** One letter that stands for it behind one hyphen. */
+  /** One letter, used with one hyphen. */
   short?: string;
-  /** What stands for the value in the help text; a flag without it is a switch. */
+  /** Placeholder of the value in the help text; a flag without it is a switch. */
   value?: string;
   /** Whether it is a switch that may have a value: `--name` or `--name=VALUE`. */
   optionalValue?: boolean;
@@ -18,16 +18,16 @@ export interface FlagSpecification {
   summary: string;
 }
 
-/** What stood on the command line, checked against the command's table. */
+/** A command line, checked against the command's table. */
 export interface CommandArguments {
   operands: readonly string[];
-  /** What followed `--`, where the command takes it apart from its operands. */
+  /** The words after `--`, if the command takes them apart from its operands. */
   rest: readonly string[];
   /** Values by flag; a switch that is on has one empty value. */
   flags: ReadonlyMap<string, readonly string[]>;
 }
 
-/** What a command gets. */
+/** Input of a command. */
 export interface CommandContext {
   io: CliIo;
   output: CliOutput;
@@ -49,7 +49,7 @@ export interface CommandSpecification {
   operands?: string;
   minimumOperands?: number;
   maximumOperands?: number;
-  /** Whether what follows `--` is no operand of the command. */
+  /** Whether words after `--` are no operands of the command. */
   takesRest?: boolean;
   flags: readonly FlagSpecification[];
   /** More lines for its help text. */

@@ -4,15 +4,15 @@ import { withSecrets } from '../../../mcp/client/server-secrets.ts';
 import { quoted } from '../../terminal/usage-error.ts';
 
 /**
- * `${NAME}`, and `${NAME:-what else}`, as other programs that read such files know it. Its end is a part that may be missing: an
- * expression that needed it would look for it anew from each beginning.
+ * `${NAME}`, and `${NAME:-DEFAULT}`, as other programs read them. The closing brace is optional: if it were required, each
+ * unclosed beginning would search the rest of the text again.
  */
 const VARIABLE = /\$\{([A-Za-z_]\w*)(?::-([^}]*))?(\}?)/g;
 
 /**
- * Replaces variables in all texts of MCP servers, so that no file has to hold a key. What the environment gave is a secret of the server.
+ * Replaces variables in all texts of MCP servers, so that no file has to hold a key. Values from the environment are secrets of their server.
  *
- * @param given what a file says of servers, which nobody has checked: whether a text is an address shows when it is whole
+ * @param given the servers of a file, not yet checked: an address can be checked only after its variables are replaced
  * @throws SkillcellError `mcp.invalid` for a variable that is not set and has no default
  */
 export function expandVariables(given: unknown, environment: NodeJS.ProcessEnv): unknown {
@@ -26,7 +26,7 @@ export function expandVariables(given: unknown, environment: NodeJS.ProcessEnv):
       if (!isObject(value)) return value;
       return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, expand(part, `${field}.${key}`)]));
     };
-    // A message about its type shows what stands there.
+    // `type` is not expanded, as messages about it show its text.
     const { type, ...texts } = server;
     const fields = Object.entries(texts).map(([field, value]) => [field, expand(value, field)]);
     const expanded = { ...(type === undefined ? {} : { type }), ...Object.fromEntries(fields) } as McpServer;

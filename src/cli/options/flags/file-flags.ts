@@ -9,9 +9,9 @@ import { usageError } from '../../terminal/usage-error.ts';
 const MIB = 1024 * 1024;
 
 /**
- * Reads `--file SRC[:DEST]` flags, where SRC is a file or a folder. Each source is checked, none is read.
+ * Reads `--file SRC[:DEST]` flags; SRC is a file or a folder. Every source is checked, none is read.
  *
- * @param workspaceMib what they must fit into together
+ * @param workspaceMib the most MiB of all files together
  * @throws SkillcellError `usage.invalid` for a destination, `file.unreadable` for a source
  */
 export function inputFiles(values: readonly string[], workspaceMib: number, io: CliIo): InputFile[] {
@@ -38,7 +38,7 @@ export function inputFiles(values: readonly string[], workspaceMib: number, io: 
   return files;
 }
 
-/** The path may hold colons itself: the longest beginning that exists is the source. */
+/** Paths may hold colons: the longest prefix that exists is the source. */
 function splitFileFlag(value: string, io: CliIo): { path: string; destination: string } {
   const colons = [...value.matchAll(/:/g)].map(({ index }) => index).reverse();
   const last = colons[0];
@@ -55,7 +55,7 @@ function exists(path: string, io: CliIo): boolean {
     statSync(resolve(io.cwd(), path));
     return true;
   } catch {
-    // Missing, out of reach or no path at all: the check of the chosen source says which.
+    // Missing, unreachable or no path: the check of the chosen source reports the reason.
     return false;
   }
 }

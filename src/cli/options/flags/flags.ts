@@ -9,14 +9,14 @@ export const JSON_FLAG: FlagSpecification = {
   summary: 'print one JSON document on stdout and nothing else there',
 };
 
-/** The bundle's descriptor; every command that loads skills takes it. */
+/** The bundle's descriptor, for every command that loads skills. */
 const DESCRIPTOR_FLAG: FlagSpecification = {
   name: 'descriptor',
   value: 'FILE',
   summary: "the bundle's skills descriptor (JSON); its relative roots start at the folder of FILE",
 };
 
-/** What of skills may be loaded at all. */
+/** Flags that restrict the skills to load. */
 const FROZEN_FLAGS: readonly FlagSpecification[] = [
   { name: 'frozen', summary: 'load only skills whose bytes are locked and approved' },
   { name: 'lock', value: 'FILE', summary: 'the lock file of --frozen (default: skillcell.lock.json in this folder)' },
@@ -25,10 +25,10 @@ const FROZEN_FLAGS: readonly FlagSpecification[] = [
 const CONSUMER_FLAG: FlagSpecification = {
   name: 'consumer',
   value: 'ID',
-  summary: 'whose policy of the descriptor holds',
+  summary: 'the consumer whose policy in the descriptor applies',
 };
 
-/** Where skills come from beside the descriptor; every command that loads skills takes it. */
+/** Sources of skills beside the descriptor, for every command that loads skills. */
 const SOURCES_FLAG: FlagSpecification = {
   name: 'sources',
   value: 'LIST',
@@ -44,12 +44,12 @@ export const SKILLS_FLAGS: readonly FlagSpecification[] = [
   ...FROZEN_FLAGS,
 ];
 
-/** What a skill can require, for commands that say which skills there are. */
+/** The offered tools, for commands that list skills. */
 export const OFFERED_TOOL_FLAG: FlagSpecification = {
   name: 'tool',
   value: 'ID',
   repeatable: true,
-  summary: 'a tool that is offered: skills that require others are left out (default: not known, none is left out)',
+  summary: 'a tool that is offered: skills that require others are left out (default: unknown, no skill is left out)',
 };
 
 /** Names MCP servers whose tools jobs may have. */
@@ -65,7 +65,7 @@ export const JOB_FLAGS: readonly FlagSpecification[] = [
     name: 'language',
     value: 'NAME',
     choices: languageNames(),
-    summary: `${languageNames().join(', ')} (default: what the ending of FILE or its first line says, else javascript for code from standard input)`,
+    summary: `${languageNames().join(', ')} (default: from the ending of FILE or its first line, else javascript for code from standard input)`,
   },
   {
     name: 'runner',
@@ -123,15 +123,15 @@ const ROOT_FLAG: FlagSpecification = {
   summary: 'the same, as for the other commands of skills',
 };
 
-/** Who writes code, for commands that have some written. */
+/** The model, for commands that have code written. */
 export const MODEL_FLAGS: readonly FlagSpecification[] = [
-  { name: 'model', value: 'PROVIDER/MODEL', summary: 'who writes the code (default: SKILLCELL_MODEL)' },
+  { name: 'model', value: 'PROVIDER/MODEL', summary: 'the model that writes the code (default: SKILLCELL_MODEL)' },
   { name: 'replay', value: 'FILE', summary: 'take the answers from a recording' },
   { name: 'record', value: 'FILE', summary: 'write down requests and answers' },
   ...MODEL_TIMEOUT_FLAGS,
 ];
 
-/** What a flag of a job means for all jobs of a server. */
+/** Summaries of job flags that hold for all jobs of a server; an empty text keeps the summary. */
 const SERVER_FLAG_SUMMARIES: Readonly<Record<string, string>> = {
   runner: '',
   isolation: '',
@@ -145,7 +145,7 @@ const SERVER_FLAG_SUMMARIES: Readonly<Record<string, string>> = {
   frozen: '',
   lock: '',
   sources: '',
-  consumer: 'whose policy of the descriptor holds for clients and their jobs (default: solver.codegen)',
+  consumer: 'the consumer whose policy in the descriptor applies to clients and their jobs (default: solver.codegen)',
   mcp: '',
   tool: 'a tool that programs may call, by id or pattern, such as skills.read or skills.*',
 };
@@ -166,12 +166,12 @@ export const SERVER_FLAGS: readonly FlagSpecification[] = [
   { name: 'pool', value: 'N', summary: 'sandboxes for JavaScript that are started ahead (default: 0)' },
 ];
 
-/** What a flag of a job means for a script of a skill, which names its own language and has no standard input. */
+/** Summaries of job flags for a script of a skill, which names its own language and has no standard input. */
 const SCRIPT_FLAG_SUMMARIES: Readonly<Record<string, string | undefined>> = {
   arg: 'an argument of the script, before ARGS',
   file: 'a file, or a folder with all its files, for $WORKSPACE (default DEST: its name)',
   timeout: 'seconds that the script may take, at most 60 (default: 60)',
-  'kept-output': 'what is kept of stdout, and as much of stderr, at most 1024 (default: 1024)',
+  'kept-output': 'kept output of stdout, and as much of stderr, at most 1024 (default: 1024)',
   'total-output': 'output of both kinds after which the script ends, at most 1 (default: 1)',
   skill: 'a further skill that the job carries, such as public.chart',
 };
@@ -184,7 +184,7 @@ export const SCRIPT_FLAGS: readonly FlagSpecification[] = JOB_FLAGS.filter(
   return [{ ...flag, summary }, ...(flag.name === 'skills-root' ? [ROOT_FLAG] : [])];
 });
 
-/** What of a job's flags holds for each run of an eval, which says itself what it reads and writes. */
+/** Job flags for each run of an eval. The eval itself defines the input and the output. */
 const OF_EVALS = ['language', 'runner', 'isolation', ...LIMIT_SPECIFICATIONS.map(({ name }) => name), 'descriptor'];
 
 /** Flags of the command that evaluates a skill. */

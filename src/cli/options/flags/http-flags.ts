@@ -5,10 +5,10 @@ import { parseNumber } from './parse-number.ts';
 
 const PORTS = { minimum: 0, maximum: 65_535, unit: 'the port' };
 const TOKEN_FILE_BYTES = 4_096;
-/** What RFC 6750 allows in a header, at a length that nobody guesses. */
+/** The characters that RFC 6750 allows in a header; 16 of them cannot be guessed. */
 const TOKEN = /^[A-Za-z0-9._~+/-]{16,512}=*$/;
 
-/** Where to listen, and what requests have to have. */
+/** The port to listen at, and the token that requests must have. */
 export interface HttpFlags {
   port: number;
   token: string;
@@ -18,7 +18,7 @@ export interface HttpFlags {
 export function httpFromFlags({ arguments: given, io }: CommandContext): HttpFlags | undefined {
   const [http, file] = [flagValue(given, 'http'), flagValue(given, 'token-file')];
   if (http === undefined) {
-    if (file !== undefined) throw usageError('--token-file', 'it is for --http PORT, which is not there', file);
+    if (file !== undefined) throw usageError('--token-file', 'it works only with --http PORT', file);
     return undefined;
   }
   const port = parseNumber('--http', http, PORTS);

@@ -8,7 +8,7 @@ import {
 import { type CommandArguments, type FlagSpecification, flagValue } from './command.ts';
 import { type NumberRange, parseNumber } from './parse-number.ts';
 
-/** What one unit of a flag is in units of its limit, and how a flag of that unit is shown. */
+/** Scale from the unit of a flag to the unit of its limit, and the placeholder of its value. */
 const UNITS = {
   seconds: { scale: 1000, value: 'S', minimum: 0.001, fraction: true },
   KiB: { scale: 1024, value: 'KIB', minimum: 1 },
@@ -20,16 +20,16 @@ interface LimitFlag {
   limit: keyof JobLimits;
   unit: keyof typeof UNITS;
   summary: string;
-  /** Where they differ from those of the unit. */
+  /** Differences from the range of the unit. */
   range?: Partial<NumberRange>;
   value?: string;
-  /** In place of the default of the limit. */
+  /** Replaces the default of the limit in the help text. */
   defaults?: string;
 }
 
 const OF_MEMORY = { unit: 'one', value: 'MIB', range: { unit: 'MiB' } } as const;
 
-/** A flag for each limit of a job, but for the time to allow calls: the command line asks no one. A limit without a flag does not compile. */
+/** A flag for each limit of a job, except the time to approve calls: the command line asks no one. A limit without a flag does not compile. */
 const LIMIT_FLAGS = {
   timeout: { limit: 'runTimeoutMs', unit: 'seconds', summary: 'seconds that a run of the program may take' },
   'job-timeout': {
@@ -42,7 +42,7 @@ const LIMIT_FLAGS = {
   memory: {
     limit: 'memoryMib',
     ...OF_MEMORY,
-    summary: 'memory of the program and of /dev/shm, beside its other files and our own share',
+    summary: 'memory of the program and of /dev/shm, beside its other files and the share of skillcell itself',
   },
   cpus: {
     limit: 'cpus',
@@ -63,7 +63,7 @@ const LIMIT_FLAGS = {
     summary: 'files and folders that the working folder takes',
     range: { unit: 'files' },
   },
-  'kept-output': { limit: 'keptOutputBytes', unit: 'KiB', summary: 'what is kept of stdout, and as much of stderr' },
+  'kept-output': { limit: 'keptOutputBytes', unit: 'KiB', summary: 'kept output of stdout, and as much of stderr' },
   'total-output': { limit: 'totalOutputBytes', unit: 'MiB', summary: 'output of both kinds after which the job ends' },
   'artifact-file': { limit: 'artifactFileBytes', unit: 'MiB', summary: 'size of one artifact' },
   'artifact-total': { limit: 'artifactTotalBytes', unit: 'MiB', summary: 'size of all artifacts together' },

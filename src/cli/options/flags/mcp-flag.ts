@@ -7,13 +7,13 @@ import { quoted } from '../../terminal/usage-error.ts';
 import { type CommandContext, flagValue } from './command.ts';
 
 const FILE_BYTES = 1024 * 1024;
-/** What the file's only field may be called, by the programs that write such files. */
+/** Names of the file's only field, in the programs that write such files. */
 const FIELDS = ['mcpServers', 'servers'];
 
 /**
  * The MCP servers that `--mcp FILE` names, with `${NAME}` in their texts replaced; undefined without the flag.
  *
- * @throws SkillcellError `mcp.invalid`, naming the field and nothing that stands in it, or `file.unreadable`
+ * @throws SkillcellError `mcp.invalid`, naming the field but never its text, or `file.unreadable`
  */
 export async function mcpServersFromFlag({ arguments: given, io }: CommandContext): Promise<McpServers | undefined> {
   const path = flagValue(given, 'mcp');
@@ -26,16 +26,16 @@ export async function mcpServersFromFlag({ arguments: given, io }: CommandContex
     const found = other === undefined ? '' : `; there is no field ${quoted(other)}`;
     throw invalid(`it must hold an object with the field mcpServers, or servers, and no other${found}`, path);
   }
-  // Only here: a job without the flag loads nothing of MCP.
+  // Loaded only here: a job without the flag loads nothing of MCP.
   const { expandVariables } = await import('./expand-variables.ts');
   const { checkMcpServers } = await import('../../../mcp/client/mcp-servers.ts');
   return checkMcpServers(expandVariables((file as Record<string, unknown>)[name], io.env));
 }
 
 /**
- * The tools of the MCP servers that `--mcp FILE` names; none without the flag. What was left out is noted on stderr.
+ * The tools of the MCP servers that `--mcp FILE` names; none without the flag. Parts that were left out are noted on stderr.
  *
- * @param servers what `mcpServersFromFlag` gave, where that was asked before
+ * @param servers the result of an earlier `mcpServersFromFlag`
  * @throws SkillcellError as `mcpServersFromFlag` and `connectMcpTools`
  */
 export async function mcpToolsFromFlag(
@@ -57,7 +57,7 @@ function parseFile(bytes: Uint8Array, path: string): unknown {
     return parseBoundedJson(bytes, { maxBytes: FILE_BYTES });
   } catch (error) {
     if (!(error instanceof JsonRefused)) throw error;
-    // A parser repeats what stands around a fault, and that may be a key.
+    // A parser quotes the text around a fault, and that may be a key.
     const [, line, column] = /line (\d+) column (\d+)/.exec(error.message) ?? [];
     throw invalid(
       `it must hold JSON${line === undefined ? '' : `, and breaks off at line ${line}, column ${column}`}`,

@@ -6,11 +6,11 @@ import { type CommandContext, flagValue } from './command.ts';
 import { checkInputFile } from '../../terminal/input-file.ts';
 import { usageError } from '../../terminal/usage-error.ts';
 
-/** Whether a command asks a model: it has to have one, takes what is there, or asks none in spite of its flags, as a dry run. */
+/** Use of a model by a command: required, optional, or none in spite of the flags, as in a dry run. */
 export type ModelUse = 'needed' | 'optional' | 'none';
 
 /**
- * The model that `--model`, `--replay`, `--record` and the environment choose; undefined where none is asked.
+ * The model that `--model`, `--replay`, `--record` and the environment choose; undefined if no model is asked.
  *
  * @throws SkillcellError `model.not-configured`, `usage.invalid` or `file.unreadable`
  */
@@ -43,11 +43,11 @@ export async function modelFromFlags(context: CommandContext, use: ModelUse): Pr
   return recordingGateway(gateway, recording);
 }
 
-/** A recording that could not be written would be noticed only after the first answer was paid for. */
+/** Checked first: otherwise an unwritable recording would fail only after the first answer was paid for. */
 function recordingPath(value: string, { io }: CommandContext): string {
   const path = resolve(io.cwd(), value);
   const place = statSync(path, { throwIfNoEntry: false });
   const fits = place === undefined ? statSync(dirname(path), { throwIfNoEntry: false })?.isDirectory() : place.isFile();
   if (value !== '' && fits === true) return path;
-  throw usageError('--record', 'it must be a file, or a new one in a folder that is there', value);
+  throw usageError('--record', 'it must be a file, or a new one in an existing folder', value);
 }

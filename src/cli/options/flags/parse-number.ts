@@ -1,12 +1,12 @@
 import { usageError } from '../../terminal/usage-error.ts';
 
-/** What a number on the command line may be. */
+/** Allowed numbers of a flag. */
 export interface NumberRange {
   minimum: number;
   maximum: number;
   /** Default: whole numbers only. */
   fraction?: boolean;
-  /** What it counts, for messages. */
+  /** The counted unit, for messages. */
   unit: string;
 }
 
@@ -14,7 +14,7 @@ export interface NumberRange {
  * Reads a number in plain decimal digits: no sign, exponent, hexadecimal or blank.
  *
  * @param flag the flag with its hyphens
- * @throws SkillcellError `usage.invalid`, naming the flag, the value and what is allowed
+ * @throws SkillcellError `usage.invalid`, naming the flag, the value and the allowed range
  */
 export function parseNumber(flag: string, text: string, range: NumberRange): number {
   const { minimum, maximum, fraction = false, unit } = range;

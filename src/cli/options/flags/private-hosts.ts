@@ -1,8 +1,8 @@
 import type { CliIo } from '../../terminal/cli-io.ts';
 
 /**
- * Reads `SKILLCELL_ALLOW_PRIVATE`: hosts and ranges, with commas between them, that sources may be in though they are not for everybody. No flag says it,
- * so that a command line from elsewhere cannot.
+ * Reads `SKILLCELL_ALLOW_PRIVATE`: private hosts and ranges, separated by commas, that sources may be in. There is no flag for it,
+ * so that a command line from elsewhere cannot allow them.
  */
 export function privateHosts({ env }: CliIo): string[] {
   return (env['SKILLCELL_ALLOW_PRIVATE'] ?? '')

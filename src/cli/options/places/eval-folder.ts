@@ -7,7 +7,7 @@ import { usageError } from '../../terminal/usage-error.ts';
 import { outputFolder } from './output-folder.ts';
 
 /**
- * Checks the folder of an evaluation: of two in one folder nobody could tell the runs apart.
+ * Checks the folder of an evaluation. The runs of two evaluations in one folder could not be told apart.
  *
  * @returns its absolute path; nothing is made yet
  * @throws SkillcellError `usage.invalid`
@@ -19,7 +19,7 @@ export function evalFolder(value: string, io: CliIo): string {
   return folder;
 }
 
-/** The folder holds an evaluation. */
+/** The error for a folder that already holds an evaluation. */
 export function takenFolder(folder: string): SkillcellError {
   return usageError('--out', 'it must be a folder that holds no evaluation yet', folder, 'Name another folder.');
 }

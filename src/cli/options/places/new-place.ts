@@ -4,33 +4,33 @@ import type { SkillcellError } from '../../../contracts/errors/skillcell-error.t
 import type { CliIo } from '../../terminal/cli-io.ts';
 import { usageError } from '../../terminal/usage-error.ts';
 
-/** Where something new is to be. */
+/** A place for new output. */
 export interface NewPlace {
   /** As it was given. */
   shown: string;
   /** Absolute path. */
   path: string;
-  /** The folder that it will be in, which is there. */
+  /** The existing folder that will hold it. */
   parent: string;
   name: string;
 }
 
 /**
- * Checks, before anything is read in vain, that nothing is there where something new is to be.
+ * Checks that the place for new output is free, before any input is read.
  *
- * @param mayStay says of what is there whether it may be the very thing that is to be written
+ * @param mayStay whether an existing file may stay, because it may equal the output
  * @throws SkillcellError `usage.invalid`
  */
 export function newPlace(value: string, io: CliIo, mayStay: (path: string) => boolean = () => false): NewPlace {
   const path = resolve(io.cwd(), value);
   const place = { shown: value, path, parent: dirname(path), name: basename(path) };
   if (value === '' || place.name === '' || !isFolder(place.parent))
-    throw usageError('--output', 'it must be a new name in a folder that is there', value);
+    throw usageError('--output', 'it must be a new name in an existing folder', value);
   if (isThere(path) && !mayStay(path)) throw takenPlace(place);
   return place;
 }
 
-/** Nothing is written over what is there. */
+/** The error for a taken place: nothing is overwritten. */
 export function takenPlace({ shown }: NewPlace): SkillcellError {
   return usageError('--output', 'something is there already, and stays as it is', shown);
 }
@@ -39,7 +39,7 @@ function isFolder(path: string): boolean {
   try {
     return statSync(path).isDirectory();
   } catch {
-    // Not there, or out of reach.
+    // Missing or unreachable.
     return false;
   }
 }
@@ -48,7 +48,7 @@ function isThere(path: string): boolean {
   try {
     return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
   } catch {
-    // No name that this system takes: writing it says why.
+    // Not a valid name: the write reports the reason.
     return false;
   }
 }

@@ -5,9 +5,9 @@ import { usageError } from '../../terminal/usage-error.ts';
 import { takesFiles } from './output-folder.ts';
 
 /**
- * Checks the file of a flag before anything is run in vain: one that can be replaced, or a new one.
+ * Checks the file of a flag before anything runs: it must be replaceable or new.
  *
- * @returns its absolute path; nothing stays there yet
+ * @returns its absolute path; the check leaves nothing there
  * @throws SkillcellError `usage.invalid`
  */
 export function outputFile(value: string, io: CliIo, flag: string): string {
@@ -16,12 +16,12 @@ export function outputFile(value: string, io: CliIo, flag: string): string {
   throw usageError(flag, 'it must be a file, or a new one in a folder that this user can write to', value);
 }
 
-/** A link, a pipe or a device would itself be replaced. */
+/** Links, pipes and devices are refused: they themselves would be replaced. */
 function mayBeFile(path: string): boolean {
   try {
     return lstatSync(path, { throwIfNoEntry: false })?.isFile() ?? true;
   } catch {
-    // No name that this system takes.
+    // Not a valid name.
     return false;
   }
 }

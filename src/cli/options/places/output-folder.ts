@@ -4,9 +4,9 @@ import type { CliIo } from '../../terminal/cli-io.ts';
 import { usageError } from '../../terminal/usage-error.ts';
 
 /**
- * Checks the folder of a flag before a job is run in vain: a folder that can be written to, or a new one in such a folder.
+ * Checks the folder of a flag before a job runs: it must be writable, or new in a writable folder.
  *
- * @returns its absolute path; nothing stays there yet
+ * @returns its absolute path; the check leaves nothing there
  * @throws SkillcellError `usage.invalid`
  */
 export function outputFolder(value: string, io: CliIo, flag = '--output'): string {
@@ -17,12 +17,12 @@ export function outputFolder(value: string, io: CliIo, flag = '--output'): strin
   return path;
 }
 
-/** Whether a folder takes new files, or can be made so that it does. */
+/** Whether a folder is writable, or can be created. */
 export function takesFiles(path: string): boolean {
   return isWritable(nearestExisting(path));
 }
 
-/** The path itself, or the closest one above it that is there. */
+/** The path itself, or its nearest existing parent. */
 function nearestExisting(path: string): string {
   let nearest = path;
   while (!isThere(nearest)) nearest = dirname(nearest);
@@ -31,17 +31,17 @@ function nearestExisting(path: string): string {
 
 function isThere(path: string): boolean {
   try {
-    // A link that leads nowhere is there: no folder can be made in its place.
+    // A dangling link exists: no folder can be made in its place.
     return path === dirname(path) || lstatSync(path, { throwIfNoEntry: false }) !== undefined;
   } catch {
-    // Out of reach, or no path of this system: then nothing can be written there.
+    // Unreachable, or no valid path: nothing can be written there.
     return true;
   }
 }
 
 function isWritable(path: string): boolean {
   try {
-    // By trying it: permissions say nothing where no user makes files, as in /proc.
+    // Permissions say nothing about places such as /proc, so a write is tried.
     rmdirSync(mkdtempSync(join(path, '.skillcell-')));
     return true;
   } catch {

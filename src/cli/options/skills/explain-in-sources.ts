@@ -18,21 +18,21 @@ import {
 } from './load-skills.ts';
 import { inPlace, openSources } from './load-sources.ts';
 
-/** Who asks for which skill, and where it stands what is locked. */
+/** The reference to a skill, its consumer, and the lock file. */
 export interface ExplainRequest {
   ref: string;
   who: ConsumerOptions;
   lockFile: string;
 }
 
-/** What is said of a skill, and the skills that it is one of. */
+/** The explanation of a skill, and the skills around it. */
 export interface ExplainedSkill {
   explanation: SkillExplanation;
   subsystem: SkillsSubsystem;
 }
 
 /**
- * Explains a skill of those that flags name, with the others of its id that lie in any of the places.
+ * Explains a skill of those that flags name, with the other skills of its id in all places.
  *
  * @throws SkillcellError as `loadSkills`; `lock.invalid`
  */
@@ -59,7 +59,7 @@ async function explainOfLibrary(
   return { explanation: await library.explain(ref, who), subsystem: await inPlace(library, [ref]) };
 }
 
-/** Roots keep one skill of an id; the check that all of them go through sees the others. */
+/** Roots keep one skill for each id; the `admit` check sees the others too. */
 function explainOfRoots(
   options: SkillOptions,
   { ref, who, lockFile }: ExplainRequest,

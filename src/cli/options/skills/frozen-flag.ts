@@ -3,14 +3,14 @@ import { SkillcellError } from '../../../contracts/errors/skillcell-error.ts';
 import { bareReference, fullId, withoutRange } from '../../../skills/text/bare-reference.ts';
 import type { CommandContext } from '../flags/command.ts';
 
-/** The lock file of `--frozen`; undefined without the flag. Nothing of it loads then. */
+/** The lock file of `--frozen`; undefined without the flag, when no code of locks is loaded. */
 export async function frozenLockFile(context: CommandContext): Promise<string | undefined> {
   if (!context.arguments.flags.has('frozen')) return undefined;
   const { lockPlace } = await import('./lock-place.ts');
   return lockPlace(context).lockFile;
 }
 
-/** The error of references of which `--frozen` has left out some; undefined where it is about none. */
+/** The error for references to skills that `--frozen` has left out; undefined if there are none. */
 export function unapprovedError(
   cause: SkillcellError,
   refs: readonly string[],
@@ -20,7 +20,7 @@ export function unapprovedError(
   const about = refs.flatMap((ref) => left.get(idOf(ref)) ?? []);
   const [first] = about;
   if (first === undefined) return undefined;
-  const message = `Cannot use the skill: nobody has approved its bytes, got ${first.skill}.`;
+  const message = `Cannot use the skill: its bytes are not approved, got ${first.skill}.`;
   return new SkillcellError('lock.unapproved', message, { cause, diagnostics: about });
 }
 

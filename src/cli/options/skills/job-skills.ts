@@ -10,9 +10,9 @@ import { sourcesFromFlags } from './sources-flag.ts';
 import { usageError } from '../../terminal/usage-error.ts';
 
 /**
- * Loads the skills of a job; undefined when no flag speaks of any, unless they are needed anyway.
+ * Loads the skills of a job; undefined if no flag names skills and they are not needed.
  *
- * @throws SkillcellError for roots and descriptors that cannot be used, and for a consumer that the policy doesn't know
+ * @throws SkillcellError for roots and descriptors that cannot be used, and for a consumer that the policy does not know
  */
 export async function jobSkills(context: CommandContext, needed: true): Promise<SkillsSubsystem>;
 export async function jobSkills(context: CommandContext, needed?: boolean): Promise<SkillsSubsystem | undefined>;
@@ -31,7 +31,7 @@ export async function jobSkills(context: CommandContext, needed = false): Promis
 }
 
 /**
- * The skills of a command that lives long, which sees what changes of them. Whoever has them closes them.
+ * The skills of a long-lived command, which follows their changes. The caller closes them.
  *
  * @throws SkillcellError as `jobSkills`, and `store.unavailable`
  */
@@ -64,7 +64,7 @@ async function sourcesOf(context: CommandContext): Promise<Omit<SkillSources, 'r
   };
 }
 
-/** A misspelt consumer would see everything; where a policy names consumers, a job's has to be one of them. */
+/** A misspelled consumer would see everything: if a policy names consumers, that of a job must be one of them. */
 function checkConsumer(consumer: string | undefined, { agentsConfig }: SkillsSubsystem): void {
   const named = Object.keys(agentsConfig).filter((name) => name !== '*');
   if (consumer === undefined || named.length === 0 || named.includes(consumer)) return;
@@ -78,9 +78,9 @@ function isNamed(refs: readonly string[], folder: string): boolean {
 }
 
 /**
- * Adds to an error about references what was found in skills that could not be loaded.
+ * Adds the faults of skills that could not be loaded to an error about references.
  *
- * @param refs that were asked for
+ * @param refs the references of the caller
  */
 export function explainReference(
   error: unknown,
@@ -92,7 +92,7 @@ export function explainReference(
   if (unapproved !== undefined) return unapproved;
   const errors = subsystem?.diagnostics.filter(({ severity }) => severity === 'error') ?? [];
   if (errors.length === 0) return error;
-  // Only what was found in skills of that name is about this reference; the rest is for `validate`.
+  // Only faults of skills with these names are about this reference; `validate` reports the rest.
   const broken = errors.filter(({ path }) => path?.split('/').some((name) => isNamed(refs, name)));
   const hint = `${error.hint} A skill that is not loaded is unknown; \`skillcell skills validate\` names its faults.`;
   return new SkillcellError(error.code, error.message, {

@@ -16,7 +16,7 @@ import { BUILTIN_FOLDER } from './builtin-folder.ts';
 
 const DESCRIPTOR_BYTES = 16 * 1024 * 1024;
 
-/** Where a command's skills come from. */
+/** The sources of a command's skills. */
 export interface SkillSources {
   /** Value and name of the flag for the built-in root. */
   root: string | undefined;
@@ -32,7 +32,7 @@ export interface SkillSources {
 }
 
 /**
- * Loads the skills that flags name: the built-in root, what the user and the project have, and what the bundle's descriptor adds.
+ * Loads the skills that flags name: the built-in root, the folders of the user and the project, and the additions of the bundle's descriptor.
  *
  * @throws SkillcellError `skills.root-missing`, `skills.descriptor-invalid`, `skills.digest-mismatch` or `file.unreadable`
  */
@@ -44,8 +44,8 @@ export async function loadSkills(sources: SkillSources, io: CliIo): Promise<Skil
 }
 
 /**
- * The same for a command that lives long: a library, which sees what changes. A descriptor that lists its skills by digest means those and no
- * others, so that there is nothing to follow; and without a cache nothing keeps what a job was submitted with.
+ * Loads the same skills for a long-lived command, as a library that follows changes. A descriptor that lists its skills by digest pins them, so
+ * there is nothing to follow. Without a cache, nothing could keep the skills of a submitted job.
  *
  * @throws SkillcellError as `loadSkills`, and `store.unavailable`
  */
@@ -56,7 +56,7 @@ export async function followSkills(sources: SkillSources, io: CliIo): Promise<Sk
   return await openSources({ ...options, ...lockOf(sources) }, sources.names, io);
 }
 
-/** What flags name, read and checked. */
+/** Reads and checks the flags. */
 export function readOptions(sources: SkillSources, io: CliIo): SkillOptions {
   const builtinRoot = sources.names.has('builtin') ? builtinSkills(sources, io) : undefined;
   const path = sources.descriptor;
@@ -65,7 +65,7 @@ export function readOptions(sources: SkillSources, io: CliIo): SkillOptions {
   return { builtinRoot, descriptor, bundleRoot: dirname(resolve(io.cwd(), path)) };
 }
 
-/** What skills are loaded with. */
+/** Options to load skills with. */
 export type SkillOptions = Pick<SkillsSubsystemOptions, 'builtinRoot' | 'descriptor' | 'bundleRoot'>;
 
 function lockOf({ frozen }: SkillSources): { lockFile: string | undefined; frozen: boolean } {
@@ -84,12 +84,12 @@ async function load(options: SkillOptions, sources: SkillSources, io: CliIo): Pr
   return await loadSources({ ...options, ...lockOf(sources) }, { names, refs }, io);
 }
 
-/** Whether folders of the user or the project are read, which takes a library. */
+/** Whether folders of the user or the project are read, which needs a library. */
 export function readsFolders({ names }: SkillSources): boolean {
   return names.has('user') || names.has('project');
 }
 
-/** The check of `--frozen`; undefined without the flag, when nothing of it loads. @throws SkillcellError `lock.invalid` */
+/** The check of `--frozen`; undefined without the flag, when no code of locks is loaded. @throws SkillcellError `lock.invalid` */
 export async function admitOf({
   frozen,
 }: SkillSources): Promise<((skill: Skill) => Diagnostic | undefined) | undefined> {
@@ -98,7 +98,7 @@ export async function admitOf({
   return (await openFrozen(frozen)).admit;
 }
 
-/** Reads a file of JSON with caps. @throws SkillcellError `file.unreadable` or `skills.descriptor-invalid` */
+/** Reads a JSON file with caps. @throws SkillcellError `file.unreadable` or `skills.descriptor-invalid` */
 export function readJsonFile(flag: string, path: string, io: CliIo): unknown {
   const bytes = readInputFile(flag, path, DESCRIPTOR_BYTES, io);
   try {
@@ -124,17 +124,17 @@ function isFolder(path: string): boolean {
   try {
     return statSync(path).isDirectory();
   } catch {
-    // Missing or out of reach; the caller reports it.
+    // Missing or unreachable; the caller reports it.
     return false;
   }
 }
 
-/** What a descriptor lists by digest; undefined where it lists nothing. */
+/** The skills that a descriptor lists by digest; undefined if it lists none. */
 function listedSkills(descriptor: SkillsDescriptor | undefined): FullDescriptor['skills'] {
   return descriptor !== undefined && 'skills' in descriptor ? descriptor.skills : undefined;
 }
 
-/** A descriptor that lists its skills by digest means those and no others. @throws SkillcellError `skills.digest-mismatch` */
+/** A descriptor that lists its skills by digest pins exactly those. @throws SkillcellError `skills.digest-mismatch` */
 export function checkListed(
   descriptor: SkillsDescriptor | undefined,
   subsystem: SkillsSubsystem,
@@ -145,10 +145,7 @@ export function checkListed(
   const loaded = new Map(subsystem.skills.map(({ id, digest }) => [id, digest]));
   for (const [id, { digest }] of Object.entries(listed)) {
     if (loaded.get(id) === digest) continue;
-    const what = loaded.has(id) ? 'has other bytes than those' : 'is not there that is';
-    throw new SkillcellError(
-      'skills.digest-mismatch',
-      `Cannot load skills: ${id} ${what} listed, got ${quoted(path ?? '')}.`,
-    );
+    const what = loaded.has(id) ? 'has other bytes than those listed' : 'is listed, but missing';
+    throw new SkillcellError('skills.digest-mismatch', `Cannot load skills: ${id} ${what}, got ${quoted(path ?? '')}.`);
   }
 }

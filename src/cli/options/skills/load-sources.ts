@@ -13,7 +13,7 @@ import type { CliIo } from '../../terminal/cli-io.ts';
 
 type LibraryOptions = Pick<SkillLibraryOptions, 'builtinRoot' | 'descriptor' | 'bundleRoot' | 'lockFile' | 'frozen'>;
 
-/** Loads skills with those of the user or the project. They stay where they are; the cache has what was read of them before. */
+/** Loads skills with those of the user or the project. They are read in place; the cache holds earlier reads. */
 export async function loadSources(
   options: LibraryOptions,
   { names, refs }: { names: ReadonlySet<SourceName>; refs: readonly string[] },
@@ -23,17 +23,17 @@ export async function loadSources(
   return await inPlace(library, refs);
 }
 
-/** The skills of a library, which stay where they are; the ranges of references decide on versions. */
+/** The skills of a library, read in place; the ranges of references decide on versions. */
 export async function inPlace(library: SkillLibrary, refs: readonly string[]): Promise<SkillsSubsystem> {
   return await library.subsystem({ copy: false, includeInternal: true, versionsFor: refs });
 }
 
-/** Whether the cache of this user can be written. @throws SkillcellError `store.unavailable` for one that somebody else may have written */
+/** Whether the cache of this user is writable. @throws SkillcellError `store.unavailable` if another user may have written to it */
 export function hasCache({ env }: CliIo): boolean {
   return folderOf(defaultCacheFolder(env), 'trees') !== null;
 }
 
-/** Opens a library of the sources that are named. Whoever has it closes it. */
+/** Opens a library of the named sources. The caller closes it. */
 export async function openSources(
   options: LibraryOptions,
   names: ReadonlySet<SourceName>,
@@ -45,7 +45,7 @@ export async function openSources(
   return await openSkillLibrary({ ...options, stores, gate, cacheDir });
 }
 
-/** Ends changes of skills that were killed in the middle: one skill would be left out without a word, and a project would seem to have changed. */
+/** Completes changes of skills that were killed halfway: else one skill would be missing silently, and a project would seem to have changed. */
 export async function recoverSources(names: ReadonlySet<SourceName>, io: Pick<CliIo, 'env' | 'cwd'>): Promise<void> {
   if (names.has('user')) await recoverSkills(join(homeFolder(io.env), '.agents', LOCK_FILE));
   if (names.has('project')) await recoverSkills(join(io.cwd(), LOCK_FILE));

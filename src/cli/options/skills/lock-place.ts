@@ -7,7 +7,7 @@ import { placeFault } from '../../../library/lock/format/place-fault.ts';
 import { usageError } from '../../terminal/usage-error.ts';
 import { type CommandContext, flagValue } from '../flags/command.ts';
 
-/** Where a command finds the lock file, and where it writes skills. */
+/** The lock file of a command, and the folder for its skills. */
 export interface LockPlace {
   /** Absolute path of the lock file. */
   lockFile: string;
@@ -48,12 +48,12 @@ export function makeLockFolder({ lockFile }: LockPlace): void {
   makeFolders(dirname(lockFile));
 }
 
-/** With the links in what is there of it resolved. */
+/** Resolves the links in the existing part of a path. */
 function realFolder(path: string): string {
   try {
     return realpathSync.native(path);
   } catch {
-    // Made later.
+    // Created later.
     return dirname(path) === path ? path : join(realFolder(dirname(path)), path.slice(dirname(path).length));
   }
 }

@@ -3,7 +3,7 @@ import type { ConsumerOptions } from '../../../skills/subsystem-contract.ts';
 import type { CommandContext } from '../flags/command.ts';
 import { noteDiagnostics } from './skills-context.ts';
 
-/** Says on stderr what `--frozen` has left out of all that skills import, for a command whose result has no place for it. */
+/** Notes on stderr the imports that `--frozen` has left out, for a command whose result has no field for them. */
 export async function noteLeftOut(
   context: CommandContext,
   refs: readonly string[],

@@ -16,7 +16,7 @@ const FILE_BYTES = 64 * 1024 * 1024;
 
 const READERS = { zip: readZip, tar: readTar } as const;
 
-/** What an operand of a scan names. */
+/** The sources of one operand of a scan. */
 export interface OpenedSources {
   sources: Iterable<ScanSource>;
   /** A path of a source as the caller would write it. */
@@ -24,7 +24,7 @@ export interface OpenedSources {
 }
 
 /**
- * Opens what is to be scanned: a folder, an archive of skills, or one file. A folder is read skill by skill, as the sources are taken.
+ * Opens a folder, an archive of skills, or one file. A folder is read skill by skill, as its sources are iterated.
  *
  * @throws SkillcellError `file.unreadable`, `archive.refused`
  */

@@ -3,8 +3,8 @@ import type { CliIo } from '../../terminal/cli-io.ts';
 import { escapeLine } from '../../terminal/escape-controls.ts';
 
 /**
- * The folder of a skill as the reader finds it from where the command was given: below that folder by its path from there, anywhere else by its
- * whole path. A lock file has places below its own folder.
+ * The folder of a skill as shown to the user: relative to the working folder if it lies below it, else absolute. Places in a lock file are
+ * relative to the folder of the lock file.
  */
 export function shownPlace(place: string, lockFile: string, { cwd }: Pick<CliIo, 'cwd'>): string {
   const path = join(dirname(lockFile), place);

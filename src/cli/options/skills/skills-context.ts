@@ -8,7 +8,7 @@ import { frozenLockFile } from './frozen-flag.ts';
 import { loadSkills, type SkillSources } from './load-skills.ts';
 import { sourcesFromFlags } from './sources-flag.ts';
 
-/** What the `skills` commands begin with. */
+/** Input of the `skills` commands. */
 export interface SkillsContext {
   subsystem: SkillsSubsystem;
   consumer: string | undefined;
@@ -17,9 +17,9 @@ export interface SkillsContext {
 }
 
 /**
- * Loads the skills of a `skills` command and tells people what was found on the way.
+ * Loads the skills of a `skills` command and prints the findings for people.
  *
- * @param about `all` skills, or `none`: a command about some skills tells what was found in those
+ * @param about `all` prints the findings of all skills; `none` leaves them to the command, which is about some skills
  * @throws SkillcellError for roots and descriptors that cannot be used
  */
 export async function openSkills(context: CommandContext, about: 'all' | 'none' = 'all'): Promise<SkillsContext> {
@@ -29,7 +29,7 @@ export async function openSkills(context: CommandContext, about: 'all' | 'none' 
   return { subsystem, ...who };
 }
 
-/** Reads what says which skills a `skills` command loads, and who asks. @throws SkillcellError `usage.invalid` */
+/** Reads the flags for the skills of a `skills` command, and its consumer. @throws SkillcellError `usage.invalid` */
 export async function readSkillsFlags(
   context: CommandContext,
 ): Promise<{ sources: SkillSources } & Pick<SkillsContext, 'consumer' | 'tools'>> {

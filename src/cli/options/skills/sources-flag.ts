@@ -2,7 +2,7 @@ import { SOURCE_NAMES, type SourceName } from '../../../library/trust/source-fol
 import { type CommandArguments, flagValue } from '../flags/command.ts';
 import { usageError } from '../../terminal/usage-error.ts';
 
-/** Reads `--sources LIST`; the built-in skills where it is not given. @throws SkillcellError `usage.invalid` */
+/** Reads `--sources LIST`; the built-in skills without it. @throws SkillcellError `usage.invalid` */
 export function sourcesFromFlags(given: CommandArguments): ReadonlySet<SourceName> {
   const list = flagValue(given, 'sources');
   if (list === undefined) return new Set(['builtin']);

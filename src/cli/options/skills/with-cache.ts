@@ -2,7 +2,7 @@ import { defaultCacheFolder } from '../../../durable/user-folders.ts';
 import { openTreeCache, type TreeCache } from '../../../library/stores/cache/tree-cache.ts';
 import type { CliIo } from '../../terminal/cli-io.ts';
 
-/** Does some work with the cache of this user; what it gave may be evicted afterwards. */
+/** Runs `work` with the cache of this user; trees of the cache may be evicted afterwards. */
 export async function withCache<Result>({ env }: CliIo, work: (cache: TreeCache) => Promise<Result>): Promise<Result> {
   const cache = openTreeCache(defaultCacheFolder(env));
   try {
