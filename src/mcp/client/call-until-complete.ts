@@ -3,9 +3,9 @@ import type { CallToolResult, Client, Tool } from '@modelcontextprotocol/client'
 import { ToolCallError } from '../../tools/define/tool-errors.ts';
 import type { LoadedSdk } from './transport/load-sdk.ts';
 
-/** The broker has a clock of its own for each call. */
+/** No limit here: the broker has a clock for each call. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
-/** How often a server may ask for the same call again, as the clients of the official SDKs have it, and the pause before each. */
+/** Repeats of a call that a server may ask for, as in the clients of the official SDKs, and the pause before each. */
 const MAX_REPEATS = 10;
 const PAUSE_MS = 250;
 
@@ -14,16 +14,16 @@ export interface McpToolCall {
   tool: Pick<Tool, 'name' | 'inputSchema'>;
   args: Record<string, unknown>;
   signal: AbortSignal;
-  /** Of the server. */
+  /** Alias of the server. */
   alias: string;
-  /** Before the call goes out again: what came before may have had its effect. */
+  /** Called before each repeat: the earlier attempt may have had its effect. */
   onRepeat(): void;
 }
 
 /**
- * Calls a tool, and again as long as the server gives nothing but a state for that: it may be busy, or another of its machines has to go on.
+ * Calls a tool, and repeats the call while the server returns only a state: it may be busy, or another of its machines has to continue.
  *
- * @throws ToolCallError `tool.failed` where it asks for an answer, or does not come to an end; what the SDK throws
+ * @throws ToolCallError `tool.failed` if the server asks for input, or does not finish; errors of the SDK
  */
 export async function callUntilComplete(
   client: Client,
@@ -42,7 +42,7 @@ export async function callUntilComplete(
     const result: unknown = await client.callTool({ name, arguments: args, ...state }, options);
     if (!sdk.isInputRequiredResult(result)) return result as CallToolResult;
     const asks = Object.keys(result.inputRequests ?? {}).length > 0;
-    if (asks) throw failed(alias, 'asked for more, which nobody here answers');
+    if (asks) throw failed(alias, 'asked for more input, which is not supported here');
     if (repeats === MAX_REPEATS)
       throw failed(alias, `asked for the same call more than ${MAX_REPEATS} times`, 'unknown');
     requestState = result.requestState;

@@ -15,7 +15,7 @@ import { mcpTool } from './mcp-tool.ts';
 import { readConnectOptions, type McpConnectOptions } from './mcp-tool-options.ts';
 import { ServerConnection } from './server-connection.ts';
 
-/** What was made otherwise than the server said, or left out. */
+/** A difference from the list of a server: a tool that was left out or renamed, or a server without tools. */
 export interface McpToolNote {
   /** Alias of the server. */
   server: string;
@@ -48,19 +48,19 @@ export interface McpTools extends AsyncDisposable {
 }
 
 /**
- * Connects to MCP servers, of both protocol eras, and makes tools of what they offer: `alias.name`. They pass through all checks that tools pass through.
- * A server that ends is started again by a later call; all that were started end with this process.
+ * Connects to MCP servers, of both protocol eras, and makes tools of theirs: `alias.name`. They pass through all checks of tools.
+ * A server that ends is started again by a later call; all servers that were started end with this process.
  *
  * @param servers by alias: `{ command, args, env, cwd }` for a program, `{ url, headers }` for streamable HTTP
- * @param options what holds for all their tools
- * @returns the tools, what was left out, and `close()`
- * @throws SkillcellError `mcp.invalid`, `mcp.unavailable`, `tool.name-conflict` or `options.invalid`; then nothing is left running
+ * @param options options of all their tools
+ * @returns the tools, notes about those that were left out or renamed, and `close()`
+ * @throws SkillcellError `mcp.invalid`, `mcp.unavailable`, `tool.name-conflict` or `options.invalid`; then no server is left running
  * @example
  * ```ts
  * import { writeFileSync } from 'node:fs';
  * import { connectMcpTools, createOrchestrator } from 'skillcell';
  *
- * // Any MCP server does; this one is written by hand.
+ * // Any MCP server works; this one is written by hand.
  * writeFileSync('clock.mjs', `import { createInterface } from 'node:readline';
  * const tool = { name: 'year', inputSchema: { type: 'object' }, annotations: { readOnlyHint: true } };
  * const results = {
@@ -116,7 +116,7 @@ export async function connectMcpTools(servers: McpServers, options: McpConnectOp
   }
 }
 
-/** The tools whose arguments can be sent as headers where the server asks for that. */
+/** Keeps the tools whose arguments can be sent as headers if the server asks for that. */
 function withSendableHeaders(server: string, listed: readonly ListedTool[], notes: McpToolNote[]): ListedTool[] {
   return listed.filter(({ name, inputSchema }) => {
     const fault = headerFault(inputSchema);
@@ -127,7 +127,7 @@ function withSendableHeaders(server: string, listed: readonly ListedTool[], note
   });
 }
 
-/** The tools whose schemas are enforced whole. Compiling those of many takes time, between which others have their turn. */
+/** Keeps the tools whose schemas can be enforced completely. Compiling many schemas takes time, so other work gets its turn in between. */
 async function usable(
   server: string,
   listed: readonly { name: string }[],

@@ -5,32 +5,32 @@ import type { LoadedSdk } from './transport/load-sdk.ts';
 import type { McpTransport } from './transport/mcp-transport.ts';
 import { TransportFault } from './transport/transport-fault.ts';
 
-/** What is known where something went wrong. */
+/** The context of a fault. */
 export interface FaultScene {
   alias: string;
   sdk: LoadedSdk;
   transport: McpTransport;
   /** Values that no message may hold. */
   secrets: readonly string[];
-  /** Whether a call went out before, and is made again as its server asked. @default false */
+  /** Whether the call is a repeat that its server asked for. @default false */
   isRepeated?: boolean;
 }
 
-/** Why a server could not be reached, by what the network says of it. What else it says may name addresses and paths. */
+/** Reasons why a server cannot be reached, by error code. Other texts of the network may name addresses and paths. */
 const NETWORK: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'does not listen at its address',
   ECONNRESET: 'broke off the connection',
   EACCES: 'may not be started by this user',
   ENOENT: 'has a working folder that is not there',
-  ENOTDIR: 'has a working folder that is none',
+  ENOTDIR: 'has a working folder that is not a folder',
   ENOTFOUND: 'has a host name that is not known',
   EAI_AGAIN: 'has a host name that is not known',
   UND_ERR_SOCKET: 'broke off the connection',
 };
-/** Nothing of the call has left this process. */
+/** Codes of faults before any part of the call has left this process. */
 const UNSENT = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN'];
 
-/** How the connection to a server failed, in words that follow "the MCP server crm". */
+/** The fault of the connection to a server, in words that follow "the MCP server crm". */
 export function faultWords(error: unknown, { sdk, transport, secrets }: FaultScene): string {
   const fault = transport.fault ?? (error instanceof TransportFault ? error.message : undefined);
   if (fault !== undefined) return plainMessage(fault, secrets);
@@ -44,7 +44,7 @@ export function faultWords(error: unknown, { sdk, transport, secrets }: FaultSce
 }
 
 /**
- * The error of a call that gave no result, as the program reads it. A call of which nobody knows whether it had its effect is not made again.
+ * The error of a call without a result, as the program reads it. A call with an unknown effect is not repeated.
  */
 export function callError(error: unknown, scene: FaultScene): unknown {
   const { alias, sdk, transport, secrets, isRepeated = false } = scene;
@@ -57,21 +57,24 @@ export function callError(error: unknown, scene: FaultScene): unknown {
   }
   const code = error instanceof sdk.SdkError ? error.code : undefined;
   if (code === sdk.SdkErrorCode.UnsupportedResultType)
-    return new ToolCallError('tool.failed', `The MCP server ${alias} asked for more, which nobody here answers.`);
+    return new ToolCallError(
+      'tool.failed',
+      `The MCP server ${alias} asked for more input, which is not supported here.`,
+    );
   if (code === sdk.SdkErrorCode.InvalidResult)
     return failed('tool.invalid-result', 'gave a result that the protocol does not allow', 'unknown');
   const isUnsent = !isRepeated && UNSENT.includes(networkCode(error, sdk) ?? '');
   return failed('mcp.unavailable', faultWords(error, scene), isUnsent ? undefined : 'unknown');
 }
 
-/** The ports that no fetch asks have no code, only these words. */
+/** Ports that fetch refuses have no error code, only this message. */
 function isBlockedPort(error: unknown): boolean {
   for (let at = error; at instanceof Error; at = at.cause)
     if (at instanceof TypeError && (at.cause as Error | undefined)?.message === 'bad port') return true;
   return false;
 }
 
-/** What the system or the network says went wrong; undefined where it was something else. */
+/** The error code of the system or the network; undefined for other errors. */
 export function networkCode(error: unknown, sdk: LoadedSdk): string | undefined {
   for (let at = error; at instanceof Error; at = at.cause) {
     // Errors of the SDK have codes of their own.

@@ -5,16 +5,16 @@ const HEADER = 'x-mcp-header';
 /** RFC 9110, section 5.6.2. */
 const TOKEN = /^[\w!#$%&'*+.^`|~-]+$/;
 const TYPES: readonly unknown[] = ['string', 'integer', 'boolean'];
-/** Keywords with a schema by each name. */
+/** Keywords that hold schemas by name. */
 const NAMED: readonly string[] = ['properties', 'patternProperties', 'dependentSchemas', '$defs', 'definitions'];
-/** Keywords whose values are compared with, or are names. */
+/** Keywords whose values are data or names, not schemas. */
 const DATA: readonly string[] = ['const', 'default', 'dependentRequired', 'enum', 'example', 'examples', 'required'];
 
 /**
- * Finds a header for an argument that no client can send (protocol of 2026-07-28, streamable HTTP): the tool must not be offered then.
+ * Finds a header for an argument that no client can send (protocol of 2026-07-28, streamable HTTP): such a tool must not be offered.
  *
  * @param schema the input schema of a tool
- * @returns what is wrong; undefined where nothing is
+ * @returns the fault; undefined if there is none
  */
 export function headerFault(schema: unknown): string | undefined {
   const names = new Set<string>();
@@ -48,7 +48,7 @@ export function headerFault(schema: unknown): string | undefined {
     if (!TYPES.includes(type))
       return `${HEADER} may only stand beside the type string, integer or boolean, got ${shown} beside another`;
     if (names.has(name.toLowerCase()))
-      return `each ${HEADER} must have a name of its own, in whatever case, got ${shown} twice`;
+      return `each ${HEADER} must have a name of its own, ignoring case, got ${shown} twice`;
     names.add(name.toLowerCase());
     return undefined;
   };

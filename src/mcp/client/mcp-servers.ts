@@ -4,13 +4,13 @@ import { checkOptions } from '../../contracts/checks/check-options.ts';
 import { quotedText } from '../../contracts/text/quoted-text.ts';
 import { SkillcellError } from '../../contracts/errors/skillcell-error.ts';
 
-/** An MCP server that is a program of this machine; it speaks over its standard streams. */
+/** An MCP server that is a program of this machine and speaks over its standard streams. */
 export interface McpProgram {
   readonly type?: 'stdio';
   /** A path, or a name that is looked for in `PATH`. */
   readonly command: string;
   readonly args?: readonly string[];
-  /** Variables beside `HOME`, `LANG`, `LOGNAME`, `PATH`, `SHELL`, `TERM`, `TMPDIR` and `USER`; it gets no others of this process. */
+  /** Variables beside `HOME`, `LANG`, `LOGNAME`, `PATH`, `SHELL`, `TERM`, `TMPDIR` and `USER`; the program gets no others of this process. */
   readonly env?: Readonly<Record<string, string>>;
   /** @default the working folder of this process */
   readonly cwd?: string;
@@ -24,7 +24,7 @@ export interface McpAddress {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** How an MCP server is reached. */
+/** Program or address of an MCP server. */
 export type McpServer = McpProgram | McpAddress;
 
 /** MCP servers by their aliases, with which the ids of their tools begin. */
@@ -36,7 +36,7 @@ export function isAddress(server: McpServer): server is McpAddress {
 }
 
 const ALIAS = /^[A-Za-z_][\w-]{0,63}$/;
-/** Their tools are the orchestrator's own. */
+/** The alias of the orchestrator's own tools. */
 const KEPT_ALIAS = 'skills';
 
 const texts = z.custom(
@@ -63,7 +63,7 @@ const addressFields = {
 };
 
 /**
- * Checks what a caller or a file says of MCP servers. Messages name fields and never what stands in them, which may be a key.
+ * Checks the MCP servers of a caller or a file. Messages name fields, but never their text, which may be a key.
  *
  * @throws SkillcellError `mcp.invalid`, naming server and field
  */
@@ -91,7 +91,7 @@ function checkServer(server: unknown, action: string): void {
   if (fault !== undefined) throw invalid(action, fault);
 }
 
-/** A copy for messages, which show what was given. No check of a field asks what its text is. */
+/** A copy for messages, which show values. No check of a field depends on its text. */
 function withoutTexts(server: Record<string, unknown>, fields: object): Record<string, unknown> {
   const entries = Object.entries(server).map(([name, value]) => {
     const isShown = name === 'type' || value === '' || typeof value === 'object' || value === undefined;
@@ -111,7 +111,7 @@ function addressFault({ url, headers }: McpAddress): string | undefined {
     void new Headers(headers);
     return undefined;
   } catch {
-    // The message of what is thrown repeats the value.
+    // The message of this error repeats the value.
     return 'headers must have names and values that HTTP allows';
   }
 }

@@ -1,9 +1,9 @@
 import * as z from 'zod/mini';
 import { checkOptions } from '../../contracts/checks/check-options.ts';
 
-/** What the tools of MCP servers have in common. */
+/** Options of all tools of MCP servers. */
 export interface McpToolOptions {
-  /** Which calls somebody has to allow: all, those of tools that do not say that they only read, or none. @default 'never' */
+  /** Calls that need an approval: all, those of tools that do not say that they only read, or none. @default 'never' */
   readonly approval?: 'always' | 'write' | 'never';
   /** Time of one call, in milliseconds. @default 60,000 */
   readonly timeoutMs?: number;
@@ -17,7 +17,7 @@ export interface McpToolOptions {
 export interface McpConnectOptions extends McpToolOptions {
   /** How long a server may take to start and to answer, and again to list its tools, in milliseconds. @default 30,000 */
   readonly connectTimeoutMs?: number;
-  /** Ends the connecting. */
+  /** Aborts the connecting. */
   readonly signal?: AbortSignal;
 }
 
@@ -35,7 +35,7 @@ const schema = z.strictObject({
   signal: z.optional(z.custom((value) => value instanceof AbortSignal, 'must be an AbortSignal')),
 }) as unknown as z.ZodMiniType<McpConnectOptions>;
 
-/** Checks them. @throws SkillcellError `options.invalid` */
+/** Checks the options. @throws SkillcellError `options.invalid` */
 export function readConnectOptions(given: McpConnectOptions): McpConnectOptions {
   checkOptions(schema, given, { action: 'connect MCP servers' });
   return given;

@@ -11,14 +11,14 @@ import type { ServerConnection } from './server-connection.ts';
 
 type Content = CallToolResult['content'][number];
 
-/** A server, and what its tools have in common. */
+/** A server, and the options of its tools. */
 export interface McpToolSource {
   alias: string;
   connection: ServerConnection;
   options: McpToolOptions;
 }
 
-/** A tool of a server as one of ours. What the server says of it is hostile, and part of it comes into prompts. */
+/** Wraps a tool of a server. Its texts are hostile, and a part of them enters prompts. */
 export function mcpTool(listed: ListedTool, { alias, connection, options }: McpToolSource): Tool {
   const { name, title, description = title ?? '', inputSchema, outputSchema, annotations } = listed;
   const id = `${alias}.${outsideId(name)}`;
@@ -52,8 +52,8 @@ function jsonArguments(id: string, input: unknown): Record<string, unknown> {
 }
 
 /**
- * The value of a call: what is structured, else what the content holds: nothing is `null`, one part is that part, more are a list. Texts are
- * texts; what is bytes is `Uint8Array`, with its media type beside it.
+ * The value of a call: its structured content, else its content: no part is `null`, one part is that part, more parts are a list. Texts stay
+ * texts; bytes are `Uint8Array`, with their media type beside them.
  */
 function callValue({ structuredContent, content }: CallToolResult): unknown {
   if (structuredContent !== undefined) return structuredContent;
@@ -76,7 +76,7 @@ function bytesOf(base64: string): Uint8Array {
   return Buffer.from(base64, 'base64');
 }
 
-/** What a call that failed says of it, in one line. */
+/** The texts of a failed call, in one line. */
 function callFailure({ content }: CallToolResult, secrets: readonly string[]): string {
   const text = content.flatMap((part) => (part.type === 'text' ? [part.text.trim()] : [])).join(' ');
   return plainMessage(text === '' ? undefined : text.slice(0, 4_000).replaceAll(/\s+/g, ' '), secrets);

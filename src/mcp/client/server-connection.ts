@@ -11,16 +11,16 @@ import { openClient, type OpenClient, type ProtocolEra } from './transport/open-
 import { keptSecrets } from './server-secrets.ts';
 import { TransportFault } from './transport/transport-fault.ts';
 
-/** Of one server. */
+/** Limits of one server. */
 const MAX_TOOLS = 1_000;
 const MAX_PAGES = 100;
-/** Of the JSON of all of them. */
+/** Bytes of the JSON of all its tools. */
 const LIST_BYTES = 8 * 1024 * 1024;
 
-/** The shortest text that is looked for where nothing says that all of it is secret: `Bearer` in front of a token is none, nor is a port. */
+/** The shortest part of a text that counts as secret if only some of the text is: `Bearer` in front of a token is not secret, nor is a port. */
 const PART = 8;
 
-/** Between the end of a server and its next start: the first time, and at most. It doubles as long as no call is answered. */
+/** The first and the longest pause between the end of a server and its next start. The pause doubles until a call is answered. */
 const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 30_000;
 /** A call waits for its server to start again, but not for a longer pause than this. */
@@ -35,8 +35,8 @@ export interface ServerConnectionOptions {
 }
 
 /**
- * The connection to one server. When it is lost, the next call makes it anew: at once the first time, after pauses that double when that
- * does not help.
+ * The connection to one server. After a loss, the next call connects anew, after a pause that doubles with each loss until a call
+ * is answered.
  */
 export class ServerConnection {
   readonly #options: ServerConnectionOptions;
@@ -54,13 +54,13 @@ export class ServerConnection {
     this.secrets = secretsOf(options.server);
   }
 
-  /** Whether arguments go out as headers too, where a tool asks for it: by HTTP, in the newer protocol. */
+  /** Whether arguments are sent as headers too, if a tool asks for it: by HTTP, in the newer protocol. */
   get sendsHeaders(): boolean {
     return this.#era === 'modern' && isAddress(this.#options.server);
   }
 
   /**
-   * Connects for the first time, and asks what tools there are.
+   * Connects for the first time, and lists the tools.
    *
    * @throws SkillcellError `mcp.unavailable`
    */
@@ -107,7 +107,7 @@ export class ServerConnection {
     const open = this.#open;
     this.#open = undefined;
     await open?.client.close();
-    // A program that ends by itself meanwhile has no client any more.
+    // If the program ended by itself meanwhile, the client no longer closes it.
     await open?.transport.close();
   }
 
@@ -141,7 +141,7 @@ export class ServerConnection {
       const isForgotten = error instanceof sdk.SdkHttpError && [400, 404].includes(error.status);
       const hasSession = transport.sessionId !== undefined;
       if (isForgotten && hasSession) await this.#drop(open);
-      // The server has looked at nothing but the session, which it does not know any more.
+      // The server looked only at the session, which it no longer knows, so a repeat is safe.
       if (isForgotten && hasSession && mayRepeat) return await this.#callOnce(tool, args, signal, false);
       if (networkCode(error, sdk) !== undefined) {
         this.#lost(open);
@@ -153,7 +153,7 @@ export class ServerConnection {
     }
   }
 
-  /** The client, as soon as there is one again. */
+  /** The client, once it is connected. */
   async #ready(signal: AbortSignal): Promise<OpenClient> {
     if (this.#open !== undefined) return this.#open;
     const pauseMs = this.#notBefore - performance.now();
@@ -172,7 +172,7 @@ export class ServerConnection {
     this.#opening ??= this.#connectAnew().finally(() => {
       this.#opening = undefined;
     });
-    // Whoever waits for it may have gone.
+    // The waiting caller may have gone.
     this.#opening.catch(() => undefined);
     return this.#opening;
   }
@@ -190,7 +190,7 @@ export class ServerConnection {
     const open = await openClient(server, sdk, { era: this.#era, limitMs: connectTimeoutMs, signal, onFailure });
     // oxlint-disable-next-line unicorn/prefer-add-event-listener -- a client of the SDK is no event target
     open.client.onclose = () => this.#lost(open);
-    // It may have ended before anybody listened.
+    // It may have ended before the listener was set.
     if (open.transport.fault !== undefined) throw onFailure(undefined, open.transport);
     this.#era = open.era;
     this.#open = open;
@@ -214,7 +214,7 @@ export class ServerConnection {
     await open.client.close();
   }
 
-  /** A connection that nobody waits for keeps no process alive. */
+  /** An unused connection does not keep the process alive. */
   #rest(): void {
     if (this.#calls === 0) this.#open?.transport.unref();
   }
@@ -240,22 +240,22 @@ export class ServerConnection {
   }
 }
 
-/** What no message may repeat of how a server is reached: values of its variables or headers, their parts, and what was put into it as a secret. */
+/** Values that no message may repeat: those of the server's variables, headers and query, their parts, and values marked as secret. */
 function secretsOf(server: McpServer): string[] {
   const values = Object.values((isAddress(server) ? server.headers : server.env) ?? {});
   const queries = isAddress(server) ? [...new URL(server.url).searchParams.values()] : [];
   const kept = keptSecrets(server).filter((value) => value.length >= PART);
   const all = [...values, ...queries, ...kept];
   const parts = all.flatMap((value) => value.split(/\s+/).filter((part) => part.length >= PART));
-  // One that is a part of another would leave the rest of that one to be read.
+  // Longest first: replacing a part of a secret first would leave the rest of it readable.
   return [...all, ...parts].toSorted((one, other) => other.length - one.length);
 }
 
 /**
- * The tools that a server has, from all pages of its list.
+ * Lists the tools of a server, from all pages of its list.
  *
  * @param timeoutMs for each page
- * @throws TransportFault for a list without an end, or one that is too large
+ * @throws TransportFault for an endless list, or one that is too large
  */
 async function listTools(client: Client, timeoutMs: number): Promise<Tool[]> {
   if (client.getServerCapabilities()?.tools === undefined) return [];

@@ -1,15 +1,15 @@
 import type { McpServer } from './mcp-servers.ts';
 
-/** Where a server says which values in it are secret beside those of its variables and headers. It stays on a copy that a caller makes. */
+/** Key of the secret values of a server beside its variables and headers. A copy that a caller makes keeps it. */
 const SECRETS: unique symbol = Symbol('secrets');
 
-/** A server with values that no message may repeat, wherever in it they stand. */
+/** Marks values of a server that no message may repeat. */
 export function withSecrets(server: McpServer, secrets: readonly string[]): McpServer {
   const marked = { ...server, [SECRETS]: secrets };
   return marked;
 }
 
-/** Those values. */
+/** The values that `withSecrets` marked. */
 export function keptSecrets(server: McpServer): readonly string[] {
   return (server as { [SECRETS]?: readonly string[] })[SECRETS] ?? [];
 }

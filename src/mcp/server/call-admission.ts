@@ -1,24 +1,24 @@
 import { SkillcellError } from '../../contracts/errors/skillcell-error.ts';
 import type { ServerTool } from './tools/server-tool.ts';
 
-/** Calls that are under way or wait, of all clients together. */
+/** Calls of all clients that run or wait. */
 const MOST_CALLS = 64;
 /** Bytes of their arguments, all together. */
 const MOST_BYTES: number = 16 * 1024 * 1024;
-/** What calls that give room to others may have beyond that. */
+/** Extra room for calls that free room for others. */
 const KEPT_CALLS = 8;
 const KEPT_BYTES: number = 64 * 1024;
 
-/** Lets calls in as long as there is room. */
+/** Admits calls while there is room. */
 export interface CallAdmission {
   /**
-   * @returns how to leave again
+   * @returns a function that leaves again
    * @throws SkillcellError `orchestrator.queue-full`
    */
   enter(tool: Pick<ServerTool, 'name' | 'givesRoom'>, input: unknown): () => void;
 }
 
-/** A client that sends calls without end is refused, before they are looked at: what waits is held in memory. */
+/** Refuses calls beyond the limits before they are looked at: waiting calls are held in memory. */
 export function createCallAdmission(): CallAdmission {
   let calls = 0;
   let bytes = 0;
@@ -43,7 +43,7 @@ export function createCallAdmission(): CallAdmission {
   };
 }
 
-/** Characters of all texts in a value, which is what arguments are large by. */
+/** Characters of all texts in a value, which make up most of the size of arguments. */
 function textOf(value: unknown): number {
   if (typeof value === 'string') return value.length;
   if (typeof value !== 'object' || value === null) return 0;

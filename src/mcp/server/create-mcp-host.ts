@@ -13,7 +13,7 @@ import type { McpServerSettings } from './server-settings.ts';
 import { loadSkillCatalog } from './skill-catalog.ts';
 import { listSkillsTool, loadSkillTool, readSkillFileTool, searchSkillsTool } from './tools/skill-tools.ts';
 
-/** Bytes of what was too large for results that stay readable; artifacts have room of their own. */
+/** Bytes of resources that were too large for results; artifacts have room of their own. */
 const KEPT_BYTES: number = 24 * 1024 * 1024;
 
 const INSTRUCTIONS =
@@ -21,17 +21,17 @@ const INSTRUCTIONS =
   'list_skills and load_skill give instructions for certain tasks: load the skill that fits before you write code for its task. ' +
   'What is large in a result is a resource that the result links to.';
 
-/** A server for any number of connections, which share its sandboxes, sessions and resources: those end with the orchestrator. */
+/** A server for any number of connections, which share its sandboxes, sessions and resources. Those end with the orchestrator. */
 export interface McpHost {
-  /** A face of it for one connection, or one request. */
+  /** Creates a face of the server for one connection, or one request. */
   face(): Promise<McpServer>;
-  /** Calls when what clients list has changed; faces that are connected tell their own. */
+  /** Registers a listener for changes of the lists of clients; connected faces notify their own clients. */
   onListChanged(listener: () => void): void;
-  /** Follows the skills no longer. */
+  /** Stops following the skills. */
   close(): void;
 }
 
-/** Creates the server. Nothing is started, and nobody listens, before a connection is. */
+/** Creates the server. It starts no sandbox and opens no port. */
 export function createMcpHost(settings: McpServerSettings): McpHost {
   const { orchestrator, version, log } = settings;
   const store = createResourceStore(KEPT_BYTES);

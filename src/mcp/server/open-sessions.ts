@@ -3,18 +3,18 @@ import type { Session, SessionOptions } from '../../contracts/jobs/session.ts';
 import { quotedText } from '../../contracts/text/quoted-text.ts';
 import { createJobQueue } from '../../jobs/supply/job-queue.ts';
 
-/** Sandboxes that are started at once; a client that asks for many would else have none of them start in its time. */
+/** Sandboxes that may start at the same time: if a client asks for many, all of them would start too slowly. */
 const AT_ONCE = 2;
 
-/** The sessions that clients have open, by id. */
+/** The open sessions of clients, by id. */
 export interface OpenSessions {
-  /** @throws the signal's reason when it aborts before the session is begun, and what the session's opening throws */
+  /** @throws the signal's reason when it aborts before the session is begun, and errors of the opening */
   open(options: SessionOptions, signal: AbortSignal): Promise<Session>;
   /** @throws SkillcellError `session.ended` */
   find(id: string): Session;
 }
 
-/** Starts with none. A session is forgotten when it has ended, whoever ended it. */
+/** Starts without sessions. An ended session is forgotten, however it ended. */
 export function createOpenSessions(open: (options: SessionOptions) => Promise<Session>): OpenSessions {
   const sessions = new Map<string, Session>();
   const starts = createJobQueue(AT_ONCE, Number.POSITIVE_INFINITY);

@@ -7,12 +7,12 @@ import type { CallAdmission } from './call-admission.ts';
 import { createCallProgress } from './tools/call-progress.ts';
 import type { ServerTool, ToolAnswer } from './tools/server-tool.ts';
 
-/** What stands in a result instead of a value, where nothing came of the call. */
+/** The result of a refused call, in place of a value. */
 const REFUSAL = z.strictObject({
   error: z.strictObject({ code: z.string(), message: z.string(), hint: z.string() }),
 });
 
-/** What registered tools stand on. */
+/** Options that registered tools share. */
 export interface RegisterOptions {
   admission: CallAdmission;
   log(line: string): void;
@@ -21,7 +21,7 @@ export interface RegisterOptions {
 /**
  * Prepares a tool for servers: arguments are checked, refusals become results, and a call ends with its client.
  *
- * @returns offers it on one server
+ * @returns a function that offers the tool on one server
  */
 export function registerTool(tool: ServerTool, { admission, log }: RegisterOptions): (server: McpServer) => void {
   const { name, title, description, input, output, annotations } = tool;
@@ -30,7 +30,7 @@ export function registerTool(tool: ServerTool, { admission, log }: RegisterOptio
     description,
     annotations,
     inputSchema: advertisedSchema(input, 'input'),
-    // Clients judge the results of failed calls by it as well.
+    // Clients check the results of failed calls against it as well.
     outputSchema: advertisedSchema(z.union([output, REFUSAL]), 'output'),
   };
   const call = async (given: unknown, context: ServerContext): Promise<CallToolResult> => {
@@ -46,7 +46,7 @@ export function registerTool(tool: ServerTool, { admission, log }: RegisterOptio
       }
     } catch (thrown) {
       const error = asRefusal(thrown);
-      // A call that its client gave up is no fault, and nobody reads its answer.
+      // A call that its client gave up is no fault, and its answer is not read.
       const isGivenUp = signal.aborted && thrown === signal.reason;
       if (error.code === 'internal.fault' && !isGivenUp) log(`${name}: ${String((thrown as Error).stack ?? thrown)}`);
       const { code, message, hint } = error;
@@ -76,15 +76,15 @@ function asRefusal(thrown: unknown): SkillcellError {
   return new SkillcellError('internal.fault', `Cannot go on: ${reason}`, { cause: thrown });
 }
 
-/** The same value as text for clients, and models, that read nothing else. */
+/** The same value as text, for clients and models that read only text. */
 function resultOf({ value, content = [], failed = false }: ToolAnswer): CallToolResult {
   const text = { type: 'text' as const, text: JSON.stringify(value) };
   return { content: [text, ...content], structuredContent: value, ...(failed ? { isError: true } : {}) };
 }
 
 /**
- * A schema as the protocol's library lists it. It judges nothing: arguments are checked where the call is made, so that what is wrong
- * with them is told as every other refusal is.
+ * A schema as the protocol's library lists it. It accepts every value: arguments are checked where the call is made, so that their faults
+ * are reported like all other refusals.
  */
 function advertisedSchema(schema: z.core.$ZodType, io: 'input' | 'output'): StandardSchemaWithJSON {
   let json: Record<string, unknown> | undefined;
@@ -99,7 +99,7 @@ function advertisedSchema(schema: z.core.$ZodType, io: 'input' | 'output'): Stan
   };
 }
 
-/** Validators of older clients refuse a dialect that they do not know by name; what is used here is in all of them. */
+/** Validators of older clients refuse a dialect with an unknown name; the keywords here are in all dialects. */
 function withoutDialect(schema: z.core.$ZodType, io: 'input' | 'output'): Record<string, unknown> {
   const { $schema: _dialect, '~standard': _standard, ...json } = z.toJSONSchema(schema, { io });
   return json;

@@ -9,24 +9,24 @@ import type { SkillsSubsystem } from '../../skills/index.ts';
 import { presentSkills } from '../../jobs/request/present-skills.ts';
 import type { McpServerSettings } from './server-settings.ts';
 
-/** The skills of a server as the protocol's extension serves them. */
+/** The skills of a server, served by the protocol's extension. */
 export interface ServedSkills {
   catalog: SkillCatalog;
   /**
-   * Serves the skills as they are now; what was served stays where that fails. Clients that are connected are told of it.
+   * Serves the current skills; if that fails, the earlier ones stay. Connected clients are notified.
    *
-   * @returns whether what clients list has changed
+   * @returns whether the lists of clients have changed
    */
   renew(): Promise<boolean>;
 }
 
 /**
- * The skills of the server's consumer as the protocol's extension serves them (SEP-2640), each below `skill://NAMESPACE/NAME/`. Files are
- * read when a client asks for them, and the policy holds then as well.
+ * The skills of the server's consumer, served by the protocol's extension (SEP-2640), each below `skill://NAMESPACE/NAME/`. Files are
+ * read when a client asks for them, and the policy is checked then as well.
  */
 export async function loadSkillCatalog({ skills: given, consumer, log }: McpServerSettings): Promise<ServedSkills> {
   let files: SkillFiles;
-  // A digest is listed of every file, for which every skill is fetched whole.
+  // Every file is listed with its digest, so every skill is fetched whole.
   const serve = async <Result>(scan: () => Promise<Result>): Promise<Result> => {
     const skills = await presentSkills(given, { consumer });
     const left = new Map(skills.visible({ consumer }).map((skill) => [folderOf(skill.id), skill]));
@@ -37,7 +37,7 @@ export async function loadSkillCatalog({ skills: given, consumer, log }: McpServ
         return await scan();
       } catch (error) {
         files = before;
-        // A file that changed or went since it was loaded takes its own skill away, and no other.
+        // A file that changed or vanished after it was loaded removes its own skill, and no other.
         const broken = SkillCatalogError.isInstance(error) ? error.problems : [];
         const dropped = broken.filter(({ path }) => left.delete(path.split('/').slice(0, 2).join('/')));
         if (dropped.length === 0) throw error;
@@ -91,7 +91,7 @@ function filesOf(shown: readonly Skill[], skills: SkillsSubsystem, consumer: str
   };
 }
 
-/** Makes a path's parts children of each other. */
+/** Enters each part of a path as a child of the part before it. */
 function enter(folders: Map<string, Map<string, SkillFileEntry['kind']>>, parts: readonly string[]): void {
   let folder = '';
   for (const [depth, name] of parts.entries()) {

@@ -2,22 +2,22 @@ import type { FetchLike } from '@modelcontextprotocol/client';
 import { createEventGate } from './event-gate.ts';
 import { MESSAGE_BYTES, parseMessage, tooLong, TransportFault } from './transport-fault.ts';
 
-/** Of an answer that says no; nobody reads more of its reason. */
+/** Bytes of an error response; a longer one loses its body. */
 const REFUSAL_BYTES = 64 * 1024;
 
 /** Options of {@link boundedFetch}. */
 export interface BoundedFetchOptions {
-  /** Whether somebody waits for an answer. */
+  /** Whether a caller waits for an answer. */
   isAwaited(): boolean;
-  /** Gets what is wrong with an answer that is refused. */
+  /** Receives the fault of a refused response. */
   onRefused(fault: TransportFault): void;
 }
 
 /**
- * A fetch whose answers are bounded: JSON is there as a whole and was looked at, and streams bring events that were.
+ * A fetch with bounded responses: JSON is read whole and checked, and streams bring checked events.
  *
- * A stream for what a server has to say by itself is never asked for: none of that is answered. One that brings the rest of an answer is, as long as
- * somebody waits for it.
+ * A stream for messages that a server starts by itself is never requested: none of them is answered. A stream that brings the rest of an
+ * answer is, as long as a caller waits for it.
  */
 export function boundedFetch({ isAwaited, onRefused }: BoundedFetchOptions): FetchLike {
   return async (url, init) => {
@@ -37,7 +37,7 @@ export function boundedFetch({ isAwaited, onRefused }: BoundedFetchOptions): Fet
   };
 }
 
-/** What stops at the gate ends the stream, whose reader only sees that it broke off. */
+/** A refused event ends the stream; its reader only sees that it broke off. */
 function gated(
   { body }: Response,
   onRefused: (fault: TransportFault) => void,

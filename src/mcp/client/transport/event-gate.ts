@@ -13,7 +13,7 @@ const CARRIAGE_RETURN = 0x0d;
 const LINE_FEED = Buffer.from('\n');
 const BYTE_ORDER_MARK = Buffer.from('\ufeff');
 const EMPTY_DATA = Buffer.from('data:');
-/** A field that means something, and where its value begins. */
+/** A known field, and the beginning of its value. */
 const FIELD = /^(data|event|id|retry)(?:: ?|$)/;
 const MESSAGE_TYPES: readonly string[] = ['', 'message'];
 
@@ -24,10 +24,10 @@ interface Field {
 }
 
 /**
- * Lets the events of a stream (HTML standard, server-sent events) through, each once all of it is there and its message is one that is taken.
- * An event without a message leaves its id and its retry time behind. A stream that is refused breaks off.
+ * Passes the events of a stream (HTML standard, server-sent events) on, each once it is complete and its message is accepted.
+ * Of an event without a message only the id and the retry time pass. A refused stream breaks off.
  *
- * @param resumedAt the id of the event after which the stream goes on: the SDK forgets it when the stream ends again without an id
+ * @param resumedAt the id of the event after which the stream continues: the SDK forgets it when the stream ends again without an id
  */
 export function createEventGate(resumedAt?: string): TransformStream<Uint8Array, Uint8Array> {
   let fields: Field[] = [];
@@ -48,7 +48,7 @@ export function createEventGate(resumedAt?: string): TransformStream<Uint8Array,
   };
   const take = (given: Buffer): void => {
     const line = given.at(-1) === CARRIAGE_RETURN ? given.subarray(0, -1) : given;
-    // A line may end with a carriage return alone, which nobody writes, and which JSON never holds.
+    // A lone carriage return may end a line too; servers do not write that, and JSON never holds it.
     if (line.includes(CARRIAGE_RETURN))
       throw new TransportFault('sent an event that is refused: a carriage return in it');
     bytes += line.length + 1;
@@ -57,7 +57,7 @@ export function createEventGate(resumedAt?: string): TransformStream<Uint8Array,
     isFirst = false;
     if (line.length === 0) return endEvent();
     const field = fieldOf(hasMark ? line.subarray(BYTE_ORDER_MARK.length) : line);
-    // The rest, such as a comment, is for no reader: it could only be read otherwise there than here.
+    // Other lines, such as comments, are dropped: another reader could only interpret them differently.
     if (field !== undefined) fields.push(field);
   };
   const cut = createLineCutter({ maxBytes: MESSAGE_BYTES, take, tooLong });

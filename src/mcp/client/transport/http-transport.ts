@@ -7,11 +7,11 @@ import type { McpAddress } from '../mcp-servers.ts';
 import type { McpTransport } from './mcp-transport.ts';
 import type { TransportFault } from './transport-fault.ts';
 
-/** A server may ask for its stream to be taken up again at once, again and again. */
+/** The least delay before a stream is resumed: a server may ask for it at once, again and again. */
 const LEAST_DELAY_MS = 250;
 const FAREWELL_MS = 1_000;
 
-/** What marks the answer that stands in for one that will not come. By its identity: no server can send it. */
+/** Marks the stand-in for an answer that will not come. It is compared by identity, so no server can send it. */
 export const LOST_ANSWER: object = {};
 
 /** Speaks with a server by streamable HTTP, in bounded memory. */
@@ -35,7 +35,7 @@ export function createHttpTransport({ url, headers }: McpAddress, sdk: LoadedSdk
   const close = inner.close.bind(inner);
   return Object.defineProperty(
     Object.assign(inner, {
-      // The SDK waits for an answer even when the stream that was to bring it is gone.
+      // The SDK would wait for an answer even after its stream is gone.
       send: async (message: JSONRPCMessage, options?: Parameters<typeof send>[1]) =>
         await send(message, { ...options, onRequestStreamEnd: () => answerLost(inner, message) }),
       async close() {
@@ -54,14 +54,14 @@ export function createHttpTransport({ url, headers }: McpAddress, sdk: LoadedSdk
   ) as unknown as McpTransport;
 }
 
-/** For a request that has its answer this is one too many, which the SDK passes over. */
+/** If the request has its answer already, the SDK ignores this one. */
 function answerLost(transport: StreamableHTTPClientTransport, message: JSONRPCMessage): void {
   if (!('method' in message) || !('id' in message)) return;
   const error = { code: -32_000, message: 'The answer broke off.', data: LOST_ANSWER };
   transport.onmessage?.({ jsonrpc: '2.0', id: message.id, error });
 }
 
-/** Lets the server forget the session. One that does not answer forgets it by itself some time. */
+/** Asks the server to end the session. A server that does not answer drops the session by itself some time. */
 async function endSession(transport: StreamableHTTPClientTransport): Promise<void> {
   if (transport.sessionId === undefined) return;
   const farewell = transport.terminateSession().catch(() => undefined);

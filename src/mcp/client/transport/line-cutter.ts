@@ -8,11 +8,11 @@ export interface LineCutterOptions {
   maxBytes: number;
   /** Gets each line without its end. */
   take(line: Buffer): void;
-  /** What is thrown for a longer one, before more of it is kept. */
+  /** Creates the error for a longer line, which is thrown before more of it is kept. */
   tooLong(): Error;
 }
 
-/** Cuts what arrives into lines, and keeps no more than one that has not ended. */
+/** Cuts input into lines, and keeps at most one unfinished line. */
 export function createLineCutter({ maxBytes, take, tooLong }: LineCutterOptions): (chunk: Buffer) => void {
   let pieces: Buffer[] = [];
   let kept = 0;

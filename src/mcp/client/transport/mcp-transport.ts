@@ -1,10 +1,10 @@
 import type { Transport } from '@modelcontextprotocol/client';
 
-/** A transport of ours: bounded, and with words for how it ended. */
+/** A bounded transport, with words for its end. */
 export interface McpTransport extends Transport {
-  /** Why the connection ended, where that was not asked for; it follows "the MCP server crm". */
+  /** Why the connection ended, if that was not asked for; it follows "the MCP server crm". */
   readonly fault: string | undefined;
-  /** Keeps this process alive for it, or not. */
+  /** Makes the connection keep this process alive, until `unref`. */
   ref(): void;
   unref(): void;
 }

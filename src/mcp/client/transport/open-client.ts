@@ -20,18 +20,18 @@ export interface OpenClient {
 
 /** Options of {@link openClient}. */
 export interface OpenClientOptions {
-  /** What the server spoke before. A program that has to be asked may take that for its end, and is started once more then. */
+  /** The protocol that the server spoke before. A program may end when it is probed for it, and is then started once more. */
   era: ProtocolEra | undefined;
   limitMs: number;
   signal: AbortSignal;
-  /** Gets the error of each attempt, and the transport, whose fault says more. */
+  /** Receives the error of each attempt, and the transport, whose fault says more. Returns the error to throw. */
   onFailure(error: unknown, transport: McpTransport): Error;
 }
 
 /**
- * Connects to a server. What is not advertised is refused when a server asks for it all the same: sampling, roots and elicitation.
+ * Connects to a server. Sampling, roots and elicitation are not advertised, and are refused if a server asks for them anyway.
  *
- * @throws what `onFailure` makes of what went wrong
+ * @throws the error that `onFailure` returns
  */
 export async function openClient(
   server: McpServer,
@@ -58,7 +58,7 @@ async function attempt(
   { limitMs, signal }: Pick<OpenClientOptions, 'limitMs' | 'signal'>,
 ): Promise<OpenClient | { error: unknown; transport: McpTransport }> {
   const transport = isAddress(server) ? createHttpTransport(server, sdk) : new StdioTransport(server, sdk);
-  // A program that says nothing may speak the older protocol and wait to be greeted; silence on the network is none.
+  // A silent program may speak the older protocol and wait for a greeting; a silent address does not.
   const probeMs = isAddress(server) ? limitMs : limitMs / 3;
   const client = new sdk.Client(
     { name: 'skillcell', version: packageVersion() },
@@ -82,7 +82,7 @@ async function attempt(
   }
 }
 
-/** Schemas are enforced where those of all tools are; the SDK would turn them into code. */
+/** Schemas are enforced with those of all tools; the SDK would compile them into code. */
 const NO_VALIDATOR = {
   getValidator(): never {
     throw new Error('Cannot check a value: schemas of tools are enforced elsewhere.');

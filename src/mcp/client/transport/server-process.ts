@@ -6,29 +6,29 @@ import type { McpProgram } from '../mcp-servers.ts';
 
 /**
  * Leaves a watcher in the process group of the server, and becomes the server. The watcher waits for the end of the pipe at descriptor 3, which
- * this process holds and never writes to: when it ends, however that happens, all of the group is killed. Signals that ask the group to end are not
- * for the watcher.
+ * this process holds and never writes to. When this process ends, in any way, the watcher kills the whole group. The watcher ignores signals that
+ * ask the group to end.
  */
 const WATCHED = `(trap '' HUP INT TERM; read -r _ <&3; kill -KILL 0) </dev/null >/dev/null 2>&1 &
 exec "$@" 3<&-`;
 
-/** What a server gets of the variables of this process: those that programs need to start, and no key. */
+/** Variables of this process that a server inherits: those that programs need to start, and no key. */
 const PASSED = ['HOME', 'LANG', 'LOGNAME', 'PATH', 'SHELL', 'TERM', 'TMPDIR', 'USER'];
 
-/** How long a server may take to end once its input has ended, and again once it was asked to by a signal. */
+/** How long a server may take to end after the end of its input, and again after a signal. */
 const GRACE_MS = 1_000;
-/** What it wrote before it ended arrives by then, unless a process that left the group holds the pipe. */
+/** Time for the last output of a server to arrive, unless a process that left the group holds the pipe. */
 const DRAIN_MS = 500;
-/** Characters of what it wrote to its standard error that are kept. */
+/** Characters of its standard error that are kept. */
 const LAST_WORDS = 2_000;
 
 /** A server that runs. */
 export interface ServerProcess {
   readonly stdin: Socket;
   readonly stdout: Socket;
-  /** Settles once it has ended and its output has arrived, with how it ended. */
+  /** Settles once the server has ended and its output has arrived, with the way it ended. */
   readonly ended: Promise<string>;
-  /** Keeps this process alive for it, or not: one that nobody waits for does not. */
+  /** Makes the server keep this process alive, until `unref`. */
   ref(): void;
   unref(): void;
   /** Ends it: its input first, then signals to its process group. */
@@ -37,7 +37,7 @@ export interface ServerProcess {
   kill(): void;
 }
 
-/** Starts a server in a process group of its own, which ends with this process, also when that is killed. */
+/** Starts a server in a process group of its own, which ends with this process, even if this process is killed. */
 export async function startServerProcess({ command, args = [], env, cwd }: McpProgram): Promise<ServerProcess> {
   const child = spawn('/bin/sh', ['-c', WATCHED, 'sh', command, ...args], {
     stdio: ['pipe', 'pipe', 'pipe', 'pipe'],
@@ -48,7 +48,7 @@ export async function startServerProcess({ command, args = [], env, cwd }: McpPr
   await once(child, 'spawn');
   // Pipes of a child are sockets.
   const [stdin, stdout, stderr, life] = child.stdio as unknown as [Socket, Socket, Socket, Socket];
-  // What it leaves unread, and that its watcher is gone, shows in how it ends.
+  // Unread input and a lost watcher show in the way the server ends.
   for (const pipe of [stdin, life]) pipe.on('error', () => undefined);
   let words = '';
   stderr.setEncoding('utf8').on('data', (piece: string) => {
@@ -85,7 +85,7 @@ function passedEnvironment(): Record<string, string> {
 async function endOf(child: ChildProcess, life: Socket, lastWords: () => string): Promise<string> {
   const closed = once(child, 'close');
   const [code, signal] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null];
-  // What is left of its group ends here.
+  // The rest of its group ends here.
   life.destroy();
   await withinDeadline<unknown>(closed, { limitMs: DRAIN_MS, overdue: () => undefined });
   if (signal !== null) return `ended by ${signal}`;
@@ -93,19 +93,19 @@ async function endOf(child: ChildProcess, life: Socket, lastWords: () => string)
   return code === 126 ? 'has a command that cannot be executed' : `ended with exit code ${code}${lastWords()}`;
 }
 
-/** What a server wrote last says mostly why it ended. */
+/** The last line of a server mostly says why it ended. */
 function lastLine(words: string): string {
   const line = words.trim().split('\n').at(-1)?.trim() ?? '';
   return line === '' ? '' : `, and last wrote: ${line}`;
 }
 
-/** The number of the group is taken as long as its watcher lives, which is until the child was seen to end. */
+/** The number of the group stays taken while its watcher lives, which is until the end of the child was seen. */
 function signalGroup({ pid, exitCode, signalCode }: ChildProcess, name: NodeJS.Signals): void {
   if (pid === undefined || exitCode !== null || signalCode !== null) return;
   try {
     process.kill(-pid, name);
   } catch (error) {
-    // It has ended meanwhile, which is what was wanted.
+    // The group has ended meanwhile, as intended.
     if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
   }
 }

@@ -19,13 +19,13 @@ import {
 const UNREAD_BYTES = 32 * 1024 * 1024;
 const BRACE = 0x7b;
 
-/** Speaks with a server over its standard streams, in memory that is bounded whatever it sends, or does not read. */
+/** Speaks with a server over its standard streams, in bounded memory, even if the server floods its output or does not read its input. */
 export class StdioTransport implements McpTransport {
   onclose?: NonNullable<Transport['onclose']>;
   onerror?: NonNullable<Transport['onerror']>;
   onmessage?: NonNullable<Transport['onmessage']>;
   fault: string | undefined;
-  /** By these two the SDK sees that silence may come from a server of the older protocol. */
+  /** `stderr` and `pid` tell the SDK that silence may come from a server of the older protocol. */
   readonly stderr: null = null;
   readonly #server: McpProgram;
   readonly #sdk: LoadedSdk;
@@ -81,7 +81,7 @@ export class StdioTransport implements McpTransport {
   }
 
   #take(line: Buffer): void {
-    // Some servers write their log to where messages belong.
+    // Some servers write their log to their standard output.
     if (this.#isOver || line[0] !== BRACE) return;
     const value = parseMessage(line);
     const kind = kindOf(value);

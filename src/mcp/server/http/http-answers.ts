@@ -17,21 +17,21 @@ import { createReadTurns, type ReadTurns } from '../messages/read-turns.ts';
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { addPiece } from '../../../protocol/channel/add-piece.ts';
 
-/** Bytes of bodies that are being read, of all requests together. */
+/** Bytes of all bodies that are being read. */
 const MOST_BYTES: number = 16 * 1024 * 1024;
 
 /** Reads the message of a request. @throws {HttpRefused} */
 type ReadBody = (request: IncomingMessage) => Promise<JSONRPCMessage>;
 
-/** Room comes back soon. */
+/** Room comes back soon, so clients may retry. */
 const RETRY = { headers: { 'retry-after': '1' } } as const;
 
-/** More than there may be calls and reads together, so that those do not keep a client from what else it asks for. */
+/** More than the calls and reads that may be under way, so that those leave room for other requests. */
 const MOST_REQUESTS = 160;
-/** While a client takes a resource the others wait for theirs. */
+/** Time limit of a read: other clients wait for their turn meanwhile. */
 const READ_MS = 30_000;
 
-/** Answers the requests of all clients, within what they may have under way together. */
+/** Answers the requests of all clients, within limits that they share. */
 export interface HttpAnswers {
   /** @throws {HttpRefused} */
   answer(request: IncomingMessage, response: ServerResponse): Promise<void>;
@@ -40,14 +40,14 @@ export interface HttpAnswers {
 
 /** Options of {@link createHttpAnswers}. */
 export interface HttpAnswersOptions {
-  /** Every request has to have it. */
+  /** The bearer token that every request must have. */
   token: string;
   log(line: string): void;
-  /** How long the answer to a read may take to be made and taken, in milliseconds. @default 30,000 */
+  /** Time limit for making and sending the answer to a read, in milliseconds. @default 30,000 */
   readMs?: number;
 }
 
-/** Starts with no requests. What a request holds it gives back when its answer is over, however early that is. */
+/** Starts without requests. A request frees its room when its answer is over, however early that is. */
 export function createHttpAnswers(host: McpHost, { token, log, readMs = READ_MS }: HttpAnswersOptions): HttpAnswers {
   const isAllowed = createTokenCheck(token);
   const cancellation = createLegacyCancellation();
@@ -61,7 +61,7 @@ export function createHttpAnswers(host: McpHost, { token, log, readMs = READ_MS 
   });
   host.onListChanged(() => handler.notify.resourcesChanged());
   let underWay = 0;
-  /** Notifications do not count: they end at once, and one may cancel what takes the room. */
+  /** Notifications do not count: they end at once, and may cancel a request that takes the room. */
   const enter = ({ id }: JSONRPCRequest, over: AbortSignal): void => {
     if (underWay >= MOST_REQUESTS)
       throw new HttpRefused(503, `${MOST_REQUESTS} requests are under way`, { ...RETRY, id });
@@ -105,13 +105,13 @@ async function turnOf(turns: ReadTurns, { id }: JSONRPCRequest, signal: AbortSig
   }
 }
 
-/** A client that does not take an answer, or little by little, loses its connection, and nothing else is to be had from it. */
+/** Ends the connection of a client that takes an answer too slowly; no other request could use it. */
 function endAfter(limitMs: number, { socket }: IncomingMessage, over: AbortSignal): void {
   const timer = setTimeout(() => socket.destroy(), limitMs);
   onceAborted(over, () => clearTimeout(timer));
 }
 
-/** Aborts when an answer is over: all of it was sent, or its client is gone. */
+/** Aborts when an answer is over: it was sent, or its client is gone. */
 function answerEnd(response: ServerResponse): AbortSignal {
   const over = new AbortController();
   const end = (): void => over.abort(new Error('the answer is over'));
@@ -120,7 +120,7 @@ function answerEnd(response: ServerResponse): AbortSignal {
   return over.signal;
 }
 
-/** Compares what a header says with a bearer token, in a time that tells nothing about either. */
+/** Compares an authorization header with a bearer token, in a time that reveals nothing about either. */
 function createTokenCheck(token: string): (authorization: string | undefined) => boolean {
   const expected = digestOf(token);
   return (authorization) => {
@@ -129,12 +129,12 @@ function createTokenCheck(token: string): (authorization: string | undefined) =>
   };
 }
 
-/** Digests are of one length, whatever was given. */
+/** Digests have one length for all texts. */
 function digestOf(text: string): Buffer {
   return createHash('sha256').update(text).digest();
 }
 
-/** Creates a reader that holds so many bytes at most, whoever sends how many. */
+/** Creates a reader of bodies that share one limit of bytes. */
 function createBodyReader(): ReadBody {
   let held = 0;
   return async (request) => {

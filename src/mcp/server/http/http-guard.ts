@@ -7,12 +7,12 @@ import {
 } from '@modelcontextprotocol/server';
 import { HttpRefused } from './http-refusal.ts';
 
-/** Where the server is found. */
+/** The path of the server. */
 export const MCP_PATH = '/mcp';
 
 /**
- * Lets pass what a program of this machine sends that has the token. A page in a browser has another origin, or reaches this address under
- * a name of its own (DNS rebinding): neither gets as far as the token.
+ * Passes requests of programs of this machine that have the token. A page in a browser has another origin, or reaches this address under
+ * another host name (DNS rebinding): both are refused before the token is looked at.
  *
  * @throws {HttpRefused}
  */

@@ -1,20 +1,20 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { RequestId } from '@modelcontextprotocol/server';
 
-/** What is said of a refusal beside its status. */
+/** Details of a refusal beside its status. */
 export interface HttpRefusedOptions {
-  /** Of JSON-RPC. @default -32000 */
+  /** Error code of JSON-RPC. @default -32000 */
   code?: number;
-  /** Of the request, where it is known. */
+  /** Id of the request, if it is known. */
   id?: RequestId | null;
   headers?: Record<string, string>;
 }
 
-/** Why a request is not looked at any further. */
+/** The refusal of a request. */
 export class HttpRefused extends Error {
   override readonly name = 'HttpRefused';
   readonly status: number;
-  /** Of JSON-RPC. */
+  /** Error code of JSON-RPC. */
   readonly code: number;
   readonly id: RequestId | null;
   readonly headers: Record<string, string>;
@@ -28,7 +28,7 @@ export class HttpRefused extends Error {
   }
 }
 
-/** Answers a request that was refused. What of it was not read stays unread: the connection ends with it. */
+/** Answers a refused request. Its unread part stays unread: the connection ends with it. */
 export function refuse(request: IncomingMessage, response: ServerResponse, refused: HttpRefused): void {
   const { status, code, id, message, headers } = refused;
   const body = JSON.stringify({ jsonrpc: '2.0', id, error: { code, message } });

@@ -5,19 +5,19 @@ import { isInitializeRequest, isJSONRPCRequest, type JSONRPCMessage } from '@mod
 const SESSION_HEADER = 'mcp-session-id';
 
 /**
- * Cancellation for clients of the revisions up to 2025-11-25, who send it as a message of its own beside the request that it is about.
- * Each gets an id at the beginning, which it sends with all it sends; nothing is kept of it but the requests that are under way.
+ * Cancellation for clients of the revisions up to 2025-11-25, which send it as a separate message beside the request.
+ * Each client gets an id at the beginning and sends it with each message; only its requests under way are kept.
  */
 export interface LegacyCancellation {
   /** The headers of an answer that gives a client its id. */
   headersFor(message: JSONRPCMessage): Record<string, string>;
-  /** A signal for a request, and how to forget it. */
+  /** A signal for a request, and a function that forgets it. */
   follow(request: IncomingMessage, message: JSONRPCMessage): { signal: AbortSignal; forget(): void };
-  /** Ends the request that a message cancels, where it is one of the same client's. */
+  /** Aborts the request that a message cancels, if both are from the same client. */
   take(request: IncomingMessage, message: JSONRPCMessage): void;
 }
 
-/** Starts with no requests. */
+/** Starts without requests. */
 export function createLegacyCancellation(): LegacyCancellation {
   const underWay = new Map<string, AbortController>();
   return {

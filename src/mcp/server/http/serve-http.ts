@@ -7,16 +7,16 @@ import { createHttpAnswers, type HttpAnswersOptions } from './http-answers.ts';
 import { MCP_PATH } from './http-guard.ts';
 import { HttpRefused, refuse } from './http-refusal.ts';
 
-/** Who may reach this server, and no other machine. */
+/** The loopback: no other machine can reach it. */
 const ADDRESS = '127.0.0.1';
 const MOST_CONNECTIONS = 256;
-/** What a client may take to send the head of a request, and all of it. */
+/** How long a client may take to send the head of a request, and the whole request. */
 const HEAD_MS = 10_000;
 const REQUEST_MS = 30_000;
 
 /** Options of {@link serveHttp}. */
 export interface ServeHttpOptions extends HttpAnswersOptions {
-  /** 0 for a free one. */
+  /** 0 for a free port. */
   port: number;
 }
 
@@ -26,7 +26,7 @@ export interface HttpListener {
   close(): Promise<void>;
 }
 
-/** Serves any number of clients over HTTP, on the loopback only; both revisions of the protocol, without a state of their connections. */
+/** Serves any number of clients over HTTP, on the loopback only. It speaks both revisions of the protocol and keeps no state of connections. */
 export async function serveHttp(host: McpHost, { port, ...options }: ServeHttpOptions): Promise<HttpListener> {
   const answers = createHttpAnswers(host, options);
   const server = createServer(

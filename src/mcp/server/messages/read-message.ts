@@ -3,15 +3,15 @@ import { JsonRefused, parseBoundedJson } from '../../../protocol/channel/bounded
 
 /** Bytes of one message. */
 export const MESSAGE_BYTES: number = 4 * 1024 * 1024;
-/** Values in it: what a message becomes in memory depends on them as much as on its bytes. */
+/** Values in it: the size of a message in memory depends on them as much as on its bytes. */
 const MESSAGE_VALUES = 100_000;
 
-/** A message that is refused before anybody looks at what it asks for. */
+/** A message that is refused before its request is looked at. */
 export class MessageRefused extends Error {
   override readonly name = 'MessageRefused';
-  /** Of JSON-RPC: -32700 for what is no JSON, -32600 for JSON that is no message. */
+  /** Error code of JSON-RPC: -32700 for invalid JSON, -32600 for JSON that is no message. */
   readonly code: -32700 | -32600;
-  /** Of the request, where it is one that has an id. */
+  /** Id of the request, if it has one. */
   readonly id: RequestId | null;
 
   constructor(
@@ -34,7 +34,7 @@ export function readMessage(bytes: Uint8Array): JSONRPCMessage {
     if (!(error instanceof JsonRefused)) throw error;
     throw new MessageRefused(-32700, error.message, { cause: error });
   }
-  // Older revisions sent several at once; one a message is what the limits count.
+  // Older revisions sent several at once; the limits count one request in each message.
   if (Array.isArray(value)) throw new MessageRefused(-32600, 'a batch is not taken, each message comes by itself');
   try {
     return parseJSONRPCMessage(value);
@@ -46,14 +46,14 @@ export function readMessage(bytes: Uint8Array): JSONRPCMessage {
   }
 }
 
-/** The id of what was meant as a request; null for all else, since an answer has an id of ours. */
+/** The id of a malformed request; null for other messages, since an answer has an id of ours. */
 function requestIdOf(value: unknown): RequestId | null {
   if (typeof value !== 'object' || value === null || !('method' in value) || !('id' in value)) return null;
   const { id } = value;
   return typeof id === 'string' || Number.isSafeInteger(id) ? (id as RequestId) : null;
 }
 
-/** How a refused message is answered. */
+/** The answer to a refused message. */
 export function refusalAnswer({ code, message, id }: Pick<MessageRefused, 'code' | 'message' | 'id'>): object {
   return { jsonrpc: '2.0', id, error: { code, message } };
 }

@@ -4,10 +4,10 @@ import { createJobQueue } from '../../../jobs/supply/job-queue.ts';
 /** Reads that wait for their turn. */
 const MOST_WAITING = 64;
 
-/** Hands out turns: answers that hold whole files are made and sent one after the other, so that only one of them is in memory. */
+/** Grants turns: answers that hold whole files are made and sent one after the other, so that only one of them is in memory. */
 export interface ReadTurns {
   /**
-   * Resolves with how to end the turn. A read that is given up while it waits leaves its place.
+   * Resolves with a function that ends the turn. An abandoned read leaves the queue.
    *
    * @throws SkillcellError `orchestrator.queue-full`; the signal's reason when it aborts before the turn comes
    */

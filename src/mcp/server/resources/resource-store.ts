@@ -1,16 +1,16 @@
-/** Something that a client may read by its address. */
+/** A resource that a client may read by its address. */
 export interface KeptResource {
   mimeType: string;
   content: string | Uint8Array;
 }
 
-/** What was too large for results, until newer things need the room. */
+/** Parts that were too large for results, kept until newer ones need the room. */
 export interface ResourceStore {
   keep(uri: string, resource: KeptResource): void;
   find(uri: string): KeptResource | undefined;
 }
 
-/** Creates an empty store that holds at most `maxBytes`; the oldest go first. */
+/** Creates an empty store that holds at most `maxBytes`; the oldest resources are dropped first. */
 export function createResourceStore(maxBytes: number): ResourceStore {
   const resources = new Map<string, KeptResource>();
   let bytes = 0;

@@ -1,12 +1,12 @@
-/** What the addresses of this server's own resources begin with. */
+/** Prefix of the addresses of this server's own resources. */
 export const RESOURCES = 'skillcell://';
 
-/** Where a job's resources stand. */
+/** Prefix of the addresses of a job's resources. */
 export function jobUri(jobId: string): string {
   return `${RESOURCES}jobs/${jobId}`;
 }
 
-/** Where those of one run of a session stand. */
+/** Prefix of the addresses of the resources of one run of a session. */
 export function runUri(sessionId: string, run: number): string {
   return `${RESOURCES}sessions/${sessionId}/runs/${run}`;
 }
@@ -23,7 +23,7 @@ export function artifactOf(uri: string): { jobId: string; path: string } | undef
   try {
     return { jobId, path: encoded.split('/').map(decodeURIComponent).join('/') };
   } catch {
-    // Half an escape: no address of ours has that.
+    // No address of ours has an incomplete escape.
     return undefined;
   }
 }

@@ -10,7 +10,7 @@ import { mediaType } from '../../../jobs/result/media-type.ts';
 import type { KeptResource, ResourceStore } from './resource-store.ts';
 import { artifactOf, RESOURCES } from './resource-uri.ts';
 
-/** Lets clients read what results link to. Nothing of it is listed: who has an address has it from a result. */
+/** Lets clients read the resources that results link to. None is listed: a client has each address from a result. */
 export function serveResources(server: McpServer, orchestrator: Orchestrator, store: ResourceStore): void {
   const template = new ResourceTemplate(`${RESOURCES}{+path}`, { list: undefined });
   const about = {
@@ -32,7 +32,7 @@ async function findArtifact(href: string, orchestrator: Orchestrator): Promise<K
     const content = await orchestrator.readArtifact(named, named.path);
     return { mimeType: mediaType(named.path), content };
   } catch (error) {
-    // Let go, or never there: to a client both are an address at which nothing is.
+    // Evicted, or never there: for a client both are an empty address.
     if (SkillcellError.isInstance(error)) return undefined;
     throw error;
   }
@@ -42,18 +42,18 @@ function contentsOf(uri: string, { mimeType, content }: KeptResource): ReadResou
   if (typeof content === 'string') return { uri, mimeType, text: content };
   const text = textOf(content, mimeType);
   if (text !== undefined) return { uri, mimeType, text };
-  // Without a copy of the bytes, which may be a whole file.
+  // A view, since a copy of the bytes may be as large as a file.
   const { buffer, byteOffset, byteLength } = content;
   return { uri, mimeType, blob: Buffer.from(buffer, byteOffset, byteLength).toString('base64') };
 }
 
-/** Bytes as text, where they are one. */
+/** Bytes as text, if they are text. */
 function textOf(bytes: Uint8Array, mimeType: string): string | undefined {
   if (!/^text\/|[/+](?:json|xml|yaml|javascript)$/.test(mimeType)) return undefined;
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {
-    // Not UTF-8, whatever its name says: as bytes nothing is lost.
+    // Not UTF-8 in spite of the media type: as bytes nothing is lost.
     return undefined;
   }
 }

@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 const PIECE = 64 * 1024;
 
 /**
- * The line of a message, in pieces: a text as long as a file is taken apart, so that it is never there a second and a third time.
+ * The line of a message, in pieces: a text as long as a file is cut, so that it is never in memory a second and a third time.
  */
 export function* jsonPieces(message: object): Generator<string> {
   const long: string[] = [];
@@ -18,7 +18,7 @@ export function* jsonPieces(message: object): Generator<string> {
   for (const [index, text] of between.entries()) {
     yield index === long.length ? `${text}\n` : text;
     const inside = long[index] ?? '';
-    // A pair that is cut is written as two escapes, which are the pair again for whoever reads them.
+    // A surrogate pair that is cut is written as two escapes, which a reader joins to the pair again.
     for (let from = 0; from < inside.length; from += PIECE)
       yield JSON.stringify(inside.slice(from, from + PIECE)).slice(1, -1);
   }

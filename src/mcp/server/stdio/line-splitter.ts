@@ -1,6 +1,6 @@
 import { addPiece } from '../../../protocol/channel/add-piece.ts';
 
-/** What a piece of input brought: whole lines, or that one was too long. */
+/** A whole line, or the mark of a line that was too long. */
 export type SplitLine = Buffer | 'too-long';
 
 /** Cuts a stream of bytes into lines, and never holds more than one line of the allowed length. */
@@ -27,7 +27,7 @@ export function createLineSplitter(maxBytes: number): (piece: Buffer) => SplitLi
       start = end + 1;
     }
     const rest = piece.subarray(start);
-    // A whole piece would stay in memory for a few bytes of it.
+    // A view of a few bytes would keep the whole piece in memory.
     if (rest.length > 0) take(start === 0 ? rest : Buffer.from(rest));
     return lines;
   };

@@ -18,17 +18,17 @@ import { createRequestsUnderWay } from './requests-under-way.ts';
 
 /** JSON-RPC leaves this range to servers. */
 const SERVER_BUSY = -32000;
-/** Lines that are taken before their answers are waited for. */
+/** Lines that are taken before their answers are awaited. */
 const LINES_AT_ONCE = 16;
 
-/** A transport that says when it is over: its client is gone, or it was closed. */
+/** A transport that reports its end: its client is gone, or it was closed. */
 export interface LineTransport extends Transport {
   readonly ended: Promise<void>;
 }
 
 /**
- * Messages as lines of two streams, for a client that may send anything: a line has an end, what it says is bounded before it is parsed,
- * what is no message is answered with a code, and nothing more is read while the client takes no answers.
+ * Messages as lines of two streams, for a client that may send anything: the length of a line is bounded, its cost is bounded before it is
+ * parsed, an invalid message is answered with a code, and reading stops while the client takes no answers.
  */
 export function createLineTransport(input: Readable, output: Writable): LineTransport {
   const split = createLineSplitter(MESSAGE_BYTES);
@@ -47,14 +47,14 @@ export function createLineTransport(input: Readable, output: Writable): LineTran
     for (const piece of jsonPieces(message)) await put(piece);
   };
   let last = Promise.resolve();
-  /** One line after the other: a long one goes in pieces, as its client takes them. */
+  /** Writes one line after the other: a long one goes in pieces, as its client takes them. */
   const write = async (message: object): Promise<void> => {
     const line = last.then(() => writeLine(message));
     last = line.catch(() => undefined);
     await line;
   };
 
-  /** Whether a read may be made: its turn came before it was given up. */
+  /** Returns whether a read may start: its turn came before it was abandoned. */
   const takeTurn = async (id: RequestId, over: AbortSignal): Promise<boolean> => {
     try {
       onceAborted(over, await turns.take(over));
@@ -69,7 +69,7 @@ export function createLineTransport(input: Readable, output: Writable): LineTran
     }
   };
 
-  /** What needs no turn goes on at once, before what comes after it. */
+  /** A message that needs no turn is delivered at once, before later ones. */
   const deliver = async (message: JSONRPCMessage): Promise<void> => {
     if (isJSONRPCRequest(message)) {
       const { id, method } = message;
@@ -91,7 +91,7 @@ export function createLineTransport(input: Readable, output: Writable): LineTran
     }
   };
 
-  /** What came is begun before more of it is looked at, and answers are taken before more is asked. */
+  /** Received lines are handled before more input is read, and answers are drained before more requests are taken. */
   const breathe = async (): Promise<void> => {
     await turn();
     if (output.writableNeedDrain) await drain();
@@ -142,7 +142,7 @@ export function createLineTransport(input: Readable, output: Writable): LineTran
   return transport;
 }
 
-/** Resolves when a stream takes more again, or is over. */
+/** Resolves when a stream has room again, or is over. */
 async function drained(output: Writable): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   output.once('drain', resolve);

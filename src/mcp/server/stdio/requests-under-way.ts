@@ -6,16 +6,16 @@ import { MessageRefused } from '../messages/read-message.ts';
 export interface RequestsUnderWay {
   /**
    * @returns a signal that aborts when the request is over
-   * @throws {MessageRefused} where another one has its id: what answers or cancels would not say which of the two it means
+   * @throws {MessageRefused} if another request has its id: an answer or a cancellation could mean either of the two
    */
   begin(id: RequestId): AbortSignal;
-  /** Gives an id free, of which the client may make use as soon as it has the answer. @returns how to end the request */
+  /** Frees an id, which the client may use again once it has the answer. @returns a function that ends the request */
   release(id: unknown): () => void;
-  /** Ends all of them. */
+  /** Ends all requests. */
   close(): void;
 }
 
-/** Starts with none. */
+/** Starts without requests. */
 export function createRequestsUnderWay(): RequestsUnderWay {
   const requests = new Map<unknown, AbortController>();
   return {

@@ -1,15 +1,15 @@
 import type { ServerContext } from '@modelcontextprotocol/server';
 
-/** A client that waits for a long job hears at least this often that it goes on. */
+/** The longest silence for a client that waits for a long job. */
 const HEARTBEAT_MS = 5_000;
 
-/** Tells the client of one call how far it is. */
+/** Reports the progress of one call to its client. */
 export interface CallProgress {
   say(message: string): void;
   end(): void;
 }
 
-/** Sends notifications where the client asked for them with a token, and nothing else. */
+/** Sends notifications only if the client asked for them with a token. */
 export function createCallProgress({ mcpReq }: ServerContext, log: (line: string) => void): CallProgress {
   const progressToken = mcpReq._meta?.progressToken;
   if (progressToken === undefined) return { say: () => undefined, end: () => undefined };

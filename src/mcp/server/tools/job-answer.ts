@@ -25,7 +25,7 @@ export const PROGRAM_FIELDS: Readonly<Record<string, z.core.$ZodType>> = {
   ),
 };
 
-/** A job's result as clients read it: the library's `JobResult`, with links in place of what is large. */
+/** A job's result for clients: the library's `JobResult`, with links in place of large parts. */
 export const jobAnswerSchema: z.core.$ZodType = z.looseObject({
   jobId: z.string(),
   kind: z.enum(['exec', 'codegen', 'script', 'session']),
@@ -35,7 +35,7 @@ export const jobAnswerSchema: z.core.$ZodType = z.looseObject({
   artifacts: z.array(z.looseObject({ path: z.string(), bytes: z.number(), mediaType: z.string(), uri: z.string() })),
 });
 
-/** Writes a job's result for a client. Outputs, values and programs that are long, and all artifacts, become resources. */
+/** Writes a job's result for a client. Long outputs, values and programs, and all artifacts, become resources. */
 export async function jobAnswer(
   result: JobResult,
   orchestrator: Orchestrator,
@@ -66,7 +66,7 @@ export async function jobAnswer(
   return { value: shown, content: linked.blocks, failed: result.outcome !== 'succeeded' };
 }
 
-/** Newer jobs may have needed the room by now: then the link alone is left, and says so when it is read. */
+/** Newer jobs may have taken the room: then only the link is left, and reading it says so. */
 async function readKept(orchestrator: Orchestrator, result: JobResult, path: string): Promise<Buffer | undefined> {
   try {
     return await orchestrator.readArtifact(result, path);

@@ -4,7 +4,7 @@ import { LIMIT_CEILINGS } from '../../../contracts/jobs/limits.ts';
 import { languageNames } from '../../../languages/languages.ts';
 import type { McpServerSettings } from '../server-settings.ts';
 
-/** Fields that calls which start a job, or a session, share. What is wrong with a value in particular, the orchestrator says. */
+/** Fields that calls share if they start a job or a session. The orchestrator checks the values in detail. */
 export const languageField: z.ZodMiniType<string> = z
   .enum(languageNames())
   .check(z.describe('Language of the code. Default: javascript.'));
@@ -38,7 +38,7 @@ export const timeoutField: z.ZodMiniType<number> = z
     z.describe('How long the code may run, in milliseconds; no longer than the server allows.'),
   );
 
-/** Fields of one call, as they came. */
+/** Fields of one call. */
 export interface JobInput {
   skills?: string[] | undefined;
   files?: Record<string, string | { base64: string }> | undefined;
@@ -48,7 +48,7 @@ export interface JobInput {
   timeoutMs?: number | undefined;
 }
 
-/** The job that a call asks for, within what the server gives all of them. */
+/** The job of a call, within the limits of the server. */
 export function jobOf({ job, consumer }: McpServerSettings, input: JobInput, signal: AbortSignal): JobOptions {
   const { skills, files, args, expect, env, timeoutMs } = input;
   return {
@@ -63,7 +63,7 @@ export function jobOf({ job, consumer }: McpServerSettings, input: JobInput, sig
   };
 }
 
-/** Files as the library takes them. */
+/** Files in the form of the library. */
 export function inputFiles(files: NonNullable<JobInput['files']>): Record<string, InputContent> {
   const contents = Object.entries(files).map(([path, content]) => [path, contentOf(content)] as const);
   return Object.fromEntries(contents);

@@ -2,36 +2,36 @@ import type { ContentBlock } from '@modelcontextprotocol/server';
 import type { CallRow, OutputText } from '../../../contracts/jobs/result.ts';
 import type { ResourceStore } from '../resources/resource-store.ts';
 
-/** Characters of a text, or of a value's JSON, that stand in a result; what is longer is a resource that the result links to. */
+/** Characters of a text, or of a value's JSON, in a result; a longer one becomes a resource that the result links to. */
 export const INLINE_CHARACTERS: number = 16 * 1024;
-/** Calls that stand in a result. */
+/** Calls that a result shows. */
 const SHOWN_CALLS = 100;
-/** Bytes of an image that is shown beside a result, and of all images of one. */
+/** Bytes of one image beside a result, and of all its images. */
 const IMAGE_BYTES: number = 512 * 1024;
 const IMAGES_BYTES: number = 1024 * 1024;
 const IMAGES: ReadonlySet<string> = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp']);
 
-/** Collects what stands beside one structured result. */
+/** Collects the content beside one structured result. */
 export interface LinkedContent {
   readonly blocks: ContentBlock[];
   /** The text, or its beginning and a link to all of it. */
   output(name: string, output: OutputText): OutputText;
-  /** The first rows, and where there are more a link to all of them. */
+  /** The first rows, and a link to all rows if there are more. */
   calls(rows: readonly CallRow[]): readonly CallRow[];
-  /** A link to a text that is too long; undefined where it is not. */
+  /** A link to a text that is too long; undefined for a shorter text. */
   text(name: string, text: string, mimeType: string): string | undefined;
-  /** A link to bytes that are read from somewhere else. */
+  /** A link to bytes that are read from another place. */
   link(name: string, uri: string, mimeType: string, bytes: number): void;
-  /** A link to what is kept for it. */
+  /** Keeps content as a resource, and links to it. */
   keep(name: string, content: string | Uint8Array, mimeType: string): string;
-  /** Shows bytes that are an image, where there is room for it and they are there. */
+  /** Shows bytes that are an image, if there is room and the bytes are still there. */
   image(mimeType: string, size: number, read: () => Promise<Uint8Array | undefined>): Promise<void>;
 }
 
 /**
- * Starts with nothing.
+ * Starts without content.
  *
- * @param base what the addresses of its resources begin with
+ * @param base prefix of the addresses of its resources
  */
 export function createLinkedContent(base: string, store: ResourceStore): LinkedContent {
   const blocks: ContentBlock[] = [];
@@ -68,7 +68,7 @@ export function createLinkedContent(base: string, store: ResourceStore): LinkedC
   };
 }
 
-/** The first characters of a text, none of them halved. */
+/** The first characters of a text, without half a surrogate pair. */
 export function beginningOf(text: string, most: number = INLINE_CHARACTERS): string {
   const end = /[\ud800-\udbff]/.test(text.charAt(most - 1)) ? most - 1 : most;
   return text.slice(0, end);

@@ -8,7 +8,7 @@ import type { ToolAnswer } from './server-tool.ts';
 
 const shownForm = z.union([z.string(), z.strictObject({ uri: z.string(), bytes: z.number() })]);
 
-/** A run in a session as clients read it: the library's `SessionRun`, with links in place of what is large. */
+/** A run in a session for clients: the library's `SessionRun`, with links in place of large parts. */
 export const runAnswerSchema: z.core.$ZodType = z.looseObject({
   session: z.string(),
   run: z.number(),
@@ -20,7 +20,7 @@ export const runAnswerSchema: z.core.$ZodType = z.looseObject({
   results: z.array(z.strictObject({ data: z.record(z.string(), shownForm) })),
 });
 
-/** Writes what came of one run for a client. */
+/** Writes the result of one run for a client. */
 export async function runAnswer(session: string, run: SessionRun, store: ResourceStore): Promise<ToolAnswer> {
   const { value, stdout, stderr, results, calls, ...rest } = run;
   const linked = createLinkedContent(runUri(session, run.run), store);

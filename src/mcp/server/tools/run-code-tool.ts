@@ -42,7 +42,7 @@ const inputSchema = z.strictObject({
 
 type Input = z.output<typeof inputSchema>;
 
-/** Arguments that belong to a sandbox of its own. */
+/** Arguments of code without a session. */
 const OF_A_JOB = ['args', 'stdin', 'expect', 'skills'] as const;
 
 /** `run_code`: a program in a sandbox of its own, or the next one in a session. */

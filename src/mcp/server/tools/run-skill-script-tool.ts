@@ -45,7 +45,7 @@ export function runSkillScriptTool({ settings, store }: ServerState): ServerTool
   });
 }
 
-/** What is set for all jobs is no wish of this one: it is lowered to what scripts may have. */
+/** Limits of all jobs are no request of this one: they are lowered to the limits of scripts. */
 function withinScripts(settings: McpServerSettings): McpServerSettings {
   const { limits } = settings.job;
   const lowered = { ...limits };

@@ -2,7 +2,7 @@ import type { OpenSessions } from '../open-sessions.ts';
 import type { ResourceStore } from '../resources/resource-store.ts';
 import type { McpServerSettings } from '../server-settings.ts';
 
-/** What all connections of one server share: it belongs to nobody's connection, so that any of them may go on with it. */
+/** State that all connections of one server share, so that any of them may go on with it. */
 export interface ServerState {
   settings: McpServerSettings;
   store: ResourceStore;

@@ -48,14 +48,14 @@ export function openSessionTool({ settings, sessions }: ServerState): ServerTool
         },
         signal,
       );
-      // Nobody has its id, and so nobody could close it.
+      // The client does not get its id, so it could never close it.
       if (signal.aborted) await session.close();
       return { value: { session: session.id, language } };
     },
   });
 }
 
-/** `close_session`: ends one, and gives what its job has come to. */
+/** `close_session`: ends a session, and gives the result of its job. */
 export function closeSessionTool({ settings, sessions, store }: ServerState): ServerTool {
   return serverTool({
     name: 'close_session',

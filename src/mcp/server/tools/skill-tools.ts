@@ -44,7 +44,7 @@ const foundRow = z.strictObject({
 });
 const fileRow = z.strictObject({ path: z.string(), bytes: z.number(), executable: z.boolean() });
 
-/** `list_skills`: what the server's consumer may load. */
+/** `list_skills`: lists the skills that the server's consumer may load. */
 export function listSkillsTool(state: ServerState): ServerTool {
   return serverTool({
     name: 'list_skills',
@@ -60,7 +60,7 @@ export function listSkillsTool(state: ServerState): ServerTool {
   });
 }
 
-/** `search_skills`: which of them a task calls for, by its words. */
+/** `search_skills`: finds the skills for a task by its words. */
 export function searchSkillsTool(state: ServerState): ServerTool {
   return serverTool({
     name: 'search_skills',
@@ -114,7 +114,7 @@ export function readSkillFileTool(state: ServerState): ServerTool {
   });
 }
 
-/** By the tools that jobs have: the policy of the server's consumer holds for whatever is named, and nothing is kept from call to call. */
+/** Uses the disclosure tools of jobs: the policy of the server's consumer applies to each reference, and nothing is kept between calls. */
 async function disclosed(
   { settings }: ServerState,
   id: string,
@@ -136,7 +136,7 @@ async function disclosed(
   }
 }
 
-/** A text that is too long for an answer says so, and where all of it is. */
+/** Marks a text that is too long for an answer as truncated, and links to all of it. */
 function whole(value: Record<string, unknown>, field: string, skill: string, path: string): ToolAnswer {
   const text = String(value[field]);
   if (text.length <= MOST_CHARACTERS) return { value };
