@@ -1,4 +1,4 @@
-/** Checks that folders stay small, that the lock file is complete, and that no file names the machine of its author. */
+/** Checks that folders stay small, that the lock file is complete, and that no file contains a name of its author's machine. */
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { homedir, hostname } from 'node:os';
@@ -6,15 +6,15 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { missingOptionalPackages, type PackageLock } from './complete-lock.ts';
 
-/** Most files of a folder of sources, beside its folders. */
+/** Most files directly in a folder of sources. */
 const MAX_FILES = 15;
 
-/** Says which of a file's lines are wrong, and why. */
+/** Lists the faulty lines of a file, with reasons. */
 export function fileFaults(path: string, text: string, machineNames: readonly string[]): string[] {
   const faults: string[] = [];
   const lines = text.split('\n');
   for (const name of machineNames) {
-    // A longer word or path that only contains the name is something else.
+    // The name must be a whole word or path.
     const pattern = new RegExp(`(?<![\\w.-])${name.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')}(?![\\w-])`);
     const index = lines.findIndex((line) => pattern.test(line));
     if (index >= 0) faults.push(`${path}:${index + 1}: names the machine that it was made on, got ${name}`);
@@ -24,15 +24,12 @@ export function fileFaults(path: string, text: string, machineNames: readonly st
 
 /** Folders of sources with more files than a reader can survey. */
 export function folderFaults(paths: readonly string[]): string[] {
-  const folders = Object.groupBy(
-    paths.filter((path) => /^(src|runtime)\//.test(path)),
-    (path) => dirname(path),
-  );
-  return Object.entries(folders).flatMap(([folder, files = []]) =>
-    files.length > MAX_FILES
-      ? [`${folder}: a folder has at most ${MAX_FILES} files, not ${files.length}; divide it`]
-      : [],
-  );
+  const counts = new Map<string, number>();
+  for (const path of paths.filter((name) => /^(src|runtime)\//.test(name)))
+    counts.set(dirname(path), (counts.get(dirname(path)) ?? 0) + 1);
+  return [...counts]
+    .filter(([, count]) => count > MAX_FILES)
+    .map(([folder, count]) => `${folder}: a folder has at most ${MAX_FILES} files, not ${count}; divide it`);
 }
 
 /** Says what is wrong with a package-lock.json. */

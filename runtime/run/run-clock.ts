@@ -1,34 +1,24 @@
-/** The clock of the run that is under way. It stands still while the host asks someone whom the program waits for. */
+import { type PausableClock, startClock } from '../../src/protocol/pausable-clock.ts';
+
+/** The clock of the current run. It stands still while the host waits for an answer on behalf of the program. */
 export interface RunClock {
   set(running: boolean): void;
-  /** Calls `onEnd` when the clock has run for so long. Returns how to stop it. */
+  /** Calls `onEnd` once the clock has run for so long. Returns a function that stops it. */
   start(milliseconds: number, onEnd: () => void): () => void;
 }
 
-/** Creates the clock of one sandbox; it runs until it is told to stand still. */
+/** Creates the clock of one sandbox. It keeps standing still from one run to the next. */
 export function createRunClock(): RunClock {
   let running = true;
-  let onChange: (() => void) | undefined;
+  let current: PausableClock | undefined;
   return {
     set(next) {
       running = next;
-      onChange?.();
+      current?.set(next);
     },
     start(milliseconds, onEnd) {
-      let left = milliseconds;
-      let since: number | undefined;
-      let timer: NodeJS.Timeout | undefined;
-      onChange = () => {
-        clearTimeout(timer);
-        if (since !== undefined) left -= performance.now() - since;
-        since = running ? performance.now() : undefined;
-        if (running) timer = setTimeout(onEnd, left);
-      };
-      onChange();
-      return () => {
-        onChange = undefined;
-        clearTimeout(timer);
-      };
+      const clock = (current = startClock(milliseconds, onEnd, running));
+      return () => clock.stop();
     },
   };
 }

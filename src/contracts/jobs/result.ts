@@ -4,7 +4,7 @@ import type { JobMatch } from '../skills/matching.ts';
 import type { SourceRow } from '../skills/skill.ts';
 
 export type JobKind = 'exec' | 'codegen' | 'script' | 'session';
-/** What a runner calls itself: `local`, `docker`, or the name of one that was given to the orchestrator. */
+/** Name of a runner: `local`, `docker`, or the name of a runner that was given to the orchestrator. */
 export type RunnerName = 'local' | 'docker' | (string & Record<never, never>);
 /** Isolation levels, weakest first. */
 export type Isolation = 'none' | 'namespace' | 'container' | 'kernel';
@@ -14,7 +14,7 @@ export const ISOLATION_LEVELS: readonly Isolation[] = ['none', 'namespace', 'con
 export type Outcome = 'succeeded' | 'failed' | 'timeout' | 'out_of_memory' | 'limit' | 'canceled';
 export type LimitName = 'output' | 'workspace' | 'inodes' | 'pids' | 'artifacts' | 'calls' | 'tokens' | 'model-calls';
 
-/** What was kept of one output stream. `bytes` counts all that was written, kept or not. */
+/** Kept text of one output stream. `bytes` counts all written bytes, kept or not. */
 export interface OutputText {
   text: string;
   bytes: number;
@@ -29,7 +29,7 @@ export interface ProgramError {
   line?: number;
 }
 
-/** A file that the job left under its output folder and the host collected. */
+/** A file in the output folder that the host collected. */
 export interface Artifact {
   /** Path below the output folder. */
   path: string;
@@ -41,7 +41,7 @@ export interface Artifact {
   visibility: 'external' | 'internal';
 }
 
-/** A file or folder that was left behind, and why. */
+/** A file or folder that was left out, and the reason. */
 export interface OmittedFile {
   path: string;
   reason: string;
@@ -54,10 +54,10 @@ export interface CallRow {
   name: string;
   ok: boolean;
   durationMs: number;
-  /** Why it gave no value: of the codes in docs/errors.md. */
+  /** Code of the failure, from docs/errors.md. */
   code?: string;
   error?: string;
-  /** Answered from what an equal call of an earlier attempt had come to. */
+  /** The answer is the recorded result of an equal call of an earlier attempt. */
   replayed?: true;
 }
 
@@ -68,7 +68,7 @@ export interface CallTotal {
   replayed: number;
 }
 
-/** What one attempt of a codegen job did. */
+/** One attempt of a codegen job. */
 export interface CodegenAttempt {
   model: string;
   /** 64 hex digits over the canonical JSON of the messages. */
@@ -80,13 +80,13 @@ export interface CodegenAttempt {
   usage: { inputTokens: number | null; outputTokens: number | null };
 }
 
-/** The skills that arrived in the sandbox, as the entry found them. */
+/** The skills that arrived in the sandbox, as reported by the entry script. */
 export interface ResultSkills {
-  /** Full ids in load order; behind them those that the job has loaded by `skills.load`. */
+  /** Full ids in load order, then the ids that the job loaded with `skills.load`. */
   active: string[];
   /** Digest of the descriptor that arrived; null when the job had no skills. */
   digest: string | null;
-  /** 64 hex digits of the `[ACTIVE SKILLS]` block; null where nothing is rendered (exec jobs). */
+  /** 64 hex digits of the `[ACTIVE SKILLS]` block; null if nothing is rendered (exec jobs). */
   instructionSha256: string | null;
 }
 
@@ -94,8 +94,10 @@ export interface ResultSkills {
 export interface JobResult {
   jobId: string;
   kind: JobKind;
-  runner: RunnerName;
-  isolation: Isolation;
+  /** Null for a job that never had a sandbox. */
+  runner: RunnerName | null;
+  /** Null for a job that never had a sandbox. */
+  isolation: Isolation | null;
   attempt: number;
   outcome: Outcome;
   limit?: LimitName;
@@ -110,10 +112,10 @@ export interface JobResult {
   contract?: { satisfied: boolean; missing: string[] };
   /** The first thousand, in order of start. */
   calls: CallRow[];
-  /** All calls, by tool; those of the model are `(model)`, those of the agent to the host `(host)`, and those of tools that the job does not have `(not allowed)`. */
+  /** All calls by tool. `(model)`: calls of the model; `(host)`: calls of the agent to the host; `(not allowed)`: tools that the job lacks. */
   callTotals: Record<string, CallTotal>;
   skills: ResultSkills;
-  /** Which skills the task called for, where the job asked for that. */
+  /** Skills whose triggers matched the task; only for jobs with `skills.match`. */
   match?: JobMatch;
   /** The turn's sources pool after rendering. */
   sources: SourceRow[];
@@ -126,6 +128,6 @@ export interface JobResult {
   };
   diagnostics: Diagnostic[];
   codegen?: { attempts: CodegenAttempt[] };
-  /** How a job with `select` was decided on. */
+  /** Decision of a job with `select`. */
   decision?: JobDecision;
 }

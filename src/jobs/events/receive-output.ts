@@ -1,25 +1,32 @@
 import type { OutputText } from '../../contracts/jobs/result.ts';
 import { addPiece } from '../../protocol/channel/add-piece.ts';
-import type { StreamReader } from '../../protocol/channel/channel.ts';
+import type { Channel, StreamReader } from '../../protocol/channel/channel.ts';
 import { outputText } from '../../protocol/output-text.ts';
+import type { EmitEvent } from './event-stream.ts';
+import { createOutputEvents } from './output-events.ts';
 
-/** Takes the output streams of a job's runs; what is kept is that of the last one. */
+/** Output of a job's runs. The output of the last run is kept. */
 export interface OutputCollector {
-  /** A run begins: what earlier runs wrote is let go. Returns what reads its streams. */
-  begin(run: number): Record<'stdout' | 'stderr', StreamReader>;
+  /** Receives the streams of the next run and drops the output of the run before. */
+  begin(channel: Channel, run: { run: number; stdout: number; stderr: number }): void;
   text(stream: 'stdout' | 'stderr', bytes: number): OutputText;
+  /** Emits an unfinished character at the end of a run as a broken one. */
+  flush(): void;
 }
 
-/**
- * Creates a collector that keeps at most `keptBytes` of each stream; a sandbox that sends more is refused.
- *
- * @param onEnd told of the end of each stream
- */
-export function receiveOutput(
-  keptBytes: number,
-  onChunk: (stream: 'stdout' | 'stderr', bytes: Buffer) => Promise<void>,
-  onEnd: () => void,
-): OutputCollector {
+/** Options of {@link receiveOutput}. */
+export interface ReceiveOutputOptions {
+  jobId: string;
+  emit: EmitEvent;
+  /** Most bytes kept of each stream; a sandbox that sends more is refused. */
+  keptBytes: number;
+  /** Called at the end of each stream. */
+  onEnd(): void;
+}
+
+/** Creates a collector, which also emits the output as events. */
+export function receiveOutput({ jobId, emit, keptBytes, onEnd }: ReceiveOutputOptions): OutputCollector {
+  const events = createOutputEvents(jobId, emit);
   let current = 0;
   let kept: Record<'stdout' | 'stderr', { chunks: Buffer[]; size: number }> = empty();
 
@@ -33,24 +40,26 @@ export function receiveOutput(
           addPiece(kept[name].chunks, chunk);
           kept[name].size += chunk.length;
         }
-        return onChunk(name, chunk);
+        return events.write(name, chunk);
       },
       end: onEnd,
     };
   };
 
   return {
-    begin(run) {
+    begin(channel, { run, stdout, stderr }) {
       if (run !== current + 1) throw new Error(`Cannot take a run: it is not the next one, got ${run}.`);
       current = run;
       kept = empty();
-      return { stdout: reader(run, 'stdout'), stderr: reader(run, 'stderr') };
+      channel.receive(stdout, reader(run, 'stdout'));
+      channel.receive(stderr, reader(run, 'stderr'));
     },
     text(stream, bytes) {
       const { chunks, size } = kept[stream];
-      // A sandbox that was ended could not say how much its program wrote.
+      // A sandbox that was killed could not report how much its program wrote.
       return outputText(chunks, Math.max(bytes, size));
     },
+    flush: () => events.flush(),
   };
 }
 

@@ -18,7 +18,7 @@ import { makeFolders } from '../../durable/make-folders.ts';
 import { currentOwner, isDead, ownerName, parseOwnerName } from '../../durable/owner.ts';
 import type { AcceptedJob } from '../result/accepted-job.ts';
 import { removeTorn, syncFolder, writeAside, writeWhole } from '../../durable/durable-file.ts';
-import { lostResult } from '../result/lost-result.ts';
+import { lostResult } from '../result/job-result.ts';
 
 /** What names a result. */
 type Attempt = Pick<JobResult, 'jobId' | 'attempt'>;

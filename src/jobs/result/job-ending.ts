@@ -1,5 +1,6 @@
 import type { HostMessage, CancelReason, SandboxResult } from '../../protocol/messages/messages.ts';
 import type { PreparedJob } from '../prepare/prepare-job.ts';
+import { startClock } from '../../protocol/pausable-clock.ts';
 import type { SandboxSession } from '../supply/sandbox-session.ts';
 
 /** How long after the end of the grace a silent sandbox may take to hand its result over. */
@@ -36,21 +37,24 @@ export interface JobEnding {
 
 /** Starts the job's clock and follows its signal. */
 export function createJobEnding({ limits }: PreparedJob, session: SandboxSession, signal: AbortSignal): JobEnding {
-  let left = limits.jobTimeoutMs;
-  let since: number | undefined = performance.now();
   const { promise: ended, resolve: settle } = Promise.withResolvers<Ending>();
   const controller = new AbortController();
   let canceledFor: CancelReason | undefined;
-  let timer = setTimeout(() => cancel('timeout'), left);
-  let released = false;
   let isEnding = false;
+  let silence: NodeJS.Timeout | undefined;
+  // A sandbox that was told to end has other clocks.
+  const clock = startClock(limits.jobTimeoutMs, () => {
+    if (!isEnding) cancel('timeout');
+  });
 
-  /** A sandbox that still hands its artifacts over is heard from; one that is silent has had its time. */
-  const ifSilent = (end: () => void): void => {
-    const heard = performance.now() - session.heardAt < HAND_OVER_MS;
-    const inTime = since === undefined || performance.now() - since < left + AFTER_CLOCK_MS;
-    if (heard && inTime) timer = setTimeout(() => ifSilent(end), HAND_OVER_MS);
-    else end();
+  /** Calls `end` once the sandbox has been silent for `ms`; one that still hands its artifacts over is not silent. */
+  const afterSilence = (ms: number, end: () => void): void => {
+    clearTimeout(silence);
+    silence = setTimeout(() => {
+      const isHeard = performance.now() - session.heardAt < HAND_OVER_MS;
+      if (isHeard && clock.overdueMs < AFTER_CLOCK_MS) afterSilence(HAND_OVER_MS, end);
+      else end();
+    }, ms);
   };
 
   const cancel = (reason: CancelReason): void => {
@@ -58,11 +62,11 @@ export function createJobEnding({ limits }: PreparedJob, session: SandboxSession
     canceledFor = reason;
     controller.abort(signal.aborted ? signal.reason : new Error(`The job is over: ${reason}.`));
     session.channel.send({ type: 'cancel', reason } satisfies HostMessage);
-    clearTimeout(timer);
-    timer = setTimeout(() => ifSilent(() => settle({ kind: 'overdue' })), limits.graceMs + HAND_OVER_MS);
+    afterSilence(limits.graceMs + HAND_OVER_MS, () => settle({ kind: 'overdue' }));
   };
 
   const onAbort = (): void => cancel('canceled');
+  let released = false;
   signal.addEventListener('abort', onAbort, { once: true });
   return {
     ended,
@@ -75,22 +79,13 @@ export function createJobEnding({ limits }: PreparedJob, session: SandboxSession
     awaitEnd() {
       if (released || canceledFor !== undefined) return;
       isEnding = true;
-      clearTimeout(timer);
-      timer = setTimeout(() => ifSilent(() => cancel('timeout')), limits.graceMs + END_MS);
+      afterSilence(limits.graceMs + END_MS, () => cancel('timeout'));
     },
-    setClock(running) {
-      // An approval that was open at the end is withdrawn a moment later.
-      if (released || running === (since !== undefined)) return;
-      const now = performance.now();
-      if (since !== undefined) left -= now - since;
-      since = running ? now : undefined;
-      if (canceledFor !== undefined || isEnding) return;
-      clearTimeout(timer);
-      if (running) timer = setTimeout(() => cancel('timeout'), left);
-    },
+    setClock: (running) => clock.set(running),
     release() {
       released = true;
-      clearTimeout(timer);
+      clock.stop();
+      clearTimeout(silence);
       signal.removeEventListener('abort', onAbort);
     },
   };

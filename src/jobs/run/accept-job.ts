@@ -1,24 +1,22 @@
 import { randomUUID } from 'node:crypto';
 import { createModelBudget } from '../../models/model-budget.ts';
-import type { JobResult, ProgramError } from '../../contracts/jobs/result.ts';
+import type { JobResult } from '../../contracts/jobs/result.ts';
 import type { SkillsSubsystem } from '../../skills/load-subsystem.ts';
 import { SkillcellError } from '../../contracts/errors/skillcell-error.ts';
 import type { EmitEvent, EventStream } from '../events/event-stream.ts';
-import { createJobCancellation, type JobCancellation } from './job-cancellation.ts';
+import { createJobCancellation } from './job-cancellation.ts';
 import type { JobHost } from './job-host.ts';
 import type { JobQueue } from '../supply/job-queue.ts';
 import type { JobRequest } from '../request/job-schema.ts';
-import { lostResult } from '../result/lost-result.ts';
 import { type GivenSkills, isLibrary, presentSkills } from '../request/present-skills.ts';
 import { type PreparedJob, prepareJob } from '../prepare/prepare-job.ts';
 import { preparationOptions } from './preparation-options.ts';
-import { runInSandbox } from './run-in-sandbox.ts';
-import type { SessionPort } from './session-port.ts';
+import { jobResult, lostResult, withReasons } from '../result/job-result.ts';
+import { runAttempt } from './run-attempt.ts';
+import type { SandboxRuns } from './run-ground.ts';
 import { inSpan } from '../tracing/in-span.ts';
 import { jobEnding } from './job-attributes.ts';
 import type { TraceSpan } from '../tracing/trace-span.ts';
-import { diagnostic, type Diagnostic } from '../../contracts/errors/diagnostic.ts';
-import { emptyResult } from '../result/empty-result.ts';
 import type { AcceptedJob } from '../result/accepted-job.ts';
 import { DEFAULT_CONSUMER } from '../../contracts/jobs/job.ts';
 
@@ -29,25 +27,25 @@ const CANCELED_EARLY = new Error('The job was canceled before it was accepted.')
 /** How often a job is prepared anew because its skills changed while they were fetched. */
 const LOOKS = 5;
 
-/** What is not the same for all jobs. */
+/** Options of {@link acceptJob}. */
 export interface AcceptOptions {
-  /** Where it waits for its place. Default: the host's. */
+  /** Where the job waits for its place. @default the queue of the host */
   queue?: JobQueue;
-  /** Jobs are not tried again by themselves yet; a session that is resumed is the next attempt of its job. Default: 1. */
+  /** Jobs are not retried; a resumed session is the next attempt of its job. @default 1 */
   attempt?: number;
-  /** What takes what only a session's sandbox sends. */
-  session?: SessionPort;
-  /** The job's own, where it has begun already. Default: one that begins below what is active here. */
+  /** The runs of the job's sandbox. @default the runs of its own program */
+  runs?: SandboxRuns;
+  /** The job's span, where it has begun already. @default a new one below the active span */
   span?: TraceSpan;
-  /** The skills that it has. Default: those of the host as they are now. */
+  /** Skills of the job. @default those of the host as they are now */
   skills?: SkillsSubsystem | undefined;
-  /** Refuses the job before anything else of it is looked at. */
+  /** Refuses the job before anything else is checked. */
   check?: () => void;
 }
 
 /**
- * Takes a job from its request to its result. A request that is not acceptable is refused, canceled or not; from there on a
- * job that is canceled has a result like any other.
+ * Takes a job from its request to its result. An unacceptable request is refused, canceled or not; from there on a canceled job has a
+ * result like any other.
  *
  * @throws SkillcellError when the job is not accepted, or we failed
  */
@@ -67,30 +65,37 @@ async function accept(
   host: JobHost,
   request: JobRequest & { jobId: string },
   events: EventStream | undefined,
-  options: AcceptOptions & { span: TraceSpan },
+  { check, skills, attempt = 1, queue = host.queue, runs, span }: AcceptOptions & { span: TraceSpan },
 ): Promise<JobResult> {
-  options.check?.();
-  const { jobId } = request;
-  const attempt = options.attempt ?? 1;
+  check?.();
+  const { jobId, kind } = request;
   if (host.active.has(jobId)) {
     throw new SkillcellError('job.invalid', `Cannot accept the job: its id is in use, got ${jobId}.`);
   }
   // From here on `cancel` and `close` find the job, also while its files and skills are read.
   const cancellation = createJobCancellation();
+  const { signal, reasons } = cancellation;
   host.active.set(jobId, cancellation);
   let unfollow: () => void = () => undefined;
   try {
-    // Before the fields are checked, which may take as long as the code of skills takes to say what it is.
+    // Followed before the fields are checked: code of skills may take long to describe its tools.
     if (request.signal instanceof AbortSignal) unfollow = cancellation.follow(request.signal);
-    const job = await prepare(host, request, options.skills, cancellation.signal);
+    const job = await prepare(host, request, skills, signal);
     const emit: EmitEvent = (event) => events?.push(event) ?? Promise.resolve();
-    return await recorded(host, job, { emit, attempt }, () =>
-      runUnlessCanceled(host, job, { ...options, attempt, cancellation, emit }),
-    );
+    const accepted = { jobId, kind, attempt };
+    const record = recordJob(host, accepted, emit);
+    try {
+      const budget = createModelBudget(job.request.budget);
+      const result = await runAttempt(host, job, { queue, attempt, signal, emit, budget, runs, span });
+      return record.finished(withReasons(result, reasons));
+    } catch (error) {
+      record.failed(error);
+      throw error;
+    }
   } catch (error) {
-    // It was canceled while the code of its skills was asked what it is.
     if (error !== CANCELED_EARLY) throw error;
-    return canceledBeforeStart({ jobId, kind: request.kind, attempt }, cancellation.reasons);
+    // Canceled while the code of its skills described its tools.
+    return withReasons(jobResult({ accepted: { jobId, kind, attempt }, ended: { outcome: 'canceled' } }), reasons);
   } finally {
     host.active.delete(jobId);
     unfollow();
@@ -125,72 +130,34 @@ async function prepare(
   return job;
 }
 
-/** Says to journal, log and reader that a job is accepted, and how it ended. */
-async function recorded(
-  { journal, settings }: JobHost,
-  { jobId, kind }: PreparedJob,
-  { emit, attempt }: { emit: EmitEvent; attempt: number },
-  run: () => Promise<JobResult>,
-): Promise<JobResult> {
-  const log = settings.logger;
-  const accepted = { jobId, kind, attempt };
+/** Records the end of an accepted job: in the journal, the log and the events. */
+interface JobRecord {
+  finished(result: JobResult): JobResult;
+  failed(error: unknown): void;
+}
+
+/** Records that a job is accepted. */
+function recordJob({ journal, settings: { logger } }: JobHost, accepted: AcceptedJob, emit: EmitEvent): JobRecord {
+  const { jobId, kind } = accepted;
+  let isOver = false;
   journal?.accept(accepted);
-  log?.info({ jobId, kind }, 'job accepted');
+  logger?.info({ jobId, kind }, 'job accepted');
   void emit({ type: 'accepted', jobId });
-  let result: JobResult;
-  try {
-    result = await run();
-  } catch (error) {
-    // An accepted job has one recorded end, also where we are the ones who failed.
-    const code = SkillcellError.isInstance(error) ? error.code : 'internal.fault';
-    journal?.finish(lostResult(accepted, code, error instanceof Error ? error.message : String(error)));
-    throw error;
-  }
-  journal?.finish(result);
-  log?.info({ jobId, outcome: result.outcome, wallMs: result.usage.wallMs }, 'job finished');
-  void emit({ type: 'finished', jobId, result });
-  return result;
-}
-
-async function runUnlessCanceled(
-  host: JobHost,
-  job: PreparedJob,
-  {
-    cancellation,
-    emit,
-    attempt,
-    session,
-    queue = host.queue,
-    span,
-  }: AcceptOptions & {
-    attempt: number;
-    cancellation: JobCancellation;
-    emit: EmitEvent;
-    span: TraceSpan;
-  },
-): Promise<JobResult> {
-  const { signal, reasons } = cancellation;
-  const budget = createModelBudget(job.request.budget);
-  const result = await runInSandbox(host, job, { attempt, signal, emit, budget, session, span }, queue);
-  if (result !== undefined) return withReasons(result, reasons);
-  return canceledBeforeStart({ jobId: job.jobId, kind: job.kind, attempt }, reasons);
-}
-
-/** The result of a job that was canceled before it had a sandbox. */
-function canceledBeforeStart(job: AcceptedJob, reasons: readonly string[]): JobResult {
-  return withReasons({ ...emptyResult(job), outcome: 'canceled' }, reasons);
-}
-
-/** Says in the result of a canceled job why it was: the first reason as its error, later ones as diagnostics. */
-function withReasons(result: JobResult, reasons: readonly string[]): JobResult {
-  if (result.outcome !== 'canceled') return result;
-  const [first = 'no reason was given', ...later] = reasons;
-  const error: ProgramError = { name: 'Canceled', message: first, stack: '' };
-  return { ...result, error, diagnostics: [...result.diagnostics, ...later.map(canceledAgain)] };
-}
-
-function canceledAgain(reason: string): Diagnostic {
-  return diagnostic('job.canceled-again', `The job was canceled once more: ${reason}`);
+  return {
+    finished(result) {
+      isOver = true;
+      journal?.finish(result);
+      logger?.info({ jobId, outcome: result.outcome, wallMs: result.usage.wallMs }, 'job finished');
+      void emit({ type: 'finished', jobId, result });
+      return result;
+    },
+    failed(error) {
+      if (isOver) return;
+      // An accepted job has one recorded end, also where we failed.
+      const code = SkillcellError.isInstance(error) ? error.code : 'internal.fault';
+      journal?.finish(lostResult(accepted, code, error instanceof Error ? error.message : String(error)));
+    },
+  };
 }
 
 /**

@@ -1,18 +1,19 @@
-import { type Broker, createBroker } from '../../tools/calls/broker.ts';
+import type { Broker } from '../../tools/calls/broker.ts';
 import type { AdmitCall } from '../../tools/calls/count-tool-calls.ts';
 import type { JobEvent } from '../../contracts/jobs/events.ts';
-import type { CallRow, CallTotal, OutputText } from '../../contracts/jobs/result.ts';
+import type { CallRow, CallTotal } from '../../contracts/jobs/result.ts';
 import { MOST_RESULTS, RESULT_BYTES, type SessionResult, type SessionRun } from '../../contracts/jobs/session.ts';
 import type { HostMessage, SandboxCall, SandboxMessage } from '../../protocol/messages/messages.ts';
-import type { CellResult, ResultForm } from '../../protocol/messages/session-messages.ts';
+import { startClock } from '../../protocol/pausable-clock.ts';
+import type { CellResult, InterruptReason, ResultForm } from '../../protocol/messages/session-messages.ts';
+import { createRunBroker } from '../run/run-broker.ts';
+import type { RunGround } from '../run/run-ground.ts';
+import { type EndedRun, runResult, unreportedRun } from '../result/job-result.ts';
+import type { Tracing } from '../tracing/create-tracing.ts';
 import { answerCall } from '../run/answer-call.ts';
-import type { JobHost } from '../run/job-host.ts';
-import { createOutputEvents, type OutputEvents } from '../events/output-events.ts';
 import { type OutputCollector, receiveOutput } from '../events/receive-output.ts';
-import type { OrchestratorSettings } from '../request/orchestrator-settings.ts';
 import { traceCalls } from '../tracing/trace-calls.ts';
 import { collectBytes } from './collect-bytes.ts';
-import type { SessionGround } from '../run/session-port.ts';
 
 const TEXT = /^text\/|^application\/(?:json|javascript|xml|geo\+json|[\w.-]+\+(?:json|xml))$|\+xml$/i;
 
@@ -51,81 +52,53 @@ export interface HostRun {
   readonly calls: { rows: CallRow[]; totals: Record<string, CallTotal> } | undefined;
 }
 
-/** Sends a run to its sandbox, and takes what comes of it. Its span stands below what is active where this is called, which is the run's caller. */
-export function startRun(
-  ground: SessionGround,
-  order: RunOrder,
-  { settings, tracing }: Pick<JobHost, 'settings' | 'tracing'>,
-): HostRun {
+/** Sends a run to its sandbox. Its span stands below the active span of the caller. */
+export function startRun(ground: RunGround, order: RunOrder, tracing: Tracing): HostRun {
   const { job, sandbox, ending, traffic, span: jobSpan } = ground;
   const { channel } = sandbox;
   const { jobId, limits } = job;
-  const { run, emit, timeoutMs } = order;
+  const { run, epoch, emit, admit, timeoutMs } = order;
   const done = Promise.withResolvers<SessionRun>();
   done.promise.catch(() => undefined);
   const clock = startClock(timeoutMs + limits.graceMs + HAND_OVER_MS, () => ending.cancel('timeout'));
-  // The one who opened the session may be long gone; the id says of which session it is.
+  // The opener of the session may be long gone; the id names the session.
   const span = tracing.begin('run', { 'skillcell.job.id': jobId, 'skillcell.run.number': run }, jobSpan);
-  const onWaiting = (waiting: boolean): void => {
-    clock.set(!waiting);
-    ending.setClock(!waiting);
-    channel.send({ type: 'clock', running: !waiting } satisfies HostMessage);
-  };
   const started = performance.now();
   let stopped = false;
-  /** A short run costs little more than its way here and back: these are made where it calls and writes. */
+  // Made at the first call and the first output: a short run costs little more than its messages.
   let broker: Broker | undefined;
-  let output: { text: OutputCollector['text']; events: OutputEvents } | undefined;
-  /** Streams that have not ended. */
-  let streams = 0;
+  let output: OutputCollector | undefined;
+  let openStreams = 0;
   let cell: CellResult | undefined;
   const results: SessionResult[] = [];
   let shown = 0;
   let announced = 0;
 
-  const interrupt = (reason: 'canceled' | 'calls'): void => {
+  const interrupt = (reason: InterruptReason): void => {
     if (stopped) return;
     stopped = true;
     channel.send({ type: 'interrupt', run, reason } satisfies HostMessage);
   };
-  const close = (): void => {
+  const close = (error: string | undefined): void => {
+    span.end({ error });
     clock.stop();
     broker?.close();
-    output?.events.flush();
+    output?.flush();
   };
-  const endSpan = (error: string | undefined): void => span.end({ error });
+  const gathered = (): Omit<EndedRun, 'cell'> => ({
+    results,
+    output: (stream, bytes) => output?.text(stream, bytes) ?? { text: '', bytes, truncated: bytes > 0 },
+    calls: broker?.rows ?? [],
+    exhausted: broker?.exhausted,
+  });
   const finish = (): void => {
-    if (cell === undefined || streams > 0) return;
-    endSpan(cell.outcome === 'succeeded' ? undefined : cell.outcome);
-    close();
-    done.resolve(resultOf(cell));
+    if (cell === undefined || openStreams > 0) return;
+    close(cell.outcome === 'succeeded' ? undefined : cell.outcome);
+    done.resolve(runResult({ cell, ...gathered() }));
   };
-  const textOf = (stream: 'stdout' | 'stderr', bytes: number): OutputText =>
-    output?.text(stream, bytes) ?? { text: '', bytes, truncated: bytes > 0 };
-  const resultOf = (ended: CellResult): SessionRun => {
-    const { epoch, state, limit, exitCode, signal, error, stdoutBytes, stderrBytes, diagnostics, runMs } = ended;
-    const overCalls = ended.outcome === 'limit' && limit === 'calls' && broker?.exhausted !== undefined;
-    return {
-      run,
-      epoch,
-      state,
-      outcome: ended.outcome,
-      ...(limit === undefined ? {} : { limit }),
-      exitCode,
-      signal,
-      ...('value' in ended ? { value: ended.value } : {}),
-      results,
-      stdout: textOf('stdout', stdoutBytes),
-      stderr: textOf('stderr', stderrBytes),
-      ...(overCalls
-        ? { error: { name: 'BudgetReached', message: broker?.exhausted ?? '', stack: '' } }
-        : error === undefined
-          ? {}
-          : { error }),
-      calls: broker?.rows ?? [],
-      diagnostics,
-      wallMs: Math.round(runMs * 1000) / 1000,
-    };
+  const endStream = (): void => {
+    openStreams -= 1;
+    finish();
   };
 
   const { language, code, env } = order;
@@ -139,22 +112,11 @@ export function startRun(
       return broker;
     },
     interrupt: () => interrupt('canceled'),
-    begin({ stdout, stderr }) {
+    begin(message) {
       if (output !== undefined || cell !== undefined) throw new Error('a run that begins to write twice, or too late');
-      const events = createOutputEvents(jobId, emit);
-      const collector = receiveOutput(
-        limits.keptOutputBytes,
-        (stream, bytes) => events.write(stream, bytes),
-        () => {
-          streams -= 1;
-          finish();
-        },
-      );
-      output = { text: (stream, bytes) => collector.text(stream, bytes), events };
-      const readers = collector.begin(1);
-      streams += 2;
-      channel.receive(stdout, readers.stdout);
-      channel.receive(stderr, readers.stderr);
+      output = receiveOutput({ jobId, emit, keptBytes: limits.keptOutputBytes, onEnd: endStream });
+      openStreams += 2;
+      output.begin(channel, { ...message, run: 1 });
     },
     show({ forms, stream }) {
       if (cell !== undefined) throw new Error('a run that shows something too late');
@@ -163,14 +125,13 @@ export function startRun(
       shown += 1;
       if (shown > MOST_RESULTS || announced > RESULT_BYTES)
         throw new Error('results that are more than a run may show');
-      streams += 1;
+      openStreams += 1;
       const take = (whole: Buffer): void => {
         if (whole.length !== bytes) throw new Error('a result that is not what was announced');
         const result = readResult(forms, whole);
         results.push(result);
         void emit({ type: 'result', jobId, run, result });
-        streams -= 1;
-        finish();
+        endStream();
       };
       channel.receive(stream, collectBytes(bytes, take));
     },
@@ -179,101 +140,19 @@ export function startRun(
       cell = ended;
       finish();
     },
-    // What breaks the protocol is thrown at once, to whoever reads the channel.
     call(call, signal) {
-      const asked = (broker ??= createRunBroker({ ...ground, span }, order, settings, onWaiting));
+      const aroundCall = traceCalls(() => span);
+      const asked = (broker ??= createRunBroker(ground, { emit, run, admit, aroundCall, onClock: clock.set }));
       return answerCall({ ...traffic, broker: asked }, call, signal).then(() => {
         if (asked.exhausted !== undefined) interrupt('calls');
       });
     },
     lose(fault) {
-      endSpan(fault === undefined ? 'canceled' : 'sandbox.lost');
-      close();
+      close(fault === undefined ? 'canceled' : 'sandbox.lost');
       if (fault !== undefined) return done.reject(fault);
-      done.resolve({
-        ...resultOf(lostCell(order, ending.canceledFor === 'timeout' ? 'timeout' : 'canceled')),
-        wallMs: Math.round(performance.now() - started),
-      });
-    },
-  };
-}
-
-function createRunBroker(
-  { job, span }: SessionGround,
-  { emit, run, admit }: RunOrder,
-  { approve, logger }: OrchestratorSettings,
-  onWaiting: (waiting: boolean) => void,
-): Broker {
-  const { jobId, limits, request, tools } = job;
-  return createBroker({
-    jobId,
-    tools,
-    context: request.context,
-    limits,
-    approve,
-    admit,
-    aroundCall: traceCalls(() => span),
-    onWaiting,
-    onApproval: ({ phase, request: { call, tool }, reason }) =>
-      void emit({ type: 'approval', jobId, call, tool, phase, ...(reason === undefined ? {} : { reason }) }),
-    onToolFailure: (name, error) => logger?.error({ jobId, run, tool: name, err: error }, 'a tool failed'),
-    onAnswered: (call) => void emit({ type: 'call', jobId, call: { ...call } }),
-  });
-}
-
-/** A run whose sandbox was ended before it could say what came of it. */
-function lostCell({ run, epoch }: RunOrder, outcome: 'canceled' | 'timeout'): CellResult {
-  return {
-    run,
-    epoch,
-    state: 'lost',
-    outcome,
-    exitCode: null,
-    signal: null,
-    stdoutBytes: 0,
-    stderrBytes: 0,
-    diagnostics: [],
-    runMs: 0,
-  };
-}
-
-/** A run that was given up before its turn. */
-export function unbegunRun(run: number, epoch: number): SessionRun {
-  return {
-    run,
-    epoch,
-    state: 'kept',
-    outcome: 'canceled',
-    exitCode: null,
-    signal: null,
-    results: [],
-    stdout: { text: '', bytes: 0, truncated: false },
-    stderr: { text: '', bytes: 0, truncated: false },
-    calls: [],
-    diagnostics: [],
-    wallMs: 0,
-  };
-}
-
-/** A clock that can stand still. Once it is stopped nothing sets it again: an approval that was open then is withdrawn a moment later. */
-function startClock(limitMs: number, onEnd: () => void): { set(running: boolean): void; stop(): void } {
-  let left = limitMs;
-  let since = performance.now();
-  let timer: NodeJS.Timeout | undefined = setTimeout(onEnd, left);
-  let stopped = false;
-  return {
-    set(running) {
-      if (stopped) return;
-      clearTimeout(timer);
-      if (!running) left -= performance.now() - since;
-      else {
-        since = performance.now();
-        timer = setTimeout(onEnd, left);
-      }
-    },
-    stop() {
-      stopped = true;
-      clearTimeout(timer);
+      const outcome = ending.canceledFor === 'timeout' ? 'timeout' : 'canceled';
+      const wallMs = Math.round(performance.now() - started);
+      done.resolve(unreportedRun({ run, epoch, state: 'lost' }, outcome, { ...gathered(), wallMs }));
     },
   };
 }

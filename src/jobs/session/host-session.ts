@@ -20,11 +20,12 @@ import { createEventStream, type EmitEvent } from '../events/event-stream.ts';
 import { invalid } from '../request/job-schema.ts';
 import type { JobHost } from '../run/job-host.ts';
 import type { ClaimedWorkspace } from './claimed-workspace.ts';
-import { type HostRun, startRun, unbegunRun } from './host-run.ts';
+import { type HostRun, startRun } from './host-run.ts';
 import { createIdleClock } from './idle-clock.ts';
 import type { KeptWorkspaces, UnpublishedWorkspace } from './kept-workspaces.ts';
 import { createHostFiles, isWholeExport } from './session-files.ts';
-import type { SessionGround, SessionPort } from '../run/session-port.ts';
+import type { RunGround, SandboxRuns } from '../run/run-ground.ts';
+import { unreportedRun } from '../result/job-result.ts';
 import { checkRun } from './session-schema.ts';
 import { KEPT_ROWS } from '../../tools/calls/call-rows.ts';
 
@@ -48,8 +49,8 @@ export interface HostSessionOptions {
 
 /** The host's side of one session. */
 export interface HostSession {
-  /** What its job passes on. */
-  port: SessionPort;
+  /** The runs of the sandbox of its job. */
+  runs: SandboxRuns;
   /** Resolves when the first run can be sent. */
   opened: Promise<void>;
   /** @throws SkillcellError where it is over already */
@@ -73,7 +74,7 @@ export function createHostSession({ id, host, options, kept, claim }: HostSessio
   const calls = sumCalls();
   const admit = countToolCalls();
   const notes: Diagnostic[] = [];
-  let ground: SessionGround | undefined;
+  let ground: RunGround | undefined;
   let over: SkillcellError | undefined;
   let current: HostRun | undefined;
   let waiting = 0;
@@ -84,7 +85,7 @@ export function createHostSession({ id, host, options, kept, claim }: HostSessio
 
   const ended = (reason: string): SkillcellError =>
     new SkillcellError('session.ended', `Cannot go on with the session: ${reason}, got ${id}.`);
-  const requireGround = (): SessionGround => {
+  const requireGround = (): RunGround => {
     if (over !== undefined) throw over;
     if (ground === undefined) throw ended('it has not begun');
     if (ground.ending.canceledFor !== undefined) throw ended('it is being ended');
@@ -129,7 +130,7 @@ export function createHostSession({ id, host, options, kept, claim }: HostSessio
   let needsClaim = true;
   let unpublished: UnpublishedWorkspace | undefined;
 
-  const port: SessionPort = {
+  const sandboxRuns: SandboxRuns = {
     begin: (given) => void (ground = given),
     message(message) {
       if (message.type === 'skills') {
@@ -139,9 +140,9 @@ export function createHostSession({ id, host, options, kept, claim }: HostSessio
       } else if (message.type === 'run') requireCurrent(current, message.run).begin(message);
       else if (message.type === 'shown') requireCurrent(current, message.run).show(message);
       else if (message.type === 'cell') requireCurrent(current, message.run).settle(message);
-      else files.message(message);
+      else if (message.type === 'files' || message.type === 'filed') files.message(message);
     },
-    // A call that comes between two runs belongs to none: nobody waits for it any more.
+    // A call between two runs belongs to no run, and no program waits for its answer.
     call: (call, signal) => requireCurrent(current, current?.run ?? 0).call(call, signal),
     end(fault) {
       over ??= ended('its sandbox has ended');
@@ -150,6 +151,12 @@ export function createHostSession({ id, host, options, kept, claim }: HostSessio
       current?.lose(fault);
       files.end(fault ?? over);
     },
+    // Runs close their own brokers, and each run has its own output, budget and model failure.
+    close: () => undefined,
+    expectsBlock: () => false,
+    output: (_stream, bytes) => ({ text: '', bytes, truncated: bytes > 0 }),
+    exhausted: undefined,
+    modelFailure: undefined,
     get rows() {
       return calls.rows;
     },
@@ -173,7 +180,7 @@ export function createHostSession({ id, host, options, kept, claim }: HostSessio
       const started = startRun(
         at,
         { run, epoch, language: language ?? at.job.language, code, env, timeoutMs: limitMs, emit, admit },
-        host,
+        host.tracing,
       );
       current = started;
       const interrupt = (): void => started.interrupt();
@@ -213,7 +220,8 @@ export function createHostSession({ id, host, options, kept, claim }: HostSessio
         if (before !== undefined) await withinDeadline(before, { signal: stop });
         return await runNow(number, code, runOptions, emit, stop);
       } catch (error) {
-        if (signal?.aborted === true && error === signal.reason) return unbegunRun(number, epoch);
+        if (signal?.aborted === true && error === signal.reason)
+          return unreportedRun({ run: number, epoch, state: 'kept' }, 'canceled');
         throw error;
       } finally {
         waiting -= 1;
@@ -235,7 +243,7 @@ export function createHostSession({ id, host, options, kept, claim }: HostSessio
   };
 
   return {
-    port,
+    runs: sandboxRuns,
     opened: opened.promise,
     requireOpen() {
       if (over !== undefined) throw over;

@@ -66,7 +66,7 @@ async function open(
     const queue = createJobQueue(1, 0);
     const attempt = host.journal?.nextAttempt(id) ?? 1;
     const request = { ...ofJob, kind: 'session' as const, jobId: id, files, limits: { ...ofJob.limits, jobTimeoutMs } };
-    result = acceptJob(host, request, undefined, { queue, attempt, session: session.port, span });
+    result = acceptJob(host, request, undefined, { queue, attempt, runs: session.runs, span });
   } catch (error) {
     claim?.release();
     sessions.delete(id);

@@ -21,7 +21,7 @@ import { printablePath, shownPathFault } from '../../protocol/files/shown-path.t
 import { type TarFile, writeTar } from '../../protocol/files/tar.ts';
 import { withinDeadline } from '../../protocol/within-deadline.ts';
 import { collectBytes } from './collect-bytes.ts';
-import type { SessionGround } from '../run/session-port.ts';
+import type { RunGround } from '../run/run-ground.ts';
 import * as z from 'zod/mini';
 import { parseBoundedJson } from '../../protocol/channel/bounded-json.ts';
 
@@ -68,7 +68,7 @@ interface Operation {
  * @param ground throws where the session has ended
  * @param busy told of each operation
  */
-export function createHostFiles(ground: () => SessionGround, busy: <T>(work: Promise<T>) => Promise<T>): HostFiles {
+export function createHostFiles(ground: () => RunGround, busy: <T>(work: Promise<T>) => Promise<T>): HostFiles {
   const operations = new Map<number, Operation>();
   let lastId = 0;
 

@@ -11,6 +11,7 @@ import { detachBytes, ValueFault } from '../../protocol/messages/value-bytes.ts'
 import { withinDeadline } from '../../protocol/within-deadline.ts';
 import type { BackgroundWork } from '../supply/background-work.ts';
 import type { PreparedJob } from '../prepare/prepare-job.ts';
+import { createProgramRuns } from '../run/program-runs.ts';
 import { runJob } from '../run/run-job.ts';
 import type { SandboxSession } from '../supply/sandbox-session.ts';
 import type { SandboxSupply } from '../supply/sandbox-supply.ts';
@@ -177,14 +178,13 @@ async function runDriver(
   warm: boolean,
   signal: AbortSignal,
 ): Promise<JobResult> {
-  const { result } = await runJob(job, session, {
+  const budget = createModelBudget(undefined);
+  const { result } = await runJob(job, session, createProgramRuns({ model: undefined, budget }), {
     attempt: 1,
     signal,
     emit: () => Promise.resolve(),
-    skills: undefined,
     approve: undefined,
-    budget: createModelBudget(undefined),
-    model: undefined,
+    budget,
     warm,
     diagnostics: [],
     // It is what a call of a job takes, and no job of anyone's.

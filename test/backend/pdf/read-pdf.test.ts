@@ -36,7 +36,7 @@ describe('the reader of PDFs', () => {
     const counted: Pick<Orchestrator, 'exec' | 'readArtifact'> = {
       async exec(options) {
         const result = await orchestrator.exec(options);
-        jobs.push({ isolation: result.isolation });
+        jobs.push({ isolation: result.isolation ?? 'never started' });
         return result;
       },
       readArtifact: orchestrator.readArtifact.bind(orchestrator),

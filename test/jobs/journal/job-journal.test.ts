@@ -21,7 +21,7 @@ import { afterEach, beforeEach, describe, expect, it, type TestContext } from 'v
 import type { JobResult } from '../../../src/contracts/jobs/result.ts';
 import { createOrchestrator } from '../../../src/jobs/create-orchestrator.ts';
 import { openJobJournal } from '../../../src/jobs/journal/job-journal.ts';
-import { lostResult } from '../../../src/jobs/result/lost-result.ts';
+import { lostResult } from '../../../src/jobs/result/job-result.ts';
 import { currentOwner, ownerName } from '../../../src/durable/owner.ts';
 import { codeOf } from '../../skills/code-of.ts';
 import { MISSING_STRACE, requireHere } from '../../fixtures/describe-with.ts';

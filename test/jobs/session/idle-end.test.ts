@@ -8,7 +8,7 @@ import type { JobHost } from '../../../src/jobs/run/job-host.ts';
 import { createJobQueue } from '../../../src/jobs/supply/job-queue.ts';
 import { createHostSession } from '../../../src/jobs/session/host-session.ts';
 import { openKeptWorkspaces } from '../../../src/jobs/session/kept-workspaces.ts';
-import type { SessionGround, SessionPort } from '../../../src/jobs/run/session-port.ts';
+import type { RunGround, SandboxRuns } from '../../../src/jobs/run/run-ground.ts';
 import { NO_SPAN } from '../../../src/jobs/tracing/trace-span.ts';
 import type { StreamReader } from '../../../src/protocol/channel/channel.ts';
 import type { HostMessage } from '../../../src/protocol/messages/messages.ts';
@@ -21,7 +21,7 @@ beforeEach(() => {
 afterEach(() => rmSync(stateDir, { recursive: true }));
 
 /** A session whose sandbox is the test: no real one can be stopped between two of its messages. */
-function playSandbox(): { session: Session; port: SessionPort; sent: HostMessage[]; exported(): void } {
+function playSandbox(): { session: Session; runs: SandboxRuns; sent: HostMessage[]; exported(): void } {
   const sent: HostMessage[] = [];
   const readers = new Map<number, StreamReader>();
   const tracing = { begin: () => NO_SPAN };
@@ -39,15 +39,15 @@ function playSandbox(): { session: Session; port: SessionPort; sent: HostMessage
     span: NO_SPAN,
     traffic: {},
   };
-  made.port.begin(ground as unknown as SessionGround);
-  made.port.message({ type: 'skills', skills: { active: [], instructionSha256: null, modules: [] } as never });
+  made.runs.begin(ground as unknown as RunGround);
+  made.runs.message({ type: 'skills', skills: { active: [], instructionSha256: null, modules: [] } as never });
   const exported = (): void => {
     const asked = sent.findLast((message) => message.type === 'files');
-    made.port.message({ type: 'files', id: asked?.id ?? 0, stream: 7 });
+    made.runs.message({ type: 'files', id: asked?.id ?? 0, stream: 7 });
     readers.get(7)?.end();
-    made.port.message({ type: 'filed', id: asked?.id ?? 0 });
+    made.runs.message({ type: 'filed', id: asked?.id ?? 0 });
   };
-  return { session: made.face(new Promise(() => undefined)), port: made.port, sent, exported };
+  return { session: made.face(new Promise(() => undefined)), runs: made.runs, sent, exported };
 }
 
 const count = (sent: HostMessage[], type: HostMessage['type']): number =>
@@ -65,7 +65,7 @@ it('keeps the workspace of a session that does nothing, and ends it', async () =
 });
 
 it('goes on where a run comes while its workspace is packed, and ends later', async () => {
-  const { session, port, sent, exported } = playSandbox();
+  const { session, runs, sent, exported } = playSandbox();
   await until(() => count(sent, 'files') === 1, 'the export');
   const run = session.run('1');
   await until(() => count(sent, 'cell') === 1, 'the run');
@@ -77,7 +77,7 @@ it('goes on where a run comes while its workspace is packed, and ends later', as
     interrupts: 0,
     kept: false,
   });
-  port.end(undefined);
+  runs.end(undefined);
   expect((await run).run).toBe(1);
 });
 

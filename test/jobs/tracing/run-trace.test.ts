@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { JobResult } from '../../../src/contracts/jobs/result.ts';
-import { emptyResult } from '../../../src/jobs/result/empty-result.ts';
+import { jobResult } from '../../../src/jobs/result/job-result.ts';
 import { createRunTrace } from '../../../src/jobs/tracing/run-trace.ts';
 import type { TraceSpan } from '../../../src/jobs/tracing/trace-span.ts';
 import type { SandboxMessage, SandboxResult } from '../../../src/protocol/messages/messages.ts';
@@ -26,10 +26,8 @@ function notedSpan(notes: string[], when: Map<string, number>, name = 'job'): Tr
 const run = (number: number): SandboxMessage => ({ type: 'run', run: number, stdout: 1, stderr: 2 });
 const asking = (attempt: number): SandboxMessage => ({ type: 'attempt', attempt, maxAttempts: 3, phase: 'asking' });
 const reported: SandboxMessage = { type: 'result', result: {} as SandboxResult };
-const result = (outcome: JobResult['outcome']): JobResult => ({
-  ...emptyResult({ jobId: 'j', kind: 'exec', attempt: 1 }),
-  outcome,
-});
+const result = (outcome: JobResult['outcome']): JobResult =>
+  jobResult({ accepted: { jobId: 'j', kind: 'exec', attempt: 1 }, ended: { outcome } });
 
 it('a run is over once both of its streams have ended, and what is collected comes after it', () => {
   const [notes, when] = [[] as string[], new Map<string, number>()];

@@ -4,44 +4,48 @@ import { runWithSkills } from '../../skills/index.ts';
 import type { JobHost } from './job-host.ts';
 import type { JobQueue } from '../supply/job-queue.ts';
 import type { PreparedJob } from '../prepare/prepare-job.ts';
-import { runDecided } from './run-decided.ts';
+import { jobResult } from '../result/job-result.ts';
+import { decideJob } from './decide-job.ts';
+import { createProgramRuns } from './program-runs.ts';
+import type { SandboxRuns } from './run-ground.ts';
 import { runJob, type RunJobOptions } from './run-job.ts';
 import type { SuppliedSandbox } from '../supply/sandbox-supply.ts';
 import { inSpan } from '../tracing/in-span.ts';
 import { preparedAttributes } from './job-attributes.ts';
 import type { SpanEnding } from '../tracing/trace-span.ts';
 
-/** How one attempt of a job runs. */
-export type AttemptOptions = Pick<RunJobOptions, 'attempt' | 'signal' | 'emit' | 'budget' | 'session' | 'span'>;
+/** Options of one attempt of a job. */
+export interface AttemptOptions extends Pick<RunJobOptions, 'attempt' | 'signal' | 'emit' | 'budget' | 'span'> {
+  /** Gives the job its place. */
+  queue: JobQueue;
+  /** @default the runs of the job's own program */
+  runs: SandboxRuns | undefined;
+}
 
 /**
  * Waits for a place and a sandbox, and runs the job in it.
  *
- * @param queue what gives the places
- * @returns undefined when the job was canceled before it had a sandbox
  * @throws SkillcellError when we failed
  */
-export async function runInSandbox(
-  host: JobHost,
-  job: PreparedJob,
-  options: AttemptOptions,
-  queue: JobQueue,
-): Promise<JobResult | undefined> {
-  const release = await unlessCanceled(options.signal, () => queue.enter(options.signal));
-  if (release === undefined) return undefined;
+export async function runAttempt(host: JobHost, job: PreparedJob, options: AttemptOptions): Promise<JobResult> {
+  const { queue, attempt, signal, span } = options;
+  const accepted = { jobId: job.jobId, kind: job.kind, attempt };
+  const canceled = (): JobResult => jobResult({ accepted, job, ended: { outcome: 'canceled' } });
+  const release = await unlessCanceled(signal, () => queue.enter(signal));
+  if (release === undefined) return canceled();
   try {
-    return await runDecided(host, job, options, async (decided) => {
-      options.span.set(preparedAttributes(decided));
-      const take = () => unlessCanceled(options.signal, () => takeSandbox(host, decided, options.signal));
-      const taken = await inSpan(options.span.begin('start'), take, { ended: startEnding });
-      return taken === undefined ? undefined : runWith(host, decided, taken, options);
-    });
+    const { next, complete } = await decideJob(host, job, options);
+    if ('ended' in next) return complete(next.ended);
+    span.set(preparedAttributes(next.job));
+    const take = () => unlessCanceled(signal, () => takeSandbox(host, next.job, signal));
+    const taken = await inSpan(span.begin('start'), take, { ended: startEnding });
+    return complete(taken === undefined ? canceled() : await runIn(taken, host, next.job, options));
   } finally {
     release();
   }
 }
 
-/** What fails for a job that is canceled fails because of that, or makes no difference any more. */
+/** An error makes no difference to a canceled job. */
 async function unlessCanceled<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T | undefined> {
   try {
     return await work();
@@ -68,31 +72,34 @@ function takeSandbox({ supply }: JobHost, job: PreparedJob, signal: AbortSignal)
   return supply.take({ runner: request.runner ?? 'auto', isolation: request.isolation, language, limits }, signal);
 }
 
-async function runWith(
+async function runIn(
+  { session, warm, diagnostics }: SuppliedSandbox,
   { settings, artifacts, running, leaving, skillCode }: JobHost,
   job: PreparedJob,
-  { session, warm, diagnostics }: SuppliedSandbox,
-  options: AttemptOptions,
+  { attempt, emit, budget, span, ...options }: AttemptOptions,
 ): Promise<JobResult> {
   const { approve, model, logger: log } = settings;
   const { jobId, subsystem: skills } = job;
   const { sandbox } = session;
-  log?.debug({ jobId, runner: sandbox.runner, isolation: sandbox.isolation, warm }, 'sandbox taken');
   const { runner, isolation } = sandbox;
-  void options.emit({ type: 'started', jobId, runner, isolation, warm, diagnostics });
+  log?.debug({ jobId, runner, isolation, warm }, 'sandbox taken');
+  void emit({ type: 'started', jobId, runner, isolation, warm, diagnostics });
   running.set(jobId, job);
   const code = job.skillCode === undefined ? undefined : skillCode?.open(job.skillCode);
+  const runs = options.runs ?? createProgramRuns({ model, budget });
   try {
-    const { result, kept } = await runJob(job, session, {
-      ...options,
+    const { result, kept } = await runJob(job, session, runs, {
       signal: code === undefined ? options.signal : AbortSignal.any([options.signal, code.signal]),
-      skills,
+      attempt,
+      emit,
+      budget,
+      span,
       approve,
-      model,
       warm,
       diagnostics,
       withSkills: (fn) => (skills === undefined ? fn() : runWithSkills(skills, fn)),
-      onToolFailure: (name, error) => log?.error({ jobId, tool: name, err: error }, 'a tool failed'),
+      onToolFailure: (tool, err, run) =>
+        log?.error({ jobId, ...(run === undefined ? {} : { run }), tool, err }, 'a tool failed'),
     });
     code?.throwIfChanged();
     const dropped = artifacts.keep(jobId, kept);
@@ -100,7 +107,7 @@ async function runWith(
   } finally {
     running.delete(jobId);
     code?.close();
-    // The caller has its result; what the sandbox leaves is removed beside that, and awaited by `close`.
+    // The sandbox is removed in the background, after the caller has its result; `close` waits for that.
     leaving.add(afterCaller(() => sandbox.kill('its job is over')));
   }
 }
@@ -109,7 +116,7 @@ function artifactsDropped(jobId: string): Diagnostic {
   return diagnostic('artifact.dropped', `The artifacts of the job ${jobId} are not in memory any more.`);
 }
 
-/** Begins when the caller of the job has been given its turn. */
+/** Begins when the caller of the job has had its turn. */
 async function afterCaller(work: () => Promise<void>): Promise<void> {
   await new Promise((resolve) => setImmediate(resolve));
   await work();

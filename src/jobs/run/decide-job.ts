@@ -3,6 +3,7 @@ import { BudgetReachedError } from '../../models/model-budget.ts';
 import type { ModelGateway } from '../../models/model-gateway.ts';
 import { ModelTimeoutError } from '../../models/model-timeout-error.ts';
 import { DECISION_CONSUMER, type JobDecision, type SelectOptions } from '../../contracts/jobs/decision.ts';
+import type { Diagnostic } from '../../contracts/errors/diagnostic.ts';
 import type { CodegenOptions } from '../../contracts/jobs/job.ts';
 import type { JobResult } from '../../contracts/jobs/result.ts';
 import type { Decided, DecideOptions } from '../../models/decision/decide.ts';
@@ -17,49 +18,57 @@ import { modelEvents } from '../events/model-events.ts';
 import type { PreparedJob } from '../prepare/prepare-job.ts';
 import type { RunJobOptions } from './run-job.ts';
 import { traceModels } from '../tracing/trace-models.ts';
-import { unstartedResult, type UnstartedEnding } from '../result/unstarted-result.ts';
+import { jobResult, type UnstartedEnding } from '../result/job-result.ts';
 
-/** Runs a job in a sandbox; undefined when it was canceled before it had one. */
-export type RunPrepared = (job: PreparedJob) => Promise<JobResult | undefined>;
+/** A job after its decision. */
+export interface DecidedJob {
+  next: NextStep;
+  /** Adds the decision and its time to the result. */
+  complete(result: JobResult): JobResult;
+}
+
+/** A job to run, or the end of the job without a sandbox. */
+export type NextStep = { job: PreparedJob } | { ended: JobResult };
+
+type DecisionSurroundings = Pick<RunJobOptions, 'attempt' | 'signal' | 'budget' | 'emit' | 'span'>;
 
 /**
- * Has a model decide on a job that asks for it, and runs what is handed over. A decision for a text ends the job without a sandbox.
+ * Asks a model to decide on a job with `select`, and prepares the job anew as decided. A decision for a text ends the job.
  *
  * @throws SkillcellError when we failed, or the model did
  */
-export async function runDecided(
+export async function decideJob(
   host: JobHost,
   job: PreparedJob,
-  options: Pick<RunJobOptions, 'attempt' | 'signal' | 'budget' | 'emit' | 'span'>,
-  run: RunPrepared,
-): Promise<JobResult | undefined> {
+  surroundings: DecisionSurroundings,
+): Promise<DecidedJob> {
   const { request, limits } = job;
   const { model } = host.settings;
-  if (!selects(request) || model === undefined) return await run(job);
+  if (!selects(request) || model === undefined) return { next: { job }, complete: (result) => result };
   const started = performance.now();
-  const { record, next } = await decideOn({ ...job, request }, host, model, options);
+  const { record, next } = await decideOn({ ...job, request }, host, model, surroundings);
   const decisionMs = performance.now() - started;
-  void options.emit({ type: 'decision', jobId: job.jobId, decision: structuredClone(record) });
-  // The job has one clock, and the decision was on it.
+  void surroundings.emit({ type: 'decision', jobId: job.jobId, decision: structuredClone(record) });
+  // The decision took its time from the job's clock.
   const jobTimeoutMs = Math.max(1, Math.round(limits.jobTimeoutMs - decisionMs));
-  const result = 'ended' in next ? next.ended : await run({ ...next.job, limits: { ...limits, jobTimeoutMs } });
-  const { usage, ...rest } = result ?? unstartedResult(job, options.attempt, { outcome: 'canceled' });
-  const wallMs = Math.round(((usage.wallMs ?? 0) + decisionMs) * 1000) / 1000;
-  return { ...rest, usage: { ...usage, wallMs }, decision: record };
+  return {
+    next: 'ended' in next ? next : { job: { ...next.job, limits: { ...limits, jobTimeoutMs } } },
+    complete({ usage, ...rest }) {
+      const wallMs = Math.round(((usage.wallMs ?? 0) + decisionMs) * 1000) / 1000;
+      return { ...rest, usage: { ...usage, wallMs }, decision: record };
+    },
+  };
 }
 
 /** A job of which code is asked for. */
 type CodegenJob = PreparedJob & { request: { kind: 'codegen' } & CodegenOptions };
 
-/** What a decision leads to: a job to run, or the job's end. */
-type Next = { job: PreparedJob } | { ended: JobResult };
-
 async function decideOn(
   job: CodegenJob,
   host: JobHost,
   gateway: ModelGateway,
-  { attempt, signal, budget, emit, span }: Pick<RunJobOptions, 'attempt' | 'signal' | 'budget' | 'emit' | 'span'>,
-): Promise<{ record: JobDecision; next: Next }> {
+  { attempt, signal, budget, emit, span }: DecisionSurroundings,
+): Promise<{ record: JobDecision; next: NextStep }> {
   // Few jobs are decided on.
   const { createDecision } = await import('../../models/decision/decide.ts');
   const { subsystem: skills } = job;
@@ -75,7 +84,10 @@ async function decideOn(
       around: traceModels(() => span, 'decision'),
     }),
   );
-  const end = (ending: UnstartedEnding): Next => ({ ended: unstartedResult(job, attempt, ending) });
+  const accepted = { jobId: job.jobId, kind: job.kind, attempt };
+  const end = (ended: UnstartedEnding, diagnostics: Diagnostic[] = []): NextStep => ({
+    ended: jobResult({ accepted, job, ended, diagnostics }),
+  });
   try {
     const decided = await (skills === undefined ? run() : runWithSkills(skills, run));
     if ('fault' in decided.action) {
@@ -83,7 +95,8 @@ async function decideOn(
       return { record, next: end({ outcome: 'failed', error }) };
     }
     const action = decided.action.value;
-    if (action.action === 'text') return { record, next: { ended: textResult(job, attempt, action.text, decided) } };
+    if (action.action === 'text')
+      return { record, next: end(textEnding(job, action.text, decided), decided.block?.diagnostics) };
     const handed = await handOver(job, decided, action, preparationOptions(host, skills, deadline));
     record.handover = handed.handover;
     return { record, next: { job: handed.job } };
@@ -125,21 +138,18 @@ function decisionOptions(
   };
 }
 
-/** A text is the whole of its job: its value, and printed as by a program. */
-function textResult(job: PreparedJob, attempt: number, text: string, { block }: Decided): JobResult {
-  const result = unstartedResult(job, attempt, { outcome: 'succeeded' });
+/** A text is the whole of its job: its value, and its stdout. */
+function textEnding(job: PreparedJob, text: string, { block }: Decided): UnstartedEnding {
   const printed = Buffer.from(text.endsWith('\n') ? text : `${text}\n`);
+  const skills = block && {
+    skills: { active: block.active, digest: null, instructionSha256: block.text === '' ? null : block.sha256 },
+    sources: block.pool,
+  };
   return {
-    ...result,
+    outcome: 'succeeded',
     stdout: outputText([printed.subarray(0, job.limits.keptOutputBytes)], printed.length),
     value: text,
-    ...(block === undefined
-      ? {}
-      : {
-          skills: { active: block.active, digest: null, instructionSha256: block.text === '' ? null : block.sha256 },
-          sources: block.pool,
-          diagnostics: [...result.diagnostics, ...block.diagnostics],
-        }),
+    ...skills,
   };
 }
 
