@@ -3,25 +3,25 @@ import type { ErrorCode } from '../errors/error-registry.ts';
 import { explainIssue, NO_WORDS } from './explain-issue.ts';
 import { SkillcellError } from '../errors/skillcell-error.ts';
 
-/** How a refusal reads. */
+/** Parts of the error message. */
 export interface CheckedAs {
-  /** What cannot be done: "create the orchestrator". */
+  /** The action that fails: "create the orchestrator". */
   action: string;
-  /** @default 'the options' */
+  /** Name of the whole value. @default 'the options' */
   whole?: string;
   /** @default 'options.invalid' */
   code?: ErrorCode;
-  /** Advice that fits better than that of the code. */
+  /** Replaces the advice of the code. */
   hint?: string;
 }
 
 /**
- * Validates what a caller gave, once, at the edge.
+ * Validates the input of a caller once, at the public entry.
  *
  * @param schema strict, so that a misspelt field is never ignored
- * @param given what no type checker may have seen
- * @returns what the schema made of it
- * @throws SkillcellError with the field, what is allowed there, and the value
+ * @param given the input, which no type checker may have seen
+ * @returns the parsed value
+ * @throws SkillcellError with the field, its allowed values, and the value
  */
 export function checkOptions<T>(
   schema: z.core.$ZodType<T>,

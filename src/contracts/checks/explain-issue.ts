@@ -10,24 +10,24 @@ interface NumberCheck {
   value?: number;
 }
 
-/** Stands where a schema has no words of its own: zod's depend on which of its languages anything in the process has loaded. */
+/** Placeholder for zod's own messages: these depend on the zod locale that the process has loaded. */
 export const NO_WORDS = 'no words';
 
-/** What is wrong with a value, and what helps. */
+/** The fault of a value, and advice. */
 export interface Explanation {
-  /** Field, what it must be, and what it was: the middle of "Cannot <action>: <reason>." */
+  /** The field, its allowed values, and the value: the middle of "Cannot <action>: <reason>." */
   reason: string;
-  /** A sentence of advice, where there is one. */
+  /** A sentence of advice, if there is one. */
   advice?: string;
 }
 
 /**
- * Puts the first issue that zod found into words: the field, what is allowed there, and what was given.
+ * Explains zod's first issue: the field, its allowed values, and the value.
  *
- * @param schema that refused the value
+ * @param schema the schema that refused the value
  * @param given the value
- * @param issues of zod, not empty
- * @param whole how the value as a whole is called
+ * @param issues zod's issues, not empty
+ * @param whole name of the whole value
  */
 export function explainIssue(
   schema: z.core.$ZodType,
@@ -60,7 +60,7 @@ function allowedAt(schema: z.core.$ZodType, given: unknown, issue: z.core.$ZodIs
   const part = schemaPart(schema, issue.path, given);
   const noun = part === undefined ? undefined : allowedValues(part);
   if (issue.code !== 'too_small' && issue.code !== 'too_big') return noun;
-  // A number's noun has its bounds already; of a text or a list it is the size that was wrong.
+  // The noun of a number has its bounds already. For a text or a list, the size is wrong.
   if (issue.origin === 'number' || issue.origin === 'int') return noun ?? bound(issue);
   if (issue.code === 'too_small' && issue.minimum === 1) return `${noun ?? 'something'} that is not empty`;
   return `${noun ?? 'something'} with ${bound(issue)} ${issue.origin === 'string' ? 'characters' : 'entries'}`;
@@ -70,7 +70,7 @@ function bound(issue: z.core.$ZodIssueTooSmall | z.core.$ZodIssueTooBig): string
   return issue.code === 'too_small' ? `at least ${issue.minimum}` : `at most ${issue.maximum}`;
 }
 
-/** Of several forms the one that was meant: it agrees with the value at the top, and only one does. */
+/** The intended alternative of a union: the only one that fits the value at the top level. */
 function meantAlternative(issue: z.core.$ZodIssueInvalidUnion): z.core.$ZodIssue | undefined {
   const meant = issue.errors.filter((alternative) =>
     alternative.every(({ path, code }) => path.length > 0 || code === 'unrecognized_keys'),
@@ -95,7 +95,7 @@ function unknownField(
   return direct.length === 0 ? { reason } : { reason, advice: `There are ${direct.map(named).join(', ')}.` };
 }
 
-/** The fields of an object, and after them those one level below. The one that says which form is meant is no choice. */
+/** The fields of an object, then the fields one level below. The discriminator is left out: it already named the form. */
 function fieldsOf(schema: z.core.$ZodType | undefined, value: unknown): string[] {
   if (schema === undefined) return [];
   const { discriminator } = definitionOf(schema);
@@ -108,7 +108,7 @@ function fieldsOf(schema: z.core.$ZodType | undefined, value: unknown): string[]
   return [...fields.map(([name]) => name), ...below];
 }
 
-/** A value as far as it can be shown in a line. */
+/** The value, as far as one line can show it. */
 function received(value: unknown): string {
   if (value === null || typeof value === 'number' || typeof value === 'boolean' || typeof value === 'bigint')
     return `, got ${value}`;
@@ -117,7 +117,7 @@ function received(value: unknown): string {
   return value === undefined ? '' : `, got ${typeof value === 'function' ? 'a function' : 'an object'}`;
 }
 
-/** What a schema takes, as a noun: "a whole number from 1 to 64". Undefined where only its own message can say it. */
+/** The allowed values of a schema as a noun: "a whole number from 1 to 64". Undefined for types that only their own message describes. */
 function allowedValues(schema: z.core.$ZodType): string | undefined {
   const { type, entries, values, options } = definitionOf(schema);
   switch (type) {
@@ -160,7 +160,7 @@ function oneOf(values: readonly unknown[]): string {
 }
 
 /**
- * How a field is written in a message: `limits.memoryMib`, `runners.0.name`, `files["../a"].source`.
+ * The name of a field in a message: `limits.memoryMib`, `runners.0.name`, `files["../a"].source`.
  *
  * @param path keys and indexes from the whole to the field
  */

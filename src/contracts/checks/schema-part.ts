@@ -1,6 +1,6 @@
 import type * as z from 'zod/mini';
 
-/** What this project reads of a zod schema: the parts of the definitions that it writes itself. */
+/** The parts of a zod definition that the schemas of this project use. */
 interface Definition {
   type: string;
   shape?: Record<string, z.core.$ZodType>;
@@ -14,7 +14,7 @@ interface Definition {
   checks?: readonly z.core.$ZodCheck[];
 }
 
-/** The definition of a schema, below what only makes it optional. */
+/** The definition of a schema without its `optional`, `nullable` and `readonly` wrappers. */
 export function definitionOf(schema: z.core.$ZodType): Definition {
   return requiredPart(schema)._zod.def;
 }
@@ -28,10 +28,10 @@ function requiredPart(schema: z.core.$ZodType): z.core.$ZodType {
 /**
  * The schema of a field.
  *
- * @param schema of the whole
+ * @param schema schema of the whole value
  * @param path keys and indexes from the whole to the field
- * @param given the whole that was validated: it says which alternative is meant
- * @returns undefined where the schema knows no such field
+ * @param given the whole validated value, which selects the alternative of a union
+ * @returns undefined if the schema has no such field
  */
 export function schemaPart(
   schema: z.core.$ZodType,
@@ -50,7 +50,7 @@ export function schemaPart(
   return next === undefined ? undefined : schemaPart(next, rest, valueAt(given, [key]));
 }
 
-/** Of the forms of a schema the one that the value's own field names; a schema of one form is that form. */
+/** The alternative of a union that the value's discriminator names. Any other schema is returned as it is. */
 export function meantForm(schema: z.core.$ZodType, value: unknown): z.core.$ZodType | undefined {
   const { options, discriminator } = definitionOf(schema);
   if (options === undefined) return schema;
@@ -59,7 +59,7 @@ export function meantForm(schema: z.core.$ZodType, value: unknown): z.core.$ZodT
     : options.find((option) => isMeant(option, discriminator, discriminator, value));
 }
 
-/** Of several forms the one that says so in its own field, else the one that has the key at all. */
+/** Matches by discriminator, if there is one, else by the key of an object, else by the type. */
 function isMeant(
   option: z.core.$ZodType,
   discriminator: string | undefined,
@@ -76,7 +76,7 @@ function isMeant(
   return literal !== undefined && definitionOf(literal).values?.includes(valueAt(given, [discriminator])) === true;
 }
 
-/** What stands at a path; undefined where nothing does. */
+/** The value at a path, or undefined. */
 export function valueAt(given: unknown, path: readonly PropertyKey[]): unknown {
   let value = given;
   for (const key of path) value = entryAt(value, key);

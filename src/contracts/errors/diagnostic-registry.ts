@@ -10,7 +10,7 @@ import { JOB_TEXTS } from './diagnostic-texts/jobs.ts';
 import { SKILL_FILE_TEXTS } from './diagnostic-texts/skill-files.ts';
 import { SKILL_USE_TEXTS } from './diagnostic-texts/skill-use.ts';
 
-/** What a diagnostic's code means. */
+/** Severity and texts of a diagnostic code. */
 export interface DiagnosticEntry extends DiagnosticText {
   severity: Severity;
 }
@@ -22,7 +22,7 @@ const TEXTS: Readonly<Record<DiagnosticCode, DiagnosticText>> = {
   ...LIBRARY_TEXTS,
 };
 
-/** The closed list of diagnostic codes, skills' and jobs'. `docs/diagnostics.md` is generated from it. */
+/** The closed list of diagnostic codes of skills and jobs. `docs/diagnostics.md` is generated from it. */
 export const DIAGNOSTIC_REGISTRY: Readonly<Record<DiagnosticCode, DiagnosticEntry>> = Object.fromEntries(
   Object.entries({ ...DIAGNOSTIC_SEVERITIES, ...LIBRARY_SEVERITIES }).map(([code, severity]) => [
     code,

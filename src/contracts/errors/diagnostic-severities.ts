@@ -1,11 +1,11 @@
 import type { LibraryCode } from './library-severities.ts';
 
-/** How serious a diagnostic is: `error` = not loaded or not accepted, `warning` = changed or ignored, `info` = worth knowing. */
+/** Severity of a diagnostic: `error` = not loaded or not accepted, `warning` = changed or ignored, `info` = worth knowing. */
 export type Severity = 'error' | 'warning' | 'info';
 
 /**
- * Every code that a diagnostic may have, with its severity. Closed: another code does not compile. What each means stands in
- * `diagnostic-texts/`, apart from this, since the sandbox needs the severities only.
+ * Every diagnostic code of skills and jobs, with its severity. The list is closed: another code does not compile. The texts are in
+ * `diagnostic-texts/`, because the sandbox needs only the severities.
  */
 export const DIAGNOSTIC_SEVERITIES = {
   'skill.missing': 'error',
@@ -112,15 +112,15 @@ export const DIAGNOSTIC_SEVERITIES = {
   'variable.late': 'warning',
 } as const;
 
-/** A code of what is found in skills and jobs. */
+/** A diagnostic code of skills and jobs. */
 export type OwnCode = keyof typeof DIAGNOSTIC_SEVERITIES;
 
-/** A code of the closed registry of diagnostics. */
+/** A code of the closed diagnostic registry. */
 export type DiagnosticCode = OwnCode | LibraryCode;
 
-/** What a code means to people. */
+/** Texts of a diagnostic code for people. */
 export interface DiagnosticText {
-  /** What was found and what was done about it. */
+  /** The finding, and the consequence. */
   meaning: string;
   /** One line of advice. */
   advice: string;

@@ -3,18 +3,18 @@ import type { ErrorCode } from './error-registry.ts';
 
 export type { DiagnosticCode, OwnCode, Severity } from './diagnostic-severities.ts';
 
-/** Where a finding is: `path` relative to what was read, `line` and `column` from 1. */
+/** Place of a finding. `path` is relative to the input; `line` and `column` count from 1. */
 export interface DiagnosticPlace {
   path?: string;
   line?: number;
   column?: number;
-  /** Full id of the skill that it is about, where somebody has to find that. */
+  /** Full id of the skill, if the reader must find it. */
   skill?: string;
 }
 
 /** One finding about an input or a job. */
 export interface Diagnostic extends DiagnosticPlace {
-  /** What was found; a job that we failed has the code of its error here. */
+  /** Code of the finding; the error code for a job that failed without a result. */
   code: DiagnosticCode | ErrorCode;
   severity: Severity;
   /** For people. */
@@ -22,11 +22,11 @@ export interface Diagnostic extends DiagnosticPlace {
 }
 
 /**
- * Makes a diagnostic whose severity is that of its code.
+ * Creates a diagnostic with the severity of its code.
  *
- * @param code what was found
+ * @param code code of the finding
  * @param message one line for people
- * @param place where it was found
+ * @param place place of the finding
  * @returns the diagnostic
  */
 export function diagnostic(code: OwnCode, message: string, place: DiagnosticPlace = {}): Diagnostic {

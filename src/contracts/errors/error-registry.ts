@@ -1,14 +1,14 @@
 import { LIBRARY_ERRORS } from './library-errors.ts';
 
-/** What every error code means to a caller. `exitCode` is the CLI's, `http` the service's status. */
+/** Properties of an error code. `exitCode` is the exit code of the CLI, `http` the status of the service. */
 export interface ErrorEntry {
   http: number;
   exitCode: 2 | 3 | 4;
-  /** Whether the same call may succeed later without a change. */
+  /** True if the same call may succeed later without a change. */
   retry: boolean;
   /** One line of advice. */
   advice: string;
-  /** Whether it is a runner that cannot be used here: `auto` then turns to the next one. */
+  /** True if a runner cannot be used here: `auto` then tries the next one. */
   ofRunner?: true;
 }
 
@@ -36,8 +36,7 @@ const OWN_ERRORS = {
     http: 400,
     exitCode: 2,
     retry: false,
-    advice:
-      'Say it in keywords that can be enforced, or give the tool a schema of zod; docs/tools.md lists the keywords.',
+    advice: 'Use keywords that can be enforced, or give the tool a zod schema; docs/tools.md lists the keywords.',
   },
   'tool.name-conflict': {
     http: 409,
@@ -74,7 +73,7 @@ const OWN_ERRORS = {
     http: 400,
     exitCode: 2,
     retry: false,
-    advice: 'Mend the skill; `skillcell skills validate` names each fault.',
+    advice: 'Correct the skill; `skillcell skills validate` names each fault.',
   },
   'skills.too-large': {
     http: 413,
@@ -86,7 +85,7 @@ const OWN_ERRORS = {
     http: 409,
     exitCode: 4,
     retry: true,
-    advice: 'A skill changed while it was on its way. Start the job again once nothing writes to the skill.',
+    advice: 'A skill changed while it was sent. Start the job again after all writes to the skill have ended.',
   },
   'skills.instruction-mismatch': {
     http: 500,
@@ -99,7 +98,7 @@ const OWN_ERRORS = {
     exitCode: 2,
     retry: false,
     advice:
-      'Name a file below scripts/, or one that the skill lists under `scripts`; `skillcell skills show REF` has them.',
+      'Name a file below scripts/, or a file that the skill lists under `scripts`; `skillcell skills show REF` lists them.',
   },
   'script.interpreter-unknown': {
     http: 400,
@@ -113,7 +112,7 @@ const OWN_ERRORS = {
     exitCode: 3,
     retry: false,
     advice:
-      'Install the packages where sandboxes run (`skillcell image build --flavor data` has some), or relax the script; a block that cannot be read has to be mended there.',
+      'Install the packages where sandboxes run (`skillcell image build --flavor data` has some), or relax the requirements in the script; correct a block that cannot be read.',
   },
   'skill-code.invalid': {
     http: 400,
@@ -131,20 +130,20 @@ const OWN_ERRORS = {
     http: 422,
     exitCode: 2,
     retry: false,
-    advice: 'Mend the code of the skill, or let the job name no tools. docs/skill-code.md says what code has to be.',
+    advice:
+      'Correct the code of the skill, or let the job name no tools; docs/skill-code.md describes the required form.',
   },
   'skill-code.name-conflict': {
     http: 409,
     exitCode: 2,
     retry: false,
-    advice: 'Leave one of the skills out, or have one of the tools renamed.',
+    advice: 'Leave one of the skills out, or rename one of the tools.',
   },
   'skill-code.changed': {
     http: 409,
     exitCode: 4,
     retry: false,
-    advice:
-      'The code of the skill does not describe itself the same each time. Do not trust it before that is understood.',
+    advice: 'The code of the skill describes itself differently each time. Do not trust it before you know the reason.',
   },
   'skill-code.not-trusted': {
     http: 403,
@@ -156,7 +155,7 @@ const OWN_ERRORS = {
     http: 503,
     exitCode: 3,
     retry: false,
-    advice: '`skillcell doctor` shows the levels that this machine reaches, and what brings the others.',
+    advice: '`skillcell doctor` shows the levels that this machine reaches, and how to reach the others.',
     ofRunner: true,
   },
   'runner.unavailable': {
@@ -170,14 +169,14 @@ const OWN_ERRORS = {
     http: 503,
     exitCode: 3,
     retry: true,
-    advice: 'Start the Docker engine, or set DOCKER_HOST to one that answers; `skillcell doctor` tells more.',
+    advice: 'Start the Docker engine, or set DOCKER_HOST to one that answers; `skillcell doctor` shows more.',
     ofRunner: true,
   },
   'engine.failed': {
     http: 502,
     exitCode: 4,
     retry: true,
-    advice: 'The engine refused or broke off; its own log says why. Try again.',
+    advice: 'The engine refused the request or broke off; its own log has the reason. Try again.',
   },
   'image.missing': {
     http: 503,
@@ -197,7 +196,8 @@ const OWN_ERRORS = {
     http: 503,
     exitCode: 3,
     retry: true,
-    advice: 'Read the end of the build output; without a registry, mmdebstrap and a Debian mirror are needed, as root.',
+    advice:
+      'Read the end of the build output; without a registry, the build needs mmdebstrap, a Debian mirror and root.',
   },
   'runtime.missing': {
     http: 503,
@@ -215,7 +215,7 @@ const OWN_ERRORS = {
     http: 503,
     exitCode: 3,
     retry: true,
-    advice: 'Connect to the network or mend what the message names, then run the same command again.',
+    advice: 'Connect to the network or fix the cause in the message, then run the same command again.',
   },
   'runtime.bundle-missing': {
     http: 503,
@@ -227,7 +227,7 @@ const OWN_ERRORS = {
     http: 503,
     exitCode: 4,
     retry: true,
-    advice: 'Run `skillcell doctor`; it names what keeps a sandbox from starting.',
+    advice: 'Run `skillcell doctor`; it names the reason why no sandbox starts.',
   },
   'sandbox.lost': {
     http: 500,
@@ -239,7 +239,7 @@ const OWN_ERRORS = {
     http: 500,
     exitCode: 4,
     retry: false,
-    advice: 'The sandbox sent something that is no valid frame and was ended.',
+    advice: 'The sandbox sent an invalid frame and was ended.',
   },
   'model.not-configured': {
     http: 503,
@@ -251,7 +251,7 @@ const OWN_ERRORS = {
     http: 502,
     exitCode: 4,
     retry: true,
-    advice: 'The model service did not answer in a usable way; try again later.',
+    advice: 'The model service gave no usable answer; try again later.',
   },
   'model.refused': {
     http: 502,
@@ -263,7 +263,7 @@ const OWN_ERRORS = {
     http: 502,
     exitCode: 4,
     retry: true,
-    advice: 'Loosen the schema, say in the prompt what fits it, or allow more attempts.',
+    advice: 'Loosen the schema, describe it in the prompt, or allow more attempts.',
   },
   'model.replay-mismatch': {
     http: 409,
@@ -305,37 +305,38 @@ const OWN_ERRORS = {
     http: 429,
     exitCode: 3,
     retry: true,
-    advice: 'Wait for runs of the session to end before more of them are asked for.',
+    advice: 'Wait for runs of the session to end before you start more.',
   },
   'session.ended': {
     http: 410,
     exitCode: 2,
     retry: false,
-    advice: 'Open a new session; one that ended because it did nothing can be resumed where `stateDir` is set.',
+    advice: 'Open a new session, or resume this one if it ended because it was idle and `stateDir` is set.',
   },
   'session.too-many': {
     http: 429,
     exitCode: 3,
     retry: true,
-    advice: 'Close a session that is not needed any more, or raise `maxSessions`.',
+    advice: 'Close a session that you no longer need, or raise `maxSessions`.',
   },
   'session.unknown': {
     http: 404,
     exitCode: 2,
     retry: false,
-    advice: 'Resume a session that ended because it did nothing, with the same `stateDir`.',
+    advice: 'Resume a session that ended because it was idle, with the same `stateDir`.',
   },
   'archive.refused': {
     http: 400,
     exitCode: 2,
     retry: false,
-    advice: 'Give an archive of regular files and folders, within the limits; docs/archives.md has those of skills.',
+    advice:
+      'Give an archive of regular files and folders within the limits; docs/archives.md lists the limits of skills.',
   },
   'skills.version-unmet': {
     http: 409,
     exitCode: 2,
     retry: false,
-    advice: 'Ask for versions that go together; the message names both sides.',
+    advice: 'Ask for compatible versions; the message names both sides.',
   },
   'mcp.invalid': {
     http: 400,
@@ -347,7 +348,7 @@ const OWN_ERRORS = {
     http: 503,
     exitCode: 3,
     retry: true,
-    advice: 'Start the MCP server, or correct its command or address; its own log says why it does not answer.',
+    advice: 'Start the MCP server, or correct its command or address; its own log has the reason.',
   },
   'eval.invalid': {
     http: 400,
@@ -365,7 +366,7 @@ const OWN_ERRORS = {
     http: 429,
     exitCode: 4,
     retry: true,
-    advice: 'Too many jobs wait; try again later or raise the limit of the queue.',
+    advice: 'Too many jobs are waiting; try again later or raise the limit of the queue.',
   },
   'internal.fault': {
     http: 500,
@@ -378,10 +379,10 @@ const OWN_ERRORS = {
 /** The closed list of error codes. `docs/errors.md` is generated from it. */
 export const ERROR_REGISTRY: typeof OWN_ERRORS & typeof LIBRARY_ERRORS = { ...OWN_ERRORS, ...LIBRARY_ERRORS };
 
-/** A code of the closed registry. */
+/** A code of the closed error registry. */
 export type ErrorCode = keyof typeof ERROR_REGISTRY;
 
-/** The registry's entry of a code. */
+/** The registry entry of a code. */
 export function errorEntry(code: ErrorCode): ErrorEntry {
   return ERROR_REGISTRY[code];
 }

@@ -1,6 +1,6 @@
 /**
- * Codes of what is found where skills come from, apart from the others: a sandbox has no stores, and its entry no room for what it does not
- * need.
+ * Diagnostic codes of archives, sources, stores, lock files and trust. A separate list: a sandbox has no stores, and the code in it must stay
+ * small.
  */
 export const LIBRARY_SEVERITIES = {
   'zip.format': 'error',
@@ -69,5 +69,5 @@ export const LIBRARY_SEVERITIES = {
   'trust.ignored': 'warning',
 } as const;
 
-/** A code of what is found where skills come from. */
+/** A diagnostic code of archives, sources, stores, lock files and trust. */
 export type LibraryCode = keyof typeof LIBRARY_SEVERITIES;

@@ -6,14 +6,14 @@ const MARKER = Symbol.for('skillcell.error');
 /** Options of {@link SkillcellError}. */
 export interface SkillcellErrorOptions {
   cause?: unknown;
-  /** Advice that fits this case better than the registry's. */
+  /** Replaces the advice of the registry. */
   hint?: string;
   diagnostics?: Diagnostic[];
 }
 
 /**
- * A broken promise of ours, or an input that cannot be accepted. Failing user programs are results instead.
- * Messages read "Cannot <action>: <what is wrong>, got <value>."
+ * A failure of skillcell, or an input that it cannot accept. Failing user programs are results instead.
+ * Messages read "Cannot <action>: <reason>, got <value>."
  *
  * @example
  * ```ts
@@ -42,13 +42,13 @@ export class SkillcellError extends Error {
     this.diagnostics = options.diagnostics ?? [];
   }
 
-  /** The registry's entry of this error's code. */
+  /** The registry entry of this error's code. */
   get entry(): ErrorEntry {
     return errorEntry(this.code);
   }
 
   /**
-   * What JSON keeps: all that helps a reader, and neither the stack nor the cause, which may name paths of the host.
+   * The JSON form. It leaves out the stack and the cause, which may name paths of the host.
    *
    * @example
    * ```ts
@@ -66,7 +66,7 @@ export class SkillcellError extends Error {
   }
 
   /**
-   * Whether a value is a SkillcellError, of this or of another copy of the package.
+   * Checks for a SkillcellError of this or of another copy of the package.
    *
    * @example
    * ```ts

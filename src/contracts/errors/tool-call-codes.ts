@@ -1,20 +1,20 @@
-/** Why a call of a tool did not give a value, by the code that the calling program reads. `docs/errors.md` lists them. */
+/** Reasons why a tool call gave no value, by the code that the calling program reads. `docs/errors.md` lists them. */
 export const TOOL_CALL_CODES = {
   'tool.not-allowed': 'The job does not have this tool: name it in `tools` of the job, or with `--tool`.',
   'tool.invalid-arguments':
-    'The arguments do not fit the tool\u2019s schema, or are no JSON and bytes. The message names the first faults.',
-  'tool.invalid-result': 'What the tool returned does not fit its own schema, or is no JSON and bytes.',
-  'tool.too-large': 'Arguments or result are over their cap; nothing of them was handed on.',
-  'tool.timeout': 'The tool took longer than its time. Whether it had its effect is not known.',
-  'tool.failed': 'The tool failed. The message is the tool\u2019s own where it chose one.',
-  'tool.denied': 'Whoever approves calls did not allow this one, or gave no answer in time.',
-  'tool.limit': 'The job has used up its calls, or those of this tool, or has too many under way.',
+    'The arguments do not fit the tool\u2019s schema, or are not JSON and bytes. The message names the first faults.',
+  'tool.invalid-result': 'The result of the tool does not fit its own schema, or is not JSON and bytes.',
+  'tool.too-large': 'Arguments or result exceed their limit; nothing of them was passed on.',
+  'tool.timeout': 'The tool exceeded its time limit. Its effect is unknown.',
+  'tool.failed': 'The tool failed. The message comes from the tool if it set one.',
+  'tool.denied': 'The approver did not allow the call, or gave no answer in time.',
+  'tool.limit': 'The job has used up its calls or its calls of this tool, or has too many calls under way.',
   'tool.effect-unknown':
-    'An earlier attempt made the same call and was cut off: it may have had its effect, and is not made again.',
+    'An earlier attempt made the same call and was cut off: the call may have had its effect, and is not repeated.',
   'tool.job-over': 'The job or the run that made the call is over.',
-  'skill-code.failed': 'The code of a skill, which is behind this tool, failed in its own sandbox.',
-  'mcp.unavailable': 'The MCP server that has this tool does not answer, or ended while it was called.',
+  'skill-code.failed': 'The skill code behind this tool failed in its own sandbox.',
+  'mcp.unavailable': 'The MCP server of this tool does not answer, or ended during the call.',
 } as const;
 
-/** A code of a failed call. */
+/** A code of a failed tool call. */
 export type ToolCallCode = keyof typeof TOOL_CALL_CODES;

@@ -4,7 +4,7 @@ import type { SessionResult } from './session-result.ts';
 import type { SkillcellError } from '../errors/skillcell-error.ts';
 import type { Artifact, CallRow, Isolation, JobResult, ResultSkills, RunnerName } from './result.ts';
 
-/** What happens to a job, as it happens. `finished` is the last event of a job that ran, `faulted` of one that we failed. */
+/** Live event of a job. `finished` is the last event of a job that ran, `faulted` the last event of a job without a result. */
 export type JobEvent =
   | { type: 'accepted'; jobId: string }
   | {
@@ -17,21 +17,21 @@ export type JobEvent =
     }
   | { type: 'skills'; jobId: string; skills: ResultSkills }
   | { type: 'attempt'; jobId: string; attempt: number; maxAttempts: number; phase: 'asking' | 'running' }
-  /** A model is asked. Rounds count the requests of a stage, from 1. */
+  /** A request to a model. Rounds count the requests of a stage, from 1. */
   | { type: 'prompt'; jobId: string; stage: ModelStage; round: number; promptSha256: string }
-  /** What it answered. */
+  /** The answer of the model. */
   | { type: 'text'; jobId: string; stage: ModelStage; round: number; text: string }
   /** The program of an attempt, before it runs. */
   | { type: 'code'; jobId: string; attempt: number; code: string }
-  /** A job with `select` was decided on, or came to no decision. */
+  /** The decision of a job with `select`, or its failure. */
   | { type: 'decision'; jobId: string; decision: JobDecision }
-  /** A run of user code begins; output that follows belongs to it. */
+  /** A run of user code begins; the following output belongs to it. */
   | { type: 'run'; jobId: string; run: number }
   | OutputEvent
-  /** A run of a session shows something, while it goes on. */
+  /** A result that a session run shows before its end. */
   | { type: 'result'; jobId: string; run: number; result: SessionResult }
   | { type: 'call'; jobId: string; call: CallRow }
-  /** Somebody is asked to allow a call, or has answered. */
+  /** A request to approve a call, or its answer. */
   | {
       type: 'approval';
       jobId: string;
@@ -44,15 +44,15 @@ export type JobEvent =
   | { type: 'finished'; jobId: string; result: JobResult }
   | { type: 'faulted'; jobId: string; error: SkillcellError };
 
-/** What of a job asks a model. */
+/** Stage of a job that asks a model. */
 export type ModelStage = 'decision' | 'codegen';
 
-/** A piece of what a run writes. In JSON the bytes are base64. */
+/** A chunk of the output of a run. In JSON the bytes are base64. */
 export interface OutputEvent {
   type: 'output';
   jobId: string;
   stream: 'stdout' | 'stderr';
   bytes: Uint8Array;
-  /** The bytes as UTF-8; a character that is not whole yet stands in the next event of its stream. */
+  /** The bytes as UTF-8; an incomplete character moves to the next event of its stream. */
   text: string;
 }

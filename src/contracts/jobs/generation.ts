@@ -2,20 +2,20 @@ import type { Diagnostic } from '../errors/diagnostic.ts';
 import type { ResultSkills } from './result.ts';
 import type { SkillVariant, SourceRow } from '../skills/skill.ts';
 
-/** A zod schema of any flavour, by what we call of it. */
+/** A zod schema of any flavour, reduced to the part that skillcell uses. */
 export interface ZodSchema<T = unknown> {
   readonly _zod: { readonly output: T };
 }
 
-/** A schema of another library that is a Standard Schema (https://standardschema.dev) and says its JSON schema. */
+/** A schema of another library that is a Standard Schema (https://standardschema.dev) and provides its JSON schema. */
 export interface StandardSchemaLike {
   readonly '~standard': object;
 }
 
-/** An answer to have written without a sandbox. */
+/** Options of a generation without a sandbox. */
 export interface GenerateOptions<T = unknown> {
   prompt: string;
-  /** Who writes: its policy says which skills it may have. */
+  /** The writing consumer; its policy selects the allowed skills. */
   consumer: string;
   /** References, in request order. Default: none. */
   skills?: string[];
@@ -23,11 +23,11 @@ export interface GenerateOptions<T = unknown> {
   includeInternal?: boolean;
   /** Rows of the turn's sources pool so far. */
   pool?: SourceRow[];
-  /** Instructions of the caller's own, with which the system prompt begins. */
+  /** Instructions of the caller at the beginning of the system prompt. */
   system?: string;
-  /** What the answer has to be, as a zod schema or a JSON schema. Without it, a text. */
+  /** Schema of the answer: zod, Standard Schema or JSON schema. Without it, the answer is a text. */
   output?: ZodSchema<T> | StandardSchemaLike | Record<string, unknown>;
-  /** Answers that are asked for until one fits `output`, 1 to 5. Default: 2. */
+  /** Most requests until an answer fits `output`, 1 to 5. Default: 2. */
   maxAttempts?: number;
   /** `provider/model`, or undefined for the gateway's default. */
   model?: string;
@@ -36,22 +36,22 @@ export interface GenerateOptions<T = unknown> {
   signal?: AbortSignal;
 }
 
-/** What was written. */
+/** Result of a generation. */
 export interface Generation<T = unknown> {
-  /** The answer as the model gave it. */
+  /** The unchanged answer of the model. */
   text: string;
-  /** With `output`, what the schema made of the answer. */
+  /** With `output`: the parsed answer. */
   value?: T;
   /** `provider/model` that answered. */
   model: string;
-  /** Requests that it took. */
+  /** Number of requests. */
   attempts: number;
-  /** 64 hex digits over the canonical JSON of the prompt that was answered. */
+  /** 64 hex digits over the canonical JSON of the answered prompt. */
   promptSha256: string;
   skills: Pick<ResultSkills, 'active' | 'instructionSha256'>;
   /** The turn's sources pool after rendering. */
   sources: SourceRow[];
-  /** Of all attempts; null where a service does not say. */
+  /** Sum over all attempts; null if a service does not report it. */
   usage: { inputTokens: number | null; outputTokens: number | null };
   diagnostics: Diagnostic[];
 }

@@ -17,17 +17,17 @@ export interface ToolDeclarations {
   tag: string;
   /** Lines with a newline each. */
   text: string;
-  /** Whether all declarations are there; else there are names and first sentences. */
+  /** False: the text has only names and first sentences. */
   complete: boolean;
 }
 
-/** What the sandbox has to know of its job. Nothing here names a path or a secret of the host. */
+/** The job as the sandbox sees it. It holds no path and no secret of the host. */
 export interface SandboxJob {
   kind: JobKind;
   language: Language;
   /** Verbatim user code; absent for codegen. */
   code?: string;
-  /** What the user's file is called in messages; a plain file name. */
+  /** Name of the user's file in messages; a plain file name. */
   fileName?: string;
   args: string[];
   env: Record<string, string>;
@@ -39,36 +39,36 @@ export interface SandboxJob {
     refs: string[];
     consumer: string;
     variant: SkillVariant;
-    /** Whether the host asked for internal skills; the sandbox applies the same policy again. */
+    /** True if the host asked for internal skills; the sandbox applies the same policy again. */
     includeInternal?: boolean;
   };
-  /** What a job of kind `script` runs. */
+  /** The script of a job of kind `script`. */
   script?: {
     /** Full id. */
     skill: string;
     /** Path below the skill's folder. */
     path: string;
-    /** The interpreter that the script's first line names, and the options there that count; empty where it names none. */
+    /** The interpreter in the script's first line and its relevant options; empty if the line names no interpreter. */
     interpreter: string[];
   };
   codegen?: {
     task: string;
     model: string;
     maxAttempts: number;
-    /** How often the model may ask for more skills, files and tools; absent where there is nothing more. */
+    /** How often the model may ask for more skills, files and tools; absent if there are no more. */
     requests?: number;
-    /** What the prompt says of skills that are not in it: how many there are, or a line each. */
+    /** The text of the prompt on further skills: their number, or one line each. */
     otherSkills?: string;
-    /** JSON schema of the value that a program has to hand back; the host judges it. */
+    /** JSON schema of the value that the program must return; the host checks it. */
     value?: Record<string, unknown>;
-    /** Build the prompt and ask no model. */
+    /** Build the prompt without asking a model. */
     dryRun: boolean;
-    /** What the prompt says of the tools in place of their rows; absent where the language declares none. */
+    /** Declarations that replace the tool rows in the prompt; absent if the language has no declarations. */
     declarations?: ToolDeclarations;
   };
 }
 
-/** The JSON object that the host hands to the entry script. */
+/** The JSON object that the host passes to the entry script. */
 export interface RuntimeGlobals {
   SKILLS_DESCRIPTOR: SkillsDescriptor | null;
   SOURCES_POOL: SourceRow[];

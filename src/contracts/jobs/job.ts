@@ -6,29 +6,29 @@ import type { Isolation, RunnerName } from './result.ts';
 import type { JobLimits } from './limits.ts';
 import type { TriggerSession } from '../skills/matching.ts';
 
-/** The consumer of a job that names none. */
+/** The default consumer of a job. */
 export const DEFAULT_CONSUMER = 'solver.codegen';
 
 /**
- * What a job finds in its working folder: a text, bytes, or a file or folder of the host. Of a folder all regular files are taken,
- * with the folders on the way to them; no link below it is followed, and what is left out is a diagnostic of the result.
+ * Content of an input file: a text, bytes, or a file or folder of the host. All regular files of a folder are taken, with their parent
+ * folders. Links below the folder are not followed. Each omitted entry is a diagnostic of the result.
  */
 export type InputContent = string | Uint8Array | { source: string };
 
-/** The same as one of a list, where bytes can be executable. `destination` is relative to the working folder. */
+/** An input file as an element of a list; its bytes can be executable. `destination` is relative to the working folder. */
 export type InputFile =
   | { destination: string; bytes: Uint8Array; executable?: boolean }
   | { destination: string; source: string };
 
-/** How the task of a job is matched against the triggers of skills. */
+/** Options for matching the task of a job against the triggers of skills. */
 export interface JobMatchOptions {
-  /** The most skills that the task brings in. Default: 3. */
+  /** Most skills that the task can add. Default: 3. */
   maxSkills?: number;
-  /** The conversation that the job is a turn of: what matched stays for the next five of its jobs. */
+  /** The conversation of this job. A matched skill stays active for the next five jobs of the conversation. */
   session?: TriggerSession;
 }
 
-/** Which skills a job carries. */
+/** Skills of a job. */
 export interface JobSkillsOptions {
   /** References, in request order. */
   refs?: string[];
@@ -36,30 +36,30 @@ export interface JobSkillsOptions {
   consumer?: string;
   variant?: SkillVariant;
   includeInternal?: boolean;
-  /** Whether the skills that the task of a codegen job calls for by their triggers come after those of `refs`. Default: false. */
+  /** Adds the skills whose triggers match the task of a codegen job, after `refs`. Default: false. */
   match?: boolean | JobMatchOptions;
   /** Rows of the turn's sources pool so far. */
   pool?: SourceRow[];
 }
 
-/** The most that a job may use of what costs, in all its parts together. Whole numbers from 1; what is not named has no end but the limits'. */
+/** Upper bounds for the costs of a whole job. Whole numbers from 1. Without a bound, only the limits apply. */
 export interface JobBudget {
   /** Requests to the model. */
   modelCalls?: number;
-  /** Tokens that are sent to the model, in all requests together. */
+  /** Tokens sent to the model, in all requests together. */
   inputTokens?: number;
-  /** Tokens that the model answers. */
+  /** Tokens in the answers of the model, in all requests together. */
   outputTokens?: number;
   /** Calls of tools. */
   toolCalls?: number;
 }
 
-/** A tool of one job alone, as `defineTool` gives it. */
+/** A tool of a single job, created by `defineTool`. */
 export interface JobTool {
   readonly id: string;
   readonly description: string;
   /**
-   * Runs on the host, as that of every tool.
+   * Runs on the host, like every tool.
    *
    * @example
    * ```ts
@@ -75,12 +75,12 @@ export interface JobTool {
   execute(input: unknown, around: never): Promise<unknown>;
 }
 
-/** Fields that every kind of job takes. */
+/** Options of every kind of job. */
 export interface JobOptions {
-  /** Default: made by us. Letters, digits, `-`, `_`; at most 64. */
+  /** Letters, digits, `-`, `_`; at most 64 characters. Default: generated. */
   jobId?: string;
   runner?: 'auto' | RunnerName;
-  /** The least isolation that is acceptable. Default: `namespace`. */
+  /** Minimum isolation. Default: `namespace`. */
   isolation?: Isolation;
   /** By destination, relative to the working folder: `{ 'data.csv': 'a,b\n', 'pages': { source: '/srv/pages' } }`. */
   files?: Record<string, InputContent> | InputFile[];
@@ -94,50 +94,50 @@ export interface JobOptions {
   budget?: JobBudget;
   skills?: JobSkillsOptions;
   /**
-   * Ids of tools that the job may call, or patterns of them, and tools that the job alone has: `['crm.find', 'files.*', defineTool({ … })]`.
-   * Default: none.
+   * Tools that the job may call: ids, patterns of ids, and tools of this job only: `['crm.find', 'files.*', defineTool({ … })]`.
+   * Default: no tools.
    */
   tools?: (string | JobTool)[];
-  /** What the tools and `approve` get as `context`; it goes nowhere else. */
+  /** Passed to the tools and to `approve` as `context`, and to no other code. */
   context?: unknown;
-  /** A folder of the host that artifacts are written to. Without it they are kept in memory. */
+  /** Host folder for artifacts. Without it, they are kept in memory. */
   output?: string;
   signal?: AbortSignal;
 }
 
-/** Run this code. */
+/** Options of a job that runs given code. */
 export interface ExecOptions extends JobOptions {
   code: string;
-  /** Default: what the ending of `fileName` says, else the first line of the code (`#!`), else, without a `fileName`, `javascript`. */
+  /** Default: from the ending of `fileName`, else from the first line of the code (`#!`), else, without a `fileName`, `javascript`. */
   language?: Language;
-  /** What the user's file is called in error messages. */
+  /** Name of the user's file in error messages. */
   fileName?: string;
 }
 
-/** Run a script that a skill ships. Its standard input is empty. */
+/** Options of a job that runs a script of a skill. Its standard input is empty. */
 export interface ScriptOptions extends Omit<JobOptions, 'stdin' | 'args'> {
-  /** The skill, by a reference as in `skills.refs`, which names further ones that the job carries. */
+  /** Reference to the skill, as in `skills.refs`. `skills.refs` names further skills of the job. */
   skill: string;
-  /** Path below the skill's folder: a file that the skill lists under `scripts`, or one below its folder `scripts/`. */
+  /** Path below the skill's folder: a file that the skill lists under `scripts`, or a file below its folder `scripts/`. */
   script: string;
-  /** At most 100, of 4,096 bytes in all. */
+  /** At most 100 arguments of 4,096 bytes in all. */
   args?: string[];
-  /** As for every job, within the limits of scripts: a run of 60 s, and 1 MiB of output. */
+  /** As for every job, but at most 60 s per run and 1 MiB of output. */
   limits?: Partial<JobLimits>;
 }
 
-/** What the code of a job has to leave. */
+/** Required outputs of the code of a job. */
 export interface JobOutputs {
   /** Files, relative to the output folder: the same as `expect`. */
   files?: string[];
-  /** Zod schema or JSON schema of the value that the program hands back. The host judges it, and what does not fit is repaired like any other failure. */
+  /** Schema of the value that the program returns. The host checks the value and repairs a wrong one like any other failure. */
   value?: ZodSchema | StandardSchemaLike | Record<string, unknown>;
 }
 
-/** Have code written for a task, run it, repair it. */
+/** Options of a job that writes code for a task, runs it and repairs it. */
 export interface CodegenOptions extends JobOptions {
   task: string;
-  /** Language of the code that is asked for. Default: `javascript`. */
+  /** Language of the generated code. Default: `javascript`. */
   language?: Language;
   /** `provider/model`, or undefined for the gateway's default. */
   model?: string;
@@ -145,11 +145,11 @@ export interface CodegenOptions extends JobOptions {
   maxAttempts?: number;
   outputs?: JobOutputs;
   dryRun?: boolean;
-  /** Tokens of the prompt that the declarations of the tools may take; beyond it are names and first sentences. Default: 4,000. */
+  /** Prompt tokens for tool declarations; above this, the prompt has only names and first sentences. Default: 4,000. */
   toolBudgetTokens?: number;
   /**
-   * Whether a model first decides on the task, reading the catalog of skills: which of them the job carries besides those of `skills`, and
-   * whether a text is the answer or code is to be written. Default: false.
+   * Lets a model first read the skill catalog and decide: which skills the job gets besides `skills`, and whether the answer is a text or
+   * code. Default: false.
    */
   select?: boolean | SelectOptions;
 }

@@ -5,44 +5,44 @@ import { DEFAULT_LIMITS } from './limits.ts';
 /** The languages of this version. */
 export type BuiltInLanguage = 'bash' | 'javascript' | 'python' | 'typescript';
 
-/** A language that an executor runs: the name of its folder in `runtime/languages/`. The folders there are the list of languages. */
+/** A language: the name of its folder in `runtime/languages/`. These folders are the list of languages. */
 export type Language = BuiltInLanguage | (string & Record<never, never>);
 
-/** The language of a program that names none itself. */
+/** The language of a program without another hint. */
 export const DEFAULT_LANGUAGE: Language = 'javascript';
 
-/** The texts on a language in a codegen prompt. */
+/** Texts about a language in a codegen prompt. */
 export interface LanguageGuide {
-  /** Lines on the language itself. */
+  /** Lines about the language itself. */
   rules: string[];
-  /** The expression by which a program names its output folder. */
+  /** Expression for the output folder in a program. */
   outputFolder: string;
   /** How a program sets the job's value. */
   value: string;
-  /** How a program calls a tool; absent where it cannot. */
+  /** How a program calls a tool; absent if it cannot. */
   tools?: string | undefined;
-  /** The language in which its tools are declared to a model; absent where they are listed with their schemas. */
+  /** The language of the tool declarations for a model; absent if tools are listed with their schemas. */
   declarations?: 'typescript' | 'python' | undefined;
   /** How a program reads a file of a skill. */
   skillFiles: string;
 }
 
-/** How a language's interpreter is asked for the installed packages, and the rules of the prompt on them. */
+/** The query for the installed packages of an interpreter, and the prompt rules about them. */
 export interface InstalledGuide {
   /** The interpreter's arguments. It prints `@ version`, then `name version` or `name` a line. */
   command: string[];
   /** Replaces `{version}` in the guide's rules where the interpreter gave no version. */
   version: string;
-  /** The rule where packages are installed; they replace `{packages}`. */
+  /** The rule if packages are installed; they replace `{packages}`. */
   some: string;
-  /** The rule where no packages are installed, or the interpreter did not answer. */
+  /** The rule if no packages are installed, or the interpreter did not answer. */
   none: string;
 }
 
-/** The variable by which an interpreter loads a file of ours before its main program. The file waits for the program. */
+/** The variable that makes an interpreter load a file of skillcell before its main program. The file waits for the program. */
 export interface LanguageHold {
   variable: string;
-  /** The variable's value; `%hold%` is the path of `file`, and `%heapMib%` has its meaning of `command`. */
+  /** The variable's value; `%hold%` is the path of `file`, and `%heapMib%` has the same meaning as in `command`. */
   value: string;
   file: string;
   /** The separator between this value and the run's own value of the same variable. */
@@ -59,16 +59,16 @@ export interface LanguageDefinition {
   endings: Record<string, string>;
   /** Interpreters that a program's first line may name, without folder and minor version. */
   shebangs: string[];
-  /** Paths of the interpreter, of which the first that exists is used; absent where skillcell's own Node is the interpreter. */
+  /** Paths of the interpreter; the first existing path is used. Absent if skillcell's own Node is the interpreter. */
   interpreters?: string[] | undefined;
   /**
    * The interpreter's arguments. `./` and `../` start at the language's folder; `%program%` is the path of the program, and `%heapMib%`
    * a limit for an interpreter's own heap, a little above the memory that the program may hold.
    */
   command: string[];
-  /** How the interpreter waits in its own start-up for a program; absent where `command` names an executor that runs programs itself. */
+  /** Makes the interpreter wait for a program during its own start-up; absent if `command` names an executor that runs programs itself. */
   hold?: LanguageHold | undefined;
-  /** Whether the interpreter needs the program's path when it starts. A program of another name then gets an interpreter of its own. */
+  /** True if the interpreter needs the program's path at its start. A program of another name then gets an interpreter of its own. */
   namedAtStart?: true | undefined;
   /**
    * Variables that the interpreter reads only when it starts; a name that ends in `*` stands for all names with that beginning. A run that
@@ -78,26 +78,26 @@ export interface LanguageDefinition {
   /** The form of messages to the executor: JSON, or NUL-terminated strings. */
   reads: 'json' | 'strings';
   /**
-   * Name of the interpreter that stays open in a session. Languages with the same name share the interpreter and its definitions. Absent where
+   * Name of the interpreter that stays open in a session. Languages with the same name share the interpreter and its definitions. Absent if
    * no interpreter can stay open.
    */
   session?: string | undefined;
   /** The program that serves a session. A held interpreter runs it like any other program. */
   sessionProgram?: string | undefined;
-  /** `lf` where the interpreter takes a carriage return and a byte order mark for parts of a word, so that both are removed. */
+  /** `lf` if the interpreter takes a carriage return and a byte order mark as parts of a word; both are then removed. */
   lineEnds?: 'lf' | undefined;
-  /** Whether the executor answers `check` with the unmet requirements of a script. */
+  /** True if the executor answers `check` with the unmet requirements of a script. */
   requirements?: true | undefined;
-  /** Tags of code blocks that hold a program, the prompt's own tag first. A later list counts where no tag of an earlier list is found. */
+  /** Tags of code blocks that hold a program, the prompt's own tag first. A later list counts only if no tag of an earlier list is found. */
   codeTags: string[][];
   guide: LanguageGuide;
-  /** Absent where the interpreter has no list of packages. */
+  /** Absent if the interpreter has no list of packages. */
   installed?: InstalledGuide | undefined;
   /** Debian packages by image flavor; `slim` goes into every image. */
   imagePackages: Record<string, string[]>;
 }
 
-/** The name of the program in its working folder: the caller's own, with an ending that fixes the language. */
+/** The name of the program in its working folder: the caller's name, with an ending that fixes the language. */
 export function programFileName({ endings }: LanguageDefinition, given = 'main'): string {
   const dot = given.lastIndexOf('.');
   const base = dot < 0 ? given : given.slice(0, dot);
@@ -110,22 +110,22 @@ export function findInterpreter({ interpreters }: LanguageDefinition, ownNode: s
   return interpreters === undefined ? ownNode : interpreters.find((path) => existsSync(path));
 }
 
-/** The path and variables with which an executor is started. */
+/** Path and variables at the start of an executor. */
 export interface ExecutorStart {
-  /** Path of the program, or {@link waitingProgram} where the program is not known yet. */
+  /** Path of the program, or {@link waitingProgram} if the program is not known yet. */
   program: string;
   /** Variables that the interpreter reads when it starts. */
   env: Readonly<Record<string, string>>;
-  /** Its working folder when it starts, for relative paths in the variables; absent for an executor that starts before there is a program. */
+  /** Working folder at the start, for relative paths in the variables; absent for an executor that starts before there is a program. */
   cwd?: string;
 }
 
-/** The path of a program without a name of its own in a working folder. Executors that start ahead are started with this path. */
+/** The default path of a program in a working folder. Executors that start ahead get this path. */
 export function waitingProgram(definition: LanguageDefinition, workspace: string): string {
   return join(workspace, programFileName(definition));
 }
 
-/** The variables of an environment that an interpreter of this language reads only when it starts. */
+/** The variables that an interpreter of this language reads only at its start. */
 export function startVariables(
   { readsAtStart = [] }: LanguageDefinition,
   env: Readonly<Record<string, string>>,
@@ -158,7 +158,7 @@ export function executorWords(
       hold.value.replace('%hold%', () => quotedPath(hold, file)),
       memoryMib,
     );
-    // One that is empty counts as not set.
+    // An empty variable counts as not set.
     variables[hold.variable] = own === undefined || own === '' ? value : `${value}${hold.joint}${own}`;
   }
   const words = interpreterCommand(definition, interpreter, runtime, memoryMib);
@@ -174,7 +174,7 @@ export function shellWords(words: readonly string[]): string {
   return words.map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(' ');
 }
 
-/** A path as a part of a variable's value. Where blanks separate the parts, a path with a blank needs quotes. */
+/** A path as a part of a variable's value. If spaces separate the parts, a path with a space needs quotes. */
 function quotedPath({ joint }: LanguageHold, path: string): string {
   return joint === ' ' && path.includes(' ') ? JSON.stringify(path) : path;
 }

@@ -11,12 +11,12 @@ const sandboxFields = {
   workspaceInodes: z.optional(whole(LIMIT_CEILINGS.workspaceInodes)),
 };
 
-/** Limits that a caller sets on sandboxes that wait for a job. */
+/** Limits that a caller sets on waiting (warm) sandboxes. */
 export const sandboxLimitsSchema: z.ZodMiniType<Partial<SandboxLimits>> = z.strictObject(
   sandboxFields,
 ) as unknown as z.ZodMiniType<Partial<SandboxLimits>>;
 
-/** Limits that a caller sets on one job; what is missing takes its default. */
+/** Limits that a caller sets on one job; a missing limit takes its default. */
 export const limitsSchema: z.ZodMiniType<Partial<JobLimits>> = z.strictObject({
   runTimeoutMs: z.optional(whole(LIMIT_CEILINGS.runTimeoutMs)),
   modelTimeoutMs: z.optional(whole(LIMIT_CEILINGS.modelTimeoutMs)),

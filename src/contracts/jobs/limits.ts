@@ -1,6 +1,6 @@
 const MIB = 1024 * 1024;
 
-/** Limits of a job. Every number is a whole one and at least 1, but for `cpus`, which may be a fraction. */
+/** Limits of a job. Every limit is a whole number of at least 1, except `cpus`, which may be a fraction. */
 export interface JobLimits {
   /** Deadline of one run of user code, in milliseconds. */
   runTimeoutMs: number;
@@ -16,9 +16,9 @@ export interface JobLimits {
   pids: number;
   workspaceMib: number;
   workspaceInodes: number;
-  /** Bytes kept of each of stdout and stderr. */
+  /** Kept bytes of stdout, and of stderr. */
   keptOutputBytes: number;
-  /** Bytes of both streams together after which the job ends. */
+  /** Bytes of both streams together; the job ends when it exceeds them. */
   totalOutputBytes: number;
   artifactFiles: number;
   artifactFileBytes: number;
@@ -26,13 +26,13 @@ export interface JobLimits {
   artifactDepth: number;
   /** Calls to the broker. */
   calls: number;
-  /** How long the clocks of run and job may stand still while somebody is asked to allow calls, in milliseconds and all together. */
+  /** Total time that the clocks of run and job may pause during approvals of calls, in milliseconds. */
   approvalTimeoutMs: number;
   /** Bytes of the JSON of a job's value. */
   valueBytes: number;
 }
 
-/** The limits that hold from a sandbox's start on; all others belong to the job. */
+/** The limits that apply from the start of a sandbox on; all others belong to the job. */
 export type SandboxLimits = Pick<JobLimits, 'memoryMib' | 'cpus' | 'pids' | 'workspaceMib' | 'workspaceInodes'>;
 
 /** The defaults of every limit; `jobTimeoutMs` is 900 s for codegen jobs. */
@@ -57,23 +57,23 @@ export const DEFAULT_LIMITS: JobLimits = {
   valueBytes: 256 * 1024,
 };
 
-/** Deadline of a codegen job when none is given, in milliseconds. */
+/** Default deadline of a codegen job, in milliseconds. */
 export const CODEGEN_JOB_TIMEOUT_MS = 900_000;
 
-/** The most that a script of a skill may ask for, and what it gets. */
+/** Defaults and maxima for a script of a skill. */
 export const SCRIPT_LIMITS: Pick<JobLimits, 'runTimeoutMs' | 'keptOutputBytes' | 'totalOutputBytes'> = {
   runTimeoutMs: 60_000,
   keptOutputBytes: MIB,
   totalOutputBytes: MIB,
 };
 
-/** Arguments of a script of a skill, and their bytes in all. */
+/** Most arguments of a script of a skill, and their total bytes. */
 export const SCRIPT_ARGUMENTS = { count: 100, bytes: 4_096 } as const;
 
-/** Fewer processes than this cannot hold one Node process and its threads (threats M42). */
+/** A smaller limit has no room for one Node process and its threads (threats M42). */
 export const MINIMUM_PIDS = 40;
 
-/** The largest value that a configuration may allow for each limit. */
+/** The largest allowed value of each limit. */
 export const LIMIT_CEILINGS: JobLimits = {
   runTimeoutMs: 86_400_000,
   modelTimeoutMs: 3_600_000,

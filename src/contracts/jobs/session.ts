@@ -17,78 +17,78 @@ import type { SessionResult } from './session-result.ts';
 
 export type { SessionResult } from './session-result.ts';
 
-/** Runs of one session that wait for their turn; more are refused with `session.busy`. */
+/** Most waiting runs of one session; further runs fail with `session.busy`. */
 export const SESSION_WAITING_RUNS = 16;
-/** Sessions that one orchestrator has open at once where nothing else is said. */
+/** Default maximum of open sessions per orchestrator. */
 export const DEFAULT_MAX_SESSIONS = 16;
-/** How long a session may do nothing, in milliseconds, where nothing else is said. */
+/** Default idle timeout of a session, in milliseconds. */
 export const SESSION_IDLE_MS = 600_000;
-/** How long a session may last, in milliseconds, where nothing else is said. */
+/** Default lifetime of a session, in milliseconds. */
 export const SESSION_MS = 14_400_000;
-/** The longest that a session may last or do nothing, in milliseconds. */
+/** Maximum lifetime and idle timeout of a session, in milliseconds. */
 export const MAX_SESSION_MS = 86_400_000;
-/** Bytes of the code of one run. */
+/** Most bytes of the code of one run. */
 export const RUN_CODE_BYTES: number = 1024 * 1024;
-/** Bytes of the results of one run, all together. */
+/** Most bytes of all results of one run together. */
 export const RESULT_BYTES: number = 16 * 1024 * 1024;
-/** Results of one run. */
+/** Most results of one run. */
 export const MOST_RESULTS = 64;
-/** Forms of one result. */
+/** Most forms of one result. */
 export const MOST_FORMS = 16;
 export const MEDIA_TYPE_CHARACTERS = 100;
 const MEDIA_TYPE = /^[a-z0-9][a-z0-9.+-]*\/[a-z0-9][a-z0-9.+-]*$/i;
-/** Bytes of a file that is read or written through a session. */
+/** Most bytes of a file that is read or written through a session. */
 export const SESSION_FILE_BYTES: number = 32 * 1024 * 1024;
 
-/** A sandbox that stays open: what is defined in it stays from run to run. */
+/** Options of a session: a sandbox that stays open and keeps its definitions from run to run. */
 export interface SessionOptions extends Pick<
   JobOptions,
   'runner' | 'isolation' | 'files' | 'env' | 'limits' | 'skills' | 'tools' | 'context' | 'signal'
 > {
-  /** Its id, which is the id of its job. Default: made by us. */
+  /** Id of the session and of its job. Default: generated. */
   sessionId?: string;
-  /** Language of the runs that name none. Default: `javascript`. */
+  /** Default language of the runs. Default: `javascript`. */
   language?: Language;
-  /** How long it may do nothing. Default: 600,000 ms. */
+  /** Idle timeout. Default: 600,000 ms. */
   idleTimeoutMs?: number;
-  /** How long it may last. Default: 14,400,000 ms. */
+  /** Lifetime. Default: 14,400,000 ms. */
   sessionTimeoutMs?: number;
-  /** The id of a session that ended because it did nothing, and whose workspace `stateDir` keeps. */
+  /** Id of a session that ended because it was idle; `stateDir` keeps its workspace. */
   resume?: string;
 }
 
 /** Options of one run in a session. */
 export interface SessionRunOptions {
-  /** Each language has an interpreter of its own, with names of its own, in the same workspace. Default: the session's. */
+  /** Each language has an interpreter and definitions of its own, in the same workspace. Default: the language of the session. */
   language?: Language;
-  /** Environment variables for this run only, beside those of the session: when it is over each is as it was before. */
+  /** Further environment variables for this run only; each has its old value again after the run. */
   env?: Record<string, string>;
-  /** How long the code may run. Default: `runTimeoutMs` of the session's limits. */
+  /** Deadline of the run, in milliseconds. Default: `runTimeoutMs` of the session's limits. */
   timeoutMs?: number;
-  /** Interrupts the run; one that has not begun then never does. Both are `canceled`. */
+  /** Interrupts the run, or removes a waiting run from the queue. Both are `canceled`. */
   signal?: AbortSignal;
 }
 
-/** What came of one run. A failing program is a result, not an exception. */
+/** Result of one run. A failing program is a result, not an exception. */
 export interface SessionRun {
-  /** Number of the run in its session, from 1, in the order in which they were asked for. */
+  /** Number of the run in its session, from 1, in the order of the requests. */
   run: number;
-  /** Counts from 1. When an interpreter is lost all of the session end, and the next run begins the next epoch. */
+  /** Counts from 1. When one interpreter is lost, all interpreters of the session end, and the next run begins the next epoch. */
   epoch: number;
-  /** Whether what runs defined is still there for the next one. */
+  /** Whether the definitions are kept for the next run. */
   state: 'kept' | 'lost';
   outcome: Outcome;
   limit?: LimitName;
-  /** Of the interpreter, where it ended; of bash that of its last command, of Python that of `sys.exit`. */
+  /** Exit code of the interpreter if it ended; in bash that of the last command, in Python that of `sys.exit`. */
   exitCode: number | null;
   signal: string | null;
-  /** The last expression, or what `setValue` was given; absent where that has no JSON form. */
+  /** Value of the last expression, or the argument of `setValue`; absent if it has no JSON form. */
   value?: unknown;
-  /** What was displayed, in order; then the last expression where it is shown by itself, and the open figures. Each has had an event. */
+  /** Displayed results in order, then the last expression if it displays itself, then the open figures. Each had an event. */
   results: SessionResult[];
   stdout: OutputText;
   stderr: OutputText;
-  /** With the line of the run's own code. */
+  /** `line` counts in the code of the run. */
   error?: ProgramError;
   /** The first thousand, in order of start. */
   calls: CallRow[];
@@ -97,30 +97,30 @@ export interface SessionRun {
   wallMs: number;
 }
 
-/** A run under way. Iterating gives its events from the first on: `run`, `output`, `result`, `call`, `approval`. */
+/** A run under way. Iteration gives its events from the first on: `run`, `output`, `result`, `call`, `approval`. */
 export interface SessionStream extends AsyncIterable<JobEvent> {
   readonly result: Promise<SessionRun>;
 }
 
 /** A file or folder in the workspace of a session. */
 export interface SessionFile {
-  /** Below the workspace. */
+  /** Path below the workspace. */
   path: string;
   kind: 'file' | 'folder' | 'other';
-  /** 0 for what is no file. */
+  /** Size of a file; 0 for any other kind. */
   bytes: number;
-  /** Why it cannot be reached by its path, or what is in it is not listed: `unreadable (EACCES)`, `deeper than 64 folders`, `its name is not UTF-8`. */
+  /** Why it has no usable path, or its content is not listed: `unreadable (EACCES)`, `deeper than 64 folders`, `its name is not UTF-8`. */
   fault?: string;
 }
 
-/** What a session's workspace holds. */
+/** Export of a session's workspace. */
 export interface SessionExport {
   archive: Buffer;
-  /** What the archive lacks, and why: no regular file, an empty folder, unreadable, a name that no archive of ours holds, no room. */
+  /** Entries that the archive lacks, with the reason: no regular file, an empty folder, unreadable, a name that it cannot hold, no room. */
   omitted: OmittedFile[];
 }
 
-/** The workspace of a session, reached with the rights of its own code: paths are relative to it, and no link is followed. */
+/** Files in the workspace of a session, with the permissions of its own code. Paths are relative to the workspace; links are not followed. */
 export interface SessionFiles {
   /**
    * Reads a file: its bytes, or with `'utf8'` its text.
@@ -140,7 +140,7 @@ export interface SessionFiles {
   read(path: string): Promise<Buffer>;
   read(path: string, encoding: 'utf8'): Promise<string>;
   /**
-   * Writes a whole file, with the folders on the way to it.
+   * Writes a whole file and creates its parent folders.
    *
    * @throws SkillcellError as `read`
    * @example
@@ -157,7 +157,8 @@ export interface SessionFiles {
    */
   write(path: string, content: string | Uint8Array): Promise<void>;
   /**
-   * All below a folder, in path order; default: all of the workspace. Where there are more than 20,000 entries, or 8 MiB of them, the last one is `…`, whose `fault` says so.
+   * Lists all entries below a folder in path order; default: the whole workspace. A list that exceeds 20,000 entries or 8 MiB ends with an
+   * entry `…`, whose `fault` says so.
    *
    * @throws SkillcellError as `read`
    * @example
@@ -172,7 +173,7 @@ export interface SessionFiles {
    */
   list(path?: string): Promise<SessionFile[]>;
   /**
-   * Removes a file, or a folder with all in it.
+   * Removes a file, or a folder with all its content.
    *
    * @throws SkillcellError as `read`
    * @example
@@ -194,12 +195,12 @@ export interface Session extends AsyncDisposable {
   readonly id: string;
   readonly runner: RunnerName;
   readonly isolation: Isolation;
-  /** Settles when it has ended, whoever ended it: as the result of its job. */
+  /** Settles with the result of its job when the session ends, for any reason. */
   readonly ended: Promise<JobResult>;
   /**
-   * Runs code with what earlier runs defined. One runs at a time, up to 16 wait.
+   * Runs code with the definitions of earlier runs. One run is active at a time; up to 16 wait.
    *
-   * @throws SkillcellError `session.busy`, `session.ended`, `job.invalid`, or when we failed
+   * @throws SkillcellError `session.busy`, `session.ended`, `job.invalid`, or the code of an internal failure
    * @example
    * ```ts
    * import { createOrchestrator } from 'skillcell';
@@ -214,7 +215,7 @@ export interface Session extends AsyncDisposable {
    */
   run(code: string, options?: SessionRunOptions): Promise<SessionRun>;
   /**
-   * The same with events.
+   * Like `run`, with events.
    *
    * @example
    * ```ts
@@ -231,7 +232,7 @@ export interface Session extends AsyncDisposable {
    */
   stream(code: string, options?: SessionRunOptions): SessionStream;
   /**
-   * Interrupts the run that is under way, as Ctrl-C does. Says whether there was one.
+   * Interrupts the active run like Ctrl-C. Returns false if no run is active.
    *
    * @example
    * ```ts
@@ -250,7 +251,7 @@ export interface Session extends AsyncDisposable {
   interrupt(): boolean;
   readonly files: SessionFiles;
   /**
-   * The workspace as a TAR archive of regular files.
+   * Exports the workspace as a TAR archive of regular files.
    *
    * @throws SkillcellError as `files.read`
    * @example
@@ -266,7 +267,7 @@ export interface Session extends AsyncDisposable {
    */
   export(): Promise<SessionExport>;
   /**
-   * Ends it; what lies in its output folder becomes artifacts of its job. Idempotent.
+   * Ends the session; the files in its output folder become artifacts of its job. Idempotent.
    *
    * @example
    * ```ts
@@ -283,7 +284,7 @@ export interface Session extends AsyncDisposable {
   close(): Promise<JobResult>;
 }
 
-/** Whether a text is the media type of a form, such as `image/png`. */
+/** Checks for the media type of a form, such as `image/png`. */
 export function isMediaType(text: string): boolean {
   return MEDIA_TYPE.test(text) && text.length <= MEDIA_TYPE_CHARACTERS;
 }

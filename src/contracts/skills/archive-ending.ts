@@ -1,19 +1,19 @@
-/** How names of archives of skills end, by the form that they promise. This is where it is written down. */
+/** File name endings of skill archives, by archive form. */
 const ENDINGS = { zip: ['.zip', '.skill'], tar: ['.tar.gz', '.tgz'] } as const;
 
-/** A form of archives. */
+/** A form of archive. */
 export type ArchiveForm = keyof typeof ENDINGS;
 
-/** All of them. */
+/** All endings. */
 export const ARCHIVE_ENDINGS: readonly string[] = Object.values(ENDINGS).flat();
 
-/** The form that a name promises; undefined for one that is no archive's. What an archive is, its bytes say. */
+/** The archive form of a file name, or undefined for any other name. The bytes decide the real format. */
 export function archiveForm(name: string): ArchiveForm | undefined {
   const forms: readonly ArchiveForm[] = ['zip', 'tar'];
   return forms.find((form) => ENDINGS[form].some((ending) => endsWith(name, ending)));
 }
 
-/** The name of an archive without what says that it is one; any other name as it is. */
+/** The name of an archive without its ending; any other name unchanged. */
 export function withoutArchiveEnding(name: string): string {
   const ending = ARCHIVE_ENDINGS.find((one) => endsWith(name, one));
   return ending === undefined ? name : name.slice(0, -ending.length);

@@ -25,7 +25,7 @@ const skill = (): z.ZodMiniType =>
 let seedSchema: z.ZodMiniType<SeedDescriptor> | undefined;
 let fullSchema: z.ZodMiniType<FullDescriptor> | undefined;
 
-/** Schema of {@link SeedDescriptor}, built at first use. A sandbox needs one of the two once, and building it takes longer than using it. */
+/** Schema of {@link SeedDescriptor}, built at first use: a sandbox needs only one of the two schemas, and building is slower than parsing. */
 export function seedDescriptorSchema(): z.ZodMiniType<SeedDescriptor> {
   return (seedSchema ??= z.strictObject({
     custom_skills_root: z.optional(z.nullable(z.string())),

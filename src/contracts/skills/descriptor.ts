@@ -1,6 +1,6 @@
 import type { AgentsConfig, SkillFile } from './skill.ts';
 
-/** Schema name of the descriptor that this version writes and reads. */
+/** Schema name of the descriptors of this version. */
 export const DESCRIPTOR_SCHEMA = 'skillcell/skills-descriptor@1';
 
 /** A skills descriptor in the seed's two-field form; everything is optional. */
@@ -20,19 +20,19 @@ export interface DescriptorSkill {
   files: SkillFile[];
 }
 
-/** A skills descriptor in the full form; portable when `skills` is there and both roots are null. */
+/** A skills descriptor in the full form; portable if it has `skills` and both roots are null. */
 export interface FullDescriptor {
   schema: typeof DESCRIPTOR_SCHEMA;
   custom_skills_root: string | null;
   bundle_root: string | null;
   agents_config: AgentsConfig;
   overrides: string[];
-  /** Namespaces besides `custom` that skills of the descriptor's root may have; the portable form lists those it needs. */
+  /** Namespaces besides `custom` that skills of the descriptor's root may have; the portable form lists only the needed ones. */
   custom_namespaces?: string[];
   skills?: Record<string, DescriptorSkill>;
   catalog?: { consumer: string | null; ids: string[]; digest: string };
   digest?: string;
 }
 
-/** Anything that `SKILLS_DESCRIPTOR` may hold. */
+/** All forms of `SKILLS_DESCRIPTOR`. */
 export type SkillsDescriptor = SeedDescriptor | FullDescriptor;

@@ -1,6 +1,6 @@
 import type { Skill } from './skill.ts';
 
-/** A skill that a query matched, and by what. */
+/** A skill that matches a query, and the hits. */
 export interface SkillMatch {
   /** Full id. */
   id: string;
@@ -8,7 +8,7 @@ export interface SkillMatch {
   hits: string[];
 }
 
-/** A loaded skill that is not offered, and why. */
+/** A loaded skill that is not offered, and the reason. */
 export interface LeftOut {
   /** Full id. */
   id: string;
@@ -16,43 +16,43 @@ export interface LeftOut {
   reason: string;
 }
 
-/** How much of the skills a query should disclose. */
+/** The amount of skill text that a query should disclose. */
 export interface MatchResult {
   /** 0 nothing · 1 a breadcrumb · 2 the registry · 3 the matched skills in full. */
   tier: 0 | 1 | 2 | 3;
-  /** What to show; absent for tier 3, whose text is that of the skills. */
+  /** The text to show; absent for tier 3, which shows the text of the skills. */
   text?: string;
   /** Matched skills in rank order. */
   matches: SkillMatch[];
-  /** Skills that the query would have matched, and why they stayed out. */
+  /** Skills that the query matches but that are left out, and the reason. */
   leftOut: LeftOut[];
 }
 
-/** What one turn brings. */
+/** Input of one turn. */
 export interface TriggerTurn {
   query: string;
   /** The skills that the consumer may see in this turn. */
   skills: readonly Skill[];
-  /** Full ids of skills to let go before the query is matched. */
+  /** Full ids of skills to deactivate before the query is matched. */
   release?: readonly string[];
-  /** The most skills that this query may bring in. @default 3 */
+  /** Most skills that this query may activate. @default 3 */
   max?: number | undefined;
-  /** Full ids that the consumer's `enabled` names; see `SkillsSubsystem.enabledByName`. */
+  /** Full ids in the consumer's `enabled`; see `SkillsSubsystem.enabledByName`. */
   named?: readonly string[];
-  /** Skills that the consumer may not see, each with the reason; one that the query matches is a row of `leftOut`. */
+  /** Skills that the consumer may not see, each with the reason; a match becomes a row of `leftOut`. */
   hidden?: readonly { skill: Skill; reason: string }[];
 }
 
-/** What a turn leads to. */
+/** Result of one turn. */
 export interface TriggerTurnResult extends MatchResult {
   /** Full ids of the active skills, sorted by code point. */
   active: string[];
 }
 
-/** Remembers over the turns of a conversation which skills are active. */
+/** Keeps the active skills over the turns of a conversation. */
 export interface TriggerSession {
   /**
-   * Takes what the user wrote, and says which skills it brings in and which are active.
+   * Matches the text of the user, and returns the matched and the active skills.
    *
    * @example
    * ```ts
@@ -72,8 +72,8 @@ export interface TriggerSession {
   turn(turn: TriggerTurn): TriggerTurnResult;
 }
 
-/** Which skills a job's task brought in by their triggers. */
+/** Skills whose triggers match the task of a job. */
 export interface JobMatch extends MatchResult {
-  /** Full ids of skills that are active since an earlier job of the session, sorted by code point. */
+  /** Full ids of skills that an earlier job of the session activated, sorted by code point. */
   kept: string[];
 }

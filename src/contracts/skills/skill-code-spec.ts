@@ -5,17 +5,17 @@ export interface ExportReference {
   name: string;
 }
 
-/** What of a skill is loaded as code, by a driver in a sandbox (`runtime/languages/`) or on the host. */
+/** The code of a skill that a driver loads in a sandbox (`runtime/languages/`) or on the host. */
 export interface SkillCodeSpec {
   /** Full id. */
   skill: string;
   job: string;
   toolsets: ExportReference[];
   provider?: ExportReference;
-  /** Tools that the provider is asked for; none for all that it supports. */
+  /** Tools to request from the provider; empty: all supported tools. */
   tools: { name: string; provider?: string; config: Record<string, unknown> }[];
-  /** More are refused, and need not be described. */
+  /** Most tools; more are refused without a description. */
   mostTools: number;
-  /** Modules that have to be there before anything is loaded. */
+  /** Modules that must exist before any code is loaded. */
   dependencies: string[];
 }

@@ -3,7 +3,7 @@ import type { Diagnostic } from '../errors/diagnostic.ts';
 /** The three namespaces of a skill. */
 export type Namespace = 'public' | 'internal' | 'custom';
 
-/** Where a root comes from; precedence is builtin < company < user < project < custom. */
+/** Origin of a root; precedence is builtin < company < user < project < custom. */
 export type RootKind = 'builtin' | 'company' | 'user' | 'project' | 'custom';
 
 /** A folder that holds skills. `trusted` counts for `project` roots only. */
@@ -21,7 +21,7 @@ export interface SkillTriggers {
   patterns?: string[];
 }
 
-/** What the frontmatter of a SKILL.md sets; a field that is absent, empty or only a default is not there. */
+/** Frontmatter fields of a SKILL.md; a field that is absent, empty or only a default is left out. */
 export interface SkillFields {
   name?: string;
   description?: string;
@@ -42,9 +42,9 @@ export interface SkillFields {
   toolsets?: string[];
   scripts?: string[];
   defaultEnabled?: boolean;
-  /** True: in no catalog and no match; only an explicit reference or an import loads it. */
+  /** True: never in a catalog or a match; only an explicit reference or an import loads it. */
   disableModelInvocation?: boolean;
-  /** False: meant for models, not to be offered to people. */
+  /** False: only for models, not offered to people. */
   userInvocable?: boolean;
   briefDescription?: string;
   bindShells?: string[];
@@ -71,7 +71,7 @@ export interface SourceRow {
   [field: string]: unknown;
 }
 
-/** One regular file of a skill, as the manifest made at load knows it. */
+/** One regular file of a skill, from the manifest made at load. */
 export interface SkillFile {
   /** Path below the skill folder, `/` between folders. */
   path: string;
@@ -85,7 +85,7 @@ export interface SkillFile {
 export interface Skill {
   /** Full id, `<namespace>.<skill id>`. */
   id: string;
-  /** One of the three, or one that the descriptor's `custom_namespaces` lists. */
+  /** One of the three namespaces, or a namespace in the descriptor's `custom_namespaces`. */
   namespace: string;
   skillId: string;
   /** Display name on one line. */
@@ -97,16 +97,16 @@ export interface Skill {
   rootPath: string;
   /** Path of the skill folder below its root, `.` for the root itself. */
   dir: string;
-  /** Absolute path of the folder with its files, where it lies apart from its root: what a store has given is kept by digest. */
+  /** Absolute path of the folder with its files if it lies outside the root: skills of a store are kept by digest. */
   folder?: string;
-  /** It comes from a store that a caller of a library made, and not from a folder that the options name; its code is never trusted. */
+  /** True: the skill comes from a store that the caller created, not from a folder in the options; its code is never trusted. */
   ofStore?: true;
   fields: SkillFields;
   /** Unknown keys, and known keys of an unusable shape. */
   extra: Record<string, unknown>;
   /** Everything after the closing fence of SKILL.md. */
   body: string;
-  /** Text of compact.md, if there is one. */
+  /** Text of compact.md, if it exists. */
   compact?: string;
   /** `brief_description`, else the first sentence of the description. */
   brief: string;
@@ -119,10 +119,10 @@ export interface Skill {
   diagnostics: Diagnostic[];
 }
 
-/** Per-consumer policy; the consumer `*` applies to every consumer, its `disabled` only. */
+/** Policy per consumer. The `disabled` of the consumer `*` applies to every consumer; its `enabled` has no effect. */
 export type AgentsConfig = Record<string, { enabled?: string[]; disabled?: string[] }>;
 
-/** What became of one reference of a request. */
+/** Outcome of one reference of a request. */
 export interface ReferenceRow {
   ref: string;
   /** Full id; absent for `unknown`. */
@@ -132,11 +132,11 @@ export interface ReferenceRow {
   reason?: string;
 }
 
-/** The bytes of one skill folder on their way to another process. Keys are paths below the folder. */
+/** The files of one skill folder, for transfer to another process. Keys are paths below the folder. */
 export type SkillTree = Map<string, { bytes: Uint8Array; executable: boolean }>;
 
 /** Skill trees by full id. */
 export type SkillTrees = Map<string, SkillTree>;
 
-/** Which body of a skill is rendered. */
+/** The rendered body of a skill. */
 export type SkillVariant = 'full' | 'compact';

@@ -1,12 +1,12 @@
 /*
- * The rule for names of files, in jobs, skills and archives alike. A name shows what it is: `\u202etxt.exe` reads as `exe.txt`, and two
- * names must not differ only in what a reader does not see. Unseen are the characters that Unicode calls default-ignorable or formats, and
- * its separators of lines. They are taken where a language or an emoji needs them, and only there:
+ * Hidden characters in file names of jobs, skills and archives. They are refused because `\u202etxt.exe` reads as `exe.txt`, and two names
+ * must not differ only in invisible characters. Hidden are the Unicode default-ignorable and format characters, and the line and paragraph
+ * separators. They are allowed only where a language or an emoji needs them:
  *
  * - joiners, by UAX #31, section 2.3.1 (https://unicode.org/reports/tr31/#Layout_and_Format_Control_Characters): between letters of a
- *   cursive or Indic script, which they give another form, and behind a virama;
+ *   cursive or Indic script, whose form they change, and after a virama;
  * - parts of emoji, by UTS #51, section 1.4 (https://unicode.org/reports/tr51/#Emoji_Sequences): variation selectors, joiners between
- *   two emoji, and the tags of the flag of a part of a country. Other tags spell out a text that nothing shows.
+ *   two emoji, and the tags of a regional flag. Other tags spell an invisible text.
  */
 
 const CURSIVE =
@@ -18,7 +18,7 @@ const INDIC =
   '\\p{scx=Tirh}';
 const OF_SCRIPT = `${CURSIVE}${INDIC}`;
 const LETTER = `(?=[${OF_SCRIPT}])[\\p{L}\\p{M}]`;
-/** Signs that take a consonant's vowel away, in scripts of today: canonical combining class 9. */
+/** Signs that remove the vowel of a consonant, in modern scripts: canonical combining class 9. */
 const VIRAMA =
   '[\\u{94d}\\u{9cd}\\u{a4d}\\u{acd}\\u{b4d}\\u{bcd}\\u{c4d}\\u{ccd}\\u{d3b}\\u{d3c}\\u{d4d}\\u{dca}\\u{f84}\\u{1039}\\u{103a}\\u{17d2}\\u{1b44}\\u{1baa}\\u{1bab}\\u{a8c4}\\u{a9c0}\\u{11442}\\u{114c2}]';
 const JOINER = `(?<=${LETTER})[\\u{200c}\\u{200d}](?=${LETTER})|(?<=${VIRAMA})[\\u{200c}\\u{200d}]`;
@@ -29,29 +29,29 @@ const BETWEEN = `(?<=${PICTURE}(?:\\p{Emoji_Modifier}|${SELECTOR})?)\\u{200d}(?=
 const KEYCAP = '[0-9#*]\\u{fe0f}\\u{20e3}';
 const TAG_LETTER = '[\\u{e0061}-\\u{e007a}]';
 const TAG_DIGIT = '[\\u{e0030}-\\u{e0039}]';
-/** A code of Unicode's locale data, such as gbeng: a region, and a part of it. */
+/** A code of Unicode's locale data, such as gbeng: a region and its subdivision. */
 const FLAG = `\\u{1f3f4}(?:${TAG_LETTER}{2}|${TAG_DIGIT}{3})(?:${TAG_LETTER}|${TAG_DIGIT}){1,4}\\u{e007f}`;
 const EMOJI = `${FLAG}|(?<=${PICTURE})${SELECTOR}|${BETWEEN}|${KEYCAP}`;
 
-/** Formats that have a form of their own: signs of Arabic, Syriac and Kaithi that stand around a number. */
+/** Visible format characters: signs of Arabic, Syriac and Kaithi around a number. */
 const SEEN = '\\u{600}-\\u{605}\\u{6dd}\\u{70f}\\u{890}\\u{891}\\u{8e2}\\u{110bd}\\u{110cd}';
 const UNSEEN = `(?![${SEEN}])[\\p{Cf}\\p{Default_Ignorable_Code_Point}\\p{Zl}\\p{Zp}]`;
 
 let unseenEach: RegExp | undefined;
-/** Made at first use: V8 looks the classes of Unicode up when an expression is made. */
+/** Created at first use, because V8 looks up the Unicode classes when it creates the expression. */
 function unseen(): RegExp {
   return (unseenEach ??= new RegExp(`${JOINER}|${EMOJI}|(${UNSEEN})`, 'gu'));
 }
 
-/** Most names hold none of all this, and need no look at their neighbours. */
+/** Fast path for most names: no hidden characters, no lookaround. */
 const PLAIN = /^[\x20-\x7e\u00c0-\u02ff\u3041-\u3096\u30a1-\u30fa\u4e00-\u9fff]*$/;
 
-/** Tells whether a name holds a character that a reader does not see, and no language or emoji needs there. */
+/** Checks a name for hidden characters that no language or emoji needs. */
 export function hidesInName(name: string): boolean {
   return replaceHiddenInName(name, () => '') !== name;
 }
 
-/** Puts something else in the place of each such character. */
+/** Replaces each hidden character of a name. */
 export function replaceHiddenInName(name: string, instead: (character: string) => string): string {
   if (PLAIN.test(name)) return name;
   return name.replace(unseen(), (text, hidden?: string) => (hidden === undefined ? text : instead(hidden)));

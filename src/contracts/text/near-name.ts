@@ -1,12 +1,12 @@
-/** Shortest written name that may stand for a part of another one: `timeout` for `runTimeoutMs`. */
+/** Shortest name that is compared as a part of another name: `timeout` of `runTimeoutMs`. */
 const PART_LENGTH = 4;
 
 /**
- * The known name that a misspelt one most likely stands for.
+ * Finds the known name that is nearest to a misspelt one.
  *
- * @param name what was written
- * @param known names, those below others with dots: the last part is compared
- * @returns the nearest one; undefined where none is near
+ * @param name the misspelt name
+ * @param known known names, with dots for nested ones; only the last part is compared
+ * @returns the nearest name; undefined if no name is near
  */
 export function nearName(name: string, known: readonly string[]): string | undefined {
   const given = plain(name);
@@ -23,7 +23,7 @@ function plain(name: string): string {
   return name.toLowerCase().replaceAll(/[^a-z0-9]/g, '');
 }
 
-/** Undefined where two names are not near. A part of a name is as near as its last allowed slip. */
+/** Undefined if the names are not near. A part of a name has distance 3, one more than the largest edit distance. */
 function distanceTo(given: string, candidate: string): number | undefined {
   const most = Math.min(2, Math.floor(given.length / 3));
   const distance = editDistance(given, candidate);
@@ -32,7 +32,7 @@ function distanceTo(given: string, candidate: string): number | undefined {
   return isPart ? 3 : undefined;
 }
 
-/** Letters to add, take away, change or swap with their neighbour until one text is the other (optimal string alignment). */
+/** Fewest insertions, deletions, substitutions and swaps of neighbours between two texts (optimal string alignment). */
 function editDistance(from: string, to: string): number {
   let before: number[] = [];
   let previous = Array.from({ length: to.length + 1 }, (_, column) => column);

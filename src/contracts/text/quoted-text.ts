@@ -1,13 +1,13 @@
-/** Characters that a line does not show, or that change how the rest of it looks, and that JSON leaves as they are. */
+/** Characters that are invisible or change the look of the rest of a line, and that JSON does not escape. */
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
 const SHOWN_CHARACTERS = 100;
 
-/** The beginning of a text in quotes, as far as a message shows it, with escapes for what a reader would not see. */
+/** The first 100 characters of a text in quotes, with escapes for invisible characters. */
 export function quotedText(text: string): string {
   return visibleText(JSON.stringify(text.slice(0, SHOWN_CHARACTERS)));
 }
 
-/** A text with escapes for what a reader would not see. */
+/** A text with escapes for invisible characters. */
 export function visibleText(text: string): string {
   return text.replace(UNSEEN, escaped);
 }

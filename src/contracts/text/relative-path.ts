@@ -1,14 +1,14 @@
-/** Deepest path that crosses the channel, in components. */
+/** Most components of a path on the channel. */
 export const MAX_PATH_DEPTH = 64;
-/** Longest one. */
+/** Most bytes of a path on the channel. */
 export const MAX_PATH_BYTES = 4_096;
 
-// Control characters, lone surrogates, and U+FFFD, which stands where a name was not UTF-8.
+// Control characters, lone surrogates, and U+FFFD, which replaces bytes that are not UTF-8.
 const FORBIDDEN = /[\p{Cc}\p{Cs}\\\ufffd]/u;
 
 /**
- * Says what is wrong with a relative path, or `undefined` when it may become the name of a file: no absolute path, no
- * empty, `.` or `..` component, no control characters or backslashes, at most 255 bytes a component and 4,096 in all.
+ * Returns the fault of a relative path, or `undefined` if it is valid: not absolute, no empty, `.` or `..` component, no control
+ * characters or backslashes, at most 64 components, 255 bytes per component and 4,096 bytes in all.
  */
 export function relativePathFault(path: string): string | undefined {
   if (path === '') return 'empty path';

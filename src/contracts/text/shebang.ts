@@ -2,11 +2,11 @@
 export interface Shebang {
   /** The interpreter without folder and minor version: `python3` of `#!/usr/bin/env -S LANG=C python3.11 -u`. */
   interpreter: string;
-  /** What follows it. */
+  /** Words after the interpreter. */
   options: string[];
 }
 
-/** Reads the first line of a program; `undefined` where it does not begin with `#!`. */
+/** Reads the first line of a program; `undefined` if it does not begin with `#!`. */
 export function readShebang(code: string): Shebang | undefined {
   const line = /^\uFEFF?#!([^\r\n]*)/.exec(code)?.[1];
   if (line === undefined) return undefined;
@@ -17,7 +17,7 @@ export function readShebang(code: string): Shebang | undefined {
   return { interpreter, options: first < 0 ? [] : words.slice(first + 1) };
 }
 
-/** `python3.12` is `python3`: dots with digits behind them, at the end. */
+/** `python3.12` becomes `python3`: removes dots with digits at the end. */
 function withoutVersion(name: string): string {
   let end = name.length;
   for (let dot = end; ; end = dot) {

@@ -1,4 +1,4 @@
-/** A text without the characters of one kind at its end. An expression would look at each run of them from each of its characters on. */
+/** Removes a repeated character from the end. A regular expression would need quadratic time for long runs of the character. */
 export function withoutEnd(text: string, character: string): string {
   let end = text.length;
   while (text[end - 1] === character) end -= 1;

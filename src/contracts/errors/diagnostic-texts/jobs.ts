@@ -22,99 +22,99 @@ type Code = Extract<
   | `variable.${string}`
 >;
 
-/** What is found while a job runs. */
+/** Texts of diagnostics from running jobs. */
 export const JOB_TEXTS: Readonly<Record<Code, DiagnosticText>> = {
   'decision.skill-denied': {
     meaning:
-      'a skill that the decision chose may not be loaded by the consumer that writes the code; the code was written without it',
-    advice: 'Give both consumers the same skills in `agents_config`, or take the skill from the decision as well.',
+      'the decision chose a skill that the policy denies to the consumer that writes the code; the code was written without it',
+    advice: 'Give both consumers the same skills in `agents_config`, or deny the skill to the decision as well.',
   },
   'decision.tool-unknown': {
     meaning:
-      'a pattern in `tools` of a job with `select` or `skills.match` names no tool of the host, nor of a skill that the job came to',
-    advice: 'Correct the pattern, where it is not for a skill that may be chosen another time.',
+      'a pattern in `tools` of a job with `select` or `skills.match` matches no tool of the host or of the chosen skills',
+    advice: 'Correct the pattern, unless it is for a skill that another job may choose.',
   },
   'generation.cut-off': {
-    meaning: 'the model reached the greatest length of its answers, and the text ends there',
-    advice: 'Ask for a shorter text, or for its parts one by one.',
+    meaning: 'the model reached its maximum answer length, and the text ends there',
+    advice: 'Ask for a shorter text, or for one part at a time.',
   },
   'limit.watched': {
-    meaning: 'a limit that nothing in the kernel holds here; it is looked at several times a second',
-    advice: 'Use docker, or control groups, where the limit has to hold at every moment.',
+    meaning: 'the kernel does not enforce this limit here; skillcell checks it several times a second',
+    advice: 'Use docker or control groups if the limit must hold at every moment.',
   },
   'limit.unenforced': {
-    meaning: 'a limit that is not held here',
-    advice: 'Use docker, or control groups, where the limit matters; `skillcell doctor` shows what holds it.',
+    meaning: 'this limit is not enforced here',
+    advice:
+      'Use docker or control groups if the limit matters; `skillcell doctor` shows which limits are enforced, and how.',
   },
   'pool.limits-differ': {
-    meaning: 'warm sandboxes wait for this language and level, but with other limits; the job started cold',
-    advice: 'Give the pool the limits of the jobs, or the jobs those of the pool.',
+    meaning: 'warm sandboxes of this language and level have other limits; the job started cold',
+    advice: 'Give the pool and the jobs the same limits.',
   },
   'packages.unknown': {
-    meaning: 'the interpreter did not say which packages it has, so that the prompt of a codegen job names none',
-    advice: 'Run the interpreter by hand; a broken installation of it is the usual reason.',
+    meaning: 'the interpreter did not list its packages, so the prompt of a codegen job names none',
+    advice: 'Run the interpreter by hand; its installation is usually broken.',
   },
   'output.incomplete': {
     meaning:
-      'what the program wrote may go on behind what is kept and counted: a process held its pipe and was not found, or not ended',
-    advice: 'Have the program end the processes that it starts, or wait for them.',
+      'the end of the output may be missing and uncounted: a process that was not found or not ended still held the pipe',
+    advice: 'Let the program end the processes that it starts, or wait for them.',
   },
   'processes.left': {
-    meaning: 'processes of the program could not be ended in time; they end with the sandbox',
+    meaning: 'processes of the program could not be killed in time; they end with the sandbox',
     advice: 'Look for a program that hangs in the kernel, for instance on a network file system.',
   },
   'program.line-ends': {
     meaning:
-      'lines of the program, or of files that it may run or source, ended as Windows ends them, which its interpreter takes for part of a word; the copies in the sandbox end them with a line feed alone',
+      'the program, or a file that it may run or source, has Windows line ends, which the interpreter takes for part of a word; the copies in the sandbox have Unix line ends',
     advice: 'Save the program and these files with Unix line ends.',
   },
   'script.requirement': {
-    meaning: 'a package, or a version of one or of Python, that a script requires is not where the script was to run',
-    advice: 'Install it where sandboxes run, or relax what the script requires.',
+    meaning: 'the sandbox lacks a package, a package version or a Python version that the script requires',
+    advice: 'Install it where sandboxes run, or relax the requirement in the script.',
   },
   'artifact.dropped': {
-    meaning:
-      'artifacts that were in memory, of this job or of older ones, were let go to keep the bound on their bytes',
+    meaning: 'artifacts in memory, of this job or of older ones, were evicted to keep their bytes within the limit',
     advice: 'Read artifacts soon after their job, name an `output` folder, or raise `keptArtifactBytes`.',
   },
   'file.omitted': {
     meaning:
-      'an entry of a folder that the job takes was left out: a link, a device, an unreadable file, or a name that hides what it is',
-    advice: 'Name the file itself where it is needed, or give it another name.',
+      'an entry of an input folder was left out: a link, a device, an unreadable file, or a name with hidden characters',
+    advice: 'Name the file itself in `files` if the job needs it, or rename it.',
   },
   'job.canceled-again': {
-    meaning: 'a job that was canceled was canceled again, such as by a second signal; the first reason is its error',
-    advice: 'Nothing needs to be done: the job was over already.',
+    meaning: 'a canceled job was canceled again, for instance by a second signal; the first reason is its error',
+    advice: 'Nothing to do: the job was over already.',
   },
   'runner.passed-over': {
-    meaning: 'a runner that is preferred could not be used, and the job runs on another one',
-    advice: 'Mend what the message names, or name a runner; `skillcell doctor` tells more.',
+    meaning: 'a preferred runner could not be used, and the job runs on another one',
+    advice: 'Fix the cause in the message, or choose a runner; `skillcell doctor` shows more.',
   },
   'sandbox.ended': {
-    meaning: 'the sandbox was ended before it could report; what it wrote until then is kept',
+    meaning: 'the sandbox was killed before it could report; its output until then is kept',
     advice: 'Raise the time limit, or let the program end earlier.',
   },
   'result.omitted': {
     meaning:
-      'results of a run of a session are left out: more than a run may show, or not what its interpreter announced',
+      'results of a session run are left out: they exceed the limits of a run, or differ from the announcement of the interpreter',
     advice: 'Show fewer or smaller results; write large ones to files of the session.',
   },
   'session.ended': {
     meaning:
-      'the session ended without being closed: it did nothing for its time; with a state folder its workspace is kept',
-    advice: 'Resume it, or open another one; `idleTimeoutMs` says how long a session may do nothing.',
+      'the session ended without `close`: it was idle for longer than `idleTimeoutMs`; with a state folder, its workspace is kept',
+    advice: 'Resume it, or open another one; raise `idleTimeoutMs` if a session may be idle for longer.',
   },
   'session.lost': {
-    meaning: 'an interpreter of the session ended or was ended, and with it all that its runs had defined',
-    advice: 'Define again what is needed. Files of the workspace are still there.',
+    meaning: 'an interpreter of the session ended or was killed, and all definitions of its runs are lost',
+    advice: 'Repeat the definitions. Files of the workspace are still there.',
   },
   'value.invalid': {
     meaning: 'the value of the program is left out',
-    advice: 'Return what JSON can hold, within the limit of its size.',
+    advice: 'Return a JSON value within the size limit.',
   },
   'variable.late': {
     meaning:
-      'an environment variable of one run is read by interpreters when they start, and that of the session has started',
-    advice: 'Open a session with it, or run a program as a job.',
+      'the interpreter reads this environment variable of the run only at its start, and the interpreter of the session has started',
+    advice: 'Set the variable for the whole session, or run the program as a job.',
   },
 };
