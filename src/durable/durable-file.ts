@@ -5,11 +5,11 @@ import { atPlace } from './file-system-fault.ts';
 import { currentOwner, isDead, ownerName, parseOwnerName } from './owner.ts';
 import { removeTree } from './remove-tree.ts';
 
-/** What is on its way to the disk: its name begins with the owner, who alone may finish it. */
+/** Name of a temporary file or folder. It begins with its owner, the only process that may finish it. */
 const TORN = /^\.(.+)\.part$/;
 
 /**
- * Writes a file under a temporary name of this process, and returns its path once it is on the disk. Where that fails nothing is left.
+ * Writes a file under a temporary name of this process, and returns its path once it is on the disk. A failure leaves no file.
  *
  * @throws the system's error
  */
@@ -30,12 +30,12 @@ export function writeAside(folder: string, content: string | Uint8Array): string
   }
 }
 
-/** A path in that folder, for what this process has on its way to the disk. */
+/** A new temporary path of this process in a folder. */
 export function tornPath(folder: string): string {
   return join(folder, `.${ownerName(currentOwner())}-${randomBytes(8).toString('hex')}.part`);
 }
 
-/** Takes something out of the way at once, for whoever looks at its place; then from the disk. */
+/** Renames an entry first, so that readers of its path see it vanish at once; then deletes it. */
 export function discard(place: string): void {
   const aside = tornPath(dirname(place));
   try {
@@ -47,7 +47,7 @@ export function discard(place: string): void {
   removeTree(aside);
 }
 
-/** Removes what dead owners were writing when they died: files, and folders with what is in them. What another user left is theirs. */
+/** Removes the temporary files and folders of dead owners. Entries of other users are kept. */
 export function removeTorn(folder: string): void {
   for (const name of readdirSync(folder)) {
     const owner = parseOwnerName(TORN.exec(name)?.[1] ?? '');
@@ -57,13 +57,13 @@ export function removeTorn(folder: string): void {
   }
 }
 
-/** Writes all of it: one call may write only a part. */
+/** Writes the whole content: one call may write only a part. */
 export function writeWhole(descriptor: number, content: string | Uint8Array): void {
   const bytes = typeof content === 'string' ? Buffer.from(content) : content;
   for (let offset = 0; offset < bytes.length;) offset += writeSync(descriptor, bytes, offset);
 }
 
-/** Puts the names in a folder on the disk; that a file itself is there says nothing of its name. */
+/** Writes the names in a folder to the disk: fsync of a file does not include its name. */
 export function syncFolder(folder: string): void {
   const descriptor = openSync(folder, 'r');
   try {

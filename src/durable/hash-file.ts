@@ -3,10 +3,10 @@ import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 
 const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
 
-/** Nothing waits between filling it and hashing it, so one serves all. */
+/** Shared by all calls: filling and hashing it are synchronous. */
 const piece = Buffer.allocUnsafeSlow(256 * 1024);
 
-/** What a file is now. */
+/** Size, mode and digest of a file. */
 export interface HashedFile {
   bytes: number;
   executable: boolean;
@@ -17,8 +17,8 @@ export interface HashedFile {
 /**
  * Hashes a regular file. Follows no link as the last part of the path, never waits on a fifo, and never reads a device.
  *
- * @param limit bytes, over which it is refused
- * @throws Error where it cannot be opened, is no regular file, or is larger
+ * @param limit most bytes
+ * @throws Error if the file cannot be opened, is not a regular file, or is larger
  */
 export function hashFile(path: string, limit: number): HashedFile {
   const descriptor = openSync(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
@@ -28,7 +28,7 @@ export function hashFile(path: string, limit: number): HashedFile {
     if (stats.size > limit) throw new Error(`over ${limit} bytes`);
     const executable = (stats.mode & 0o111) !== 0;
     const first = readSync(descriptor, piece, 0, piece.length, null);
-    // A file that reports no more than this has its end here, so that it is not asked for another time.
+    // The reported size is read, so no further read is needed.
     if (first === stats.size && first < piece.length)
       return { bytes: first, executable, digest: `sha256:${hash('sha256', piece.subarray(0, first))}` };
     return { ...hashOn(descriptor, first, limit), executable };

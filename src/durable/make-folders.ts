@@ -1,12 +1,12 @@
 import { mkdirSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 
-/** How often somebody else may take a folder away before it has one in it. */
+/** Most attempts if another process keeps removing the new folders. */
 const TRIES = 5;
 
 /**
- * Makes a folder and those above it that are not there, one after the other. Node's own way never ends where the system says that there is no such
- * folder each time that one is to be made, as in /proc.
+ * Creates a folder and its missing parents, one after the other. Node's recursive mkdir never ends in folders such as /proc, which answer each
+ * mkdir with ENOENT.
  *
  * @param path absolute path
  * @throws the system's error

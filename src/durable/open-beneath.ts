@@ -7,12 +7,12 @@ const FOLDER = constants.O_RDONLY | constants.O_DIRECTORY;
 const FILE = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW;
 
 /**
- * Opens a file below a folder for reading. Every folder on the way is opened from its parent and no link is followed, so that
- * nobody who can write below the folder can lead elsewhere, also meanwhile.
+ * Opens a file below a folder for reading. Every folder in the path is opened from its parent, and no link is followed. A process that
+ * writes below the folder at the same time therefore cannot redirect the path.
  *
- * @param root a folder of the host; links on the way to it are the caller's own and are followed
- * @param path relative
- * @throws the system's error, ELOOP or ENOTDIR for a link on the way
+ * @param root a folder of the host; links in its own path are followed
+ * @param path relative path
+ * @throws the system's error, ELOOP or ENOTDIR for a link in `path`
  */
 export async function openBeneath(root: string, path: string): Promise<FileHandle> {
   const components = path.split('/');
@@ -38,7 +38,7 @@ export function openFolderIn(parent: FileHandle, path: string, name: string): Pr
   return open(opened, FOLDER | constants.O_NOFOLLOW);
 }
 
-/** A path that goes through the open descriptor, so that nobody can put a link in the way meanwhile. */
+/** A path through the open descriptor, so that a link cannot replace the folder in the meantime. */
 export function throughDescriptor(folder: FileHandle, otherwise: string): string {
   return process.platform === 'linux' ? `/proc/self/fd/${folder.fd}` : otherwise;
 }

@@ -1,8 +1,8 @@
 import { readFileSync, readlinkSync } from 'node:fs';
 
 /**
- * Who owns a sandbox, a lock, or a file on its way to the disk: boot, process namespace, process id and that process's start time, so that
- * neither a recycled pid nor a process of another namespace is taken for the owner.
+ * Owner of a sandbox, a lock or a temporary file: boot, process namespace, process id and start time of the process. So neither a recycled
+ * pid nor a process of another namespace passes for the owner.
  */
 export interface Owner {
   boot: string;
@@ -16,7 +16,7 @@ export function currentOwner(): Owner {
   return { boot: bootId(), pidNamespace: pidNamespace(), pid: process.pid, startTime: startTimeOf(process.pid) ?? '0' };
 }
 
-/** An owner as a part of a name: letters, digits and `-`. */
+/** An owner as a part of a file name: letters, digits and `-`. */
 export function ownerName(owner: Owner): string {
   return `${owner.boot}-${owner.pidNamespace}-${owner.pid}-${owner.startTime}`;
 }
@@ -30,8 +30,9 @@ export function parseOwnerName(name: string): Owner | undefined {
 }
 
 /**
- * Whether an owner is surely dead. One of another process namespace of this boot cannot be judged from here and counts
- * as alive. One of another boot is dead where only this machine leaves traces, and cannot be judged where others do.
+ * Returns true if an owner is certainly dead. An owner of another process namespace of this boot cannot be judged and counts as alive.
+ *
+ * @param otherBoot verdict for owners of another boot: `dead` if only this machine writes owners, `unknown` (false) if other machines do too
  */
 export function isDead(owner: Owner, otherBoot: 'dead' | 'unknown' = 'dead'): boolean {
   if (owner.boot !== bootId()) return otherBoot === 'dead';
@@ -39,7 +40,7 @@ export function isDead(owner: Owner, otherBoot: 'dead' | 'unknown' = 'dead'): bo
   return startTimeOf(owner.pid) !== owner.startTime;
 }
 
-/** Whether an owner can be judged from here: it is of this boot and this process namespace. */
+/** Returns true if the owner has this boot and this process namespace, so that its state can be judged. */
 export function isOurs(owner: Owner): boolean {
   return owner.boot === bootId() && owner.pidNamespace === pidNamespace();
 }
@@ -56,7 +57,7 @@ function pidNamespace(): string {
   return /\d+/.exec(readlinkSync('/proc/self/ns/pid'))?.[0] ?? '0';
 }
 
-/** Start time of a living process in clock ticks since boot; a process that is only waiting to be reaped is dead. */
+/** Start time of a living process in clock ticks since boot. A zombie counts as dead. */
 function startTimeOf(pid: number): string | undefined {
   let stat: string;
   try {

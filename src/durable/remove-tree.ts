@@ -1,7 +1,7 @@
 import { chmodSync, lstatSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Removes a folder with all that is in it, also where nobody may write it. Follows no link; one that is not there is none to remove. */
+/** Removes a folder with its content, also without write permission. Follows no link; ignores a missing folder. */
 export function removeTree(folder: string): void {
   try {
     rmSync(folder, { recursive: true, force: true });

@@ -8,12 +8,12 @@ const FOLDER = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW
 const NEW_FILE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
 
 /**
- * Writes a file below a folder: every folder on the way is opened from its parent without following links, and the
- * file appears under its name by a rename, so that neither a link at its place nor one on the way leads elsewhere.
+ * Writes a file below a folder. Every folder in the path is opened from its parent without following links, and a rename gives the file its
+ * name. So no link can redirect the path.
  *
- * @param root a folder of the host; links on the way to it are the caller's own and are followed
+ * @param root a folder of the host; links in its own path are followed
  * @param path relative and checked
- * @throws the system's error, ELOOP or ENOTDIR for a link on the way
+ * @throws the system's error, ELOOP or ENOTDIR for a link in `path`
  */
 export async function writeBeneath(root: string, path: string, bytes: Uint8Array): Promise<void> {
   const components = path.split('/');
@@ -32,7 +32,7 @@ export async function writeBeneath(root: string, path: string, bytes: Uint8Array
   }
 }
 
-/** A folder and those above it. Node's own recursion never ends below a folder that takes no new one, such as /proc. */
+/** Creates a folder and its parents. Node's recursive mkdir never ends below a folder that accepts no new entries, such as /proc. */
 export async function makeFolder(path: string): Promise<void> {
   try {
     await mkdir(path);
@@ -46,7 +46,7 @@ export async function makeFolder(path: string): Promise<void> {
   }
 }
 
-/** Another artifact, or another job, made it first. */
+/** Another artifact or another job created it first. */
 function ignoreExisting(error: NodeJS.ErrnoException): void {
   if (error.code !== 'EEXIST') throw error;
 }

@@ -3,10 +3,10 @@ import { dirname } from 'node:path';
 import { syncFolder, writeAside } from './durable-file.ts';
 
 /**
- * Writes a new file that is there whole or not at all, and is on the disk when this returns.
+ * Writes a new file atomically. It is on the disk when this returns.
  *
  * @param path absolute path in an existing folder
- * @returns false where something of that name is there already, which stays as it is
+ * @returns false if the path exists already; it is not changed
  * @throws the system's error
  */
 export function writeNewFile(path: string, content: string | Uint8Array): boolean {
@@ -14,7 +14,7 @@ export function writeNewFile(path: string, content: string | Uint8Array): boolea
   const aside = writeAside(folder, content);
   try {
     chmodSync(aside, 0o666 & ~process.umask());
-    // A rename would take the place of what is there.
+    // A rename would replace an existing file.
     linkSync(aside, path);
     return true;
   } catch (error) {

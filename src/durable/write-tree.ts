@@ -5,20 +5,20 @@ import { atPlace } from './file-system-fault.ts';
 import { removeTree } from './remove-tree.ts';
 import { syncFolder, tornPath, writeWhole } from './durable-file.ts';
 
-/** Rights of what is written: `kept` is changed by nobody any more. */
+/** Permissions of the written entries. `kept` is read-only. */
 const MODES = {
   kept: { file: 0o444, executable: 0o555, folder: 0o555 },
   plain: { file: 0o644, executable: 0o755, folder: 0o755 },
 } as const;
 
 /**
- * Writes files into a new folder that is there whole or not at all, and is on the disk when this returns. Until then it has a name that
- * begins with its owner, for the next one to remove.
+ * Writes a new folder with files atomically. It is on the disk when this returns. Until then it has a temporary name with its owner, so that
+ * `removeTorn` can remove it after a crash.
  *
  * @param parent absolute path of an existing folder
- * @param name of the new one
- * @param tree files by paths that may become names of files
- * @returns false where something of that name is there already, which stays as it is; an empty folder is nothing
+ * @param name name of the new folder
+ * @param tree files by valid relative paths
+ * @returns false if the name exists already; it is not changed. An empty folder is replaced
  * @throws the system's error
  */
 export function writeTree(parent: string, name: string, tree: SkillTree, rights: keyof typeof MODES): boolean {
@@ -37,12 +37,12 @@ export function writeTree(parent: string, name: string, tree: SkillTree, rights:
       } finally {
         closeSync(file);
       }
-      // Whatever the mask of this process takes away.
+      // The umask of this process does not apply.
       chmodSync(place, executable ? modes.executable : modes.file);
     }
     for (const folder of [...folders].toReversed()) {
       syncFolder(folder);
-      // A folder that nobody may write cannot get another place.
+      // A folder without write permission cannot be renamed.
       if (folder !== aside) chmodSync(folder, modes.folder);
     }
     if (!takePlace(aside, join(parent, name))) {
@@ -63,7 +63,7 @@ function takePlace(aside: string, place: string): boolean {
     renameSync(aside, place);
     return true;
   } catch (error) {
-    // A folder that is not empty, or what is no folder.
+    // The name is a folder with content, or not a folder.
     if (['EEXIST', 'ENOTEMPTY', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '')) return false;
     throw error;
   }

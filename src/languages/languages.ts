@@ -5,7 +5,7 @@ import { SkillcellError } from '../contracts/errors/skillcell-error.ts';
 import { readLanguages } from './read-languages.ts';
 
 const CHECKOUT = '../../runtime/languages';
-/** In the package, and beside an application that was bundled into one file and keeps `dist/runtime` at its side. */
+/** In the package, and beside an application that is bundled into one file with `dist/runtime` next to it. */
 const BUILT = ['../runtime/languages', './runtime/languages'];
 
 let read: LanguageDefinition[] | undefined;
@@ -20,7 +20,7 @@ export function languageNames(): string[] {
   return languages().map(({ name }) => name);
 }
 
-/** The definition of a language, or `undefined` where there is none of that name. */
+/** The definition of a language, or `undefined` for an unknown name. */
 export function findLanguage(name: Language): LanguageDefinition | undefined {
   return languages().find((definition) => definition.name === name);
 }
@@ -30,6 +30,6 @@ function findFolder(): string {
   const folders = places.map((place) => fileURLToPath(new URL(place, import.meta.url)));
   const found = folders.find((folder) => existsSync(folder));
   if (found !== undefined) return found;
-  const message = `Cannot find the languages: no folder of the runtime bundle, got no ${folders.join(' and no ')}.`;
+  const message = `Cannot find the languages: the runtime bundle is missing, there is no ${folders.join(' and no ')}.`;
   throw new SkillcellError('runtime.bundle-missing', message);
 }

@@ -4,11 +4,11 @@ import { languages } from './languages.ts';
 import { readShebang } from '../contracts/text/shebang.ts';
 
 /**
- * The language of a program whose caller names none: that of its file's ending, else that of the interpreter in its first
- * line. Code without a file and without such a line is JavaScript.
+ * The default language of a program: from the ending of its file, else from the interpreter in its first line. Code without a
+ * file name and without such a line is JavaScript.
  *
- * @param fileName absent where the code came without one
- * @returns `undefined` where file name or first line name something else
+ * @param fileName absent if the code has no file name
+ * @returns `undefined` if the ending or the first line names an unknown language
  */
 export function programLanguage(code: string, fileName?: string): Language | undefined {
   const ending = extname(fileName ?? '').toLowerCase();

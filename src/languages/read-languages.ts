@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { LanguageDefinition } from '../contracts/jobs/language.ts';
 
 /**
- * Reads the definitions of all languages in a folder: each is a folder with a `language.json`, which the build of the
+ * Reads the definitions of all languages in a folder. Each language is a folder with a `language.json`, which the build of the
  * runtime bundle has checked.
  *
  * @param folder `languages` of a runtime bundle, or `runtime/languages` of a checkout

@@ -3,24 +3,24 @@ import type { Language, LanguageDefinition } from '../contracts/jobs/language.ts
 import { languages } from './languages.ts';
 import { readShebang, type Shebang } from '../contracts/text/shebang.ts';
 
-/** What runs a script of a skill. */
+/** Language and interpreter of a script of a skill. */
 export interface ScriptInterpreter {
   language: Language;
-  /** The interpreter that the script's first line names, and the options there that count; empty where it names none. */
+  /** The interpreter in the script's first line and its relevant options; empty if the language decides alone. */
   interpreter: string[];
 }
 
-/** What runs the scripts that name it as `uv run --script`: their requirements are checked, nothing is installed. */
+/** The language of scripts with `uv run --script` in the first line: their requirements are checked, nothing is installed. */
 const UV_LANGUAGE: Language = 'python';
-/** Options of a shell that change how a script runs, and not what is run; the last letter may ask for a name. */
+/** Shell options that change how a script runs, but not which script; a last letter `o` is followed by a name. */
 const SHELL_OPTION = /^-(?=.)[abefhkmntuvxBCEHPT]*o?$/;
 
 /**
- * Says what runs a script: the interpreter in its first line, else the ending of its name. A first line that names another
- * interpreter is none of ours, whatever the name ends with.
+ * Finds the interpreter of a script: from its first line, else from the ending of its name. A first line with an unknown interpreter
+ * gives `undefined`, even if the ending is known.
  *
- * @param path of the script, in any folder
- * @param code its beginning, at least the first line
+ * @param path path of the script, in any folder
+ * @param code beginning of the script, at least the first line
  */
 export function scriptInterpreter(path: string, code: string): ScriptInterpreter | undefined {
   const shebang = readShebang(code);
@@ -38,7 +38,7 @@ function runsByUv({ interpreter, options }: Shebang): boolean {
   return interpreter === 'uv' && options[0] === 'run' && options.some((word) => word === '--script' || word === '-s');
 }
 
-/** Only a shell's options say how the script itself runs: `set -e` is as often in the first line as in the second. */
+/** Only shell options are kept, because they affect the script itself: `-e` in the first line means `set -e`. */
 function interpreterWords({ reads }: LanguageDefinition, { interpreter, options }: Shebang): string[] {
   if (reads !== 'strings') return [];
   const words = [interpreter];

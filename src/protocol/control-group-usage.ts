@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { SandboxUsage } from '../contracts/jobs/usage.ts';
 
-/** Where the counters of one group are: one folder for all in version 2, one a controller in version 1. */
+/** Folders with the counters of one control group: the same folder for all in version 2, one per controller in version 1. */
 export interface ControlGroupFolders {
   unified: boolean;
   memory: string;
@@ -11,7 +11,7 @@ export interface ControlGroupFolders {
   cpuacct: string;
 }
 
-/** Reads the kernel's counters of one control group. What an older kernel does not count is null. */
+/** Reads the kernel's counters of one control group. Counters that the kernel lacks are null. */
 export function readControlGroupUsage({ unified, memory, pids, cpu, cpuacct }: ControlGroupFolders): SandboxUsage {
   const cpuTime = unified ? counter(cpu, 'cpu.stat', 'usage_usec') : counter(cpuacct, 'cpuacct.usage');
   return {
@@ -23,8 +23,7 @@ export function readControlGroupUsage({ unified, memory, pids, cpu, cpuacct }: C
 }
 
 /**
- * The memory that a group holds now, as the engine's own command line counts it: without the part of the page cache that
- * the kernel would give up first.
+ * The current memory of a group, counted like `docker stats`: without the inactive page cache, which the kernel reclaims first.
  */
 export function readControlGroupMemory({
   unified,
@@ -40,7 +39,7 @@ function counter(folder: string, file: string, key?: string): number | null {
   try {
     text = readFileSync(join(folder, file), 'latin1');
   } catch {
-    // Not counted here, or the group is gone; the number is then unknown.
+    // The kernel does not count it, or the group no longer exists.
     return null;
   }
   const value = key === undefined ? text.trim() : `\n${text}`.split(`\n${key} `)[1]?.split('\n', 1)[0];

@@ -1,7 +1,8 @@
 /**
- * Does the same for many, a few at once. The first failure is that of the whole; what is under way is waited for.
+ * Maps items with bounded concurrency. After a failure, no further item starts, and the work under way is awaited.
  *
  * @returns results in the order of the items
+ * @throws the first failure
  */
 export async function eachAtOnce<Item, Result>(
   items: readonly Item[],

@@ -2,11 +2,11 @@ import { StringDecoder } from 'node:string_decoder';
 import type { OutputText } from '../contracts/jobs/result.ts';
 
 /**
- * What is kept of a stream of output, as text. A character that the cap cuts in two is left out; one that the program left
- * unfinished is shown as broken.
+ * Decodes the kept part of an output stream. A character that the cap cuts in two is left out; a character that the program left
+ * unfinished becomes U+FFFD.
  *
  * @param kept the beginning of the stream
- * @param bytes how many there were in all; where that is more, the text is truncated
+ * @param bytes total bytes of the stream; the text is truncated if this is more than `kept`
  */
 export function outputText(kept: readonly Uint8Array[], bytes: number): OutputText {
   const whole = Buffer.concat(kept);

@@ -1,8 +1,8 @@
-/** How long a wait may take, and what it comes to then; without a limit only an abort ends it. */
+/** Limit of a wait, and its outcome at the limit. Without a limit, only an abort ends the wait. */
 export type Deadline<T> = (
   | {
       limitMs: number;
-      /** What the wait gives, or the error that it throws, when the limit passes. */
+      /** Gives the result, or throws the error, when the limit passes. */
       overdue(): T;
     }
   | { limitMs?: undefined; overdue?: undefined }
@@ -12,10 +12,10 @@ export type Deadline<T> = (
 };
 
 /**
- * Waits for a step, but not longer than its deadline and not beyond an abort. The first of the three counts; the step itself
- * goes on, and how it ends later is of no interest any more.
+ * Waits for a step until its deadline or an abort; the first of the three counts. The step itself continues, and its later outcome is
+ * ignored.
  *
- * @throws what the step throws, what `overdue` throws, or the reason of the abort
+ * @throws the error of the step or of `overdue`, or the reason of the abort
  */
 export async function withinDeadline<T>(
   step: T | PromiseLike<T>,
@@ -23,13 +23,13 @@ export async function withinDeadline<T>(
 ): Promise<T> {
   const { promise, resolve, reject } = Promise.withResolvers<T>();
   const stop = (): void => reject(signal?.reason as Error);
-  // Asynchronous, so that what it throws becomes the end of the wait.
+  // Asynchronous, so that an error of `overdue` rejects the wait.
   const late = async (): Promise<void> => resolve(overdue?.() as T);
   const timer = limitMs === undefined ? undefined : setTimeout(() => void late().catch(reject), limitMs);
-  // The abort comes first: work that was started for something that is over never wins.
+  // The abort is checked first, so that it wins over a step that is already settled.
   if (signal?.aborted === true) stop();
   signal?.addEventListener('abort', stop, { once: true });
-  // A callback of the caller's may give its answer at once.
+  // The step may be a plain value.
   Promise.resolve(step).then(resolve, reject);
   try {
     return await promise;

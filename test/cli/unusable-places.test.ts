@@ -32,22 +32,22 @@ describe('a working folder that was removed', () => {
       cwd: gone,
       encoding: 'utf8',
     });
-    expect(stderr).toContain('Cannot use a place: the working folder is not there any more');
+    expect(stderr).toContain('Cannot use a path: the working folder no longer exists');
     expect(status).toBe(2);
   });
 });
 
 describe('a home that cannot hold a cache', () => {
   it.each([
-    ['/dev/null', 'what it lies in is no folder (ENOTDIR, mkdir), got "/dev/null/.cache"'],
-    ['/proc/x', 'no folder can be made there (ENOENT, mkdir), got "/proc/x"'],
+    ['/dev/null', 'its parent is not a folder (ENOTDIR, mkdir), got "/dev/null/.cache"'],
+    ['/proc/x', 'no folder can be created there (ENOENT, mkdir), got "/proc/x"'],
   ])('is named, and ends: %s', async (HOME, reason) => {
     const { code, stderr } = await runMain(['skills', 'add', '../src', '--list'], {
       cwd: join(scene, 'project'),
       env: { HOME },
     });
     expect(stderr).toBe(
-      `Cannot use a place: ${reason}.\nChange the rights of what the message names, or name another place.\n`,
+      `Cannot use a path: ${reason}.\nChange the permissions of the path in the message, or choose another path.\n`,
     );
     expect(code).toBe(2);
   });
@@ -70,7 +70,7 @@ describe('a folder without rights', () => {
     ]) {
       const at = { cwd: join(scene, 'project'), home: join(scene, 'home') };
       const { code, stderr } = runOrdinary(['skills', ...argv], at);
-      expect(stderr).toContain('Cannot use a place: this user has no right to it (EACCES, ');
+      expect(stderr).toContain('Cannot use a path: permission denied (EACCES, ');
       expect(stderr).toContain(`got "${join(scene, 'project')}`);
       expect(stderr).not.toMatch(/fault of skillcell|\.part/);
       expect([argv, code]).toEqual([argv, 2]);

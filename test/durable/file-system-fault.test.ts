@@ -32,13 +32,13 @@ describe('fileSystemFault()', () => {
     const full = openSync('/dev/full', 'w');
     const error = errorOf(() => writeSync(full, 'x'));
     closeSync(full);
-    expect(said(error)).toBe('disk.full 3: Cannot write: there is no room (ENOSPC), got no path.');
-    expect(said(atPlace(error, '/a/b'))).toBe('disk.full 3: Cannot write: there is no room (ENOSPC), got "/a/b".');
+    expect(said(error)).toBe('disk.full 3: Cannot write: no space left (ENOSPC), got no path.');
+    expect(said(atPlace(error, '/a/b'))).toBe('disk.full 3: Cannot write: no space left (ENOSPC), got "/a/b".');
     const database = new DatabaseSync(':memory:');
     database.exec('PRAGMA max_page_count=2; CREATE TABLE t (x)');
     const ofDatabase = errorOf(() => database.prepare('INSERT INTO t VALUES (zeroblob(100000))').run());
     database.close();
-    expect(said(ofDatabase)).toBe('disk.full 3: Cannot write: there is no room (ERR_SQLITE_ERROR), got no path.');
+    expect(said(ofDatabase)).toBe('disk.full 3: Cannot write: no space left (ERR_SQLITE_ERROR), got no path.');
   });
 
   it('tells a place that cannot be used, and shows no name of what is on its way to the disk', () => {
@@ -46,9 +46,9 @@ describe('fileSystemFault()', () => {
     writeFileSync(file, '');
     const below = errorOf(() => mkdirSync(join(file, '.1-2-3.part', 'x')));
     expect(said(below)).toBe(
-      `path.unusable 2: Cannot use a place: what it lies in is no folder (ENOTDIR, mkdir), got "${file}".`,
+      `path.unusable 2: Cannot use a path: its parent is not a folder (ENOTDIR, mkdir), got "${file}".`,
     );
-    expect(said(errorOf(() => makeFolders(file)))).toContain('something else is there already (EEXIST, mkdir)');
+    expect(said(errorOf(() => makeFolders(file)))).toContain('another entry exists there (EEXIST, mkdir)');
     expect(said(errorOf(() => readFileSync(folder)))).toBeUndefined();
     expect(
       said(

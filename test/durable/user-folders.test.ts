@@ -28,7 +28,7 @@ describe('homeFolder()', () => {
     }
     expect(SkillcellError.isInstance(caught) && caught).toMatchObject({
       code: 'path.unusable',
-      message: expect.stringContaining('HOME is no absolute path, and the system names none, got ""') as string,
+      message: expect.stringContaining('HOME is not an absolute path, and the system lists no home, got ""') as string,
     });
   });
 });

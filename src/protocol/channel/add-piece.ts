@@ -1,9 +1,9 @@
-/** Pieces that are joined make none larger than this. */
+/** Largest joined piece. */
 const JOINED_BYTES = 64 * 1024;
 
 /**
- * Adds a piece to those before it. Small ones are joined: a sender that sends its bytes one by one would otherwise cost
- * hundreds of bytes for each.
+ * Appends a piece to a list and joins small neighbors. A sender of single bytes would otherwise cost hundreds of bytes of memory for
+ * each byte.
  */
 export function addPiece(pieces: Buffer[], piece: Buffer): void {
   let joined = piece;

@@ -10,7 +10,7 @@ export interface JsonCaps {
   maxValues?: number;
 }
 
-/** JSON that is refused: too large, too deep, no valid JSON, or with a key that could reach a prototype. */
+/** JSON is refused: too large, too deep, invalid, or with a key that could reach a prototype. */
 export class JsonRefused extends Error {
   override readonly name = 'JsonRefused';
 }
@@ -18,8 +18,8 @@ export class JsonRefused extends Error {
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /**
- * Parses JSON bytes from a party that is not trusted. Length, depth and number of values are checked before the
- * parser runs, so that its cost is bounded; `__proto__` and `constructor.prototype` keys are refused.
+ * Parses JSON bytes from an untrusted party. Length, depth and number of values are checked before the parser runs, so that its
+ * cost is bounded. `__proto__` and `constructor.prototype` keys are refused.
  *
  * @throws {JsonRefused}
  */
@@ -32,7 +32,7 @@ export function parseBoundedJson(bytes: Uint8Array, caps: JsonCaps): unknown {
   } catch (error) {
     throw new JsonRefused('not UTF-8', { cause: error });
   }
-  // The parser below would drop it without a word.
+  // The parser would silently drop it.
   if (text.startsWith('\ufeff')) throw new JsonRefused('it begins with a byte order mark');
   try {
     return secureParse(text, null, { protoAction: 'error', constructorAction: 'error' });

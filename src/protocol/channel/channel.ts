@@ -7,46 +7,46 @@ import { isPacked } from './packed-call.ts';
 import { createReceivedStreams } from './received-streams.ts';
 import { createSentStreams } from './sent-streams.ts';
 
-/** A text of as many UTF-16 units fits into one frame. */
+/** A text of this many UTF-16 units always fits into one frame. */
 const ONE_FRAME_CHARACTERS = Math.floor(MAX_FRAME_PAYLOAD / 3);
 
 export { STREAM_WINDOW, type ByteWriter, type StreamReader, type StreamWriter } from './byte-stream.ts';
 
 /** Options of {@link createChannel}. */
 export interface ChannelOptions {
-  /** A whole control message, parsed but not validated. */
+  /** Gets each whole control message, parsed but not validated. */
   onMessage(message: unknown): void;
-  /** A whole call or answer, as it came. Where nobody takes them they break the channel. */
+  /** Gets each whole call or answer, unparsed. Without this handler, calls and answers break the channel. */
   onPacked?(bytes: Buffer): void;
-  /** Called once: the other side closed (no error), or the channel broke. */
+  /** Called once, when either side closes the channel (no error) or the channel breaks. */
   onClose(error: Error | undefined): void;
   /** Bytes of one control message over all its frames. @default 8 MiB */
   maxMessageBytes?: number;
 }
 
 /**
- * Both ends of the host⇄sandbox channel: control messages and flow-controlled byte streams over one duplex. What is written in one
- * tick goes in one system call, and wakes the other side once.
+ * One end of the host⇄sandbox channel: control messages and flow-controlled byte streams over one duplex. All writes of one tick go in one
+ * system call and wake the other side once.
  */
 export interface Channel {
   send(message: object): void;
   /** Sends a call or an answer. */
   sendPacked(bytes: Buffer): void;
-  /** Sends something that nobody waits for: with what is sent next, or alone a few milliseconds later. */
+  /** Sends a message that is not urgent: with the next message, or alone a few milliseconds later. */
   sendEvent(message: object): void;
-  /** Sends something behind all that the streams wait with. */
+  /** Sends a message after all pending bytes of the streams. */
   sendLast(message: object): void;
-  /** Opens a stream; a message has to name its number before its first byte is written. */
+  /** Opens a stream. A message must announce its number before its first byte is written. */
   openStream(): StreamWriter;
-  /** Reads a stream that a message of the other side has named. @throws {FrameError} at a number that is no new one */
+  /** Reads a stream that the other side has announced. @throws {FrameError} if the number is not new */
   receive(stream: number, reader: StreamReader): void;
-  /** Ends the channel; what was written before is handed to the system first. */
+  /** Ends the channel after it has passed all written bytes to the system. */
   close(): void;
-  /** Bytes that wait in this process for the other side to read. */
+  /** Bytes that wait in this process until the other side reads. */
   readonly backlog: number;
 }
 
-/** Creates a channel over `duplex`. Whatever breaks the form of the protocol destroys the duplex. */
+/** Creates a channel over `duplex`. Any violation of the protocol destroys the duplex. */
 export function createChannel(duplex: Duplex, options: ChannelOptions): Channel {
   const maxBytes = options.maxMessageBytes ?? 8 * 1024 * 1024;
   const frames = createFrameWriter(duplex);
@@ -111,11 +111,11 @@ function asError(value: unknown): Error {
 }
 
 /**
- * Puts the parts of control messages together.
+ * Joins the parts of control messages.
  *
  * @param maxBytes most bytes of one message over all its frames
  * @param onMessage called with the bytes of each whole message
- * @returns takes one part, and throws a {@link FrameError} at one that no sender who keeps the protocol sends
+ * @returns takes one part; throws a {@link FrameError} if the part violates the protocol
  */
 function joinMessageParts(maxBytes: number, onMessage: (bytes: Buffer) => void): (frame: Frame) => void {
   let parts: Buffer[] = [];
@@ -123,9 +123,9 @@ function joinMessageParts(maxBytes: number, onMessage: (bytes: Buffer) => void):
   return ({ flags, payload }) => {
     const more = (flags & FLAG_MORE) !== 0;
     if (!more && parts.length === 0 && payload.length <= maxBytes) return onMessage(payload);
-    // Tiny parts would cost far more to hold than the bytes that the cap counts.
+    // Tiny parts would need far more memory than the bytes that the cap counts.
     if (more && payload.length < MAX_FRAME_PAYLOAD) {
-      throw new FrameError('Cannot take a message: a part of it that is not the last one is not full.');
+      throw new FrameError('Cannot take a message: a part before the last one is not full.');
     }
     size += payload.length;
     if (size > maxBytes) throw new FrameError(`Cannot take a message: over ${maxBytes} bytes.`);
@@ -138,7 +138,7 @@ function joinMessageParts(maxBytes: number, onMessage: (bytes: Buffer) => void):
   };
 }
 
-/** Writes a control message in as many frames as it needs. */
+/** Writes a control message, in several frames if needed. */
 function writeMessage(frames: FrameWriter, message: string | Buffer, urgency: Urgency): void {
   const most = typeof message === 'string' ? ONE_FRAME_CHARACTERS : MAX_FRAME_PAYLOAD;
   if (message.length <= most) return frames.control(FRAME_KIND.message, 0, 0, message, urgency);

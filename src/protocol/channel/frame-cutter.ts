@@ -1,35 +1,36 @@
 import { addPiece } from './add-piece.ts';
 
-/** Cuts what arrives into frames: a header of a fixed size, which says how long the payload behind it is. */
+/** Cuts a byte stream into frames: a header of fixed size with the length of the payload that follows. */
 export interface FrameCutter {
   push(chunk: Buffer): void;
   /**
-   * Hands on the next frame that is whole, if there is one.
+   * Passes on the next whole frame, if there is one.
    *
-   * @param take gets the bytes in which the frame lies, from where to where; views of them stay valid
+   * @param take gets a buffer, and the start and end of the frame in it; views of the buffer stay valid
+   * @returns false if no whole frame is there
    */
   next(take: (bytes: Buffer, start: number, end: number) => void): boolean;
 }
 
-/** How the frames begin. */
+/** Form of the frame header. */
 export interface FrameForm {
   headerBytes: number;
-  /** Bytes of the payload. What it throws, `next` throws; a length is refused before anything is kept for it. */
+  /** Length of the payload. `next` passes on its errors; a length is refused before any memory is reserved. */
   payloadBytes(bytes: Buffer, start: number): number;
 }
 
-/** Creates a cutter; it holds the chunks of at most one incomplete frame, and what has not been asked for. */
+/** Creates a cutter. It holds the chunks of at most one incomplete frame, and the frames that `next` has not taken. */
 export function createFrameCutter({ headerBytes, payloadBytes }: FrameForm): FrameCutter {
-  /** What is being cut, and how much of it is done. */
+  /** The current buffer, and the offset up to which it is cut. */
   let bytes: Buffer = Buffer.alloc(0);
   let done = 0;
-  /** What came after it. */
+  /** The chunks after it. */
   let pieces: Buffer[] = [];
   let waiting = 0;
-  /** Bytes of the frame that is next, as far as they are known. */
+  /** Bytes of the next frame; only the header until its length is known. */
   let needed = headerBytes;
 
-  /** Whether so many bytes are there in one piece. */
+  /** Makes the next `size` bytes contiguous; false if there are fewer. */
   const has = (size: number): boolean => {
     if (bytes.length - done >= size) return true;
     if (bytes.length - done + waiting < size) return false;

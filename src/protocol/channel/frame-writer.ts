@@ -2,38 +2,38 @@ import type { Duplex } from 'node:stream';
 import { FLAG_END, FRAME_KIND, frameHeader } from './frame.ts';
 import { createGatheredFrames } from './gathered-frames.ts';
 
-/** How long an event may wait for something to travel with. */
+/** How long an event may wait for another frame. */
 const EVENT_DELAY_MS = 4;
-/** Bytes that are handed to the duplex before it has to drain: what is sent now waits behind no more than these. */
+/** Most bytes in the duplex before it must drain; an urgent frame waits behind no more than these. */
 const HANDED_BYTES = 256 * 1024;
-/** Bytes of one stream that go before it is the next one's turn. */
+/** Most bytes of one stream per turn. */
 const TURN_BYTES = 64 * 1024;
 
-/** When a control frame goes: at once; with what is sent next, or a few milliseconds later; or behind all that streams wait with. */
+/** Time of a control frame. `now`: at once; `event`: with the next frame or a few milliseconds later; `last`: after all pending stream bytes. */
 export type Urgency = 'now' | 'event' | 'last';
 
-/** One stream's place in the line: what it has to send, and how much it may. */
+/** One outgoing stream in the queue: its pending bytes and its credit. */
 export interface Lane {
   readonly stream: number;
-  /** Bytes that the other side takes. */
+  /** Bytes that the other side accepts. */
   credit: number;
-  /** What waits to be sent, and who waits for it. */
+  /** The pending chunk, and the callback after it is sent. */
   chunk: Uint8Array | undefined;
   taken: (() => void) | undefined;
-  /** Whether nothing comes after what waits. */
+  /** True if the stream ends after the pending chunk. */
   ending: boolean;
-  /** Told when the end itself was sent. */
+  /** Called after the end of the stream is sent. */
   ended(): void;
 }
 
-/** Writes frames to a duplex: control frames first, then streams in turns; what is written in one tick leaves together, unless it is much. */
+/** Writes frames to a duplex: control frames first, then streams in turns. The frames of one tick leave together, unless they are many. */
 export interface FrameWriter {
   control(kind: number, flags: number, stream: number, payload: string | Uint8Array, urgency?: Urgency): void;
-  /** Something has changed for a lane: it has more to send, or more credit. */
+  /** Reports that a lane has more bytes to send, or more credit. */
   offer(lane: Lane): void;
-  /** Hands what was written to the system. */
+  /** Passes the written frames to the system. */
   flush(): void;
-  /** Writes nothing any more. */
+  /** Drops all further frames. */
   stop(): void;
   /** Bytes of control frames that wait in this process. */
   readonly backlog: number;
@@ -41,9 +41,9 @@ export interface FrameWriter {
 
 /** Creates the writer of one channel. */
 export function createFrameWriter(duplex: Duplex): FrameWriter {
-  /** Lanes that have something to send and may, in the order of their turns. */
+  /** Lanes with pending bytes and credit, in the order of their turns. */
   const ready = new Set<Lane>();
-  /** Lanes that have something to send. */
+  /** Lanes with pending bytes or a pending end. */
   const loaded = new Set<Lane>();
   let last: { kind: number; flags: number; stream: number; payload: string | Uint8Array }[] = [];
   const gathered = createGatheredFrames(duplex);
@@ -140,7 +140,7 @@ export function createFrameWriter(duplex: Duplex): FrameWriter {
       if (lane.chunk !== undefined && lane.credit === 0) return;
       const alone = ready.size === 0;
       ready.add(lane);
-      // With nobody before it, it need not wait for the end of the tick: what is small then leaves together.
+      // The only lane need not wait for the end of the tick: its small chunks then leave together.
       if (alone) pump();
       flushSoon();
     },

@@ -12,10 +12,10 @@ export const MAX_FRAME_PAYLOAD: number = 256 * 1024;
 /** Bytes of the header. */
 export const FRAME_HEADER_BYTES = 10;
 
-/** The last number that a stream can have. */
+/** Highest stream number. */
 export const MAX_STREAM: number = 2 ** 32 - 1;
 
-/** What a frame carries: a JSON message or a part of one, bytes of a stream, or credit for a stream. */
+/** Content of a frame: a control message or a part of one, bytes of a stream, or credit for a stream. */
 export const FRAME_KIND = { message: 1, data: 2, credit: 3 } as const;
 /** On a message frame: more parts follow. */
 export const FLAG_MORE = 1;
@@ -30,11 +30,11 @@ export interface Frame {
   payload: Buffer;
 }
 
-/** A byte sequence that is no valid frame. */
+/** A violation of the frame protocol. */
 export class FrameError extends Error {
   override readonly name = 'FrameError';
 
-  /** Whether a value is one, of this or of another copy: what serves sessions is bundled apart from the entry that reads frames. */
+  /** Checks for a FrameError of any copy: the session server is bundled apart from the entry that reads frames. */
   static isInstance(value: unknown): value is FrameError {
     return value instanceof Error && value.name === 'FrameError';
   }
@@ -57,8 +57,8 @@ export function frameHeader(kind: number, flags: number, stream: number): FrameH
 }
 
 /**
- * Creates a decoder. It holds at most one incomplete frame; a header that claims more than the maximum is refused
- * before anything is kept for it.
+ * Creates a decoder. It holds at most one incomplete frame. A header with a length over the maximum is refused before any memory is
+ * reserved.
  *
  * @throws {FrameError} from the returned function, on an unknown kind, unknown flags or a length over the maximum.
  */

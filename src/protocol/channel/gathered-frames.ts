@@ -1,10 +1,10 @@
 import type { Writable } from 'node:stream';
 
-/** Bytes that small frames are copied into before they are handed on. */
+/** Size of the buffer that gathers small frames. */
 const ROOM_BYTES = 16 * 1024;
-/** Larger frames are handed on as they are. */
+/** Larger frames are passed on without a copy. */
 const COPIED_BYTES = 2 * 1024;
-/** As many frames need not wait for more: who reads them can begin while the next ones are made. */
+/** After this many frames, waiting for more does not pay: the reader can start while the next frames are made. */
 const ENOUGH_FRAMES = 8;
 /** Most bytes of one UTF-16 unit as UTF-8. */
 const UNIT_BYTES = 3;
@@ -15,21 +15,21 @@ export interface FrameHeader {
   write(target: Buffer, offset: number, length: number): void;
 }
 
-/** Frames on their way to a stream; small ones go in one piece, because a stream asks as much for a small piece as for a large one. */
+/** Gathers frames for a stream. Small frames are joined, because each write costs the same for any size. */
 export interface GatheredFrames {
   add(header: FrameHeader, payload: string | Uint8Array): void;
-  /** Hands what was gathered to the stream. */
+  /** Writes the gathered frames to the stream. */
   flush(): void;
-  /** Bytes that were added and are not yet handed on. */
+  /** Bytes of gathered frames. */
   readonly bytes: number;
-  /** Whether it is time to hand them on. */
+  /** True if it is time to flush. */
   readonly isEnough: boolean;
 }
 
-/** Gathers the frames of one stream. */
+/** Creates the gathering buffer of one stream. */
 export function createGatheredFrames(stream: Writable): GatheredFrames {
   let room: Buffer = Buffer.alloc(0);
-  /** What of the room was handed on, and what is filled. */
+  /** Flushed and filled bytes of the buffer. */
   let handed = 0;
   let filled = 0;
   let frames = 0;

@@ -1,8 +1,8 @@
 import { FrameError } from './frame.ts';
 
 /**
- * Calls and their answers as they travel. What stands in front is for those who pass them on; the JSON of arguments and values is
- * read only by who takes it. No message in JSON begins with their first byte.
+ * Binary form of calls and answers. Intermediate processes read only the head; the receiver alone parses the JSON of arguments and values.
+ * No JSON message begins with the first byte of a call or an answer.
  *
  * A call, little endian: 1 (u8), id (u32), target (u8), bytes of the name (u16) and of the places (u32), name, places, arguments.
  * An answer: 2 (u8), id (u32), 1 for a value or 0 for an error (u8), bytes of the places (u32), places, value or error.
@@ -17,21 +17,21 @@ const NAME_BYTES = 6;
 const CALL_PLACE_BYTES = 8;
 const ANSWER_PLACE_BYTES = 6;
 
-/** Whom a call is for. A program calls tools only. */
+/** Receiver of a call. A program calls only tools. */
 export const CALL_TARGETS = ['tool', 'model', 'host'] as const;
 export type CallTarget = (typeof CALL_TARGETS)[number];
 
-/** The head of a call, and where its parts lie. */
+/** The head of a call, and the positions of its parts. */
 export interface PackedCall {
   id: number;
   target: CallTarget;
   bytes: Buffer;
-  /** Where the name ends, and then the places; behind them stands the JSON of the arguments, or nothing. */
+  /** End of the name, and end of the places. The JSON of the arguments follows; it may be empty. */
   nameEnd: number;
   placesEnd: number;
 }
 
-/** The head of an answer, and where the JSON of its value or error begins, behind its places. */
+/** The head of an answer. The JSON of its value or error begins at `placesEnd`. */
 export interface PackedAnswer {
   id: number;
   ok: boolean;
@@ -41,7 +41,7 @@ export interface PackedAnswer {
 
 type Text = string | Uint8Array;
 
-/** Whether bytes are a call or an answer; else they are a message in JSON. */
+/** True for a call or an answer, false for a JSON message. */
 export function isPacked(bytes: Uint8Array): boolean {
   return bytes[0] === CALL || bytes[0] === ANSWER;
 }
@@ -84,10 +84,10 @@ export function packAnswer(
   return bytes;
 }
 
-/** Reads the head of a call. @throws {FrameError} where it is none */
+/** Reads the head of a call. @throws {FrameError} if the bytes are not a call */
 export function readCall(bytes: Buffer): PackedCall {
   const target = bytes[0] === CALL && bytes.length >= CALL_HEAD ? CALL_TARGETS[bytes[KIND] as number] : undefined;
-  if (target === undefined) throw new FrameError('a call of no known form');
+  if (target === undefined) throw new FrameError('a call of unknown form');
   const nameEnd = CALL_HEAD + bytes.readUInt16LE(NAME_BYTES);
   const placesEnd = nameEnd + bytes.readUInt32LE(CALL_PLACE_BYTES);
   if (placesEnd > bytes.length) throw new FrameError('a call that is shorter than it says');
@@ -99,32 +99,32 @@ export function nameOf({ bytes, nameEnd }: PackedCall): string {
   return bytes.toString('utf8', CALL_HEAD, nameEnd);
 }
 
-/** Whether a call has a name of at most so many bytes. */
+/** Checks that a call has a name of at most `mostBytes` bytes. */
 export function hasName({ nameEnd }: PackedCall, mostBytes: number): boolean {
   return nameEnd > CALL_HEAD && nameEnd - CALL_HEAD <= mostBytes;
 }
 
-/** Reads the head of an answer. @throws {FrameError} where it is none */
+/** Reads the head of an answer. @throws {FrameError} if the bytes are not an answer */
 export function readAnswer(bytes: Buffer): PackedAnswer {
   const kind = bytes[0] === ANSWER && bytes.length >= ANSWER_HEAD ? bytes[KIND] : undefined;
-  if (kind !== 0 && kind !== 1) throw new FrameError('an answer of no known form');
+  if (kind !== 0 && kind !== 1) throw new FrameError('an answer of unknown form');
   const placesEnd = ANSWER_HEAD + bytes.readUInt32LE(ANSWER_PLACE_BYTES);
   if (placesEnd > bytes.length) throw new FrameError('an answer that is shorter than it says');
   return { id: bytes.readUInt32LE(ID), ok: kind === 1, bytes, placesEnd };
 }
 
-/** The JSON of the places of a call or an answer; undefined where it has none. */
+/** The JSON of the places of a call or an answer; undefined if there are none. */
 export function placesOf(packed: PackedCall | PackedAnswer): Buffer | undefined {
   const start = 'nameEnd' in packed ? packed.nameEnd : ANSWER_HEAD;
   return packed.placesEnd === start ? undefined : packed.bytes.subarray(start, packed.placesEnd);
 }
 
-/** The JSON of the arguments, of the value or of the error; empty where there is none. */
+/** The JSON of the arguments, of the value or of the error; may be empty. */
 export function jsonOf({ bytes, placesEnd }: PackedCall | PackedAnswer): Buffer {
   return bytes.subarray(placesEnd);
 }
 
-/** A call or an answer with another number, in place: who passes it on is the last to have it. */
+/** Changes the id of a call or an answer in place, which is safe because no one else uses its bytes. */
 export function renumbered({ bytes }: PackedCall | PackedAnswer, id: number): Buffer {
   bytes.writeUInt32LE(id, ID);
   return bytes;

@@ -2,14 +2,14 @@ import { STREAM_WINDOW, type StreamReader } from './byte-stream.ts';
 import { FLAG_END, FRAME_KIND, FrameError, type Frame } from './frame.ts';
 import type { FrameWriter } from './frame-writer.ts';
 
-/** Bytes that a reader gives back at once: a credit for each small piece would wake the other side as often. */
+/** Credit is granted in steps of this size: a grant for each small chunk would wake the other side each time. */
 const GRANTED_BYTES = STREAM_WINDOW / 4;
 
 interface Incoming {
   reader: StreamReader;
   /** Bytes that the sender may still send. */
   window: number;
-  /** Bytes that were taken and not yet given back. */
+  /** Bytes that were read and not yet granted again. */
   owed: number;
   ended: boolean;
 }
@@ -17,19 +17,19 @@ interface Incoming {
 /** The streams that the other side sends. */
 export interface ReceivedStreams {
   /**
-   * Expects a stream that a message of the other side has named.
+   * Expects a stream that the other side has announced.
    *
-   * @throws {FrameError} at a number that is not above all before: each is used once
+   * @throws {FrameError} if the number is not higher than all before: each is used once
    */
   expect(stream: number, reader: StreamReader): void;
-  /** Takes one frame of data. Throws a {@link FrameError} at one that no sender who keeps the protocol sends. */
+  /** Takes one data frame. Throws a {@link FrameError} if it violates the protocol. */
   take(frame: Frame): void;
 }
 
 /**
- * Creates the incoming streams of one channel: each is read once, within its window.
+ * Creates the incoming streams of one channel. Each stream is read once, within its window.
  *
- * @param onFault told when a reader could not take its bytes
+ * @param onFault called when a reader fails
  */
 export function createReceivedStreams(frames: FrameWriter, onFault: (error: unknown) => void): ReceivedStreams {
   const incoming = new Map<number, Incoming>();

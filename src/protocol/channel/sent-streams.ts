@@ -2,17 +2,17 @@ import { STREAM_WINDOW, type StreamWriter } from './byte-stream.ts';
 import { FrameError, MAX_STREAM, type Frame } from './frame.ts';
 import type { FrameWriter, Lane } from './frame-writer.ts';
 
-/** The streams that this side sends, each within the room that the other side granted. */
+/** The streams that this side sends, each within its granted credit. */
 export interface SentStreams {
-  /** Opens the next stream; a message has to name it before its first byte is written. */
+  /** Opens the next stream. A message must announce it before its first byte is written. */
   open(): StreamWriter;
-  /** Takes a grant of the other side. Throws a {@link FrameError} at one that no reader gives. */
+  /** Takes a credit frame. Throws a {@link FrameError} if it violates the protocol. */
   takeCredit(frame: Frame): void;
-  /** Lets everyone go who waits for room that nobody will grant. */
+  /** Resolves all pending writes after the end of the channel. */
   release(): void;
 }
 
-/** Creates the outgoing streams of one channel. They are numbered from 1 as they are opened; a number is not used again. */
+/** Creates the outgoing streams of one channel. They are numbered from 1 in the order of opening; numbers are not reused. */
 export function createSentStreams(frames: FrameWriter): SentStreams {
   const open = new Map<number, Lane>();
   let lastNumber = 0;
@@ -29,7 +29,7 @@ export function createSentStreams(frames: FrameWriter): SentStreams {
       return {
         number: stream,
         async write(chunk) {
-          // One after the other: a lane holds one chunk.
+          // A lane holds one chunk, so writes wait for each other.
           while (lane.taken !== undefined && !released) await taken(lane);
           if (released || chunk.length === 0) return;
           lane.chunk = chunk;
@@ -61,7 +61,7 @@ export function createSentStreams(frames: FrameWriter): SentStreams {
   };
 }
 
-/** Resolves when what the lane holds has been handed on. */
+/** Resolves after the pending chunk of the lane is sent. */
 function taken(lane: Lane): Promise<void> {
   const before = lane.taken;
   return new Promise((resolve) => {

@@ -1,9 +1,9 @@
 import type { Writable } from 'node:stream';
 
 /**
- * Hands pieces on as they were gathered, in one system call where the stream below has one for that.
+ * Writes several pieces in one system call, if the stream supports it (writev).
  *
- * @param done called when the last piece was taken, or with the first error
+ * @param done called after the last piece, or with the error of its write
  */
 export function writeTogether(
   stream: Writable,

@@ -1,6 +1,6 @@
 import type { EventEmitter } from 'node:events';
 
-/** Resolves when a stream has room again, or is closed. */
+/** Resolves when a stream drains or closes. */
 export function drained(stream: EventEmitter): Promise<void> {
   return new Promise((resolve) => {
     const go = (): void => {

@@ -1,6 +1,6 @@
 import type { Stats } from 'node:fs';
 
-/** What an entry is that is neither a regular file nor a folder; `undefined` for those two. */
+/** The kind of a special file; `undefined` for regular files and folders. */
 export function specialKind(status: Stats): string | undefined {
   if (status.isFile() || status.isDirectory()) return undefined;
   if (status.isSymbolicLink()) return 'a symbolic link';

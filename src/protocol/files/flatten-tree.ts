@@ -2,13 +2,12 @@ import { Buffer } from 'node:buffer';
 import { lstatSync, readdirSync, renameSync } from 'node:fs';
 import { reopenFolder } from './reopen-folder.ts';
 
-/** Beyond these bytes a path is made short again: no system takes one of any length. */
+/** Folders with longer paths are moved to the top, because systems limit the length of a path. */
 const LONG_PATH = 500;
 
 /**
- * Makes a tree that user code wrote one that can be removed: gives each folder its permissions back, and moves those that lie deeper than
- * a path is long to the top. Yields after each folder, for callers with other work. To be called as the owner, when no process of
- * user code is left.
+ * Prepares a tree of user code for removal: restores the permissions of each folder, and moves folders that are too deep for a path to the
+ * top. Yields after each folder, for callers with other work. Call it as the owner, after all processes of user code have ended.
  *
  * @throws the system's error
  */
@@ -31,7 +30,7 @@ export function* flattenTree(top: string | Buffer): Generator<void> {
   }
 }
 
-/** None where it is no folder, or another sweep has just removed it. */
+/** Empty if the path is no folder, or if another sweep has just removed it. */
 function foldersIn(folder: Buffer): Buffer[] {
   reopenFolder(folder);
   try {

@@ -1,8 +1,8 @@
 import { chmodSync, lstatSync } from 'node:fs';
 
 /**
- * Gives a folder that user code owns the permissions back that user code may have taken from it. To be called as the
- * owner, when no process of user code is left that could put something else in its place.
+ * Restores the permissions that user code may have removed from its own folder. Call it as the owner, after all processes of user
+ * code have ended: they could replace the folder.
  */
 export function reopenFolder(path: string | Buffer): void {
   const status = lstatSync(path, { throwIfNoEntry: false });

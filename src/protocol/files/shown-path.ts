@@ -4,17 +4,17 @@ import { relativePathFault } from '../../contracts/text/relative-path.ts';
 const CONTROL_EACH = /[\p{Cc}\p{Cs}]/gu;
 const SHOWN_CHARACTERS = 1_000;
 
-/** Says why a name does not show what it is, or `undefined` when it does. */
+/** The fault of a name with hidden characters, or `undefined`. */
 export function invisibleFault(path: string): string | undefined {
   return hidesInName(path) ? 'bidirectional, zero-width or other invisible character in the name' : undefined;
 }
 
-/** Says what is wrong with a relative path that people will read, or `undefined` when it may become the name of a file. */
+/** The fault of a relative path that people will read, or `undefined` if it is valid. */
 export function shownPathFault(path: string): string | undefined {
   return relativePathFault(path) ?? invisibleFault(path);
 }
 
-/** A name for people and JSON: what they would not see as escapes, and not longer than a screen takes. */
+/** A name for people and JSON: with escapes for hidden and control characters, and at most 1,000 characters long. */
 export function printablePath(path: string): string {
   const shown = replaceHiddenInName(path, escaped).replace(CONTROL_EACH, escaped);
   return shown.length > SHOWN_CHARACTERS ? `${shown.slice(0, SHOWN_CHARACTERS - 1)}…` : shown;

@@ -11,21 +11,21 @@ export interface TarFile {
   executable: boolean;
 }
 
-/** What a tar stream may hold. */
+/** Limits of a tar stream. */
 export interface TarCaps {
   files: number;
   fileBytes: number;
   totalBytes: number;
 }
 
-/** A tar stream that breaks its caps or our form: only regular files, each name once. */
+/** A tar stream exceeds its limits, or holds anything but regular files with unique names. */
 export class TarRefused extends Error {
   override readonly name = 'TarRefused';
 }
 
 const GATHERED_BYTES = 64 * 1024;
 
-/** Writes regular files as a tar stream. A file is asked for when its turn comes, so that not all are held at once. */
+/** Writes regular files as a tar stream. Each file is requested only when its turn comes, so that not all are in memory. */
 export async function writeTar(files: Iterable<TarFile> | AsyncIterable<TarFile>, writer: ByteWriter): Promise<void> {
   const { pack } = await import('tar-stream');
   const archive = pack();
@@ -38,7 +38,7 @@ export async function writeTar(files: Iterable<TarFile> | AsyncIterable<TarFile>
       await new Promise<void>((resolve, reject) => {
         const header = { name: file.path, size: file.bytes.length, mode: file.executable ? 0o755 : 0o644 };
         const entry = archive.entry(header, Buffer.from(file.bytes), (error) => (error ? reject(error) : resolve()));
-        // A file larger than the buffer resolves only when the pump has taken it.
+        // The write of a file larger than the buffer resolves only after the pump has read it.
         entry.on('error', reject);
       });
     }
@@ -48,7 +48,7 @@ export async function writeTar(files: Iterable<TarFile> | AsyncIterable<TarFile>
   await Promise.all([pump, fill]);
 }
 
-/** Puts small pieces together: every frame costs both sides a system call, and an answer that grants credit. */
+/** Joins small pieces: every frame costs both sides a system call, and a credit frame in return. */
 async function* gathered(pieces: AsyncIterable<unknown>): AsyncGenerator<Uint8Array> {
   let held: Uint8Array[] = [];
   let size = 0;
@@ -64,8 +64,8 @@ async function* gathered(pieces: AsyncIterable<unknown>): AsyncGenerator<Uint8Ar
 }
 
 /**
- * Creates the reader of a tar stream. `done` resolves when the archive is complete, and rejects when it is cut,
- * broken, or breaks the caps. Modes are reduced to the executable bit.
+ * Creates the reader of a tar stream. `done` resolves when the archive is complete, and rejects when it is cut off, broken or
+ * over the limits. Modes are reduced to the executable bit.
  */
 export function createTarReader(
   caps: TarCaps,
@@ -81,9 +81,9 @@ export function createTarReader(
   const reader: StreamReader = {
     async data(chunk) {
       const archive = await loaded;
-      // What comes after the end of an archive, or after its refusal, is nobody's.
+      // Bytes after the end or the refusal of an archive are dropped.
       if (archive.destroyed || archive.write(chunk)) return;
-      // All pieces that wait, wait for the same.
+      // All waiting chunks share one promise.
       await (draining ??= drained(archive).then(() => void (draining = undefined)));
     },
     end() {
@@ -99,7 +99,7 @@ function readArchive(archive: Extract, caps: TarCaps, onFile: (file: TarFile) =>
   const check = createEntryCheck(caps);
   return new Promise((resolve, reject) => {
     archive.on('entry', ({ name, size, type, mode }, content, next) => {
-      // The archive tells of it, too.
+      // The archive emits the same error.
       content.on('error', () => undefined);
       const refusal = check(name, size, type);
       if (refusal !== undefined) {
@@ -134,17 +134,17 @@ async function takeFile(
   }
 }
 
-/** Says of one entry after the other why it is refused, or nothing. */
+/** Creates a check that returns the fault of each entry, or undefined. */
 function createEntryCheck(
   caps: TarCaps,
 ): (name: string, size: number, type: string | null | undefined) => string | undefined {
   const seen = new Set<string>();
   let total = 0;
   return (name, size, type) => {
-    if (type !== 'file') return `an entry is no regular file, got ${type ?? 'none'}`;
+    if (type !== 'file') return `an entry is not a regular file, got ${type ?? 'no type'}`;
     const fault = relativePathFault(name);
     if (fault !== undefined) return fault;
-    if (seen.has(name)) return 'a name is there twice';
+    if (seen.has(name)) return 'a name occurs twice';
     seen.add(name);
     if (seen.size > caps.files) return `over ${caps.files} files`;
     if (!(size >= 0 && size <= caps.fileBytes)) return `a file is over ${caps.fileBytes} bytes`;

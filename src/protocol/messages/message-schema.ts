@@ -35,7 +35,7 @@ const attempting = { type: z.literal('attempt'), attempt: count, maxAttempts: co
 
 const counter = z.nullable(z.number().check(z.nonnegative()));
 
-/** How a program ended. */
+/** Fields on the end of a program. */
 const ending = {
   outcome,
   limit: z.optional(limit),
@@ -78,19 +78,19 @@ const forms = z.array(form).check(z.minLength(1), z.maxLength(MOST_FORMS));
 const places = z.array(streamedBytes).check(z.maxLength(MAX_PARTS));
 const CALL_NAME_CHARACTERS = 200;
 
-/** Reads a call of a sandbox but for its JSON. @throws {FrameError} or {JsonRefused} where it is none that an entry sends */
+/** Reads a call of a sandbox without parsing its JSON. @throws {FrameError} or {JsonRefused} if the call is invalid */
 export function readSandboxCall(bytes: Buffer): SandboxCall {
   const call = readCall(bytes);
   const { id, target } = call;
   const [name, json, listed] = [nameOf(call), jsonOf(call), placesOf(call)];
-  if (id === 0 || name.length > CALL_NAME_CHARACTERS) throw new FrameError('a call of no known form');
+  if (id === 0 || name.length > CALL_NAME_CHARACTERS) throw new FrameError('a call of unknown form');
   if (listed === undefined) return { id, target, name, json, places: [] };
   const parsed = z.safeParse(places, parseBoundedJson(listed, { maxBytes: listed.length }));
-  if (!parsed.success) throw new FrameError('a call whose bytes stand nowhere');
+  if (!parsed.success) throw new FrameError('a call with invalid places of bytes');
   return { id, target, name, json, places: parsed.data };
 }
 
-/** Validates what a sandbox sent; everything outside of the known messages is refused. */
+/** Validates the messages of a sandbox; all unknown messages and fields are refused. */
 export const sandboxMessageSchema: z.ZodMiniType<SandboxMessage> = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('ready'), protocol: count }),
   z.strictObject({ type: z.literal('rehearsed') }),

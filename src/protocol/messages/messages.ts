@@ -17,25 +17,25 @@ import type { BytesPlace } from './value-bytes.ts';
 /** Version of the messages; both ends must have the same. */
 export const PROTOCOL_VERSION = 3;
 
-/** Most attempts that one job makes. */
+/** Most attempts of one job. */
 export const MAX_ATTEMPTS = 64;
 
-/** Bytes that stand in a value whose JSON has `null` in their place: where, how many, and the stream that brings them. */
+/** Bytes in a value, replaced by `null` in its JSON: their place, their number, and the stream that carries them. */
 export interface StreamedBytes extends BytesPlace {
   stream: number;
 }
 
-/** What the host sends besides answers to calls. A message goes before the first byte of each stream that it names. */
+/** Messages of the host, besides answers to calls. A message precedes the first byte of each stream that it names. */
 export type HostMessage =
   | { type: 'start'; globals: number; skills?: number; files?: number; stdin?: number }
-  /** The clock of the run stands still while someone is asked, and goes on. */
+  /** Pauses the clock of the run during an approval, and resumes it. */
   | { type: 'clock'; running: boolean }
   | { type: 'cancel'; reason: CancelReason }
   | SessionRequest
-  /** Before `start`: do once what a job will do, so that it is loaded. */
+  /** Before `start`: rehearses the work of a job once, so that the code is loaded. */
   | ({ type: 'rehearse' } & Rehearsal);
 
-/** What the host gives a model that asks for more: lines, texts that are data, and skills, whose files come as the bytes of the answer. */
+/** The host's answer to a request of the model: notes, texts as data, and skills, whose files are the bytes of the answer. */
 export interface RequestAnswer {
   notes: string[];
   texts: { label: string; text: string }[];
@@ -43,7 +43,7 @@ export interface RequestAnswer {
   skills?: { descriptor: SkillsDescriptor; refs: string[]; pool: readonly SourceRow[] };
 }
 
-/** A call as the host takes it. Its JSON is hostile, and may be none. */
+/** A call as the host receives it. Its JSON is untrusted and may be invalid. */
 export interface SandboxCall {
   /** Whole number from 1. */
   id: number;
@@ -53,14 +53,14 @@ export interface SandboxCall {
   places: StreamedBytes[];
 }
 
-/** Why a call gave no value. */
+/** Reason why a call gave no value. */
 export interface CallError {
-  /** Of `TOOL_CALL_CODES` for a tool. */
+  /** For a tool, a code of `TOOL_CALL_CODES`. */
   code: string;
   message: string;
 }
 
-/** What a warm sandbox does ahead besides a run. */
+/** Work that a warm sandbox rehearses besides a run. */
 export interface Rehearsal {
   /** Rebuilding and rendering skills. */
   codegen: boolean;
@@ -68,16 +68,16 @@ export interface Rehearsal {
   skillCode: boolean;
 }
 
-/** Why the host ends a job early: its caller's wish, or the clock of the whole job. */
+/** Reason why the host ends a job early: the caller, the deadline of the job, or the limit of calls. */
 export type CancelReason = 'canceled' | 'timeout' | 'calls';
 
-/** What the entry found when its job was over. The host adds what only it knows. */
+/** Result of a job from the entry in the sandbox. The host adds the fields that only it knows. */
 export interface SandboxResult {
   outcome: Outcome;
   limit?: LimitName;
   exitCode: number | null;
   signal: string | null;
-  /** Bytes that the last run wrote, kept or not. */
+  /** Bytes written by the last run, kept or not. */
   stdoutBytes: number;
   stderrBytes: number;
   value?: unknown;
@@ -85,23 +85,23 @@ export interface SandboxResult {
   omitted: OmittedFile[];
   sources: SourceRow[];
   diagnostics: Diagnostic[];
-  /** Milliseconds that user code ran, all runs together. */
+  /** Milliseconds of user code in all runs. */
   runMs: number;
   attempts?: CodegenAttempt[];
-  /** The counters of the sandbox's own control group, where the host cannot read them. */
+  /** Counters of the sandbox's own control group, if the host cannot read them. */
   usage?: SandboxUsage;
 }
 
-/** What the entry sends besides calls. A message goes before the first byte of each stream that it names. */
+/** Messages of the entry, besides calls. A message precedes the first byte of each stream that it names. */
 export type SandboxMessage =
   | { type: 'ready'; protocol: number }
   | { type: 'rehearsed' }
   | { type: 'skills'; skills: ResultSkills }
-  /** A run of user code begins; in a session, where it first writes something: a run that writes nothing has no streams. */
+  /** A run of user code begins. In a session it is sent at the first output: a run without output has no streams. */
   | { type: 'run'; run: number; stdout: number; stderr: number }
   | { type: 'attempt'; attempt: number; maxAttempts: number; phase: 'asking' }
   | { type: 'attempt'; attempt: number; maxAttempts: number; phase: 'running'; code: string }
-  /** The files of the output folder come, as one tar stream. */
+  /** The files of the output folder follow as one tar stream. */
   | { type: 'artifacts'; stream: number }
   | { type: 'fault'; code: string; message: string; diagnostics: Diagnostic[] }
   | { type: 'result'; result: SandboxResult }

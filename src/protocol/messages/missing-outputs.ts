@@ -1,16 +1,16 @@
 import type { JobResult, ProgramError } from '../../contracts/jobs/result.ts';
 import { rowOf } from './left-out.ts';
 
-/** A declared output that was not delivered, and why it was left out where something is there. */
+/** A declared output that was not delivered, and the reason if it exists but was left out. */
 export interface MissingOutput {
   path: string;
   reason?: string;
 }
 
-/** Ten of the longest paths with their reasons fit into the message of a result. */
+/** The message of a result has room for ten of the longest paths with their reasons. */
 const NAMED = 10;
 
-/** The declared outputs that are not among the delivered ones, each with the reason of its row in `omitted`. */
+/** The declared outputs that were not delivered, each with the reason of its row in `omitted`. */
 export function missingOutputs(
   expected: readonly string[],
   delivered: ReadonlySet<string>,
@@ -24,7 +24,7 @@ export function missingOutputs(
     });
 }
 
-/** The error of a job whose program did well and whose declared outputs are missing. */
+/** The error of a job whose program succeeded but whose declared outputs are missing. */
 export function missingError(missing: readonly MissingOutput[]): ProgramError {
   const named = missing
     .slice(0, NAMED)

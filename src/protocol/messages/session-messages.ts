@@ -2,15 +2,15 @@ import type { Diagnostic } from '../../contracts/errors/diagnostic.ts';
 import type { Language } from '../../contracts/jobs/language.ts';
 import type { LimitName, Outcome, ProgramError } from '../../contracts/jobs/result.ts';
 
-/** What can be done to the workspace of a session. */
+/** Operations on the workspace of a session. */
 export type FileOperation = 'read' | 'write' | 'list' | 'delete' | 'export';
 
-/** Entries of a workspace that are told at once. */
+/** Most rows in one listing of a workspace. */
 export const MOST_ROWS = 20_000;
-/** Bytes that the rows of a workspace take, beside the content of its files. */
+/** Most bytes of the rows of a workspace, without the content of its files. */
 export const ROWS_BYTES: number = 16 * 1024 * 1024;
 
-/** The row behind all others where there are more entries than are told at once. */
+/** The last row of a listing that is cut off. */
 export const CUT_ROW: WorkspaceRow & { fault: string } = {
   path: '…',
   kind: 'other',
@@ -18,45 +18,45 @@ export const CUT_ROW: WorkspaceRow & { fault: string } = {
   fault: 'not all entries were looked at',
 };
 
-/** Why an archive does not hold a folder: it holds files, and the folders on the way to them. */
+/** Reason why an archive lacks a folder: it holds only files and their parent folders. */
 export const EMPTY_FOLDER = 'an empty folder';
 
-/** An entry of a workspace, as a line of JSON; in an export the bytes of a file that has no `fault` follow. */
+/** An entry of a workspace, as a line of JSON. In an export, the bytes of a file without `fault` follow. */
 export interface WorkspaceRow {
   path: string;
   kind: 'file' | 'folder' | 'other';
   bytes: number;
   executable?: boolean;
-  /** Why it is left out, or what is in it. */
+  /** Why the entry, or its content, is left out. */
   fault?: string;
 }
 
-/** Why a run is interrupted: its caller's wish, or calls that it may not make. */
+/** Reason of an interrupt: the caller, or the limit of calls. */
 export type InterruptReason = 'canceled' | 'calls';
 
-/** What the host sends to a session once it has started. A message goes before the first byte of each stream that it names. */
+/** Messages of the host to a started session. A message precedes the first byte of each stream that it names. */
 export type SessionRequest =
   | {
       type: 'cell';
       run: number;
       language: Language;
       code: string;
-      /** For this run only. */
+      /** Only for this run. */
       env?: Record<string, string>;
       timeoutMs: number;
     }
   | { type: 'interrupt'; run: number; reason: InterruptReason }
-  /** `maxBytes` of what comes back; `stream` brings what is written. */
+  /** `maxBytes` limits the answer; `stream` carries the content to write. */
   | { type: 'files'; id: number; op: FileOperation; path: string; maxBytes: number; stream?: number }
   | { type: 'end' };
 
-/** One form of a result: its bytes stand behind those of the forms before it. */
+/** One form of a result. Its bytes follow the bytes of the forms before it. */
 export interface ResultForm {
   mediaType: string;
   bytes: number;
 }
 
-/** What came of one run, as the sandbox tells it. */
+/** Result of one run from the sandbox. */
 export interface CellResult {
   run: number;
   epoch: number;
@@ -70,16 +70,16 @@ export interface CellResult {
   stdoutBytes: number;
   stderrBytes: number;
   diagnostics: Diagnostic[];
-  /** Milliseconds that the code ran. */
+  /** Run time of the code, in milliseconds. */
   runMs: number;
 }
 
-/** What a session sends besides what every job does. */
+/** Messages of a session, besides those of every job. */
 export type SessionReply =
   | ({ type: 'cell' } & CellResult)
-  /** A run under way shows something: its forms, and the stream that brings their bytes. */
+  /** A result of a run under way: its forms, and the stream that carries their bytes. */
   | { type: 'shown'; run: number; forms: ResultForm[]; stream: number }
-  /** What was asked for comes on a stream. */
+  /** The requested content follows on a stream. */
   | { type: 'files'; id: number; stream: number }
-  /** It is done, or cannot be. */
+  /** The operation is done, or has failed. */
   | { type: 'filed'; id: number; error?: string };

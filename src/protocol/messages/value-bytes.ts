@@ -1,32 +1,32 @@
-/** Where bytes stand in a value whose JSON goes another way: keys from the top of the value, and how many bytes. */
+/** Place of bytes in a value: keys from the top of the value, and the number of bytes. */
 export interface BytesPlace {
   path: (string | number)[];
   bytes: number;
 }
 
-/** A value as its JSON, with `null` where bytes stand, and the bytes. */
+/** A value split into its JSON, with `null` in place of bytes, and the bytes. */
 export interface DetachedValue {
   json: unknown;
   places: BytesPlace[];
   parts: Uint8Array[];
 }
 
-/** Nesting of a value; the parser of messages takes 64 levels, and the message around the value has some of them. */
+/** Most nesting of a value. The message parser accepts 64 levels, and the message around the value uses some of them. */
 const MAX_DEPTH = 60;
-/** Values in all, as the parser of messages counts them. */
+/** Most values in all, counted like the message parser. */
 const MAX_VALUES = 200_000;
 /** Most separate pieces of bytes in one value. */
 export const MAX_PARTS = 64;
 
-/** How large a value may be. */
+/** Limits of a value. */
 export interface ValueCaps {
   /** Bytes of its JSON. */
   jsonBytes: number;
-  /** Bytes that stand in it, together. */
+  /** Sum of the bytes in it. */
   partBytes: number;
 }
 
-/** A value that cannot be taken apart. */
+/** A value that cannot be split into JSON and bytes. */
 export class ValueFault extends Error {
   override readonly name = 'ValueFault';
   readonly isTooLarge: boolean;
@@ -38,10 +38,10 @@ export class ValueFault extends Error {
 }
 
 /**
- * Takes the bytes out of a value. `undefined` is left out as JSON does. A value that is too large costs no more than one that is not.
+ * Takes the bytes out of a value. `undefined` is left out like in JSON. The cost is bounded by the caps, even for a larger value.
  *
- * @throws {ValueFault} over the caps, on a cycle or another nesting over 60 levels, on over 64 pieces, and on what JSON cannot say:
- * functions, symbols, bigints, numbers that are not finite, views of a buffer that are no bytes, and objects
+ * @throws {ValueFault} over the caps, on a cycle or another nesting over 60 levels, on over 64 pieces of bytes, and on values without
+ * a JSON form: functions, symbols, bigints, numbers that are not finite, typed arrays of other elements than unsigned bytes, and objects
  * that hold more than their fields, such as a Map or an Error
  */
 export function detachBytes(value: unknown, caps: ValueCaps): DetachedValue {
@@ -68,7 +68,7 @@ export function detachBytes(value: unknown, caps: ValueCaps): DetachedValue {
   };
   const copyFields = (given: object, path: (string | number)[]): object => {
     const fields: [string, unknown][] = [];
-    // A Map, an Error or a text in an object holds more than its fields.
+    // A Map, an Error or a String object holds more than its fields.
     const hasOthers = !isPlain(given) && tagOf(given) !== '[object Object]';
     const keys = hasOthers ? [] : Object.keys(given);
     if (keys.length === 0 && !isPlain(given)) throw noJson(`an object that is a ${nameOf(given)}`, path);
@@ -94,7 +94,7 @@ export function detachBytes(value: unknown, caps: ValueCaps): DetachedValue {
     if (typeof toJSON === 'function') return copy(toJSON.call(current, ''), path);
     count(2);
     if (!Array.isArray(current)) return copyFields(current, path);
-    // Before a copy of a list of holes takes their room.
+    // Count first: the copy of a sparse array allocates its holes.
     count(current.length, current.length);
     return Array.from(current, (child, index) => copy(child, [...path, index]) ?? null);
   };
@@ -113,23 +113,23 @@ function noJson(what: string, path: readonly (string | number)[]): ValueFault {
   return new ValueFault(`${what} is no JSON value${place}`);
 }
 
-/** Whether an object is one by its braces, of any realm. */
+/** Checks for a plain object of any realm. */
 function isPlain(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === null || Object.getPrototypeOf(prototype) === null;
 }
 
-/** What the language calls an object, of any realm. */
+/** The built-in tag of an object, valid across realms. */
 function tagOf(value: object): string {
   return Object.prototype.toString.call(value);
 }
 
 function nameOf(value: object): string {
   const { name }: { name?: unknown } = value.constructor ?? {};
-  return typeof name === 'string' && name !== '' ? name.slice(0, 100) : 'class of its own';
+  return typeof name === 'string' && name !== '' ? name.slice(0, 100) : 'class without a name';
 }
 
-/** The parser of messages refuses a `constructor` with a `prototype` in it, as it does `__proto__`. */
+/** The message parser refuses `constructor.prototype` like `__proto__`. */
 function reachesPrototype(key: string, holder: object): boolean {
   if (key !== 'constructor') return false;
   const value: unknown = Reflect.get(holder, key);
@@ -139,17 +139,17 @@ function reachesPrototype(key: string, holder: object): boolean {
 function bytesOf(value: object): Uint8Array | undefined {
   if (value instanceof Uint8Array) return value;
   if (value instanceof ArrayBuffer) return new Uint8Array(value);
-  // The numbers of other views are no bytes: wider ones, in the order of the machine, or with a sign.
+  // Elements of other views are not unsigned bytes: they are wider, in machine byte order, or signed.
   const isBytes = ArrayBuffer.isView(value) && /Uint8|DataView/.test(tagOf(value));
   return isBytes ? new Uint8Array(value.buffer, value.byteOffset, value.byteLength) : undefined;
 }
 
 /**
- * Puts bytes back to where they stood.
+ * Puts bytes back at their places.
  *
  * @param json plain JSON; it is changed
  * @returns the value
- * @throws {ValueFault} when a place is not there, or does not hold `null`
+ * @throws {ValueFault} if a place does not exist or does not hold `null`
  */
 export function attachBytes(json: unknown, places: readonly BytesPlace[], parts: readonly Uint8Array[]): unknown {
   const top = { value: json };
@@ -159,11 +159,11 @@ export function attachBytes(json: unknown, places: readonly BytesPlace[], parts:
     for (const next of path) {
       const inner: unknown = Object.hasOwn(holder, key) ? Reflect.get(holder, key) : undefined;
       if (typeof inner !== 'object' || inner === null || ArrayBuffer.isView(inner))
-        throw new ValueFault('bytes stand nowhere in it');
+        throw new ValueFault('it has no place for its bytes');
       [holder, key] = [inner, next];
     }
     if (!Object.hasOwn(holder, key) || Reflect.get(holder, key) !== null)
-      throw new ValueFault('bytes stand nowhere in it');
+      throw new ValueFault('it has no place for its bytes');
     Reflect.set(holder, key, parts[index]);
   });
   return top.value;
