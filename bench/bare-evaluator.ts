@@ -4,13 +4,13 @@ import { Socket } from 'node:net';
 import type { Readable, Writable } from 'node:stream';
 import { joinFrames, relayTo, spawnInBubblewrap, writeFrame } from './bare-relay.ts';
 
-/** An interpreter that evaluates what comes through a pipe, with what came before: nothing else of a session. */
+/** A minimal interpreter: it evaluates code from a pipe in the state that earlier code left, and does nothing else of a session. */
 export interface BareEvaluator extends AsyncDisposable {
   /** @returns the value of the last expression */
   run(code: string): Promise<unknown>;
 }
 
-/** The same calls of the inspector that a session's interpreter makes for a value that JSON holds. */
+/** The same inspector calls that a session's interpreter makes for a value with a JSON form. */
 function evaluateFrames(): void {
   const evaluator = new inspector.Session();
   evaluator.connect();
@@ -25,7 +25,7 @@ function evaluateFrames(): void {
   input.on('close', () => process.exit());
 }
 
-/** The same steps of `ast` and `compile`. */
+/** The same steps of `ast` and `compile` as in a session. */
 const PYTHON = `
 import ast, asyncio, json, os, struct
 loop = asyncio.new_event_loop()
@@ -52,9 +52,10 @@ while True:
 `;
 
 /**
- * Starts one.
+ * Starts a bare evaluator.
  *
- * @param relayed whether it is in a sandbox, behind a process that passes on what comes and goes, as a session's is; else it is a child
+ * @param relayed whether it runs in a sandbox, behind a process that relays its bytes, like the interpreter of a session; otherwise it is a direct
+ * child
  */
 export function startBareEvaluator(language: 'javascript' | 'python', relayed: boolean): BareEvaluator {
   const [command, args] = language === 'python' ? PYTHON_COMMAND : nodeEvaluator();

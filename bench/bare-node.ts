@@ -1,11 +1,11 @@
 import { spawn } from 'node:child_process';
 
-/** Id of the baseline that {@link bareNode} is. */
+/** Id of the baseline measured by {@link bareNode}. */
 export const BARE_NODE = 'node.bare';
-/** Id of the baseline that {@link barePython} is. */
+/** Id of the baseline measured by {@link barePython}. */
 export const BARE_PYTHON = 'python.bare';
 
-/** Milliseconds that `node -e 1` takes, by the same Node and `child_process`. */
+/** Milliseconds of `node -e 1`, with the same Node and `child_process`. */
 export async function bareNode(): Promise<number> {
   return await timedNode(['-e', '1']);
 }
@@ -15,7 +15,7 @@ export async function timedNode(args: readonly string[]): Promise<number> {
   return await timed(process.execPath, args);
 }
 
-/** Milliseconds that `python3 -c 1` takes, by the interpreter of sandboxes. */
+/** Milliseconds of `python3 -c 1`, with the interpreter of sandboxes. */
 export async function barePython(): Promise<number> {
   return await timed('/usr/bin/python3', ['-c', '1']);
 }

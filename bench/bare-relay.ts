@@ -3,7 +3,7 @@ import { Socket } from 'node:net';
 import type { Readable, Writable } from 'node:stream';
 import { measureCalls, type CallCounts, type CallReport } from './measure-calls.ts';
 
-/** Arguments of a Node that stands for a supervisor, has a program as its child, and talks by its stdin and stdout. */
+/** Arguments of a Node that replaces a supervisor: it has a program as its child, and communicates over its stdin and stdout. */
 export function bareRelay(counts: CallCounts): string[] {
   const text = [measureCalls, joinFrames, writeFrame, program].map(String).join('\n');
   const own = `import { Socket } from 'node:net';\n${text}`;
@@ -12,9 +12,9 @@ export function bareRelay(counts: CallCounts): string[] {
 }
 
 /**
- * Arguments of a Node that passes bytes on between its stdin and stdout and a child, which has them at descriptors 3 and 4.
+ * Arguments of a Node that relays bytes between its stdin and stdout and the descriptors 3 and 4 of a child.
  *
- * @param command of the child; undefined for the same Node, which a container has elsewhere
+ * @param command command of the child; undefined for the same Node, whose path differs in a container
  */
 export function relayTo(command: string | undefined, args: readonly string[]): string[] {
   const imports = `import { spawn } from 'node:child_process';\nimport { Socket } from 'node:net';`;
@@ -49,7 +49,7 @@ export function writeFrame(output: Writable, message: object): void {
   output.write(frame);
 }
 
-/** Takes frames apart, in the order in which they came. */
+/** Splits a stream into frames, in their order. */
 export function joinFrames(input: Readable, onMessage: (message: Record<string, unknown>) => void): void {
   let held: Buffer = Buffer.alloc(0);
   input.on('data', (chunk: Buffer) => {
@@ -62,7 +62,7 @@ export function joinFrames(input: Readable, onMessage: (message: Record<string, 
   });
 }
 
-/** Passes bytes on between its own streams and those of its child. */
+/** Relays bytes between its own streams and the streams of its child. */
 function relay(command: string, args: readonly string[]): void {
   const stdio = ['ignore', 'ignore', 'inherit', 'pipe', 'pipe'] as const;
   const child = spawn(command, args, { stdio: [...stdio] });

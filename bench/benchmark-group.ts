@@ -1,10 +1,10 @@
 import type { Measurement } from './measurement.ts';
 
-/** What a group is run with. */
+/** Options of a group's run. */
 export interface BenchmarkOptions {
-  /** Samples of each number; without it every benchmark takes as many as its spread needs. */
+  /** Samples of each number; if undefined, each benchmark's own default. */
   samples: number | undefined;
-  /** Whether a row is wanted. */
+  /** Whether a row was requested. */
   wants(id: string): boolean;
   progress(text: string): void;
 }

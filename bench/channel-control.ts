@@ -16,7 +16,7 @@ interface RoundTrips {
   busyMs: number;
 }
 
-/** A control message there and back between two processes, with 64 streams that write as fast as they are read, and without. */
+/** Round trip of a control message between two processes, with and without 64 streams that write at full speed. */
 export const channelControl: BenchmarkGroup = { ids: [ID], run };
 
 async function run({ samples = ROUNDS, progress }: BenchmarkOptions): Promise<Measurement[]> {

@@ -1,8 +1,8 @@
-/** The sandbox's end of a channel: says how long a control message to the host and back takes, alone and beside streams that write. */
+/** The sandbox's end of a channel: measures the round trip of a control message, alone and beside writing streams. */
 import { Socket } from 'node:net';
 import { createChannel } from '../src/protocol/channel/channel.ts';
 
-/** What the peer sends. */
+/** Messages of the peer. */
 export type PeerMessage =
   | { type: 'ping' }
   | { type: 'streams'; streams: number[] }
@@ -31,7 +31,7 @@ async function writeOn(writer: { write(chunk: Uint8Array): Promise<void> }): Pro
   for (;;) await writer.write(CHUNK);
 }
 
-/** The one in the middle. A pause between them, so that each finds the streams at another point. */
+/** The median round trip. A pause after each, so that the next finds the streams at another point. */
 async function roundTripMs(): Promise<number> {
   const times: number[] = [];
   for (let made = 0; made < ROUND_TRIPS; made += 1) {

@@ -6,7 +6,7 @@ import { connectEngine } from '../src/sandboxes/docker/engine/engine.ts';
 import { findImage } from '../src/sandboxes/docker/build/image.ts';
 import { ensureRuntime } from '../src/sandboxes/runtime-bundle.ts';
 
-/** Id of the baseline that {@link containerFloor} is. */
+/** Id of the baseline measured by {@link containerFloor}. */
 export const CONTAINER_FLOOR = 'docker.floor';
 
 /** The engine and the image that both sides of a comparison use. */
@@ -16,7 +16,7 @@ export interface Engine {
 }
 
 /**
- * Connects to the engine, and builds the image of the sandboxes where it is not there.
+ * Connects to the engine, and builds the image of the sandboxes if it is missing.
  *
  * @throws SkillcellError `engine.unavailable`
  */
@@ -31,10 +31,7 @@ export async function benchEngine(progress: (text: string) => void): Promise<Eng
   }
 }
 
-/**
- * Milliseconds of the least that a container of its own costs: create, attach, start the same image until a program of
- * one line answers, and remove it.
- */
+/** Milliseconds of the minimal work for a container: create, attach, start the same image until a program of one line answers, and remove it. */
 export async function containerFloor({ docker, image }: Engine): Promise<number> {
   const started = performance.now();
   const container = await docker.createContainer({

@@ -23,7 +23,7 @@ const GOALS: Readonly<Record<string, string | null>> = {
   [DRY_RUN]: null,
 };
 
-/** From the call of `exec` or `codegen` to its result, in a container of its own, with five skills. */
+/** From the call of `exec` or `codegen` to its result, in a fresh container, with five skills. */
 export const dockerExec: BenchmarkGroup = { ids: Object.keys(GOALS), run };
 
 async function run({ samples = SAMPLES, wants, progress }: BenchmarkOptions): Promise<Measurement[]> {
@@ -76,7 +76,7 @@ function dryRunSubject(orchestrator: Orchestrator, refs: string[]): Subject {
       const result = await orchestrator.codegen({ task: 'Count the rows.', dryRun: true, skills: { refs } });
       const taken = performance.now() - started;
       if (result.outcome !== 'succeeded' || !result.usage.warm)
-        throw new Error('Cannot measure: the dry run went another way.');
+        throw new Error('Cannot measure: the dry run did not succeed in a warm sandbox.');
       await orchestrator.warm();
       return taken;
     },

@@ -9,7 +9,7 @@ const IDLE = 'docker.idle.memory';
 const OVERHEAD = 'docker.host.memory';
 const RUNNING = 8;
 
-/** What a waiting container takes, and what a running job takes in our own process. */
+/** The memory of a waiting container, and the growth of the host process for each running job. */
 export const dockerIdle: BenchmarkGroup = { ids: [IDLE, OVERHEAD], run };
 
 async function run({ wants, progress }: BenchmarkOptions): Promise<Measurement[]> {
@@ -34,7 +34,7 @@ async function idleMemory({ docker }: Engine): Promise<Measurement> {
   return measurementOf({ id: IDLE, unit: 'MiB', goal: null, values, baseline });
 }
 
-/** Growth of this process while some jobs run at once, a job. */
+/** Growth of this process for each of several concurrent jobs. */
 async function hostMemory(): Promise<Measurement> {
   await using orchestrator = createOrchestrator({ runners: [createDockerRunner()], concurrency: RUNNING });
   const sleep = { code: 'await new Promise((resolve) => setTimeout(resolve, 6_000))' };

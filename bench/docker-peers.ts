@@ -25,7 +25,7 @@ const NODE = '/usr/local/bin/node';
 const PROGRAM = ['-e', 'console.log(42)'];
 const JOB = { code: 'console.log(6 * 7)' };
 
-/** The same program of one line by other means: what people do today, and what they give up for it. */
+/** The same program of one line by other means, for comparison with common alternatives. */
 export const dockerPeers: BenchmarkGroup = { ids: IDS, run };
 
 async function run(options: BenchmarkOptions): Promise<Measurement[]> {
@@ -58,7 +58,7 @@ async function run(options: BenchmarkOptions): Promise<Measurement[]> {
   );
 }
 
-/** gVisor, by hand and by us, at an engine of its own. */
+/** gVisor, directly and as a runner of this project, with its own engine. */
 async function withGvisor(
   { image }: Engine,
   cleanUp: AsyncDisposableStack,
@@ -88,7 +88,7 @@ function dockerRun(image: string, ...options: string[]): string[] {
   return ['run', '--rm', '--network=none', ...options, '--entrypoint', NODE, image, ...PROGRAM];
 }
 
-/** A container that is there already: what `docker exec` needs, and what one job leaves to the next. */
+/** A running container: `docker exec` needs one, and jobs that share it see each other's files. */
 async function startWaiting({
   docker,
   image,

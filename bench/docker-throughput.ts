@@ -10,7 +10,7 @@ const JOBS = 40;
 const ROUNDS = 3;
 const ID = 'docker.throughput';
 
-/** Jobs a second, one container a job, against the rate of bare containers; the best concurrency of each counts. */
+/** Jobs per second, one container per job, against the rate of bare containers; the best concurrency of each counts. */
 export const dockerThroughput: BenchmarkGroup = { ids: [ID, ...CONCURRENCY.map((places) => `${ID}.c${places}`)], run };
 
 async function run({ samples = ROUNDS, progress }: BenchmarkOptions): Promise<Measurement[]> {
@@ -35,7 +35,7 @@ async function run({ samples = ROUNDS, progress }: BenchmarkOptions): Promise<Me
           const { outcome } = await orchestrator.exec({ code: '6 * 7', skills: { refs: ids } });
           if (outcome !== 'succeeded') throw new Error(`Cannot measure: a job did not succeed, got ${outcome}.`);
         };
-        // The pool has made nothing yet: each container that serves a job is made while the clock runs.
+        // The pool is still empty: each container that serves a job is created while the clock runs.
         ours.get(places)?.push(await perSecond(places, exec));
         jobs += JOBS;
         pooled += places;
@@ -43,7 +43,7 @@ async function run({ samples = ROUNDS, progress }: BenchmarkOptions): Promise<Me
       }
     }
     const seen = created.stop();
-    // Members of the pool that no job took are the only others.
+    // The only other containers are pool members that no job took.
     if (seen < jobs || seen > jobs + 2 * pooled) {
       throw new Error(`Cannot measure: containers were not made one a job, got ${seen} for ${jobs} jobs.`);
     }
@@ -82,7 +82,7 @@ async function perSecond(places: number, work: () => Promise<void>): Promise<num
   return (JOBS * 1000) / (performance.now() - started);
 }
 
-/** Counts the engine's own create events of our containers. */
+/** Counts the engine's create events of this project's containers. */
 async function countCreations({ docker }: Engine): Promise<{ stop(): number }> {
   const events = await docker.getEvents({
     filters: { type: ['container'], event: ['create'], label: ['skillcell.managed=true'] },

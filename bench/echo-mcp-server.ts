@@ -1,4 +1,4 @@
-/** An MCP server over stdio whose only tool gives back what it gets: the SDK, and nothing else. */
+/** An MCP server over stdio whose only tool returns its input: the SDK without further work. */
 import { McpServer } from '@modelcontextprotocol/server';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import * as z from 'zod';

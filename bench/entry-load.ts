@@ -11,7 +11,7 @@ const LOAD_SKILLS = 'entry.load.skills';
 const SIZE = 'entry.size';
 const ROUNDS = 40;
 
-/** What the entry costs a Node that starts: its files, and the time to load what jobs need of it. */
+/** The entry's share of a Node start: the size of its files, and the time to load the parts that jobs need. */
 export const entryLoad: BenchmarkGroup = { ids: [LOAD, LOAD_SKILLS, SIZE], run };
 
 async function run({ samples = ROUNDS, progress }: BenchmarkOptions): Promise<Measurement[]> {
@@ -47,14 +47,14 @@ async function run({ samples = ROUNDS, progress }: BenchmarkOptions): Promise<Me
   ];
 }
 
-/** Loads what every job needs: an unknown level is refused after that, before anything is started. */
+/** Loads the modules that every job needs: the entry refuses an unknown level after that, before it starts anything. */
 function jobProgram(entry: string): string {
   return `process.argv = ['node', ${JSON.stringify(entry)}, '--level=bench'];
 process.on('exit', (code) => { process.exitCode = code === 1 ? 0 : 2; });
 require(${JSON.stringify(entry)});`;
 }
 
-/** Loads all that reads, checks and renders skills as well: started without arguments, the entry reports skills, here none. */
+/** Also loads the modules that read, check and render skills: without arguments the entry reports skills, here none. */
 function skillsProgram(entry: string): string {
   return `process.argv = ['node', ${JSON.stringify(entry)}];
 process.env = {};

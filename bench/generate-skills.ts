@@ -57,7 +57,7 @@ triggers:
 ${paragraphs(number, BODY_BYTES)}`;
 }
 
-/** Text of about so many bytes, different for every number. */
+/** Text of about `bytes` bytes, different for every number. */
 function paragraphs(number: number, bytes: number): string {
   const lines: string[] = [];
   for (let size = 0, line = 0; size < bytes; line += 1) {

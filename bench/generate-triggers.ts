@@ -4,7 +4,7 @@ import { join } from 'node:path';
 const THINGS = ['table', 'chart', 'link', 'date', 'unit', 'map', 'quote', 'invoice', 'ledger', 'survey', 'contract'];
 const ACTIONS = ['convert', 'summarise', 'render', 'draw', 'extract', 'compare', 'translate', 'check'];
 const FORMATS = ['csv', 'pdf', 'docx', 'xlsx', 'html', 'svg', 'json'];
-/** One skill in so many has a pattern that names no word. */
+/** One in this many skills has a pattern without a word. */
 const WORDLESS = 50;
 
 const SENTENCES = [
@@ -16,7 +16,7 @@ const SENTENCES = [
   'Finally summarise what you found in half a page, in plain words, and check every link that you put into it.',
 ];
 
-/** The patterns of one generated skill. `salt` makes them others than those of another run. */
+/** The patterns of one generated skill. `salt` makes them differ from the patterns of another run. */
 export function triggerPatterns(number: number, salt = ''): string[] {
   const [thing, action, format] = [pick(THINGS, number), pick(ACTIONS, number), pick(FORMATS, number)];
   const own = `${salt}${number}`;
@@ -29,7 +29,7 @@ export function triggerPatterns(number: number, salt = ''): string[] {
   ];
 }
 
-/** Tasks of about a kilobyte; each calls for three of the skills. */
+/** Tasks of about a kilobyte; each matches three of the skills. */
 export function triggerTexts(salt = ''): string[] {
   return [7, 130, 400, 761].map((first) => {
     const asked = [first, first + 111, first + 222].map((number) => {

@@ -1,7 +1,7 @@
 import type { BenchmarkGroup } from './benchmark-group.ts';
 import { LIBRARY_GROUPS } from './library-groups.ts';
 
-/** The groups in the order in which they run, each loaded when its turn comes: what one loads weighs on no other. */
+/** The groups in the order in which they run. Each is loaded at its turn, so that its modules do not affect the others. */
 export const GROUPS: Readonly<Record<string, () => Promise<BenchmarkGroup>>> = {
   local: async () => (await import('./local-exec.ts')).localExec,
   'local.sustained': async () => (await import('./local-sustained.ts')).localSustained,

@@ -28,7 +28,7 @@ const CALLING: ExecOptions = {
   tools: ['x.echo'],
 };
 
-/** What it costs a warm job at level namespace that its process records spans, and that it could. */
+/** The overhead of tracing for a warm job at level namespace: with a recorder of spans, and without one. */
 export const jobSpans: BenchmarkGroup = { ids: [SDK, CALLS_SDK, NONE], run };
 
 async function run({ samples = SAMPLES, wants, progress }: BenchmarkOptions): Promise<Measurement[]> {
@@ -64,7 +64,7 @@ async function run({ samples = SAMPLES, wants, progress }: BenchmarkOptions): Pr
   }
 }
 
-/** A subject in whose turns spans are recorded, or not. */
+/** A subject whose turns run with or without recording of spans. */
 function switched(recorder: SpanRecorder, to: 'on' | 'off', subject: Subject): Subject {
   return {
     ...subject,
@@ -79,7 +79,7 @@ function switched(recorder: SpanRecorder, to: 'on' | 'off', subject: Subject): S
   };
 }
 
-/** Notes beside each sample how much of it were the questions whether anybody records spans, in milliseconds. */
+/** For each sample, also notes the milliseconds that its tracing calls take without a recorder. */
 function noting(shares: number[], subject: Subject): Subject {
   return {
     ...subject,
@@ -91,7 +91,7 @@ function noting(shares: number[], subject: Subject): Subject {
   };
 }
 
-/** What a job asks for where nobody records spans: two runs differ by more than that, and so it is measured by itself. */
+/** The tracing calls of a job without a recorder, in milliseconds. Measured separately, because two runs of a job differ by more. */
 async function askForNothing(): Promise<number> {
   const tracing = createTracing(undefined);
   const nothing = (): Promise<void> => Promise.resolve();

@@ -29,13 +29,13 @@ const PACK_LOOP = 'loop.pack20m';
 const UNPACK_LOOP = 'loop.unpack50m';
 const script = fileURLToPath(new URL('refuse-bombs.ts', import.meta.url));
 
-/** What the process of `refuse-bombs.ts` prints: the slowest refusal, and the one that takes the most memory. */
+/** The output of `refuse-bombs.ts`: the slowest refusal, and the refusal with the most memory. */
 export interface BombReport {
   milliseconds: number;
   extraMib: number;
 }
 
-/** Archives of skills, beside loops that do only what has to be done with the bytes. */
+/** Archives of skills, against loops that do only the necessary work on the bytes. */
 export const libraryArchives: BenchmarkGroup = { ids: [PACK.id, UNPACK.id, BOMB.id, BOMB_MEMORY.id], run };
 
 async function run({ samples = ROUNDS, progress }: BenchmarkOptions): Promise<Measurement[]> {
@@ -59,7 +59,7 @@ async function run({ samples = ROUNDS, progress }: BenchmarkOptions): Promise<Me
       {
         id: BOMB.id,
         async sample() {
-          // A process of its own, so that memory that earlier work left behind hides nothing.
+          // In its own process, so that memory left by earlier work hides nothing.
           const { stdout } = await promisify(execFile)(process.execPath, ['--expose-gc', script]);
           const report = JSON.parse(stdout) as BombReport;
           bombs.push(report);
@@ -88,7 +88,7 @@ async function timed(work: () => Promise<void>): Promise<number> {
   return performance.now() - started;
 }
 
-/** A skill with files of a megabyte, whose words come again as those of a text do. */
+/** A skill with files of a megabyte, with repeated words as in a text. */
 function writeSkill(folder: string, files: number): void {
   const random = seededRandom(files);
   const words = Array.from({ length: 32 }, () => random.between(36 ** 3, 36 ** 6).toString(36));
@@ -96,7 +96,7 @@ function writeSkill(folder: string, files: number): void {
   writeFileSync(join(folder, 'SKILL.md'), '---\nname: large\ndescription: Large.\n---\nBody.\n');
   const text = Array.from({ length: MIB / 4 }, () => random.pick(words as [string, ...string[]])).join(' ');
   for (let index = 0; index < files; index += 1) {
-    // Whole sentences come again, too.
+    // Whole sentences repeat, too.
     const line = (): string => text.slice(random.between(0, text.length - 400)).slice(0, 200);
     writeFileSync(
       join(folder, `file${index}.txt`),

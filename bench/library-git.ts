@@ -27,7 +27,7 @@ const ENVIRONMENT = {
   GIT_COMMITTER_EMAIL: 'author@example.test',
 };
 
-/** Fetching a repository of 200 skills that is not kept yet, with their heads, beside the commands of git that give the same bytes. */
+/** Fetching an uncached repository of 200 skills with their heads, against the git commands that read the same bytes. */
 export const libraryGit: BenchmarkGroup = { ids: [ID], run };
 
 async function run({ samples = ROUNDS, progress }: BenchmarkOptions): Promise<Measurement[]> {
@@ -80,7 +80,7 @@ async function readHeads(repository: string, work: string): Promise<number> {
   }
 }
 
-/** What has to be run at least: where the branch is, an empty repository, the commit, its names, and the files. */
+/** The minimal git commands: find the branch, create an empty repository, fetch the commit, list its names, and read the files. */
 function runBare(repository: string, work: string): number {
   const git = (args: readonly string[], input = ''): Buffer => {
     const { stdout, status } = spawnSync('git', args, { env: ENVIRONMENT, input, maxBuffer: 2 ** 28 });

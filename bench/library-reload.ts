@@ -7,7 +7,7 @@ import type { BenchmarkGroup } from './benchmark-group.ts';
 import { SKILL_FILES } from './generate-skills.ts';
 import { COUNT, measureSkills } from './measure-skills.ts';
 
-/** Looking whether a folder of 1,000 skills has changed, which it has not, beside a loop that only lists folders and looks at their files. */
+/** Checking an unchanged folder of 1,000 skills for changes, against a loop that only lists folders and stats their files. */
 export const libraryReload: BenchmarkGroup = {
   ids: ['library.reload1000'],
   run: (options) =>
@@ -34,7 +34,7 @@ export const libraryReload: BenchmarkGroup = {
     ),
 };
 
-/** The least that tells whether a file below a folder has changed. */
+/** The minimal work to notice a changed file below a folder. */
 function loopThrough(folder: string): number {
   let files = 0;
   for (const entry of readdirSync(folder, { withFileTypes: true })) {

@@ -1,11 +1,14 @@
-/** Lists a prefix and reads each SKILL.md once, in a process of its own: by our store or by Amazon's client alone. Prints what it took. */
+/**
+ * Lists a prefix and reads each SKILL.md once, in its own process: with this project's store or with Amazon's client alone. Prints time, requests and
+ * memory.
+ */
 import { subscribe } from 'node:diagnostics_channel';
 import { GetObjectCommand, ListObjectsV2Command, S3Client } from '@aws-sdk/client-s3';
 import { openTreeCache } from '../src/library/stores/cache/tree-cache.ts';
 import { createS3Store } from '../src/library/stores/s3/s3-store.ts';
 import { forgetPeak, peakMemory } from '../test/fixtures/peak-memory.ts';
 
-/** What one process is to do. */
+/** Task of one process. */
 export interface S3Task {
   who: 'bare' | 'ours';
   endpoint: string;
@@ -15,16 +18,16 @@ export interface S3Task {
   cache: string;
 }
 
-/** What it took. */
+/** Result of one process. */
 export interface S3Outcome {
   ms: number;
   requests: number;
   pages: number;
   skills: number;
   bytes: number;
-  /** Memory at the peak, beyond that of a process that has loaded the client. */
+  /** Memory at the peak, beyond the memory of a process that has loaded the client. */
   memoryBytes: number;
-  /** Memory that is still held once all is read and garbage is collected, beyond the same. */
+  /** Memory still held after reading and garbage collection, beyond the same. */
   keptBytes: number;
 }
 

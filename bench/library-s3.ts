@@ -21,14 +21,14 @@ const ROUNDS = 3;
 const BUCKET = 'bench';
 const PREFIX = 'u1/skills/';
 const MIB = 1024 * 1024;
-/** A heap in which garbage is collected as it comes, else a peak says how long V8 lets it lie. */
+/** A small heap forces prompt garbage collection; otherwise the peak would depend on V8's laziness. */
 const SMALL_HEAP = ['--max-old-space-size=40', '--max-semi-space-size=1'];
 
-/** The heads of 10,000 skills in a bucket of a Ceph on this machine, beside Amazon's client doing the same requests, 16 at once. */
+/** The heads of 10,000 skills in a bucket of a Ceph on this machine, against Amazon's client with the same requests, 16 at once. */
 export const libraryS3: BenchmarkGroup = { ids: IDS, run };
 
 async function run({ samples = ROUNDS, progress }: BenchmarkOptions): Promise<Measurement[]> {
-  // Left out where everything is measured, as what needs an engine.
+  // This code skips the group in a full run, as for groups that need an engine.
   if (MISSING_CEPH !== undefined)
     throw new SkillcellError('engine.unavailable', `Cannot measure: there is no Ceph, got no ${MISSING_CEPH}.`);
   const folder = mkdtempSync(join(tmpdir(), 'bench-s3-'));

@@ -7,7 +7,7 @@ import type { BenchmarkGroup } from './benchmark-group.ts';
 import { SKILL_FILES } from './generate-skills.ts';
 import { measureSkills } from './measure-skills.ts';
 
-/** Scanning 1,000 skills, beside a loop that only reads and hashes the same files. */
+/** Scanning 1,000 skills, against a loop that only reads and hashes the same files. */
 export const libraryScan: BenchmarkGroup = {
   ids: ['library.scan1000'],
   run: (options) =>
@@ -17,7 +17,7 @@ export const libraryScan: BenchmarkGroup = {
         baseline: 'loop.hash1000',
         goal: 'ratio ≤ 8',
         rounds: 15,
-        // As many bytes as the loop has read.
+        // The result is the number of bytes, which must equal that of the loop.
         open(folder) {
           const root = join(folder, 'skills');
           return Promise.resolve({ work: () => scanned(root), least: () => loopThrough(root) });
@@ -33,7 +33,7 @@ function scanned(root: string): number {
   return bytes;
 }
 
-/** The least that any scanner has to do. */
+/** The minimal work of any scanner. */
 function loopThrough(root: string): number {
   let bytes = 0;
   for (const name of readdirSync(root)) {

@@ -17,7 +17,7 @@ const ROUNDS = 9;
 const main = fileURLToPath(new URL('../bin/skillcell.js', import.meta.url));
 const run = promisify(execFile);
 
-/** `skillcell skills list` of 1,000 skills of the user with a cache that has their heads, beside the same with an empty one. */
+/** `skillcell skills list` of 1,000 user skills with a cache that has their heads, against an empty cache. */
 export const libraryStart: BenchmarkGroup = { ids: [ID], run: measure };
 
 async function measure({ samples = ROUNDS, progress }: BenchmarkOptions): Promise<Measurement[]> {

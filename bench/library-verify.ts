@@ -8,7 +8,7 @@ import type { BenchmarkGroup } from './benchmark-group.ts';
 import { SKILL_FILES } from './generate-skills.ts';
 import { COUNT, measureSkills } from './measure-skills.ts';
 
-/** Comparing 1,000 skills with a lock file, beside a loop that only reads and hashes the same files. */
+/** Comparing 1,000 skills with a lock file, against a loop that only reads and hashes the same files. */
 export const libraryVerify: BenchmarkGroup = {
   ids: ['library.verify1000'],
   run: (options) =>
@@ -46,7 +46,7 @@ function lockOf(root: string): Map<string, LockedSkill> {
   );
 }
 
-/** The least that tells whether bytes have changed. */
+/** The minimal work to notice changed bytes. */
 function loopThrough(folder: string): number {
   let files = 0;
   for (const entry of readdirSync(folder, { withFileTypes: true })) {

@@ -19,7 +19,7 @@ interface ExecBenchmark {
   goal: string | null;
   options: OrchestratorOptions;
   job: ExecOptions;
-  /** Absent: the bare Node. */
+  /** The bare Node if absent. */
   baseline?: string;
 }
 

@@ -5,7 +5,7 @@ import type { BenchmarkGroup, BenchmarkOptions } from './benchmark-group.ts';
 import { measurementOf, type Measurement, type Taken } from './measurement.ts';
 import { takeTurns } from './take-turns.ts';
 
-/** What the process of `stdout-gigabyte.ts` prints. */
+/** The output of `stdout-gigabyte.ts`. */
 export interface GigabyteReport {
   extraMib: number;
   mibPerSecond: number;
@@ -16,7 +16,7 @@ const script = fileURLToPath(new URL('stdout-gigabyte.ts', import.meta.url));
 const MEMORY = { id: 'local.stdout1g', unit: 'MiB', goal: 'median ≤ 64 MiB' };
 const THROUGHPUT = { id: 'local.stdout1g.throughput', unit: 'MiB/s', goal: null };
 
-/** 1 GiB of stdout: what the host's process needs for it, and how fast it goes. Beside it, a plain pipe. */
+/** 1 GiB of stdout: memory of the host process, and throughput, against a plain pipe. */
 export const localStdout: BenchmarkGroup = { ids: [MEMORY.id, THROUGHPUT.id], run };
 
 async function run({ samples = ROUNDS, progress }: BenchmarkOptions): Promise<Measurement[]> {
@@ -24,7 +24,7 @@ async function run({ samples = ROUNDS, progress }: BenchmarkOptions): Promise<Me
   const subject = (way: 'job' | 'pipe') => ({
     id: way,
     async sample() {
-      // A process of its own, so that memory that earlier work left behind hides nothing.
+      // In its own process, so that memory left by earlier work hides nothing.
       const { stdout } = await promisify(execFile)(process.execPath, [script, way]);
       const report = JSON.parse(stdout) as GigabyteReport;
       reports[way].push(report);

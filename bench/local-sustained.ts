@@ -5,12 +5,12 @@ import type { BenchmarkGroup, BenchmarkOptions } from './benchmark-group.ts';
 import { measurementOf, type Measurement } from './measurement.ts';
 import { takeTurns, type Subject } from './take-turns.ts';
 
-/** Jobs one after the other in each of the places. */
+/** Number of successive jobs in each place. */
 const JOBS = 10;
 const ROUNDS = 8;
 const CONCURRENCY = { 'local.sustained.concurrency1': 1, 'local.sustained.concurrency2': 2 } as const;
 
-/** Jobs a second without a pause between them: what the pool cannot refill in time starts cold, or waits. */
+/** Jobs per second without a pause: jobs for which the pool is not refilled in time start cold, or wait. */
 export const localSustained: BenchmarkGroup = { ids: Object.keys(CONCURRENCY), run };
 
 async function run({ samples = ROUNDS, wants, progress }: BenchmarkOptions): Promise<Measurement[]> {

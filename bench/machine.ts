@@ -1,6 +1,6 @@
 import { arch, availableParallelism, cpus, loadavg, platform, release, totalmem } from 'node:os';
 
-/** What the numbers were taken on. */
+/** The machine of a measurement. */
 export interface Machine {
   platform: string;
   processor: string;

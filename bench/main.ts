@@ -1,4 +1,4 @@
-/** Measures what the project promises about speed. Prints a table, or JSON; says how far it is on stderr. */
+/** Measures the project's speed goals. Prints a table, or JSON; progress goes to stderr. */
 import { parseArgs } from 'node:util';
 import type { BenchmarkGroup, BenchmarkOptions } from './benchmark-group.ts';
 import { SkillcellError } from '../src/contracts/errors/skillcell-error.ts';
@@ -9,7 +9,7 @@ import { tableOf } from './print-table.ts';
 
 const USAGE = `npm run -s bench -- [GROUP] [--json] [--samples N]
 
-GROUP is one of ${Object.keys(GROUPS).join(', ')}; or the beginning of an id or of such a name, at a dot.
+GROUP is one of ${Object.keys(GROUPS).join(', ')}; or the beginning of an id or a group name, up to a dot.
 `;
 
 process.exitCode = await main(process.argv.slice(2));
@@ -39,7 +39,7 @@ async function main(args: string[]): Promise<number> {
     try {
       benchmarks.push(...(await run(options)).filter(({ id }) => wants(id)));
     } catch (error) {
-      // Everything that can be measured here is, when nothing was named.
+      // Without a GROUP, benchmarks that need a missing engine are skipped.
       if (group === '' && SkillcellError.isInstance(error) && error.code === 'engine.unavailable') {
         progress(`left out: ${error.message}`);
         continue;

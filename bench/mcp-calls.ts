@@ -15,10 +15,10 @@ const EXEC = 'exec';
 const EXEC_WARM = 'exec.warm';
 const ECHO = 'echo';
 const CODE = 'console.log(6 * 7)';
-/** Time for a pool to fill up again, and for what a call left behind to be removed; the caller waits for neither. */
+/** Time to refill a pool, and to remove the remains of a call; the caller waits for neither. */
 const SETTLE_MS = 400;
 
-/** `run_code` of an MCP client over stdio, at level namespace: a sandbox of its own each. */
+/** `run_code` of an MCP client over stdio, at level namespace: a fresh sandbox for each call. */
 export const mcpCalls: BenchmarkGroup = { ids: [RUN_CODE, WARM], run };
 
 async function run({ samples = SAMPLES, wants, progress }: BenchmarkOptions): Promise<Measurement[]> {
@@ -68,7 +68,7 @@ async function run({ samples = SAMPLES, wants, progress }: BenchmarkOptions): Pr
   return [row(RUN_CODE, EXEC), row(WARM, EXEC_WARM)].filter(({ id }) => wants(id));
 }
 
-/** A call that has to come to what is expected. */
+/** A timed call with a check of its result. */
 function timed(id: string, call: () => Promise<boolean>): Subject {
   return {
     id,
@@ -77,13 +77,13 @@ function timed(id: string, call: () => Promise<boolean>): Subject {
       const started = performance.now();
       const isRight = await call();
       const taken = performance.now() - started;
-      if (!isRight) throw new Error(`Cannot measure ${id}: the call came to something else.`);
+      if (!isRight) throw new Error(`Cannot measure ${id}: the call returned an unexpected result.`);
       return taken;
     },
   };
 }
 
-/** What two things take one after the other. */
+/** The time of two subjects one after the other. */
 function together(first: Taken, second: Taken): Taken {
   if ('failed' in first) return first;
   if ('failed' in second) return second;

@@ -1,20 +1,20 @@
-/** How many calls are made. */
+/** Numbers of calls. */
 export interface CallCounts {
-  /** One after the other. */
+  /** Calls made one after the other. */
   sequence: number;
-  /** With 32 under way. */
+  /** Calls made with 32 under way. */
   together: number;
 }
 
-/** What a program says of its calls. */
+/** A program's report of its calls. */
 export interface CallReport {
-  /** Milliseconds of one, in the middle of those that go one after the other. */
+  /** Median milliseconds of the sequential calls. */
   callMs: number;
-  /** Calls a second with 32 under way. */
+  /** Calls per second with 32 under way. */
   perSecond: number;
 }
 
-/** Makes calls and says what they take. Its text is part of programs that know nothing else of this file. */
+/** Makes and times calls. Its source text becomes part of other programs, so it must not use anything outside itself. */
 export async function measureCalls(
   call: (args: object) => Promise<unknown>,
   { sequence, together }: CallCounts,
@@ -26,7 +26,7 @@ export async function measureCalls(
   const makeAll = async (): Promise<void> => {
     await Promise.all(Array.from({ length: places }, () => makeSome(Math.ceil(together / places))));
   };
-  // Code is compiled first, at all places that a call passes.
+  // Warm-up: compiles the code on the whole way of a call.
   await makeSome(sequence);
   await makeAll();
   const times: number[] = [];

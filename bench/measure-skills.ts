@@ -6,26 +6,26 @@ import { writeSkills } from './generate-skills.ts';
 import { measurementOf, type Measurement } from './measurement.ts';
 import { takeTurns } from './take-turns.ts';
 
-/** So many skills are measured with. */
+/** Number of skills in a measurement. */
 export const COUNT = 1_000;
 
-/** Something that goes through skills. What it returns tells whether it has seen all of them. */
+/** Work on all skills. Its return value shows whether it has seen all of them. */
 export type Work = () => number | Promise<number>;
 
-/** What is done with the skills, beside the least that would do. */
+/** Work on the skills, and the minimal work as the baseline. */
 export interface SkillsSubject {
   id: string;
   baseline: string;
   goal: string;
-  /** Rounds where none are asked for. */
+  /** Default number of rounds. */
   rounds: number;
-  /** What both have to return; where it is not known, whatever was returned first. */
+  /** The expected return value of both; if undefined, the first returned value. */
   expected?: number;
-  /** Does what is no part of the time, in a folder with `skills` in it. `close` ends it. */
+  /** Untimed preparation in a folder with `skills` in it. `close` ends it. */
   open(folder: string): Promise<{ work: Work; least: Work; close?(): Promise<void> }>;
 }
 
-/** Measures work on 1,000 generated skills and a loop that does the least, in turns. */
+/** Measures work on 1,000 generated skills, and a loop with the minimal work, in turns. */
 export async function measureSkills(
   { id, baseline, goal, rounds, expected, open }: SkillsSubject,
   { samples = rounds, progress }: BenchmarkOptions,

@@ -6,13 +6,13 @@ export interface Measurement {
   p95: number;
   baseline: { id: string; median: number };
   ratio: number;
-  /** What the median or the ratio should be; null where the number is only stated. */
+  /** The goal of the median or the ratio; null if there is none. */
   goal: string | null;
-  /** Why there is no number, in one line; then each number of the row is NaN. */
+  /** The reason for missing numbers, in one line; then each number of the row is NaN. */
   failed?: string;
 }
 
-/** What became of a subject: its samples, or why there are none. */
+/** The samples of a subject, or the reason why there are none. */
 export type Taken = readonly number[] | Failure;
 
 /** A subject that could not be measured to the end. */
@@ -21,7 +21,7 @@ export interface Failure {
   failed: string;
 }
 
-/** What a row is made of. */
+/** Input of a row. */
 export interface Samples {
   id: string;
   unit: string;
@@ -30,7 +30,7 @@ export interface Samples {
   baseline: { id: string; values: Taken };
 }
 
-/** Makes a row of the samples of a subject and of its baseline. */
+/** Makes a row from the samples of a subject and of its baseline. */
 export function measurementOf({ id, unit, goal, values, baseline }: Samples): Measurement {
   if ('failed' in values) return failedMeasurement(id, values.failed, { unit, goal, baseline: baseline.id });
   if ('failed' in baseline.values) {
@@ -60,12 +60,12 @@ export function failedMeasurement(
   return { id, unit, median: none, p95: none, baseline: { id: baseline, median: none }, ratio: none, goal, failed };
 }
 
-/** What an error says, in one line. */
+/** The text of an error, in one line. */
 export function failureOf(error: unknown): Failure {
   return { failed: String(error).replaceAll(/\s+/g, ' ').slice(0, 300) };
 }
 
-/** The value below which the given share of the values lies, between the two nearest ones where it falls between. */
+/** The quantile of the values at `share`, interpolated between the two nearest values. */
 export function quantile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((a, b) => a - b);
   const place = (sorted.length - 1) * share;

@@ -1,7 +1,7 @@
 import type { Machine } from './machine.ts';
 import type { Measurement } from './measurement.ts';
 
-/** The measurements as a table for people. */
+/** The measurements as a readable table. */
 export function tableOf(machine: Machine, measurements: readonly Measurement[]): string {
   const head = ['id', 'median', 'p95', 'unit', 'baseline', 'its median', 'ratio', 'goal', ''];
   const rows = measurements.map((row) => [

@@ -1,4 +1,4 @@
-/** Rebuilds skills as a sandbox does, once in a new process and then again, and prints how long each took. */
+/** Rebuilds skills as a sandbox does, once in a new process and then again, and prints the times. */
 import { readFileSync } from 'node:fs';
 import type { SkillTrees } from '../src/contracts/skills/skill.ts';
 import { setUnchecked } from '../src/skills/load-subsystem.ts';
@@ -9,10 +9,10 @@ export interface RebuildInput {
   trees: [id: string, files: [path: string, base64: string, executable: boolean][]][];
 }
 
-/** What is printed. */
+/** The output. */
 export interface RebuildReport {
   coldMs: number;
-  /** Median of the later ones. */
+  /** Median of the later times. */
   warmMs: number;
 }
 

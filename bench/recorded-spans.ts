@@ -4,14 +4,14 @@ import { BatchSpanProcessor, InMemorySpanExporter, TracerProvider } from '@opent
 
 const REGISTRY = Symbol.for('opentelemetry.js.api.1');
 
-/** What records the spans of this process, for as long as it is on. */
+/** Records the spans of this process while it is on. */
 export interface SpanRecorder {
   on(): void;
   off(): void;
   close(): Promise<void>;
 }
 
-/** A real provider with a batching processor, whose exporter keeps what it gets. It is off at first. */
+/** A real provider with a batching processor and an in-memory exporter. It starts switched off. */
 export function createSpanRecorder(): SpanRecorder {
   const processor = new BatchSpanProcessor({ exporter: new InMemorySpanExporter() });
   const provider = new TracerProvider({ spanProcessors: [processor] });

@@ -1,4 +1,4 @@
-/** Refuses archives of ten megabytes that unpack to more than they may, and prints what the slowest and the largest refusal took. */
+/** Refuses archives of ten megabytes that unpack to more than the limits allow, and prints the slowest time and the largest memory of a refusal. */
 import { constants, deflateRawSync, gzipSync } from 'node:zlib';
 import { openArchive } from '../src/archives/open-archive.ts';
 import { rawTarGz } from '../test/fixtures/archives/raw-tar.ts';
@@ -13,9 +13,9 @@ const SKILL = { name: 'SKILL.md', content: 'x' };
 const block = deflateRawSync(Buffer.alloc(MIB), { level: 9, finishFlush: constants.Z_FULL_FLUSH });
 const repeated = (of: Buffer): Buffer =>
   Buffer.concat([...Array.from({ length: Math.floor(PACKED / of.length) }, () => of), deflateRawSync('')]);
-/** Zeros, a thousand times as many as it has bytes. */
+/** Zeros that unpack to a thousand times the size. */
 const zeros = repeated(block);
-/** Bytes that do not come again, which take the longest to inflate. */
+/** Bytes without repetition, which take the longest to inflate. */
 const noise = Buffer.from(Array.from({ length: MIB }, (_, index) => (Math.imul(index, 2_654_435_761) >>> 13) & 0x3f));
 const slow = repeated(deflateRawSync(noise, { finishFlush: constants.Z_FULL_FLUSH }));
 const bomb = (packed: Buffer, size: number): RawZipEntry => ({ name: 'bomb', method: 8, packed, size, crc: 0 });

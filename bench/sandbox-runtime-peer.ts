@@ -1,15 +1,15 @@
 import { spawn } from 'node:child_process';
 import { SandboxManager } from '@anthropic-ai/sandbox-runtime';
 
-/** One program of a line at a time, by the library of sandbox-runtime. */
+/** Runs one-line programs one at a time, with the library of sandbox-runtime. */
 export interface SandboxRuntimePeer extends AsyncDisposable {
   /** Milliseconds from the call until the program has ended. */
   sample(): Promise<number>;
 }
 
-/** Sets the library up: no network, nothing to write to. Says why not where it cannot be used. */
+/** Sets the library up without network and without writable paths. Returns the reason if it cannot be used. */
 export async function startSandboxRuntime(): Promise<SandboxRuntimePeer | string> {
-  if (!SandboxManager.isSupportedPlatform()) return 'this platform is none of its own';
+  if (!SandboxManager.isSupportedPlatform()) return 'it does not support this platform';
   const { errors } = SandboxManager.checkDependencies();
   if (errors.length > 0) return errors.join(', ');
   await SandboxManager.initialize({

@@ -17,8 +17,8 @@ interface AskedSkill {
 }
 
 /**
- * How often the skill that is meant is the first answer, and among the first five, and what five answers cost a model beside the whole
- * catalog. Without bodies the same skills have no instructions.
+ * Search quality: how often the right skill is the first answer or among the first five, and the tokens of five answers against the whole catalog. In
+ * the variant without bodies the same skills have no instructions.
  */
 export const searchQuality: BenchmarkGroup = {
   ids: ['bodies', 'descriptions'].flatMap((side) => ['hit1', 'hit5', 'tokens'].map((what) => `${ID}.${what}.${side}`)),

@@ -21,8 +21,8 @@ const ROUNDS = 15;
 const REOPENINGS = 5;
 
 /**
- * Answers over 10,000 skills of 1,000 words each, beside a loop that looks for the same words by `includes`; and the first answer of an
- * index that is opened again, its bytes checked, beside its build.
+ * Searching 10,000 skills of 1,000 words each, against a loop that looks for the same words with `includes`; and the first answer of a reopened
+ * index, including the check of its bytes, against its build.
  */
 export const searchSpeed: BenchmarkGroup = { ids: [ID, REOPEN], run };
 
@@ -92,7 +92,7 @@ async function reopened(
   const words = new Set(questions[0]?.split(' '));
   const values: number[] = [];
   for (let round = 0; round < rounds; round += 1) {
-    // A new list, so that its digest is taken again.
+    // A new list, so that its digest is computed again.
     const again = [...skills];
     values.push(
       timed(() => {
@@ -120,7 +120,9 @@ function timed(work: () => unknown): number {
 
 const SYLLABLES = 'ba ce di fo gu ha je ki lo mu na pe qui ro su ta ve wi xo ya zen tor mal'.split(' ');
 
-/** Words as often as in a language: the second half as often as the first, the third a third. Questions hold common and rare ones. */
+/**
+ * Word frequencies as in a language: the second word is half as frequent as the first, the third a third. Questions contain common and rare words.
+ */
 function generatedSkills(): { skills: Skill[]; questions: string[] } {
   let state = 1;
   const random = (): number => (state = (state * 1_664_525 + 1_013_904_223) >>> 0) / 2 ** 32;

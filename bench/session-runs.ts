@@ -14,7 +14,7 @@ const ROWS = [
   { id: 'session.py.run.unrelayed', language: 'python', relayed: false, goal: null },
 ] as const;
 
-/** One short run of a session that is open, at level namespace. */
+/** One short run of an open session, at level namespace. */
 export const sessionRuns: BenchmarkGroup = { ids: ROWS.map(({ id }) => id), run };
 
 async function run({ samples = ROUNDS, wants, progress }: BenchmarkOptions): Promise<Measurement[]> {
@@ -27,7 +27,7 @@ async function run({ samples = ROUNDS, wants, progress }: BenchmarkOptions): Pro
     const session = cleanUp.use(await orchestrator.session({ language }));
     const runInSession = async (code: string): Promise<unknown> => {
       const { value, state } = await session.run(code);
-      if (state !== 'kept') throw new Error(`Cannot measure ${id}: the session lost what was defined.`);
+      if (state !== 'kept') throw new Error(`Cannot measure ${id}: the session lost its state.`);
       return value;
     };
     subjects.push(
@@ -44,7 +44,7 @@ async function run({ samples = ROUNDS, wants, progress }: BenchmarkOptions): Pro
   );
 }
 
-/** The time in the middle of many runs that go one after the other. */
+/** The median time of many successive runs. */
 function repeated(id: string, evaluate: (code: string) => Promise<unknown>): Subject {
   return {
     id,

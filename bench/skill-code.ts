@@ -24,7 +24,7 @@ import { Tool } from '@agent/tools';
 export const Tools = [Tool.define('sum', { description: 'Adds.', parameters: z.object({ a: z.number(), b: z.number() }), execute: async ({ a, b }) => a + b })];
 `;
 
-/** Tools that a skill brings as code, at level namespace: the first call of a job, and each that follows. */
+/** Tools that a skill brings as code, at level namespace: the first call of a job, and each later call. */
 export const skillCode: BenchmarkGroup = { ids: [FIRST, CALL], run };
 
 async function run({ samples = SAMPLES, wants, progress }: BenchmarkOptions): Promise<Measurement[]> {
@@ -51,7 +51,7 @@ async function run({ samples = SAMPLES, wants, progress }: BenchmarkOptions): Pr
     ],
   };
   const orchestrator = createOrchestrator({ ...options, pool: { size: 2 } });
-  // A pool that fills up again would take the processors from calls that are counted.
+  // A pool that refills would take processor time from the measured calls.
   const unpooled = createOrchestrator(options);
   try {
     const job: ExecOptions = { code: 'console.log(6 * 7)', skills: { refs: ['custom.sum'] }, tools: ['sum'] };
@@ -78,7 +78,7 @@ async function run({ samples = SAMPLES, wants, progress }: BenchmarkOptions): Pr
   }
 }
 
-/** One call after the other from within a job, each of two numbers; the first is not counted. */
+/** Successive calls within a job, each with two numbers; the first is not counted. */
 function callSubject(id: string, orchestrator: Orchestrator, tool: string): Subject {
   const code = `import { tools } from 'skillcell';
 await tools.call('${tool}', { a: 1, b: 1 });

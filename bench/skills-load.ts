@@ -7,7 +7,7 @@ import type { BenchmarkGroup } from './benchmark-group.ts';
 import { SKILL_FILES } from './generate-skills.ts';
 import { COUNT, measureSkills } from './measure-skills.ts';
 
-/** Loading 1,000 skills, beside a loop that only reads, hashes and parses the same files. */
+/** Loading 1,000 skills, against a loop that only reads, hashes and parses the same files. */
 export const skillsLoad: BenchmarkGroup = {
   ids: ['skills.load1000'],
   run: (options) =>
@@ -30,7 +30,7 @@ export const skillsLoad: BenchmarkGroup = {
     ),
 };
 
-/** The least that any loader has to do. */
+/** The minimal work of any loader. */
 function loopThrough(root: string): number {
   let count = 0;
   const digests: string[] = [];

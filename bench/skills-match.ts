@@ -13,7 +13,7 @@ const COUNT = 1_000;
 const ROUNDS = 40;
 const FIRST_ROUNDS = 5;
 
-/** Which of 1,000 skills four tasks call for, beside a loop that only searches the same patterns by V8's engine. */
+/** Matching 1,000 skills against four tasks, and a loop that only searches the same patterns with V8's engine as the baseline. */
 export const skillsMatch: BenchmarkGroup = { ids: [ID, FIRST], run };
 
 async function run({ samples, wants, progress }: BenchmarkOptions): Promise<Measurement[]> {
@@ -36,7 +36,7 @@ async function run({ samples, wants, progress }: BenchmarkOptions): Promise<Meas
   }
 }
 
-/** The first tasks after load. Each round has patterns of its own, so nothing of an earlier one helps. */
+/** The first tasks after a load. Each round has its own patterns, so caches of earlier rounds do not help. */
 async function measureFirst(root: string, rounds: number, progress: (text: string) => void): Promise<Measurement> {
   let loaded: SkillsSubsystem | undefined;
   let patterns: RegExp[] = [];
@@ -96,13 +96,12 @@ function matchAll(loaded: SkillsSubsystem | undefined, salt: string): number {
   return timed(salt, (text) => loaded?.match(text, { max: COUNT }).matches.length ?? 0);
 }
 
-/** The time that all tasks take together. */
+/** The total time of all tasks. */
 function timed(salt: string, hitsIn: (text: string) => number): number {
   const texts = triggerTexts(salt);
   const started = performance.now();
   const hits = texts.map(hitsIn);
   const taken = performance.now() - started;
-  if (hits.some((count) => count === 0))
-    throw new Error(`Cannot measure ${ID}: a task called for nothing, got ${hits}.`);
+  if (hits.some((count) => count === 0)) throw new Error(`Cannot measure ${ID}: a task matched no skill, got ${hits}.`);
   return taken;
 }

@@ -15,12 +15,12 @@ const SAMPLES = 300;
 interface Pair {
   id: string;
   goal: string;
-  /** Something that has to be done with the same texts in any case. */
+  /** Work on the same texts that any implementation has to do. */
   baseline: { id: string; work: () => unknown };
   work: () => unknown;
 }
 
-/** What a turn costs when the skills are loaded: rendering the ones it needs, and listing all of them. */
+/** The cost of a turn with loaded skills: rendering the needed skills, and listing all of them. */
 export const skillsPrompt: BenchmarkGroup = { ids: [RENDER, CATALOG], run };
 
 async function run({ samples = SAMPLES, wants, progress }: BenchmarkOptions): Promise<Measurement[]> {

@@ -20,8 +20,8 @@ const WARM = 'skills.rebuild5.warm';
 const ROUNDS = 20;
 
 /**
- * Rebuilding five skills from their bytes, by the code as a sandbox gets it, each time in a new process: compiled ahead, as at
- * level namespace, and not, as elsewhere.
+ * Rebuilding five skills from their bytes, with the code of a sandbox, each time in a new process: compiled ahead as at level namespace, and not
+ * compiled as at other levels.
  */
 export const skillsRebuild: BenchmarkGroup = { ids: [COLD, UNCOMPILED, WARM], run };
 

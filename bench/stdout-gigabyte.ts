@@ -1,4 +1,4 @@
-/** Takes 1 GiB of stdout, of a job or of a plain child process, and prints the memory that this process needed for it. */
+/** Reads 1 GiB of stdout, from a job or a plain child process, and prints the memory that this process needed. */
 import { spawn } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createOrchestrator } from '../src/jobs/create-orchestrator.ts';
@@ -9,7 +9,7 @@ const GIBIBYTE = 1024 ** 3;
 const COMMAND = `head -c ${GIBIBYTE} /dev/zero`;
 
 const take = process.argv[2] === 'pipe' ? takePipe : takeJob;
-// Everything is loaded and compiled before the memory is looked at.
+// Loads and compiles all code before memory is measured.
 await take('head -c 1000000 /dev/zero', 1_000_000);
 resetPeak();
 const before = residentMib();

@@ -1,20 +1,20 @@
 import { type Failure, failureOf, type Taken } from './measurement.ts';
 
-/** Something whose time is taken. */
+/** A timed subject. */
 export interface Subject {
   id: string;
-  /** What has to be done before each sample and is no part of it. */
+  /** Untimed preparation before each sample. */
   prepare?(): Promise<void>;
   /** Returns its own time, so that checks of the outcome are not counted. */
   sample(): Promise<number>;
 }
 
-/** How many rounds are not counted: code is compiled and files come into the page cache in them. */
+/** Number of uncounted rounds, in which code is compiled and files enter the page cache. */
 const WARM_UP = 2;
 
 /**
- * Measures all subjects in turns, so that a busy moment of the machine falls on all of them. One that fails has no more
- * turns, and the others go on.
+ * Measures all subjects in turns, so that a busy moment of the machine affects all of them. A subject that fails gets no more turns, and the others
+ * continue.
  */
 export async function takeTurns(
   subjects: readonly Subject[],

@@ -16,7 +16,7 @@ import { takeTurns } from './take-turns.ts';
 const ROUNDS = 7;
 const COUNTS: CallCounts = { sequence: 400, together: 3_200 };
 
-/** Calls of a tool, against two plain processes that pass the same calls on in a sandbox of the same kind. */
+/** Calls of a tool, against two plain processes that relay the same calls in a sandbox of the same kind. */
 export const toolsNamespace: BenchmarkGroup = groupOf('tools.namespace', async () => ({
   orchestrator: createOrchestrator({ runners: [createLocalRunner()], tools: [echo()] }),
   bare: relayInBubblewrap,

@@ -1,6 +1,6 @@
 /**
- * Takes each line of a sandbox's configuration away, one at a time, and shows which named attack then goes through, or what the
- * kernel then shows. Prints a table and fails when a line makes no difference. The fast tests try some; this tries all.
+ * Removes each line of a sandbox's configuration, one at a time, and shows which named attack then succeeds, or which facts of the kernel then become
+ * visible. Prints a table and fails if a line makes no difference. The fast tests try some lines; this script tries all.
  *
  *     node scripts/ablate.ts [--level container|namespace|both] [--only PATTERN] [--skip-slow]
  */
@@ -14,7 +14,7 @@ import { removeChangedImages } from '../test/fixtures/changed-container.ts';
 import { removeChangedRuntimes } from '../test/fixtures/changed-namespace.ts';
 import { MISSING_ENGINE } from '../test/fixtures/docker-image.ts';
 
-/** One attack with the changes that let it through, whatever its level. */
+/** One attack at any level, with the changes that let it through. */
 interface Subject {
   id: string;
   title: string;
@@ -59,7 +59,7 @@ process.exitCode = await main(values.level ?? 'both', new RegExp(values.only ?? 
 async function main(wanted: string, only: RegExp): Promise<number> {
   const names = (['namespace', 'container'] as const).filter((name) => wanted === name || wanted === 'both');
   if (names.length === 0) {
-    process.stderr.write(`Cannot try a level: it is container, namespace or both, got ${wanted}.\n`);
+    process.stderr.write(`Cannot try a level: --level must be container, namespace or both, got "${wanted}".\n`);
     return 2;
   }
   let open = 0;
@@ -75,11 +75,11 @@ async function main(wanted: string, only: RegExp): Promise<number> {
       await cleanUp();
     }
   }
-  process.stdout.write(`${open === 0 ? 'Every line makes a difference.' : `${open} lines make none.`}\n`);
+  process.stdout.write(`${open === 0 ? 'Every line makes a difference.' : `${open} lines make no difference.`}\n`);
   return open === 0 ? 0 : 1;
 }
 
-/** Says how many lines make no difference. */
+/** Returns the number of lines that make no difference. */
 async function ablate(name: string, { changes, subjects }: Level, only: RegExp): Promise<number> {
   let open = 0;
   for (const change of changes) {
@@ -101,12 +101,12 @@ async function ablate(name: string, { changes, subjects }: Level, only: RegExp):
   return open;
 }
 
-/** What ends with an error that the attack does not expect proves nothing. */
+/** An error that the attack does not expect proves nothing. */
 async function tried(subject: Subject, change: string): Promise<Verdict> {
   try {
     return await subject.attempt(change);
   } catch (error) {
-    process.stderr.write(`${change}: ${subject.id} ${subject.title} could not be tried: ${String(error)}\n`);
+    process.stderr.write(`${change}: ${subject.id} ${subject.title} failed to run: ${String(error)}\n`);
     return { blocked: true, evidence: '' };
   }
 }

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import type { Reporter, TestModule } from 'vitest/node';
 import { attacksDocument, type AttackState } from './attacks-document.ts';
 
-/** What a case of test/attacks says of itself. */
+/** Metadata of a case of test/attacks. */
 interface AttackRow {
   id: string;
   title: string;
@@ -11,7 +11,7 @@ interface AttackRow {
   safety?: { loopDelayMs: number; grownMib: number };
 }
 
-/** Prints one row a case: its number, whether the attack was stopped, where, and what shows it. */
+/** Prints one row per case: its number, whether the attack was blocked, the level, and the evidence. */
 export default class AttackTableReporter implements Reporter {
   onTestRunEnd(modules: readonly TestModule[]): void {
     const lines: string[] = [];
@@ -58,7 +58,7 @@ export default class AttackTableReporter implements Reporter {
   }
 }
 
-/** A test that says nothing of itself: its name has the case, the title and the level. */
+/** A test without metadata: its name contains the case, the title and the level. */
 function unnamedRow(name: string): AttackRow {
   const [, id = '', title = '', level = ''] = /^([A-Z]\d+(?:-[A-Z]?\d+)?)? ?(.*?)(?: \[(\w+)\])?$/.exec(name) ?? [];
   return { id, title, level, evidence: [] };

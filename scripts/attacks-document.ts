@@ -1,6 +1,6 @@
 import { ELSEWHERE_CASES, LATER_CASES } from '../test/attacks/later.ts';
 
-/** One case at one level, as the run of the attacks saw it. */
+/** One case at one level, with its state in a run of the attacks. */
 export interface AttackState {
   id: string;
   title: string;
@@ -11,11 +11,11 @@ export interface AttackState {
 const LEVELS = ['none', 'namespace', 'container', 'host'];
 const CELLS = { blocked: 'blocked', OPEN: '**open**', skipped: 'not tried' } as const;
 
-/** The document of the attacks: no times, sizes or names of the machine, so that it only changes when the attacks do. */
+/** The document of the attacks. It contains no times, sizes or machine names, so that it changes only with the attacks. */
 export function attacksDocument(rows: readonly AttackState[]): string {
   const cases = new Map<string, { id: string; title: string; cells: Map<string, string> }>();
   for (const { id, title, level, state } of rows) {
-    // Tests of the tables themselves are no case.
+    // Tests of the tables themselves are not cases.
     if (id === '') continue;
     const key = `${id} ${title}`;
     const row = cases.get(key) ?? { id, title, cells: new Map<string, string>() };
@@ -27,9 +27,9 @@ export function attacksDocument(rows: readonly AttackState[]): string {
     `| ${id} | ${title.replaceAll('|', '\\|')} | ${LEVELS.map((level) => cells.get(level) ?? '').join(' | ')} |`;
   return `# Attacks
 
-Made by \`WRITE_ATTACKS=1 npm run attacks\`. Each line is a test in \`test/attacks/\`: what user code, a file or a fault tries, and what came of it
-at each level; an empty cell is a level where the case says nothing. The entry reads messages in one way at every level, so each of them is tried at one level. Every attack has a control in which it goes through: the same program without a
-sandbox, or in a sandbox or container that lacks one line. \`npm run ablation\` tries each argument of the launchers of level namespace and each line of a container. Level \`kernel\` has a list of its own,
+Made by \`WRITE_ATTACKS=1 npm run attacks\`. Each line is a test in \`test/attacks/\`: an attempt of user code, a file or a fault, and its result at each
+level; an empty cell is a level without the test. The entry reads messages in the same way at every level, so each message is tried at one level. Every attack has a control in which it succeeds: the same program without a
+sandbox, or in a sandbox or container that lacks one line. \`npm run ablation\` tries each argument of the launchers of level namespace and each line of a container. Level \`kernel\` has its own list,
 \`test/sandboxes/docker/kernel-level.test.ts\`.
 
 | case | attack | ${LEVELS.join(' | ')} |
@@ -44,7 +44,7 @@ ${table(ELSEWHERE_CASES)}
 
 ## Not tried yet
 
-| case | what it waits for |
+| case | waits for |
 |---|---|
 ${table(LATER_CASES)}
 `;

@@ -33,8 +33,8 @@ const MADE_HERE: ReadonlySet<string> = new Set([
 const REGISTRY_SETTINGS = ['registry', 'cafile'] as const;
 
 /**
- * Enters the root as after a boot: the mount namespace does not have the machine's own root, and processes that a command leaves end with
- * the process namespace. The kernel refuses `unshare --user` after a mere chroot.
+ * Enters the root as after a boot: the mount namespace lacks the machine's own root, and processes that a command leaves behind end with the process
+ * namespace. A mere chroot is not enough, because the kernel then refuses `unshare --user`.
  */
 const ENTER = `
 set -e
@@ -58,7 +58,7 @@ shift
 
 /** A folder with a Debian, Node, npm and a copy of the checkout. */
 export interface BareRoot extends Disposable {
-  /** Runs a command in the copy, with an environment of its own. @returns the command's exit code */
+  /** Runs a command in the copy, with its own environment. @returns the command's exit code */
   run(command: readonly string[]): Promise<number>;
 }
 
@@ -104,7 +104,7 @@ export function makeBareRoot(checkout: string): BareRoot {
   };
 }
 
-/** Adds the Node of this machine, or the checkout's own Node where the machine's does not run on a bare Debian. */
+/** Adds the Node of this machine, or the checkout's own Node if the machine's does not run on a bare Debian. */
 function addNode(folder: string): void {
   const place = join(folder, 'usr/local/bin/node');
   const found = (process.env['PATH'] ?? '')
@@ -147,7 +147,7 @@ function addNpm(folder: string): string {
 
 const certificates = (): string | undefined => process.env['NODE_EXTRA_CA_CERTS'];
 
-/** The environment of a fresh login, with the settings of this machine for a proxy and its certificates. */
+/** The environment of a fresh login, with this machine's settings for a proxy and its certificates. */
 function environment(): Record<string, string> {
   const network = /^(?:(?:https?|no)_proxy|node_extra_ca_certs|no_color)$/i;
   const kept = Object.entries(process.env).filter(([name]) => network.test(name)) as [string, string][];

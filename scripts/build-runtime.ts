@@ -7,7 +7,7 @@ import { checkLanguage } from './check-language.ts';
 import { LOOSE_FOLDERS } from './loose-folders.ts';
 import { readLanguages } from '../src/languages/read-languages.ts';
 
-/** What a runtime bundle consists of; `manifest.json` at its top. */
+/** The contents of a runtime bundle; stored as `manifest.json` at its top. */
 export interface RuntimeManifest {
   /** `sha256:<64 hex>` over the sorted lines `<sha256>  <path>` of all files. */
   digest: string;
@@ -16,16 +16,16 @@ export interface RuntimeManifest {
 }
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-/** The same code as ES modules, which become one scope: that loads in half the time, and what nobody calls can be left out. */
+/** The same code as ES modules, which become one scope: it loads in half the time, and unused functions can be removed. */
 const MODULES: Record<string, string> = {
   re2js: join(root, 'node_modules/re2js/build/index.js'),
   yaml: join(root, 'node_modules/yaml/browser/dist/index.js'),
 };
-/** Loads at first use as well, but is too small for a file of its own: opening one costs more than reading past it. */
+/** Also loaded at first use, but too small for its own file: opening a file costs more than reading past this code. */
 const INLINED = 'gray-matter';
-/** What few jobs load is no part of what each of them reads: files beside the entry, by name. */
+/** Modules that few jobs load are files beside the entry, by name, so that other jobs do not read them. */
 const APART = { session: 'session/serve-session', clear: 'files/clear-attempt' } as const;
-/** Loose files that Node preloads, or that are loaded without a wait. */
+/** Loose files that Node preloads, or that are loaded synchronously. */
 const COMMON_JS: ReadonlySet<string> = new Set(['hold.ts', 'bridge.ts']);
 const COMMON = {
   absWorkingDir: root,
@@ -41,11 +41,11 @@ const COMMON = {
 } as const;
 
 /**
- * Builds what runs inside a sandbox: `entry.cjs`, what stands apart from it, `compile-ahead.cjs`, `list-installed.cjs`, the packages that it loads at
- * first use, and the loose files of `runtime/`. The folder appears by one rename and must not be there before.
+ * Builds the bundle that runs inside a sandbox: `entry.cjs` and its separate parts, `compile-ahead.cjs`, `list-installed.cjs`, the packages that it
+ * loads at first use, and the loose files of `runtime/`. The folder appears by one rename and must not exist before.
  *
- * @param folder where the bundle goes
- * @returns the manifest, which is written too
+ * @param folder destination of the bundle
+ * @returns the manifest, which is also written
  */
 export async function buildRuntime(folder: string): Promise<RuntimeManifest> {
   await mkdir(dirname(folder), { recursive: true });
@@ -62,7 +62,7 @@ export async function buildRuntime(folder: string): Promise<RuntimeManifest> {
     for (const name of [...LOOSE_FOLDERS, ...folders]) await copyLoose(join('runtime', name), join(staging, name));
     const manifest = await describeFiles(staging);
     await writeFile(join(staging, 'manifest.json'), `${JSON.stringify(manifest, null, 2)}\n`);
-    // A sandbox started by root reads the bundle as another user, whatever the umask was.
+    // A sandbox started by root reads the bundle as another user, so permissions must not depend on the umask.
     await chmod(staging, 0o755);
     await rename(staging, folder);
     return manifest;
@@ -78,8 +78,8 @@ export async function entryBytes(folder: string): Promise<number> {
 }
 
 /**
- * Bundles one source file as a sandbox gets it: CommonJS, and beside it its parts that load at first use (`<name>-*.cjs`: what a
- * job does not need is neither read nor compiled) and the packages that do.
+ * Bundles one source file for a sandbox: CommonJS, and beside it the parts and packages that load at first use (`<name>-*.cjs`), so that a job
+ * neither reads nor compiles code that it does not need.
  *
  * @param source path below the root of the checkout
  * @param outfile absolute path of the result
@@ -92,7 +92,7 @@ export async function bundleForSandbox(source: string, outfile: string): Promise
     ...COMMON,
     entryPoints: { [name]: source },
     outdir: folder,
-    // Only modules can be split.
+    // esbuild can split only ES modules.
     format: 'esm',
     splitting: true,
     outExtension: { '.js': '.cjs' },
@@ -118,18 +118,14 @@ async function asCommonJs(code: string): Promise<string> {
   return (await transform(code, { target, platform, charset, minify, supported, format: 'cjs' })).code;
 }
 
-/**
- * Escapes what is left outside of ASCII, which stands in regular expressions: V8 compiles a text of single bytes in four fifths of
- * the time.
- */
+/** Escapes the remaining non-ASCII characters, which are in regular expressions: V8 compiles single-byte text in four fifths of the time. */
 function escapeOthers(text: string): string {
   return text.replaceAll(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
 /**
- * Turns `require('name')` in a `lazy-*.ts` file, and `import('name')` anywhere into the load of a file beside the entry; what the
- * cage of gray-matter requires stays. On the host the same sources load the package itself: see
- * docs/decisions/2026-11-22-lazy-modules.md.
+ * Turns `require('name')` in a `lazy-*.ts` file, and `import('name')` anywhere, into loading a file beside the entry. The `require` calls in the cage
+ * of gray-matter stay. On the host the same sources load the package itself: see docs/decisions/2026-11-22-lazy-modules.md.
  */
 function lazyPackages(found: Set<string>): Plugin {
   const hostLine = 'const require = createRequire(import.meta.url);';
@@ -157,7 +153,7 @@ function lazyPackages(found: Set<string>): Plugin {
   };
 }
 
-/** The entry loads what stands apart from the file beside it. */
+/** Makes the entry load the separate parts from the files beside it. */
 const apart: Plugin = {
   name: 'apart',
   setup({ onResolve }) {
@@ -168,7 +164,7 @@ const apart: Plugin = {
   },
 };
 
-/** gray-matter splits and parses nothing here: without its engines no parser that runs code comes into a sandbox. */
+/** gray-matter does no splitting or parsing in a sandbox. Without its engines, no parser that runs code gets into a sandbox. */
 const withoutEngines: Plugin = {
   name: 'without-engines',
   setup({ onLoad }) {
@@ -179,7 +175,7 @@ const withoutEngines: Plugin = {
 /** Codes of errors that only a host has. */
 const HOST_CODES = /'(?:archive|engine|eval|image|mcp|session)\.[\w-]+': \{[^{}]*\},/g;
 
-/** What helps people and callers with an error stands on the host, which knows the codes as well; a sandbox needs the exit codes of its own only. */
+/** The host adds the advice to errors, since it knows the codes as well; a sandbox needs only the exit codes of its own errors. */
 const withoutAdvice: Plugin = {
   name: 'without-advice',
   setup({ onLoad }) {
@@ -196,7 +192,7 @@ const withoutAdvice: Plugin = {
   },
 };
 
-/** zod says what is wrong in English; the other languages are the larger part of it. */
+/** Only the English messages of zod are needed; the other languages are its larger part. */
 const englishOnly: Plugin = {
   name: 'english-only',
   setup({ onLoad }) {
@@ -222,10 +218,10 @@ async function copyLoose(from: string, to: string): Promise<void> {
     if (entry.isDirectory()) {
       if (entry.name !== '__pycache__') await copyLoose(source, join(to, entry.name));
     } else if (/(?<!\.d)\.ts$/.test(entry.name)) {
-      // `.mts` stays as it is: the executor warms Node's own type stripping up with it.
+      // `.mts` stays unchanged: the executor warms up Node's own type stripping with it.
       const format = COMMON_JS.has(entry.name) ? 'cjs' : 'esm';
       const outfile = join(to, entry.name.replace(/ts$/, format === 'cjs' ? 'cjs' : 'mjs'));
-      // Our own code is to be read by whom it shows in a stack; a package is only to be loaded fast.
+      // The project's own code stays readable, since users see it in stacks; packages only need to load fast.
       const minify = basename(from) === 'packages';
       await build({ ...COMMON, entryPoints: [source], outfile, format, minify, plugins: [englishOnly] });
     } else {

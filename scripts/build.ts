@@ -8,9 +8,9 @@ import { buildRuntime } from './build-runtime.ts';
 const root = fileURLToPath(new URL('..', import.meta.url));
 
 /**
- * Writes `dist/` anew; the old one stays until the new one is whole.
+ * Rebuilds `dist/`; the old folder stays until the new one is complete.
  *
- * @returns false when the compiler refused; what it says goes to stderr
+ * @returns false if the compiler failed; its output goes to stderr
  */
 export async function buildPackage(): Promise<boolean> {
   await mkdir(join(root, '.tmp'), { recursive: true });

@@ -1,6 +1,6 @@
 /**
- * Kills hosts at random points and checks from outside that no job is lost or doubled and nothing is left:
- * `npm run chaos -- --kills 200 [--seed N] [--runner local|docker|both]`.
+ * Kills hosts at random points and checks from outside that no job is lost or run twice and no remains are left: `npm run chaos -- --kills 200
+ * [--seed N] [--runner local|docker|both]`.
  */
 import { parseArgs } from 'node:util';
 import { runChaos } from '../test/chaos/referee.ts';
@@ -21,7 +21,9 @@ const { values } = parseArgs({
 const kills = Number(values.kills);
 const seed = Number(values.seed);
 if (!Number.isSafeInteger(kills) || kills < 1 || !Number.isSafeInteger(seed) || !RUNNERS.includes(values.runner)) {
-  process.stderr.write('Cannot start: it is `npm run chaos -- --kills N [--seed N] [--runner local|docker|both]`.\n');
+  process.stderr.write(
+    'Cannot start: the usage is `npm run chaos -- --kills N [--seed N] [--runner local|docker|both]`.\n',
+  );
   process.exit(2);
 }
 const runner = values.runner as ChaosRunner;
@@ -32,7 +34,7 @@ if (engine !== undefined) {
   try {
     await findImage(engine, 'slim', bundle.digest);
   } catch {
-    // Missing or of another runtime: built as it is needed.
+    // The image is missing or has another runtime.
     await buildImage(engine, { flavor: 'slim', bundle, onProgress: say });
   }
 }
@@ -41,6 +43,6 @@ say(`runner ${runner}, seed ${seed}`);
 const { folder, ...report } = await runChaos({ kills, seed, runner, bundle, engine, onProgress: say });
 process.stdout.write(`${JSON.stringify({ runner, seed, ...report }, null, 2)}\n`);
 if (report.violations.length > 0) {
-  say(`${report.violations.length} violations; what was left is in ${folder}`);
+  say(`${report.violations.length} violations; the remaining files are in ${folder}`);
   process.exitCode = 1;
 }

@@ -1,6 +1,6 @@
 /**
- * Refuses regular expressions whose time is not in proportion to the text: `recheck` judges each of `src/` and `runtime/` that it has not judged before, and
- * `scripts/expressions/judged.json` keeps what it said. `--write` keeps new verdicts, `--all` asks it about every expression anew.
+ * Refuses regular expressions whose time is not linear in the text: `recheck` judges each new expression of `src/` and `runtime/`, and
+ * `scripts/expressions/judged.json` keeps its verdicts. `--write` saves new verdicts, `--all` judges every expression again.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -9,10 +9,10 @@ import { type Expression, findExpressions } from './expressions/find-expressions
 
 const TIMEOUT_MS = 20_000;
 
-/** What `recheck` said of an expression: `linear`, or what it found. */
+/** The verdict of `recheck` on an expression: `linear`, or the kind of the problem. */
 export type Verdict = string;
 
-/** Says what is wrong with expressions, by their verdicts. An exception that no expression needs is wrong as well. */
+/** Lists the faults of expressions by their verdicts. An unused exception is a fault as well. */
 export function expressionFaults(
   expressions: readonly Expression[],
   verdicts: Readonly<Record<string, Verdict>>,
@@ -21,11 +21,11 @@ export function expressionFaults(
   const used = new Set<object>();
   const faults = expressions.flatMap((expression) => {
     const { file, line, written, pattern } = expression;
-    const verdict = pattern === undefined ? 'not known before it runs' : (verdicts[keyOf(pattern)] ?? 'not judged');
+    const verdict = pattern === undefined ? 'unknown until it runs' : (verdicts[keyOf(pattern)] ?? 'not judged');
     if (verdict === 'linear') return [];
     const exception = exceptions.find((each) => each.file === file && written.includes(each.part));
     if (exception === undefined)
-      return [`${file}:${line}: an expression is linear, got one that is ${verdict}: ${written.slice(0, 200)}`];
+      return [`${file}:${line}: an expression must be linear, got verdict "${verdict}" for ${written.slice(0, 200)}`];
     used.add(exception);
     return [];
   });
@@ -36,7 +36,7 @@ export function expressionFaults(
   ];
 }
 
-/** How an expression is known in the list of verdicts. */
+/** The key of an expression in the list of verdicts. */
 export function keyOf({ source, flags }: { source: string; flags: string }): string {
   return `/${source}/${flags}`;
 }
@@ -49,7 +49,7 @@ async function judge({ source, flags }: { source: string; flags: string }): Prom
 }
 
 if (import.meta.main) {
-  // Nothing but JavaScript: the other ways start programs for one system each.
+  // The pure JavaScript backend; the other backends start platform-specific programs.
   process.env['RECHECK_BACKEND'] = 'pure';
   const root = fileURLToPath(new URL('..', import.meta.url));
   const path = fileURLToPath(new URL('expressions/judged.json', import.meta.url));

@@ -32,7 +32,7 @@ export function folderFaults(paths: readonly string[]): string[] {
     .map(([folder, count]) => `${folder}: a folder has at most ${MAX_FILES} files, not ${count}; divide it`);
 }
 
-/** Says what is wrong with a package-lock.json. */
+/** Lists the faults of a package-lock.json. */
 export function lockFaults(lock: PackageLock): string[] {
   const faults: string[] = [];
   for (const [path, { resolved }] of Object.entries(lock.packages)) {
@@ -44,7 +44,7 @@ export function lockFaults(lock: PackageLock): string[] {
   return faults;
 }
 
-/** What would give this machine away: folders of at least two names, its own name, a registry that isn't the public one. */
+/** Names that identify this machine: folders with at least two parts, its host name, a registry that is not the public one. */
 export function namesOfMachine(root: string, registry: string): string[] {
   const folders = [root.replace(/\/$/, ''), homedir()].filter((path) => /^\/[^/]+\/./.test(path));
   const host = URL.canParse(registry) ? new URL(registry).host : '';

@@ -1,4 +1,4 @@
-/** Refuses imports against the arrows of the architecture: upward, in a cycle, from one runner or store to another, of the wrong package. */
+/** Refuses imports that violate the architecture: upward, in a cycle, from one runner or store to another, of the wrong package. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
 import { dirname, join, relative, resolve } from 'node:path';
@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { LOOSE_FOLDERS } from './loose-folders.ts';
 import { type ScannedImport, scanImports } from './scan-imports.ts';
 
-/** Something that is imported where it may not be. */
+/** A forbidden import. */
 export interface ImportFault {
   /** Path below the root. */
   file: string;
@@ -15,8 +15,8 @@ export interface ImportFault {
 }
 
 /**
- * Each folder that has folders: its contents, lowest first. An entry imports itself and the entries before it. Entries are folders, and files that a
- * folder beside them imports; all other files stand on top and import all. Entries in one list do not import each other.
+ * Each folder with subfolders, and its contents, lowest first. An entry may import itself and the entries before it. Entries are folders, and files
+ * that a folder beside them imports; all other files are on top and may import all. Entries in one inner list must not import each other.
  */
 const FLOORS: Readonly<Record<string, readonly (string | readonly string[])[]>> = {
   src: [
@@ -143,7 +143,7 @@ const FLOORS: Readonly<Record<string, readonly (string | readonly string[])[]>> 
     'session',
   ],
 };
-/** Layers that stand side by side in spite of their order. */
+/** Pairs of layers that must not import each other in spite of their order. */
 const APART: Readonly<Record<string, readonly string[]>> = {
   protocol: ['skills'],
   models: ['sandboxes'],
@@ -153,7 +153,7 @@ const APART: Readonly<Record<string, readonly string[]>> = {
 const BUNDLED: readonly string[] = ['contracts', 'skills', 'protocol'];
 /** Packages that the bundle keeps apart from the entry. */
 const HEAVY = ['gray-matter', 're2js', 'tar-stream', 'yaml'];
-/** Packages that one file keeps in a cage. */
+/** Packages that only one file may load. */
 const CAGED: Readonly<Record<string, string>> = { 'gray-matter': 'src/skills/parse/front-matter.ts' };
 
 /** Checks all sources below `src/` and `runtime/`. */
@@ -192,7 +192,7 @@ function arrowFault(from: string, to: string): string | undefined {
   return below < above && !isApart ? undefined : `${floor}/${name} imports ${floor}/${other}: ${to}`;
 }
 
-/** How high a part of a floor stands. Files without a place stand on top. */
+/** The height of an entry in its floor. Files that are not listed are on top. */
 function placeOf(floor: string, path: readonly string[], depth: number): number {
   const entries = FLOORS[floor] ?? [];
   const name = path[depth] ?? '';
@@ -221,7 +221,7 @@ function packageFault(
   return HEAVY.includes(name) && kind === 'static' ? `${name} loads at first use only; see docs/decisions` : undefined;
 }
 
-/** Each cycle once, at the file of it that comes first in the alphabet. */
+/** Each cycle once, at its file that is first in the alphabet. */
 function cycleFaults(graph: ReadonlyMap<string, ScannedImport[]>): ImportFault[] {
   const faults: ImportFault[] = [];
   const done = new Set<string>();
@@ -243,7 +243,7 @@ function cycleFaults(graph: ReadonlyMap<string, ScannedImport[]>): ImportFault[]
   return faults;
 }
 
-/** Whether a file comes into the sandbox. */
+/** Whether a file is part of the sandbox bundle. */
 function isBundled(file: string): boolean {
   const [top, layer = ''] = file.split('/');
   return top === 'runtime' || BUNDLED.includes(layer);
@@ -262,7 +262,7 @@ function sourceFiles(root: string, folder: string): string[] {
     readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
       .filter((entry) => entry.isFile() && /\.[cm]?[jt]s$/.test(entry.name))
       .map((entry) => relative(root, join(entry.parentPath, entry.name)))
-      // Code for user programs: what it imports is there in the sandbox only.
+      // Code for user programs: its imports exist only in the sandbox.
       .filter((file) => !/^runtime\/languages\/[^/]+\/guest\//.test(file))
       .toSorted()
   );

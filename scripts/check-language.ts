@@ -7,7 +7,7 @@ const ENDING = /^\.[a-z0-9]{1,10}$/;
 
 const text = z.string().check(z.minLength(1));
 const texts = z.array(text);
-/** A shell takes the words of a command apart at blanks. */
+/** A shell splits the words of a command at blanks. */
 const words = z.array(z.string().check(z.regex(/^[\w@%+=:,./-]+$/, 'must be one word of a command')));
 const ending = z.string().check(z.regex(ENDING, 'must be an ending such as .py'));
 const packages = z.array(z.string().check(z.regex(/^[a-z0-9][a-z0-9+.-]+$/, 'must be the name of a Debian package')));
@@ -48,9 +48,9 @@ const definitionSchema = z.strictObject({
 });
 
 /**
- * Checks what the file `language.json` of a language holds.
+ * Checks the file `language.json` of a language.
  *
- * @throws Error that names the language and what is wrong with it
+ * @throws Error with the language and the fault
  */
 export function checkLanguage({ name, ...definition }: LanguageDefinition): void {
   if (!NAME.test(name)) throw new Error(`Cannot take a language: its folder must be a plain name, got ${name}.`);

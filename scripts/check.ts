@@ -1,4 +1,4 @@
-/** Runs every check that is no test, one line a step; see CONTRIBUTING.md. `npm run check -- NAME…` runs the named ones. */
+/** Runs all checks except tests, one line per step; see CONTRIBUTING.md. `npm run check -- NAME…` runs the named steps. */
 import { execa } from 'execa';
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const bin = (name: string): string => `node_modules/${name}`;
 
-/** Steps by name; each is a list of commands of our own Node, run one after the other. */
+/** Steps by name. Each is a list of commands for the project's own Node, run one after the other. */
 const STEPS: Record<string, string[][]> = {
   types: [
     [bin('typescript/bin/tsc'), '-p', '.'],
@@ -28,7 +28,7 @@ const STEPS: Record<string, string[][]> = {
   package: [['scripts/build.ts'], [bin('publint/src/cli.js'), '--strict', '--pack', 'npm']],
 };
 
-/** publint asks npm what the package would hold; that is no reason to build it again. */
+/** publint asks npm for the contents of the package; that must not start another build. */
 const ENVIRONMENT = { npm_config_ignore_scripts: 'true' };
 
 const names = process.argv.slice(2).length > 0 ? process.argv.slice(2) : Object.keys(STEPS);

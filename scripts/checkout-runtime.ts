@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-/** What the bundle is made from. */
+/** The sources of the bundle. */
 const SOURCES = [
   'runtime',
   'src/contracts',
@@ -16,21 +16,21 @@ const SOURCES = [
   'scripts/loose-folders.ts',
   'package-lock.json',
 ];
-/** A bundle that is no longer the current one may still serve jobs. */
+/** An outdated bundle may still serve jobs. */
 const KEPT_MS = 24 * 60 * 60 * 1000;
 
 interface Current {
-  /** Over names, sizes and times of the sources. */
+  /** Digest over names, sizes and times of the sources. */
   fingerprint: string;
   /** Name of the bundle's folder. */
   folder: string;
 }
 
 /**
- * The runtime bundle of this checkout, built when a source changed since the last time. Bundles lie side by side under names
- * made from their digests, so that several processes may build and use them at once.
+ * The runtime bundle of this checkout, rebuilt if a source has changed. Bundles are stored side by side under names made from their digests, so that
+ * several processes may build and use them at once.
  *
- * @param cache where the bundles are kept
+ * @param cache folder of the bundles
  * @returns the folder of the current bundle
  */
 export async function checkoutRuntime(cache: string = join(root, '.toolchain', 'runtime')): Promise<string> {
@@ -57,7 +57,7 @@ async function buildInto(cache: string): Promise<string> {
     await rename(fresh, join(cache, name));
   } catch (error) {
     await rm(fresh, { recursive: true, force: true });
-    // Another process was first with the same bytes.
+    // Another process was faster with the same bytes.
     if (!existsSync(join(cache, name, 'manifest.json'))) throw error;
   }
   return name;
@@ -81,7 +81,7 @@ async function readCurrent(path: string): Promise<Current | undefined> {
   try {
     return JSON.parse(await readFile(path, 'utf8')) as Current;
   } catch {
-    // Nothing was built yet.
+    // There is no bundle yet.
     return undefined;
   }
 }

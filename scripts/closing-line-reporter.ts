@@ -1,20 +1,20 @@
 import type { Reporter, SerializedError, TestCase, TestModule, Vitest } from 'vitest/node';
 
-/** How a run of the tests ended. A file that cannot be loaded and an error outside any test count as one failure each. */
+/** Result of a test run. A file that cannot be loaded and an error outside any test count as one failure each. */
 export interface TestCounts {
   passed: number;
   failed: number;
   skipped: number;
 }
 
-/** What a test that was skipped without a reason is counted under. */
+/** The reason shown for a test that was skipped without a reason. */
 const NO_REASON = 'no reason given';
-/** A test that the command line did not choose. */
+/** The reason shown for a test that the command line excluded. */
 const NOT_CHOSEN = 'not chosen by -t';
 
 /**
- * Ends the output of a run with one line, `N passed, N failed, N skipped`, after one line for each reason for which tests
- * were skipped. With `CI` set, a skip without a reason fails the run.
+ * Ends the output of a run with one line, `N passed, N failed, N skipped`, after one line for each reason of skipped tests. With `CI` set, a skip
+ * without a reason fails the run.
  */
 export default class ClosingLineReporter implements Reporter {
   #chosenByName = false;
@@ -31,7 +31,7 @@ export default class ClosingLineReporter implements Reporter {
       counts.failed += errorsOutsideTests(module);
       for (const test of module.children.allTests()) {
         const { state } = test.result();
-        // A test that never got a result was cut off by whatever ended the run.
+        // A test without a result was cut off when the run ended.
         counts[state === 'pending' ? 'failed' : state] += 1;
         if (state !== 'skipped') continue;
         const reason = reasonOf(test) ?? (this.#chosenByName ? NOT_CHOSEN : NO_REASON);
@@ -41,7 +41,7 @@ export default class ClosingLineReporter implements Reporter {
     }
     if (unexplained.length > 0 && process.env['CI']) process.exitCode = 1;
     const lines = [...skips].toSorted(([, a], [, b]) => b - a).map(([reason, count]) => `skipped ${count}: ${reason}`);
-    // Other reporters write until the process ends, and this has to be the last line.
+    // Other reporters write until the process ends, but this must be the last line.
     process.once('exit', () => {
       if (counts.failed > 0) process.exitCode = 1;
       process.stdout.write([...unexplained, ...lines, closingLine(counts), ''].join('\n'));
@@ -60,7 +60,7 @@ function errorsOutsideTests(module: TestModule): number {
   return errors;
 }
 
-/** Its first line: what follows may differ from test to test. */
+/** The first line of the reason; later lines may differ from test to test. */
 function reasonOf(test: TestCase): string | undefined {
   const result = test.result();
   return result.state === 'skipped' ? result.note?.split('\n')[0] : undefined;

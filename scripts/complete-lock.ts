@@ -1,7 +1,7 @@
 /**
- * Adds to package-lock.json the optional packages of other platforms that the registry in use did not offer when the lock
- * was written. `npm ci` refuses a lock without them, and never fetches them: their `os` and `cpu` keep them out here.
- * Run it after every `npm install`; see docs/decisions/2026-11-22-package-lock.md.
+ * Adds to package-lock.json the optional packages of other platforms that the registry did not offer when the lock was written. `npm ci` refuses a
+ * lock without them, but never fetches them here because of their `os` and `cpu`. Run it after every `npm install`; see
+ * docs/decisions/2026-11-22-package-lock.md.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -18,7 +18,7 @@ interface LockEntry {
   optionalDependencies?: Record<string, string>;
 }
 
-/** The part of a package-lock.json, version 3, that matters here. */
+/** The used part of a package-lock.json, version 3. */
 export interface PackageLock {
   packages: Record<string, LockEntry>;
 }
@@ -38,7 +38,7 @@ const PROCESSORS: [RegExp, string][] = [
   [/(^|-)wasm32($|-)/, 'wasm32'],
 ];
 
-/** The optional packages that a lock asks for and doesn't hold, by their path in the lock. */
+/** The optional packages that a lock requires but does not contain, by their path in the lock. */
 export function missingOptionalPackages(lock: PackageLock): Record<string, LockEntry> {
   const missing: Record<string, LockEntry> = {};
   for (const entry of Object.values(lock.packages)) {

@@ -1,6 +1,6 @@
 /**
- * Loads every SKILL.md below a folder, whatever else lies there, and compares what came of each with what the rules say:
- * `npm run -s corpus -- DIR [--json]`. Exit code 1 when a rule is broken, 2 when the folder can't be read.
+ * Loads every SKILL.md below a folder and compares the results with the rules: `npm run -s corpus -- DIR [--json]`. Exit code 1 if a rule is broken,
+ * 2 if the folder cannot be read.
  */
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';

@@ -1,6 +1,6 @@
 /**
- * Feeds what reads other processes with what nobody who keeps the rules sends, and compares what comes of it with what may:
- * `npm run fuzz -- --seconds 60 [--seed N] [--cases N]`. The seed of a failure and `--cases 1` repeat it.
+ * Sends malformed input to the code that reads data of other processes, and compares the outcome with the allowed ones: `npm run fuzz -- --seconds 60
+ * [--seed N] [--cases N]`. The seed of a failure and `--cases 1` repeat it.
  */
 import { parseArgs } from 'node:util';
 import { setFlagsFromString } from 'node:v8';
@@ -19,10 +19,10 @@ const seed = Number(values.seed);
 const cases = values.cases === undefined ? undefined : Number(values.cases);
 const isCount = (value: number): boolean => Number.isSafeInteger(value) && value >= 1;
 if (!isCount(seconds) || !Number.isSafeInteger(seed) || (cases !== undefined && !isCount(cases))) {
-  process.stderr.write('Cannot start: it is `npm run fuzz -- --seconds N [--seed N] [--cases N]`.\n');
+  process.stderr.write('Cannot start: the usage is `npm run fuzz -- --seconds N [--seed N] [--cases N]`.\n');
   process.exit(2);
 }
-// Memory is measured: what is free must not count.
+// Memory is measured, so garbage must be collected first.
 setFlagsFromString('--expose-gc');
 globalThis.gc = runInNewContext('gc') as NonNullable<typeof globalThis.gc>;
 const say = (line: string): void => void process.stderr.write(`${line}\n`);
@@ -32,5 +32,5 @@ const { failures, ...report } = await runFuzz({ seed, seconds, cases, onProgress
 process.stdout.write(`${JSON.stringify({ seed, ...report, failures }, null, 2)}\n`);
 for (const part of report.leftOut) say(`left out: ${part}`);
 for (const failure of failures) say(`${failure.target}: npm run fuzz -- --seed ${failure.seed} --cases 1`);
-// A case that hangs would keep the process.
+// A hanging case would keep the process alive.
 process.exit(failures.length > 0 ? 1 : 0);

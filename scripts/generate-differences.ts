@@ -1,4 +1,4 @@
-/** Writes the table of what differs on purpose in `docs/languages.md`; with `--check` it only compares. */
+/** Writes the table of differences on purpose in `docs/languages.md`; with `--check` it only compares. */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { DIFFERENCES_ON_PURPOSE } from './fidelity/differences-on-purpose.ts';

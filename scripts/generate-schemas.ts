@@ -1,4 +1,4 @@
-/** Writes `docs/schemas/` from what reads each format; with `--check` it only compares. */
+/** Writes `docs/schemas/` from the code that reads each format; with `--check` it only compares. */
 import { fileURLToPath } from 'node:url';
 import { sourcesFile, toolsFile } from './schemas/data-file-schemas.ts';
 import { lenientFrontMatter, strictFrontMatter } from './schemas/front-matter-schemas.ts';

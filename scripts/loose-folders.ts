@@ -1,2 +1,2 @@
-/** Folders of `runtime/` whose files stay files of their own in the bundle. */
+/** Folders of `runtime/` whose files stay separate files in the bundle. */
 export const LOOSE_FOLDERS: readonly string[] = ['etc', 'launch'];

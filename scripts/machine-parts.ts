@@ -2,11 +2,11 @@ import { accessSync, constants } from 'node:fs';
 import { checkEngine } from '../src/sandboxes/docker/engine/check-engine.ts';
 import { connectEngine } from '../src/sandboxes/docker/engine/engine.ts';
 
-/** Something that some tests need of the machine they run on. */
+/** A part of the machine that some tests need. */
 export interface MachinePart {
-  /** What it is called in a sentence. */
+  /** Its name in a sentence. */
   name: string;
-  /** The Debian package that brings it; null for what no package does. */
+  /** The Debian package that provides it; null if no package does. */
   package: string | null;
   isHere(): Promise<boolean>;
 }
@@ -14,7 +14,7 @@ export interface MachinePart {
 /** A name that the groups of `test-outlook.ts` use. */
 export type PartName = 'engine' | 'bubblewrap' | 'python' | 'strace' | 'gvisor' | 'crun' | 'ceph' | 'root';
 
-/** What can be missing. */
+/** The parts that may be missing. */
 export const MACHINE_PARTS: Readonly<Record<PartName, MachinePart>> = {
   engine: { name: 'a Docker engine', package: 'docker.io', isHere: engineAnswers },
   bubblewrap: program('bubblewrap', '/usr/bin/bwrap'),
@@ -26,7 +26,7 @@ export const MACHINE_PARTS: Readonly<Record<PartName, MachinePart>> = {
   root: { name: 'the rights of root', package: null, isHere: async () => process.getuid?.() === 0 },
 };
 
-/** A program whose Debian package has the name that it is known by. */
+/** A program whose Debian package has the same name. */
 function program(name: string, path: string): MachinePart {
   return { name, package: name, isHere: async () => canRun(path) };
 }
@@ -36,7 +36,7 @@ async function engineAnswers(): Promise<boolean> {
     await checkEngine(await connectEngine());
     return true;
   } catch {
-    // What is wrong with it is the reason of each test that is skipped.
+    // Each skipped test names the reason.
     return false;
   }
 }
@@ -46,7 +46,7 @@ function canRun(path: string): boolean {
     accessSync(path, constants.X_OK);
     return true;
   } catch {
-    // It is not there.
+    // The program is missing.
     return false;
   }
 }

@@ -1,11 +1,11 @@
 /**
- * Changes the sources in one place at a time, as Stryker does, and says which changes no test notices. A survivor that
- * `test/mutation/survivors.json` does not list with its reason is exit code 1.
+ * Changes the sources in one place at a time, as Stryker does, and lists the changes that no test notices. Exit code 1 if a survivor is not in
+ * `test/mutation/survivors.json` with a reason.
  *
  *     node scripts/mutate.ts [FILE-OR-PATTERN ...] [--sample N --seed TEXT [--slow]] [--list] [--json FILE]
  *
- * A sample is taken from the files that have a fast test of their own name and tries fast tests only; with `--slow` it is taken
- * from all files and tries all tests, as a run without a sample does.
+ * A sample is taken from the files that have a fast test of the same name, and tries only fast tests. With `--slow` it is taken from all files and
+ * tries all tests, like a run without a sample.
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -20,10 +20,10 @@ import { runTests, type RunOptions } from './mutation/run-tests.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url)).replace(/\/$/, '');
 const SURVIVORS = join(ROOT, 'test/mutation/survivors.json');
-/** What has not ended by then goes on for ever: a run of tests, and one test in it. */
+/** Limits for a run of tests, and for one test in it; a longer run counts as endless. */
 const LONGEST_FAST = { timeoutMs: 40_000, testTimeoutMs: 15_000 };
 const LONGEST_SLOW = { timeoutMs: 300_000, testTimeoutMs: 60_000 };
-/** So does what takes so many times as long as without a change, of tests that start programs. */
+/** For tests that start programs, a run that takes this many times as long as without the change counts as endless, too. */
 const TIMES_AS_LONG = 4;
 const SHORTEST_MS = 20_000;
 
@@ -37,7 +37,7 @@ const { values, positionals } = parseArgs({
     json: { type: 'string' },
   },
 });
-/** A sample is for a run that has a few minutes. */
+/** A sample is for a run of a few minutes. */
 const ONLY_FAST = values.sample !== undefined && values.slow !== true;
 process.exitCode = await main();
 
@@ -49,7 +49,7 @@ async function main(): Promise<number> {
   const size = Number(values.sample ?? all.length);
   if (!Number.isInteger(size) || size < 1 || all.length === 0) {
     const given = [...positionals, values.sample ?? ''].join(' ').trim();
-    process.stderr.write(`Cannot mutate: there is nothing to change, got ${given}.\n`);
+    process.stderr.write(`Cannot mutate: no source can be changed, got ${given}.\n`);
     return 2;
   }
   const chosen = values.sample === undefined ? all : sampleOf(all, values.seed ?? '1', size);
@@ -59,7 +59,7 @@ async function main(): Promise<number> {
   }
   if (!ONLY_FAST && !canContain()) {
     process.stderr.write(
-      'Cannot mutate: what starts sandboxes and ends processes is tried in namespaces of its own, which this user cannot make. Run it as root, or take a sample without --slow.\n',
+      'Cannot mutate: code that starts sandboxes and ends processes needs its own namespaces, which this user cannot create. Run it as root, or take a sample without --slow.\n',
     );
     return 2;
   }
@@ -104,7 +104,7 @@ async function tryAll(mutants: readonly Mutant[], related: (file: string) => Rel
   return survivors.length === 0 ? 0 : 1;
 }
 
-/** How some tests end without any change, and how long they take. */
+/** Result and duration of some tests without any change. */
 interface Unchanged {
   isRed: boolean;
   tookMs: number;
@@ -115,19 +115,19 @@ type RunUnchanged = (files: readonly string[], name?: string) => Promise<Unchang
 async function runUnchanged(folder: string, files: readonly string[], name?: string): Promise<Unchanged> {
   const started = performance.now();
   const { end } = await runTests(folder, files, { ...longest(files), ...named(name) });
-  // Tests that do not pass without any change notice nothing.
+  // Tests that fail without any change cannot notice one.
   const asked = [...files, name ?? ''].join(' ').trim();
   if (end !== 'passed') process.stderr.write(`${asked}: ${end} without any change, and is not counted\n`);
   return { isRed: end !== 'passed', tookMs: performance.now() - started };
 }
 
-/** The test that notices a change; `undefined` when none does. */
+/** The test that notices a change; `undefined` if none does. */
 async function noticedBy(
   folder: string,
   { fast, slow }: RelatedTests,
   unchanged: RunUnchanged,
 ): Promise<string | undefined> {
-  // What only a slow test notices is listed with its name.
+  // Survivors of fast tests are also tried with slow tests, which give the listed name.
   for (const stage of ONLY_FAST ? fast : [...fast, ...slow]) {
     let files = stage;
     while (files.length > 0) {
@@ -137,14 +137,14 @@ async function noticedBy(
       const ended = await runTests(folder, paths, once);
       if (ended.end === 'passed') break;
       if (ended.end !== 'failed') {
-        // A machine that is busy ends a run as well.
+        // A busy machine can end a run as well.
         const again = await runTests(folder, paths, once);
         if (again.end !== 'passed' && !(await unchanged(paths, name)).isRed)
           return `${ended.end} in ${paths.join(' ')}`;
         break;
       }
       const again = { ...longest([ended.file]), ...named(ended.name) };
-      // A test that starts sandboxes may fail for want of a processor; then it passes the second time.
+      // A test that starts sandboxes may fail for lack of processor time; then it passes the second time.
       const fails = !SLOW.test(ended.file) || (await runTests(folder, [ended.file], again)).end !== 'passed';
       if (fails && !(await unchanged([ended.file], ended.name)).isRed)
         return `${ended.file}: ${ended.name ?? 'cannot be loaded'}`;

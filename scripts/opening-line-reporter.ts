@@ -2,7 +2,7 @@ import type { Reporter, TestSpecification, Vitest } from 'vitest/node';
 import { filesOf, suitePart } from './suite-parts.ts';
 import { outlookLine, testOutlook } from './test-outlook.ts';
 
-/** Says in one line, before the tests, what this machine lacks for them, what brings it, and how long they take. */
+/** Prints one line before the tests: the missing parts of the machine, the packages that provide them, and the duration of the tests. */
 export default class OpeningLineReporter implements Reporter {
   #vitest: Vitest | undefined;
 

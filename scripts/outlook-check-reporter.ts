@@ -2,10 +2,10 @@ import type { Reporter, TestModule } from 'vitest/node';
 import { suitePart } from './suite-parts.ts';
 import { testOutlook } from './test-outlook.ts';
 
-/** How far the number of skipped tests may be from what the line before the run says, as a share of it. */
+/** Allowed difference between the announced and the actual number of skipped tests, as a share of the announced number. */
 const TOLERANCE = 0.25;
 
-/** Fails a whole run of a part of the tests whose opening line was far from the truth. */
+/** Fails a complete run of a part of the tests if its opening line was far off. */
 export default class OutlookCheckReporter implements Reporter {
   async onTestRunEnd(modules: readonly TestModule[]): Promise<void> {
     const tests = modules.flatMap((module) => [...module.children.allTests()]);
@@ -14,7 +14,7 @@ export default class OutlookCheckReporter implements Reporter {
     if (Math.abs(skipped - leftOut) <= TOLERANCE * leftOut) return;
     process.exitCode = 1;
     process.stderr.write(
-      `Cannot foretell how many tests are skipped here: ${leftOut} were announced, got ${skipped}. Mend the numbers of scripts/test-outlook.ts.\n`,
+      `Cannot predict the number of skipped tests: ${leftOut} were announced, got ${skipped}. Mend the numbers of scripts/test-outlook.ts.\n`,
     );
   }
 }

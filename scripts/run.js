@@ -1,5 +1,4 @@
-// Runs one of the project's own commands (`npm test`, `npm start` …) after whatever set-up is missing. Plain JavaScript
-// for any Node from 18 on.
+// Runs one of the project's own commands (`npm test`, `npm start` …), and the missing set-up before it. Plain JavaScript for any Node from 18 on.
 import { delimiter, dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { startNode } from '../bin/start-node.js';
@@ -12,7 +11,7 @@ const COMMANDS = {
   start: ['examples/quickstart/quickstart.ts'],
   test: ['scripts/test.ts', 'quick'],
   'test:all': ['scripts/test.ts', 'all'],
-  // What `test:all` has beside `test`: CI runs one after the other.
+  // The tests of `test:all` that `test` leaves out: CI runs both in turn.
   'test:rest': ['scripts/test.ts', 'rest'],
   'test:bare': ['scripts/test-bare.ts'],
   check: ['scripts/check.ts'],
@@ -35,7 +34,9 @@ process.exitCode = await run(COMMANDS[name]);
 /** @param {string[] | undefined} command */
 async function run(command) {
   if (command === undefined) {
-    process.stderr.write(`Cannot run a command: it is none of ${Object.keys(COMMANDS).join(', ')}, got ${name}.\n`);
+    process.stderr.write(
+      `Cannot run a command: it must be one of ${Object.keys(COMMANDS).join(', ')}, got "${name}".\n`,
+    );
     return 2;
   }
   let node;
@@ -47,10 +48,10 @@ async function run(command) {
     );
     return 3;
   }
-  // Paths on the command line count from where the caller is; npm and the next line both leave that folder.
+  // Paths on the command line are relative to the caller's folder; npm and the next line both leave that folder.
   const callerFolder = process.env.INIT_CWD ?? process.cwd();
   process.chdir(root);
-  // Tools that are started by name find the same Node as the project.
+  // Tools that are started by name use the same Node as the project.
   const path = [dirname(node), process.env.PATH].filter(Boolean).join(delimiter);
   return startNode(node, [...command, ...args], { ...process.env, PATH: path, INIT_CWD: callerFolder });
 }

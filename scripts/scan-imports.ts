@@ -6,7 +6,7 @@ export interface ScannedImport {
   kind: 'static' | 'type' | 'dynamic' | 'require';
 }
 
-// A comment up to its end, or a quoted text, whichever begins first; comments go, texts stay.
+// A comment up to its end, or a quoted text; comments are removed, texts stay.
 const COMMENT_OR_TEXT = /\/\*[^]*?\*\/|\/\/[^\n]*|'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"/g;
 const STATEMENT =
   /^[ \t]*(?:import|export)\b(?<type>\s+type\b)?[^'"`;()]*?(?:\bfrom\s*)?(?<quote>['"])(?<specifier>[^'"\n]+)\k<quote>/gm;
@@ -21,7 +21,7 @@ export function scanImports(source: string): ScannedImport[] {
   const found: ScannedImport[] = [];
   for (const match of code.matchAll(STATEMENT)) {
     const { type, specifier = '' } = match.groups ?? {};
-    // A name between the keyword and the text needs `from`; without it the text belongs to something else.
+    // A name between the keyword and the text needs `from`; without it the text does not belong to an import.
     if (!/^\s*import\s*['"]|\bfrom\s*['"]/.test(match[0])) continue;
     found.push({
       specifier,

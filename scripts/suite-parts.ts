@@ -2,8 +2,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { join, matchesGlob } from 'node:path';
 
 /**
- * A part of the tests. `quick` is `npm test`, for a change; `all` is `npm run test:all`; `rest` is `all` without `quick`, for a run
- * of both one after the other.
+ * A part of the tests. `quick` is `npm test`, for a change; `all` is `npm run test:all`; `rest` is `all` without `quick`, for a run of both in turn.
  */
 export type SuitePart = 'quick' | 'rest' | 'all';
 
@@ -11,15 +10,15 @@ export type SuitePart = 'quick' | 'rest' | 'all';
 export const PART_VARIABLE = 'SKILLCELL_TESTS';
 
 /**
- * Files that `npm test` leaves out. All other files belong to `npm test`, so that no file is forgotten: such a file is quick, or gives
- * `npm test` a share of its tests.
+ * Files that `npm test` leaves out. All other files belong to `npm test`, so that no file is forgotten: a file is quick, or runs a share of its tests
+ * in `npm test`.
  */
 export const ONLY_IN_ALL: readonly string[] = [
-  // Attacks, and faults of a whole machine. Each needs sandboxes of its own.
+  // Attacks, and faults of a whole machine. Each needs its own sandboxes.
   'test/attacks/**',
   'test/chaos/**',
   'test/fuzz/**',
-  // Programs, clients and conversations that others wrote.
+  // Programs, clients and conversations of third parties.
   'test/fidelity/**',
   'test/mcp/conformance.test.ts',
   'test/mcp/clients.test.ts',
@@ -27,7 +26,7 @@ export const ONLY_IN_ALL: readonly string[] = [
   'test/ai/sandbox-session.test.ts',
   // The installation and set-up of a user, and the output of the examples.
   'test/e2e/{example-programs,examples,installed-packages,packed-package,public-types,remote-engine,set-up}.test.ts',
-  // Every feature once more, at each level, for another user or in another language.
+  // Every feature again, at each level, for another user or in another language.
   'test/e2e/{added-language,evaluate-skill,integrity,parity}.test.ts',
   'test/cli/commands/eval.test.ts',
   'test/sandboxes/{third-runner,local/ordinary-user,local/runner-contract}.test.ts',
@@ -64,7 +63,7 @@ export const ONLY_IN_ALL: readonly string[] = [
   'test/skills/match/needed-words.test.ts',
 ];
 
-/** Matches files that divide their tests between `npm test` and the rest: they import `test/fixtures/share.ts`, or levels that it divides. */
+/** Matches files that divide their tests between `npm test` and the rest: they import `test/fixtures/share.ts`, or levels that are divided. */
 const SHARED = /^import .*(?:\b(?:EVERY_LEVEL|SHARED_LEVELS)\b.* from|\/share\.ts')/m;
 
 /** The part of the tests that this process runs. */

@@ -1,6 +1,6 @@
 /**
- * Runs `npm start` and `npm test`, the commands of README.md, on a bare machine: `npm run test:bare`. With arguments it runs only `npm test`
- * and passes them to vitest. The machine is a Debian of its own with Node, npm and a copy of this checkout, and nothing else.
+ * Runs `npm start` and `npm test`, the commands of README.md, on a bare machine: `npm run test:bare`. With arguments it runs only `npm test` and
+ * passes them to vitest. The machine is a fresh Debian with Node, npm and a copy of this checkout only.
  */
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -8,7 +8,7 @@ import { makeBareRoot, type BareRoot } from './bare-root.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
-/** Reporters of a whole `npm test`: `outlook-check` fails the run when the opening line was wrong. */
+/** Reporters of a complete `npm test`: `outlook-check` fails the run if the opening line was wrong. */
 const CHECKED = [
   'default',
   ...['opening-line', 'closing-line', 'outlook-check'].map((name) => `./scripts/${name}-reporter.ts`),

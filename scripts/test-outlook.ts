@@ -75,7 +75,7 @@ const NAMES: Readonly<Record<SuitePart, string>> = {
   all: 'all tests',
 };
 
-/** The line before a run. It gives no number and no time where only some files of a part run. */
+/** The line before a run. Without numbers and times if only some files of a part run. */
 export function outlookLine({ part, missing, leftOut, minutes }: TestOutlook, isWhole: boolean): string {
   const time = `about ${minutes} minutes on two processors that do nothing else`;
   if (missing.length === 0)

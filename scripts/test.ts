@@ -1,6 +1,6 @@
 /**
- * Runs a part of the tests: `node scripts/test.ts quick|rest|all [vitest's arguments]`. Files that the arguments name run
- * whole, whichever part they are of.
+ * Runs a part of the tests: `node scripts/test.ts quick|rest|all [vitest's arguments]`. Files that the arguments name run completely, whatever their
+ * part.
  */
 import { parseCLI } from 'vitest/node';
 import { PART_VARIABLE } from './suite-parts.ts';

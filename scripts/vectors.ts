@@ -3,13 +3,13 @@ import { readVectors, runVector, type VectorFile } from '../test/conformance/vec
 
 const SHOWN = 2_000;
 
-/** Runs every case of a folder of vectors and prints each failure; gives the exit code. */
+/** Runs every case of a folder of vectors, prints each failure, and returns the exit code. */
 export function runFolder(folder: string, print: (line: string) => void): 0 | 1 | 2 {
   let files: VectorFile[];
   try {
     files = readVectors(folder);
   } catch (cause) {
-    // A wrong folder is the caller's mistake: it gets the reason and an exit code of its own.
+    // A wrong folder is a mistake of the caller, with its own reason and exit code.
     print(`Cannot read vectors: ${(cause as Error).message}`);
     return 2;
   }
@@ -37,7 +37,7 @@ function failureOf(run: () => ReturnType<typeof runVector>): string | undefined 
       .map(({ key, expected, actual }) => `  ${key}\n    expected ${show(expected)}\n    actual   ${show(actual)}`)
       .join('\n');
   } catch (cause) {
-    // A case that can't be run has failed.
+    // A case that cannot be run has failed.
     return `  ${(cause as Error).stack}`;
   }
 }

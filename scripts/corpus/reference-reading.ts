@@ -5,9 +5,9 @@ const LIMIT = 16 * 1024;
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /**
- * Reads the description of a SKILL.md by `yaml` alone, by a splitter of its own.
+ * Reads the description of a SKILL.md with only `yaml` and an independent splitter.
  *
- * @returns undefined where there is none by the rules: no text, no frontmatter, no YAML of the core schema, or no description that is a text
+ * @returns undefined if the rules find no description: no text, no frontmatter, no YAML of the core schema, or no description that is a text
  */
 export function referenceReading(bytes: Uint8Array): { description: string } | undefined {
   if (bytes.includes(0)) return undefined;
@@ -15,7 +15,7 @@ export function referenceReading(bytes: Uint8Array): { description: string } | u
   try {
     text = decoder.decode(bytes);
   } catch {
-    // No UTF-8 is no text.
+    // Bytes that are not UTF-8 are not text.
     return undefined;
   }
   const [first = '', ...lines] = (text.startsWith('\ufeff') ? text.slice(1) : text)

@@ -9,7 +9,7 @@ import { isSkillFileName } from '../../src/skills/load/files/skill-file-name.ts'
 import { compareCodePoints } from '../../src/skills/text/text.ts';
 import { referenceReading } from './reference-reading.ts';
 
-/** What keeps a SKILL.md out by the rules, in the words of a report: first what its author left out or wrote wrong, then what is no text to read. */
+/** Codes that keep a SKILL.md out by the rules, with their cause in a report: first mistakes of its author, then unreadable files. */
 const KEEPS_OUT: ReadonlyMap<string, string> = new Map([
   ['skill.description-missing', 'no description'],
   ['frontmatter.missing', 'no frontmatter'],
@@ -26,7 +26,7 @@ const KEEPS_OUT: ReadonlyMap<string, string> = new Map([
   ['skill.file-name', 'another spelling beside it'],
 ]);
 
-/** A rule that is broken. */
+/** A broken rule. */
 export interface CorpusException {
   /** Path below the folder. */
   path: string;
@@ -34,24 +34,24 @@ export interface CorpusException {
   reason: string;
 }
 
-/** What came of a tree of files. */
+/** The results for a tree of files. */
 export interface CorpusReport {
   /** Every SKILL.md, in any spelling. */
   files: number;
   loaded: number;
   keptOut: number;
-  /** How many were kept out for what. */
+  /** Number of SKILL.md files kept out, by cause. */
   causes: Record<string, number>;
-  /** How many files each code was found in, sorted. */
+  /** Number of files with each code, sorted. */
   codes: Record<string, number>;
   exceptions: CorpusException[];
-  /** Folders that could not be looked into, and why. */
+  /** Unreadable folders, with reasons. */
   unread: { path: string; reason: string }[];
 }
 
 const NOTHING: ReadonlySet<string> = new Set();
 
-/** Loads every SKILL.md of a tree by itself, at any depth, and compares what came of it with a plain reading by `yaml`. */
+/** Loads every SKILL.md of a tree by itself, at any depth, and compares it with a plain reading by `yaml`. */
 export function runCorpus(given: string): CorpusReport {
   const root = realpathSync.native(given);
   readdirSync(root);
@@ -86,14 +86,14 @@ function judge(root: string, folder: string, name: string): Judged {
   try {
     const listed = skillFolderAt(join(root, folder), '.');
     if (listed === undefined || listed.skillFile !== name) {
-      // Another spelling of it counts there, or it is no file; the folder says so.
+      // Another spelling has priority there, or it is not a file; the diagnostics of the folder tell which.
       const why = listed?.diagnostics.map(({ code }) => code) ?? ['skill.unreadable'];
       return { skill: false, codes: [...why, 'skill.file-name'], exceptions: [] };
     }
     const place = { kind: 'custom' as const, index: 0, path: join(root, folder), name: basename(join(root, folder)) };
     found = loadSkillFolder({ ...place, overrides: NOTHING, customNamespaces: NOTHING }, listed);
   } catch (cause) {
-    // The loader has no error to throw for what a folder holds.
+    // The loader must not throw, whatever a folder contains.
     return { skill: false, codes: ['crash'], exceptions: [{ rule: 'crash', reason: String(cause) }] };
   }
   const { skill, diagnostics } = found;
@@ -108,13 +108,13 @@ function judge(root: string, folder: string, name: string): Judged {
   return { skill: skill !== undefined, codes, exceptions };
 }
 
-/** What `yaml` alone makes of the frontmatter, against what was loaded. */
+/** Compares the loaded frontmatter with a plain reading by `yaml`. */
 function againstReference(place: string, skill: Skill | undefined, errors: readonly string[]): Judged['exceptions'] {
   const bytes = bytesOf(place);
   const reading = bytes === undefined ? undefined : referenceReading(bytes);
   if (reading === undefined) return [];
   if (skill === undefined) {
-    // A folder without a usable name is no fault of the text.
+    // A folder without a usable name is not a fault of the text.
     const isNamed = errors.every((code) => code !== 'skill.id-invalid');
     return isNamed
       ? [{ rule: 'kept-out', reason: `yaml reads a description, and ${errors.join(', ')} keeps it out` }]
@@ -132,7 +132,7 @@ function bytesOf(place: string): Buffer | undefined {
   try {
     return readRegularFile(place, { keep: limit, limit }).content;
   } catch {
-    // What can't be read is named by its code.
+    // Its diagnostic code names an unreadable file.
     return undefined;
   }
 }

@@ -1,15 +1,15 @@
-/** An expression that `recheck` does not call linear, and how long a text it gets all the same. */
+/** An expression that `recheck` does not call linear, and the longest text that it gets. */
 export interface ExpressionException {
   file: string;
-  /** A part of it as it is written, by which it is known; empty for all of the file. */
+  /** A part of its source text that identifies it; empty for all of the file. */
   part: string;
-  /** The most characters of a text that it sees. `test/scripts/expressions.test.ts` tries it at so many. */
+  /** Most characters of a text that it gets. `test/scripts/expressions.test.ts` tries it at this length. */
   bound: number;
-  /** What keeps the text so short, or the time in bounds. */
+  /** The reason for the bound, or for its linear time. */
   reason: string;
 }
 
-/** Each is tried at its bound, with texts on which one that goes back would take minutes. */
+/** Each is tried at its bound, with texts on which a backtracking expression would take minutes. */
 export const EXPRESSION_EXCEPTIONS: readonly ExpressionException[] = [
   {
     file: 'src/skills/text/words/first-sentence.ts',

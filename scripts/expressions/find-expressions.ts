@@ -2,21 +2,21 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import ts from 'typescript-5.9';
 
-/** A regular expression of our sources. */
+/** A regular expression of the project's sources. */
 export interface Expression {
   /** Path below the root. */
   file: string;
   /** Counts from 1. */
   line: number;
-  /** Absent where a part of it is not known before the program runs. */
+  /** Absent if a part of it is unknown until the program runs. */
   pattern?: { source: string; flags: string };
-  /** As it is written. */
+  /** Its source text. */
   written: string;
 }
 
 /**
- * Finds the regular expressions of all sources below `src/` and `runtime/`: literals, and what `RegExp` makes of texts that are constant,
- * with constants of other files.
+ * Finds the regular expressions of all sources below `src/` and `runtime/`: literals, and calls of `RegExp` with constant texts, including constants
+ * of other files.
  *
  * @param root the repository
  */
@@ -70,7 +70,7 @@ function literalParts(text: string): { source: string; flags: string } {
   return { source: text.slice(1, end), flags: text.slice(end + 1) };
 }
 
-/** The text that an expression always has, or undefined. */
+/** The constant text of an expression, or undefined. */
 function constantText(node: ts.Expression, source: ts.SourceFile, sourceOf: SourceOf): string | undefined {
   const textOf = (each: ts.Expression): string | undefined => constantText(each, source, sourceOf);
   if (ts.isStringLiteralLike(node)) return node.text;
@@ -97,7 +97,7 @@ function constantText(node: ts.Expression, source: ts.SourceFile, sourceOf: Sour
   return constant === undefined ? undefined : constantText(constant.value, constant.source, sourceOf);
 }
 
-/** What a constant of a file stands for, in the file or where it is imported from. */
+/** The value of a constant of a file, which may be imported from another file. */
 function constantOf(
   name: string,
   source: ts.SourceFile,

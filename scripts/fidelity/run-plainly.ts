@@ -27,7 +27,7 @@ const TIMEOUT_MS = 300_000;
 /** The Perl program that starts the program inside of bubblewrap. */
 const START = readFileSync(new URL('start-plainly.pl', import.meta.url), 'utf8');
 
-/** The first file that a plain run needs and this machine lacks; `undefined` where all are there. */
+/** The first file that a plain run needs and this machine lacks; `undefined` if all are present. */
 export function missingForPlainRuns(): string | undefined {
   return ['/usr/bin/bwrap', '/usr/bin/perl', '/usr/bin/setpriv'].find((path) => !existsSync(path));
 }

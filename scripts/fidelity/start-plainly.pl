@@ -1,5 +1,5 @@
-# Starts a program with pipes of its own as standard streams: a program cannot open a socket or a pipe of another account as
-# /dev/stdout. Writes the wait status of the program to descriptor 3, since bubblewrap turns a signal into an exit code. Arguments: the
+# Starts a program with its own pipes as standard streams, because a program cannot open a socket or a pipe of another account as
+# /dev/stdout. Writes the wait status of the program to descriptor 3, because bubblewrap turns a signal into an exit code. Arguments: the
 # command.
 use strict;
 use Errno;

@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process';
 
 /**
- * Sees and ends no process but its own, and changes no file but those of the tree: a change of what finds the processes
- * and folders that are to go may find all of the machine. `/tmp` is empty; the cache of the runtime is the tree's.
+ * Runs a program that sees and ends only its own processes, and changes only files of the tree: a mutant of the code that finds leftover processes
+ * and folders could otherwise find all of the machine. `/tmp` is empty; the cache of the runtime belongs to the tree.
  */
 const ENTER = `
 set -e
@@ -27,13 +27,13 @@ exit $?
 
 const NAMESPACES = ['--mount', '--pid', '--fork', '--mount-proc', '--kill-child', '--'];
 
-/** Whether this machine lets us contain what runs: it takes uid 0 and the right to make namespaces. */
+/** Whether this machine allows containment: it needs uid 0 and the right to create namespaces. */
 export function canContain(): boolean {
   return spawnSync('unshare', [...NAMESPACES, 'true']).status === 0;
 }
 
 /** The words that run a program contained in a tree of a checkout. */
 export function contained(tree: string, root: string, words: readonly string[]): string[] {
-  // The shell stays: as the first process of its namespace it takes in what others leave, and survives what they kill.
+  // The shell stays: as the first process of its namespace it reaps orphans and survives a kill of all processes.
   return ['unshare', ...NAMESPACES, '/bin/sh', '-c', ENTER, 'sh', tree, root, ...words];
 }

@@ -1,18 +1,18 @@
 import { readFileSync } from 'node:fs';
 import type { Mutant } from './list-mutants.ts';
 
-/** A change that no test notices, and why that is right. */
+/** A change that no test notices, and the reason why that is acceptable. */
 export interface KnownSurvivor {
   file: string;
-  /** The text that is changed, all blanks between two words as one; its beginning where it is long. */
+  /** The changed text with single blanks; only its beginning if it is long. */
   from: string;
   to: string;
-  /** For the second and later ones of the same text in a file; counts from 0. */
+  /** Number of earlier equal texts in the file; absent for the first. Counts from 0. */
   nth?: number;
   reason: string;
 }
 
-/** Enough to tell the blocks of a file apart. */
+/** Long enough to distinguish the blocks of a file. */
 const LONGEST_TEXT = 120;
 
 /** Reads the list of known survivors. */
@@ -20,12 +20,12 @@ export function readKnownSurvivors(path: string): KnownSurvivor[] {
   return JSON.parse(readFileSync(path, 'utf8')) as KnownSurvivor[];
 }
 
-/** The entry of the list that a mutant is, without its reason. */
+/** The list entry for a mutant, without a reason. */
 export function survivorOf({ file, original, replacement, nth }: Mutant): Omit<KnownSurvivor, 'reason'> {
   return { file, from: inOneLine(original), to: inOneLine(replacement), ...(nth === 0 ? {} : { nth }) };
 }
 
-/** The reason that the list has for a mutant. */
+/** The listed reason for a mutant. */
 export function reasonOf(known: readonly KnownSurvivor[], mutant: Mutant): string | undefined {
   const wanted = survivorOf(mutant);
   return known.find(

@@ -9,18 +9,18 @@ export interface Mutant {
   file: string;
   /** Counts from 1. */
   line: number;
-  /** Where the changed text begins and ends in the file. */
+  /** Start and end of the changed text in the file. */
   start: number;
   end: number;
   /** Kind of the change. */
   mutator: string;
   original: string;
   replacement: string;
-  /** How many changes of the same text in the same file come before this one. */
+  /** Number of earlier changes of the same text in the same file. */
   nth: number;
 }
 
-/** What is mutated: all that decides what user code may do, and what a result says. */
+/** Mutated folders: all code that controls user code or produces results. */
 export const MUTATED: readonly string[] = [
   'src/models',
   'src/tools',
@@ -33,10 +33,10 @@ export const MUTATED: readonly string[] = [
   'runtime',
 ].map((folder) => `${folder}/**/*.ts`);
 
-/** Texts are messages and names; what matters of them is held by other changes of the same line. */
+/** Texts are messages and names; other changes of the same line cover their use. */
 const EXCLUDED = ['StringLiteral'];
 
-/** The sources that some patterns name. */
+/** The sources that match some patterns. */
 export function listSources(root: string, patterns: readonly string[]): string[] {
   return globSync([...patterns], { cwd: root })
     .filter((file) => file.endsWith('.ts') && !file.endsWith('.d.ts'))
@@ -45,7 +45,7 @@ export function listSources(root: string, patterns: readonly string[]): string[]
 
 /** Every mutant of some files, as Stryker makes them. */
 export async function listMutants(root: string, files: readonly string[]): Promise<Mutant[]> {
-  // It reports its progress to a logger, and nothing else is of interest here.
+  // It needs a logger for its progress, which is ignored.
   const silent = new Proxy({}, { get: () => () => false }) as ConstructorParameters<typeof Instrumenter>[0];
   const instrumenter = new Instrumenter(silent);
   const options = { plugins: null, excludedMutations: EXCLUDED, ignorers: [], noHeader: true, mutator: {} };
@@ -70,10 +70,7 @@ export async function listMutants(root: string, files: readonly string[]): Promi
   return mutants;
 }
 
-/**
- * Some of them by a seed: those whose own digest comes first, so that a change elsewhere in the sources leaves the others in
- * the sample.
- */
+/** A sample by a seed: the mutants with the lowest digests, so that a change elsewhere in the sources keeps the others in the sample. */
 export function sampleOf(mutants: readonly Mutant[], seed: string, size: number): Mutant[] {
   const rank = (mutant: Mutant): string =>
     createHash('sha256')

@@ -20,11 +20,11 @@ import type { Mutant } from './list-mutants.ts';
 export interface MutatedTree extends Disposable {
   folder: string;
   apply(mutant: Mutant): void;
-  /** Gives the file of the last mutant its own text back. */
+  /** Restores the text of the last mutant's file. */
   restore(): void;
 }
 
-/** Makes such a copy of links: what the tests build from the sources is its own, packages and tools are the checkout’s. */
+/** Makes such a copy of links: build results of the tests are its own, packages and tools are shared with the checkout. */
 export function mutatedTree(root: string): MutatedTree {
   const folder = mkdtempSync(join(tmpdir(), 'mutated-'));
   const listed = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard', '-z'], { cwd: root });
@@ -51,7 +51,7 @@ export function mutatedTree(root: string): MutatedTree {
     apply({ file, start, end, replacement }) {
       restore();
       changed = file;
-      // A new file: the old one is the checkout's as well.
+      // A new file, because the old one is a hard link to the checkout's file.
       renameSync(join(folder, file), kept);
       const text = readFileSync(kept, 'utf8');
       writeFileSync(join(folder, file), `${text.slice(0, start)}${replacement}${text.slice(end)}`);
@@ -68,7 +68,7 @@ function place(from: string, to: string): void {
   try {
     linkSync(from, to);
   } catch {
-    // On another file system.
+    // The copy is on another file system.
     copyFileSync(from, to);
   }
 }

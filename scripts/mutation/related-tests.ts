@@ -2,19 +2,19 @@ import { existsSync, globSync, readFileSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { scanImports } from '../scan-imports.ts';
 
-/** Which tests are tried for a file. After a `#` stands a part of the names of the tests that are meant. */
+/** The tests that are tried for a file. After a `#` comes a part of the names of the selected tests. */
 export interface RelatedTests {
   /** Whether it has a fast test of its own name. */
   quick: boolean;
-  /** Tests that run together, the nearest first; the others only when those notice nothing. */
+  /** Groups of tests that run together, the nearest first; a later group runs only if the earlier ones notice nothing. */
   fast: string[][];
-  /** Those that start sandboxes, servers or programs; the last. */
+  /** Tests that start sandboxes, servers or programs; they run last. */
   slow: string[][];
 }
 
 /**
- * Tests that reach a folder through a process of its own, which imports do not show. What runs inside a sandbox is tried at
- * levels none and namespace: an image has another copy of it.
+ * Tests that reach a folder through another process, which imports do not show. Code inside a sandbox is tried at levels none and namespace, because
+ * an image has another copy of it.
  */
 const THROUGH_PROCESSES: readonly (readonly [prefix: string, tests: readonly string[]])[] = [
   ['src/sandboxes/local/', ['test/attacks/namespace-ablation.test.ts', 'test/jobs/sweep.test.ts']],
@@ -35,16 +35,16 @@ const THROUGH_PROCESSES: readonly (readonly [prefix: string, tests: readonly str
   ['runtime/sandbox/', ['test/attacks/b-limits.test.ts#[namespace]']],
 ];
 
-/** Never tried: they measure, they need what a copy of the checkout does not have, or they try everything at once. */
+/** Never tried: they measure, need parts that a copy of the checkout lacks, or test everything at once. */
 const NEVER = /^test\/(chaos|e2e|scripts|fixtures)\/|docker-|\/docker\/(kernel|other|data)/;
-/** Those that start sandboxes, servers or programs, or write many files. */
+/** Tests that start sandboxes, servers or programs, or write many files. */
 export const SLOW: RegExp = /^test\/(archives|attacks|backend|cli|library|orchestrator|outgoing|runners|stores)\//;
-/** What shows what it does only where it runs. */
+/** Code whose effects appear only inside a sandbox. */
 const ONLY_IN_A_SANDBOX = /^runtime\/(?!agent\/)/;
 const MOST_NEAR = 8;
 const MOST_FAR = 8;
 
-/** Finds the related tests of files, by where they are and by what imports what. */
+/** Finds the related tests of files, by their folders and by imports. */
 export function testFinder(root: string): (file: string) => RelatedTests {
   const tests = globSync('test/**/*.test.ts', { cwd: root }).filter((test) => !NEVER.test(test));
   const distances = new Map(tests.map((test) => [test, distancesFrom(root, test)]));
@@ -72,7 +72,7 @@ export function testFinder(root: string): (file: string) => RelatedTests {
   };
 }
 
-/** A test of the same name or folder comes before one that only imports. */
+/** A test of the same name or folder comes before a test that only imports the file. */
 function rank(test: string, distance: number | undefined, mirrored: string, name: string): number | undefined {
   const same = dirname(test) === mirrored;
   if (same && basename(test).startsWith(`${name}.`)) return 0;
@@ -80,7 +80,7 @@ function rank(test: string, distance: number | undefined, mirrored: string, name
   return distance + (same ? 0 : 2);
 }
 
-/** How many imports lie between a test and each file that it reaches. */
+/** The number of imports between a test and each file that it reaches. */
 function distancesFrom(root: string, test: string): Map<string, number> {
   const found = new Map<string, number>([[test, 0]]);
   for (const [file, distance] of found) {

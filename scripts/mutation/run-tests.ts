@@ -3,10 +3,10 @@ import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { contained } from './contain.ts';
 
-/** How some tests ended in a tree. */
+/** Result of some tests in a tree. */
 export type TestEnd =
   | { end: 'passed' }
-  /** With the first test that failed; a file that could not be loaded has no name. */
+  /** The first failed test; a file that could not be loaded has no name. */
   | { end: 'failed'; file: string; name?: string }
   | { end: 'timeout' }
   | { end: 'crashed' };
@@ -20,12 +20,12 @@ interface Report {
 }
 
 export interface RunOptions {
-  /** For all of them, and for each test. */
+  /** For the whole run, and for each test. */
   timeoutMs: number;
   testTimeoutMs: number;
-  /** A part of the name of the tests that are meant. */
+  /** A part of the name of the selected tests. */
   name?: string;
-  /** The checkout, where the tests are to be contained in the tree. */
+  /** The checkout, if the tests must be contained in the tree. */
   root: string | undefined;
 }
 
@@ -37,7 +37,7 @@ export async function runTests(folder: string, files: readonly string[], options
     'node_modules/vitest/vitest.mjs',
     'run',
     ...files,
-    // It writes nothing beside the packages.
+    // Writes no files beside the packages.
     '--configLoader=native',
     '--bail=1',
     `--testTimeout=${options.testTimeoutMs}`,
@@ -45,7 +45,7 @@ export async function runTests(folder: string, files: readonly string[], options
     `--outputFile=${report}`,
   ];
   if (options.name !== undefined) words.push('-t', options.name.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&'));
-  // A test that is skipped here is none that notices; only in CI is it a failure.
+  // A skipped test here just notices nothing; with CI set it would fail.
   const env = { ...process.env, CI: '', NO_COLOR: '1' };
   const [program = '', ...args] = options.root === undefined ? words : contained(folder, options.root, words);
   const child = spawn(program, args, { cwd: folder, env, stdio: 'ignore', detached: true });
@@ -69,7 +69,7 @@ export async function runTests(folder: string, files: readonly string[], options
     if (code === 0) return { end: 'passed' };
     return firstFailure(readFileSync(report, 'utf8'), folder);
   } catch {
-    // It ended before it could write what it saw.
+    // The run ended before it could write its report.
     return { end: 'crashed' };
   } finally {
     rmSync(report, { force: true });
@@ -83,11 +83,11 @@ function firstFailure(text: string, folder: string): TestEnd {
   }));
   for (const { file, assertionResults } of files) {
     const failed = assertionResults.find((row) => row.status === 'failed');
-    // As vitest itself joins them where it looks for a name.
+    // Joined as vitest matches names.
     if (failed !== undefined)
       return { end: 'failed', file, name: [...failed.ancestorTitles, failed.title].join(' > ') };
   }
-  // A file that did not get its turn is one as well: only where no test failed is it one that could not be loaded.
+  // A file that did not get its turn is also marked as failed, so this counts only if no test failed.
   const unloaded = files.find(({ status }) => status === 'failed');
   return unloaded === undefined ? { end: 'crashed' } : { end: 'failed', file: unloaded.file };
 }

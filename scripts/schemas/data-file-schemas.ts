@@ -2,16 +2,16 @@ import { BASE64_LIMIT, KEPT_FIELDS } from '../../src/skills/parse/source-row.ts'
 import type { JsonSchema, NamedSchema } from './json-schema.ts';
 import { PRESENT } from './written-schemas.ts';
 
-/** A `tools.yaml` of which no entry is dropped. */
+/** A `tools.yaml` without dropped entries. */
 export function toolsFile(): NamedSchema {
   const entry: JsonSchema = {
     ...PRESENT,
     type: ['string', 'number', 'boolean', 'object'],
     properties: {
       id: { description: 'The id of the tool.', ...PRESENT },
-      role: { description: 'What it is for, in a few words.' },
+      role: { description: 'Its purpose, in a few words.' },
       why: { description: 'Why the skill needs it; `reason` and `description` are read as well.' },
-      required: { description: 'true where the skill is of no use without it.' },
+      required: { description: 'true if the skill is useless without it.' },
     },
     required: ['id'],
   };
@@ -31,7 +31,7 @@ export function toolsFile(): NamedSchema {
   };
 }
 
-/** A `sources.yaml` of which no row is dropped. */
+/** A `sources.yaml` without dropped rows. */
 export function sourcesFile(): NamedSchema {
   const text: JsonSchema = { ...PRESENT };
   const sid: JsonSchema = {
@@ -71,7 +71,7 @@ export function sourcesFile(): NamedSchema {
   return {
     title: 'sources.yaml',
     description:
-      'The sources that a skill cites: a list of rows, or a map of them by sid, under `sources` or `items` or bare. That no two rows have one sid, and that an address is one, is checked when the file is read.',
+      'The sources that a skill cites: a list of rows, or a map of them by sid, under `sources` or `items` or bare. The reader also checks that sids are unique and that addresses are valid.',
     schema: {
       anyOf: [list, map, { type: 'null' }, under('sources'), { ...under('items'), not: { required: ['sources'] } }],
     },

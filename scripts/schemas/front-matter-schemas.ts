@@ -20,7 +20,7 @@ import { PRESENT, SCALAR, SCALAR_OR_NOTHING, SCALARS } from './written-schemas.t
 
 const TRUTH: JsonSchema = { type: ['boolean', 'null'] };
 
-/** What each shape takes without a diagnostic. */
+/** The values of each shape that cause no diagnostic. */
 const SHAPES: ReadonlyMap<Shape, JsonSchema> = new Map([
   [textShape, SCALAR_OR_NOTHING],
   [truthShape, TRUTH],
@@ -43,7 +43,7 @@ const SHAPES: ReadonlyMap<Shape, JsonSchema> = new Map([
   [providerShape, { type: ['object', 'null'], properties: { module: SCALAR_OR_NOTHING, class: SCALAR_OR_NOTHING } }],
 ]);
 
-/** The frontmatter of a SKILL.md, as it is loaded. */
+/** The frontmatter of a SKILL.md, as the loader reads it. */
 export function lenientFrontMatter(): NamedSchema {
   const properties = [...FIELD_RULES].map(([key, { shape }]): [string, JsonSchema] => {
     const schema = SHAPES.get(shape);
@@ -53,7 +53,7 @@ export function lenientFrontMatter(): NamedSchema {
   return {
     title: 'Frontmatter of SKILL.md',
     description:
-      'What skillcell reads without a word. Keys that it does not know are kept, and a known key of another shape is a warning; without a description nothing is loaded.',
+      'The frontmatter that skillcell reads without a diagnostic. Unknown keys are kept, a known key of another shape is a warning, and a skill without a description is not loaded.',
     schema: {
       type: 'object',
       properties: { ...Object.fromEntries(properties), description: { description: 'A text.', ...PRESENT } },
@@ -62,7 +62,7 @@ export function lenientFrontMatter(): NamedSchema {
   };
 }
 
-/** The same by the Agent Skills specification and nothing else. */
+/** The same by the Agent Skills specification alone. */
 export function strictFrontMatter(): NamedSchema {
   const { name, description, compatibility } = STRICT_LIMITS;
   const properties: Record<string, JsonSchema> = {
@@ -78,7 +78,7 @@ export function strictFrontMatter(): NamedSchema {
   return {
     title: 'Frontmatter of SKILL.md by the Agent Skills specification',
     description:
-      'What `skillcell skills validate --strict` accepts; that the name is that of the folder is checked there, and a name counts in NFKC.',
+      'The frontmatter that `skillcell skills validate --strict` accepts. That command also checks that the name is the name of the folder, and compares names in NFKC.',
     schema: {
       type: 'object',
       properties: Object.fromEntries([...STRICT_KEYS].map((key) => [key, properties[key] ?? {}])),
@@ -88,7 +88,7 @@ export function strictFrontMatter(): NamedSchema {
   };
 }
 
-/** A text that is not blank, of some characters beside the blanks around it. */
+/** A text that is not blank, with at most `limit` characters between surrounding blanks. */
 function upTo(limit: number): string {
   return String.raw`^\s*\S[\s\S]{0,${limit - 1}}\s*$`;
 }

@@ -8,7 +8,7 @@ export function descriptor(): NamedSchema {
   return {
     title: 'Skills descriptor',
     description:
-      'Which skills there are and who has them: the short form, and the full form with `schema`. Paths, ids and digests are checked when it is read.',
+      'The skills and their consumers: the short form, and the full form with `schema`. Paths, ids and digests are checked when it is read.',
     schema: { anyOf: [jsonSchema(seedDescriptorSchema()), jsonSchema(fullDescriptorSchema())] },
   };
 }
@@ -18,12 +18,12 @@ export function lock(): NamedSchema {
   return {
     title: 'skillcell.lock.json',
     description:
-      'Which bytes of which skills were taken from where, and who approved them. Ids, places, paths and digests are checked when it is read.',
+      'The locked bytes of skills, their origins and approvals. The reader also checks ids, places, paths and digests.',
     schema: jsonSchema(lockSchema),
   };
 }
 
-/** A refinement has no form in JSON Schema; it is left to the reader. */
+/** A refinement has no form in JSON Schema; only the reader checks it. */
 function jsonSchema(schema: z.core.$ZodType): JsonSchema {
   const { $schema: _draft, ...rest } = z.toJSONSchema(schema, { io: 'input', reused: 'inline' });
   return rest;

@@ -14,18 +14,18 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 const POLL_MS = 200;
 const HEARTBEAT_MS = 5_000;
-/** An owner that cannot be looked up (another machine or container) counts as gone when its file is this old. */
+/** An owner that cannot be looked up (another machine or container) counts as gone if its file is this old. */
 const SILENT_MS = 60_000;
 
 /**
  * Runs one set-up at a time in a checkout.
  *
- * The lock is the file with the highest number. A lock is never deleted to take it over: its number plus one is created
- * exclusively, which only one of several waiters can do, and the highest file always stays, so that no number comes again.
+ * The lock is the file with the highest number. A waiter takes the lock over by exclusive creation of the next number, which
+ * only one of several waiters can do. The highest file is never deleted, so that no number is used twice.
  *
  * @template T
  * @param {string} folder
- * @param {(owner: string) => void} onWait called once when somebody else holds the lock
+ * @param {(owner: string) => void} onWait called once if another process holds the lock
  * @param {() => Promise<T>} run
  * @returns {Promise<T>}
  */
@@ -57,7 +57,7 @@ async function acquire(folder, onWait) {
     }
     const path = join(folder, String(highest + 1));
     if (!createExclusively(path)) continue;
-    // Somebody may have gone on past a number that was removed meanwhile.
+    // Another process may have continued past a number that was removed meanwhile.
     if (highestNumber(folder) > highest + 1) {
       rmSync(path);
       continue;
@@ -83,7 +83,7 @@ function isHeld(path) {
   const owner = readOwner(path);
   if (owner === 'gone') return false;
   const quietMs = Date.now() - (statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0);
-  // Between creation and the first byte there is no owner to look up.
+  // Between creation and the first byte the file names no owner.
   if (owner === 'unwritten') return quietMs < HEARTBEAT_MS;
   if (owner.released) return false;
   const here = self();
@@ -97,7 +97,7 @@ function readOwner(path) {
   try {
     text = readFileSync(path, 'utf8');
   } catch {
-    // The owner of a higher number has cleared it away.
+    // The owner of a higher number has removed it.
     return 'gone';
   }
   try {
@@ -113,19 +113,19 @@ function ownerName(path) {
   return owner.space === self().space ? `process ${owner.pid}` : 'another process';
 }
 
-/** Who we are: process ids mean something only within one PID namespace of one machine. */
+/** The identity of this process: process ids are unique only within one PID namespace of one machine. */
 function self() {
   let namespace = hostname();
   try {
     namespace = `${readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()} ${readlinkSync('/proc/self/ns/pid')}`;
   } catch {
-    // Not Linux: the host name stands for the machine.
+    // Not Linux: the host name identifies the machine.
   }
   return { pid: process.pid, start: startTime(process.pid), space: namespace, released: false };
 }
 
 /**
- * When a process started, or '' where that cannot be known, or undefined when there is no such process.
+ * The start time of a process, '' if it is unknown, or undefined if there is no such process.
  *
  * @param {number} pid
  */
@@ -139,7 +139,7 @@ function startTime(pid) {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
     return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19];
   } catch {
-    // Not Linux: the process id alone has to do.
+    // Not Linux: only the process id is available.
     return '';
   }
 }

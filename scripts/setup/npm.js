@@ -4,13 +4,13 @@ import { fileURLToPath } from 'node:url';
 import { SetupError } from './setup-error.js';
 
 const KEPT_CHARACTERS = 64 * 1024;
-/** What npm says when it never got an answer. */
+/** Error codes of npm if the registry never answered. */
 const OFFLINE =
   /ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ENETUNREACH|EHOSTUNREACH|ETIMEDOUT|ERR_SOCKET_TIMEOUT|ENOTCACHED/;
 const RETRIES = ['--fetch-retries=2', '--fetch-retry-mintimeout=1000', '--fetch-retry-maxtimeout=5000'];
 
 /**
- * Runs npm in a folder. Its output is kept for the error message and shown nowhere else.
+ * Runs npm in a folder. Its output is kept for the error message only.
  *
  * @param {string[]} args
  * @param {string} folder
@@ -53,7 +53,7 @@ function npmCommand() {
   return own ? [process.execPath, script] : ['npm'];
 }
 
-/** The environment without what an outer `npm run` says about its own package and how loud it is. */
+/** The environment without the variables of an outer `npm run` about its own package and log level. */
 function npmEnvironment() {
   const dropped =
     /^(node_env|npm_(package|lifecycle|command|config_(loglevel|local_prefix|global|omit|include|dry_run|production)$))/i;
@@ -78,6 +78,6 @@ function failure(args, output) {
   }
   return new SetupError(
     `Cannot install packages: \`npm ${args[0]}\` failed.\n${first}`,
-    'Mend what npm names above and run the same command again.',
+    'Correct the problem above and run the same command again.',
   );
 }

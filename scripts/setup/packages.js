@@ -15,7 +15,7 @@ import { packagesUnchanged, PLATFORM, readJson, stampPath } from './ready.js';
 import { stagingFolder } from './toolchain.js';
 
 /**
- * Whether `node_modules` is what `package-lock.json` asks for on this platform, by content where the times differ.
+ * Whether `node_modules` matches `package-lock.json` on this platform; compares contents if the times differ.
  *
  * @param {string} root
  * @returns {boolean}
@@ -29,7 +29,7 @@ export function packagesReady(root) {
 }
 
 /**
- * The same for whoever may only read.
+ * The same for a user without write access.
  *
  * @param {string} root
  * @returns {boolean}
@@ -40,8 +40,8 @@ export function packagesSame(root) {
 }
 
 /**
- * Installs the packages of `package-lock.json`, beside the project first: `node_modules` changes by renames once everything is
- * there, so that neither an interruption nor an npm that outlives it can leave half of one.
+ * Installs the packages of `package-lock.json` in a staging folder, and then replaces `node_modules` by renames, so that neither
+ * an interruption nor an npm that outlives it can leave a partial folder.
  *
  * @param {string} root
  * @returns {Promise<void>}

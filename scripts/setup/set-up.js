@@ -6,8 +6,8 @@ import { findNode, NODE_VERSION, readyNode } from './ready.js';
 import { installNode } from './toolchain.js';
 
 /**
- * Makes a checkout ready: Node 24 and the packages of `package-lock.json`, all inside the checkout. Milliseconds when
- * nothing is to be done; safe when two start at once; what an interrupted run left is cleared away by the next one.
+ * Makes a checkout ready: Node 24 and the packages of `package-lock.json`, all inside the checkout. Takes milliseconds if
+ * no work is left. Safe if two set-ups start at once. The next run removes the remains of an interrupted one.
  *
  * @param {string} root the checkout
  * @returns {Promise<string>} the Node to run the project with
@@ -32,11 +32,11 @@ export async function setUp(root) {
   }
 }
 
-/** Codes of a checkout that this user may not write to. */
+/** Error codes of a checkout that this user cannot write to. */
 const NOT_OURS = new Set(['EACCES', 'EPERM', 'EROFS']);
 
 /**
- * What is there may be all that is needed: only the times of files made it look otherwise.
+ * Accepts an existing set-up of another user: perhaps only the times of files differ.
  *
  * @param {string} root
  * @param {NodeJS.ErrnoException} cause

@@ -1,4 +1,4 @@
-/** A set-up that cannot go on: what is wrong, and what to do about it. */
+/** A set-up that cannot continue, with the reason and a hint. */
 export class SetupError extends Error {
   /**
    * @param {string} message

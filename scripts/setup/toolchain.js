@@ -6,7 +6,7 @@ import { BINARY_PACKAGES, NODE_VERSION, nodePath, PLATFORM, toolchainFolder } fr
 import { SetupError } from './setup-error.js';
 
 /**
- * Pins the bytes of each binary, whatever registry serves them.
+ * Pins the bytes of each binary, whichever registry serves them.
  *
  * @type {Record<string, string>}
  */
@@ -35,7 +35,7 @@ export async function installNode(root) {
 }
 
 /**
- * Where unfinished installations stand; on the same file system as what they become.
+ * The folder of unfinished installations, on the same file system as their destinations.
  *
  * @param {string} root
  * @returns {string}
@@ -50,7 +50,7 @@ export function stagingFolder(root) {
 async function fetchNode(folder) {
   const name = BINARY_PACKAGES[/** @type {'linux-x64'} */ (PLATFORM)];
   if (name === undefined) {
-    // The package `node` picks the binary of its platform in a script of its own.
+    // The package `node` picks the binary of its platform in its own install script.
     writeFileSync(join(folder, 'package.json'), '{ "private": true }\n');
     await runNpm(
       ['install', '--no-save', '--no-package-lock', '--ignore-scripts=false', `node@${NODE_VERSION}`],

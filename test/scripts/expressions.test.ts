@@ -47,10 +47,10 @@ describe('expressionFaults()', () => {
 
   it('names what is not linear, what nobody has judged, and exceptions that nothing needs', () => {
     expect(expressionFaults(found, { '/^(a+)+$/': 'exponential', '/b+/g': 'linear' }, [])).toEqual([
-      'src/a.ts:1: an expression is linear, got one that is exponential: /^(a+)+$/',
+      'src/a.ts:1: an expression must be linear, got verdict "exponential" for /^(a+)+$/',
     ]);
     expect(expressionFaults(found, { '/^(a+)+$/': 'linear' }, [{ file: 'src/c.ts', part: 'x' }])).toEqual([
-      'src/a.ts:2: an expression is linear, got one that is not judged: /b+/g',
+      'src/a.ts:2: an expression must be linear, got verdict "not judged" for /b+/g',
       'src/c.ts: no expression needs the exception, got "x"',
     ]);
     expect(
